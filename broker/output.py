@@ -64,7 +64,7 @@ def may_write(output: Path, *, source: Path | None, force: bool) -> None:
 
 
 def _is_inside(output: Path, source: Path | None) -> bool:
-    """Say whether a file lies in the folder of an event, this one's or another's."""
+    """Return whether a file lies in the folder of an event, this one's or another's."""
     above = output.resolve().parents
     return (above[0] / EVENT).exists() or (source is not None and source.resolve() in above)
 
@@ -113,12 +113,12 @@ FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "�
 
 
 def without_formula(text: str) -> str:
-    """Give a text that no spreadsheet takes for a formula: one that begins so gets an apostrophe before it."""
+    """Return a text that no spreadsheet takes for a formula: one that begins so gets an apostrophe before it."""
     return f"'{text}" if text.startswith(FORMULA_STARTS) or text.lstrip().startswith(FORMULA_STARTS) else text
 
 
 def decimal(number: int | str | Fraction) -> int | Decimal:
-    """Give a fraction as a decimal of three places: a spreadsheet would take 7/3 for a day in March."""
+    """Return a fraction as a decimal of three places: a spreadsheet would take 7/3 for a day in March."""
     exact = Fraction(number)
     if exact.denominator == 1:
         return exact.numerator

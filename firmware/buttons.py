@@ -25,7 +25,7 @@ OnEdge = Callable[[int, bool], None]
 
 
 def kernel_pins() -> Factory:
-    """Give the pins of this machine: lgpio's, unless somebody chose others. Raises DeviceMissing.
+    """Return the pins of this machine: lgpio's, unless somebody chose others. Raises DeviceMissing.
 
     gpiozero alone would fall back to pins that are timed worse, with a warning that nobody reads.
     """
@@ -41,7 +41,7 @@ def kernel_pins() -> Factory:
 
 
 def clock_offset_ns(factory: Factory, clock_ns: Callable[[], int]) -> int:
-    """Give what to add to the ticks of pins, in ns, to have our clock.
+    """Return what to add to the ticks of pins, in ns, to have our clock.
 
     One number for all pins and for good: were it measured anew for each edge, two edges could change their order.
     """
@@ -260,7 +260,7 @@ class SeatButtons:
                 self._tell(self._presses.pass_time(now))
 
     def _is_on_its_way(self, now: int) -> bool:
-        """Say whether to wait for an edge. One that has not come for long is lost: by then it had moved."""
+        """Return whether to wait for an edge. One that has not come for long is lost: by then it had moved."""
         when = self._presses.due()
         moved = self._moved() if when is not None and when <= now else []
         if when is None or not moved:

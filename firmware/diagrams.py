@@ -49,7 +49,7 @@ class _HeaderWire:
 
 
 def draw_header_wiring(wiring: Wiring) -> str:
-    """Give the drawing as SVG."""
+    """Return the drawing as SVG."""
     wires = list(_header_wires(wiring))
     used = {wire.position: _SEAT_COLOURS[wire.seat] for wire in wires if wire.what != "ground"}
     parts = [
@@ -66,7 +66,7 @@ def draw_header_wiring(wiring: Wiring) -> str:
 
 
 def _header_wires(wiring: Wiring) -> Iterator[_HeaderWire]:
-    """Give all wires. Lanes go by position: upper pins turn further out, so that fewer wires cross."""
+    """Return all wires. Lanes go by position: upper pins turn further out, so that fewer wires cross."""
     ends = [(seat, what, BY_GPIO[gpio].position) for seat, pins in wiring.items() for what, gpio in pins.used().items()]
     ends.sort(key=lambda end: -_header_height(end[2]))
     for lane, (seat, what, position) in enumerate(ends, 1):
@@ -76,13 +76,13 @@ def _header_wires(wiring: Wiring) -> Iterator[_HeaderWire]:
 
 
 def _header_height(position: int) -> float:
-    """Give where the wire of a pin leaves the header: odd ones pass between two rows."""
+    """Return where the wire of a pin leaves the header: odd ones pass between two rows."""
     row = HEADER_TOP + (position - 1) // 2 * PITCH
     return row + PITCH / 2 if position % 2 else row
 
 
 def _header_terminal(seat: Seat, what: str) -> float:
-    """Give where a wire ends. The numbers keep it clear of the heights at which wires leave the header."""
+    """Return where a wire ends. The numbers keep it clear of the heights at which wires leave the header."""
     return 110.25 + SEATS.index(seat) * 165 + _TERMINALS.index(what) * 22.5
 
 
@@ -165,7 +165,7 @@ class BoxWire:
 
 
 def box_wires() -> Iterator[BoxWire]:
-    """Give all wires by seat."""
+    """Return all wires by seat."""
     for seat, button, lamp, ground in zip(SEATS, BUTTONS, LAMPS, BOX_GROUNDS, strict=True):
         yield BoxWire(seat, "button", BOX_POSITIONS[button])
         yield BoxWire(seat, "lamp", BOX_POSITIONS[lamp])
@@ -173,7 +173,7 @@ def box_wires() -> Iterator[BoxWire]:
 
 
 def draw_box_wiring() -> str:
-    """Give the drawing as SVG."""
+    """Return the drawing as SVG."""
     drawn = sorted(box_wires(), key=_box_terminal, reverse=True)  # so the fewest wires cross
     used = {wire.position: _SEAT_COLOURS[wire.seat] for wire in drawn if wire.what != "ground"}
     parts = [
@@ -195,7 +195,7 @@ def _box_height(position: int) -> float:
 
 
 def _box_terminal(wire: BoxWire) -> float:
-    """Give where a wire ends. The numbers keep it clear of the heights of pins."""
+    """Return where a wire ends. The numbers keep it clear of the heights of pins."""
     return 141.75 + SEATS.index(wire.seat) * 150 + _BOX_TERMINALS.index(wire.what) * 22.5
 
 

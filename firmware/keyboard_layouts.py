@@ -115,7 +115,7 @@ KEYS_OF: Final[Mapping[str, Mapping[str, tuple[int, bool]]]] = {
 
 
 def other_layouts(text: str) -> Iterator[tuple[str, str]]:
-    """Give what was meant if scanner and reader have different layouts, each with its explanation."""
+    """Return what was meant if scanner and reader have different layouts, each with its explanation."""
     if text.swapcase() != text:
         yield "capitals and small letters exchanged", text.swapcase()
     for read, typed in permutations(LAYOUTS, 2):

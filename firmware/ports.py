@@ -45,7 +45,7 @@ class OpenPort(Protocol):
     """An open device. All but `cancel` raise OSError or termios.error where it is gone."""
 
     def read(self) -> bytes:
-        """Give what has come; nothing after IDLE_S, or soon after `cancel`."""
+        """Return what has come; nothing after IDLE_S, or soon after `cancel`."""
 
     def write(self, content: bytes) -> None:
         """Send all."""
@@ -135,7 +135,7 @@ class HotPlugged:
             self._on_line(error)
 
     def _coded(self, error: Exception, *, was_open: bool) -> FirmwareError:
-        """Give the error with its code."""
+        """Return the error with its code."""
         kind = DeviceUnplugged if was_open else _ERRORS.get(getattr(error, "errno", None), DeviceMissing)
         return kind(f"{self._path}: {error}")
 
@@ -202,7 +202,7 @@ class SerialPort:
         )
 
     def read(self) -> bytes:
-        """Give at most CHUNK bytes; nothing after IDLE_S, or soon after `cancel`."""
+        """Return at most CHUNK bytes; nothing after IDLE_S, or soon after `cancel`."""
         first: bytes = self._serial.read(1)
         if first:
             return first + bytes(self._serial.read(min(self._serial.in_waiting, CHUNK - 1)))
@@ -255,7 +255,7 @@ class InputDevice(Protocol):
         """Let nobody else have its events."""
 
     def read(self) -> Iterable[KeyEvent]:
-        """Give what has happened."""
+        """Return what has happened."""
 
     def close(self) -> None:
         """Let it go."""
@@ -265,7 +265,7 @@ OpenInput = Callable[[str], InputDevice]
 
 
 def evdev_opener() -> OpenInput:
-    """Give what opens input devices. Raises EvdevMissing where the library is not installed."""
+    """Return what opens input devices. Raises EvdevMissing where the library is not installed."""
     try:
         evdev = import_module("evdev")
     except ImportError as error:
@@ -306,7 +306,7 @@ class KeyboardPort:
         self._cancelled, self._cancel = os.pipe()
 
     def read(self) -> bytes:
-        """Give what has been typed; nothing after IDLE_S, or soon after `cancel`."""
+        """Return what has been typed; nothing after IDLE_S, or soon after `cancel`."""
         ready, _, _ = select.select([self._device.fd, self._cancelled], [], [], IDLE_S)
         if self._device.fd in ready:
             return self._text().encode("latin-1")

@@ -190,7 +190,7 @@ class Changeover:
         return told
 
     def due(self) -> int | None:
-        """Say when `pass_time` will tell something if no edge comes before."""
+        """Return when `pass_time` will tell something if no edge comes before."""
         return None if self.ill or self._is_right() else self.since + CHANGEOVER_FAULT_NS
 
     def pass_time(self, now: int) -> list[Health]:
@@ -235,7 +235,7 @@ class Chatter:
         ]
 
     def due(self) -> int | None:
-        """Say when `pass_time` will tell something if no pulse comes before."""
+        """Return when `pass_time` will tell something if no pulse comes before."""
         return self._pulses[-1] + CHATTER_QUIET_NS if self.ill else None
 
     def pass_time(self, now: int) -> list[Health]:
@@ -284,7 +284,7 @@ class Presses:
         return min((when for when in times if when is not None), default=None)
 
     def is_closed(self, seat: Seat) -> bool:
-        """Say where the contact is by the edges so far."""
+        """Return where the contact is by the edges so far."""
         match self._states[seat]:
             case ContactOpen():
                 return False

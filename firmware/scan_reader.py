@@ -147,7 +147,7 @@ class LineCutter:
             yield from self._grow(rest)
 
     def break_off(self) -> Iterator[ReadLine]:
-        """Give what has begun and will not be ended."""
+        """Return what has begun and will not be ended."""
         begun, skipping = self._begun.strip(b"\0"), self._skipping  # half a terminator in UTF-16 begins no line
         self._begun, self._skipping = b"", False
         if begun or skipping:
@@ -172,7 +172,7 @@ IsCode = Callable[[str], bool]
 
 
 def misconfiguration(line: bytes, is_code: IsCode) -> CodeProblem | None:
-    """Give what is set wrong; None where no other reading makes sense either."""
+    """Return what is set wrong; None where no other reading makes sense either."""
     if told := _first(_encodings(line), is_code):
         return CodeProblem("scan_wrong_encoding", told)
     if told := _first(_parities(line), is_code):
@@ -291,11 +291,11 @@ class ScanReader:
             yield NotScanned(problem.code, problem.text, at)
 
     def _is_code(self, text: str) -> bool:
-        """Say whether a guess at what was meant is a tile; one or two digits are no evidence for a guess."""
+        """Return whether a guess at what was meant is a tile; one or two digits are no evidence for a guess."""
         return len(text) >= _SHORTEST and isinstance(parse_tile_code(text, self.settings.codes), ScannedTile)
 
     def _is_new(self, what: ScannedTile | CodeProblem, at: int) -> bool:
-        """Say whether this is no repetition; a scanner that goes on reading the same goes on being the same scan."""
+        """Return whether this is no repetition; a scanner that goes on reading the same goes on being the same scan."""
         last, when = self._last.get(type(what), (None, at))
         self._last[type(what)] = what, at
         return last != what or at - when >= self.settings.double_ms * MS
@@ -314,5 +314,5 @@ def _problem(line: ReadLine, read: ScannedTile | CodeProblem | None) -> CodeProb
 
 
 def _is_text(content: bytes) -> bool:
-    """Say whether these are printable ASCII characters and nothing else."""
+    """Return whether these are printable ASCII characters and nothing else."""
     return all(byte in PRINTABLE for byte in content)

@@ -35,7 +35,7 @@ class PinFunction:
     off: str
 
     def is_on(self, model: str, root: Path) -> bool:
-        """Say whether it is on here; of a model that we do not know nothing is known."""
+        """Return whether it is on here; of a model that we do not know nothing is known."""
         return model in self.signs and (root / self.signs[model]).exists()
 
 
@@ -73,7 +73,7 @@ class HeaderPin:
 
 
 def header(model: str = "5B") -> tuple[HeaderPin, ...]:
-    """Give the header's pins by position."""
+    """Return the header's pins by position."""
     pins = PiBoardInfo.from_revision(REVISIONS[model]).headers["J8"].pins
     return tuple(_pin(position, pins[position].name) for position in sorted(pins))
 
@@ -87,7 +87,7 @@ BY_GPIO: Final[Mapping[int, HeaderPin]] = {pin.gpio: pin for pin in HEADER if pi
 
 
 def ground_beside(position: int) -> int:
-    """Give the ground pin that is nearest to a position, by rows and then across."""
+    """Return the ground pin that is nearest to a position, by rows and then across."""
     grounds = [pin.position for pin in HEADER if pin.name == "GND"]
     return min(grounds, key=lambda one: (abs((one - 1) // 2 - (position - 1) // 2), (one - position) % 2, one))
 
@@ -116,7 +116,7 @@ class SeatPins:
     lamp: int | None = None
 
     def used(self) -> dict[str, int]:
-        """Give what each pin is for."""
+        """Return what each pin is for."""
         named = {"button": self.closes, "second contact": self.opens, "lamp": self.lamp}
         return {what: pin for what, pin in named.items() if pin is not None}
 

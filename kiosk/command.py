@@ -88,7 +88,10 @@ def _run_table(config: Path, stop: threading.Event, picture: Path | None, *, ane
 
 
 def _with_table(config: Path, stop: threading.Event, picture: Path | None, *, anew: bool) -> KioskSettings | None:
-    """Give the settings of the table that this device has; without one it is paired first. None: stopped meanwhile."""
+    """Return the settings of the table that this device has; without one it is paired first.
+
+    None: stopped meanwhile.
+    """
     if not anew:
         with suppress(NotPaired):
             return KioskSettings(config)

@@ -72,7 +72,7 @@ class PinFile:
         return self._hash and pin_mark(self._hash)
 
     def right(self, pin: str) -> bool:
-        """Say whether this is it. Takes a moment."""
+        """Return whether this is it. Takes a moment."""
         return self._hash is not None and pin_matches(self._hash, pin)
 
     def take(self, said: ArbiterPin) -> None:
@@ -91,7 +91,7 @@ class PinFile:
 
 
 def _stored_pin(path: Path | None, event: str) -> ArbiterPin | None:
-    """Give what is kept. What cannot be read is as nothing: the broker has it too."""
+    """Return what is kept. What cannot be read is as nothing: the broker has it too."""
     try:
         said = decode(ArbiterPin, path.read_bytes()) if path else None
     except (OSError, Refused):
@@ -153,7 +153,7 @@ def store_pairing(folder: Path, pairing: Pairing) -> None:
 
 
 def stored_pairing(folder: Path) -> StoredPairing:
-    """Give what a device was paired with. Raises NotPaired, BadConfiguration where that cannot be read."""
+    """Return what a device was paired with. Raises NotPaired, BadConfiguration where that cannot be read."""
     try:
         return msgspec.json.decode((folder / PAIRING_FILE).read_bytes(), type=StoredPairing)
     except FileNotFoundError:
@@ -289,7 +289,7 @@ class KioskSettings:
                 raise BadConfiguration(f"{path}: devices.scanner: {error}") from None
 
     def beside(self, name: str) -> Path:
-        """Give a path that the configuration names."""
+        """Return a path that the configuration names."""
         return self._beside / name
 
     @property
@@ -310,11 +310,11 @@ class KioskSettings:
         return self.beside(self.config.folder)
 
     def pin(self) -> PinFile:
-        """Give the arbiters' PIN, as the desk has told it last. Raises BadConfiguration."""
+        """Return the arbiters' PIN, as the desk has told it last. Raises BadConfiguration."""
         return PinFile(self.beside(self.config.arbiter_pin_file), self.folder / DESK_PIN_FILE, self.config.event)
 
     def address(self) -> Address:
-        """Give the broker's address with the password. Raises BadConfiguration."""
+        """Return the broker's address with the password. Raises BadConfiguration."""
         broker = self.config.broker
         path = self.beside(broker.password_file)
         try:

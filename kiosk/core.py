@@ -70,19 +70,19 @@ class HeldEvents:
         return bool(self._events)
 
     def hold(self, event: Event) -> str:
-        """Keep an event in mind if nobody could do it again; give the code of what is wrong."""
+        """Keep an event in mind if nobody could do it again; return the code of what is wrong."""
         if isinstance(event, HELD) and len(self._events) < MOST_HELD:
             self._events.append(event)
         return JournalFull.code
 
     def taken(self) -> Iterator[Event]:
-        """Give what waited, in order; what cannot be written even now waits again."""
+        """Return what waited, in order; what cannot be written even now waits again."""
         events, self._events = self._events, deque()
         yield from events
 
 
 def disk_problem(journal: TableJournal) -> str | None:
-    """Give the code of what is wrong with a journal's disk, by trying where there is little room."""
+    """Return the code of what is wrong with a journal's disk, by trying where there is little room."""
     if journal.room >= ENOUGH_ROOM and not journal.tight:
         return None
     try:
@@ -93,5 +93,5 @@ def disk_problem(journal: TableJournal) -> str | None:
 
 
 def next_disk_check(code: str | None, now: int) -> int:
-    """Say when the card is looked at again, ns, by what was wrong with it."""
+    """Return when the card is looked at again, ns, by what was wrong with it."""
     return now + (EVERY_NS if code is None else LOW_EVERY_NS)

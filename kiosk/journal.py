@@ -56,7 +56,7 @@ def boot_id() -> str:
 
 
 def _full(error: Exception) -> bool:
-    """Say whether a write failed for want of room."""
+    """Return whether a write failed for want of room."""
     return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
 
 
@@ -178,7 +178,7 @@ class TableJournal:
         self._lock.close()
 
     def events(self) -> Iterator[Event]:
-        """Give all accepted events, oldest first. Raises JournalBroken."""
+        """Return all accepted events, oldest first. Raises JournalBroken."""
         try:
             for (event,) in self._store.execute("SELECT event FROM happened ORDER BY number"):
                 yield _EVENTS.decode(event)
@@ -270,12 +270,12 @@ class TableJournal:
         return int(seq)
 
     def unsent(self) -> tuple[LogMessage, ...]:
-        """Give the facts for which no receipt has come, in order."""
+        """Return the facts for which no receipt has come, in order."""
         rows = self._store.execute("SELECT body FROM outbox WHERE state = 'open' ORDER BY seq")
         return tuple(decode(LogMessage, body) for (body,) in rows)
 
     def refused(self) -> tuple[tuple[int, str], ...]:
-        """Give what the scorer did not take: number and code. Where an id is reused, the fact is there."""
+        """Return what the scorer did not take: number and code. Where an id is reused, the fact is there."""
         query = "SELECT seq, code FROM outbox WHERE state = 'refused' AND code <> 'id_reused' ORDER BY seq"
         rows = self._store.execute(query)
         return tuple((int(seq), str(code)) for seq, code in rows)
@@ -310,13 +310,13 @@ class TableJournal:
                 raise JournalFull(f"{path}: {error}") from None
 
     def results(self) -> frozenset[tuple[int, int]]:
-        """Give round and deal of the results that were accepted here and that the scorer has, or is to have."""
+        """Return round and deal of the results that were accepted here and that the scorer has, or is to have."""
         rows = self._store.execute("SELECT body FROM outbox WHERE state <> 'refused' OR code = 'already_recorded'")
         facts = [decode(LogMessage, body).fact for (body,) in rows]
         return frozenset((fact.round, fact.deal) for fact in facts if isinstance(fact, Result))
 
     def result(self, round_: int, deal: int) -> LogMessage | None:
-        """Give the last result of a play, whatever the scorer has said of it; None: there is none."""
+        """Return the last result of a play, whatever the scorer has said of it; None: there is none."""
         rows = self._store.execute("SELECT body FROM outbox ORDER BY seq DESC")
         for (body,) in rows:
             message = decode(LogMessage, body)

@@ -124,7 +124,7 @@ def take_over_journal(card: Path, own: Path, whose: JournalOwner) -> Takeover:
 
 
 def find_journal(card: Path, whose: JournalOwner) -> Path:
-    """Give the journal of a table that lies anywhere on a dead device's card, the newest. Raises JournalBroken."""
+    """Return the journal of a table that lies anywhere on a dead device's card, the newest. Raises JournalBroken."""
     named = (Path(folder) / NAME for folder, _, files in os.walk(card) if NAME in files)
     ours = [path for path in named if _is_of(path, whose)]
     if not ours:
@@ -133,13 +133,13 @@ def find_journal(card: Path, whose: JournalOwner) -> Path:
 
 
 def _written_at(journal: Path) -> float:
-    """Say when something was written last: into the log, where there is one."""
+    """Return when something was written last: into the log, where there is one."""
     log = journal.with_name(journal.name + LOG)
     return max(one.stat().st_mtime for one in (journal, log) if one.exists())
 
 
 def _is_of(card: Path, whose: JournalOwner) -> bool:
-    """Say whether a journal is of this event and table; what cannot be read is not."""
+    """Return whether a journal is of this event and table; what cannot be read is not."""
     with suppress(JournalBroken, sqlite3.DatabaseError), _copied(card) as copy, closing(sqlite3.connect(copy)) as store:
         about = dict(store.execute("SELECT key, value FROM about WHERE key IN ('event', 'table')").fetchall())
         return about == {"event": whose.event, "table": str(whose.table)}

@@ -238,7 +238,7 @@ class TableProgram:
         return press.at < self._shown_at + SETTLE_NS and (closed_at is None or press.at >= closed_at)
 
     def _apply(self, event: Event) -> str | None:
-        """Take one event in; give the code if it was not to be."""
+        """Take one event in; return the code if it was not to be."""
         if self._duty.elsewhere:
             return OTHER_DEVICE
         if self._stalled.waiting:
@@ -371,14 +371,14 @@ class TableProgram:
         self._follow()
 
     def _of_test(self, key: str) -> bool:
-        """Do what a key does in the self-test; say whether it was the test's."""
+        """Do what a key does in the self-test; return whether it was the test's."""
         does = self._test.key(key, self.state, self._clock())
         if not isinstance(does, bool):
             self._keyboard.problem = self._apply(does)
         return bool(does)
 
     def _at_the_bench(self, key: str) -> bool:
-        """Do what a key does while walls are restored; say whether it does anything then."""
+        """Do what a key does while walls are restored; return whether it does anything then."""
         if self.state.phase is not Phase.RESTORING:
             return False
         does = restoring.press_restoring_key(self._bench, key, self.state, self._clock())
@@ -400,7 +400,7 @@ class TableProgram:
         return self.state.play if self.state.phase is Phase.RESTORING else self._count.looked_for
 
     def shown(self) -> ScreenView:
-        """Give what is to be seen."""
+        """Return what is to be seen."""
         health = tuple(f"{device}: {code}" for device, code in sorted(self._health.codes.items()))
         line = StatusLine(
             self._link.up,

@@ -65,12 +65,12 @@ def with_tiles_in_view(heap: Heap, in_view: Iterable[SeenTile]) -> Heap:
 
 
 def unseen_serials(heap: Heap, laid: Collection[int]) -> tuple[int, ...]:
-    """Give the serials that nobody has seen: neither in the heap, nor among those that lie in a tray."""
+    """Return the serials that nobody has seen: neither in the heap, nor among those that lie in a tray."""
     return tuple(serial for serial in range(1, 137) if serial not in heap.seen and serial not in laid)
 
 
 def sorting_stage(serials: Iterable[int], homes: dict[int, TilePlace]) -> tuple[Stage, Seat | None]:
-    """Tell what the tiles in view are to be sorted by: by seat, until nearly all are of one seat; then by place."""
+    """Return what the tiles in view are to be sorted by: by seat, until nearly all are of one seat; then by place."""
     seats = [homes[serial].seat for serial in serials if serial in homes]
     if len(seats) < FEWEST:
         return "seat", None
@@ -228,7 +228,7 @@ def with_scan(bench: Restoring, report: Scanned | NotScanned, play: PlannedPlay,
 
 
 def completed_tray(bench: Restoring, play: PlannedPlay, now: int) -> tuple[Restoring, TrayChecked | None]:
-    """Give the look at a tray that was scanned through in its order, once."""
+    """Return the look at a tray that was scanned through in its order, once."""
     seat = bench.scans.complete
     if seat is None:
         return bench, None
@@ -248,12 +248,12 @@ def with_tray_look(bench: Restoring, look: TrayChecked) -> Restoring:
 
 
 def may_tick(state: Table, camera: str | None) -> bool:
-    """Say whether trays may be ticked by hand: where the camera is out of order, or cannot read all of a tray."""
+    """Return whether trays may be ticked by hand: where the camera is out of order, or cannot read all of a tray."""
     return camera is not None or (state.check is not None and state.check.unread > 0)
 
 
 def press_restoring_key(bench: Restoring, name: str, state: Table, now: int) -> Restoring | Event | None:
-    """Say what a key does; None where it does nothing here."""
+    """Return what a key does; None where it does nothing here."""
     if name == "h":
         return replace(bench, showing="camera" if bench.showing == "hand" else "hand")
     if name == "back" and bench.showing == "scanner":
@@ -266,7 +266,7 @@ def press_restoring_key(bench: Restoring, name: str, state: Table, now: int) -> 
 
 
 def tray_by_hand(work: Work) -> Seat | None:
-    """Give the tray whose rows are to be ticked now."""
+    """Return the tray whose rows are to be ticked now."""
     left = rows_left(work)
     return left[0][0] if left else None
 
@@ -303,7 +303,7 @@ def restoring_draft(bench: Restoring, play: PlannedPlay | None) -> str:
 
 
 def restoring_from_draft(text: str, play: PlannedPlay | None) -> Restoring:
-    """Give the bench of before a power cut, where it is of this play; else an empty one."""
+    """Return the bench of before a power cut, where it is of this play; else an empty one."""
     try:
         left = msgspec.json.decode(text or "null", type=_Draft | None)
     except (msgspec.DecodeError, UnicodeError):
@@ -329,7 +329,7 @@ class RestoringDraft:
         self._drafts, self._written = drafts, drafts.bench
 
     def reopened(self, play: PlannedPlay | None) -> Restoring:
-        """Give the bench of before."""
+        """Return the bench of before."""
         return restoring_from_draft(self._written, play)
 
     def beside(self, bench: Restoring, play: PlannedPlay | None) -> AbstractContextManager[None]:

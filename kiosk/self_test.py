@@ -21,7 +21,7 @@ NIGHT_MS: Final = 4 * 60 * 60 * 1000
 
 
 def begins_a_day(state: Table, last: int | None, wall: int) -> bool:
-    """Say whether a day begins at a table that was started: never where a play goes on.
+    """Return whether a day begins at a table that was started: never where a play goes on.
 
     `wall` is now, `last` when something happened there last, both ms since 1970; None: never.
 
@@ -107,7 +107,7 @@ class SelfTestRun:
                 self._remarked(self._buttons.take(told, now))
 
     def _hidden(self, told: Report | TooShort) -> bool:
-        """Say whether this may tell of a press in the play that is paused."""
+        """Return whether this may tell of a press in the play that is paused."""
         if isinstance(told, Pressed):
             self._came.add(told.seat)
         if not self._hides:
@@ -206,7 +206,7 @@ OTHERS: Final = frozenset({"c"})
 
 
 def look_at_board() -> Iterator[HardwareTrouble]:
-    """Say what is wrong with the board that this runs on."""
+    """Return what is wrong with the board that this runs on."""
     yield from board_troubles(Path("/"))
     yield from clock_troubles()
 
@@ -239,7 +239,7 @@ class SelfTestDesk:
         self.walk.know((*_of(health), *self._of_board))
 
     def take(self, told: Report | TooShort, now: int) -> bool:
-        """Take in what a device tells; say whether it is the test's alone, as presses and scans are."""
+        """Take in what a device tells; return whether it is the test's alone, as presses and scans are."""
         if self.walk is None:
             return False
         self.walk.take(told, now)
@@ -280,7 +280,7 @@ def _with_begin_key(now: int, health: Mapping[str, str], *, scanner: bool, hides
 
 
 def _of(health: Mapping[str, str]) -> Iterator[HardwareFinding]:
-    """Give what is wrong with devices."""
+    """Return what is wrong with devices."""
     yield from (HardwareFinding(part, code) for part, code in sorted(health.items()) if part.startswith(OF_DEVICES))
 
 

@@ -51,7 +51,7 @@ class Script(Struct, frozen=True, forbid_unknown_fields=True):
     """By which the arbiter is let in who rules a hu false."""
 
     def course(self, round_: int) -> ScriptedPlay | None:
-        """Give one play's course."""
+        """Return one play's course."""
         return next((course for course in self.plays if course.round == round_), None)
 
 
@@ -261,7 +261,7 @@ class RiichiPeople(People):
 
 
 def _typed(win: RiichiWin) -> tuple[str, ...]:
-    """Give the keys for a hand: one yakuman, which nobody fed, or han and under five han fu."""
+    """Return the keys for a hand: one yakuman, which nobody fed, or han and under five han fu."""
     if win.yakuman:
         return "y", "enter", "enter"
     fu = (*str(win.fu), "enter") if win.han < FU_FROM else ()

@@ -25,7 +25,7 @@ def state_message(
     health: dict[str, str],
     pin: str | None = None,
 ) -> TableState:
-    """Give the message of a state; the uplink counts it."""
+    """Return the message of a state; the uplink counts it."""
     return TableState(
         id=uuid.uuid4().hex,
         event=config.event,
@@ -54,7 +54,7 @@ def state_message(
 
 
 def people_health(state: Table) -> dict[str, str]:
-    """Give what is told of what people did: skipped the self-test, or went on with what it found; guessed the PIN."""
+    """Return what is told of what people did: skipped the self-test, or went on with what it found; guessed the PIN."""
     codes = {"skipped": SelfTestSkipped.code, "failed": SelfTestFailed.code}
     test = {"self_test": codes[state.self_test]} if state.self_test in codes else {}
     return {**test, "pin": PinGuessed.code} if state.pins_wrong >= FREE_TRIES else test
@@ -122,7 +122,7 @@ class ReceiptCodes:
         return replace(now, receipt=code, receipt_link=link)
 
     def code(self, state: Table) -> str | None:
-        """Give the code while the play is recorded; None where its result does not stand."""
+        """Return the code while the play is recorded; None where its result does not stand."""
         play = state.play
         if play is None or state.phase is not Phase.RECORDED or state.outcome is None or state.ruled:
             return None
@@ -134,13 +134,13 @@ class ReceiptCodes:
 
 
 def time_of_day() -> str:
-    """Give the local time of day; for people only, nothing is decided by it."""
+    """Return the local time of day; for people only, nothing is decided by it."""
     return time.strftime("%H:%M")
 
 
 @cache
 def program_version() -> str:
-    """Give the version of the program; of one that is not installed, none."""
+    """Return the version of the program; of one that is not installed, none."""
     try:
         return metadata.version("homologue")
     except metadata.PackageNotFoundError:

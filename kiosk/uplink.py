@@ -62,7 +62,7 @@ class TableConnection(MessageSender, Protocol):
 
 
 def wall_clock_ms() -> int:
-    """Give the wall clock in ms since 1970."""
+    """Return the wall clock in ms since 1970."""
     return time.time_ns() // 1_000_000
 
 
@@ -141,7 +141,7 @@ class Uplink:
 
 
 def _content(state: TableState) -> tuple[object, ...]:
-    """Give that of a state for which it is said anew.
+    """Return that of a state for which it is said anew.
 
     The times of a play, added time and who is let in have no place here: where they change, a fact is told, and with
     it `seq` grows. A PIN is taken without one, and so is a plan with other minutes.
@@ -166,7 +166,7 @@ def _content(state: TableState) -> tuple[object, ...]:
 def open_table_link(
     settings: KioskSettings, journal: TableJournal, state: Table, tell: Callable[[Incoming | LinkChanged], None]
 ) -> Link:
-    """Give the link of the table as it stands; it does not connect yet."""
+    """Return the link of the table as it stands; it does not connect yet."""
     name, table = settings.config.event, settings.config.table
     will = Will(
         topics.STATE.at(name, table=table), encode(state_message(settings.config, journal, state, "lost", 0, {}))
@@ -188,7 +188,7 @@ def send_count_request(link: TableConnection, request: CountRequest) -> None:
 
 
 def read_message(incoming: Incoming) -> tuple[Message | None, str | None]:
-    """Give a message; or the code of why it cannot be read."""
+    """Return a message; or the code of why it cannot be read."""
     try:
         return decode_on_topic(incoming.topic, incoming.payload)[1], None
     except Refused as refused:
@@ -236,13 +236,13 @@ class ServiceStatus:
         return "say_again" if said.refused not in (None, refused, self._device) else ""
 
     def greet(self) -> bool:
-        """Say whether to say hello on a new connection: one that is refused does so once, then only when asked to."""
+        """Whether to say hello on a new connection: one that is refused does so once, then only when asked to."""
         first, self._greeted = not self._greeted, True
         return first or not self.elsewhere
 
 
 def plan_content(plan: Assignment) -> tuple[object, ...]:
-    """Give what of a plan matters to a table."""
+    """Return what of a plan matters to a table."""
     session = plan.session and (plan.session.round, plan.session.players)
     of_rounds = tuple(sorted(plan.repeats.items())), tuple(sorted(plan.minutes.items()))
     said = plan.store, plan.profile, plan.rules, plan.plays, plan.public_address
@@ -266,7 +266,7 @@ def may_take_plan(offered: Assignment, table: Table, store: str | None) -> bool:
 
 
 def first_unplayed(plan: Assignment, played: Collection[tuple[int, int]]) -> int:
-    """Give the place in the plan of the first play that neither we (rounds and deals) nor the scorer have."""
+    """Return the place in the plan of the first play that neither we (rounds and deals) nor the scorer have."""
     return next(
         (
             at

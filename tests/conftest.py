@@ -34,5 +34,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def demo_event(tmp_path_factory: pytest.TempPathFactory) -> MakeEvent:
-    """Give what puts the demo's event into a folder."""
+    """Return what puts the demo's event into a folder."""
     return maker(tmp_path_factory.mktemp("demo"))

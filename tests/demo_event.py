@@ -13,7 +13,7 @@ MakeEvent = Callable[[Path, int], tuple[NumberedPlay, ...]]
 
 
 def maker(originals: Path) -> MakeEvent:
-    """Give what copies events; each is made when it is first asked for."""
+    """Return what copies events; each is made when it is first asked for."""
 
     @cache
     def made(rounds: int) -> tuple[Path, tuple[NumberedPlay, ...]]:

@@ -18,13 +18,13 @@ COMMAND: Final = re.compile(r"^\| `homologue ([\w-]+)", re.MULTILINE)
 
 
 def tracked(*patterns: str) -> list[Path]:
-    """Give the files that the repository keeps."""
+    """Return the files that the repository keeps."""
     listed = subprocess.run(["git", "ls-files", "-z", *patterns], cwd=ROOT, capture_output=True, check=True)
     return [ROOT / name for name in listed.stdout.decode().split("\0") if name]
 
 
 def documents() -> list[Path]:
-    """Give all pages for people."""
+    """Return all pages for people."""
     return [path for path in tracked("*.md") if path.is_file()]
 
 

@@ -43,7 +43,7 @@ WRONG: Final = {
 
 @cache
 def never() -> dict[str, tuple[str, ...]]:
-    """Give the words of the document's last column, by language."""
+    """Return the words of the document's last column, by language."""
     rows = [line.split("|")[1:-1] for line in DOCUMENT.read_text(encoding="utf-8").splitlines() if line[:1] == "|"]
     words = {word.strip() for row in rows[2:] for word in row[-1].split(",")} - {""}
     chinese = {word for word in words if re.search(r"[\u4e00-\u9fff]", word)}
@@ -51,19 +51,19 @@ def never() -> dict[str, tuple[str, ...]]:
 
 
 def pattern(word: str) -> str:
-    """Give where a word is wrong."""
+    """Return where a word is wrong."""
     return WRONG.get(word) or (word if word in never()["zh"] else rf"\b{re.escape(word).removesuffix('s')}s?\b")
 
 
 @cache
 def said(language: str) -> tuple[tuple[str, str], ...]:
-    """Give all that is said in a language: where, and `key = sentence`."""
+    """Return all that is said in a language: where, and `key = sentence`."""
     found = [(path, f"{key} = {text}") for path in CATALOGUES for key, text in sentences(path, language)]
     return *found, *((SCREENS, f"{entry.msgid} = {entry.msgstr}") for entry in translation_file(language))
 
 
 def sentences(path: str, language: str) -> Iterator[tuple[str, str]]:
-    """Give the sentences of a catalogue, each with its key."""
+    """Return the sentences of a catalogue, each with its key."""
     content = tomllib.loads((HOME / path).read_text(encoding="utf-8"))
     said = [("", one[language]) for one in content["detail"]] if "detail" in content else content[language].items()
     for key, text in said:

@@ -38,7 +38,7 @@ class TrayVerdict:
 def reading_line(
     image: str, milliseconds: float, reading: PictureReading, verdict: TrayVerdict | None
 ) -> dict[str, Any]:
-    """Give the object that `homologue read --json` prints for one picture; without an expected deal no verdict."""
+    """Return the object that `homologue read --json` prints for one picture; without an expected deal no verdict."""
     line = {
         "image": image,
         "ms": round(milliseconds, 1),
@@ -49,7 +49,7 @@ def reading_line(
 
 
 def reading_error_line(image: str, error: VisionError) -> dict[str, Any]:
-    """Give the object that `homologue read --json` prints for a picture that cannot be read."""
+    """Return the object that `homologue read --json` prints for a picture that cannot be read."""
     return {"image": image, "error": {"code": error.code, "message": str(error)}}
 
 
@@ -84,7 +84,7 @@ def _fault_object(fault: TrayFault) -> dict[str, Any]:
 
 
 def reading_text(image: str, milliseconds: float, reading: PictureReading, verdict: TrayVerdict | None) -> str:
-    """Give what a person wants to know: the rows, then what is wrong and whether the tray is verified."""
+    """Return what a person wants to know: the rows, then what is wrong and whether the tray is verified."""
     read = sum(one.serial is not None for one in reading.reads)
     lines = [f"{image}: {read} read, {len(reading.reads) - read} seen but not read ({milliseconds:.0f} ms)"]
     lines += _tray_lines(reading)
@@ -96,7 +96,7 @@ def reading_text(image: str, milliseconds: float, reading: PictureReading, verdi
 
 
 def _tray_lines(reading: PictureReading) -> list[str]:
-    """Give the serials row by row, in a carrier with the seat before each row; without a tray those that were read."""
+    """The serials row by row, in a carrier with the seat before each row; without a tray those that were read."""
     if not reading.places:
         serials = sorted(one.serial for one in reading.reads if one.serial is not None)
         return ["  no tray found; " + (" ".join(f"{one:03d}" for one in serials) or "no mark either")]
@@ -108,7 +108,7 @@ def _tray_lines(reading: PictureReading) -> list[str]:
 
 
 def fault_sentence(fault: TrayFault) -> str:
-    """Give a fault in plain words; people count rows and tiles from 1."""
+    """Return a fault in plain words; people count rows and tiles from 1."""
     with_row, with_col = fault.with_ or (-1, -1)
     words = _FAULT_SENTENCES[fault.type].format(
         expected=fault.expected,
@@ -153,7 +153,7 @@ def read(pictures: tuple[Path, ...], expected_file: Path | None, overlay: Path |
 
 
 def _read_one(path: Path, expected: ExpectedSerials | None, overlay: Path | None, *, as_json: bool) -> str:
-    """Give the lines for one picture; a picture that cannot be read stops no other."""
+    """Return the lines for one picture; a picture that cannot be read stops no other."""
     image = path.name
     began = time.perf_counter()
     try:

@@ -30,7 +30,7 @@ class CellMaps:
 
 
 def as_blob(pictures: Picture) -> NDArray[np.float32]:
-    """Give BGR pictures, shape (n, height, width, 3), as the finder's networks take them."""
+    """Return BGR pictures, shape (n, height, width, 3), as the finder's networks take them."""
     return np.ascontiguousarray((pictures.transpose(0, 3, 1, 2) - np.float32(MIDDLE)) / np.float32(MIDDLE))
 
 
@@ -56,12 +56,12 @@ Frames = NDArray[np.float64]  # shape (n, 9): centre, log frame xx xy yy, cos an
 
 
 def frame_sizes(frames: Frames) -> NDArray[np.float64]:
-    """Give half sizes in pixels, shape (n,): the geometric mean of a tile's half width and half height."""
+    """Return half sizes in pixels, shape (n,): the geometric mean of a tile's half width and half height."""
     return np.asarray(SIZE_UNIT * np.exp((frames[:, 2] + frames[:, 4]) / 2))
 
 
 def half_axes(frames: Frames, turned: float = 0.0) -> NDArray[np.float64]:
-    """Give the half axes along the short and along the long ends in pixels, shape (n, 2, 2): one in each row.
+    """Return the half axes along the short and along the long ends in pixels, shape (n, 2, 2): one in each row.
 
     The frame's root R is the exponential of the symmetric matrix told; the axes are its images of two unit vectors
     that are square to each other (see `vision.training.finder_examples`). Four times their angle says how they lie,
@@ -85,7 +85,7 @@ def is_turn_sure(frames: Frames) -> NDArray[np.bool_]:
 
 
 def quads_of_frames(frames: Frames, turned: float = 0.0) -> NDArray[np.float64]:
-    """Give parallelograms, shape (n, 4, 2), clockwise, corners 0-1 and 2-3 the short ends."""
+    """Return parallelograms, shape (n, 4, 2), clockwise, corners 0-1 and 2-3 the short ends."""
     return np.asarray(frames[:, None, :2] + (2 * UNIT_SQUARE - 1) @ half_axes(frames, turned))
 
 
@@ -157,7 +157,7 @@ def _without_stray_votes(tiles: Votes) -> Votes:
 
 
 def _chosen_votes(votes: Votes, index: NDArray[np.intp] | NDArray[np.bool_]) -> Votes:
-    """Give some of the votes."""
+    """Return some of the votes."""
     return Votes(votes.frames[index], votes.back[index], votes.face[index])
 
 
@@ -192,7 +192,7 @@ def cut_square(picture: Picture, quad: Quad) -> Picture:
 
 
 def square_to_pixels(quad: Quad) -> NDArray[np.float64]:
-    """Give the homography from the square -1..1 to a quad, in OpenCV's pixels (counted from the first one's middle)."""
+    """The homography from the square -1..1 to a quad, in OpenCV's pixels (counted from the first one's middle)."""
     return np.asarray(cv2.getPerspectiveTransform(CLOSEUP_SQUARE.astype(np.float32), (quad - 0.5).astype(np.float32)))
 
 
@@ -227,7 +227,7 @@ def refine_again(picture: Picture, quads: Quads) -> RefinedTiles:
 
 
 def _away(answer: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give how far the corners are, less where a tile is likely."""
+    """Return how far the corners are, less where a tile is likely."""
     return np.asarray(np.abs(answer[:, :_CORNERS]).mean(axis=1) - answer[:, _CORNERS] / 20)
 
 

@@ -22,23 +22,23 @@ def project(homography: Homography, points: Points) -> Points:
 
 
 def inverse_homography(homography: Homography) -> Homography:
-    """Give the way back of a homography."""
+    """Return the way back of a homography."""
     return np.asarray(np.linalg.inv(homography), dtype=np.float64)
 
 
 def rectangle(centre: Points, width: float, height: float) -> Quad:
-    """Give the corners of an upright rectangle about `centre`, shape (2,)."""
+    """Return the corners of an upright rectangle about `centre`, shape (2,)."""
     return np.asarray(centre + (UNIT_SQUARE - 0.5) * [width, height], dtype=np.float64)
 
 
 def rotation_degrees(quad: Quad) -> float:
-    """Give the direction of a quad's own left-to-right, 0..360, clockwise on the screen positive."""
+    """Return the direction of a quad's own left-to-right, 0..360, clockwise on the screen positive."""
     right = quad[1] + quad[2] - quad[0] - quad[3]
     return float(np.degrees(np.arctan2(right[1], right[0])) % 360)
 
 
 def diagonal_crossing(quad: Quad) -> Points:
-    """Give where a quad's diagonals cross, shape (2,): the picture of the rectangle's middle."""
+    """Return where a quad's diagonals cross, shape (2,): the picture of the rectangle's middle."""
     a, b, c, d = quad
     along, across = c - a, d - b
     slant = along[0] * across[1] - along[1] * across[0]

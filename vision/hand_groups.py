@@ -26,12 +26,12 @@ HandGroups = tuple[tuple[TileRead, ...], ...]
 
 
 def hand_groups(reads: Sequence[TileRead]) -> HandGroups:
-    """Give the groups in reading order, whether or not their tiles were read."""
+    """Return the groups in reading order, whether or not their tiles were read."""
     return tuple(chain.from_iterable(hand_rows(reads)))
 
 
 def hand_rows(reads: Sequence[TileRead]) -> tuple[HandGroups, ...]:
-    """Give the rows from above, and of each its groups from the left."""
+    """Return the rows from above, and of each its groups from the left."""
     if not reads:
         return ()
     quads = np.array([read.quad for read in reads], dtype=np.float64)
@@ -46,7 +46,7 @@ def hand_rows(reads: Sequence[TileRead]) -> tuple[HandGroups, ...]:
 
 
 def _slope(quads: Quad) -> float:
-    """Give how far rows are from level, radians within an eighth of a turn: that of most tiles, whichever way round."""
+    """How far rows are from level, radians within an eighth of a turn: that of most tiles, whichever way round."""
     right = quads[:, 1] + quads[:, 2] - quads[:, 0] - quads[:, 3]
     angles = np.arctan2(right[:, 1], right[:, 0])
     usual = np.angle(np.exp(4j * angles).sum()) / 4
@@ -59,7 +59,7 @@ def _turn(angle: float) -> Points:
 
 
 def _sides(quads: Quad) -> tuple[float, float]:
-    """Give the usual width and height of a tile, pixels."""
+    """Return the usual width and height of a tile, pixels."""
     sides = np.linalg.norm(np.roll(quads, -1, axis=1) - quads, axis=2)
     return float(np.median(sides.min(axis=1))), float(np.median(sides.max(axis=1)))
 

@@ -35,14 +35,14 @@ CORE: Points = _grid(0.2, CORE_SIDE)  # row by row, CORE_SIDE points each
 
 
 def points_on(quads: Quad, shares: Points) -> Points:
-    """Give the pixels at `shares`, shape (m, 2), of each of the quads, shape (n, 4, 2); shape (n, m, 2)."""
+    """Return the pixels at `shares`, shape (m, 2), of each of the quads, shape (n, 4, 2); shape (n, m, 2)."""
     x, y = shares[:, 0], shares[:, 1]
     weights = np.stack([(1 - x) * (1 - y), x * (1 - y), x * y, (1 - x) * y])
     return np.asarray(np.einsum("km,nkc->nmc", weights, quads))
 
 
 def colours_on(picture: Picture, quads: Quad, shares: Points) -> Colours:
-    """Give the picture's colours there; points outside of the picture take its border's."""
+    """Return the picture's colours there; points outside of the picture take its border's."""
     if not len(quads):
         return np.zeros((0, len(shares), 3), dtype=np.float32)
     bgr = _colours_at(picture, points_on(quads, shares))
@@ -51,21 +51,21 @@ def colours_on(picture: Picture, quads: Quad, shares: Points) -> Colours:
 
 
 def inside_share(picture: Picture, quads: Quad) -> Points:
-    """Give the share, 0..1, of each quad, shape (n, 4, 2), that lies within the picture."""
+    """Return the share, 0..1, of each quad, shape (n, 4, 2), that lies within the picture."""
     points = points_on(quads, _POINTS)
     inside = ((points >= 0) & (points <= [picture.shape[1], picture.shape[0]])).all(axis=2)
     return np.asarray(inside.mean(axis=1), dtype=np.float64)
 
 
 def covered_share(hands: Picture, cell: float, quads: Quad) -> Points:
-    """Give the share, 0..1, of each quad, shape (n, 4, 2), that hands cover; `hands` as in `Detections`."""
+    """Return the share, 0..1, of each quad, shape (n, 4, 2), that hands cover; `hands` as in `Detections`."""
     if hands.size == 0 or not len(quads):
         return np.zeros(len(quads))
     return np.asarray(_colours_at(hands, points_on(quads, _POINTS) / cell).mean(axis=1) / 255)
 
 
 def hand_near(hands: Picture, cell: float, quads: Quad) -> Points:
-    """Give the surest trace, 0..1, of a hand on each quad, shape (n, 4, 2), or within half a tile of it."""
+    """Return the surest trace, 0..1, of a hand on each quad, shape (n, 4, 2), or within half a tile of it."""
     if hands.size == 0 or not len(quads):
         return np.zeros(len(quads))
     middles = quads.mean(axis=1, keepdims=True)
@@ -89,7 +89,7 @@ _NEAREST = 0.25  # share of the rim's points that are most like the neighbours
 
 
 def strange_backs(rims: Colours, centres: Points, backs: Flags, blank: Flags) -> Flags:
-    """Tell which backs have clearly another colour than their neighbours; `rims` of shape (n, m, 3), L*a*b*.
+    """Return which backs have clearly another colour than their neighbours; `rims` of shape (n, m, 3), L*a*b*.
 
     `blank` ones, which may be no tiles at all, are nobody's neighbours.
     """
@@ -107,7 +107,7 @@ def strange_backs(rims: Colours, centres: Points, backs: Flags, blank: Flags) ->
 
 
 def finger_shares(rims: Colours, centres: Points, backs: Flags) -> Points:
-    """Give the share, 0..1, of each back's rim that is no light on a back: other in hue and in lightness at once.
+    """Return the share, 0..1, of each back's rim that is no light on a back: other in hue and in lightness at once.
 
     Worn edges and quads that are off can look so too: it counts for backs that were not read, or with a hand near.
     """
@@ -120,13 +120,13 @@ def finger_shares(rims: Colours, centres: Points, backs: Flags) -> Points:
 
 
 def _ranked(values: Points, share: float) -> Points:
-    """Give of each row the value that `share` of it lies below, shape (n,)."""
+    """Return of each row the value that `share` of it lies below, shape (n,)."""
     place = round(share * (values.shape[1] - 1))
     return np.asarray(np.partition(values, place, axis=1)[:, place])
 
 
 def _neighbours_colour(rims: Colours, centres: Points, backs: Flags) -> Points:
-    """Give the median colour of the nearest backs, shape (n, 3); one strange neighbour does not change it."""
+    """Return the median colour of the nearest backs, shape (n, 3); one strange neighbour does not change it."""
     apart = np.linalg.norm(centres[:, None] - centres[None], axis=2)
     np.fill_diagonal(apart, np.inf)
     apart[:, ~backs] = np.inf
@@ -135,7 +135,7 @@ def _neighbours_colour(rims: Colours, centres: Points, backs: Flags) -> Points:
 
 
 def _off_hue(tints: Points, usual: Points) -> Points:
-    """Give how far tints (a*, b*) lie from the way from grey to a quarter beyond the usual tint."""
+    """Return how far tints (a*, b*) lie from the way from grey to a quarter beyond the usual tint."""
     strength = np.linalg.norm(usual, axis=-1, keepdims=True)
     way = usual / np.maximum(strength, 1e-6)
     along = np.clip((tints * way).sum(axis=-1, keepdims=True), 0, 1.25 * strength + 4)
@@ -173,7 +173,7 @@ def gather_evidence(picture: Picture, quads: Quad, lattice: Lattice) -> GapEvide
 
 
 def judge_gap(ground: GapEvidence, gap: int, backs: Indices, *, found: bool = False) -> PlaceState:
-    """Say whether place number `gap`, where neither a tile nor a hand was found, is empty, covered or holds a back.
+    """Return whether place number `gap`, where neither a tile nor a hand was found, is empty, covered or holds a back.
 
     `backs` are the numbers of places that hold one. What is neither back nor floor, or outside of the picture, is
     called a back: nothing is claimed of it. Where the finder `found` a tile, missing print is no proof: glare hides it.
@@ -195,7 +195,7 @@ def judge_gap(ground: GapEvidence, gap: int, backs: Indices, *, found: bool = Fa
 
 
 def _is_over_it(rim: Colours, backs: Colours, floor: Colours) -> bool:
-    """Tell whether a rim is unlike most backs nearby, one of which may be half covered, and lighter than the floor.
+    """Return whether a rim is unlike most backs nearby, one of which may be half covered, and lighter than the floor.
 
     Then it is no shadow and, below white, no glare.
     """
@@ -205,13 +205,13 @@ def _is_over_it(rim: Colours, backs: Colours, floor: Colours) -> bool:
 
 
 def _nearest(rim: Colours, others: Colours) -> Points:
-    """Give how far each point of a rim is from the nearest of other colours, shape (m,)."""
+    """Return how far each point of a rim is from the nearest of other colours, shape (m,)."""
     away = rim[:, None] - others[None]
     return np.asarray(np.sqrt((away**2).sum(axis=2).min(axis=1)), dtype=np.float64)
 
 
 def _detail(cores: Colours) -> Points:
-    """Give the mean step in lightness between neighbouring points of each middle, shape (n,)."""
+    """Return the mean step in lightness between neighbouring points of each middle, shape (n,)."""
     light = cores[..., 0].reshape(len(cores), CORE_SIDE, CORE_SIDE)
     down, right = np.abs(np.diff(light, axis=1)), np.abs(np.diff(light, axis=2))
     return np.asarray(down.mean(axis=(1, 2)) + right.mean(axis=(1, 2)), dtype=np.float64)
@@ -224,7 +224,7 @@ _ASKEW = 15.0  # degrees: tiles in a tray lie within 6 of it with corners found 
 
 
 def lay_out_table(picture: Picture, found: Detections, marks: tuple[TileMark | None, ...]) -> TableLayout:
-    """Say where each of `found.tiles` lies and what each place of each tray holds.
+    """Return where each of `found.tiles` lies and what each place of each tray holds.
 
     `picture` is BGR, shape (height, width, 3); `marks` has an entry for each tile, None for those that were not read.
     Only the picture is asked, no deal. Holds no state, so any thread may call it.
@@ -308,7 +308,7 @@ def _seated(filled: tuple[FilledTray, ...]) -> list[tuple[str | None, FilledTray
 def _tray_places(
     picture: Picture, found: Detections, tray: FilledTray, seen: _TileEvidence
 ) -> tuple[LaidOutPlace, ...]:
-    """Say what each place of a tray holds, in reading order."""
+    """Return what each place of a tray holds, in reading order."""
     wheres = list(tray_places())
     quads = tray.lattice.quads(tray.lattice.spots(*np.array(wheres, dtype=float).T))
     covered = covered_share(found.hands, found.cell, quads)
@@ -332,7 +332,7 @@ def _tray_places(
 
 
 def _judge_gaps(known: list[PlaceState | None], asked: list[int], ground: GapEvidence) -> dict[int, PlaceState]:
-    """Say what each place holds that is asked about, by those of which it is known."""
+    """Return what each place holds that is asked about, by those of which it is known."""
     backs = [number for number, state in enumerate(known) if state is PlaceState.BACK and number not in asked]
     near = np.array(backs, dtype=int)
     return {number: judge_gap(ground, number, near, found=known[number] is not None) for number in asked}

@@ -43,7 +43,7 @@ def count_reads(truth: Truth, reading: PictureReading) -> Counter[str]:
 
 
 def is_right_read(read: TileRead, tile: Truth) -> bool:
-    """Tell whether a read is that of the truth's tile: a back with that serial, of no other set than it names."""
+    """Return whether a read is that of the truth's tile: a back with that serial, of no other set than it names."""
     return tile["state"] == "back" and read.serial == tile["serial"] and read.set in {None, tile["set"]}
 
 

@@ -27,6 +27,6 @@ def _session(name: Name) -> onnxruntime.InferenceSession:
 
 
 def run_network(name: Name, pictures: NDArray[np.float32]) -> tuple[NDArray[np.float32], ...]:
-    """Give a network's answers to pictures, shape (n, 3, height, width): one array for each of its outputs."""
+    """Return a network's answers to pictures, shape (n, 3, height, width): one array for each of its outputs."""
     session = _session(name)
     return tuple(np.asarray(one) for one in session.run(None, {session.get_inputs()[0].name: pictures}))

@@ -104,7 +104,7 @@ class OutlinePen:
 
 
 def circle_corners(centre: Points, radius: float, corners: int = 24) -> Points:
-    """Give the corners of a regular polygon about `centre`, the first at the top, shape (corners, 2)."""
+    """Return the corners of a regular polygon about `centre`, the first at the top, shape (corners, 2)."""
     angle = np.arange(corners) * 2 * np.pi / corners
     return np.asarray(centre + radius * np.column_stack([np.sin(angle), -np.cos(angle)]))
 
@@ -130,7 +130,7 @@ def _dashes(path: Points, dash: list[float]) -> Iterator[Points]:
 
 
 def _arc(start: float, end: float, radius: float, centre: tuple[float, float] = (0.0, 0.0)) -> Points:
-    """Give an arc in degrees, clockwise on the screen from three o'clock, shape (13, 2)."""
+    """Return an arc in degrees, clockwise on the screen from three o'clock, shape (13, 2)."""
     angle = np.radians(np.linspace(start, end, 13))
     return np.asarray(centre) + radius * np.column_stack([np.cos(angle), np.sin(angle)])
 
@@ -196,7 +196,7 @@ def draw_overlay(
     faults: Sequence[TrayFault] = (),
     destinations: Mapping[int, TileDestination] | None = None,
 ) -> Picture:
-    """Give a copy of a picture, BGR, shape (height, width, 3), uint8, with each tile's verdict.
+    """Return a copy of a picture, BGR, shape (height, width, 3), uint8, with each tile's verdict.
 
     Read: a plain line and a tick; seen but not read: a dashed line and a question mark; face up: a dotted line and a
     turning arrow; at fault: a thick line and an exclamation mark, also at an empty place. `destinations`, by serial,
@@ -238,7 +238,7 @@ def _style(read: TileRead, wrong: set[_TilePlace]) -> VerdictStyle:
 
 
 def _is_in(quad: Quad, size: tuple[int, int]) -> bool:
-    """Tell whether a tile can lie in a picture of this size: its middle does, and it is no larger than that."""
+    """Return whether a tile can lie in a picture of this size: its middle does, and it is no larger than that."""
     middle = quad.mean(axis=0)
     return bool((middle >= 0).all() and (middle <= size).all() and float(np.ptp(quad, axis=0).max()) <= max(size))
 
@@ -259,7 +259,7 @@ def _shrink(quad: Quad) -> Quad:
 
 
 def _badge(quad: Quad) -> tuple[Points, float]:
-    """Give middle and radius of a tile's badge: in its own lower right corner, where marks rarely are."""
+    """Return middle and radius of a tile's badge: in its own lower right corner, where marks rarely are."""
     radius = _BADGE * _short_side(quad)
     middle = quad.mean(axis=0)
     corner = quad[2] - middle
@@ -276,7 +276,7 @@ def _draw_destination(pen: OutlinePen, quad: Quad, goes: TileDestination) -> Non
 
 
 def _empty_places(reading: PictureReading, wrong: set[_TilePlace]) -> Iterator[Quad]:
-    """Give where a tile should lie and none is seen."""
+    """Return where a tile should lie and none is seen."""
     for place in reading.places:
         if place.read is None and place.quad is not None and (place.seat, place.row, place.col) in wrong:
             yield np.array(place.quad)

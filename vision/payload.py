@@ -28,7 +28,7 @@ class Payload:
 
 
 def parse_payload(text: str) -> Payload | None:
-    """Give what the text of a DataMatrix names; None where it is not a label of ours."""
+    """Return what the text of a DataMatrix names; None where it is not a label of ours."""
     for form in _FORMATS:
         if match := form.fullmatch(text):
             serial = int(match["tile"])
@@ -37,10 +37,10 @@ def parse_payload(text: str) -> Payload | None:
 
 
 def payload_text(payload: Payload) -> str:
-    """Give the text of a new label (14 modules): the longest format, the safest against chance."""
+    """Return the text of a new label (14 modules): the longest format, the safest against chance."""
     return f"HM1-{payload.set:02d}-{payload.serial:03d}"
 
 
 def module_count(text: str) -> int:
-    """Give how many modules wide the label with this text is: the smallest that holds it."""
+    """Return how many modules wide the label with this text is: the smallest that holds it."""
     return {10: 14, 7: 12}.get(len(text), 10)

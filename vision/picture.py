@@ -56,7 +56,7 @@ def decode_picture(content: bytes) -> Picture:
 
 
 def picture_size(content: bytes) -> tuple[int, int] | None:
-    """Give width and height as the header of a JPEG or PNG claims them; None when there is no such header."""
+    """Return width and height as the header of a JPEG or PNG claims them; None when there is no such header."""
     if content.startswith(_PNG) and len(content) >= _PNG_HEADER:
         width, height = struct.unpack(">II", content[16:_PNG_HEADER])
         return int(width), int(height)
@@ -78,6 +78,6 @@ def _jpeg_size(content: bytes) -> tuple[int, int] | None:
 
 
 def _is_whole(content: bytes) -> bool:
-    """Tell whether the file has its end: OpenCV fills the rest of a cut-off picture with grey and says nothing."""
+    """Return whether the file has its end: OpenCV fills the rest of a cut-off picture with grey and says nothing."""
     tail = content[-4096:]  # cameras append a few bytes of their own
     return (b"IEND" if content.startswith(_PNG) else b"\xff\xd9") in tail

@@ -31,13 +31,13 @@ class TileFrames:
     along: Points
 
     def measured(self) -> Points:
-        """Give for each tile the map from pixels to its own widths and heights, shape (n, 2, 2)."""
+        """Return for each tile the map from pixels to its own widths and heights, shape (n, 2, 2)."""
         sides = np.stack([self.across, self.along], axis=-1)
         return np.asarray(np.linalg.inv(sides + 1e-9 * np.eye(2)), dtype=np.float64)
 
 
 def tile_frames(quads: Quad) -> TileFrames:
-    """Give the rulers of tiles, `quads` of shape (n, 4, 2), corners 0-1 and 2-3 the short ends."""
+    """Return the rulers of tiles, `quads` of shape (n, 4, 2), corners 0-1 and 2-3 the short ends."""
     across = (quads[:, 1] - quads[:, 0] + quads[:, 2] - quads[:, 3]) / 2
     along = (quads[:, 3] - quads[:, 0] + quads[:, 2] - quads[:, 1]) / 2
     return TileFrames(quads, quads.mean(axis=1), across, along)
@@ -142,7 +142,7 @@ def fit_plane(tiles: TileFrames, members: Indices, size: tuple[int, int]) -> Tab
 
 
 def _best_ruler(tiles: TileFrames, members: Indices) -> Points:
-    """Give the map from pixels to widths of the tile by which most others are tiles, too; shape (2, 2)."""
+    """Return the map from pixels to widths of the tile by which most others are tiles, too; shape (2, 2)."""
     tried = members[:: 1 + len(members) // _TRIED_RULERS]
     rulers = np.diag([1.0, HEIGHT]) @ tiles.measured()[tried]
     across = (rulers @ tiles.across[members].T).transpose(0, 2, 1)
@@ -154,12 +154,12 @@ def _best_ruler(tiles: TileFrames, members: Indices) -> Points:
 
 
 def _side_errors(sides: Points, x: float, y: float) -> Points:
-    """Give how far sides are from (x, y), whichever way they run: half a turn is not known."""
+    """Return how far sides are from (x, y), whichever way they run: half a turn is not known."""
     return np.asarray(np.abs(np.abs(sides) - [x, y]).max(axis=2))
 
 
 def _tile_errors(numbers: Points, local: Quad) -> tuple[Flags, Points]:
-    """Tell which tiles are rectangles in the plane, and by how much each tile's sides miss, shape (n, 4, 2)."""
+    """Return which tiles are rectangles in the plane, and by how much each tile's sides miss, shape (n, 4, 2)."""
     corners = project(_view(numbers), _unbend(local.reshape(-1, 2), float(numbers[6]))).reshape(-1, 4, 2)
     sides = _differences(corners)
     turn = np.round(np.arctan2(sides[:, 0, 1], sides[:, 0, 0]) / (np.pi / 2)).astype(int) % 4
@@ -168,7 +168,7 @@ def _tile_errors(numbers: Points, local: Quad) -> tuple[Flags, Points]:
 
 
 def _improve(numbers: Points, local: Quad, miss: Points) -> Points:
-    """Give a Gauss-Newton step; what misses by more counts less: least absolute, not squared."""
+    """Return a Gauss-Newton step; what misses by more counts less: least absolute, not squared."""
     slope = _slopes(numbers, local).reshape(-1, _NUMBERS)
     weight = 1 / np.maximum(np.abs(miss).ravel(), _USUAL)
     normal = slope.T @ (slope * weight[:, None])
@@ -180,7 +180,7 @@ def _improve(numbers: Points, local: Quad, miss: Points) -> Points:
 
 
 def _slopes(numbers: Points, local: Quad) -> Points:
-    """Give how each tile's sides change with each number, shape (n, 4, 2, 7)."""
+    """Return how each tile's sides change with each number, shape (n, 4, 2, 7)."""
     points = local.reshape(-1, 2)
     straight = _unbend(points, float(numbers[6]))
     view = _view(numbers)
@@ -196,7 +196,7 @@ def _slopes(numbers: Points, local: Quad) -> Points:
 
 
 def _differences(corners: Points) -> Points:
-    """Give what lies between each corner and the next, along the second axis of length 4."""
+    """Return what lies between each corner and the next, along the second axis of length 4."""
     return np.asarray(corners[:, [1, 2, 3, 0]] - corners)
 
 

@@ -23,7 +23,7 @@ from vision.second_look import take_second_look
 
 
 def to_reading(found: Detections, marks: tuple[TileMark | None, ...], layout: TableLayout) -> PictureReading:
-    """Give the reading: places tray by tray, reads in the order of their places, tiles outside of trays last.
+    """Return the reading: places tray by tray, reads in the order of their places, tiles outside of trays last.
 
     Marks are taken as they are: doubt, such as two of one serial, is the reader's to settle before.
     """
@@ -39,7 +39,7 @@ def to_reading(found: Detections, marks: tuple[TileMark | None, ...], layout: Ta
 
 
 def _usual_set(marks: tuple[TileMark | None, ...]) -> str | None:
-    """Give the set that more than half of the marks name; None where none is."""
+    """Return the set that more than half of the marks name; None where none is."""
     named = Counter(mark.set_text for mark in marks if mark is not None and mark.set_text is not None)
     (name, times) = named.most_common(1)[0] if named else (None, 0)
     return name if 2 * times > named.total() else None
@@ -79,13 +79,13 @@ def _places(tray: LaidOutTray, reads: list[TileRead]) -> list[TrayPlace]:
 
 
 def quad_corners(quad: Quad) -> Corners:
-    """Give a quad as plain numbers, hundredths of a pixel."""
+    """Return a quad as plain numbers, hundredths of a pixel."""
     a, b, c, d = ((round(float(x), 2), round(float(y), 2)) for x, y in quad)
     return a, b, c, d
 
 
 def tile_outlines(picture: Picture) -> tuple[Quad, ...]:
-    """Give the quads, shape (4, 2), pixels, of the tiles that are seen; corners 0-1 and 2-3 are the short ends.
+    """Return the quads, shape (4, 2), pixels, of the tiles that are seen; corners 0-1 and 2-3 are the short ends.
 
     In a tray those of its places: they follow from all its tiles together, which is surer than each tile's own.
     """
@@ -120,7 +120,7 @@ def read_picture(picture: Picture, *, close: bool = True) -> PictureReading:
 
 
 def _needs_second_look(marks: TileMarks, layout: TableLayout) -> bool:
-    """Tell whether there are backs that were not read, or faces or tiles askew in a tray."""
+    """Return whether there are backs that were not read, or faces or tiles askew in a tray."""
     return any(
         (mark is not None and not is_sure(mark)) or (lie.row is not None and (mark is None or lie.sideways))
         for lie, mark in zip(layout.lies, marks, strict=True)

@@ -27,7 +27,7 @@ _CONTRADICTED = 0.3  # confidence of another serial from which a sure one is not
 def take_second_look(
     picture: Picture, found: Detections, marks: TileMarks, layout: TableLayout
 ) -> tuple[Detections, TileMarks] | None:
-    """Give tiles and marks after a second look at those that were not read or seem to lie askew.
+    """Return tiles and marks after a second look at those that were not read or seem to lie askew.
 
     None where that look tells nothing new.
     """
@@ -55,12 +55,12 @@ def _read_in_place(
 
 
 def _is_across(mark: TileMark | None) -> bool:
-    """Tell whether a mark lies across its outline: then the outline has its short and long ends exchanged."""
+    """Return whether a mark lies across its outline: then the outline has its short and long ends exchanged."""
     return mark is not None and mark.turned is None
 
 
 def _straightened(picture: Picture, quads: dict[int, Quad]) -> dict[int, Quad]:
-    """Give the outlines of tiles that, looked at where they should lie, lie straight after all."""
+    """Return the outlines of tiles that, looked at where they should lie, lie straight after all."""
     starts = np.array(list(quads.values())).reshape(-1, 4, 2)
     judged = finder.refine_again(picture, starts)
     return {
@@ -80,7 +80,7 @@ def _as_before(quad: Quad, before: Quad) -> Quad:
 
 
 def _still_unread(marks: list[TileMark | None], layout: TableLayout) -> list[int]:
-    """Give the tiles that are still unread: those of a tray, or all where there is none; what beside one is no tile."""
+    """The tiles that are still unread: those of a tray, or all where there is none; what beside one is no tile."""
     lies = enumerate(layout.lies)
     there = [
         number for number, lie in lies if not layout.trays or (lie.row is not None and number not in layout.ghosts)
@@ -105,7 +105,7 @@ def _read_along_other_outlines(
 def _other_outlines(
     picture: Picture, tiles: list[DetectedTile], marks: list[TileMark | None], left: list[int]
 ) -> tuple[list[int], list[Quad]]:
-    """Give more outlines for tiles, and whose each is: two new ones and two on their side, where a mark may be."""
+    """Return more outlines for tiles, and whose each is: two new ones and two on their side, where a mark may be."""
     usual = _usual_area(tiles, marks)
     before = np.array([tiles[number].quad for number in left]).reshape(-1, 4, 2)
     new = finder.refine_again(picture, np.concatenate([before, np.roll(before, 1, axis=1)])).quads
@@ -121,7 +121,7 @@ def _other_outlines(
 
 
 def _usual_area(tiles: list[DetectedTile], marks: list[TileMark | None]) -> float | None:
-    """Give the median area of the tiles that are read, None where none is."""
+    """Return the median area of the tiles that are read, None where none is."""
     areas = [_area(tile.quad) for tile, mark in zip(tiles, marks, strict=True) if is_sure(mark)]
     return float(np.median(areas)) if areas else None
 
@@ -131,13 +131,13 @@ def _area(quad: Quad) -> float:
 
 
 def _is_of_one_tile(quad: Quad, before: Quad, usual: float | None) -> bool:
-    """Tell whether an outline is still about the same tile, and about no more than that."""
+    """Return whether an outline is still about the same tile, and about no more than that."""
     moved = np.linalg.norm(quad.mean(axis=0) - before.mean(axis=0))
     return moved < _MOVED * np.sqrt(_area(quad)) and 1 / _ALIKE < _area(quad) / (usual or _area(before)) < _ALIKE
 
 
 def _contradicts(mark: TileMark, other: TileMark | None) -> bool:
-    """Tell whether another look at the same tile says another number, and not faintly."""
+    """Return whether another look at the same tile says another number, and not faintly."""
     if other is None or other.confidence < _CONTRADICTED:
         return False
     return {mark.serial, *(mark.either or ())} != {other.serial, *(other.either or ())}

@@ -20,7 +20,7 @@ _LEVEL_STRAY = 0.25  # widths off level from which a pair is no pair
 
 
 def level_group(spots: Points) -> Points:
-    """Give a group's middles, shape (n, 2), tile widths, with x along its rows and y across them."""
+    """Return a group's middles, shape (n, 2), tile widths, with x along its rows and y across them."""
     away = spots[None] - spots[:, None]
     beside = (away[..., 0] > _BESIDE[0]) & (away[..., 0] < _BESIDE[1]) & (np.abs(away[..., 1]) < _SLOPE)
     left, right = np.nonzero(beside)
@@ -95,7 +95,7 @@ def _best_three(row: Indices) -> Indices:
 
 
 def _pitch_and_phase(along: Points, row: Indices) -> tuple[float, float]:
-    """Give the pitch at which all rows beat together, the first or the last perhaps by half a pitch aside."""
+    """Return the pitch at which all rows beat together, the first or the last perhaps by half a pitch aside."""
     beats = np.stack(
         [np.exp(2j * np.pi * along[None, row == number] / _PITCHES[:, None]).sum(axis=1) for number in range(ROWS)]
     )
@@ -125,7 +125,7 @@ class TrayAlignment:
 
 
 def align_rows(rows: TrayRows, votes: float, weights: Points | None = None) -> TrayAlignment | None:
-    """Give the one way in which the tray lies; None when the picture does not tell.
+    """Return the one way in which the tray lies; None when the picture does not tell.
 
     `votes` counts marks that stand upright along the rows' own y, less those that stand upside down; `weights`, shape
     (n,), 0..1, how much each tile counts, all alike by default.
@@ -229,7 +229,7 @@ class Lattice:
         return np.asarray(flat @ QUARTER_TURNS[self.quarter])
 
     def quads(self, spots: Points) -> Quad:
-        """Give the pixels of upright tiles about `spots`, shape (n, 4, 2)."""
+        """Return the pixels of upright tiles about `spots`, shape (n, 4, 2)."""
         corners = (spots[:, None] + _TILE) @ QUARTER_TURNS[self.quarter].T
         return self.plane.pixels(corners.reshape(-1, 2)).reshape(-1, 4, 2)
 

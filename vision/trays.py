@@ -36,7 +36,7 @@ class TrayGroup:
 
 
 def directions(tiles: TileFrames, plane: TablePlane) -> Points:
-    """Give the way each tile's short side runs in the plane, radians, shape (n,)."""
+    """Return the way each tile's short side runs in the plane, radians, shape (n,)."""
     flat = plane.flat(tiles.quads.reshape(-1, 2)).reshape(-1, 4, 2)
     across = flat[:, 1] - flat[:, 0] + flat[:, 2] - flat[:, 3]
     return np.asarray(np.arctan2(across[:, 1], across[:, 0]))
@@ -89,7 +89,7 @@ _ASIDE = 40.0  # degrees by which East may stand off the picture's bottom
 
 
 def name_seats(rotations: list[float], held: list[int]) -> dict[str, int] | None:
-    """Give the number of each seat's tray, by the trays' rotations in degrees and how many tiles each holds.
+    """Return the number of each seat's tray, by the trays' rotations in degrees and how many tiles each holds.
 
     Of two trays that lie alike the fuller one has the seat. None when the picture does not tell.
     """
@@ -137,12 +137,12 @@ def find_trays(found: Detections, marks: tuple[TileMark | None, ...], size: tupl
 
 
 def _turned(mark: TileMark | None) -> float:
-    """Give 1 where a mark stands upright in its quad, -1 where upside down, 0 where nothing tells."""
+    """Return 1 where a mark stands upright in its quad, -1 where upside down, 0 where nothing tells."""
     return 0.0 if mark is None or mark.turned is None else -1.0 if mark.turned else 1.0
 
 
 def _weight(tile: DetectedTile, mark: TileMark | None) -> float:
-    """Give how much a tile counts for where the tray lies: one that was read is surely there."""
+    """Return how much a tile counts for where the tray lies: one that was read is surely there."""
     return 1.0 if mark is not None and mark.serial is not None else _UNREAD * tile.likelihood
 
 
@@ -173,12 +173,12 @@ def _fill(lattices: list[Lattice], spots: Points, ways: Points, found: Detection
 
 
 def _usual_turn(turns: Points) -> float:
-    """Give by how much most tiles are off the tray's axis, radians: their corners may all be off one way."""
+    """Return by how much most tiles are off the tray's axis, radians: their corners may all be off one way."""
     return float(np.median((turns + np.pi / 2) % np.pi - np.pi / 2)) if len(turns) else 0.0
 
 
 def _held(lattice: Lattice, spots: Points, found: Detections, left: Flags) -> dict[RowCol, int]:
-    """Give the tile on each place among those `left`; of two on one place the likelier one stays."""
+    """Return the tile on each place among those `left`; of two on one place the likelier one stays."""
     wheres = list(tray_places())
     sites = lattice.spots(*np.array(wheres, dtype=float).T)
     reach = np.array([lattice.pitch, lattice.row_pitch]) * _OWN_MARK

@@ -42,7 +42,7 @@ def load_expected(path: Path) -> ExpectedSerials:
 
 
 def parse_expected(content: Any) -> ExpectedSerials:  # noqa: ANN401 -- JSON may hold anything
-    """Give what `{"tray": rows}` or `{"E": rows, ...}` says, bare or under the key `expected`.
+    """Return what `{"tray": rows}` or `{"E": rows, ...}` says, bare or under the key `expected`.
 
     Raises ExpectedDealError.
     """
@@ -70,7 +70,7 @@ def _rows(rows: Any) -> SerialsByRow:  # noqa: ANN401 -- JSON may hold anything
 
 
 def check_expected(expected: Sequence[Sequence[int]] | Mapping[str, Sequence[Sequence[int]]]) -> ExpectedByPlace:
-    """Give the serial of every place; raises ExpectedDealError when no set of 136 tiles can lie so."""
+    """Return the serial of every place; raises ExpectedDealError when no set of 136 tiles can lie so."""
     if isinstance(expected, Mapping) and not set(expected) <= set(SEATS):
         raise ExpectedDealError("a carrier has the seats E, S, W and N")
     trays = expected.items() if isinstance(expected, Mapping) else [(None, expected)]
@@ -108,7 +108,7 @@ def compare(reading: PictureReading, expected: _Expected, set_number: int | None
 
 
 def verified(reading: PictureReading, expected: _Expected, faults: Sequence[TrayFault]) -> bool:
-    """Tell whether every tray was found, every place was read, and everything lies as it should.
+    """Return whether every tray was found, every place was read, and everything lies as it should.
 
     No fault alone is no proof: a picture without a tray has none.
     """
@@ -119,7 +119,7 @@ def verified(reading: PictureReading, expected: _Expected, faults: Sequence[Tray
 
 
 def _own_set(reads: tuple[TileRead, ...], set_number: int | None) -> str | None:
-    """Give the set in play; where marks name sets by letter, a number says nothing and most tiles decide."""
+    """Return the set in play; where marks name sets by letter, a number says nothing and most tiles decide."""
     known = Counter(read.set for read in reads if read.set is not None)
     usual = known.most_common(1)[0][0] if known else None
     if set_number is not None and (usual is None or usual.isdecimal()):
@@ -146,13 +146,13 @@ def _faults_at(place: TrayPlace, deal: dict[RowCol, int], own: str | None) -> li
 
 
 def _lie_fault(place: TrayPlace, read: TileRead, expected: int) -> TrayFault | None:
-    """Say what is wrong with how a tile lies."""
+    """Return what is wrong with how a tile lies."""
     kind = TrayFaultType.SIDEWAYS if read.sideways else _TURNS.get(read.turn)
     return TrayFault(kind, place.row, place.col, expected, seat=place.seat) if kind else None
 
 
 def _tile_fault(place: TrayPlace, read: TileRead, deal: dict[RowCol, int], own: str | None) -> TrayFault | None:
-    """Say what is wrong with which tile lies there; a mark's set is surer than its back's colour.
+    """Return what is wrong with which tile lies there; a mark's set is surer than its back's colour.
 
     Of two tiles with one serial neither is read, yet one of them lies where the deal has another: that is named.
     """

@@ -43,7 +43,7 @@ from broker.web.setup import views
 
 
 def plan_corrections(folder: Path) -> list[Finding]:
-    """Give what is called otherwise by now than `event.toml` has it, where a scorer has been started.
+    """Return what is called otherwise by now than `event.toml` has it, where a scorer has been started.
 
     That the store cannot be read is told as a note; what is wrong with the event is among its problems.
     """
@@ -167,7 +167,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
 
 
 def _agreed(ctx: click.Context, plan: Plan, rounds: int) -> tuple[int, bool]:
-    """Say what comes of so many rounds; who was asked for them may name others. Give them, and if nobody is compared.
+    """What comes of so many rounds; who was asked for them may name others. Give them, and if nobody is compared.
 
     Raises RuleError `nobody_compared` where that was neither asked about nor said.
     """
@@ -316,7 +316,7 @@ def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[st
 
 
 def empty_view_feed() -> ViewFeed:
-    """Give the picture of a room that there is not yet."""
+    """Return the picture of a room that there is not yet."""
     nothing = DashboardView(
         0,
         "",

@@ -306,7 +306,7 @@ def _of_file(source: Path) -> Iterator[tuple[int, str]]:
 
 
 def rows_of_plays(plays: Plays, profile: Profile) -> list[ResultRow | OutsidePlaysRow]:
-    """Give a row for each seat of each play that has a result or a ruling, then one for each player's IMPs of none."""
+    """A row for each seat of each play that has a result or a ruling, then one for each player's IMPs of none."""
     ledger = Ledger.of(plays.counted, profile)
     return [*result_rows(ledger.groups, ledger.unplayed.values()), *outside_plays_rows(plays.beside)]
 

@@ -11,7 +11,7 @@ class EntryPointGroup(click.Group):
     """A group whose commands are entry points, so that no room needs to import another for the command line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Give the names of all commands, without importing them."""
+        """Return the names of all commands, without importing them."""
         return sorted(point.name for point in entry_points(group=GROUP)) + super().list_commands(ctx)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

@@ -90,7 +90,7 @@ def refusals_reported(*, as_json: bool) -> Iterator[None]:
 
 @contextmanager
 def search_limits(wanted: SearchOptions) -> Iterator[KeepSearching]:
-    """Give what says whether to go on, by time or by steps, and until Ctrl-C. It tells how far the search is.
+    """Return what says whether to go on, by time or by steps, and until Ctrl-C. It tells how far the search is.
 
     A file that may not be written is refused before the search.
     """

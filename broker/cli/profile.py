@@ -37,22 +37,22 @@ FILE: Final = ".toml"
 
 
 def load_profile_once(written: str) -> Callable[[], Profile]:
-    """Give `chosen` for a command that answers many lines: a profile is read with the first line that needs it."""
+    """Return `chosen` for a command that answers many lines: a profile is read with the first line that needs it."""
     return cache(lambda: load_profile(written))
 
 
 def load_profile(written: str) -> Profile:
-    """Give a shipped profile by its id, or read the file. Raises RuleError `unknown_profile`, `bad_profile`."""
+    """Return a shipped profile by its id, or read the file. Raises RuleError `unknown_profile`, `bad_profile`."""
     return parse_own_mcr(parse_profile(Path(written))) if written.endswith(FILE) else load_mcr(written)
 
 
 def load_either_profile(written: str) -> Rules:
-    """Give a profile of either rule book, for who only compares plays. Raises as `chosen`."""
+    """Return a profile of either rule book, for who only compares plays. Raises as `chosen`."""
     return either_own(parse_profile(Path(written))) if written.endswith(FILE) else either(written)
 
 
 def load_riichi_rules(written: str) -> RiichiProfile:
-    """Give riichi rules by the id of a profile that ships (in short too: `tenhou`), or a file. Raises as `chosen`."""
+    """Return riichi rules by the id of a profile that ships (in short too: `tenhou`), or a file. Raises as `chosen`."""
     if not written.endswith(FILE):
         return load_riichi(written)
     text = parse_profile(Path(written))
@@ -61,13 +61,13 @@ def load_riichi_rules(written: str) -> RiichiProfile:
 
 
 def riichi_rules_of_line(given: Callable[[], RiichiProfile], rules: str) -> RiichiProfile:
-    """Give the riichi rules that a line names: what the command was given, by its id, or one that ships."""
+    """Return the riichi rules that a line names: what the command was given, by its id, or one that ships."""
     own = given()
     return own if rules == own.id else load_riichi(rules)
 
 
 def read_profile_text(written: str) -> str:
-    """Give the text of a profile that `chosen` takes. Raises RuleError `bad_profile`."""
+    """Return the text of a profile that `chosen` takes. Raises RuleError `bad_profile`."""
     return (
         parse_profile(Path(written))
         if written.endswith(FILE)

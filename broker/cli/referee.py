@@ -67,7 +67,7 @@ def _settled(state: Turns, action: Action) -> Action:
 
 
 def _row(state: Turns, reason: str | None) -> dict[str, Any]:
-    """Tell where the play stands after a step, or where it stays for a reason."""
+    """Return where the play stands after a step, or where it stays for a reason."""
     return {
         "legal": reason is None,
         "reason": reason,

@@ -30,13 +30,13 @@ Made from `broker/protocol/topics.py` by `make docs`; a test fails when it is st
 
 
 def commands() -> str:
-    """Give the page of commands."""
+    """Return the page of commands."""
     parent = click.Context(homologue, info_name="homologue", **homologue.context_settings)
     return COMMANDS_HEAD + "".join(_commands_of(homologue, parent))
 
 
 def _commands_of(group: click.Group, parent: click.Context) -> Iterator[str]:
-    """Give each command of a group, and those of the groups in it."""
+    """Return each command of a group, and those of the groups in it."""
     for name in group.list_commands(parent):
         command = group.get_command(parent, name)
         if command is None:
@@ -48,7 +48,7 @@ def _commands_of(group: click.Group, parent: click.Context) -> Iterator[str]:
 
 
 def topics() -> str:
-    """Give the page of topics."""
+    """Return the page of topics."""
     return TOPICS_HEAD + "".join(_topics())
 
 
@@ -69,7 +69,7 @@ begins with `assumption:` is our own reading.
 
 
 def profiles() -> str:
-    """Give the page of the profiles that ship, each setting with where it is from."""
+    """Return the page of the profiles that ship, each setting with where it is from."""
     ours: list[Profile | RiichiProfile] = [*map(load_mcr, shipped_mcr()), *map(load_riichi, shipped_riichi())]
     return PROFILES_HEAD + "".join(map(_profile, ours))
 

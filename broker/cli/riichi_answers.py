@@ -80,13 +80,13 @@ def read_riichi_question(asked: dict[str, Any]) -> RiichiHandQuestion | RiichiPo
 
 
 def question_hand(asked: RiichiHandQuestion) -> RiichiHand:
-    """Give the tiles. Raises RuleError with the codes of `Hand` and `Meld`."""
+    """Return the tiles. Raises RuleError with the codes of `Hand` and `Meld`."""
     melds = tuple(RiichiMeld(meld.kind, meld.tiles, meld.open) for meld in asked.melds)
     return RiichiHand(asked.concealed, asked.winning_tile, melds)
 
 
 def question_situation(asked: RiichiHandQuestion) -> RiichiSituation:
-    """Give how the hand won. Raises RuleError with the codes of `Situation`, and of a discarder that cannot be."""
+    """Return how the hand won. Raises RuleError with the codes of `Situation`, and of a discarder that cannot be."""
     _check_discarder(asked, asked.seat_wind)
     return RiichiSituation(
         seat_wind=asked.seat_wind,
@@ -107,7 +107,7 @@ def question_situation(asked: RiichiHandQuestion) -> RiichiSituation:
 
 
 def question_win(asked: RiichiPointsQuestion) -> PaidWin:
-    """Give the win. Raises RuleError with the codes of `Win`, and of a discarder that cannot be."""
+    """Return the win. Raises RuleError with the codes of `Win`, and of a discarder that cannot be."""
     _check_discarder(asked, "east" if asked.dealer else None)
     return PaidWin(
         asked.han, asked.fu, asked.dealer, asked.self_drawn, asked.yakuman, asked.honba, deposits=asked.riichi_sticks
@@ -127,7 +127,7 @@ def _check_discarder(asked: RiichiHandQuestion | RiichiPointsQuestion, winner: s
 
 
 def parse_tiles(text: str) -> tuple[str, ...]:
-    """Give the tiles of `234m0p55z`. Raises RuleError `unknown_tile`."""
+    """Return the tiles of `234m0p55z`. Raises RuleError `unknown_tile`."""
     if SEVERAL.sub("", text).strip():
         raise RuleError("unknown_tile", f"{text[:40]!r}: digits and then m, p, s or z, as in 234m055p77z")
     return tuple(f"{rank}{suit}" for ranks, suit in SEVERAL.findall(text) for rank in ranks)
@@ -154,19 +154,19 @@ SENTENCES: Final = {
 
 
 def _payments_answer(paid: RiichiPayments) -> dict[str, int]:
-    """Give who pays what; ways in which nobody pays are left out."""
+    """Return who pays what; ways in which nobody pays are left out."""
     return {way: getattr(paid, way) for way in WAYS if getattr(paid, way) is not None} | {
         "winner_gain": paid.winner_gain
     }
 
 
 def points_answer(han: int, fu: int, yakuman: int, paid: RiichiPayments) -> dict[str, Any]:
-    """Give the answer to a question about han and fu."""
+    """Return the answer to a question about han and fu."""
     return {"yaku": [], "han": han, "fu": fu, "yakuman": yakuman} | _paid(paid)
 
 
 def hand_answer(value: RiichiHandValue, paid: RiichiPayments, language: Language) -> dict[str, Any]:
-    """Give the answer to a question about tiles."""
+    """Return the answer to a question about tiles."""
     yaku = [{"id": one.id, "name": riichi_name("yaku", one.id, language), "han": one.han} for one in value.yaku]
     fu = value.fu.rounded if value.fu else 0
     told = {"yaku": yaku, "han": value.han, "fu": fu, "yakuman": value.yakuman}
@@ -203,7 +203,7 @@ def hand_sentences(value: RiichiHandValue, paid: RiichiPayments, language: Langu
 
 
 def worth_sentence(han: int, fu: int, yakuman: int, language: Language) -> str:
-    """Tell what a hand is worth: its yakuman, or han and fu."""
+    """Return what a hand is worth: its yakuman, or han and fu."""
     if yakuman:
         return _sentence("yakuman", language, yakuman)
     return " ".join(_sentence(unit, language, one) for unit, one in (("han", han), ("fu", fu)) if one)

@@ -61,7 +61,7 @@ class RiichiStart(Struct, forbid_unknown_fields=True):
     points: dict[Seat, Score] = field(default_factory=dict)
 
     def board(self) -> Board:
-        """Give the board. Raises RuleError where there can be none."""
+        """Return the board. Raises RuleError where there can be none."""
         turn = self.turn or self.dealer
         if self.phase == "kan" or (self.phase == "claim" and (not self.discards or self.discards[-1].seat != turn)):
             raise RuleError("bad_start", "a hand starts at draw, hold, or claim with the turn's discard as the last")
@@ -110,7 +110,7 @@ class Calls(Struct, forbid_unknown_fields=True):
 
 
 def answer_riichi(start: str, steps: Iterable[Raw], profile: RiichiProfile) -> list[dict[str, Any]]:
-    """Give the answer to each step. Raises RuleError where there is nothing to start from."""
+    """Return the answer to each step. Raises RuleError where there is nothing to start from."""
     board = read_line(start, RiichiStart).board()
     rows = []
     for step in steps:
@@ -143,7 +143,7 @@ def _after_riichi_step(board: Board, step: str, rules: RiichiProfile, refused: d
 
 
 def _riichi_row(board: Board, reason: str | None, refused: dict[Seat, str]) -> dict[str, Any]:
-    """Tell where the hand stands after a step, or where it stays for a reason."""
+    """Return where the hand stands after a step, or where it stays for a reason."""
     row: dict[str, Any] = {
         "legal": reason is None,
         "reason": reason,
@@ -214,7 +214,7 @@ def _furiten_answer(question: FuritenQuestion) -> dict[str, Any]:
 
 
 def _is_of_orphans(question: FuritenQuestion) -> bool:
-    """Say whether the hand waits for thirteen orphans, which a concealed kan passes by too; known from its tiles."""
+    """Return whether the hand waits for thirteen orphans, which a concealed kan passes by too; known from its tiles."""
     return bool(question.concealed) and not question.melds and orphans_wait(question.concealed or ())
 
 

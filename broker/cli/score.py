@@ -104,7 +104,7 @@ def _teams(
 
 
 def _of_teams(beside: Iterable[Adjustment], teams: Teams) -> Iterator[Adjustment]:
-    """Give to teams what their players were given and fined of no play; who has no team and got nothing is nobody's."""
+    """To teams what their players were given and fined of no play; who has no team and got nothing is nobody's."""
     team_of = team_of_players(teams)
     for one in beside:
         if one.name in team_of:

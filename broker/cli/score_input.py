@@ -107,7 +107,7 @@ def read_plays(questions: Iterable[tuple[int, str]], profile: ComparisonRules) -
 
 
 def _of_a_player(line: str) -> bool:
-    """Say whether a line is a player's. One that cannot be read is refused as a play."""
+    """Return whether a line is a player's. One that cannot be read is refused as a play."""
     try:
         return msgspec.json.decode(line, type=_Kind).player is not UNSET
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -119,7 +119,7 @@ def _adjustment(line: PlayerLine) -> Adjustment:
 
 
 def _numbered(question: PlayQuestion, apart: Counter[tuple[object, ...]]) -> PlayQuestion:
-    """Give each play out of place a number apart: its table may have played the deal where it was planned too."""
+    """Return each play out of place a number apart: its table may have played the deal where it was planned too."""
     if not question.out_of_place:
         return question
     key = question.deal, question.section, question.table
@@ -128,7 +128,7 @@ def _numbered(question: PlayQuestion, apart: Counter[tuple[object, ...]]) -> Pla
 
 
 def _play(question: PlayQuestion, profile: ComparisonRules) -> ScoredPlay:
-    """Give a play; what an arbiter awards to a seat takes the place of what the profile gives for the fault."""
+    """Return a play; what an arbiter awards to a seat takes the place of what the profile gives for the fault."""
     faults = dict.fromkeys(SEATS, question.unplayed) if isinstance(question.unplayed, str) else question.unplayed
     given = awards_for_unplayed(faults, profile.awards) if faults is not None else {}
     return ScoredPlay(
@@ -183,7 +183,7 @@ class EarlierLine(Struct):
     team: Entrant | None = None
 
     def ranked(self, event: Event) -> Ranked:
-        """Give the line. Raises ValueError where it is not of such an event."""
+        """Return the line. Raises ValueError where it is not of such an event."""
         name, other = (self.player, self.team) if event == "individual" else (self.team, self.player)
         if name is None or other is not None:
             raise ValueError(f"place {self.place}: a line of {WHO[event]} is needed")
@@ -196,7 +196,7 @@ class EarlierStandings(Struct):
     standings: tuple[EarlierLine, ...]
 
     def ranked(self, event: Event) -> list[Ranked]:
-        """Give the standings. Raises ValueError where they are not of such an event, or name somebody twice."""
+        """Return the standings. Raises ValueError where they are not of such an event, or name somebody twice."""
         found = [line.ranked(event) for line in self.standings]
         twice = [name for name, count in Counter(one.name for one in found).items() if count > 1]
         if twice:

@@ -172,7 +172,7 @@ def _load_scorer(event: Event, journal: Journal, folder: Path) -> Scorer:
 
 
 def _features(folder: Path, event: Event, work: Scorer, auth: Authentication) -> tuple[FeaturePages, ...]:
-    """Give the pages of other rooms that the desk has during an event."""
+    """Return the pages of other rooms that the desk has during an event."""
     rulings = AuditedRulings(work, auth)
     return (
         devices.devices_pages(work, auth),
@@ -218,12 +218,12 @@ def _backup(
 
 
 def desk_password(passwords: Path) -> str:
-    """Give the desk's password with the broker. Raises CredentialsMissing and the like, UserUnknown."""
+    """Return the desk's password with the broker. Raises CredentialsMissing and the like, UserUnknown."""
     return Credentials.load(passwords).password("desk")
 
 
 def desk_tls(event: Path, certificate: Path | None, key: Path | None) -> Certificate | None:
-    """Give the desk's certificate where there is one: named, or in the event's folder. Raises CertificateRefused."""
+    """Return the desk's certificate where there is one: named, or in the event's folder. Raises CertificateRefused."""
     named = certificate is not None or key is not None
     if not named and not (event / DESK_CERTIFICATE).exists():
         return None
@@ -251,7 +251,7 @@ def _broker(
     listen: tuple[str, int],
     ca: Path | None,
 ) -> tuple[Address, Callable[[], None]]:
-    """Give the broker that was asked for, started here or not, and what is to be called to look after it."""
+    """Return the broker that was asked for, started here or not, and what is to be called to look after it."""
     if broker not in get_args(Kind):
         return _other_broker(broker, passwords, ca), _check_nothing
     child = _start(running, cast("Kind", broker), event, folder, passwords, listen)
@@ -271,7 +271,7 @@ def _start(
 
 
 def _other_broker(broker: str, passwords: Path, ca: Path | None) -> Address:
-    """Give the address of a broker that runs already; new passwords would be none that it knows."""
+    """Return the address of a broker that runs already; new passwords would be none that it knows."""
     found = OTHER_BROKER.fullmatch(broker)
     if not found or not 1 <= int(found["port"]) <= LAST_PORT:
         raise click.UsageError("--broker is embedded, mosquitto, or HOST:PORT")
@@ -284,7 +284,7 @@ def _other_broker(broker: str, passwords: Path, ca: Path | None) -> Address:
 def broker_for_tables(
     event: str, passwords: Path, broker: Address, own: str | None, name: str | None
 ) -> BrokerForTables:
-    """Give what tables are told of the broker: `own` is where one that was started here listens."""
+    """Return what tables are told of the broker: `own` is where one that was started here listens."""
     host = name or _reachable_host(own or broker.host)
     return BrokerForTables(
         event, passwords, broker.port, host, broker.ca, here_alone=own is not None and is_loopback(own)
@@ -292,13 +292,13 @@ def broker_for_tables(
 
 
 def desk_names_for_tables(desk_host: str, desk_names: Sequence[str]) -> tuple[str, ...]:
-    """Give the names by which tables can ask for the desk."""
+    """Return the names by which tables can ask for the desk."""
     reached = _reachable_host(desk_host)
     return (*desk_names, *([reached] if reached else ()))
 
 
 def _reachable_host(host: str) -> str | None:
-    """Give an address by which others reach this machine, if it is one."""
+    """Return an address by which others reach this machine, if it is one."""
     return None if is_loopback(host) or host in ANYWHERE else host
 
 

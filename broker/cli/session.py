@@ -42,7 +42,7 @@ class SessionStart(Struct, frozen=True, forbid_unknown_fields=True):
     game_over: bool = False
 
     def state(self, rules: RiichiProfile) -> SessionState:
-        """Give the state."""
+        """Return the state."""
         start = rules.session.scores.start.value
         scores: PlayerPoints = (start, start, start, start) if self.scores is None else self.scores
         return SessionState(self.round_wind, self.dealer, self.honba, self.riichi_sticks, scores, self.game_over)
@@ -93,7 +93,7 @@ class _Value(Struct, forbid_unknown_fields=True, kw_only=True):
         return listed_players(self.riichi_declared)
 
     def on_discard(self) -> SessionWin:
-        """Give the win. Raises RuleError `replacement_on_discard`."""
+        """Return the win. Raises RuleError `replacement_on_discard`."""
         if self.rinshan or self.daiminkan_from is not None:
             raise RuleError(
                 "replacement_on_discard", f"player {self.winner} cannot win on another's tile with a drawn one"
@@ -123,7 +123,7 @@ class RonLine(_Value, tag_field="type", tag="ron"):
     dead_hands: Players = ()
 
     def event(self) -> SessionEvent:
-        """Give the event."""
+        """Return the event."""
         return events.Ron(
             loser=self.loser,
             wins=(self.on_discard(),),
@@ -141,7 +141,7 @@ class MultiRonLine(_InHand, tag_field="type", tag="multi_ron"):
     chombo: Players = ()
 
     def event(self) -> SessionEvent:
-        """Give the event."""
+        """Return the event."""
         of_wins = (player for win in self.wins for player in win.riichi)
         return events.Ron(
             loser=self.loser,
@@ -159,7 +159,7 @@ class TsumoLine(_Value, tag_field="type", tag="tsumo"):
     dead_hands: Players = ()
 
     def event(self) -> SessionEvent:
-        """Give the event. A kan counts only where its replacement tile wins."""
+        """Return the event. A kan counts only where its replacement tile wins."""
         return events.Tsumo(
             win=self.win,
             kan_from=None if self.rinshan is False else self.daiminkan_from,
@@ -175,7 +175,7 @@ class DrawLine(_InHand, tag_field="type", tag="exhaustive_draw"):
     tenpai: Players = ()
 
     def event(self) -> SessionEvent:
-        """Give the event."""
+        """Return the event."""
         return events.ExhaustiveDraw(
             tenpai=listed_players(self.tenpai), riichi=self.riichi, dead=listed_players(self.dead_hands)
         )
@@ -189,7 +189,7 @@ class NagashiLine(_InHand, tag_field="type", tag="nagashi"):
     tenpai: Players = ()
 
     def event(self) -> SessionEvent:
-        """Give the event."""
+        """Return the event."""
         fantastic = _one_or_more(self.player, self.players)
         if not fantastic:
             raise RuleError("winner_missing", "nagashi: whose?")
@@ -207,7 +207,7 @@ class AbortLine(_InHand, tag_field="type", tag="abort"):
     reason: str
 
     def event(self) -> SessionEvent:
-        """Give the event. Raises RuleError `unknown_abort`."""
+        """Return the event. Raises RuleError `unknown_abort`."""
         reason = _REASONS.get(re.sub("[^a-z]", "", self.reason.lower()))
         if reason is None:
             raise RuleError("unknown_abort", f"no hand is broken off for {self.reason[:40]!r}; {', '.join(REASONS)}")
@@ -235,7 +235,7 @@ class ChomboLine(_Fault, tag_field="type", tag="chombo"):
     riichi_declared: Players = ()
 
     def event(self) -> SessionEvent:
-        """Give the event."""
+        """Return the event."""
         return events.Chombo(
             offenders=self.all_offenders,
             dependent=listed_players(self.dependent),
@@ -248,7 +248,7 @@ class MinorFaultLine(_Fault, tag_field="type", tag="minor_fault"):
     """A fault that is fined."""
 
     def event(self) -> SessionEvent:
-        """Give the event."""
+        """Return the event."""
         return events.MinorFault(offenders=self.all_offenders)
 
 
@@ -256,7 +256,7 @@ class DeadHandLine(_Fault, tag_field="type", tag="dead_hand"):
     """A player may no longer win."""
 
     def event(self) -> SessionEvent:
-        """Give the event."""
+        """Return the event."""
         return events.DeadHand(offenders=self.all_offenders)
 
 
@@ -264,12 +264,12 @@ class EndLine(Struct, tag_field="type", tag="game_end", forbid_unknown_fields=Tr
     """The session is ended."""
 
     def event(self) -> SessionEvent:
-        """Give the event."""
+        """Return the event."""
         return events.SessionEnd()
 
 
 def listed_players(players: Iterable[Any]) -> tuple[PlayerNo, ...]:
-    """Give the players. Raises RuleError `malformed` where yes and no are not said for each of the four."""
+    """Return the players. Raises RuleError `malformed` where yes and no are not said for each of the four."""
     found = tuple(players)
     if not any(isinstance(one, bool) for one in found):
         return found

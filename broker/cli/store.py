@@ -65,12 +65,12 @@ class StoreOptions:
     backup_keep: int
 
     def place(self) -> DatabaseAddress | None:
-        """Give the address, if there is one."""
+        """Return the address, if there is one."""
         return database_address(self.store_address, self.store_password)
 
 
 def database_address(address: str | None, password: Path | None) -> DatabaseAddress | None:
-    """Give what two options say of a database."""
+    """Return what two options say of a database."""
     if address is None and password is not None:
         raise click.UsageError("--store-password is for --store")
     return None if address is None else DatabaseAddress(address, str(password.absolute()) if password else None)
@@ -222,11 +222,11 @@ def restore_command(
 
 
 def _newer_copies(chosen: Path, event: str) -> list[Path]:
-    """Give the copies beside a copy that are newer than it, the newest first."""
+    """Return the copies beside a copy that are newer than it, the newest first."""
     names = copy_names((path.name for path in chosen.parent.iterdir()), event)
     return [chosen.parent / name for name in names[: names.index(chosen.name)]] if chosen.name in names else []
 
 
 def _now() -> int:
-    """Give the wall clock in ms since 1970."""
+    """Return the wall clock in ms since 1970."""
     return time.time_ns() // 1_000_000

@@ -25,7 +25,7 @@ LONGEST_RAW: Final = 4 * LONGEST_LINE + 16
 
 
 def error_answer(problem: RuleError) -> dict[str, Any]:
-    """Give a refusal as it is written to the stream."""
+    """Return a refusal as it is written to the stream."""
     return {"error": {"code": problem.code, "message": problem.text}}
 
 
@@ -56,7 +56,10 @@ def write_answer(answer: object) -> None:
 
 
 def input_lines() -> Iterator[tuple[int, str]]:
-    """Give the questions on standard input, by the numbers of their lines. Raises ClickException where it is closed."""
+    """Return the questions on standard input, by the numbers of their lines.
+
+    Raises ClickException where it is closed.
+    """
     source = getattr(sys.stdin, "buffer", None)  # sys.stdin is None where the caller has closed it
     if source is None:
         raise click.ClickException("there is no standard input")
@@ -64,7 +67,7 @@ def input_lines() -> Iterator[tuple[int, str]]:
 
 
 def read_lines(source: BinaryIO) -> Iterator[tuple[int, str]]:
-    """Give the questions of a file, with the numbers of their lines; blank lines ask nothing."""
+    """Return the questions of a file, with the numbers of their lines; blank lines ask nothing."""
     for number in count(1):
         if not (raw := source.readline(LONGEST_RAW)):
             return

@@ -64,7 +64,7 @@ def what_if_command(folder: Path, profile: str | None, *, as_json: bool, **wishe
 
 
 def _other(now: Rules, written: str) -> Rules:
-    """Give a profile of the event's rule book: plays of one say nothing of the other. Raises RuleError."""
+    """Return a profile of the event's rule book: plays of one say nothing of the other. Raises RuleError."""
     if written == now.id:
         return now
     if written.endswith(FILE):
@@ -99,7 +99,7 @@ def _as_text(stored: StoredEvent, found: WhatIf, said: Mapping[str, str], names:
 
 
 def _table(moved: Iterable[StandingChange], names: Mapping[str, str]) -> Iterator[str]:
-    """Give the lines of those who move, by the place that they would have."""
+    """Return the lines of those who move, by the place that they would have."""
     listed = list(moved)
     if listed:
         yield COLUMNS.format("place", "then", "IMP", "then", "by", "")

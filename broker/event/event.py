@@ -45,7 +45,7 @@ class PlayColumns(NamedTuple):
 
 
 def play_columns(plays: Sequence[MovementPlay], players: Iterable[str]) -> PlayColumns:
-    """Give plays as columns; `players`: the event's list."""
+    """Return plays as columns; `players`: the event's list."""
     number = {player: at for at, player in enumerate(players)}
     seated = chain.from_iterable(in_turn_order(play.players) for play in plays)
     return PlayColumns(
@@ -94,7 +94,7 @@ class Event:
         self.riichi = {(one.table, one.round): one for one in plan.riichi}
 
     def session_rules(self, booking: RiichiBooking) -> RiichiProfile:
-        """Give the rules of a riichi session."""
+        """Return the rules of a riichi session."""
         return self.own_rules.of_session(booking.profile)
 
     @cached_property
@@ -115,7 +115,7 @@ class Event:
         return {deal: tuple(keys) for deal, keys in found.items()}
 
     def plays_with(self, deal: int) -> tuple[tuple[int, int], ...]:
-        """Give table and round of the plays for which a deal is planned."""
+        """Return table and round of the plays for which a deal is planned."""
         return self._plays_with.get(deal, ())
 
     @cached_property
@@ -124,13 +124,13 @@ class Event:
         return Counter(play.table for play in self.plan.plays)
 
     def under(self, profile: Rules) -> "Event":
-        """Give the same event, counted by another profile."""
+        """Return the same event, counted by another profile."""
         other = copy(self)
         other.profile = profile
         return other
 
     def saying(self, plan: Plan, corrections: Mapping[str, PlayerCorrected]) -> "Event":
-        """Give the same event with other names, clubs, title or clocks. The plays of `plan` must be those of ours."""
+        """Return the same event with other names, clubs, title or clocks. The plays of `plan` must be those of ours."""
         other = copy(self)
         other.plan, other.corrections = plan, corrections
         other.players = {player.id: player for player in plan.players}
@@ -175,12 +175,12 @@ class Event:
         return {player: tuple(plays) for player, plays in found.items()}
 
     def name_of(self, player: str) -> str:
-        """Give a player's name; of who is not in the list, the id."""
+        """Return a player's name; of who is not in the list, the id."""
         known = self.players.get(player)
         return known.name if known else player
 
     def origin_of(self, player: str) -> Origin:
-        """Give country and club of a player, as far as they are known."""
+        """Return country and club of a player, as far as they are known."""
         said = self.corrections.get(player)
         return Origin(said.country, said.club) if said else self._origins.get(player, UNKNOWN_ORIGIN)
 
@@ -190,7 +190,7 @@ class Event:
         return bool(self._origins) or any(one.country or one.club for one in self.corrections.values())
 
     def winds(self, deal: int) -> tuple[Wind, Seat]:
-        """Give a deal's prevalent wind and dealer: both stand on its carrier."""
+        """Return a deal's prevalent wind and dealer: both stand on its carrier."""
         record = self._deals[deal]
         return record.prevalent_wind, record.dealer
 
@@ -199,11 +199,11 @@ class Event:
         return self._forms[deal]
 
     def order(self, deal: int) -> Mapping[Seat, SerialTray]:
-        """Give everybody's serials as a deal lays them."""
+        """Return everybody's serials as a deal lays them."""
         return self._orders[deal]
 
     def faces(self, deal: int) -> Mapping[int, str]:
-        """Give the face of each serial of the set in which a deal lies: it stays with the scorer."""
+        """Return the face of each serial of the set in which a deal lies: it stays with the scorer."""
         laid, faces = self._orders[deal], self._deals[deal].faces
         return {
             serial: face
@@ -217,7 +217,7 @@ class Event:
         return tuple(self._planned(replace(play, deal=replanned.get(play.round, play.deal))) for play in plays)
 
     def minutes_of(self, table: int) -> dict[int, int]:
-        """Give the minutes that the plays of a table have, by round, where their session limits them."""
+        """Return the minutes that the plays of a table have, by round, where their session limits them."""
         of = {
             round_: session.play_minutes
             for session in self.plan.sessions

@@ -86,7 +86,7 @@ def raise_errors(problems: Iterable[RuleError]) -> None:
 
 
 def flatten_errors(several: BaseExceptionGroup[BaseException]) -> list[RuleError]:
-    """Give the refusals in a group; groups may lie in groups."""
+    """Return the refusals in a group; groups may lie in groups."""
     found: list[RuleError] = []
     for one in several.exceptions:
         found += (
@@ -115,7 +115,7 @@ class CsvRow:
             raise RuleError("line_incomplete", f"line {self.line}: {self.fields} fields, the heading has {fields}")
 
     def number(self, name: str, largest: int) -> int:
-        """Give a number from 1. Raises RuleError `number_wrong`."""
+        """Return a number from 1. Raises RuleError `number_wrong`."""
         text = self.cells.get(name, "")
         if not (text.isascii() and text.isdigit() and len(text) <= len(str(largest)) and 1 <= int(text) <= largest):
             raise RuleError("number_wrong", f"line {self.line}: {name} {text[:20]!r} is no number from 1 to {largest}")
@@ -123,7 +123,7 @@ class CsvRow:
 
 
 def read_csv(path: Path, needed: Collection[str], optional: Collection[str] = ()) -> tuple[list[CsvRow], int]:
-    """Give all rows and how many fields each has to have; blank lines are nothing.
+    """Return all rows and how many fields each has to have; blank lines are nothing.
 
     Raises RuleError `too_large`, `not_utf8`, `heading_wrong`, `malformed`; OSError.
     """

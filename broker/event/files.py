@@ -41,7 +41,7 @@ class DealRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
     salt: Hash | None = None
 
     def deal(self) -> Deal:
-        """Give the deal itself. Raises RuleError `not_a_deal`."""
+        """Return the deal itself. Raises RuleError `not_a_deal`."""
         return Deal(self.number, self.prevalent_wind, self.dealer, self.faces)
 
 
@@ -115,17 +115,17 @@ class OwnRules:
     sessions: Mapping[str, str] = field(default_factory=dict)
 
     def of_plays(self, profile_id: str) -> Rules:
-        """Give the rules of the plays; an own profile's id must be the plan's. Raises RuleError."""
+        """Return the rules of the plays; an own profile's id must be the plan's. Raises RuleError."""
         return load_profile(profile_id) if self.plays is None else _checked_profile(self.plays, profile_id, PROFILE)
 
     def text(self, profile_id: str) -> str | None:
-        """Give a session's own profile, which may be that of the plays too; None for one that ships."""
+        """Return a session's own profile, which may be that of the plays too; None for one that ships."""
         if profile_id in self.sessions:
             return self.sessions[profile_id]
         return self.plays if self.plays is not None and parse_own_profile(self.plays).id == profile_id else None
 
     def of_session(self, profile_id: str) -> RiichiProfile:
-        """Give the rules of a riichi session. Raises RuleError `unknown_profile`, `bad_profile`."""
+        """Return the rules of a riichi session. Raises RuleError `unknown_profile`, `bad_profile`."""
         text = self.text(profile_id)
         rules = (
             _shipped_profile(profile_id)
@@ -208,6 +208,6 @@ def _origins(text: str) -> Iterator[tuple[PlayerId, Origin]]:
 
 
 def _clean_field(text: str) -> str:
-    """Give a field without the apostrophe that keeps spreadsheets from reckoning; nothing where no screen shows it."""
+    """A field without the apostrophe that keeps spreadsheets from reckoning; nothing where no screen shows it."""
     text = " ".join(text.strip().removeprefix("'").split())
     return text if text.isprintable() and len(text) <= LONGEST_LINE else ""

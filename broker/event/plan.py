@@ -209,7 +209,7 @@ def _rounds_of_sessions(plan: Plan) -> Iterable[str]:
 
 
 def duplicates(named: Iterable[T]) -> Iterable[T]:
-    """Give everything that is named more than once."""
+    """Return everything that is named more than once."""
     return (one for one, count in Counter(named).items() if count > 1)
 
 
@@ -227,7 +227,7 @@ def read_plan(folder: Path) -> Plan:
 
 
 def decode_plan(content: bytes, type: type[Plan] = Plan) -> Plan:  # noqa: A002 - as msgspec's decoders have it
-    """Give the plan in an `event.toml`. Raises msgspec.DecodeError, UnicodeDecodeError."""
+    """Return the plan in an `event.toml`. Raises msgspec.DecodeError, UnicodeDecodeError."""
     rest, plays = decode_plays(content, BookedPlay)
     try:
         plan = msgspec.convert(rest, type, str_keys=True)

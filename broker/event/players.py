@@ -44,7 +44,7 @@ class ListedPlayer:
 
 
 def read_saved_players(folder: Path, plan: Plan | None) -> Sequence[ListedPlayer]:
-    """Give the players with what is kept beside the plan; where that cannot be read, as the plan has them."""
+    """Return the players with what is kept beside the plan; where that cannot be read, as the plan has them."""
     try:
         return read_players(folder / PLAYERS)
     except (RuleError, ExceptionGroup, OSError):
@@ -107,12 +107,12 @@ def _listed(row: CsvRow, made: str) -> ListedPlayer:
 def as_corrections(
     listed: Iterable[ListedPlayer], corrections: Mapping[str, PlayerCorrected]
 ) -> tuple[ListedPlayer, ...]:
-    """Give a list as corrections of the plan have it."""
+    """Return a list as corrections of the plan have it."""
     return tuple(_corrected(one, said) if (said := corrections.get(one.player.id)) else one for one in listed)
 
 
 def current_players(event: Event, kept: Iterable[ListedPlayer]) -> tuple[ListedPlayer, ...]:
-    """Give an event's players as they count now, with what the list that is kept beside the plan says of each.
+    """Return an event's players as they count now, with what the list that is kept beside the plan says of each.
 
     Names and teams are the plan's: the list may have been written otherwise since. Of who is not in it, country and
     club are what the event has of them.
@@ -158,7 +158,7 @@ def _in_no_team(found: Iterable[tuple[int, ListedPlayer]]) -> Iterable[RuleError
 
 
 def teams_of(players: Iterable[ListedPlayer]) -> dict[str, tuple[str, ...]]:
-    """Give the teams of a list with their players, in its order; none where it names none."""
+    """Return the teams of a list with their players, in its order; none where it names none."""
     teams: dict[str, tuple[str, ...]] = {}
     for one in players:
         if one.team:

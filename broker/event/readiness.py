@@ -19,7 +19,7 @@ Finding = tuple[str, str]
 
 
 def start_problems(folder: Path) -> list[Finding]:
-    """Give everything that keeps an event from starting; nothing: it may."""
+    """Return everything that keeps an event from starting; nothing: it may."""
     found = [*_of(lambda: open_event(folder)), *_of(lambda: _refuse_alone(read_plan(folder)))]
     if (folder / SETS).exists():
         found += _of(lambda: tile_sets.check_sets(folder))
@@ -32,7 +32,10 @@ def start_problems(folder: Path) -> list[Finding]:
 
 
 def start_notes(plan: Plan, listed: Iterable[ListedPlayer] = ()) -> list[Finding]:
-    """Give what keeps an event from nothing, and may not be meant. `listed`: its players as `players.csv` has them."""
+    """Return what keeps an event from nothing, and may not be meant.
+
+    `listed`: its players as `players.csv` has them.
+    """
     seated = (*(play.players for play in plan.plays), *(session.players for session in plan.riichi))
     playing = {id_ for players in seated for id_ in players.values()}
     idle = [player for player in plan.players if player.id not in playing] if playing else []
@@ -41,7 +44,7 @@ def start_notes(plan: Plan, listed: Iterable[ListedPlayer] = ()) -> list[Finding
 
 
 def player_list_notes(listed: Iterable[ListedPlayer]) -> list[Finding]:
-    """Give what is likely a slip in a list of players: somebody twice, a country that there is not."""
+    """Return what is likely a slip in a list of players: somebody twice, a country that there is not."""
     known = tuple(listed)
     return [(one.code, one.text) for one in (*_named_alike(known), *_of_no_country(known))]
 

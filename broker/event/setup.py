@@ -47,12 +47,12 @@ EMPTY_PLAN: Final = Plan(name="new", title="?", profile="oedmc-2020", players=()
 
 
 def plan_of(folder: Path) -> Plan | None:
-    """Give the plan as far as it is made; None before the first step. Raises BadEvent."""
+    """Return the plan as far as it is made; None before the first step. Raises BadEvent."""
     return read_plan(folder) if (folder / EVENT).exists() else None
 
 
 def may_change(folder: Path) -> Plan | None:
-    """Give the plan that may be changed. Raises RuleError `event_started`, BadEvent."""
+    """Return the plan that may be changed. Raises RuleError `event_started`, BadEvent."""
     if has_started(folder):
         raise RuleError(
             "event_started",
@@ -118,7 +118,7 @@ def player_list_of(text: str) -> tuple[ListedPlayer, ...]:
 
 
 def take_players(folder: Path, text: str, *, movement_anew: bool = False) -> int:
-    """Put a list of players in the place of what is there; give how many. Raises as `listed`; `head_missing`.
+    """Put a list of players in the place of what is there; return how many. Raises as `listed`; `head_missing`.
 
     Where somebody who has plays is in it no longer, `players_have_plays`; or `movement_anew`, and the movement goes.
     """
@@ -168,7 +168,7 @@ def made_movement(folder: Path, rounds: int, seconds: float = SEARCH_S) -> Movem
 
 
 def rounds_ahead(folder: Path, rounds: int) -> dict[int, MovementForecast]:
-    """Give what would come of so many rounds, and of one and two fewer and more: nothing is made, nothing kept.
+    """Return what would come of so many rounds, and of one and two fewer and more: nothing is made, nothing kept.
 
     Raises as `made_movement`.
     """
@@ -179,7 +179,7 @@ def rounds_ahead(folder: Path, rounds: int) -> dict[int, MovementForecast]:
 
 
 def _who_plays(plan: Plan) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-    """Give the teams, and all players in the order in which a movement takes them."""
+    """Return the teams, and all players in the order in which a movement takes them."""
     teams = check_teams_of_four(plan.teams)
     return teams, team_by_team(teams) or [player.id for player in plan.players]
 
@@ -190,7 +190,7 @@ def take_uncompared(folder: Path) -> None:
 
 
 def take_movement(folder: Path, movement: MovementDraft) -> int:
-    """Put a movement into the plan; give how many plays. Raises RuleError of its first problem, `deal_unknown`.
+    """Put a movement into the plan; return how many plays. Raises RuleError of its first problem, `deal_unknown`.
 
     That nobody is compared, where it was said to be meant, was said of the movement before and holds no more.
     """
@@ -209,7 +209,10 @@ def take_sessions(folder: Path, rows: Iterable[dict[str, str]]) -> int:
 
 
 def settled(folder: Path) -> Plan:
-    """Give the plan of an event that has a name and has not begun. Raises RuleError `head_missing`, `event_started`."""
+    """Return the plan of an event that has a name and has not begun.
+
+    Raises RuleError `head_missing`, `event_started`.
+    """
     plan = may_change(folder)
     if plan is None:
         raise RuleError("head_missing", "the event has no name yet: begin with name, title and rules")
@@ -243,12 +246,12 @@ MOST_DIGITS: Final = 3
 
 
 def session_rows(sessions: Iterable[Session]) -> list[dict[str, str]]:
-    """Give sessions as the fields of a form."""
+    """Return sessions as the fields of a form."""
     return [{field: str(getattr(session, field) or "") for field in SESSION_FIELDS} for session in sessions]
 
 
 def typed_session_rows(form: Mapping[str, str]) -> list[dict[str, str]]:
-    """Give the rows of a form: fields are called `name-1`, `starts-2` and so on."""
+    """Return the rows of a form: fields are called `name-1`, `starts-2` and so on."""
     return [{field: form.get(f"{field}-{at}", "") for field in SESSION_FIELDS} for at in range(1, MOST_SESSIONS + 1)]
 
 
@@ -280,7 +283,7 @@ def _session(row: Mapping[str, str], at: int) -> Session:
 
 
 def rows_to_fill(sessions: Iterable[Session], typed: Mapping[str, str] | None = None) -> list[dict[str, str]]:
-    """Give the rows of a form: of these sessions, or as they were typed; two empty ones more where there is room."""
+    """Return the rows of a form: of these sessions, or as they were typed; two empty ones more where there is room."""
     rows = session_rows(sessions) if typed is None else typed_session_rows(typed)
     while rows and not any(rows[-1].values()):
         rows.pop()
@@ -292,7 +295,7 @@ TAKEN_OUT: Final = "taken-out"
 
 
 def make_deals(folder: Path) -> str:
-    """Mix the deals of the movement, and the sets that they lack; give the root of the commitment.
+    """Mix the deals of the movement, and the sets that they lack; return the root of the commitment.
 
     Red fives are in the deals where the rules count them. Raises RuleError `no_plays`, `deals_exist` and the like.
     """
@@ -310,7 +313,7 @@ def make_deals(folder: Path) -> str:
 
 
 def take_deals(folder: Path, text: str) -> str:
-    """Put deals of one's own in (CSV, as `homologue deal import` reads it); give the root of the commitment.
+    """Put deals of one's own in (CSV, as `homologue deal import` reads it); return the root of the commitment.
 
     Raises RuleError as `make_deals`, or an ExceptionGroup of them that name the lines.
     """
@@ -320,7 +323,7 @@ def take_deals(folder: Path, text: str) -> str:
 
 
 def take_sets(folder: Path, text: str) -> int:
-    """Put sets in whose tiles have numbers already (CSV: set, serial, face); give how many.
+    """Put sets in whose tiles have numbers already (CSV: set, serial, face); return how many.
 
     Raises RuleError `event_started`, or an ExceptionGroup of `set_exists` and those that name the lines.
     """
@@ -345,12 +348,12 @@ def take_out(folder: Path) -> None:
 
 
 def deals_made(folder: Path) -> bool:
-    """Say whether there are deals."""
+    """Return whether there are deals."""
     return (folder / DEALS).exists()
 
 
 def sets_kept(folder: Path) -> int:
-    """Give how many sets have been entered; none where what is kept of them cannot be read."""
+    """Return how many sets have been entered; none where what is kept of them cannot be read."""
     try:
         return len(read_registry(folder)) if (folder / SETS).exists() else 0
     except (BadEvent, OSError):

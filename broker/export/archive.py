@@ -72,7 +72,7 @@ class Export:
     """There is none of riichi."""
 
     def lacking(self, event: Event) -> RuleError | None:
-        """Say why an event cannot have it, however long one waits."""
+        """Return why an event cannot have it, however long one waits."""
         if self.of_plays and not event.plan.plays:
             return RuleError("no_compared_plays", f"this event has riichi sessions alone, and no {self.name}")
         if self.of_fan and isinstance(event.profile, RiichiProfile):
@@ -80,7 +80,7 @@ class Export:
         return None
 
     def there(self, source: ExportSource) -> bool:
-        """Say whether there is one by now."""
+        """Return whether there is one by now."""
         return (source.final or not self.at_the_end) and self.lacking(source.stored.event) is None
 
     def content(self, source: ExportSource) -> bytes:
@@ -131,7 +131,7 @@ BY_NAME: Final = {export.name: export for export in EXPORTS}
 
 
 def archive(source: ExportSource, exports: Iterable[Export] = EXPORTS) -> bytes:
-    """Give all files that there are by now, in one archive (zip)."""
+    """Return all files that there are by now, in one archive (zip)."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
         for export in exports:

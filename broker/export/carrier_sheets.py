@@ -66,12 +66,12 @@ def carrier_layout(record: DealRecord, registry: Registry, event: str, title: st
 
 
 def layout_json(layout: CarrierLayout) -> bytes:
-    """Give a layout as JSON: for each seat the rows of 13, 11 and 10 serials."""
+    """Return a layout as JSON: for each seat the rows of 13, 11 and 10 serials."""
     return msgspec.json.encode(layout) + b"\n"
 
 
 def layout_csv(layout: CarrierLayout) -> bytes:
-    """Give a layout as CSV, a line a place; rows and places count from 1, the hand first."""
+    """Return a layout as CSV, a line a place; rows and places count from 1, the hand first."""
     text = io.StringIO(newline="")
     lines = csv.writer(text)
     lines.writerow(("deal", "set", "seat", "row", "place", "serial"))
@@ -82,7 +82,7 @@ def layout_csv(layout: CarrierLayout) -> bytes:
 
 
 def carrier_layouts(folder: Path, numbers: Collection[int] = (), event: str | None = None) -> list[CarrierLayout]:
-    """Give them by deals: all, or these. `event`: its name, where the folder does not say it.
+    """Return them by deals: all, or these. `event`: its name, where the folder does not say it.
 
     Raises BadEvent; RuleError `event_not_said`, `other_event`, `deal_unknown`; an ExceptionGroup of RuleErrors as
     `layout_of`.
@@ -117,13 +117,13 @@ FORM: Final = 12
 
 
 def carrier_sheet_pdf(layout: CarrierLayout, language: Language) -> bytes:
-    """Give the sheet as PDF; the same layout gives the same bytes."""
+    """Return the sheet as PDF; the same layout gives the same bytes."""
     words = carrier_sheet_texts()[language]
     return _pdf([layout], f"{layout.title}: {words['deal'].format(number=layout.deal)}", language)
 
 
 def carrier_sheets_pdf(layouts: Sequence[CarrierLayout], language: Language) -> bytes:
-    """Give the sheets of several deals of an event as one PDF, a page each. `layouts`: at least one."""
+    """Return the sheets of several deals of an event as one PDF, a page each. `layouts`: at least one."""
     return _pdf(layouts, layouts[0].title, language)
 
 

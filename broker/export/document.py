@@ -171,7 +171,7 @@ class Document(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 def document_schema() -> str:
-    """Give the JSON Schema (draft 2020-12)."""
+    """Return the JSON Schema (draft 2020-12)."""
     found = msgspec.json.schema(Document)
     return msgspec.json.format(msgspec.json.encode(found), indent=1).decode() + "\n"
 
@@ -183,7 +183,7 @@ PRIVATE: Final = ("national", "ema")
 def event_document(
     folder: Path, stored: StoredEvent, at: datetime, *, whole: bool = False, embargoed: bool = False
 ) -> Document:
-    """Give the document of an event that was read from `folder`.
+    """Return the document of an event that was read from `folder`.
 
     Without `whole`: no result of a deal that a table has still to play unless `embargoed`, no faces before the last
     result, no numbers of players, and never which serial is on which tile: a set is played with again. Raises
@@ -234,7 +234,7 @@ def _commitment(folder: Path) -> dict[str, Any] | None:
 
 
 def _journal(folder: Path, stored: StoredEvent, *, whole: bool, embargoed: bool) -> Iterator[JournalEntry]:
-    """Give what was taken; what is said of a deal under embargo tells how its plays went, or that they went on.
+    """Return what was taken; what is said of a deal under embargo tells how its plays went, or that they went on.
 
     Without `whole` corrections of the plan are left out, which tell players' numbers: the plan has them already.
     """
@@ -250,7 +250,7 @@ def _of_the_plan(stored: StoredEvent, message: Recorded) -> bool:
 
 
 def _open(stored: StoredEvent, message: LogMessage | Ruling) -> bool:
-    """Say whether everybody may read a message: it tells of the deal that it names, and of the one that was played."""
+    """Whether everybody may read a message: it tells of the deal that it names, and of the one that was played."""
     if isinstance(message, Ruling):
         deal, key = message.deal, (message.table, message.round)
     else:
@@ -317,7 +317,7 @@ def read_document(path: Path) -> Document:
 
 
 def restore_event(made: Document, folder: Path) -> int:
-    """Make an event's folder; give how many facts are in its journal. Nothing is written unless all of it is right.
+    """Make an event's folder; return how many facts are in its journal. Nothing is written unless all of it is right.
 
     The store has a new name: tables that are still there send again what they have. Raises RuleError `not_whole`,
     `folder_taken`; BadEvent, StoreError, OSError.
@@ -339,7 +339,7 @@ def restore_event(made: Document, folder: Path) -> int:
 
 
 def _judged(made: Document, event: Event) -> Iterator[tuple[int, Recorded]]:
-    """Give the journal, each message judged as if it came from its table now. Raises RuleError `journal_refused`."""
+    """Return the journal, each message judged as if it came from its table now. Raises RuleError `journal_refused`."""
     intake = Intake(event, ())
     for at, entry in enumerate(made.journal, 1):
         try:

@@ -57,7 +57,7 @@ def read_entrants(path: Path) -> dict[str, Entrant]:
 
 
 def entrants_of(folder: Path, event: Event) -> dict[str, Entrant]:
-    """Give what `players.csv` of an event's folder says, and corrections of its plan.
+    """Return what `players.csv` of an event's folder says, and corrections of its plan.
 
     Where a name has no parts the whole of it is the last.
 
@@ -130,7 +130,7 @@ def ema_report(stored: StoredEvent, entrants: Mapping[str, Entrant]) -> EmaRepor
 
 
 def _who(player: str, entrants: Mapping[str, Entrant], players: Mapping[str, Player]) -> Entrant:
-    """Give what is known; which part of a name is the family's is not guessed."""
+    """Return what is known; which part of a name is the family's is not guessed."""
     if player in entrants:
         return entrants[player]
     return Entrant("", players[player].name if player in players else player, "", "")

@@ -73,7 +73,7 @@ def blank_sheets(
     rounds: Iterable[int] = (),
     stand_ins: Sequence[StandIn] = (),
 ) -> list[BlankSheet]:
-    """Give the sheets of an event, table by table; of some tables or rounds only where that is said.
+    """Return the sheets of an event, table by table; of some tables or rounds only where that is said.
 
     `stand_ins`: who was ruled to sit in whose place. Raises RuleError `no_riichi_sheet`.
     """
@@ -102,7 +102,7 @@ def blank_sheets(
 
 
 def blank_sheets_pdf(sheets: Iterable[BlankSheet], language: Language) -> bytes:
-    """Give the sheets as PDF, two on a page; the same sheets give the same bytes."""
+    """Return the sheets as PDF, two on a page; the same sheets give the same bytes."""
     out = io.BytesIO()
     canvas = Canvas(out, pagesize=A4, invariant=1, lang=language)
     words = _words()[language]
@@ -221,7 +221,7 @@ MAX_SHEETS: Final = 2000
 
 
 def refuse_none_or_many(made: Sequence[BlankSheet]) -> Sequence[BlankSheet]:
-    """Give the sheets unless there are none, or too many for one file. Raises RuleError `no_plays`, `too_large`."""
+    """Return the sheets unless there are none, or too many for one file. Raises RuleError `no_plays`, `too_large`."""
     if not made:
         raise RuleError("no_plays", "no play of the plan is at these tables in these rounds")
     if len(made) > MAX_SHEETS:

@@ -50,12 +50,12 @@ def draw_text(canvas: Canvas, at: tuple[float, float], text: str, size: float, *
 
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
-    """Give the width of a text in points."""
+    """Return the width of a text in points."""
     return float(sum(stringWidth(run.text, run.font, size) for run in font_runs(text, bold=bold)))
 
 
 def fit_text(text: str, room: float, largest: float, smallest: float, *, bold: bool = False) -> tuple[str, float]:
-    """Give a text and its size so that it fits: smaller first, then cut, with an ellipsis."""
+    """Return a text and its size so that it fits: smaller first, then cut, with an ellipsis."""
     size = min(largest, max(smallest, largest * room / max(text_width(text, largest, bold=bold), 1)))
     while text and text_width(text, size, bold=bold) > room + ROUNDING:
         text = text.removesuffix(ELLIPSIS)[:-1].rstrip() + ELLIPSIS
@@ -100,7 +100,7 @@ def _encodes(letter: str, encoding: str) -> bool:
 
 @cache
 def _wider() -> frozenset[int]:
-    """Let reportlab know all fonts; give the letters that Roboto has."""
+    """Let reportlab know all fonts; return the letters that Roboto has."""
     registerFont(UnicodeCIDFont(CHINESE))
     folder = files("font_roboto") / "files"
     with as_file(folder / "Roboto-Regular.ttf") as plain, as_file(folder / "Roboto-Bold.ttf") as bold:
@@ -122,7 +122,7 @@ class PrintTexts:
         self.language, self._sentences = language, sentences
 
     def say(self, key: str, **values: object) -> str:
-        """Give a sentence. Raises KeyError."""
+        """Return a sentence. Raises KeyError."""
         return self._sentences[key].format(**values)
 
 
@@ -270,7 +270,7 @@ class PageHeading:
 def pages_pdf(
     heading: PageHeading, blocks: Iterable[PageBlock], columns: Sequence[PageColumn], *, wide: bool = False
 ) -> bytes:
-    """Give the pages; the same content and time give the same bytes. `wide`: A4 on its side."""
+    """Return the pages; the same content and time give the same bytes. `wide`: A4 on its side."""
     page = io.BytesIO()
     size = landscape(A4) if wide else A4
     canvas = Canvas(page, pagesize=size, invariant=1, lang=heading.words.language)

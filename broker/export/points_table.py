@@ -46,19 +46,19 @@ class PointsCell:
     mangan: bool = False
 
     def __str__(self) -> str:
-        """Give the cell as it is printed."""
+        """Return the cell as it is printed."""
         drawn = "-" if self.self_drawn is None else "/".join(map(str, self.self_drawn))
         return f"{'-' if self.on_discard is None else self.on_discard} ({drawn})"
 
 
 def points_rows(rules: PointRules, *, dealer: bool) -> Iterator[tuple[int, tuple[PointsCell, ...]]]:
-    """Give each row: the fu, and a cell for 1 to 4 han."""
+    """Return each row: the fu, and a cell for 1 to 4 han."""
     for fu in FU:
         yield fu, tuple(_points_cell(rules, han, fu, dealer=dealer) for han in HAN)
 
 
 def limit_rows(rules: PointRules, *, dealer: bool) -> Iterator[tuple[Limit, str, PointsCell]]:
-    """Give each limit with its han and its cell; 13 han have no row of their own where they are a sanbaiman."""
+    """Return each limit with its han and its cell; 13 han have no row of their own where they are a sanbaiman."""
     for limit, words, han in LIMITS:
         if limit == "counted_yakuman" and rules.counted_yakuman.value == "sanbaiman":
             continue
@@ -68,12 +68,12 @@ def limit_rows(rules: PointRules, *, dealer: bool) -> Iterator[tuple[Limit, str,
 
 
 def _points_cell(rules: PointRules, han: int, fu: int, *, dealer: bool) -> PointsCell:
-    """Give one cell."""
+    """Return one cell."""
     return _cell_of(rules, PaidWin(han, fu, dealer, self_drawn=False), _possible_wins(han, fu))
 
 
 def _possible_wins(han: int, fu: int) -> tuple[bool, bool]:
-    """Say whether there are such hands on a discard, and self-drawn.
+    """Return whether there are such hands on a discard, and self-drawn.
 
     20 fu are a self-drawn pinfu (RIICHI-POINTS), so 2 han at least; 25 are seven pairs, 2 han and self-drawn 3.
     """
@@ -133,7 +133,7 @@ _OF: Final[Mapping[Language, Mapping[str, str]]] = {"fr": FRENCH, "zh": CHINESE}
 
 
 def points_table_texts(language: Language) -> Mapping[str, str]:
-    """Give the words of the table."""
+    """Return the words of the table."""
     return _OF.get(language, ENGLISH)
 
 
@@ -141,12 +141,12 @@ TWO_WIDE: Final = frozenset("WF")
 
 
 def pad_right(text: str, wide: int) -> str:
-    """Give a text with blanks after it, so many places wide at least."""
+    """Return a text with blanks after it, so many places wide at least."""
     return text + " " * (wide - _display_width(text))
 
 
 def pad_left(text: str, wide: int) -> str:
-    """Give a text with blanks before it."""
+    """Return a text with blanks before it."""
     return " " * (wide - _display_width(text)) + text
 
 
@@ -162,7 +162,7 @@ FIRST: Final = 8
 
 
 def points_table_text(profile: RiichiProfile, language: Language) -> str:
-    """Give the whole table as text."""
+    """Return the whole table as text."""
     return "\n".join(_lines(profile, language))
 
 
@@ -184,7 +184,7 @@ def _lines(profile: RiichiProfile, language: Language) -> Iterator[str]:
 
 
 def counters_text(profile: RiichiProfile, language: Language) -> str:
-    """Say what counters and deposits are worth."""
+    """Return what counters and deposits are worth."""
     counter, deposit = profile.points.counter.value, profile.points.deposit.value
     return points_table_texts(language)["counter"].format(counter=counter, each=counter // 3, deposit=deposit)
 
@@ -209,7 +209,7 @@ class Half(NamedTuple):
 
 
 def points_table_pdf(profile: RiichiProfile, language: Language) -> bytes:
-    """Give the PDF; the same table gives the same bytes."""
+    """Return the PDF; the same table gives the same bytes."""
     page = BytesIO()
     canvas = Canvas(page, pagesize=landscape(A4), invariant=True, lang=language if language in ("fr", "zh") else "en")
     canvas.setTitle(profile.title)

@@ -64,7 +64,7 @@ TRAVELLERS: Final = page_columns(MARGIN, ((LITTLE, "right"), (LITTLE, "right"), 
 def standings_pdf(
     stored: StoredEvent, words: PrintTexts, at: datetime, listed: Iterable[Standing] | None = None
 ) -> bytes:
-    """Give the standings as PDF: those of the room, or others that may be known."""
+    """Return the standings as PDF: those of the room, or others that may be known."""
     lines = snapshot.standing_rows(stored.room.standings(), stored.event.players) if listed is None else tuple(listed)
     heading, event = _heading(stored, words, at, "standings"), stored.event
     known = event.has_origins
@@ -84,7 +84,7 @@ def _ranked(line: Standing, origin: Iterable[str]) -> tuple[PageCell, ...]:
 
 
 def travellers_pdf(stored: StoredEvent, words: PrintTexts, at: datetime, *, embargoed: bool = False) -> bytes:
-    """Give all travellers as PDF; those of deals that a table has still to play only if asked for."""
+    """Return all travellers as PDF; those of deals that a table has still to play only if asked for."""
     shown = [group for group in stored.room.groups() if embargoed or not stored.embargoed(group.deal)]
     settled = unplayed_notes(stored, words, embargoed=embargoed)
     blocks = list(_travellers(stored, words, shown, settled))
@@ -228,7 +228,7 @@ OfDeal = dict[int, list[PageLine]]
 
 
 def unplayed_notes(stored: StoredEvent, words: PrintTexts, *, embargoed: bool) -> OfDeal:
-    """Give the notes of each deal: a line for each of its plays that are void or adjusted."""
+    """Return the notes of each deal: a line for each of its plays that are void or adjusted."""
     found: OfDeal = {}
     for laid, play in sorted(stored.counted(embargoed=embargoed), key=lambda one: one[0].table):
         if kind := stored.instead(laid):
@@ -245,7 +245,7 @@ def _given(stored: StoredEvent, laid: CountedPlay, play: ScoredPlay) -> Iterator
 
 
 def outside_plays_block(stored: StoredEvent, words: PrintTexts) -> Iterator[PageBlock]:
-    """Give a block of those who were given or fined something of no play, if there are any."""
+    """Return a block of those who were given or fined something of no play, if there are any."""
     lines = tuple(
         PageLine("note", (PageCell(f"{stored.event.players[one.name].name} {signed_text(one.imp - one.fine)}"),))
         for one in stored.beside()

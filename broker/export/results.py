@@ -55,7 +55,7 @@ class ResultRow(Struct, frozen=True):
     origin: Origin = UNKNOWN_ORIGIN
 
     def cells(self) -> tuple[CsvCell, ...]:
-        """Give the cells under HEADER."""
+        """Return the cells under HEADER."""
         play, told = self.play, self.told
         return (
             *(self.event, told.round if told else None, real_table(play), play.deal, play.form, self.seat),
@@ -77,7 +77,7 @@ class OutsidePlaysRow(Struct, frozen=True):
     origin: Origin = UNKNOWN_ORIGIN
 
     def cells(self) -> tuple[CsvCell, ...]:
-        """Give the cells under HEADER: those of a play are empty."""
+        """Return the cells under HEADER: those of a play are empty."""
         known = {"event": self.event, "player": self.of.name, "name": self.name}
         given = {"fine": self.of.fine, "award": decimal(self.of.imp)}
         origin = dict(zip(Origin._fields, self.origin, strict=True))
@@ -96,7 +96,7 @@ def result_rows(
     name_of: Callable[[str], str] = str,
     told: Mapping[PlayKey, PlayDetails] | None = None,
 ) -> Iterator[ResultRow]:
-    """Give the rows of compared plays, then of those without points, by deal and table."""
+    """Return the rows of compared plays, then of those without points, by deal and table."""
     known = told or {}
     for group in groups:
         for one in group.plays:
@@ -112,12 +112,12 @@ def result_rows(
 def outside_plays_rows(
     beside: Iterable[Adjustment], *, event: str = "", name_of: Callable[[str], str] = str
 ) -> Iterator[OutsidePlaysRow]:
-    """Give a row for each who was given or fined something of no play."""
+    """Return a row for each who was given or fined something of no play."""
     return (OutsidePlaysRow(event, name_of(one.name), one) for one in beside if one.imp or one.fine)
 
 
 def event_result_rows(stored: StoredEvent, *, embargoed: bool = False) -> list[ResultRow | OutsidePlaysRow]:
-    """Give the rows of an event; those of deals that a table has still to play only if asked for.
+    """Return the rows of an event; those of deals that a table has still to play only if asked for.
 
     All that a player has of them, `imp - fine + award`, is what the standings of these deals give.
     """
@@ -161,7 +161,7 @@ Line = dict[str, Any]
 
 
 def play_lines(stored: StoredEvent, *, embargoed: bool = False) -> str:
-    """Give a line for each play of the event as it counts, by deal and table; then what counts beside all plays.
+    """Return a line for each play of the event as it counts, by deal and table; then what counts beside all plays.
 
     Those that have no result yet are still to come; and so are, unless asked for, those of a deal that a table has
     still to play: what is known of them is nobody's to know.
@@ -177,7 +177,7 @@ def _lines(stored: StoredEvent, *, embargoed: bool) -> Iterator[Line]:
 
 
 def _line(stored: StoredEvent, planned: BookedPlay, play: ScoredPlay | None) -> Line:
-    """Give the line of a planned play, `play` being what counts of it and may be told."""
+    """Return the line of a planned play, `play` being what counts of it and may be told."""
     laid = stored.room.play((planned.table, planned.round))
     if play is None and laid.settled:  # a table may have played another deal: that is told with its result
         return {"deal": planned.deal, "table": planned.table, "players": planned.players}
@@ -187,7 +187,7 @@ def _line(stored: StoredEvent, planned: BookedPlay, play: ScoredPlay | None) -> 
 
 
 def _ruled(laid: CountedPlay, play: ScoredPlay) -> Line:
-    """Give what counts of a play. Of an unplayed one every award is said: the profile's would be added else."""
+    """Return what counts of a play. Of an unplayed one every award is said: the profile's would be added else."""
     if play.points is not None:
         told: Line = {"points": play.points, "awards": play.awards, "fines": play.fines, "form": play.form}
     elif laid.settled:
@@ -199,7 +199,7 @@ def _ruled(laid: CountedPlay, play: ScoredPlay) -> Line:
 
 
 def _of_players(stored: StoredEvent, playing: set[str]) -> Iterator[Line]:
-    """Give the IMPs of no play, and name those who are ranked without a play."""
+    """Return the IMPs of no play, and name those who are ranked without a play."""
     beside = {one.name: one for one in stored.beside()}
     for player in sorted({*beside, *stored.event.players.keys() - playing}):
         one = beside.get(player)

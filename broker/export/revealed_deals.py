@@ -44,14 +44,14 @@ class DealVerdict(NamedTuple):
 
 
 def select_deals(folder: Path, numbers: Collection[int]) -> list[DealRecord]:
-    """Give the deals of these numbers, or all. Raises RuleErrors `deal_unknown`, BadEvent."""
+    """Return the deals of these numbers, or all. Raises RuleErrors `deal_unknown`, BadEvent."""
     deals = {deal.number: deal for deal in read_deals(folder)}
     raise_errors(RuleError("deal_unknown", f"there is no deal {n}") for n in sorted(set(numbers) - set(deals)))
     return [deals[number] for number in sorted(numbers or deals)]
 
 
 def reveal_deals(folder: Path, numbers: Collection[int], *, early: bool = False) -> bytes:
-    """Give the public file of some deals, or of all; of those that are still to be played only `early`.
+    """Return the public file of some deals, or of all; of those that are still to be played only `early`.
 
     Raises RuleError, or an ExceptionGroup of them, where a deal is not what was committed to; BadEvent, OSError.
     """

@@ -132,7 +132,7 @@ LONGEST_NAME = 12
 
 
 def session_text(sheet: SessionSheet) -> str:
-    """Give the sheet in columns of one width of letters."""
+    """Return the sheet in columns of one width of letters."""
     return "".join(f"{line.rstrip()}\n" for line in _lines(sheet))
 
 
@@ -181,7 +181,7 @@ SIZE: Final = 10
 
 
 def session_pdf(sheet: SessionSheet) -> bytes:
-    """Give the sheet as PDF; the same sheet gives the same bytes."""
+    """Return the sheet as PDF; the same sheet gives the same bytes."""
     page = io.BytesIO()
     canvas = Canvas(page, pagesize=PAGE, invariant=1)
     canvas.setTitle(f"{sheet.words['title']}: {sheet.title}")

@@ -29,18 +29,18 @@ class Permissions:
 
 
 def table_user(table: int) -> str:
-    """Give the user name of a table's device."""
+    """Return the user name of a table's device."""
     return f"table-{table}"
 
 
 def user_names(tables: int) -> tuple[str, ...]:
-    """Give all user names of an event: the offices, then the tables from 1. Raises SettingRefused."""
+    """Return all user names of an event: the offices, then the tables from 1. Raises SettingRefused."""
     check_tables(tables)
     return (*OFFICES, *(table_user(table) for table in range(1, tables + 1)))
 
 
 def permissions_of_event(event: str, tables: int) -> dict[str, Permissions]:
-    """Give every user's permissions within one event. Raises SettingRefused."""
+    """Return every user's permissions within one event. Raises SettingRefused."""
     check_event_name(event)
     check_tables(tables)
     offices = {role: permissions_of_role(role, event) for role in OFFICES}
@@ -50,7 +50,7 @@ def permissions_of_event(event: str, tables: int) -> dict[str, Permissions]:
 
 
 def permissions_of_role(role: Role, event: str, *, table: int | None = None) -> Permissions:
-    """Give what the table of topics allows one role. A table's role is nothing without its number."""
+    """Return what the table of topics allows one role. A table's role is nothing without its number."""
     if (role == "table") != (table is not None):
         raise SettingRefused(f"role {role} with table {table}")
     return Permissions(
@@ -76,7 +76,7 @@ def check_tables(tables: int) -> None:
 
 
 def permissions_markdown() -> str:
-    """Give the table of permissions for docs/brokers.md, for an event `<event>` and a table `<t>`."""
+    """Return the table of permissions for docs/brokers.md, for an event `<event>` and a table `<t>`."""
     lines = ["| user | publishes | reads |", "|---|---|---|"]
     for role in get_args(Role):
         name = "table-<t>" if role == "table" else role
@@ -154,14 +154,14 @@ class Credentials:
         write_private(path, msgspec.json.format(content, indent=2) + b"\n")
 
     def password(self, user: str) -> str:
-        """Give a user's password. Raises UserUnknown."""
+        """Return a user's password. Raises UserUnknown."""
         try:
             return self.passwords[user]
         except KeyError:
             raise UserUnknown(f"{user!r} has no credentials") from None
 
     def table(self, table: int) -> tuple[str, str]:
-        """Give user name and password of a table's device. Raises UserUnknown."""
+        """Return user name and password of a table's device. Raises UserUnknown."""
         return table_user(table), self.password(table_user(table))
 
 

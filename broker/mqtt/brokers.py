@@ -31,7 +31,7 @@ class Broker(Protocol):
         """Process id of the running broker; None while there is none."""
 
     def alive(self) -> bool:
-        """Tell whether the process runs."""
+        """Return whether the process runs."""
 
     def check(self) -> None:
         """Raise BrokerDied where the process has ended without being told to."""
@@ -71,7 +71,7 @@ def make_broker(
     host: str = "127.0.0.1",
     port: int = 0,
 ) -> Broker:
-    """Give a broker, not yet started, that keeps its store, settings and log in `folder`.
+    """Return a broker, not yet started, that keeps its store, settings and log in `folder`.
 
     Port 0 takes a free one at the first start. For TLS make the `Settings` and the class oneself.
     Raises SettingRefused, and UserUnknown where the credentials lack a user.

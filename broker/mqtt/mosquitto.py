@@ -26,12 +26,12 @@ SALT_BYTES: Final = 12
 
 
 def acl_file(rights: dict[str, Permissions]) -> bytes:
-    """Give the ACL file: a paragraph a user. What is not in it is forbidden."""
+    """Return the ACL file: a paragraph a user. What is not in it is forbidden."""
     return "\n".join(_paragraph(user, may) for user, may in rights.items()).encode()
 
 
 def password_file(credentials: Credentials, users: dict[str, Permissions]) -> bytes:
-    """Give the password file: PBKDF2 with SHA-512, as mosquitto_passwd writes it. Raises UserUnknown."""
+    """Return the password file: PBKDF2 with SHA-512, as mosquitto_passwd writes it. Raises UserUnknown."""
     return "".join(f"{user}:{_hashed(credentials.password(user))}\n" for user in users).encode()
 
 
@@ -52,7 +52,7 @@ CONFIGURATION_FILE = "homologue.conf"
 
 
 def write_configuration(settings: MqttBrokerSettings, port: int, store: Path, *, owner: str | None = None) -> Path:
-    """Write configuration, ACL and password hashes into the settings's folder, make the store; give the configuration.
+    """Write configuration, ACL and password hashes into the folder, make the store; return the configuration.
 
     Mosquitto, when started as root, becomes `owner` (a user name; none: whoever runs this).
     Raises OSError, and SettingRefused or UserUnknown as `Settings` does.
@@ -67,7 +67,7 @@ def write_configuration(settings: MqttBrokerSettings, port: int, store: Path, *,
 
 
 def this_user() -> str:
-    """Give the name of the user who runs this; the number where the system knows no name."""
+    """Return the name of the user who runs this; the number where the system knows no name."""
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:

@@ -60,7 +60,7 @@ Json = dict[str, Any]
 
 
 def nats_configuration(settings: MqttBrokerSettings, port: int) -> bytes:
-    """Give the configuration file, UTF-8. It holds hashes of passwords: mode 0600."""
+    """Return the configuration file, UTF-8. It holds hashes of passwords: mode 0600."""
     return json.dumps(_server(settings, port), indent=1).encode()
 
 
@@ -114,7 +114,7 @@ def _subjects(topics: tuple[str, ...]) -> list[str]:
 
 
 def nats_subject(topic: str) -> str:
-    """Give the NATS subject that an MQTT topic filter of ours becomes (docs.nats.io, MQTT topics and subjects)."""
+    """Return the NATS subject that an MQTT topic filter of ours becomes (docs.nats.io, MQTT topics and subjects)."""
     return topic.replace("/", ".").replace("+", "*")
 
 
@@ -125,7 +125,7 @@ Hash = Annotated[str, msgspec.Meta(pattern=r"^\$2b\$04\$[./A-Za-z0-9]{53}$")]
 
 
 def password_hashes(folder: Path, passwords: Mapping[str, str]) -> dict[str, str]:
-    """Give the hash of each user's password; make, and keep in the broker's folder, those that are not there yet."""
+    """Return the hash of each user's password; make, and keep in the broker's folder, those that are not there yet."""
     path = folder / HASHES
     digests = {user: sha256(f"{user} {password}".encode()).hexdigest() for user, password in passwords.items()}
     kept = _read_hashes(path)

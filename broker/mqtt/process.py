@@ -72,7 +72,7 @@ class MqttBrokerSettings:
                 raise SettingRefused(f"{text!r} cannot be written into a configuration")
 
     def permissions(self) -> dict[str, Permissions]:
-        """Give the permissions of each user that the broker lets in."""
+        """Return the permissions of each user that the broker lets in."""
         return permissions_of_event(self.event, self.tables)
 
 
@@ -158,7 +158,7 @@ class ChildProcess:
         return self._running_or_ended().pid
 
     def running(self) -> bool:
-        """Tell whether the process has not ended."""
+        """Return whether the process has not ended."""
         return not self._ended.is_set()
 
     def wait(self, seconds: float) -> bool:
@@ -258,7 +258,7 @@ class ChildBroker(ABC):
         return self._settings.folder / f"{self.name}.log"
 
     def alive(self) -> bool:
-        """Tell whether the process runs."""
+        """Return whether the process runs."""
         return self.pid is not None
 
     def check(self) -> None:
@@ -380,7 +380,7 @@ def _refuse_taken(host: str, port: int) -> None:
 
 
 def _shortened(log: Path) -> int:
-    """Give the length of the log in bytes; one that has grown long is kept as `.1` and begun anew."""
+    """Return the length of the log in bytes; one that has grown long is kept as `.1` and begun anew."""
     size = log.stat().st_size if log.exists() else 0
     if size < LOG_BYTES:
         return size

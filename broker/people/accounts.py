@@ -75,7 +75,7 @@ class Account:
     made_at: int
 
     def may(self, right: Right) -> bool:
-        """Say whether this account has a right."""
+        """Return whether this account has a right."""
         return not self.disabled and right in RIGHTS[self.role]
 
 
@@ -120,17 +120,17 @@ class AuditLog:
             sql.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def entries(self) -> Iterator[AuditEntry]:
-        """Give all, oldest first, as they are."""
+        """Return all, oldest first, as they are."""
         for row in self._store.rows("SELECT * FROM audit ORDER BY number"):
             yield AuditEntry(*row)  # type: ignore[arg-type] # STRICT tables hold these types
 
     def newest(self, count: int) -> list[AuditEntry]:
-        """Give the last entries, newest first."""
+        """Return the last entries, newest first."""
         rows = self._store.rows("SELECT * FROM audit ORDER BY number DESC LIMIT ?", count)
         return [AuditEntry(*row) for row in rows]  # type: ignore[arg-type] # as above
 
     def checked(self) -> Iterator[AuditEntry]:
-        """Give all, oldest first. Raises AuditBroken at the first that does not follow from those before."""
+        """Return all, oldest first. Raises AuditBroken at the first that does not follow from those before."""
         before = FIRST_DIGEST
         for number, entry in enumerate(self.entries(), 1):
             if entry.number != number or digest_of(before, entry) != entry.digest:
@@ -146,19 +146,19 @@ class Accounts:
         self._store, self._audit, self._clock = store, audit, clock
 
     def all(self) -> list[Account]:
-        """Give all, by name."""
+        """Return all, by name."""
         rows = self._store.rows('SELECT name, "full", role, disabled, made_at FROM accounts ORDER BY name')
         return [_account(row) for row in rows]
 
     def get(self, name: str) -> Account:
-        """Give one. Raises AccountUnknown."""
+        """Return one. Raises AccountUnknown."""
         rows = self._store.rows('SELECT name, "full", role, disabled, made_at FROM accounts WHERE name = ?', name)
         if not rows:
             raise AccountUnknown(f"there is no account {name[:40]!r}")
         return _account(rows[0])
 
     def any(self) -> bool:
-        """Say whether there is an account at all, disabled or not."""
+        """Return whether there is an account at all, disabled or not."""
         return bool(self._store.rows("SELECT 1 FROM accounts LIMIT 1"))
 
     def add(self, name: str, full: str, role: str, password: str, by: Actor) -> Account:
@@ -208,7 +208,7 @@ class Accounts:
             self._note(by, "sessions_ended", name)
 
     def who_has(self, name: str, password: str) -> Account | None:
-        """Give the account that name and password belong to; a disabled one is nobody's. Takes its time."""
+        """Return the account that name and password belong to; a disabled one is nobody's. Takes its time."""
         rows = self._store.rows("SELECT password FROM accounts WHERE name = ? AND disabled = 0", name)
         right = verify_password(password, str(rows[0][0]) if rows else None)
         # Asked again: it may have been disabled, or given another password, while we reckoned.
@@ -260,7 +260,7 @@ def hash_password(password: str, *, name: str) -> str:
 
 
 def verify_password(password: str, stored: str | None) -> bool:
-    """Say whether a password is the one that was hashed; of nobody's account it takes as long, and is not."""
+    """Return whether a password is the one that was hashed; of nobody's account it takes as long, and is not."""
     with _ONE:
         try:
             _HASHER.verify(stored or _decoy_hash(), _normal(password[: LONGEST_PASSWORD + 1]))
@@ -270,7 +270,7 @@ def verify_password(password: str, stored: str | None) -> bool:
 
 
 def _normal(password: str) -> str:
-    """Give one spelling: keyboards write the same é in two ways."""
+    """Return one spelling: keyboards write the same é in two ways."""
     return unicodedata.normalize("NFKC", password)
 
 
@@ -278,7 +278,7 @@ _NOBODY: list[str] = []
 
 
 def _decoy_hash() -> str:
-    """Give a hash that nobody has the password of."""
+    """Return a hash that nobody has the password of."""
     if not _NOBODY:
         _NOBODY.append(_HASHER.hash("a password that nobody has"))
     return _NOBODY[0]
@@ -291,7 +291,7 @@ FIRST_DIGEST: Final = "0" * 64
 
 
 def digest_of(before: str, entry: AuditEntry) -> str:
-    """Give the digest of an entry after the digest of the one before."""
+    """Return the digest of an entry after the digest of the one before."""
     told = json.dumps([before, *entry[:-1]], ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
 

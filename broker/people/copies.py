@@ -59,7 +59,7 @@ def _empty(sql: Sql) -> bool:
 
 
 def has_log(store: PeopleDatabase, last: AuditEntry | None) -> bool:
-    """Say whether a store's log goes on where another one ends, `last` being its last: a digest covers all before."""
+    """Whether a store's log goes on where another one ends, `last` being its last: a digest covers all before."""
     if last is None:
         return True
     return store.rows("SELECT digest FROM audit WHERE number = ?", last.number) == [(last.digest,)]
@@ -115,7 +115,7 @@ def restore_people(folder: Path, restored: Path, newer: Iterable[Path], now: int
 
 
 def _goes_on(path: Path, older: Path) -> bool:
-    """Say whether a copy's log is whole, and goes on where an older one ends."""
+    """Return whether a copy's log is whole, and goes on where an older one ends."""
     beside = older.with_name(f".{PEOPLE_FILE}.newer")
     try:
         copy_file(path, beside)
@@ -138,7 +138,7 @@ class ClosedAccounts:
         self._seen = max((entry.number for entry in AuditLog(store).newest(1)), default=0)
 
     def news(self) -> bool:
-        """Say whether somebody was closed out since this was asked last. Raises PeopleStoreBroken."""
+        """Return whether somebody was closed out since this was asked last. Raises PeopleStoreBroken."""
         rows = self._store.rows("SELECT number, action FROM audit WHERE number > ? ORDER BY number", self._seen)
         self._seen = max((int(str(number)) for number, _ in rows), default=self._seen)
         return any(action in CLOSING for _, action in rows)

@@ -27,10 +27,10 @@ class SqlResult(Protocol):
     """What a statement gives."""
 
     def fetchone(self) -> Any:  # noqa: ANN401 - a row of whatever the table holds
-        """Give the next row, or None."""
+        """Return the next row, or None."""
 
     def fetchall(self) -> Any:  # noqa: ANN401 - as above
-        """Give all rows that are left."""
+        """Return all rows that are left."""
 
 
 class Sql(Protocol):
@@ -57,7 +57,7 @@ class PeopleDatabase(Protocol):
 
 
 def all_rows(sql: Sql) -> dict[str, list[tuple[object, ...]]]:
-    """Give everything, table by table."""
+    """Return everything, table by table."""
     return {table: _rows(sql, table) for table in TABLES}
 
 

@@ -32,7 +32,7 @@ FIRST_LINK_USER: Final = "(first link)"
 
 
 def wall_clock() -> int:
-    """Give the wall clock in ms since 1970."""
+    """Return the wall clock in ms since 1970."""
     return time.time_ns() // 1_000_000
 
 
@@ -49,7 +49,7 @@ class LoginSession:
     address: str
 
     def has_ended(self, now: int) -> bool:
-        """Say whether its time is over; one from the future (a clock put back) is over too."""
+        """Return whether its time is over; one from the future (a clock put back) is over too."""
         role = self.account.role
         idle = now - self.seen_at > IDLE_MS[role]
         return idle or not -SEEN_EVERY_MS <= now - self.made_at <= WHOLE_MS[role]
@@ -77,7 +77,7 @@ class Authentication:
     # ---- the first start --------------------------------------------------------------------
 
     def first_link(self, url: str) -> str | None:
-        """Give the one-time link by which the first head arbiter is made, while there is no account.
+        """Return the one-time link by which the first head arbiter is made, while there is no account.
 
         It is also in `first-link.txt`, for its owner alone, for a scorer whose output goes into a log.
         """
@@ -109,7 +109,7 @@ class Authentication:
     # ---- in and out -------------------------------------------------------------------------
 
     def log_in(self, name: str, password: str, *, agent: str, address: str) -> str:
-        """Let somebody in; give the token of a new session. Raises LoginDelayed, LoginRefused."""
+        """Let somebody in; return the token of a new session. Raises LoginDelayed, LoginRefused."""
         now = self.clock()
         with self._counting:  # many tries at once are counted before the first is answered
             if wait := self._throttle.wait_ms(name, address, now):
@@ -126,7 +126,7 @@ class Authentication:
         return self.admit(account, agent=agent, address=address)
 
     def admit(self, account: Account, *, agent: str, address: str) -> str:
-        """Begin a session for somebody who has shown who they are; give its token."""
+        """Begin a session for somebody who has shown who they are; return its token."""
         now = self.clock()
         with self.store.commit():
             token = self.sessions.begin(account, now, agent, address)
@@ -134,7 +134,10 @@ class Authentication:
         return token
 
     def known(self, token: str, *, agent: str, address: str) -> LoginSession | None:
-        """Give the session of a token, if it goes on. One that turns up in another browser is ended: it was stolen."""
+        """Return the session of a token, if it goes on.
+
+        One that turns up in another browser is ended: it was stolen.
+        """
         session = self.sessions.find(token_hash(token))
         now = self.clock()
         if session is None:
@@ -149,7 +152,7 @@ class Authentication:
         return session
 
     def goes_on(self, session: LoginSession) -> bool:
-        """Say whether a session that was known goes on: asked again and again by a stream that is open."""
+        """Return whether a session that was known goes on: asked again and again by a stream that is open."""
         found = self.sessions.find(session.key)
         now = self.clock()
         if found is None or found.has_ended(now):
@@ -173,17 +176,17 @@ SEEN_EVERY_MS: Final = 60_000
 
 
 def token_hash(token: str) -> str:
-    """Give what is kept of a token: who reads the file can be nobody with it."""
+    """Return what is kept of a token: who reads the file can be nobody with it."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
 def csrf_token(token: str) -> str:
-    """Give what every form of a session carries: another site's page cannot know it (CSRF)."""
+    """Return what every form of a session carries: another site's page cannot know it (CSRF)."""
     return hmac.new(token.encode("utf-8", "replace"), b"form", hashlib.sha256).hexdigest()
 
 
 def agent_hash(header: str) -> str:
-    """Give what is kept of the browser's own description."""
+    """Return what is kept of the browser's own description."""
     return hashlib.sha256(header.encode("utf-8", "replace")).hexdigest()[:16]
 
 
@@ -194,7 +197,7 @@ class LoginSessions:
         self._store = store
 
     def begin(self, account: Account, now: int, agent: str, address: str) -> str:
-        """Begin a session; give its token, which is never seen again. Always a new one: none can be planted."""
+        """Begin a session; return its token, which is never seen again. Always a new one: none can be planted."""
         token = secrets.token_urlsafe(TOKEN_BYTES)
         with self._store.commit() as sql:
             row = (token_hash(token), account.name, now, now, agent_hash(agent), address)
@@ -202,12 +205,12 @@ class LoginSessions:
         return token
 
     def find(self, key: str) -> LoginSession | None:
-        """Give the session that has this key, over or not; none whose account is disabled."""
+        """Return the session that has this key, over or not; none whose account is disabled."""
         found = self._store.rows(_QUERY + " WHERE s.key = ?", key)
         return _session(found[0]) if found else None
 
     def of(self, name: str) -> list[LoginSession]:
-        """Give all sessions of an account, newest first."""
+        """Return all sessions of an account, newest first."""
         return [_session(row) for row in self._store.rows(_QUERY + " WHERE s.name = ? ORDER BY s.made_at DESC", name)]
 
     def used(self, session: LoginSession, now: int) -> None:
@@ -252,7 +255,7 @@ class Throttle:
         self._failures: OrderedDict[LoginKey, list[int]] = OrderedDict()
 
     def wait_ms(self, name: str, address: str, now: int) -> int:
-        """Say how long from `now` no try of this name from this address is heard; 0: it is heard."""
+        """Return how long from `now` no try of this name from this address is heard; 0: it is heard."""
         return max((self._wait(key, limit, now) for key, limit in _keys(name, address)), default=0)
 
     def failed(self, name: str, address: str, now: int) -> None:

@@ -226,7 +226,7 @@ def ensure_people_schema(connection: psycopg.Connection) -> None:
 
 
 def _version(connection: psycopg.Connection) -> int:
-    """Give the version of the tables; 0 where there are none."""
+    """Return the version of the tables; 0 where there are none."""
     if connection.execute("SELECT to_regclass('homologue_people.about')").fetchone() == (None,):
         return 0
     row = connection.execute("SELECT version FROM homologue_people.about").fetchone()

@@ -17,22 +17,22 @@ _HASHER: Final = PasswordHasher.from_parameters(RFC_9106_LOW_MEMORY)
 
 
 def is_pin(text: str) -> bool:
-    """Say whether this can be a PIN: 4 to 12 of the digits that a keypad has."""
+    """Return whether this can be a PIN: 4 to 12 of the digits that a keypad has."""
     return SHORTEST_PIN <= len(text) <= LONGEST_PIN and text.isascii() and text.isdigit()
 
 
 def hash_pin(pin: str) -> str:
-    """Give what is kept of a PIN; each time another, of a salt of its own."""
+    """Return what is kept of a PIN; each time another, of a salt of its own."""
     return _HASHER.hash(pin)
 
 
 def pin_mark(hashed: str) -> str:
-    """Give what tells two hashes apart and nothing of either: the salt keeps the PIN from being tried by it."""
+    """Return what tells two hashes apart and nothing of either: the salt keeps the PIN from being tried by it."""
     return hashlib.sha256(hashed.encode()).hexdigest()[:PIN_MARK_DIGITS]
 
 
 def pin_matches(hashed: str, pin: str) -> bool:
-    """Say whether a hash is of this PIN. Takes a moment: that is the point."""
+    """Return whether a hash is of this PIN. Takes a moment: that is the point."""
     try:
         return _HASHER.verify(hashed, pin)
     except (Argon2Error, InvalidHashError):

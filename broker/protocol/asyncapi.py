@@ -36,7 +36,7 @@ An operation is what one role may do; a broker lets nobody do anything else. \
 
 
 def asyncapi_document() -> Document:
-    """Give the whole document."""
+    """Return the whole document."""
     return {
         "asyncapi": "3.0.0",
         "info": {"title": "Homologue", "version": str(_schema_number()), "description": INTRODUCTION},
@@ -52,7 +52,7 @@ def asyncapi_document() -> Document:
 
 
 def asyncapi_text() -> str:
-    """Give the document as it is printed: the same to the byte in every run."""
+    """Return the document as it is printed: the same to the byte in every run."""
     return json.dumps(asyncapi_document(), indent=2, ensure_ascii=False) + "\n"
 
 

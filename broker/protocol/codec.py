@@ -26,7 +26,7 @@ UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def encode(message: Message) -> bytes:
-    """Give the JSON of a message, in UTF-8."""
+    """Return the JSON of a message, in UTF-8."""
     return msgspec.json.encode(message)
 
 
@@ -65,7 +65,7 @@ def decode(kind: type[M], payload: bytes) -> M:
 
 @cache
 def decoder(kind: type[M]) -> msgspec.json.Decoder[M]:
-    """Give what reads messages of a kind, for who reads very many; it raises UNREADABLE."""
+    """Return what reads messages of a kind, for who reads very many; it raises UNREADABLE."""
     return msgspec.json.Decoder(kind)
 
 

@@ -19,7 +19,7 @@ from broker.protocol.messages import LogMessage
 
 
 def receipt_link(address: str, code: str) -> str:
-    """Give where a play's receipt is shown; empty where no address is made known."""
+    """Return where a play's receipt is shown; empty where no address is made known."""
     return f"{address}/receipt/{code}" if address else ""
 
 
@@ -57,7 +57,7 @@ _MISREAD: Final = str.maketrans("OIL", "011", "- \t\r\n")
 
 
 def confirmed_text(message: LogMessage) -> str:
-    """Give what is hashed: the result as the four seats confirmed it, as JSON with sorted names and no spaces.
+    """Return what is hashed: the result as the four seats confirmed it, as JSON with sorted names and no spaces.
 
     Every field is named here, so that a field more in a message changes no code that is on paper. Raises TypeError
     where the fact is no result.
@@ -83,12 +83,12 @@ def confirmed_text(message: LogMessage) -> str:
 
 
 def receipt_digest(message: LogMessage) -> str:
-    """Give the SHA-256 of `confirmed_text`, in hex."""
+    """Return the SHA-256 of `confirmed_text`, in hex."""
     return hashlib.sha256(confirmed_text(message).encode()).hexdigest()
 
 
 def receipt_code(message: LogMessage) -> str:
-    """Give the code: the first 80 bits of the digest, in four blocks of four characters."""
+    """Return the code: the first 80 bits of the digest, in four blocks of four characters."""
     number = int(receipt_digest(message)[: RECEIPT_CHARACTERS * 5 // 4], 16)
     characters = "".join(ALPHABET[number >> 5 * at & 31] for at in reversed(range(RECEIPT_CHARACTERS)))
     return "-".join(characters[at : at + 4] for at in range(0, RECEIPT_CHARACTERS, 4))

@@ -173,7 +173,7 @@ class Link:
 
 
 def _text(message: mqtt.MQTTMessage) -> str:
-    """Give a topic as text; a topic that is no UTF-8 is none of ours."""
+    """Return a topic as text; a topic that is no UTF-8 is none of ours."""
     try:
         return message.topic
     except UnicodeDecodeError:

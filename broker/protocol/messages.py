@@ -335,12 +335,12 @@ CLOCK_TOLERANCE_MS: Final = 120_000
 
 
 def clock_is_behind(at: int, heard: int | None) -> bool:
-    """Say whether a clock that shows `at` is far behind the scorer's, which showed `heard` before. Ms since 1970."""
+    """Return whether a clock that shows `at` is far behind the scorer's, which showed `heard` before. Ms since 1970."""
     return heard is not None and heard - at > CLOCK_TOLERANCE_MS
 
 
 def clock_offset(state: TableState, now: int) -> int | None:
-    """Give by how many ms a table's clock is far ahead (or, below 0, behind) of ours; 0: it is right; None: unknown."""
+    """By how many ms a table's clock is far ahead (or, below 0, behind) of ours; 0: it is right; None: unknown."""
     if state.at is None:
         return None
     if state.at - now > CLOCK_TOLERANCE_MS:

@@ -78,7 +78,7 @@ class TableBroker(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     ca: Certificates | None = None
 
     def __repr__(self) -> str:
-        """Give no password."""
+        """Return no password."""
         return f"TableBroker({self.host}:{self.port})"
 
 
@@ -107,11 +107,11 @@ class PairingKeys:
     sealing: bytes = field(repr=False)
 
     def seal(self, text: str) -> str:
-        """Give the seal over an answer's text."""
+        """Return the seal over an answer's text."""
         return hmac.new(self.sealing, text.encode(), hashlib.sha256).hexdigest()
 
     def opens(self, answer: PairingAnswer) -> bool:
-        """Say whether an answer is from who has the code and this certificate."""
+        """Return whether an answer is from who has the code and this certificate."""
         return hmac.compare_digest(self.seal(answer.pairing), answer.seal)
 
 
@@ -142,7 +142,7 @@ def derive_keys(code: str, fingerprint: str, salt: str) -> PairingKeys:
 
 
 def certificate_fingerprint(certificate: bytes) -> str:
-    """Give the fingerprint of a certificate (DER)."""
+    """Return the fingerprint of a certificate (DER)."""
     return hashlib.sha256(certificate).hexdigest()
 
 

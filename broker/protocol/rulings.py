@@ -201,12 +201,12 @@ EVENT_DECISIONS: Final = (Deadline, *PLAYER_DECISIONS, *PLAN_DECISIONS, Undo)
 
 
 def decision_kind(decision: AnyDecision) -> str:
-    """Give the word for a kind: the tag that it has on the wire."""
+    """Return the word for a kind: the tag that it has on the wire."""
     return str(decision.__struct_config__.tag)
 
 
 def players_named(decision: AnyDecision) -> Collection[str]:
-    """Give the players whom a ruling names."""
+    """Return the players whom a ruling names."""
     match decision:
         case Adjusted() | Award():
             return decision.gives.keys()

@@ -30,7 +30,7 @@ class Topic:
     qos: Literal[1] = 1
 
     def at(self, event: str, *, table: int | None = None, deal: int | None = None) -> str:
-        """Give the topic for one event, table or deal; a level left out becomes the wildcard `+`."""
+        """Return the topic for one event, table or deal; a level left out becomes the wildcard `+`."""
         return self.pattern.format(
             event=event, table="+" if table is None else table, deal="+" if deal is None else deal
         )
@@ -211,7 +211,7 @@ TOPICS_BY_NAME: Final[dict[str, Topic]] = {topic.name: topic for topic in TOPICS
 
 
 def event_topic(event: str) -> str:
-    """Give the topic that everything of an event lies under."""
+    """Return the topic that everything of an event lies under."""
     return f"hm/{event}"
 
 

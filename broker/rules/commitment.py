@@ -22,7 +22,7 @@ ROOT_HEAD: Final = "homologue-commitment-v1"
 
 
 def deal_text(event: str, deal: Deal, salt: str) -> str:
-    """Give the lines whose SHA-256 is a deal's hash: one text for one deal in one event.
+    """Return the lines whose SHA-256 is a deal's hash: one text for one deal in one event.
 
     `salt` is 64 hexadecimal digits. Raises RuleError `bad_event_name` or `bad_salt`.
     """
@@ -39,7 +39,7 @@ def deal_text(event: str, deal: Deal, salt: str) -> str:
 
 
 def root_text(event: str, hashes: Mapping[int, str]) -> str:
-    """Give the lines whose SHA-256 is the root: the deals' hashes by number. Raises RuleError `bad_event_name`."""
+    """Return the lines whose SHA-256 is the root: the deals' hashes by number. Raises RuleError `bad_event_name`."""
     listed = (f"deal {number} {hashes[number]}" for number in sorted(hashes))
     return _lines(ROOT_HEAD, f"event {checked_name(event)}", *listed)
 
@@ -72,7 +72,7 @@ def commit_deals(event: str, deals: Iterable[tuple[Deal, str]]) -> Commitment:
 
 
 def checked_name(event: str) -> str:
-    """Give an event's name back. Raises RuleError `bad_event_name` where it could not be part of a topic."""
+    """Return an event's name back. Raises RuleError `bad_event_name` where it could not be part of a topic."""
     try:
         return msgspec.convert(event, EventName)
     except msgspec.ValidationError:

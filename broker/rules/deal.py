@@ -33,12 +33,12 @@ FACES: Final = frozenset({*KINDS, *RED})
 
 
 def is_full_set(faces: Sequence[str]) -> bool:
-    """Say whether these are the 136 tiles of a set, in any order; with one red five of each suit, or without."""
+    """Return whether these are the 136 tiles of a set, in any order; with one red five of each suit, or without."""
     return sorted(faces) in (sorted(FULL_SET), sorted(RED_SET))
 
 
 def has_red(faces: Iterable[str]) -> bool:
-    """Say whether a red five is among these."""
+    """Return whether a red five is among these."""
     return not RED.keys().isdisjoint(faces)
 
 
@@ -91,7 +91,7 @@ def new_set(shuffler: Shuffler, *, red: bool = False) -> dict[int, str]:
 
 
 def is_whole_registry(registry: Mapping[int, str]) -> bool:
-    """Say whether a registry gives each of the 136 serials its face, four of each."""
+    """Return whether a registry gives each of the 136 serials its face, four of each."""
     return set(registry) == set(range(1, 137)) and is_full_set(list(registry.values()))
 
 
@@ -119,7 +119,7 @@ def serial_order(deal: Deal, registry: Mapping[int, str]) -> dict[Seat, SerialTr
 
 
 def _digest(keyed: hmac.HMAC, serial: int) -> bytes:
-    """Give the digest of what was taken in and a serial; what comes before all of them is taken in once."""
+    """Return the digest of what was taken in and a serial; what comes before all of them is taken in once."""
     own = keyed.copy()
     own.update(str(serial).encode())
     return own.digest()
@@ -138,7 +138,7 @@ def form_hash(order: Mapping[Seat, SerialTray]) -> str:
 
 
 def seat_wind(seat: Seat, dealer: Seat) -> Wind:
-    """Give a chair's wind in a play; the dealer's is east."""
+    """Return a chair's wind in a play; the dealer's is east."""
     return SEATS[(SEATS.index(seat) - SEATS.index(dealer)) % 4]
 
 

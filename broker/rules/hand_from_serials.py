@@ -71,7 +71,7 @@ class LaidHand:
 
 
 def sort_by_walls(groups: Sequence[Group], order: Mapping[Seat, SerialTray], winner: Seat) -> LaidHand:
-    """Say what each group is; the last one is the winning tile alone.
+    """Return what each group is; the last one is the winning tile alone.
 
     `order` has everybody's serials as they were dealt. Raises RuleError `winning_tile_not_apart`, `tile_laid_twice`,
     `wrong_tile_count`, `not_a_meld`, `kong_unclear` or `not_drawn_last`.
@@ -95,7 +95,7 @@ def sort_by_walls(groups: Sequence[Group], order: Mapping[Seat, SerialTray], win
 
 
 def winning_tile(groups: Sequence[Group]) -> int:
-    """Give the tile that lies last, alone. Raises RuleError `winning_tile_not_apart` or `tile_laid_twice`."""
+    """Return the tile that lies last, alone. Raises RuleError `winning_tile_not_apart` or `tile_laid_twice`."""
     if not groups or len(groups[-1]) != 1:
         raise RuleError("winning_tile_not_apart", "the winning tile lies last, apart from all others")
     serials = [*chain.from_iterable(groups)]
@@ -111,7 +111,7 @@ def _refuse_no_meld(group: Group, of_others: int) -> None:
 
 
 def _concealed_kongs(groups: Sequence[Group], claimed: Iterable[Group], own: Iterable[Group]) -> list[Group]:
-    """Give the groups of four own tiles that are kongs: how many kongs there are, the number of all tiles tells."""
+    """Return the groups of four own tiles that are kongs: how many kongs there are, the number of all tiles tells."""
     tiles = sum(map(len, groups))
     missing = tiles - TILES - sum(len(group) == KONG for group in claimed)
     fours = [group for group in own if len(group) == KONG]
@@ -123,7 +123,7 @@ def _concealed_kongs(groups: Sequence[Group], claimed: Iterable[Group], own: Ite
 
 
 def _drawn(tray: SerialTray, groups: Sequence[Group], winning: int, *, self_drawn: bool) -> int:
-    """Give how many tiles the winner has drawn at least: a self-drawn one is the last of them."""
+    """Return how many tiles the winner has drawn at least: a self-drawn one is the last of them."""
     wall = {serial: at for at, serial in enumerate(chain.from_iterable(tray[1:]), 1)}
     drawn = max((wall.get(serial, 0) for serial in chain.from_iterable(groups)), default=0)
     if self_drawn and wall.get(winning) != drawn:
@@ -162,7 +162,7 @@ class DescribedHand:
 def sort_as_described(
     groups: Sequence[Group], *, self_drawn: bool, concealed_kongs: Collection[int] = ()
 ) -> DescribedHand:
-    """Say what each group is: first the concealed tiles, then melds, last the winning tile alone.
+    """Return what each group is: first the concealed tiles, then melds, last the winning tile alone.
 
     `concealed_kongs`: numbers of groups, counted from 1. Raises RuleError `winning_tile_not_apart`, `tile_laid_twice`,
     `wrong_tile_count`, `not_a_meld` or `concealed_meld`.

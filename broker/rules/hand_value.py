@@ -47,7 +47,7 @@ class KnownTiles:
 
 
 def answer_count(request: CountRequest, tiles: KnownTiles, rules: Rules) -> AnyCountAnswer:
-    """Give what a hand is worth, or the code of what keeps it from being counted."""
+    """Return what a hand is worth, or the code of what keeps it from being counted."""
     try:
         return _counted(request, tiles, rules)
     except RuleError as refusal:
@@ -91,7 +91,7 @@ def _mcr_value(request: CountRequest, said: McrWinDetails, tiles: KnownTiles, mi
 
 
 def _sorted(request: CountRequest, said: McrWinDetails, order: SerialOrder | None) -> LaidHand | DescribedHand:
-    """Give the hand as the walls tell; where none was read, as it was said. Raises RuleError `walls_not_read`."""
+    """Return the hand as the walls tell; where none was read, as it was said. Raises RuleError `walls_not_read`."""
     if order is not None:
         return sort_by_walls(request.groups, order, request.seat)
     if said.laid is None:
@@ -100,7 +100,7 @@ def _sorted(request: CountRequest, said: McrWinDetails, order: SerialOrder | Non
 
 
 def _mcr_meld(meld: LaidMeld, face: Callable[[int], str]) -> McrMeld:
-    """Give a meld by its faces. Raises RuleError `not_a_meld`."""
+    """Return a meld by its faces. Raises RuleError `not_a_meld`."""
     tiles = tuple(sorted(map(face, meld.serials)))
     if len(tiles) == KONG:
         return McrMeld("kong", tiles, concealed=meld.concealed)
@@ -145,7 +145,7 @@ def _riichi_value(
 
 
 def _faces(held: Iterable[int], faces: Mapping[int, str], red: int) -> Callable[[int], str]:
-    """Give what names a tile's face. Of each suit one five may be red: so many are, of suits that have a five here.
+    """Return what names a tile's face. Of each suit one five may be red: so many are, of suits that have a five here.
 
     A set that is registered with its red fives tells by itself. Of all four fives of a suit one is red; else whose
     suit's they are changes nothing that is counted. Raises RuleError `red_fives_unclear`.
@@ -187,7 +187,7 @@ def _riichi_situation(
 
 
 def _riichi_meld(meld: LaidMeld, face: Callable[[int], str]) -> RiichiMeld:
-    """Give a meld by its faces. Raises RuleError `not_a_meld`."""
+    """Return a meld by its faces. Raises RuleError `not_a_meld`."""
     tiles = tuple(map(face, meld.serials))
     if len(tiles) == KONG:
         return RiichiMeld("kan", tiles, open=not meld.concealed)

@@ -48,7 +48,7 @@ class Ended(Protocol):
 
 
 def points_paid(ended: Ended, dealer: Seat, rules: Rules) -> dict[Seat, int]:
-    """Give the points of all four seats; of riichi in hundreds.
+    """Return the points of all four seats; of riichi in hundreds.
 
     Raises RuleError as `points` and `scored`, `hand_missing`, `hand_not_asked`, `hand_differs`.
     """
@@ -75,7 +75,7 @@ HAN_OF_YAKUMAN: Final = 13
 
 
 def score_riichi(told: RiichiEvent, dealer: Seat, rules: RiichiProfile) -> tuple[Outcome, dict[Seat, int]]:
-    """Give a play's outcome, its winners by their han, and each seat's points in hundreds.
+    """Return a play's outcome, its winners by their han, and each seat's points in hundreds.
 
     Winners are those whom the rules let win, of all who declared. Raises RuleError as `alone`, and where it cannot be.
     """
@@ -95,7 +95,7 @@ def _by_han(told: RiichiEvent, winners: Iterable[int]) -> dict[Seat, int]:
 
 
 def score_alone(event: SessionEvent, dealer: Seat, rules: RiichiProfile) -> dict[Seat, int]:
-    """Give each seat's points in hundreds; the players of an event are the seats in turn order.
+    """Return each seat's points in hundreds; the players of an event are the seats in turn order.
 
     Raises RuleError `fined_not_scored` for what is no end of a hand: a fault costs IMPs, as a false hu does.
     """

@@ -24,7 +24,7 @@ class Outcome:
 
 
 def seat_points(outcome: Outcome, payments: PaymentRules) -> dict[Seat, int]:
-    """Give the points of all four seats. Raises RuleError with the codes of `check`."""
+    """Return the points of all four seats. Raises RuleError with the codes of `check`."""
     check_outcome(outcome, payments)
     if outcome.win == "draw":
         return dict.fromkeys(SEATS, 0)
@@ -34,7 +34,7 @@ def seat_points(outcome: Outcome, payments: PaymentRules) -> dict[Seat, int]:
 
 
 def allowed_outcome(outcome: Outcome, payments: PaymentRules) -> Outcome:
-    """Give the outcome with those winners whom the profile lets win, out of all who declared a valid hand.
+    """Return the outcome with those winners whom the profile lets win, out of all who declared a valid hand.
 
     Under `nearest` that is the first in turn order after the discarder (MCR); else everybody (OEDMC rule 2).
     """
@@ -114,7 +114,7 @@ class Winners:
 
 
 def winners_on_discard(declared: Collection[Seat], discarder: Seat, several: SeveralHu) -> Winners:
-    """Give who wins of those who declared a valid hand on a discard.
+    """Return who wins of those who declared a valid hand on a discard.
 
     Raises RuleError `winner_missing`, `winner_twice`, `discarder_wins`.
     """
@@ -127,7 +127,7 @@ def winners_on_discard(declared: Collection[Seat], discarder: Seat, several: Sev
 
 
 def others_in_turn(discarder: Seat) -> tuple[Seat, ...]:
-    """Give the three others in turn order."""
+    """Return the three others in turn order."""
     at = SEATS.index(discarder)
     return (*SEATS[at + 1 :], *SEATS[:at])
 

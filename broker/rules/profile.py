@@ -166,7 +166,7 @@ class Profile(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def profile_settings(part: Struct, way: str = "") -> Iterator[tuple[str, Stated[object]]]:
-    """Give every setting of a profile, or of a part of one, with its name (`payments.base`)."""
+    """Return every setting of a profile, or of a part of one, with its name (`payments.base`)."""
     for setting in fields(part):
         value = getattr(part, setting.name)
         if isinstance(value, Stated):

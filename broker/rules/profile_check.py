@@ -40,7 +40,7 @@ class ProfileMistake:
 
 
 def examine_profile(text: str) -> tuple[Profile | None, tuple[ProfileMistake, ...]]:
-    """Give the profile, or None and all that is wrong with it."""
+    """Return the profile, or None and all that is wrong with it."""
     profile, problems = read_profile(Profile, text)
     if profile is not None and (contradictions := tuple(_contradictions(profile, text))):
         return None, contradictions
@@ -118,7 +118,7 @@ def _not_stated(wanted: Any, found: Mapping[str, Any], where: str, text: str) ->
 
 
 def _wanted(wanted: Any) -> str:  # noqa: ANN401 - a type of any kind
-    """Say what a setting is written as, and what its value may be."""
+    """Return what a setting is written as, and what its value may be."""
     if get_origin(wanted) is Stated:
         return f"a table with `value` ({allowed_values(wanted, '.value')}) and `source`"
     return allowed_values(wanted)
@@ -145,7 +145,7 @@ def _contradictions(profile: Profile, text: str) -> Iterator[ProfileMistake]:
 
 
 def setting_line(text: str, way: str) -> int | None:
-    """Give the line where a setting is written, or the one of its table, or None."""
+    """Return the line where a setting is written, or the one of its table, or None."""
     table, _, key = way.partition("[")[0].rpartition(".")
     current, of_table = "", None
     for number, line in enumerate(text.splitlines(), 1):
@@ -168,7 +168,7 @@ LONGEST_VALUE: Final = 60
 
 
 def allowed_values(wanted: Any, place: str = "") -> str:  # noqa: ANN401 - a type of any kind
-    """Say what a type takes, or what it takes at a place inside, as msgspec writes the way to it."""
+    """Return what a type takes, or what it takes at a place inside, as msgspec writes the way to it."""
     return _described(_type_at(inspect.type_info(wanted), place))
 
 

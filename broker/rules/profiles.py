@@ -15,7 +15,7 @@ DEFAULT_MCR: Final = "oedmc-2020"
 
 
 def shipped_mcr() -> tuple[str, ...]:
-    """Give the ids of the profiles that come with the product."""
+    """Return the ids of the profiles that come with the product."""
     return tuple(
         sorted(path.name.removesuffix(".toml") for path in mcr_folder().iterdir() if path.name.endswith(".toml"))
     )
@@ -23,7 +23,7 @@ def shipped_mcr() -> tuple[str, ...]:
 
 @cache
 def load_mcr(profile_id: str = DEFAULT_MCR) -> Profile:
-    """Give a shipped profile. Raises RuleError `unknown_profile`."""
+    """Return a shipped profile. Raises RuleError `unknown_profile`."""
     if profile_id not in shipped_mcr():
         what = f"{profile_id!r} is of riichi" if profile_id.startswith("riichi-") else f"no profile {profile_id!r}"
         raise RuleError("unknown_profile", f"{what}; there are: {', '.join(shipped_mcr())}")
@@ -48,7 +48,7 @@ def parse_own_mcr(text: str) -> Profile:
 
 
 def mcr_folder() -> Traversable:
-    """Give where the shipped profiles lie."""
+    """Return where the shipped profiles lie."""
     return files("broker.rules") / "profiles"
 
 
@@ -59,7 +59,7 @@ DEFAULT_RIICHI: Final = "riichi-montreal"
 
 
 def shipped_riichi() -> tuple[str, ...]:
-    """Give the ids of the riichi profiles that come with the product."""
+    """Return the ids of the riichi profiles that come with the product."""
     return tuple(
         sorted(path.name.removesuffix(".toml") for path in riichi_folder().iterdir() if path.name.endswith(".toml"))
     )
@@ -67,7 +67,7 @@ def shipped_riichi() -> tuple[str, ...]:
 
 @cache
 def load_riichi(profile_id: str = DEFAULT_RIICHI) -> RiichiProfile:
-    """Give a shipped profile, by its id or the short form of it. Raises RuleError `unknown_profile`."""
+    """Return a shipped profile, by its id or the short form of it. Raises RuleError `unknown_profile`."""
     full = profile_id if profile_id.startswith(RIICHI_PREFIX) else RIICHI_PREFIX + profile_id
     if full not in shipped_riichi():
         raise RuleError(
@@ -77,7 +77,7 @@ def load_riichi(profile_id: str = DEFAULT_RIICHI) -> RiichiProfile:
 
 
 def riichi_profile_text(profile_id: str) -> str:
-    """Give the file of a shipped profile."""
+    """Return the file of a shipped profile."""
     return (riichi_folder() / f"{profile_id}.toml").read_text(encoding="utf-8")
 
 
@@ -91,7 +91,7 @@ def parse_riichi(text: str) -> RiichiProfile:
 
 
 def riichi_folder() -> Traversable:
-    """Give where the shipped riichi profiles lie."""
+    """Return where the shipped riichi profiles lie."""
     return files("broker.rules.riichi") / "profiles"
 
 
@@ -102,17 +102,17 @@ RIICHI_PARTS: Final = frozenset({"hand", "fu", "session", "play"})
 
 
 def shipped_profiles() -> tuple[str, ...]:
-    """Give the ids of all profiles that come with the product."""
+    """Return the ids of all profiles that come with the product."""
     return (*shipped_mcr(), *shipped_riichi())
 
 
 def same_rule_book(profile: Rules) -> tuple[str, ...]:
-    """Give the ids of the profiles that ship of the same rule book."""
+    """Return the ids of the profiles that ship of the same rule book."""
     return shipped_riichi() if isinstance(profile, RiichiProfile) else shipped_mcr()
 
 
 def load_of_same_book(profile: Rules, profile_id: str) -> Rules:
-    """Give another shipped profile of the same rule book: plays of one say nothing of the other.
+    """Return another shipped profile of the same rule book: plays of one say nothing of the other.
 
     Raises RuleError `unknown_profile`.
     """
@@ -125,12 +125,12 @@ def load_of_same_book(profile: Rules, profile_id: str) -> Rules:
 
 @cache
 def load_profile(profile_id: str) -> Rules:
-    """Give a shipped profile. Raises RuleError `unknown_profile`."""
+    """Return a shipped profile. Raises RuleError `unknown_profile`."""
     return load_riichi(profile_id) if profile_id in shipped_riichi() else load_mcr(profile_id)
 
 
 def counts_red_fives(profile: Rules) -> bool:
-    """Say whether red fives count under these rules, so that the deals have them."""
+    """Return whether red fives count under these rules, so that the deals have them."""
     return isinstance(profile, RiichiProfile) and profile.hand.red_fives.value
 
 
@@ -149,7 +149,7 @@ def parse_own_profile(text: str) -> Rules:
 
 
 def is_riichi_text(text: str) -> bool:
-    """Say which rule book a profile is of, however faulty it is besides; what is no TOML is none of riichi."""
+    """Return which rule book a profile is of, however faulty it is besides; what is no TOML is none of riichi."""
     try:
         return not RIICHI_PARTS.isdisjoint(tomllib.loads(text))
     except (ValueError, RecursionError):  # ValueError: also a number of thousands of digits

@@ -78,7 +78,7 @@ class CountedPlay(Struct, frozen=True, kw_only=True):
         return self.points is not None or (self.settled and self.result is not None)
 
     def scored(self) -> ScoredPlay | None:
-        """Give the play as scoring takes it; None where nothing is to be counted yet."""
+        """Return the play as scoring takes it; None where nothing is to be counted yet."""
         awarded = _sums(self.instead, self.awards)
         if not self.settled and not awarded and not self.fines:
             return None
@@ -94,7 +94,7 @@ class CountedPlay(Struct, frozen=True, kw_only=True):
 
 
 def unruled_play(table: int, result: Result, form: str) -> ScoredPlay:
-    """Give a play that nobody has ruled on, as nearly all are: what `CountedPlay.scored` would say of it."""
+    """Return a play that nobody has ruled on, as nearly all are: what `CountedPlay.scored` would say of it."""
     return ScoredPlay(
         deal=result.deal,
         table=table,
@@ -106,14 +106,14 @@ def unruled_play(table: int, result: Result, form: str) -> ScoredPlay:
 
 
 def result_of(message: LogMessage) -> Result:
-    """Give the result in a message. Raises TypeError where it is none."""
+    """Return the result in a message. Raises TypeError where it is none."""
     if not isinstance(message.fact, Result):
         raise TypeError(f"not a result: {message.id}")
     return message.fact
 
 
 def riichi_win_of(winners: Container[Seat], hand: RiichiEvent | None, seat: Seat) -> RiichiWin | None:
-    """Give what a winner's hand of riichi is worth; None for anybody else, and at other tables."""
+    """Return what a winner's hand of riichi is worth; None for anybody else, and at other tables."""
     return hand.wins.get(seat) if hand is not None and seat in winners else None
 
 
@@ -128,7 +128,7 @@ def apply_rulings(
 
 
 def with_points_of_deal(laid: CountedPlay, dealer: Seat, rules: Rules) -> CountedPlay:
-    """Give a hand of riichi the points that it pays with the dealer of the deal that counts.
+    """Return a hand of riichi the points that it pays with the dealer of the deal that counts.
 
     Which deal was played may be ruled after its result, and taken back; whoever deals pays and gets more.
     """
@@ -206,14 +206,14 @@ def _reopened(laid: CountedPlay, entry: RulingEntry, result: LogMessage | None) 
 
 
 def imp_of(gift: AwardGiven, awards: AwardRules) -> int:
-    """Give the IMPs of an award: freely said, or what the profile has for that fault."""
+    """Return the IMPs of an award: freely said, or what the profile has for that fault."""
     if isinstance(gift, int):
         return gift
     return {"nobody": awards.nobody, "others": awards.others, "own": awards.own}[gift].value
 
 
 def form_of(table: int, restored: str | None, entries: Sequence[RulingEntry]) -> str | None:
-    """Give the form that a table's play of a deal is compared in: the last ruling on the deal that names the table."""
+    """The form that a table's play of a deal is compared in: the last ruling on the deal that names the table."""
     for entry in reversed(entries):
         if isinstance(entry.decision, Fouled):
             for number, group in enumerate(entry.decision.groups):
@@ -223,7 +223,7 @@ def form_of(table: int, restored: str | None, entries: Sequence[RulingEntry]) ->
 
 
 def adjustments(entries: Iterable[RulingEntry], awards: AwardRules) -> list[Adjustment]:
-    """Give the IMPs that belong to no play."""
+    """Return the IMPs that belong to no play."""
     found = []
     for entry in entries:
         if isinstance(entry.decision, Award):

@@ -80,7 +80,7 @@ class _DealKnowledge:
                     self._to_come[player].add((laid.table, laid.round))
 
     def free(self, laid: CountedPlay) -> bool:
-        """Say whether nobody at a table knows the deal, or is to play it elsewhere."""
+        """Return whether nobody at a table knows the deal, or is to play it elsewhere."""
         here = (laid.table, laid.round)
         return all(one not in self.played and self._to_come[one] <= {here} for one in laid.players.values())
 

@@ -47,7 +47,7 @@ SESSIONS = "the sessions"
 
 
 def player_subject(player: str) -> Subject:
-    """Give what corrections of a player are about."""
+    """Return what corrections of a player are about."""
     return f"player {player}"
 
 
@@ -104,7 +104,7 @@ class RulingEntry(Struct, frozen=True, kw_only=True):
 
 
 def entry_of(message: Ruling | LogMessage) -> RulingEntry:
-    """Give the ruling in a message. Raises TypeError for a fact that is none."""
+    """Return the ruling in a message. Raises TypeError for a fact that is none."""
     if isinstance(message, Ruling):
         return RulingEntry(
             id=message.id,
@@ -139,7 +139,7 @@ def entry_of(message: Ruling | LogMessage) -> RulingEntry:
 
 
 def event_subject(decision: AnyDecision) -> Subject | None:
-    """Give what a decision of the event as a whole is about; None where it is none, or stands for itself."""
+    """Return what a decision of the event as a whole is about; None where it is none, or stands for itself."""
     match decision:
         case Deadline():
             return DEADLINE
@@ -163,7 +163,7 @@ class RulingBook:
         self._undone: set[str] = set()
 
     def copy(self) -> "RulingBook":
-        """Give another that begins with the same rulings."""
+        """Return another that begins with the same rulings."""
         new = RulingBook()
         new.entries, new._undone = dict(self.entries), set(self._undone)
         new._about.update({subject: list(entries) for subject, entries in self._about.items()})
@@ -189,11 +189,11 @@ class RulingBook:
             at = taken.decision.ruling if taken and isinstance(taken.decision, Undo) else None
 
     def counts(self, id_: str) -> bool:
-        """Say whether a ruling is in force."""
+        """Return whether a ruling is in force."""
         return id_ in self.entries and id_ not in self._undone
 
     def root(self, entry: RulingEntry) -> RulingEntry:
-        """Give what an undo, or an undo of an undo, is about in the end; else the ruling itself."""
+        """Return what an undo, or an undo of an undo, is about in the end; else the ruling itself."""
         seen = {entry.id}
         while isinstance(entry.decision, Undo) and entry.decision.ruling in self.entries.keys() - seen:
             entry = self.entries[entry.decision.ruling]
@@ -201,7 +201,7 @@ class RulingBook:
         return entry
 
     def subject(self, entry: RulingEntry) -> Subject:
-        """Give what a ruling is about."""
+        """Return what a ruling is about."""
         root = self.root(entry)
         if root.play is not None:
             return root.play
@@ -210,24 +210,24 @@ class RulingBook:
         return event_subject(root.decision) or root.id  # IMPs of the event: each stands for itself
 
     def last(self, subject: Subject) -> RulingEntry | None:
-        """Give the last word on something, whether it counts or not."""
+        """Return the last word on something, whether it counts or not."""
         return self._about[subject][-1] if self._about.get(subject) else None
 
     def of(self, subject: Subject) -> list[RulingEntry]:
-        """Give the rulings on something that count, oldest first; an undo is not among them."""
+        """Return the rulings on something that count, oldest first; an undo is not among them."""
         about = self._about.get(subject, [])
         return [one for one in about if self.counts(one.id) and not isinstance(one.decision, Undo)]
 
     def all_of(self, subject: Subject) -> list[RulingEntry]:
-        """Give everything that was ruled on something, oldest first."""
+        """Return everything that was ruled on something, oldest first."""
         return list(self._about.get(subject, []))
 
     def plays(self) -> Iterator[PlayKey]:
-        """Give the plays that something was ruled on."""
+        """Return the plays that something was ruled on."""
         return (subject for subject in self._about if isinstance(subject, tuple))
 
     def of_the_event(self) -> Iterator[RulingEntry]:
-        """Give the awards and fines that count and belong to no play."""
+        """Return the awards and fines that count and belong to no play."""
         for entry in self.entries.values():
             if entry.play is None and isinstance(entry.decision, Award | FineRuled) and self.counts(entry.id):
                 yield entry

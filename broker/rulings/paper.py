@@ -90,7 +90,7 @@ def _read(name: str, text: str, kind: object) -> Any:  # noqa: ANN401 - of the k
 
 
 def _number_or_text(text: str) -> int | str:
-    """Give a whole number; what is none is refused further on. A minus may be typeset."""
+    """Return a whole number; what is none is refused further on. A minus may be typeset."""
     plain = text.replace("−", "-").replace("–", "-").removeprefix("+")
     digits = plain.removeprefix("-")
     return int(plain) if digits.isascii() and digits.isdigit() and len(digits) <= 6 else text  # noqa: PLR2004 - digits
@@ -154,14 +154,14 @@ def sheet_of(keyed: KeyedSheet, event: Event) -> PaperSheet:
 
 
 def of_hand_values(event: Event) -> Profile:
-    """Give the rules of an event whose sheets have hand values. Raises RuleError `no_riichi_sheet`."""
+    """Return the rules of an event whose sheets have hand values. Raises RuleError `no_riichi_sheet`."""
     if isinstance(event.profile, Profile):
         return event.profile
     raise RuleError("no_riichi_sheet", "result sheets have hand values; a hand of riichi is corrected at the desk")
 
 
 def same_outcome(one: Correct, win: str | None, winners: Mapping[Seat, int], discarder: Seat | None) -> bool:
-    """Say whether a sheet says what a table has entered."""
+    """Return whether a sheet says what a table has entered."""
     return (one.win, one.winners, one.discarder) == (win, dict(winners), discarder)
 
 
@@ -210,7 +210,7 @@ def take_sheet(rulings: RulingService, sheet: PaperSheet, author: RulingAuthor, 
 
 
 def _other(entry: RulingEntry | None, laid: CountedPlay) -> RuleError:
-    """Say what a sheet differs from: the table's result, another sheet, or what an arbiter ruled (`entry`)."""
+    """Return what a sheet differs from: the table's result, another sheet, or what an arbiter ruled (`entry`)."""
     table, round_ = laid.table, laid.round
     if entry is None:
         text = f"table {table}, round {round_} has another result than this sheet: an arbiter rules"
@@ -239,6 +239,6 @@ def _give(rulings: RulingService, sheet: PaperSheet, author: RulingAuthor, reaso
 
 
 def _id(sheet: PaperSheet, last: str | None) -> str:
-    """Give an id that the same sheet gets again, unless something was said on its play since."""
+    """Return an id that the same sheet gets again, unless something was said on its play since."""
     digest = hashlib.sha256(msgspec.json.encode(sheet.decision) + (last or "").encode()).hexdigest()[:12]
     return f"paper-{sheet.keyed.round}-{sheet.keyed.table}-{digest}"

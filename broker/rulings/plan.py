@@ -30,7 +30,7 @@ from broker.rulings.model import WHO_PLAYS, PlayKey, RulingBook, RulingEntry, ev
 
 
 def plays_of_ruling(event: Event, entry: RulingEntry) -> list[PlayKey]:
-    """Give the plays that a ruling on who plays is about; none where it is another ruling."""
+    """Return the plays that a ruling on who plays is about; none where it is another ruling."""
     said = entry.decision
     if not isinstance(said, Substitute | Withdrawn):
         return []
@@ -38,12 +38,12 @@ def plays_of_ruling(event: Event, entry: RulingEntry) -> list[PlayKey]:
 
 
 def plays_of_player(event: Event, player: str, first_round: int) -> list[PlayKey]:
-    """Give the plays that were planned for somebody from a round on."""
+    """Return the plays that were planned for somebody from a round on."""
     return [(one.table, one.round) for one in event.bookings_of.get(player, ()) if one.round >= first_round]
 
 
 def sits_elsewhere(event: Event, entries: Iterable[RulingEntry], said: Substitute) -> bool:
-    """Say whether somebody of the substitute's name sits in another seat while this one is taken over."""
+    """Return whether somebody of the substitute's name sits in another seat while this one is taken over."""
     known, asked = tuple(entries), said.name.casefold()
     rounds = {round_ for _, round_ in plays_of_player(event, said.player, said.first_round)}
     plays = (play for play in event.plan.plays if play.round in rounds)
@@ -52,26 +52,26 @@ def sits_elsewhere(event: Event, entries: Iterable[RulingEntry], said: Substitut
 
 
 def _name(event: Event, entries: Iterable[RulingEntry], player: str, round_: int) -> str:
-    """Give who sits in a player's seats in a round; an empty name where nobody does."""
+    """Return who sits in a player's seats in a round; an empty name where nobody does."""
     return sitting_name(last_ruling_on(entries, player, round_), event.players[player].name)
 
 
 def sitting_name(last: RulingEntry | None, own: str) -> str:
-    """Give the name of who sits there by what was ruled last; `own`: the player's. An empty one: nobody does."""
+    """Return the name of who sits there by what was ruled last; `own`: the player's. An empty one: nobody does."""
     if last is None or last.back:
         return own
     return last.decision.name if isinstance(last.decision, Substitute) else ""
 
 
 def names_player_again(planned: Event, now: Event, decision: AnyDecision) -> bool:
-    """Say whether somebody is named by the own name, as it was planned or is corrected now: the player is back."""
+    """Return whether somebody is named by the own name, as it was planned or is corrected now: the player is back."""
     if not isinstance(decision, Substitute) or decision.player not in planned.players:
         return False
     return decision.name.casefold() in {one.name_of(decision.player).casefold() for one in (planned, now)}
 
 
 def plays_to_come(event: Event, played: Container[PlayKey], decision: AnyDecision) -> list[tuple[int, int, Seat, str]]:
-    """Give the plays without a result that a ruling on who plays is about: table, round, seat and who is named."""
+    """Return the plays without a result that a ruling on who plays is about: table, round, seat and who is named."""
     if not isinstance(decision, Substitute | Withdrawn):
         return []
     keys = [key for key in plays_of_player(event, decision.player, decision.first_round) if key not in played]
@@ -81,7 +81,7 @@ def plays_to_come(event: Event, played: Container[PlayKey], decision: AnyDecisio
 
 
 def last_ruling_on(entries: Iterable[RulingEntry], player: str, round_: int) -> RulingEntry | None:
-    """Give what was ruled last of a player in a round. `entries`: those that count, oldest first."""
+    """Return what was ruled last of a player in a round. `entries`: those that count, oldest first."""
     found = None
     for entry in entries:
         said = entry.decision
@@ -99,7 +99,7 @@ class StandIn(NamedTuple):
 
 
 def stand_ins(book: RulingBook) -> tuple[StandIn, ...]:
-    """Give the rulings on who plays that count, oldest first: what was ruled last of a round holds."""
+    """Return the rulings on who plays that count, oldest first: what was ruled last of a round holds."""
     said = ((entry, entry.decision) for entry in book.of(WHO_PLAYS))
     return tuple(
         StandIn(one.player, one.first_round, sitting_name(entry, own=""))
@@ -109,7 +109,7 @@ def stand_ins(book: RulingBook) -> tuple[StandIn, ...]:
 
 
 def substitute_of(known: Iterable[StandIn], player: str, round_: int) -> str | None:
-    """Give the substitute who sat in a player's seat in a round; None where the player did."""
+    """Return the substitute who sat in a player's seat in a round; None where the player did."""
     found = [one.name for one in known if one.player == player and one.first_round <= round_]
     return (found[-1] or None) if found else None
 
@@ -128,13 +128,13 @@ def adjusted_for_absences(laid: CountedPlay, entries: Iterable[RulingEntry], awa
 
 
 def sitting_players(event: Event, book: RulingBook, round_: int, players: Mapping[Seat, str]) -> dict[Seat, Player]:
-    """Give who really sits in these players' seats in a round: a substitute under the own name."""
+    """Return who really sits in these players' seats in a round: a substitute under the own name."""
     said = book.of(WHO_PLAYS)
     return {seat: _sitting_player(said, event.players[player], round_) for seat, player in players.items()}
 
 
 def with_substitutes(book: RulingBook, plays: tuple[PlannedPlay, ...]) -> tuple[PlannedPlay, ...]:
-    """Give what a table is to do, with those who really sit there."""
+    """Return what a table is to do, with those who really sit there."""
     if not (said := book.of(WHO_PLAYS)):
         return plays
     return tuple(
@@ -149,7 +149,7 @@ def _sitting_player(entries: Iterable[RulingEntry], player: Player, round_: int)
 
 
 def corrected_event(planned: Event, now: Event, book: RulingBook, entry: RulingEntry) -> Event:
-    """Give the event as it counts once a ruling is in the book: of what it is about the last that counts holds.
+    """Return the event as it counts once a ruling is in the book: of what it is about the last that counts holds.
 
     `planned`: as the organiser settled it; `now`: as it counted before the ruling.
     """
@@ -181,7 +181,7 @@ def _with_player_corrected(planned: Event, now: Event, id_: str, said: PlayerCor
 
 
 def plan_texts(planned: Event, book: RulingBook, entry: RulingEntry) -> tuple[str, ...]:
-    """Give what the plan says, by the rulings of a book, of what one of them corrects: what everybody may know of it.
+    """Return what the plan says, by the rulings of a book, of what one of them corrects: what everybody may know of it.
 
     Of a player that is name, country and club; numbers and parts of names are for federations.
     """
@@ -208,7 +208,7 @@ def _session_text(one: Session) -> str:
 
 
 def tables_concerned(event: Event, about: AnyDecision) -> set[int]:
-    """Give the tables that are told anew after a correction: where a player is named, or a clock runs."""
+    """Return the tables that are told anew after a correction: where a player is named, or a clock runs."""
     if isinstance(about, SessionsCorrected):
         return set(event.tables)
     if not isinstance(about, PlayerCorrected):
@@ -218,7 +218,7 @@ def tables_concerned(event: Event, about: AnyDecision) -> set[int]:
 
 
 def corrects_plan(book: RulingBook, decision: AnyDecision) -> bool:
-    """Say whether a decision corrects the plan, or takes a correction of it back."""
+    """Return whether a decision corrects the plan, or takes a correction of it back."""
     if isinstance(decision, Undo):
         target = book.entries.get(decision.ruling)
         return target is not None and isinstance(book.root(target).decision, PLAN_DECISIONS)

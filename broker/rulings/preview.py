@@ -62,7 +62,7 @@ class RulingChanges:
         self._order = {id_: number for number, id_ in enumerate(room.book.entries)}
 
     def of(self, entry: RulingEntry) -> RulingChange:
-        """Say what one ruling changed."""
+        """Return what one ruling changed."""
         book = self._room.book
         undoes = book.entries.get(entry.decision.ruling) if isinstance(entry.decision, Undo) else None
         root, number = book.root(entry), self._order[entry.id]
@@ -76,7 +76,7 @@ class RulingChanges:
     def _held(
         self, about: Iterable[RulingEntry], root: RulingEntry, entry: RulingEntry, apart: str = ""
     ) -> SubjectState:
-        """Give what counted by these rulings, but for one."""
+        """Return what counted by these rulings, but for one."""
         book = RulingBook()
         for one in about:
             if one.id != apart:
@@ -102,7 +102,7 @@ class RulingChanges:
         return sitting_name(last, self._event.name_of(said.player))
 
     def _entered(self, key: PlayKey, entry: RulingEntry) -> bool:
-        """Say whether the result that a play has was there when the ruling was taken."""
+        """Return whether the result that a play has was there when the ruling was taken."""
         result = self._room.results.get(key)
         if result is None or entry.id in self._room.early:
             return False
@@ -155,7 +155,7 @@ class RulingEffects(Struct, frozen=True):
 
     @property
     def mark(self) -> str:
-        """Tell whether these are the effects that somebody has looked at.
+        """Return whether these are the effects that somebody has looked at.
 
         Places are left out: in a full hall they move all the time, and no ruling could ever be published.
         """
@@ -203,7 +203,7 @@ def _written_imps(found: tuple[int, Mapping[Seat, Exact]] | None) -> dict[Seat, 
 
 
 def imps_of_groups(groups: Iterable[ComparisonGroup], key_of: Callable[[ScoredPlay], PlayKey]) -> ComparedImps:
-    """Give the IMPs of all plays of some groups."""
+    """Return the IMPs of all plays of some groups."""
     return {key_of(one.play): (one.play.deal, one.imp) for group in groups for one in group.plays}
 
 
@@ -231,7 +231,7 @@ class WhatIf(Struct, frozen=True):
 
 
 def changed_rules(profile: Rules, wishes: dict[str, str]) -> Rules:
-    """Give a profile with some settings changed (`CHOICES`). Raises KeyError, ValueError for what is no choice."""
+    """Return a profile with some settings changed (`CHOICES`). Raises KeyError, ValueError for what is no choice."""
     for name, value in wishes.items():
         if value not in CHOICES[name]:
             raise ValueError(f"{name} is one of {', '.join(CHOICES[name])}")
@@ -261,7 +261,7 @@ def what_if(room: EventState, profile: Rules, players: Iterable[str], teams: dic
 
 
 def _recounted_play(room: EventState, key: tuple[int, int], profile: Rules) -> ScoredPlay | None:
-    """Give a play with what its outcome would have paid."""
+    """Return a play with what its outcome would have paid."""
     laid = room.play(key)
     play = laid.scored()
     if play is None or play.points is None or laid.win is None:
@@ -270,7 +270,7 @@ def _recounted_play(room: EventState, key: tuple[int, int], profile: Rules) -> S
 
 
 def _recounted_points(room: EventState, laid: CountedPlay, profile: Rules) -> Mapping[Seat, int]:
-    """Give what an outcome would have paid; a hand that the other rules do not know pays what it paid."""
+    """Return what an outcome would have paid; a hand that the other rules do not know pays what it paid."""
     if isinstance(profile, RiichiProfile):
         try:
             return score_riichi(laid.hand, room.dealer(laid.deal), profile)[1] if laid.hand else {**(laid.points or {})}

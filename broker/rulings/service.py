@@ -23,7 +23,7 @@ class Ids(Protocol):
     """Knows which ids were taken, from the desk or a table."""
 
     def has(self, id_: str) -> bool:
-        """Say whether a message of this id was taken."""
+        """Return whether a message of this id was taken."""
 
 
 class RulingService:
@@ -48,15 +48,15 @@ class RulingService:
         )
 
     def history(self) -> tuple[RulingEntry, ...]:
-        """Give everything that was ruled, oldest first."""
+        """Return everything that was ruled, oldest first."""
         return tuple(self.room.book.entries.values())
 
     def now(self) -> int:
-        """Give the scorer's wall clock, ms since 1970: by it the correction period ends."""
+        """Return the scorer's wall clock, ms since 1970: by it the correction period ends."""
         return self._clock()
 
     def effects(self, draft: RulingDraft, author: RulingAuthor) -> RulingEffects:
-        """Say what a ruling would move. Raises Refused, as `give` would."""
+        """Return what a ruling would move. Raises Refused, as `give` would."""
         ruling, after = self._judged(draft, author), self.room.fork()
         deals = after.apply(ruling)
         return RulingEffects(

@@ -95,7 +95,7 @@ def _check_rank(room: EventState, draft: RulingDraft, author: RulingAuthor, subj
 
 
 def _subject(event: Event, room: EventState, draft: RulingDraft) -> Subject:
-    """Give what a ruling is about, once that is something that there is."""
+    """Return what a ruling is about, once that is something that there is."""
     decision, place = draft.decision, (draft.table, draft.round)
     if isinstance(decision, Reopen):
         raise Refused("reopen_at_table", "a play is reopened at its table; here it can be corrected")

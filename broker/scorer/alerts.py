@@ -47,7 +47,7 @@ class Concern:
 
 
 def _concerns_of_override(table: int, seq: int, fact: Overridden) -> Iterator[Concern]:
-    """Give what an arbiter must know of what was let go on at a table."""
+    """Return what an arbiter must know of what was let go on at a table."""
     text = f"table {table}: deal {fact.deal} goes on in spite of {', '.join(fact.guards)}: {fact.reason}"
     values: dict[str, int | str] = {"deal": fact.deal, "guards": ", ".join(fact.guards), "reason": fact.reason}
     yield Concern("overridden", text, table, about=seq, values=values)
@@ -56,7 +56,7 @@ def _concerns_of_override(table: int, seq: int, fact: Overridden) -> Iterator[Co
 def _concerns_of_seats(
     event: Event, seatings: Seatings, message: LogMessage, fact: Seated | Result
 ) -> tuple[Concern, ...]:
-    """Give what an arbiter must know of who sits where: not as planned, or not as was told before."""
+    """Return what an arbiter must know of who sits where: not as planned, or not as was told before."""
     key = message.table, fact.round
     known = seatings.of(key) if isinstance(fact, Result) else None
     if fact.players == (known or event.bookings[key].players):
@@ -68,7 +68,7 @@ def _concerns_of_seats(
 def concerns_of_repeats(
     event: Event, seatings: Seatings, message: LogMessage, fact: Seated | Result
 ) -> Iterator[Concern]:
-    """Give what an arbiter must know of those who had this deal before."""
+    """Return what an arbiter must know of those who had this deal before."""
     if again := seatings.repeating((message.table, fact.round), fact.deal, fact.players.values()):
         names = ", ".join(event.players[one].name for one in again)
         text = f"table {message.table}: {names} had deal {fact.deal} before"
@@ -120,7 +120,7 @@ class AlertBook:
             self._keep(at, concern)
 
     def newest_first(self) -> tuple[AlertView, ...]:
-        """Give what is kept."""
+        """Return what is kept."""
         if self._newest_first is None:
             kept = sorted((one for of_code in self._kept.values() for one in of_code), key=itemgetter(0), reverse=True)
             self._newest_first = tuple(alert for _, alert in kept)
@@ -133,7 +133,7 @@ class AlertBook:
 
 
 def concerns_of_fact(event: Event, room: EventState, message: LogMessage, now: int) -> Iterator[Concern]:
-    """Give the concerns of a fact that the room has just taken in. `now` in ms since 1970, by the scorer's clock."""
+    """Return the concerns of a fact that the room has just taken in. `now` in ms since 1970, by the scorer's clock."""
     yield from concerns_without_repeats(event, room, message, now)
     if isinstance(message.fact, Seated | Result):
         yield from concerns_of_repeats(event, room.seatings, message, message.fact)
@@ -168,7 +168,7 @@ def concern_of_refusal(topic: str, place: ParsedTopic | None, verdict: IntakeVer
 
 
 def concern_of_gap(table: int, seq: int) -> Concern:
-    """Give what an arbiter must know where the fact before this one is missing."""
+    """Return what an arbiter must know where the fact before this one is missing."""
     text = f"table {table}: what came before fact {seq} is missing"
     return Concern("gap", text, table, about=seq, values={"number": seq})
 
@@ -202,7 +202,7 @@ def _concerns_of_wrong_walls(table: int, seq: int, fact: Restored, *, as_planned
 
 
 def _concerns_of_ruling(room: EventState, message: LogMessage, now: int) -> Iterator[Concern]:
-    """Give what an arbiter must know of a ruling at a table. `now` in ms since 1970: a table's own clock may lie."""
+    """Return what an arbiter must know of a ruling at a table. `now` in ms since 1970: a table's own clock may lie."""
     fact, table = message.fact, message.table
     if not isinstance(fact, Ruled):
         return
@@ -230,7 +230,7 @@ def _concerns_of_fines(event: Event, message: LogMessage, result: Result) -> Ite
 
 
 def _concerns_of_settled(room: EventState, message: LogMessage, result: Result) -> Iterator[Concern]:
-    """Give what an arbiter must know of a result that comes for a play with a ruling in its place."""
+    """Return what an arbiter must know of a result that comes for a play with a ruling in its place."""
     table = message.table
     entry = _settled_by(room.book.of((table, result.round)))
     if entry is None or _as_settled(entry, result):
@@ -246,14 +246,14 @@ def _concerns_of_settled(room: EventState, message: LogMessage, result: Result) 
 
 
 def _settled_by(entries: Sequence[RulingEntry]) -> RulingEntry | None:
-    """Give the desk's ruling that stands in a result's place. What is ruled at the table follows its own results."""
+    """Return the desk's ruling that stands in a result's place. What is ruled at the table follows its own results."""
     outcomes = (entry for entry in reversed(entries) if isinstance(entry.decision, Correct | Void | Adjusted | Reopen))
     last = next(outcomes, None)
     return None if last is None or last.at_table or isinstance(last.decision, Reopen) else last
 
 
 def _as_settled(entry: RulingEntry, result: Result) -> bool:
-    """Say whether a ruling tells the play as the table does, fines and all."""
+    """Return whether a ruling tells the play as the table does, fines and all."""
     told = entry.decision
     if not isinstance(told, Correct):
         return False

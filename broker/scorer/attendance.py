@@ -59,7 +59,7 @@ class Attendance:
     # ---- calls ------------------------------------------------------------------------------
 
     def call(self, table: int, since: int | None) -> Attending | None:
-        """Give who goes to a table's call; `since` when it was opened, None where that was not heard."""
+        """Return who goes to a table's call; `since` when it was opened, None where that was not heard."""
         found = self._goes.get(table)
         if found is None:
             return None
@@ -67,7 +67,7 @@ class Attendance:
         return found.by if found.call == since or heard_since else None
 
     def comes(self, table: int, call: Since | None) -> bool:
-        """Say whether an arbiter is on the way to this call of a table, if there is one."""
+        """Return whether an arbiter is on the way to this call of a table, if there is one."""
         return call is not None and self.call(table, call.at) is not None
 
     def go(self, table: int, since: int | None, seen: int, account: str, name: str) -> bool:
@@ -84,7 +84,7 @@ class Attendance:
         return True
 
     def stay(self, table: int, since: int | None, seen: int, account: str) -> bool:
-        """Let an arbiter who goes to a call not go; give whether that is news.
+        """Let an arbiter who goes to a call not go; return whether that is news.
 
         Raises CallAttended where another one goes by now.
         """
@@ -116,7 +116,7 @@ class Attendance:
     # ---- alerts -----------------------------------------------------------------------------
 
     def alerts(self, kept: tuple[AlertView, ...]) -> tuple[AlertView, ...]:
-        """Give alerts with who has seen each."""
+        """Return alerts with who has seen each."""
         if self._shown[0] is not kept:
             self._shown = kept, tuple(self._with_who(alert) for alert in kept) if self._seen else kept
         return self._shown[1]
@@ -133,7 +133,7 @@ class Attendance:
         return True
 
     def unsee(self, alert: AlertView) -> bool:
-        """Take back that an alert was seen; give whether that is news."""
+        """Take back that an alert was seen; return whether that is news."""
         if alert_key(alert) not in self._seen:
             return False
         self._note(alert_key(alert), None)

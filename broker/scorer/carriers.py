@@ -67,7 +67,7 @@ class Progress:
         return most_at_once(self.legs)
 
     def stage(self, leg: Leg) -> Stage:
-        """Say how far a play is."""
+        """Return how far a play is."""
         if leg.key in self.recorded:
             return "recorded"
         round_, stage = self.at_work.get(leg.table, (0, "to_come"))
@@ -80,7 +80,7 @@ Way = tuple[Leg, ...]
 
 
 def by_carrier(legs: Iterable[Leg]) -> dict[CarrierKey, Way]:
-    """Give each carrier's way: deal and copy (from 1), and its plays in order.
+    """Return each carrier's way: deal and copy (from 1), and its plays in order.
 
     A deal has as many carriers as tables that play it at once: fewer could not serve the plan. A play gets the copy
     that has been free longest, so that copies of a deal share its tables evenly.
@@ -136,7 +136,7 @@ def play_pace(progress: Progress, planned_minutes: int | None = None) -> PlayPac
 
 
 def measured_times(progress: Progress) -> Iterator[int]:
-    """Give the time of each play whose table has played the round before it in the same session."""
+    """Return the time of each play whose table has played the round before it in the same session."""
     for (table, round_), at in progress.recorded.items():
         before = progress.recorded.get((table, round_ - 1))
         if before is not None and round_ - 1 not in progress.last_of_session and 0 < at - before <= LONGEST:
@@ -159,11 +159,11 @@ class Forecast:
     plays: Mapping[PlayKey, Span]
 
     def round(self, number: int) -> Span | None:
-        """Say when the last table finishes a round; None: it is over."""
+        """Return when the last table finishes a round; None: it is over."""
         return _last([span for (_, round_), span in self.plays.items() if round_ == number])
 
     def rounds(self, first: int, last: int) -> Span | None:
-        """Say when the last table finishes the last of some rounds; None: they are over."""
+        """Return when the last table finishes the last of some rounds; None: they are over."""
         return _last([span for (_, round_), span in self.plays.items() if first <= round_ <= last])
 
 
@@ -249,7 +249,7 @@ class SlowTable:
 
 
 def carrier_moves(progress: Progress, forecast: Forecast) -> tuple[CarrierMove, ...]:
-    """Give each carrier's next way, the most urgent first."""
+    """Return each carrier's next way, the most urgent first."""
     open_at, copies = _first_open(progress), progress.copies
     found = [
         move
@@ -283,7 +283,7 @@ def _move(
 
 
 def _split(progress: Progress, way: Way) -> tuple[Leg | None, Leg | None]:
-    """Give the play where the carrier is, and the next one that it goes to.
+    """Return the play where the carrier is, and the next one that it goes to.
 
     The last play that has been played or is under way is where it is: a play before it without a result is one whose
     result has not arrived, or that was left out.
@@ -294,7 +294,7 @@ def _split(progress: Progress, way: Way) -> tuple[Leg | None, Leg | None]:
 
 
 def _first_open(progress: Progress) -> dict[int, int]:
-    """Give of each table its first round that is not over: it waits for what it plays then."""
+    """Return of each table its first round that is not over: it waits for what it plays then."""
     found: dict[int, int] = {}
     for leg in progress.legs:
         if leg.key not in progress.recorded:
@@ -303,7 +303,7 @@ def _first_open(progress: Progress) -> dict[int, int]:
 
 
 def carrier_places(progress: Progress) -> Iterator[Carrier]:
-    """Say where each carrier is, by deal."""
+    """Return where each carrier is, by deal."""
     copies = progress.copies
     for (deal, copy), way in sorted(progress.ways.items()):
         here, after = _split(progress, way)

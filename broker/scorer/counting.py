@@ -91,18 +91,18 @@ class HandCounter:
 
 
 def _play_of(request: CountRequest) -> tuple[int, int, int]:
-    """Give table, round and deal: of a session the deal is the hand."""
+    """Return table, round and deal: of a session the deal is the hand."""
     return request.table, request.round, request.deal
 
 
 def _facts(request: CountRequest, told: Iterable[LogMessage]) -> list[Fact]:
-    """Give what a table has told of this play, in its order."""
+    """Return what a table has told of this play, in its order."""
     of = [one for one in told if (one.fact.round, one.fact.deal) == (request.round, request.deal)]
     return [one.fact for one in sorted(of, key=lambda one: one.seq)]
 
 
 def _are_read(request: CountRequest, told: Iterable[LogMessage], form: str) -> bool:
-    """Say whether the walls lay in this form by what a device has read, and not by somebody's word."""
+    """Return whether the walls lay in this form by what a device has read, and not by somebody's word."""
     restored = _restored(request, told)
     return bool(restored) and restored[-1].verified and restored[-1].form == form
 
@@ -112,12 +112,12 @@ def _restored(request: CountRequest, told: Iterable[LogMessage]) -> list[Restore
 
 
 def _needs_walls(request: CountRequest) -> bool:
-    """Say whether the walls are to tell who drew which tile."""
+    """Return whether the walls are to tell who drew which tile."""
     return isinstance(request.said, McrWinDetails) and request.said.laid is None
 
 
 def _is_recorded(request: CountRequest, told: Iterable[LogMessage]) -> bool:
-    """Say whether this hand of a session has been recorded: a fault ends none, and a record may be taken back."""
+    """Return whether this hand of a session has been recorded: a fault ends none, and a record may be taken back."""
     over = False
     for fact in _facts(request, told):
         if isinstance(fact, RiichiRecorded) and fact.event.kind != "minor_fault":
@@ -128,7 +128,7 @@ def _is_recorded(request: CountRequest, told: Iterable[LogMessage]) -> bool:
 
 
 def _declarers(request: CountRequest, told: Iterable[LogMessage]) -> frozenset[Seat]:
-    """Give who has declared in a play, by the button; anybody where an arbiter has put that right at the table."""
+    """Return who has declared in a play, by the button; anybody where an arbiter has put that right at the table."""
     found: set[Seat] = set()
     for fact in _facts(request, told):
         if isinstance(fact, Declared):

@@ -71,13 +71,13 @@ class Arrivals(Sequence[PlayView]):
         self._told: _Settled = (*moment.results.values(), *moment.instead) if told is None else told
 
     def of_complete_deals(self) -> "Arrivals":
-        """Give those of deals that all their tables have played."""
+        """Return those of deals that all their tables have played."""
         return Arrivals(
             self.moment, self._lines, tuple(told for told in self._told if self._deal(told) in self.moment.complete)
         )
 
     def places(self) -> set[PlayKey]:
-        """Give table and round of each; no line is made for it."""
+        """Return table and round of each; no line is made for it."""
         return {(told.table, told.fact.round) if isinstance(told, LogMessage) else told for told in self._told}
 
     def _deal(self, told: LogMessage | PlayKey) -> int:
@@ -113,7 +113,7 @@ class Arrivals(Sequence[PlayView]):
         return self._entered(told) if isinstance(told, LogMessage) else self._unentered(told)
 
     def _unentered(self, key: PlayKey) -> PlayView:
-        """Give a play that was settled without a result of its table: keyed from paper, adjusted or void."""
+        """Return a play that was settled without a result of its table: keyed from paper, adjusted or void."""
         return self._as_ruled(self.moment.instead[key], None, *self.moment.ruled[key])
 
     def _entered(self, message: LogMessage) -> PlayView:
@@ -132,7 +132,7 @@ class Arrivals(Sequence[PlayView]):
         return play
 
     def _as_ruled(self, at: int, entered: Result | None, laid: CountedPlay, kinds: tuple[str, ...]) -> PlayView:
-        """Give a play as it counts: what was entered is shown where its points do not count."""
+        """Return a play as it counts: what was entered is shown where its points do not count."""
         rows = (row for row in self.moment.by_deal.get(laid.deal, ()) if row.of_table(laid.line))
         group = next((row.group for row in rows if len(row.group.members) > 1), None)
         imp = _imps(group, laid.line, {}) if group and laid.points is not None else {}
@@ -164,7 +164,7 @@ class Arrivals(Sequence[PlayView]):
         )
 
     def _group(self, table: int, result: Result) -> ComparisonGroup | None:
-        """Give what a play is compared with; None where there is nothing yet."""
+        """Return what a play is compared with; None where there is nothing yet."""
         groups = (row.group for row in self.moment.by_deal.get(result.deal, ()) if row.of_table(table))
         return next((group for group in groups if len(group.members) > 1), None)
 
@@ -223,7 +223,7 @@ class DashboardBuilder:
         version: int,
         connected: bool,
     ) -> DashboardView:
-        """Give the whole room at this moment."""
+        """Return the whole room at this moment."""
         event, moment = room.event, room.moment()
         return DashboardView(
             version=version,
@@ -326,12 +326,12 @@ def _table(event: Event, table: int, known: _TableFacts) -> TableView:
 
 
 def _playing_since(playing: Since | None, said: TableState | None) -> int | None:
-    """Give since when the present play goes on: a table that is in another round has not begun it."""
+    """Return since when the present play goes on: a table that is in another round has not begun it."""
     return playing.at if playing and said and playing.round == said.round else None
 
 
 def _walls(event: Event, restored: Restored | None, said: TableState | None) -> Walls | None:
-    """Say what is the matter with the walls of a table's present play."""
+    """Return what is the matter with the walls of a table's present play."""
     if restored is None or said is None or (restored.round, restored.deal) != (said.round, said.deal):
         return None
     if restored.form != event.form(restored.deal):
@@ -343,7 +343,7 @@ TABLE = attrgetter("table")
 
 
 def _imp_in_all(laid: CountedPlay, player: str, compared: Imp | None) -> Imp | None:
-    """Give what a play gives a player in all; None where it is compared with nothing, and nothing was given."""
+    """Return what a play gives a player in all; None where it is compared with nothing, and nothing was given."""
     given = laid.awards.get(player, 0) + laid.instead.get(player, 0) - laid.fines.get(player, 0)
     if compared is None and laid.points is not None and not given:
         return None
@@ -351,7 +351,7 @@ def _imp_in_all(laid: CountedPlay, player: str, compared: Imp | None) -> Imp | N
 
 
 def _imps(group: ComparisonGroup, table: int, fines: dict[Seat, int]) -> dict[Seat, Imp]:
-    """Give the IMPs of a play's seats, after fines."""
+    """Return the IMPs of a play's seats, after fines."""
     row: list[Any] = group.imps[bisect_left(group.members, table, key=TABLE)].tolist()
     return {
         seat: json_imp(exact_quotient(value, group.over) - fines.get(seat, 0))

@@ -32,7 +32,7 @@ class TableWatch:
         self._spoke_twice: set[tuple[int, frozenset[str]]] = set()
 
     def is_hello(self, state: TableState) -> bool:
-        """Tell whether a device has just connected: it begins to speak, or says again what it said."""
+        """Return whether a device has just connected: it begins to speak, or says again what it said."""
         before = self.states.get(state.table)
         if state.lifecycle in GONE:
             return False
@@ -41,7 +41,7 @@ class TableWatch:
         return replace(before, id=state.id, count=state.count, at=state.at, heard=state.heard) == state
 
     def hear(self, state: TableState) -> Iterable[Concern]:
-        """Take a state in; give a concern where another device spoke for the table while the first was there.
+        """Take a state in; return a concern where another device spoke for the table while the first was there.
 
         A broker may bring an old state after a newer one. A last will was written when its device started: it tells
         only that the device is lost, and what the device said last stays.
@@ -71,7 +71,7 @@ class TableWatch:
 
 
 def _put_back(before: TableState, state: TableState) -> bool:
-    """Tell whether a device that was gone speaks with an older copy of its journal: it counts its starts from there."""
+    """Whether a device that was gone speaks with an older copy of its journal: it counts its starts from there."""
     return before.lifecycle in GONE and state.start < before.start
 
 
@@ -103,12 +103,12 @@ class Serving:
         return msgspec.json.encode(self._holders.get(table)).decode()
 
     def waiting(self) -> dict[int, tuple[str, str]]:
-        """Give the tables at which a device was refused: which serves, and which was refused."""
+        """Return the tables at which a device was refused: which serves, and which was refused."""
         there = sorted(self._holders.items())
         return {table: (one.device, one.refused) for table, one in there if one.refused is not None}
 
     def of(self, table: int) -> tuple[str | None, str | None]:
-        """Give the device that serves a table, and another one that was refused last."""
+        """Return the device that serves a table, and another one that was refused last."""
         found = self._holders.get(table)
         return (found.device, found.refused) if found else (None, None)
 
@@ -123,12 +123,12 @@ class Serving:
         self._holders[table] = Holder(to, 0, refused=found.device)
 
     def refuses(self, table: int, device: str | None) -> bool:
-        """Say whether facts that a device sends are not taken. A device that does not say which it is is taken."""
+        """Return whether facts that a device sends are not taken. A device that does not say which it is is taken."""
         found = self._holders.get(table)
         return found is not None and device is not None and found.device != device
 
     def hear(self, state: TableState) -> bool:
-        """Take in what a device says of itself; say whether it serves its table."""
+        """Take in what a device says of itself; return whether it serves its table."""
         found, gone = self._holders.get(state.table), state.lifecycle in GONE
         if found is None or (found.device != state.device and found.gone):
             if not gone:
@@ -168,7 +168,7 @@ class ServingDevices:
         self.serving = Serving(journal.remembered(SERVES))
 
     def hear(self, state: TableState) -> bool:
-        """Take in what a device says of itself, within a commit; say whether it serves its table."""
+        """Take in what a device says of itself, within a commit; return whether it serves its table."""
         before, serves = self.serving.written(state.table), self.serving.hear(state)
         if self.serving.written(state.table) != before:
             self._keep(state.table)
@@ -206,7 +206,7 @@ class ClockWatch:
             self._news[state.table] = concern
 
     def concerns(self) -> list[Concern]:
-        """Give what is news, one concern a table; the same again until `told` has taken it."""
+        """Return what is news, one concern a table; the same again until `told` has taken it."""
         return list(self._news.values())
 
     def told(self, concerns: Iterable[Concern]) -> None:
@@ -257,7 +257,7 @@ class HealthWatch:
             self._news[state.table] = health
 
     def concerns(self) -> list[Concern]:
-        """Give what is news, one concern a table; the same again until `told` has taken it."""
+        """Return what is news, one concern a table; the same again until `told` has taken it."""
         return [self._concern(table, health) for table, health in self._news.items()]
 
     def told(self, concerns: Iterable[Concern]) -> None:

@@ -44,7 +44,7 @@ class GridRow(Struct, frozen=True):
         return self.view.lifecycle in {"lost", "disconnected"} and self.view.unsent > 0
 
     def wants(self, now: int) -> tuple[Need, ...]:
-        """Say why somebody should look after it at a moment (ms since 1970), the most urgent reason first."""
+        """Return why somebody should look after it at a moment (ms since 1970), the most urgent reason first."""
         view, left = self.view, time_left_ms(self.view, now)
         holds: dict[Need, object] = {
             "calling": view.calling,
@@ -72,7 +72,7 @@ class Grid(Struct, frozen=True):
 
 
 def grid(moment: Snapshot, tables: Sequence[TableView]) -> Grid:
-    """Give the grid of these tables."""
+    """Return the grid of these tables."""
     plan = {table.table: _deals(moment, table.table) for table in tables}
     every = {round_ for table in tables for round_ in plan[table.table]}
     rounds = _window(every, [_next(moment, table, plan[table.table]) for table in tables])
@@ -80,7 +80,7 @@ def grid(moment: Snapshot, tables: Sequence[TableView]) -> Grid:
 
 
 def urgent(rows: Iterable[GridRow], now: int) -> list[tuple[GridRow, tuple[Need, ...]]]:
-    """Give the rows that want looking after, and why: the most urgent first, the longest waiting call above all.
+    """Return the rows that want looking after, and why: the most urgent first, the longest waiting call above all.
 
     Of those alike the order is that of the tables, so that none moves while its reader looks for it.
     """
@@ -95,21 +95,21 @@ def _waited(row: GridRow) -> tuple[bool, int]:
 
 
 def _deals(moment: Snapshot, table: int) -> dict[int, int]:
-    """Give by round what a table has really played, or is to play."""
+    """Return by round what a table has really played, or is to play."""
     planned = moment.event.rounds_at.get(table, {})
     ruled = {round_: moment.ruled.get((table, round_)) for round_ in planned}
     return {round_: laid[0].deal if (laid := ruled[round_]) else deal for round_, deal in planned.items()}
 
 
 def _next(moment: Snapshot, table: TableView, plan: Iterable[int]) -> int | None:
-    """Give the round that a table is in; of one that has not been heard, the first of which the result is not here."""
+    """The round that a table is in; of one that has not been heard, the first of which the result is not here."""
     if table.round is not None:
         return table.round
     return min((round_ for round_ in plan if not moment.settled((table.table, round_))), default=None)
 
 
 def _window(rounds: Iterable[int], at: Iterable[int | None]) -> tuple[int, ...]:
-    """Give the rounds that are shown: around the earliest that a table is in, or of an event that is over the last."""
+    """The rounds that are shown: around the earliest that a table is in, or of an event that is over the last."""
     every = sorted(rounds)
     earliest = min((round_ for round_ in at if round_ is not None), default=None)
     begin = len(every) if earliest is None else sum(one < earliest for one in every) - 1

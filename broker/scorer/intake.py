@@ -158,7 +158,7 @@ class Intake:
             book.seen = dict.fromkeys([*book.taken][-MOST_LISTED:])
 
     def _fits(self, message: LogMessage) -> bool:
-        """Say whether the plan still has the play and the players of a stored fact; somebody may have changed it."""
+        """Return whether the plan still has the play and the players of a stored fact; somebody may have changed it."""
         fact = message.fact
         key = message.table, fact.round
         booking = self._event.bookings.get(key)
@@ -172,14 +172,14 @@ class Intake:
         return not isinstance(fact, Result) or self._players.issuperset(fact.players.values())
 
     def _has_deal(self, table: int, fact: Fact | CountRequest) -> bool:
-        """Say whether a table has, or had, a deal in a round: one that has not heard of a new plan plays by the old."""
+        """Whether a table has, or had, a deal in a round: one that has not heard of a new plan plays by the old."""
         booking = self._event.bookings.get((table, fact.round))
         if booking is not None and booking.deal == fact.deal:
             return True
         return (table, fact.round, fact.deal) in self._replanned
 
     def has(self, id_: str) -> bool:
-        """Say whether a message of this id was taken."""
+        """Return whether a message of this id was taken."""
         return id_ in self._ids
 
     def rule(self, ruling: Ruling) -> None:
@@ -297,7 +297,7 @@ class Intake:
             )
 
     def _may_be_reopened(self, message: LogMessage, other: int) -> bool:
-        """Say whether the table was reopened between two results, or may have been: not all that it said is here.
+        """Return whether the table was reopened between two results, or may have been: not all that it said is here.
 
         Whichever of the two is heard first: facts come in any order.
         """
@@ -341,5 +341,5 @@ def _no_deal(table: int, about: Fact | CountRequest) -> Refused:
 
 
 def _play_of(message: LogMessage) -> tuple[int, int]:
-    """Give table and round."""
+    """Return table and round."""
     return message.table, message.fact.round

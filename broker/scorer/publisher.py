@@ -59,7 +59,10 @@ class MessageBuilder:
         self._event, self._store = event, store
 
     def receipt(self, table: int, book: TableBook, seq: int, now: int | None = None) -> Outgoing:
-        """Say what of a table's facts is safe. `now` in ms since 1970: by it a table's clock is found to be behind."""
+        """Return what of a table's facts is safe.
+
+        `now` in ms since 1970: by it a table's clock is found to be behind.
+        """
         message = Receipt(
             id=_new_id(),
             event=self._event.name,
@@ -163,7 +166,7 @@ class MessageBuilder:
         return self._at(topic, message, deal=deal)
 
     def standings(self, room: EventState, seq: int, now: int) -> Outgoing:
-        """Say who leads. `now` (ms since 1970) tells whether it is final."""
+        """Return who leads. `now` (ms since 1970) tells whether it is final."""
         message = Standings(
             id=_new_id(),
             event=self._event.name,
@@ -177,11 +180,11 @@ class MessageBuilder:
         return self._at(topics.STANDINGS, message)
 
     def ruling(self, ruling: Ruling) -> Outgoing:
-        """Tell what an arbiter has ruled at the desk."""
+        """Return what an arbiter has ruled at the desk."""
         return self._at(topics.RULING, ruling)
 
     def public_standings(self, open_part: Snapshot, seq: int, *, final: bool) -> Outgoing:
-        """Say who leads by the deals that are under no embargo. `final`: as in the arbiters' standings."""
+        """Return who leads by the deals that are under no embargo. `final`: as in the arbiters' standings."""
         message = PublicStandings(
             id=_new_id(),
             event=self._event.name,
@@ -232,7 +235,7 @@ def _new_id() -> str:
 
 
 def table_plan(room: EventState, speaker: MessageBuilder, table: int, height: int) -> Outgoing:
-    """Give a table's plan: its riichi session, or the rounds with who sits there and what is settled already."""
+    """Return a table's plan: its riichi session, or the rounds with who sits there and what is settled already."""
     event = room.event
     if session := room.riichi.present(event.riichi, table):
         return speaker.riichi(session, room.riichi.planned(session, event.players), height)
@@ -263,7 +266,7 @@ class PublicCopies:
         self._told |= {deal for deal in deals if room.complete(deal)}
 
     def of(self, room: EventState, deals: Iterable[int], seq: int, now: int) -> Iterator[Outgoing]:
-        """Give what is to be said after plays of these deals have changed. `now` in ms since 1970.
+        """Return what is to be said after plays of these deals have changed. `now` in ms since 1970.
 
         A deal that goes back under the embargo (a play was reopened, or was of another deal) is taken back: the broker
         keeps what was said last, and shall keep nothing of it. Standings with it are taken back at once; others wait
@@ -283,7 +286,7 @@ class PublicCopies:
         self._unsaid = True
 
     def standings(self, room: EventState, seq: int, now: int) -> Iterator[Outgoing]:
-        """Give the public standings, if they have changed since they were given, or are final by now, or no longer."""
+        """The public standings, if they have changed since they were given, or are final by now, or no longer."""
         final = room.is_final(now)
         if self._unsaid or final != self._final:
             self._unsaid, self._final = False, final
@@ -330,7 +333,7 @@ class WireLog:
         self._kept.append(WireMessage(self._number, at, way, topic[:200], kind, table, len(payload), text, code))
 
     def newest(self, *, kind: str = "", table: int | None = None, text: str = "") -> Iterator[WireMessage]:
-        """Give what is kept, newest first: of one kind of topic, one table, or with a text in topic or message."""
+        """Return what is kept, newest first: of one kind of topic, one table, or with a text in topic or message."""
         wanted = text.casefold()
         for one in reversed(tuple(self._kept)):
             if kind and one.kind != kind:

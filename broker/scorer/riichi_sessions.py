@@ -42,7 +42,7 @@ class RiichiSessions:
             self._stands[key] = self._standing(key)
 
     def entries(self, key: SessionKey) -> tuple[RiichiRecorded, ...]:
-        """Give what stands of a session, from its first entry on: the same until its table tells more.
+        """Return what stands of a session, from its first entry on: the same until its table tells more.
 
         From any thread, since it is put in place whole.
         """
@@ -58,7 +58,7 @@ class RiichiSessions:
         return tuple(stands)
 
     def present(self, booked: Mapping[SessionKey, RiichiBooking], table: int) -> RiichiBooking | None:
-        """Give the session that a table is to play now: the first that is not over, or the last; None: it has plays."""
+        """The session that a table is to play now: the first that is not over, or the last; None: it has plays."""
         here = [one for (at, _), one in sorted(booked.items()) if at == table]
         left = [one for one in here if not self._is_over(one)]
         return next(iter(left), here[-1] if here else None)
@@ -68,7 +68,7 @@ class RiichiSessions:
         return bool(entries) and entries[-1].event.kind == "end"
 
     def planned(self, booking: RiichiBooking, players: Mapping[str, Player]) -> PlannedSession:
-        """Give a session as its table is told it: with where it stands, for a device that knows nothing of it."""
+        """Return a session as its table is told it: with where it stands, for a device that knows nothing of it."""
         entries = self.entries((booking.table, booking.round))
         return PlannedSession(
             round=booking.round,
@@ -79,7 +79,7 @@ class RiichiSessions:
         )
 
     def differing(self, booking: RiichiBooking) -> tuple[int, ...]:
-        """Give the numbers of entries whose payments do not follow from the entries before them."""
+        """Return the numbers of entries whose payments do not follow from the entries before them."""
         rules = self._rules_of(booking)
         state, wrong = begin_session(rules), list[int]()
         for fact in self.entries((booking.table, booking.round)):

@@ -109,7 +109,7 @@ class DealSheet(Struct, frozen=True):
 
 
 def deal_sheet(moment: Snapshot, deal: int) -> DealSheet:
-    """Give a deal's traveller. Raises KeyError where the event has no such deal."""
+    """Return a deal's traveller. Raises KeyError where the event has no such deal."""
     planned = moment.plays_with(deal)
     if deal not in moment.event.expected:
         raise KeyError(deal)
@@ -131,7 +131,7 @@ def deal_sheet(moment: Snapshot, deal: int) -> DealSheet:
 
 
 def play_line(moment: Snapshot, deal: int, table: int) -> PlayLine | None:
-    """Give one play of a traveller, without the work for the others; None where it is not in this moment."""
+    """Return one play of a traveller, without the work for the others; None where it is not in this moment."""
     for row in moment.by_deal.get(deal, ()):
         if row.of_table(table):
             at = [play.table for play in row.group.members].index(table)
@@ -209,7 +209,7 @@ def _line(
 
 
 def _at(moment: Snapshot, key: tuple[int, int]) -> int | None:
-    """Say when a play was accepted at its table, or ruled in its place."""
+    """Return when a play was accepted at its table, or ruled in its place."""
     message = moment.results.get(key)
     return message.at if message else moment.instead.get(key)
 
@@ -245,7 +245,7 @@ class PlayerSheet(Struct, frozen=True):
 
 
 def player_sheet(moment: Snapshot, standings: StandingsTable, player: str) -> PlayerSheet:
-    """Give a player's sheet. Raises KeyError where the event has no such player."""
+    """Return a player's sheet. Raises KeyError where the event has no such player."""
     known, origin = moment.event.players[player], moment.event.origin_of(player)
     plays = tuple(sorted(_plays(moment, player), key=lambda play: play.round))
     return PlayerSheet(
@@ -323,7 +323,7 @@ class TeamSheet(Struct, frozen=True):
 
 
 def team_sheet(moment: Snapshot, standings: StandingsTable, number: int) -> TeamSheet:
-    """Give a team's sheet. Raises KeyError where the event has no such team."""
+    """Return a team's sheet. Raises KeyError where the event has no such team."""
     listed = list(moment.event.plan.teams.items())
     if not 1 <= number <= len(listed):
         raise KeyError(number)
@@ -384,7 +384,7 @@ class ReceiptIndex:
         self._seen = 0
 
     def find(self, moment: Snapshot, code: str) -> LogMessage | None:
-        """Give the result of a code."""
+        """Return the result of a code."""
         fresh = list(islice(moment.results.items(), self._seen, None))  # at once: the scorer goes on adding
         self._seen += len(fresh)
         self._places.update((receipt_code(message), place) for place, message in fresh)
@@ -394,7 +394,7 @@ class ReceiptIndex:
 
 
 def receipt_sheet(moment: Snapshot, message: LogMessage) -> ReceiptSheet:
-    """Give what may be told in a moment of a result, embargoed or not."""
+    """Return what may be told in a moment of a result, embargoed or not."""
     fact = message.fact
     code = receipt_code(message)
     stored = ReceiptSheet(code=code, table=message.table, round=fact.round, deal=fact.deal)

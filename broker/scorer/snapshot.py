@@ -70,7 +70,7 @@ class Snapshot:
     """Who sits in whose place: names alone, which are under no embargo."""
 
     def sat(self, player: str, round_: int) -> str | None:
-        """Give the substitute who sat in a player's seat in a round; None where the player did."""
+        """Return the substitute who sat in a player's seat in a round; None where the player did."""
         return substitute_of(self.stand_ins, player, round_)
 
     @cached_property
@@ -113,7 +113,7 @@ class Snapshot:
         return repeated_deals(self.event, self.results, {key: laid for key, (laid, _) in self.ruled.items()})
 
     def plays_of(self, name: str) -> Iterator[ScoredPlay]:
-        """Give the plays in which somebody scored, planned or not."""
+        """Return the plays in which somebody scored, planned or not."""
         number = self.ledger.entries.number.get(name, -1)
         for rows in self.by_deal.values():
             for row in rows:
@@ -130,29 +130,29 @@ class Snapshot:
         return {deal: tuple(plays) for deal, plays in found.items()}
 
     def parts(self, deal: int) -> tuple[object, ...]:
-        """Give what a deal's traveller is made of: while these are equal it is the same.
+        """Return what a deal's traveller is made of: while these are equal it is the same.
 
         A ruling may tell a win otherwise and change no points, and then no comparison group.
         """
         return (*self.by_deal.get(deal, ()), *self.unplayed.get(deal, ()), *self._ruled_of.get(deal, ()))
 
     def place(self, play: ScoredPlay) -> tuple[int, int]:
-        """Give table and round of a scored play, wherever it was planned (`CountedPlay.line`)."""
+        """Return table and round of a scored play, wherever it was planned (`CountedPlay.line`)."""
         table = real_table(play)
         apart = play.table // APART
         return table, apart or self.event.rounds.get((play.deal, table), 0)
 
     def plays_with(self, deal: int) -> set[tuple[int, int]]:
-        """Give table and round of the plays in which a deal was really played, or is to be."""
+        """Return table and round of the plays in which a deal was really played, or is to be."""
         planned = {key for key in self.event.plays_with(deal) if key not in self.ruled}
         return planned | {key for key, (laid, _) in self.ruled.items() if laid.deal == deal}
 
     def settled(self, key: tuple[int, int]) -> bool:
-        """Say whether of a play, by table and round, there is nothing more to come."""
+        """Return whether of a play, by table and round, there is nothing more to come."""
         return self.ruled[key][0].settled if key in self.ruled else key in self.results
 
     def result(self, deal: int, table: int) -> tuple[LogMessage, Result] | None:
-        """Give what a table said of a play that is in this moment."""
+        """Return what a table said of a play that is in this moment."""
         if deal not in self.by_deal and deal not in self.unplayed:
             return None
         planned = self.event.rounds.get((deal, table))
@@ -182,7 +182,7 @@ class Embargo:
         self._kept: _Opened | None = None
 
     def open_part(self, moment: Snapshot) -> Snapshot:
-        """Give the same moment without every deal that a table has yet to play."""
+        """Return the same moment without every deal that a table has yet to play."""
         parts = {deal: moment.parts(deal) for deal in moment.complete}
         beside, kept = (*moment.adjustments, moment.deadline, moment.stand_ins, moment.event), self._kept
         if kept is None or kept.parts != parts or kept.beside != beside:  # a group is equal to none but itself
@@ -208,7 +208,7 @@ class Embargo:
 
 
 def open_part(moment: Snapshot) -> Snapshot:
-    """Give the part of a moment that is under no embargo."""
+    """Return the part of a moment that is under no embargo."""
     return Embargo().open_part(moment)
 
 
@@ -242,7 +242,7 @@ def repeated_deals(
 
 
 def out_of_place(event: Event, key: PlayKey, laid: CountedPlay) -> bool:
-    """Say whether another deal was played than planned, or by other players."""
+    """Return whether another deal was played than planned, or by other players."""
     return laid.deal != laid.planned or set(laid.players.values()) != set(event.bookings[key].players.values())
 
 
@@ -296,7 +296,7 @@ class NamedStandings(Sequence[Standing]):
 
 
 def standing_rows(ranked: Iterable[Ranked], players: Mapping[str, Player]) -> tuple[Standing, ...]:
-    """Give the lines of the standings, with names."""
+    """Return the lines of the standings, with names."""
     return tuple(_row(line, players) for line in ranked)
 
 
@@ -312,7 +312,7 @@ def _row(line: Ranked, players: Mapping[str, Player]) -> Standing:
 
 
 def team_rows(ranked: Iterable[Ranked], bounds: Mapping[str, Bounds]) -> tuple[TeamStanding, ...]:
-    """Give the lines of the teams' standings, with the places that each can still reach."""
+    """Return the lines of the teams' standings, with the places that each can still reach."""
     return tuple(_team_row(line, bounds[line.name]) for line in ranked)
 
 

@@ -48,7 +48,7 @@ class StandingsTable(Struct, frozen=True):
 
 
 def standings_table(moment: Snapshot, now: int) -> StandingsTable:
-    """Give the standings of what is in a moment; what is not in it is taken as missing. `now` in ms since 1970.
+    """Return the standings of what is in a moment; what is not in it is taken as missing. `now` in ms since 1970.
 
     What the bounds say is sound, not tight (`scoring/bounds.py`); rulings yet to come are not foreseen.
     """
@@ -83,7 +83,7 @@ def _standings_row(moment: Snapshot, line: Ranked, reach: Bounds, planned: int) 
 
 
 def _bounds(moment: Snapshot) -> dict[str, Bounds]:
-    """Give everybody's bounds: planned plays that are not in the moment are to come."""
+    """Return everybody's bounds: planned plays that are not in the moment are to come."""
     plan, entries = _columns_as_played(moment), moment.ledger.entries.with_names(moment.event.players)
     to_come = ~np.isin(plan.deals * DEAL_FACTOR + plan.tables, list(_plays_over(moment)))
     deals, counts = np.unique(plan.deals[to_come], return_counts=True)
@@ -93,7 +93,7 @@ def _bounds(moment: Snapshot) -> dict[str, Bounds]:
 
 
 def _columns_as_played(moment: Snapshot) -> PlayColumns:
-    """Give the plan with what was ruled of it: a play out of place is of the deal that was really played."""
+    """Return the plan with what was ruled of it: a play out of place is of the deal that was really played."""
     moved = [laid for laid, _ in moment.ruled.values() if laid.deal != laid.planned]
     plan = moment.event.columns
     if not moved:
@@ -106,7 +106,7 @@ def _columns_as_played(moment: Snapshot) -> PlayColumns:
 
 
 def _plays_over(moment: Snapshot) -> Iterator[int]:
-    """Give deal and table of the plays that are over: a fine or an award may be known before its play is."""
+    """Return deal and table of the plays that are over: a fine or an award may be known before its play is."""
     to_come = {(laid.deal, laid.line) for laid, _ in moment.ruled.values() if not laid.settled}
     for deal, rows in moment.by_deal.items():
         for row in rows:
@@ -135,7 +135,7 @@ class StandingsHistory(Struct, frozen=True):
 
 
 def standings_history(moment: Snapshot, players: Sequence[str]) -> StandingsHistory:
-    """Give the course of some players over all deals of a moment; of very many, after some and the last."""
+    """Return the course of some players over all deals of a moment; of very many, after some and the last."""
     entries = moment.ledger.entries
     numbers = [entries.number[player] for player in players]
     deals = tuple(sorted(moment.by_deal.keys() | moment.unplayed.keys()))
@@ -156,7 +156,7 @@ def standings_history(moment: Snapshot, players: Sequence[str]) -> StandingsHist
 
 
 def _spread(length: int) -> list[int]:
-    """Give the places that are shown of so many: all, or some evenly, the first and the last among them."""
+    """Return the places that are shown of so many: all, or some evenly, the first and the last among them."""
     if length <= MOST_DEALS:
         return [*range(length)]
     return [at * (length - 1) // (MOST_DEALS - 1) for at in range(MOST_DEALS)]
@@ -186,7 +186,7 @@ HEADER: Final = ("place", "player", "name", "imp", "fines", "plays", "country", 
 
 
 def no_origin(_player: str) -> Origin:
-    """Give the origin of who is in no list."""
+    """Return the origin of who is in no list."""
     return UNKNOWN_ORIGIN
 
 

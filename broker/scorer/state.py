@@ -92,7 +92,7 @@ class EventState:
         self.teams.follow(self._ledger, self._tally.expected, self.complete)
 
     def apply(self, message: Recorded) -> frozenset[int]:
-        """Add one accepted message; give the deals whose comparison it may have changed."""
+        """Add one accepted message; return the deals whose comparison it may have changed."""
         if isinstance(message, LogMessage) and not isinstance(message.fact, Ruled):
             key = message.table, message.fact.round
             had = {key: self.play(key)} if isinstance(message.fact, Result | Restored) else {}
@@ -107,7 +107,7 @@ class EventState:
         return deals
 
     def fork(self) -> "EventState":
-        """Give a room that goes on from here by itself, to try a ruling in."""
+        """Return a room that goes on from here by itself, to try a ruling in."""
         new = EventState(self._event)
         new.event = self.event
         new.results, new.book, new._ruled = dict(self.results), self.book.copy(), dict(self._ruled)
@@ -118,7 +118,10 @@ class EventState:
         return new
 
     def under(self, profile: Rules) -> "EventState":
-        """Give a room in which the same was said and ruled, counted by another profile. Payments stay as they were."""
+        """Return a room in which the same was said and ruled, counted by another profile.
+
+        Payments stay as they were.
+        """
         new = EventState(self._event.under(profile))
         new.event = self.event.under(profile)
         new.results, new.book, new._forms = dict(self.results), self.book.copy(), dict(self._forms)
@@ -170,11 +173,11 @@ class EventState:
     # ---- what counts ------------------------------------------------------------------------
 
     def play(self, key: PlayKey) -> CountedPlay:
-        """Give a play as it counts. Raises KeyError where none is planned."""
+        """Return a play as it counts. Raises KeyError where none is planned."""
         return self._ruled.get(key) or self._lay(key, ruled=False)
 
     def scored(self) -> list[ScoredPlay]:
-        """Give all plays of which something counts, as scoring takes them."""
+        """Return all plays of which something counts, as scoring takes them."""
         unruled = [
             unruled_play(message.table, result := result_of(message), self._restored(key, message, result.deal))
             for key, message in self.results.items()
@@ -183,14 +186,14 @@ class EventState:
         return unruled + [play for laid in self._ruled.values() if (play := laid.scored())]
 
     def adjustments(self) -> list[Adjustment]:
-        """Give the IMPs that were given or taken beside all plays."""
+        """Return the IMPs that were given or taken beside all plays."""
         return adjustments(self.book.of_the_event(), self._event.profile.awards)
 
     def _lay(self, key: PlayKey, *, ruled: bool = True) -> CountedPlay:
         return self.laid_by(key, self.book if ruled else None)
 
     def laid_by(self, key: PlayKey, book: RulingBook | None, *, entered: bool = True) -> CountedPlay:
-        """Give a play as it would count with other rulings, or without any. Not `entered`: had it no result yet."""
+        """Return a play as it would count with other rulings, or without any. Not `entered`: had it no result yet."""
         result, booking = self.results.get(key) if entered else None, self._event.bookings[key]
         planned = CountedPlay(
             table=key[0], round=key[1], planned=booking.deal, deal=booking.deal, players=booking.players
@@ -204,7 +207,7 @@ class EventState:
         return replace(laid, form=form_of(key[0], restored, book.of(laid.deal)) if book else restored)
 
     def _restored(self, key: PlayKey, result: LogMessage | None, deal: int) -> str:
-        """Give the table's last word on how the tiles lay, before the result: what is said after it changes no IMP.
+        """Return the table's last word on how the tiles lay, before the result: what is said after it changes no IMP.
 
         It speaks of the planned deal: where another was played, that deal's own form is assumed.
         """
@@ -217,7 +220,7 @@ class EventState:
         return max(told)[1] if told else self._event.form(deal)
 
     def _follow(self, had: Mapping[PlayKey, CountedPlay]) -> frozenset[int]:
-        """Lay plays anew, and let counts and ledger follow; give the deals that this may have changed."""
+        """Lay plays anew, and let counts and ledger follow; return the deals that this may have changed."""
         deals: set[int] = set()
         for key, before in had.items():
             now = self._lay(key)
@@ -242,7 +245,7 @@ class EventState:
             self._ledger = self._ledger.with_play(now)
 
     def _touched(self, entry: RulingEntry) -> list[PlayKey]:
-        """Give the plays that a ruling is about."""
+        """Return the plays that a ruling is about."""
         subject = self.book.subject(entry)
         if isinstance(subject, tuple):
             return [subject]
@@ -277,7 +280,7 @@ class EventState:
         return self.final and self.moment().is_final(now)
 
     def last_word(self, subject: Subject) -> str | None:
-        """Give the id of what was said last on something: a ruling or, of a play, its result."""
+        """Return the id of what was said last on something: a ruling or, of a play, its result."""
         last = self.book.last(subject)
         result = self.results.get(subject) if isinstance(subject, tuple) else None
         entered_since = last and result and isinstance(last.decision, Reopen) and last.number < result.seq
@@ -286,7 +289,7 @@ class EventState:
         return last.id
 
     def replanned(self, table: int) -> dict[int, int]:
-        """Give the rounds of a table in which it is to play another deal than was planned, and which."""
+        """Return the rounds of a table in which it is to play another deal than was planned, and which."""
         here = self._ruled_at(table)
         # A table refuses a plan that tells its past otherwise than it was.
         now = {
@@ -296,25 +299,25 @@ class EventState:
         return {round_: deal for round_, deal in now.items() if deal != self._event.bookings[table, round_].deal}
 
     def recorded(self, table: int) -> tuple[int, ...]:
-        """Give the rounds of which a table has nothing more to enter."""
+        """Return the rounds of which a table has nothing more to enter."""
         rounds = {round_ for round_ in self._event.rounds_at.get(table, ()) if (table, round_) in self.results}
         ruled = {round_: laid.settled for round_, laid in self._ruled_at(table).items()}
         return tuple(sorted(one for one in rounds | ruled.keys() if ruled.get(one, True)))
 
     def settled(self, table: int) -> tuple[int, ...]:
-        """Give the rounds that the desk has settled before their table played them: it is to leave them out."""
+        """Return the rounds that the desk has settled before their table played them: it is to leave them out."""
         sources = {round_: laid.source for round_, laid in self._ruled_at(table).items() if laid.settled}
         entries = {round_: self.book.entries.get(source or "") for round_, source in sources.items()}
         ruled = (round_ for round_, entry in entries.items() if entry and not entry.at_table)
         return tuple(sorted(round_ for round_ in ruled if (table, round_) not in self.results))
 
     def _ruled_at(self, table: int) -> dict[int, CountedPlay]:
-        """Give a table's plays that were ruled on, by rounds."""
+        """Return a table's plays that were ruled on, by rounds."""
         rounds = self._event.rounds_at.get(table, ()) if self._ruled else ()
         return {round_: self._ruled[table, round_] for round_ in rounds if (table, round_) in self._ruled}
 
     def plays_with(self, deal: int) -> list[PlayKey]:
-        """Give the plays in which a deal was played, or is to be."""
+        """Return the plays in which a deal was played, or is to be."""
         ruled = [key for key, laid in self._ruled.items() if laid.deal == deal]
         return ruled + [key for key in self._event.plays_with(deal) if key not in self._ruled]
 
@@ -323,7 +326,7 @@ class EventState:
         return self._tally.expected[deal]
 
     def dealer(self, deal: int) -> Seat:
-        """Give who deals in a deal."""
+        """Return who deals in a deal."""
         return self._event.winds(deal)[1]
 
     def plays_of(self, deal: int) -> int:
@@ -339,15 +342,15 @@ class EventState:
         return self._tally.complete(deal)
 
     def known(self) -> list[PlayKey]:
-        """Give the plays of which something was said or ruled."""
+        """Return the plays of which something was said or ruled."""
         return [*self.results, *(key for key in self._ruled if key not in self.results)]
 
     def out_of_place(self) -> list[CountedPlay]:
-        """Give the plays in which another deal was played than planned, or by other players."""
+        """Return the plays in which another deal was played than planned, or by other players."""
         return [laid for key, laid in self._ruled.items() if out_of_place(self._event, key, laid)]
 
     def instead(self) -> dict[PlayKey, int]:
-        """Give the plays that have a ruling in the place of a result, by when it came, with its time."""
+        """Return the plays that have a ruling in the place of a result, by when it came, with its time."""
         by_ruling: dict[str | None, list[PlayKey]] = {}
         for key, laid in self._ruled.items():
             if laid.settled and key not in self.results:
@@ -356,14 +359,14 @@ class EventState:
         return {key: entry.at for entry in entries for key in by_ruling.get(entry.id, ())}
 
     def key_of(self, play: ScoredPlay) -> PlayKey:
-        """Give table and round of a scored play."""
+        """Return table and round of a scored play."""
         table = real_table(play)
         if play.table != table:
             return table, play.table // APART
         return table, self._event.rounds[play.deal, table]
 
     def moment(self) -> Snapshot:
-        """Give all plays as they are now: the same object until a play has changed, with all that was made of it."""
+        """Return all plays as they are now: the same object until a play has changed, with all that was made of it."""
         had = self._moment
         if had is None or had.ledger is not self._ledger or had.event is not self.event:
             had = self._moment = Snapshot(
@@ -394,7 +397,7 @@ class EventState:
         return self.moment().ranking
 
     def team_rows(self) -> tuple[TeamStanding, ...]:
-        """Give the teams' standings as everybody may read them, with the places that each can still reach."""
+        """Return the teams' standings as everybody may read them, with the places that each can still reach."""
         if not self._event.plan.teams:
             return ()
         ranking, to_come = self.team_standings(), len(self._event.expected) - len(self._tally.all_complete())
@@ -417,7 +420,7 @@ class PlayCounts:
         """Deals that are complete, once somebody has asked for all of them."""
 
     def copy(self) -> "PlayCounts":
-        """Give counts that go on from here by themselves."""
+        """Return counts that go on from here by themselves."""
         new = PlayCounts(self._event)
         new.expected, new.of_deal, new.at_table = map(Counter, (self.expected, self.of_deal, self.at_table))
         return new
@@ -448,7 +451,7 @@ class PlayCounts:
         return self.of_deal[deal] == self.expected[deal]
 
     def all_complete(self) -> frozenset[int]:
-        """Give the deals that every table has played; counted through once, and then kept up to date."""
+        """Return the deals that every table has played; counted through once, and then kept up to date."""
         if self._finished is None:
             self._finished = frozenset(deal for deal in self._event.expected if self.complete(deal))
         return self._finished
@@ -469,7 +472,7 @@ class TeamState:
         """Deals in which a team sat twice at a wind: they are compared when an arbiter has ruled who sat where."""
 
     def fork(self) -> "TeamState":
-        """Give another that goes on from here by itself."""
+        """Return another that goes on from here by itself."""
         new = TeamState(self._teams, self._profile)
         new._played, new.left_out = dict(self._played), self.left_out
         return new

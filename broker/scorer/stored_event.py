@@ -37,14 +37,14 @@ class StoredEvent(Struct, frozen=True):
     """By round and table."""
 
     def results(self) -> Iterator[tuple[LogMessage, Result]]:
-        """Give all results as they count, by round and table: not those of plays that are void or adjusted."""
+        """Return all results as they count, by round and table: not those of plays that are void or adjusted."""
         for key, message in sorted(self.room.results.items(), key=lambda item: (item[0][1], item[0][0])):
             laid = self.room.play(key)
             if isinstance(message.fact, Result) and laid.points is not None and laid.win is not None:
                 yield message, _counted_result(message.fact, laid) if laid.rulings else message.fact
 
     def played(self) -> Iterator[tuple[int, CountedPlay]]:
-        """Give all plays that have points, as they count with every ruling, by round and table; and when, ms.
+        """Return all plays that have points, as they count with every ruling, by round and table; and when, ms.
 
         The time is that of the table's result; of a play that has none, of the ruling in its place.
         """
@@ -55,7 +55,7 @@ class StoredEvent(Struct, frozen=True):
                 yield (result.at if result else entries[-1].at if entries else 0), laid
 
     def counted(self, *, embargoed: bool) -> Iterator[tuple[CountedPlay, ScoredPlay]]:
-        """Give all plays of which something counts, by round and table: void and adjusted ones too.
+        """Return all plays of which something counts, by round and table: void and adjusted ones too.
 
         A play that is still to come is among them if somebody was given or fined something for it already. Without
         `embargoed` those of deals that a table has still to play are left out.
@@ -67,7 +67,7 @@ class StoredEvent(Struct, frozen=True):
                 yield laid, play
 
     def beside(self) -> tuple[Adjustment, ...]:
-        """Give what each player was given and fined of no play, by player. It is under no embargo."""
+        """Return what each player was given and fined of no play, by player. It is under no embargo."""
         total: dict[str, Adjustment] = {}
         for one in self.room.adjustments():
             had = total.get(one.name, Adjustment(one.name))
@@ -75,13 +75,13 @@ class StoredEvent(Struct, frozen=True):
         return tuple(total[name] for name in sorted(total))
 
     def instead(self, laid: CountedPlay) -> str:
-        """Give the word for what was ruled in the place of a result; nothing where none was."""
+        """Return the word for what was ruled in the place of a result; nothing where none was."""
         if not laid.settled or laid.points is not None or laid.source is None:
             return ""
         return self.room.book.entries[laid.source].kind
 
     def sat(self, player: str, round_: int) -> str | None:
-        """Give the substitute who sat in a player's seat in a round; None where the player did."""
+        """Return the substitute who sat in a player's seat in a round; None where the player did."""
         return self.room.moment().sat(player, round_)
 
     def is_final(self, at: datetime) -> bool:
@@ -89,7 +89,7 @@ class StoredEvent(Struct, frozen=True):
         return self.room.is_final(int(at.timestamp() * 1000))
 
     def embargoed(self, deal: int) -> bool:
-        """Say whether a table has the deal still to play."""
+        """Return whether a table has the deal still to play."""
         return not self.room.complete(deal)
 
 
@@ -162,7 +162,7 @@ def _share(message: LogMessage, event: Event) -> None:
 def replay_journal(
     event: Event, room: EventState, clocks: FactTimes, times: TableTimes, taken: JournalContent
 ) -> list[PastConcern]:
-    """Fill a room and what is told of times; give what of each fact had to be known when it came."""
+    """Fill a room and what is told of times; return what of each fact had to be known when it came."""
     told: list[PastConcern] = []
 
     def one_by_one() -> Iterator[Recorded]:
@@ -183,7 +183,7 @@ def replay_journal(
 
 
 def _repeats_told(event: Event, deals: Container[int], taken: JournalContent) -> Iterable[PastConcern]:
-    """Give who has sat down to a deal again, of the few deals with which that was so."""
+    """Return who has sat down to a deal again, of the few deals with which that was so."""
     seatings = Seatings()
     for message, at in zip(taken.messages, taken.received, strict=True) if deals else ():
         if not isinstance(message, LogMessage) or message.fact.deal not in deals:
@@ -194,7 +194,7 @@ def _repeats_told(event: Event, deals: Container[int], taken: JournalContent) ->
 
 
 def gaps_told(books: Mapping[int, TableBook], taken: JournalContent) -> Iterable[PastConcern]:
-    """Give the gaps that are still open, by when the fact after each was taken."""
+    """Return the gaps that are still open, by when the fact after each was taken."""
     after = {(table, seq + 1) for table, book in books.items() for seq in book.missing if seq + 1 in book.taken}
     if not after:
         return
@@ -204,7 +204,7 @@ def gaps_told(books: Mapping[int, TableBook], taken: JournalContent) -> Iterable
 
 
 def refusals_told(refused: Iterable[RefusedRow]) -> Iterable[PastConcern]:
-    """Give what was refused. The words that were found for it then are not kept: its code is."""
+    """Return what was refused. The words that were found for it then are not kept: its code is."""
     for row in refused:
         text = f"fact {row.seq}" if row.seq else row.code
         about = row.seq if row.code == "conflict" else None

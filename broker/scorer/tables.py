@@ -47,7 +47,7 @@ class TableTimes:
         """What each table has restored last."""
 
     def queue(self) -> list[int]:
-        """Give the tables whose call is open, the oldest first."""
+        """Return the tables whose call is open, the oldest first."""
         return [table for _, table in sorted((one.at, table) for table, one in self.calling.items())]
 
     def hear(self, message: LogMessage) -> None:
@@ -109,7 +109,7 @@ class Seatings:
         return self._have_played[deal]
 
     def of(self, key: PlayKey) -> Mapping[Seat, PlayerId] | None:
-        """Give the table's last word on who sits there; None where it has not said."""
+        """Return the table's last word on who sits there; None where it has not said."""
         told = self._told.get(key)
         return told[max(told)] if told else None
 
@@ -121,7 +121,7 @@ class Seatings:
         return tuple(sorted(one for one in players if had[one] - (one in own) > 0))
 
     def repeated(self, event: Event) -> set[int]:
-        """Give the deals with which somebody has two results, or to which somebody has sat down once more."""
+        """Return the deals with which somebody has two results, or to which somebody has sat down once more."""
         found = set()
         for deal, results in self._of_deal.items():
             players = [one.players.values() for one in results.values()]
@@ -189,7 +189,7 @@ class Visits:
             self._told.append(Visit(message.at, message.table, message.seq, message.id, message.fact))
 
     def oldest_first(self) -> list[Visit]:
-        """Give them by when they were."""
+        """Return them by when they were."""
         return sorted(self._told, key=lambda one: (one.at, one.table, one.seq))
 
 
@@ -201,7 +201,7 @@ class FactTimes:
         """Of each table when its last fact was, ms since 1970."""
 
     def believed(self, message: LogMessage, received_at: int) -> LogMessage:
-        """Give the message with the time at which it was: between the table's fact before it and its being heard.
+        """Return the message with the time at which it was: between the table's fact before it and its being heard.
 
         `received_at` in ms since 1970, by the scorer's clock. Of a table's first fact nothing vouches for its clock.
         """

@@ -187,7 +187,7 @@ class ViewFeed:
                     loop.call_soon_threadsafe(changed.set)
 
     async def views(self) -> AsyncIterator[DashboardView]:
-        """Give the newest view now and again whenever it has changed; a slow reader misses the ones between."""
+        """Return the newest view now and again whenever it has changed; a slow reader misses the ones between."""
         changed = asyncio.Event()
         entry = (asyncio.get_running_loop(), changed)
         with self._lock:
@@ -208,7 +208,7 @@ PLAYING: Final = ("playing", "declared", "accepting")
 
 
 def time_up_at(table: TableView) -> int | None:
-    """Give when the time of a play that goes on is up (ms since 1970).
+    """Return when the time of a play that goes on is up (ms since 1970).
 
     None in a pause, where the plan gives the play no time, where none goes on, and where it is not known since when.
     """
@@ -219,19 +219,19 @@ def time_up_at(table: TableView) -> int | None:
 
 
 def paused_left_ms(table: TableView) -> int | None:
-    """Give what is left while the arbiter's pause lasts, below zero what it was over when that began; None as above."""
+    """What is left while the arbiter's pause lasts, below zero what it was over when that began; None as above."""
     allowed = _allowed_ms(table)
     return None if allowed is None or not table.paused or table.played_ms is None else allowed - table.played_ms
 
 
 def time_left_ms(table: TableView, now: int) -> int | None:
-    """Give what is left at a moment (ms since 1970), in a pause or not; None as above."""
+    """Return what is left at a moment (ms since 1970), in a pause or not; None as above."""
     up = time_up_at(table)
     return paused_left_ms(table) if up is None else up - now
 
 
 def whole_minutes(left: int) -> int:
-    """Give the minutes of a time that is left (ms), one that has begun counted; below zero those that it is over."""
+    """Return the minutes of a time that is left (ms), one that has begun counted; below zero those that it is over."""
     return -(-left // MINUTE_MS)
 
 

@@ -28,7 +28,7 @@ class Bounds(NamedTuple):
 
 
 def entry_bounds(ledger: Ledger, missing: Iterable[ScoredPlay]) -> dict[str, Bounds]:
-    """Give everybody's bounds. `missing` are the plays that are still to come: their points are not looked at."""
+    """Return everybody's bounds. `missing` are the plays that are still to come: their points are not looked at."""
     to_come = tuple(missing)
     entries = ledger.entries.with_names(name for play in to_come for name in play.entries)
     joining = Counter((play.deal, play.section or "") for play in to_come)
@@ -39,7 +39,7 @@ def entry_bounds(ledger: Ledger, missing: Iterable[ScoredPlay]) -> dict[str, Bou
 def reachable_bounds(
     ledger: Ledger, entries: Entries, joining: Mapping[tuple[int, str], int], waiting: Whole
 ) -> dict[str, Bounds]:
-    """Give everybody's bounds, of an event with many plays to come.
+    """Return everybody's bounds, of an event with many plays to come.
 
     `joining`: how many plays may still join the groups of a deal and section; `waiting`: the numbers of their entries,
     as often as they have a play to come.
@@ -59,7 +59,7 @@ def reachable_bounds(
 
 
 def team_bounds(ranking: Iterable[Ranked], to_come: int, profile: ComparisonRules) -> dict[str, Bounds]:
-    """Give each team's bounds, while so many deals are still to be played by all: each moves it one conversion."""
+    """Return each team's bounds, while so many deals are still to be played by all: each moves it one conversion."""
     lines = list(ranking)
     step = to_come * max(len(profile.imp.scale.value), abs(profile.small_group.imp.value))
     now = np.array([line.imp for line in lines], dtype=object)
@@ -70,7 +70,7 @@ def team_bounds(ranking: Iterable[Ranked], to_come: int, profile: ComparisonRule
 
 
 def _reach(group: ComparisonGroup, more: int) -> tuple[Imps, Imps]:
-    """Give the least and the most IMPs of each play once up to `more` others have joined.
+    """Return the least and the most IMPs of each play once up to `more` others have joined.
 
     A play's IMPs fall as the points of another rise, so the extremes are where all who join have the highest or the
     lowest points; fewer of them move it less far. A group that is too small to be compared may stay so.
@@ -92,7 +92,7 @@ def _joined(group: ComparisonGroup, points: list[int]) -> Imps:
 
 
 def _places(least: Imps, most: Imps, *, ties_are_parted: bool) -> tuple[Imps, Imps]:
-    """Give everybody's best and worst place. Where ties are parted, an equal may come out ahead."""
+    """Return everybody's best and worst place. Where ties are parted, an equal may come out ahead."""
     certainly_ahead = len(least) - np.searchsorted(np.sort(least), most, side="right")
     perhaps_ahead = len(most) - np.searchsorted(np.sort(most), least, side="left" if ties_are_parted else "right")
     itself = (most >= least) if ties_are_parted else (most > least)

@@ -21,7 +21,7 @@ from broker.scoring.plays import GroupKey, ScoredPlay, Whole, in_turn_order
 
 @cache
 def imp_steps(scale: ImpRules) -> Whole:
-    """Give the doubled difference at which each step begins: 2 x bound, or one less with `midpoint`."""
+    """Return the doubled difference at which each step begins: 2 x bound, or one less with `midpoint`."""
     return 2 * np.array(scale.scale.value, dtype=np.int64) - (scale.gap.value == "midpoint")
 
 
@@ -42,7 +42,7 @@ def to_imps(numerators: Whole, denominator: int, scale: ImpRules) -> Whole:
 
 
 def cross_imps(points: Whole, scale: ImpRules) -> Whole:
-    """Give for each play the sum of the IMPs of its points (n,) against those of every other play.
+    """Return for each play the sum of the IMPs of its points (n,) against those of every other play.
 
     Differences of whole points need no rule for gaps. Who is how far behind or ahead is counted step by step in
     sorted order, so that n plays take n log n comparisons for each step of the scale.
@@ -79,7 +79,7 @@ def datum_differences(points: Whole, datum: DatumRules) -> DatumDifference:
 
 
 def datum_reference(points: Whole, datum: DatumRules) -> DatumMean:
-    """Give what points (plays, seats) are compared with: a datum a seat, or one a play without own scores."""
+    """Return what points (plays, seats) are compared with: a datum a seat, or one a play without own scores."""
     sums = points.sum(axis=0, keepdims=True)
     if datum.own_score.value == "excluded":
         return datum_mean(sums - points, len(points) - 1, datum)
@@ -149,7 +149,7 @@ class ComparisonGroup:
         return {seat: Fraction(total, means.over) for seat, total in zip(SEATS, means.sums.tolist(), strict=True)}
 
     def own_data(self) -> list[dict[Seat, Fraction]]:
-        """Give each play's own datum, without its own score. Needs two plays."""
+        """Return each play's own datum, without its own score. Needs two plays."""
         means = datum_reference(self.points, self.profile.datum)
         rows = np.broadcast_to(means.sums, self.points.shape).tolist()
         return [{seat: Fraction(total, means.over) for seat, total in zip(SEATS, row, strict=True)} for row in rows]
@@ -187,7 +187,7 @@ class ComparisonGroup:
 
 
 def exact_quotient(numerator: int, over: int) -> Exact:
-    """Give a quotient, as a whole number where it is one."""
+    """Return a quotient, as a whole number where it is one."""
     quotient = Fraction(numerator, over) if over > 1 else numerator
     return int(quotient) if quotient == int(quotient) else quotient
 
@@ -216,12 +216,12 @@ def compare_group(plays: Iterable[ScoredPlay], profile: ComparisonRules) -> Comp
 
 
 def seat_array(values: Iterable[int], plays: int) -> Whole:
-    """Give whole numbers, four a play, as an array of the shape (plays, seats)."""
+    """Return whole numbers, four a play, as an array of the shape (plays, seats)."""
     return np.fromiter(values, np.int64, plays * len(SEATS)).reshape(plays, len(SEATS))
 
 
 def json_imp(imp: Exact) -> int | str:
-    """Give IMPs for JSON."""
+    """Return IMPs for JSON."""
     if isinstance(imp, int):
         return imp
     exact = Fraction(imp)

@@ -49,7 +49,7 @@ def read_examples(text: str) -> Examples:
 
 
 def shipped_examples(profile_id: str) -> Examples:
-    """Give the examples of a profile that ships."""
+    """Return the examples of a profile that ships."""
     return read_examples((mcr_folder() / "examples" / f"{profile_id}.toml").read_text(encoding="utf-8"))
 
 

@@ -43,7 +43,7 @@ class GroupRow:
         return np.array([play.table for play in self.group.members], dtype=np.int64)
 
     def of_table(self, table: int) -> ScoredPlay | None:
-        """Give this table's play, if it is in the group."""
+        """Return this table's play, if it is in the group."""
         at = self._place(table)
         found = self.group.members[at : at + 1]
         return found[0] if found and found[0].table == table else None
@@ -85,12 +85,12 @@ class Totals:
 
     @classmethod
     def nothing(cls, size: int, *, fractions: bool) -> "Totals":
-        """Give totals of nothing for so many entries."""
+        """Return totals of nothing for so many entries."""
         empty = [np.zeros(size, dtype=np.int64) for _ in range(3)]
         return cls(np.zeros(size, dtype=object if fractions else np.int64), *empty)
 
     def resized(self, size: int) -> "Totals":
-        """Give a copy for more entries, or for as many."""
+        """Return a copy for more entries, or for as many."""
         more = (0, size - len(self.imp))
         return Totals(*(np.pad(column, more) for column in self.columns))
 
@@ -121,7 +121,7 @@ class Totals:
 
 
 def exact_imps(group: ComparisonGroup) -> Imps:
-    """Give the IMPs of a group's plays and seats as they are added up."""
+    """Return the IMPs of a group's plays and seats as they are added up."""
     if group.over == 1:
         return group.imps
     return np.array([[exact_quotient(imp, group.over) for imp in play] for play in group.imps.tolist()], dtype=object)
@@ -160,7 +160,7 @@ class Ledger:
         return tuple(self.rows[key].group for key in sorted(self.rows))
 
     def plays_of(self, deal: int) -> list[ScoredPlay]:
-        """Give all plays of a deal, in whatever section and form, those without points too."""
+        """Return all plays of a deal, in whatever section and form, those without points too."""
         compared = [play for key, row in self.rows.items() if key[0] == deal for play in row.group.members]
         return compared + [play for key, play in self.unplayed.items() if key[0] == deal]
 
@@ -204,7 +204,7 @@ class Ledger:
         return replace(self, entries=entries, totals=totals)
 
     def _had(self, play: ScoredPlay) -> ScoredPlay | None:
-        """Give what was known of a play before, in whatever form it was compared."""
+        """Return what was known of a play before, in whatever form it was compared."""
         in_any_form = (row.of_table(play.table) for key, row in self.rows.items() if key[:2] == play.group[:2])
         return next((had for had in in_any_form if had), self.unplayed.get(play.key))
 

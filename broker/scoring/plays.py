@@ -72,12 +72,12 @@ class ScoredPlay(Struct, frozen=True, gc=False):
         return in_turn_order({**self.players, **self.stands_for} if self.stands_for else self.players)
 
     def entry(self, seat: Seat) -> str:
-        """Give in whose name this seat scores."""
+        """Return in whose name this seat scores."""
         return self.stands_for.get(seat) or self.players[seat]
 
 
 def real_table(play: ScoredPlay) -> int:
-    """Give the table at which a play was played, out of place or not."""
+    """Return the table at which a play was played, out of place or not."""
     return play.table % APART
 
 
@@ -94,7 +94,7 @@ FEW = 100
 
 
 def numbering(names: Iterable[str] = ()) -> defaultdict[str, int]:
-    """Give a mapping that numbers every name when it is first asked for."""
+    """Return a mapping that numbers every name when it is first asked for."""
     number: defaultdict[str, int] = defaultdict(count().__next__)
     for name in names:
         number[name]
@@ -111,7 +111,7 @@ class Entries:
     number: Mapping[str, int] = field(default_factory=dict)
 
     def with_names(self, names: Iterable[str]) -> "Entries":
-        """Give these and those that are new; the same object where none is."""
+        """Return these and those that are new; the same object where none is."""
         new = [name for name in dict.fromkeys(names) if name not in self.number]
         if not new:
             return self
@@ -140,7 +140,7 @@ def _sorted_in(order: Whole, new: list[str], entries: Entries) -> Whole:
 
 
 def awards_for_unplayed(faults: Mapping[Seat, Fault], profile: AwardRules) -> dict[Seat, int]:
-    """Give each seat's IMPs for an unplayed play. Raises RuleError `fault_missing`."""
+    """Return each seat's IMPs for an unplayed play. Raises RuleError `fault_missing`."""
     if set(faults) != set(SEATS):
         raise RuleError("fault_missing", "an unplayed play needs to be told for all four seats whose fault it was")
     each = {"nobody": profile.nobody.value, "others": profile.others.value, "own": profile.own.value}

@@ -86,7 +86,7 @@ def _sorted(order: Whole, keys: Imps) -> Whole:
 
 
 def _runs(keys: NDArray[Any]) -> Whole:
-    """Give for each of some sorted keys where the run of its equals begins."""
+    """Return for each of some sorted keys where the run of its equals begins."""
     begins = np.arange(len(keys))
     begins[1:][keys[1:] == keys[:-1]] = 0
     runs: Whole = np.maximum.accumulate(begins) if len(begins) else begins
@@ -118,14 +118,14 @@ PreviousPlaces = Mapping[str, int]
 
 
 def tie_breaker(name: TieBreak, ledger: Ledger, previous: PreviousPlaces) -> TieBreaker:
-    """Give one tie-break of an individual event."""
+    """Return one tie-break of an individual event."""
     if name == "direct_comparison":
         return lambda tied: direct_comparison(ledger, tied)
     return simple_tie_breaker(name, ledger.entries, ledger.totals, previous)
 
 
 def simple_tie_breaker(name: TieBreak, entries: Entries, totals: Totals, previous: PreviousPlaces) -> TieBreaker:
-    """Give a tie-break that looks at each entry by itself; who was not ranked before comes last."""
+    """Return a tie-break that looks at each entry by itself; who was not ranked before comes last."""
     if name == "points":
         return lambda tied: totals.points[tied]
     if name == "fewest_fines":
@@ -135,7 +135,7 @@ def simple_tie_breaker(name: TieBreak, entries: Entries, totals: Totals, previou
 
 
 def direct_comparison(ledger: Ledger, tied: Whole) -> Whole:
-    """Give the IMPs won against those of the tied who sat at the same wind of the same deal, play against play."""
+    """Return the IMPs won against those of the tied who sat at the same wind of the same deal, play against play."""
     won = np.zeros(len(ledger.entries.names), dtype=np.int64)
     for row in ledger.rows.values():
         among = np.isin(row.entries, tied)
@@ -154,7 +154,7 @@ def player_standings(
 
 
 def carry_over(standings: Iterable[Ranked], profile: ComparisonRules) -> tuple[Adjustment, ...]:
-    """Give what everybody takes along.
+    """Return what everybody takes along.
 
     In whole IMPs, halves away from zero, but where the profile takes means of IMPs: there fractions stay as they are.
     """
@@ -164,7 +164,7 @@ def carry_over(standings: Iterable[Ranked], profile: ComparisonRules) -> tuple[A
 
 
 def standing_places(standings: Iterable[Ranked]) -> PreviousPlaces:
-    """Give the standing that may part ties in the next session."""
+    """Return the standing that may part ties in the next session."""
     return {one.name: one.place for one in standings}
 
 

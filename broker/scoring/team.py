@@ -29,7 +29,7 @@ Lineup = Mapping[Seat, ScoredPlay]
 
 
 def team_of_players(teams: Teams) -> dict[str, str]:
-    """Give each player's team. Raises RuleError `player_in_two_teams`."""
+    """Return each player's team. Raises RuleError `player_in_two_teams`."""
     team_of: dict[str, str] = {}
     for team, players in teams.items():
         for player in players:
@@ -39,7 +39,7 @@ def team_of_players(teams: Teams) -> dict[str, str]:
 
 
 def deal_lineups(deal: int, plays: Iterable[ScoredPlay], teams: Teams) -> dict[str, Lineup]:
-    """Give every team's plays of one deal, by seat; a seat is missing where its play has not come yet.
+    """Return every team's plays of one deal, by seat; a seat is missing where its play has not come yet.
 
     Raises RuleError `player_in_two_teams`, `player_without_team`, `team_incomplete` (a team sits twice at a wind).
     """
@@ -58,7 +58,7 @@ def deal_lineups(deal: int, plays: Iterable[ScoredPlay], teams: Teams) -> dict[s
 
 
 def missing_seats(found: Mapping[str, Lineup]) -> list[tuple[str, Seat]]:
-    """Give the teams and seats whose play has not come yet."""
+    """Return the teams and seats whose play has not come yet."""
     return sorted((team, seat) for team, lineup in found.items() for seat in SEATS if seat not in lineup)
 
 
@@ -67,7 +67,7 @@ MATCH: Final = 2
 
 
 def team_imp(team: str, lineups: Mapping[str, Lineup], profile: ComparisonRules) -> Exact:
-    """Give a team's IMPs in one deal; the small group's where it can be compared with nobody."""
+    """Return a team's IMPs in one deal; the small group's where it can be compared with nobody."""
     own = lineups[team]
     others = [lineup for name, lineup in lineups.items() if name != team]
     alone = profile.small_group.imp.value
@@ -84,12 +84,12 @@ def team_imp(team: str, lineups: Mapping[str, Lineup], profile: ComparisonRules)
 
 
 def lineup_points(lineup: Lineup) -> int:
-    """Give the points of a team's members together."""
+    """Return the points of a team's members together."""
     return sum(play.points[seat] for seat, play in lineup.items() if play.points is not None)
 
 
 def lineup_differences(own: Lineup, other: Lineup) -> list[Fraction]:
-    """Give the differences from another team, for the winds at which both played, and the same form."""
+    """Return the differences from another team, for the winds at which both played, and the same form."""
     return [
         Fraction(mine[seat] - theirs[seat])
         for seat in SEATS
@@ -100,7 +100,7 @@ def lineup_differences(own: Lineup, other: Lineup) -> list[Fraction]:
 
 
 def _from_mean(own: Lineup, others: list[Lineup], profile: ComparisonRules) -> Iterator[Fraction]:
-    """Give the differences from the mean of each wind, for the winds at which there is one."""
+    """Return the differences from the mean of each wind, for the winds at which there is one."""
     for seat in SEATS:
         mine = own[seat].points
         if mine is None:
@@ -125,7 +125,7 @@ class ComparableDeals(NamedTuple):
 
 
 def comparable_deals(plays: Iterable[ScoredPlay], teams: Teams, *, provisional: bool = False) -> ComparableDeals:
-    """Say which deals count for the teams.
+    """Return which deals count for the teams.
 
     Where plays are out of place (`APART`), a deal of theirs that teams do not fit is left out, and so is one that was
     not played for it: the scorer does the same until an arbiter has ruled who sat where. Each play in a deal that
@@ -153,7 +153,7 @@ def comparable_deals(plays: Iterable[ScoredPlay], teams: Teams, *, provisional: 
 
 
 def _lineups_if_complete(deal: int, plays: Iterable[ScoredPlay], teams: Teams) -> dict[str, Lineup] | None:
-    """Say who sat where; None: not one of a team at each wind, by plays out of place."""
+    """Return who sat where; None: not one of a team at each wind, by plays out of place."""
     listed = list(plays)
     try:
         return deal_lineups(deal, listed, teams)
@@ -175,7 +175,7 @@ def _explain(
 
 
 def _where(play: ScoredPlay) -> tuple[str, int]:
-    """Give section and table: sections number their tables each for itself."""
+    """Return section and table: sections number their tables each for itself."""
     return play.section or "", real_table(play)
 
 
@@ -283,7 +283,7 @@ def _add(totals: Totals, entries: Entries, found: Mapping[str, Lineup], profile:
 
 
 def team_result(team: str, found: Mapping[str, Lineup], profile: ComparisonRules) -> tuple[Exact, int]:
-    """Give what a team has of one deal, in which none is missing: IMPs after awards and fines, and the fines."""
+    """Return what a team has of one deal, in which none is missing: IMPs after awards and fines, and the fines."""
     sat = found[team].items()
     fines = sum(play.fines.get(seat, 0) for seat, play in sat)
     awards = sum(play.awards.get(seat, 0) for seat, play in sat)
@@ -293,7 +293,7 @@ def team_result(team: str, found: Mapping[str, Lineup], profile: ComparisonRules
 def _direct_comparison(
     played: list[Mapping[str, Lineup]], entries: Entries, profile: ComparisonRules, tied: Whole
 ) -> Whole:
-    """Give the IMPs won against the other tied teams, deal by deal."""
+    """Return the IMPs won against the other tied teams, deal by deal."""
     names = [entries.names[number] for number in tied.tolist()]
     return np.array(
         [

@@ -56,7 +56,7 @@ class Demo:
         click.echo(f"{time.monotonic() - self._began:6.1f} s  {who:<8}  {text}")
 
     def play(self, *, once: bool) -> int:
-        """Run the event; give the exit code."""
+        """Run the event; return the exit code."""
         if self._folder.is_dir() and any(self._folder.iterdir()):
             raise FolderTaken(
                 f"{self._folder} is not empty; the demo plays in a new folder, so that it spoils no event"
@@ -75,7 +75,7 @@ class Demo:
         return code
 
     def _make(self) -> int:
-        """Write the event's folder; give how many plays it has."""
+        """Write the event's folder; return how many plays it has."""
         return len(make_event(self._folder, seed=self._seed, said=partial(self.say, "club")))
 
     def _start(self, running: ExitStack) -> None:
@@ -86,7 +86,7 @@ class Demo:
             self._child(running, f"table {table}", ["kiosk", str(config), "--picture", str(picture)])
 
     def _start_scorer(self, running: ExitStack) -> int:
-        """Start the scorer, its page on the usual port if nobody has it; give the broker's port."""
+        """Start the scorer, its page on the usual port if nobody has it; return the broker's port."""
         arguments = ["scorer", str(self._folder), "--broker", self._broker, "--mqtt-port", "0", "--desk-port"]
         scorer = self._child(running, "scorer", [*arguments, str(PORT)])
         if "desk_port_taken" in scorer.wait_for(r"^Desk: |desk_port_taken", START_S):
@@ -135,7 +135,7 @@ class Demo:
         return view
 
     def _close(self, view: dict[str, Any], plays: int) -> int:
-        """Recompute everything, show the standings, and say whether all is right."""
+        """Recompute everything, show the standings, and return whether all is right."""
         store, table = self._folder / "scorer.sqlite", self._folder / STANDINGS
         journal = facts(store)
         problems = audit_event(store, table, view, plays)
@@ -163,7 +163,7 @@ def _tell_plays(results: list[Fact]) -> None:
 
 
 def table_is_done(table: dict[str, Any]) -> bool:
-    """Say whether a table has played its last deal and every fact of it is safe."""
+    """Return whether a table has played its last deal and every fact of it is safe."""
     return bool(table["unsent"] == 0 and table["state"] == "finished")
 
 
@@ -186,7 +186,7 @@ RIICHI: Final = 0.3
 
 
 def make_evening(folder: Path, *, seed: int = 0, reaction_ms: int = 700) -> int:
-    """Write the evening's folder, with what the people at each table do; give how many hands there are."""
+    """Write the evening's folder, with what the people at each table do; return how many hands there are."""
     people = [Player(id=f"p{number:02d}", name=name) for number, name in enumerate(PLAYERS[: 4 * len(TABLES)], 1)]
     booked = tuple(
         RiichiBooking(1, table, profile, {seat: people[4 * at + place].id for place, seat in enumerate(SEATS)})
@@ -257,7 +257,7 @@ class RiichiDemo(Demo):
         return [fact for fact in facts(self._folder / STORE) if fact["type"] == "riichi_hand"]
 
     def _close(self, view: dict[str, Any], plays: int) -> int:
-        """Recompute everything, show the scores, and say whether all is right."""
+        """Recompute everything, show the scores, and return whether all is right."""
         hands, event = self._hands(), open_event(self._folder)
         problems = [*evening_problems(hands, TABLES), *(f"alert: {one['code']}" for one in view["alerts"])]
         for booking in event.plan.riichi:

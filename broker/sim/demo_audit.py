@@ -28,7 +28,7 @@ def facts(store: Path) -> list[Fact]:
 
 
 def audit_event(store: Path, standings: Path, view: dict[str, Any], plays: int) -> list[str]:
-    """Give everything that is off, in words; nothing where all is right."""
+    """Return everything that is off, in words; nothing where all is right."""
     journal = facts(store)
     results = [fact for fact in journal if fact["type"] == "result"]
     problems = [*_counts(journal, results, plays), *_fouled(journal)]
@@ -167,7 +167,7 @@ def _session(table: int, profile: str, told: list[Fact]) -> Iterator[str]:
 
 
 def _paid(event: dict[str, Any], stands: dict[str, Any], *, nearest: bool) -> dict[str, int]:
-    """Give what each wins or loses; `stands` is where the session stood before."""
+    """Return what each wins or loses; `stands` is where the session stood before."""
     due = {seat: -STICK * (seat in event.get("riichi", ())) for seat in SEATS}
     if event["kind"] == "draw":
         tenpai = event.get("tenpai", ())
@@ -191,7 +191,7 @@ def _paid(event: dict[str, Any], stands: dict[str, Any], *, nearest: bool) -> di
 def _shares(
     win: dict[str, Any], winner: str, loser: str | None, dealer: str, counters: int
 ) -> Iterator[tuple[str, int]]:
-    """Give who pays what for one hand."""
+    """Return who pays what for one hand."""
     base = _base(win)
     if loser is not None:
         yield loser, _rounded(base * (6 if winner == dealer else 4)) + 300 * counters
@@ -212,7 +212,7 @@ def _rounded(points: int) -> int:
 
 
 def luck_lines(results: Iterable[Fact], imps: Mapping[tuple[int, int, str], int]) -> Iterator[str]:
-    """Give the spread of points, of points against the same seat elsewhere, and of IMPs; nothing without results."""
+    """Return the spread of points, of points against the same seat elsewhere, and of IMPs; nothing without results."""
     of_seat: dict[tuple[int, str], list[int]] = {}
     for result in results:
         for seat in SEATS:

@@ -59,7 +59,7 @@ Report = Callable[[str], None]
 def make_event(
     folder: Path, *, rounds: int = SIZE, seed: int = 0, reaction_ms: int = 1100, said: Report = lambda _: None
 ) -> tuple[NumberedPlay, ...]:
-    """Write the event's folder, play its hands, and write what the people at the tables do; give the plays."""
+    """Write the event's folder, play its hands, and write what the people at the tables do; return the plays."""
     bookings = tuple(booking for booking in sixteen_players() if booking.round <= rounds)
     ids = [f"p{number:02d}" for number in range(1, len(PLAYERS) + 1)]
     plays = tuple(
@@ -130,13 +130,13 @@ def played_hands(
 
 
 def player_strengths(seed: int) -> dict[int, float]:
-    """Give the 16 players strengths in equal steps; who is strong is drawn."""
+    """Return the 16 players strengths in equal steps; who is strong is drawn."""
     numbers = Random(f"{seed} strengths").sample(range(1, 17), 16)  # noqa: S311 - simulated players, no secret
     return {number: 1 - (1 - WEAKEST) * at / 15 for at, number in enumerate(numbers)}
 
 
 def _describe(hosted: EventPlay) -> str:
-    """Say how a play ended."""
+    """Return how a play ended."""
     outcome: Outcome = hosted.played.outcome
     if outcome.win == "draw":
         return "a draw"
@@ -181,7 +181,7 @@ class StagedPlay:
 
 
 def stage_plays(hosted: Iterable[EventPlay], chance: random.Random) -> dict[int, list[StagedPlay]]:
-    """Give all plays, by table. The first play of every other table is laid wrongly at first."""
+    """Return all plays, by table. The first play of every other table is laid wrongly at first."""
     plays = list(hosted)
     false_hu = _false_hu(plays, chance)
     by_table: dict[int, list[StagedPlay]] = {}
@@ -209,7 +209,7 @@ def _false_hu(plays: list[EventPlay], chance: random.Random) -> dict[int, dict[S
 
 
 def as_script(plays: list[StagedPlay], reaction_ms: int, pin: str) -> dict[str, object]:
-    """Give what `kiosk.sim` reads; `pin` is the arbiters'."""
+    """Return what `kiosk.sim` reads; `pin` is the arbiters'."""
     return {"plays": [asdict(course) for course in plays], "reaction_ms": reaction_ms, "pin": pin}
 
 

@@ -39,7 +39,7 @@ class RankingMeasures(NamedTuple):
 
 
 def shared_places(totals: Table) -> Table:
-    """Give places, best first, of each row's totals; equal ones share the mean of theirs."""
+    """Return places, best first, of each row's totals; equal ones share the mean of theirs."""
     better = (totals[:, None, :] > totals[:, :, None]).sum(axis=2)
     equal = (totals[:, None, :] == totals[:, :, None]).sum(axis=2)
     shared: Table = better + (equal + 1) / 2
@@ -70,7 +70,7 @@ def add_up_sessions(totals: Table, sessions: int) -> Table:
 
 
 def share_of_columns(values: Table) -> float:
-    """Give the share of the variance that lies between the columns, without what chance alone would show there.
+    """Return the share of the variance that lies between the columns, without what chance alone would show there.
 
     One-way analysis of variance. Plays of a deal x deals and seats: the share of the deal. Events x players: that of
     strength.
@@ -107,7 +107,7 @@ class EventBothWays(NamedTuple):
 
 
 def strength_ladder(weakest: float) -> list[float]:
-    """Give the strengths in equal steps from 1 down, the strongest first."""
+    """Return the strengths in equal steps from 1 down, the strongest first."""
     return [1 - (1 - weakest) * at / (PLAYERS - 1) for at in range(PLAYERS)]
 
 
@@ -182,7 +182,7 @@ def _by_seat(sections: list[list[ScoredPlay]]) -> list[list[int]]:
 
 
 def report_lines(events: list[EventBothWays]) -> Iterator[str]:
-    """Give the lines of the table."""
+    """Return the lines of the table."""
     columns = dict(_columns(events))
     yield "| plays | ranked by | events | variance of a place | correlation with strength | share of strength |"
     yield "|---|---|---|---|---|---|"
@@ -199,7 +199,7 @@ def report_lines(events: list[EventBothWays]) -> Iterator[str]:
 
 
 def _columns(events: list[EventBothWays]) -> Iterator[tuple[str, NDArray[Any]]]:
-    """Give totals by way of ranking: events x sections x players."""
+    """Return totals by way of ranking: events x sections x players."""
     yield "own deals, points", np.array([one.own_points for one in events])
     yield "same deals, points", np.array([one.same_points for one in events])
     for at, together in enumerate(TOGETHER):

@@ -75,7 +75,7 @@ TILES_OF: Final = _vectors()
 
 
 def _related() -> NDArray[np.bool_]:
-    """Say which two chows are worth 1 fan: alike, alike in two suits, a short straight, or both ends of a suit."""
+    """Return which two chows are worth 1 fan: alike, alike in two suits, a short straight, or both ends of a suit."""
     suit, low = np.divmod(np.arange(CHOWS), 7)
     same_suit = suit[:, None] == suit[None, :]
     apart = np.abs(low[:, None] - low[None, :])
@@ -131,7 +131,7 @@ class Family(NamedTuple):
 
 @cache
 def plans() -> Plans:
-    """Give all plans, each hand once, under the family in which it is worth most."""
+    """Return all plans, each hand once, under the family in which it is worth most."""
     families = sorted(_families(), key=lambda family: -family.value)
     sets = np.concatenate([np.sort(family.sets, axis=1) for family in families])
     pairs = np.concatenate([family.pairs for family in families])
@@ -195,7 +195,7 @@ def _tiles_of(suit: int) -> tuple[int, ...]:
 
 
 def _few_pungs(chows: Sequence[int], pungs: Sequence[int], count: int) -> Iterator[tuple[int, ...]]:
-    """Give so many sets of which one at most is a pung: more of them are matter for All Pungs."""
+    """Return so many sets of which one at most is a pung: more of them are matter for All Pungs."""
     yield from combinations_with_replacement(chows, count)
     for some in combinations_with_replacement(chows, count - 1):
         yield from ((*some, one) for one in pungs)
@@ -213,7 +213,7 @@ def _half_flush(suit: int) -> Iterator[tuple[int, ...]]:
 
 
 def _all_types() -> Iterator[Family]:
-    """Give hands with three suits, a wind and a dragon, one of the honours as the pair."""
+    """Return hands with three suits, a wind and a dragon, one of the honours as the pair."""
     chows = [[chow(suit, low) for low in range(7)] for suit in SUITS]
     either = [[*chows[suit], *(pung(tile) for tile in _tiles_of(suit))] for suit in SUITS]
     of_suits = {sets for at in SUITS for sets in product(*(either[s] if s == at else chows[s] for s in SUITS))}
@@ -222,7 +222,7 @@ def _all_types() -> Iterator[Family]:
 
 
 def _with_any(name: str, value: int, cores: Sequence[Sequence[int]]) -> Family:
-    """Give three sets with any fourth and any pair."""
+    """Return three sets with any fourth and any pair."""
     return _of(name, value, [(*core, one) for core in cores for one in ALL], PAIRS)
 
 
@@ -234,7 +234,7 @@ def _of(
 
 
 def _extras(sets: Whole, pairs: Whole, tiles: Whole) -> Whole:
-    """Give what a hand has beside Mixed Shifted Chows, Half Flush or All Types, as far as these never imply it."""
+    """Return what a hand has beside Mixed Shifted Chows, Half Flush or All Types, as far as these never imply it."""
     chows = (sets < CHOWS).sum(axis=1)
     terminals = np.array([tile in ORPHANS for tile in range(len(KINDS))])
     simples = ~tiles[:, terminals].any(axis=1)
@@ -255,7 +255,7 @@ def _chow_pair(sets: Whole) -> NDArray[np.bool_]:
 
 
 def _knitted_straights() -> Listed:
-    """Give 147, 258, 369 in three suits with a set and a pair."""
+    """Return 147, 258, 369 in three suits with a set and a pair."""
     knitted = np.array([[tile in nine for tile in PAIRS] for nine in KNITTED], dtype=np.int8)
     way, last, pair = (grid.ravel() for grid in np.meshgrid(range(len(knitted)), ALL, PAIRS, indexing="ij"))
     tiles = knitted[way] + TILES_OF[last]
@@ -267,7 +267,7 @@ def _knitted_straights() -> Listed:
 
 
 def _singles() -> Listed:
-    """Give Lesser and Greater Honours and Knitted Tiles, and Thirteen Orphans."""
+    """Return Lesser and Greater Honours and Knitted Tiles, and Thirteen Orphans."""
     rows = [nine_and_honors for nine in KNITTED for nine_and_honors in combinations((*sorted(nine), *HONORS), 14)]
     tiles = np.zeros((len(rows) + len(ORPHANS), len(KINDS)), dtype=np.int8)
     for at, row in enumerate(rows):
@@ -288,7 +288,7 @@ NO_PLANS: Final = (np.zeros((len(KINDS), 0), dtype=np.int8), np.zeros(0))
 
 
 def all_pungs(held: Whole, melds: tuple[TableMeld, ...]) -> tuple[Whole, Whole]:
-    """Give All Pungs of what is there twice, with the pair of anything held; and what each counts for."""
+    """Return All Pungs of what is there twice, with the pair of anything held; and what each counts for."""
     twice = [int(at) for at in np.flatnonzero(held >= TILES_OF_PAIR)]
     needed = SETS_OF_HAND - len(melds)
     if len(twice) + len(melds) < FEWEST_PAIRS or any(meld.kind == "chow" for meld in melds):
@@ -316,7 +316,7 @@ def _all_pungs_counts_for(pungs: tuple[int, ...], pair: int) -> float:
 
 
 def seven_pairs(held: Whole, melds: tuple[TableMeld, ...]) -> tuple[Whole, Whole]:
-    """Give Seven Pairs of the pairs that are there and what else is held."""
+    """Return Seven Pairs of the pairs that are there and what else is held."""
     twice = [int(at) for at in np.flatnonzero(held >= TILES_OF_PAIR)]
     if melds or len(twice) < FEWEST_PAIRS:
         return NO_PLANS

@@ -116,7 +116,7 @@ def play_event(
 
 
 def scored_play(hosted: EventPlay, payments: PaymentRules, name_of: Callable[[int], str] = str) -> ScoredPlay:
-    """Give a play as scoring takes it."""
+    """Return a play as scoring takes it."""
     booking = hosted.booking
     players = {seat: name_of(number) for seat, number in booking.players.items()}
     return ScoredPlay(booking.deal, booking.table, players, seat_points(hosted.played.outcome, payments))

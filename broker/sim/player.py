@@ -109,7 +109,7 @@ def _weights(wanted: Whole, held: Whole, unseen: Whole, chance: Whole) -> Whole:
 
 @lru_cache(maxsize=1024)
 def _plans_with_melds(melded: tuple[int, ...]) -> Plans:
-    """Give the plans that have these melds: what they still ask of the concealed tiles, and their other sets."""
+    """Return the plans that have these melds: what they still ask of the concealed tiles, and their other sets."""
     if not melded:
         return plans()
     tiles, sets, value, winds = _plans_with_melds(melded[:-1])
@@ -122,7 +122,7 @@ def _plans_with_melds(melded: tuple[int, ...]) -> Plans:
 
 @lru_cache(maxsize=1024)
 def _counts_for(melded: tuple[int, ...], winds: tuple[int, int], *, claimed: bool) -> Whole:
-    """Give what each of these plans counts for, with what pungs of the seat's and the round's wind are worth."""
+    """Return what each of these plans counts for, with what pungs of the seat's and the round's wind are worth."""
     own, of_round = winds
     there = _plans_with_melds(melded)
     pung_of_own, pung_of_round = (there.winds >> own) & 1, (there.winds >> of_round) & 1
@@ -132,7 +132,7 @@ def _counts_for(melded: tuple[int, ...], winds: tuple[int, int], *, claimed: boo
 
 
 def after_each_discard(view: Outlook, held: Whole) -> Whole:
-    """Give for each kind how good the hand is without one of it; what is not held changes nothing."""
+    """Return for each kind how good the hand is without one of it; what is not held changes nothing."""
     asked = (view.tiles >= held) & (held > 0)
     lost = view.weight @ asked
     kept: Whole = view.sum - lost * (1 - view.chance)
@@ -140,7 +140,7 @@ def after_each_discard(view: Outlook, held: Whole) -> Whole:
 
 
 def after_claim(view: PlayerView, claim: Action) -> tuple[tuple[str, ...], TableMeld]:
-    """Give what stays concealed after a chow or pung, before the discard, and the meld."""
+    """Return what stays concealed after a chow or pung, before the discard, and the meld."""
     tile = view.offered
     meld = sorted((tile, *(CHOWS[tile][claim.tile or ""] if claim.do == "chow" else (tile, tile))))
     kind: MeldKind = "chow" if claim.do == "chow" else "pung"
@@ -179,7 +179,7 @@ def _missing_with(view: PlayerView, claim: Action) -> int:
 
 
 def _missing_after(concealed: tuple[str, ...], melds: Melds, tile: str) -> tuple[int, int]:
-    """Give what is missing after a discard, and the fewer the better, how many kinds do not help."""
+    """Return what is missing after a discard, and the fewer the better, how many kinds do not help."""
     return _shape(tuple(sorted(tiles_left(concealed, (tile,)))), melds)
 
 
@@ -190,13 +190,13 @@ def _shape(concealed: tuple[str, ...], melds: Melds) -> tuple[int, int]:
 
 
 def hopeless(view: PlayerView, now: Outlook) -> bool:
-    """Say whether more tiles are missing than can still come: the own wall, and about one claim in three turns."""
+    """Return whether more tiles are missing than can still come: the own wall, and about one claim in three turns."""
     left = view.own.wall
     return now.missing > left + (left + 2) // 3 or not now.sum
 
 
 def safest(view: PlayerView, discards: Sequence[Action]) -> Action:
-    """Give the discard that most others have passed lately, then the one of which most is seen."""
+    """Return the discard that most others have passed lately, then the one of which most is seen."""
     latest = {tile for one in view.before for tile in one.river[-2:]}
 
     def safety(action: Action) -> tuple[bool, int, bool]:

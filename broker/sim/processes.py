@@ -57,7 +57,7 @@ class DemoProcess:
         return self._process.poll()
 
     def wait_for(self, pattern: str, timeout: float) -> str:
-        """Wait until it has said something; give the first group, or all of it. Raises TimeoutError."""
+        """Wait until it has said something; return the first group, or all of it. Raises TimeoutError."""
 
         def found() -> re.Match[str] | None:
             return next((match for line in self._seen if (match := re.search(pattern, line))), None)

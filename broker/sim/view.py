@@ -59,7 +59,7 @@ class PlayerView(Struct, frozen=True, dict=True):
 
 
 def view_from(play: PlayState, seat: Seat) -> PlayerView:
-    """Give what a seat sees of a play."""
+    """Return what a seat sees of a play."""
     return PlayerView(
         seat=seat,
         concealed=play.hand(seat).concealed,
@@ -84,7 +84,7 @@ class Chance(Protocol):
     """Numbers by chance: `random.Random(seed)`."""
 
     def random(self) -> float:
-        """Give a number from 0 up to 1."""
+        """Return a number from 0 up to 1."""
 
 
 NewChance = Callable[[str], Chance]

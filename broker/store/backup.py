@@ -43,7 +43,7 @@ class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
     files: dict[str, Digest]
 
     def same_content(self, other: "Manifest") -> bool:
-        """Say whether another copy would tell nothing new."""
+        """Return whether another copy would tell nothing new."""
         return (self.event, self.height, self.refused, self.files) == (
             other.event,
             other.height,
@@ -65,7 +65,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def file_digest(path: Path, *, from_disk: bool = False) -> str:
-    """Give a file's SHA-256. `from_disk`: not from the memory in which the system keeps what was just written."""
+    """Return a file's SHA-256. `from_disk`: not from the memory in which the system keeps what was just written."""
     with path.open("rb") as file:
         if from_disk:
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
@@ -76,7 +76,7 @@ COPY_NAME: Final = re.compile(r"(?P<event>[a-z0-9][a-z0-9-]*)-backup-(?P<number>
 
 
 def copy_names(names: Iterable[str], event: str | None = None) -> list[str]:
-    """Give those names that are of copies (of one event), the newest first."""
+    """Return those names that are of copies (of one event), the newest first."""
     found = [match for name in names if (match := COPY_NAME.fullmatch(name)) and event in {None, match["event"]}]
     return [match[0] for match in sorted(found, key=lambda match: (match["event"], -int(match["number"])))]
 
@@ -90,7 +90,7 @@ def next_copy_name(names: Iterable[str], event: str, now: int) -> str:
 
 
 def surplus_copies(names: Iterable[str], event: str, keep: int) -> list[str]:
-    """Give the copies of an event that are one too many."""
+    """Return the copies of an event that are one too many."""
     return copy_names(names, event)[keep:]
 
 
@@ -121,7 +121,7 @@ def copy_event(folder: Path, event: str, target: Path, further: Iterable[CopyMor
 
 
 def files_of(folder: Path) -> Iterator[Path]:
-    """Give the files that make up an event: no links, nothing hidden, nothing that is only being worked on."""
+    """Return the files that make up an event: no links, nothing hidden, nothing that is only being worked on."""
     for path in sorted(folder.iterdir()):
         if (
             path.name.startswith(".")
@@ -219,7 +219,7 @@ _GONE: Final = "there is no such folder: is the stick in, and mounted there?"
 
 
 def make_copy(folder: Path, event: str, target: Path, now: int, keep: int, further: Sequence[CopyMore] = ()) -> Path:
-    """Copy the event in `folder` into `target`, which must be there; give the copy, or the last one if nothing is new.
+    """Copy the event in `folder` into `target`, which must be there; return the copy, or the last one if unchanged.
 
     `now`: wall clock, ms since 1970; `further`: what rooms above have in a database. Raises BackupFailed; what was in
     `target` is then as it was.
@@ -273,7 +273,7 @@ def _count_rows(store: Path) -> tuple[int, int]:
 
 
 def _finish(new: Path, manifest: Manifest, keep: int) -> Path:
-    """Give the copy its name, and let the oldest ones go; where it says nothing new, the last one stays the last."""
+    """Return the copy its name, and let the oldest ones go; where it says nothing new, the last one stays the last."""
     target = new.parent
     names = [path.name for path in target.iterdir()]
     last = next(iter(copy_names(names, manifest.event)), None)
@@ -299,7 +299,7 @@ WRITTEN_LAST = "event.toml"
 
 
 def choose_copy(source: Path, event: str | None) -> tuple[Path, Manifest, list[BackupBroken]]:
-    """Give the newest copy that is whole, and what is wrong with those that are newer.
+    """Return the newest copy that is whole, and what is wrong with those that are newer.
 
     `source` is a copy, or a folder of copies, of one event unless it is named. Raises BackupMissing, BackupBroken.
     """

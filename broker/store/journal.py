@@ -47,10 +47,10 @@ class Reader(Protocol):
     """A journal as it was at one moment. Changes nothing, locks nothing, hinders no scorer."""
 
     def entries(self) -> Generator[Entry, None, None]:
-        """Give all accepted messages as they are stored, in the order in which they were taken."""
+        """Return all accepted messages as they are stored, in the order in which they were taken."""
 
     def refused(self) -> Iterator[RefusedRow]:
-        """Give all kept refusals, oldest first."""
+        """Return all kept refusals, oldest first."""
 
     def close(self) -> None:
         """Let go of it; may be called twice."""
@@ -80,10 +80,10 @@ class Journal(Reader, Protocol):
         """Keep beside the journal what is no message, in the place of what this key had. Inside `commit` only."""
 
     def remembered(self, prefix: str) -> dict[str, str]:
-        """Give what is kept beside the journal under keys that begin so, by what follows in the key."""
+        """Return what is kept beside the journal under keys that begin so, by what follows in the key."""
 
     def messages(self) -> Iterator[Recorded]:
-        """Give all accepted messages in the order in which they were taken. Raises StoreBroken."""
+        """Return all accepted messages in the order in which they were taken. Raises StoreBroken."""
 
     def check(self) -> None:
         """Show that this scorer is alive, and learn whether it is still the active one. Raises StoreLost.
@@ -93,12 +93,12 @@ class Journal(Reader, Protocol):
 
 
 def sequence_of(message: Recorded) -> tuple[int, int]:
-    """Give whose message it is, and which of theirs: each pair is in a journal once."""
+    """Return whose message it is, and which of theirs: each pair is in a journal once."""
     return (DESK, message.number) if isinstance(message, Ruling) else (message.table, message.seq)
 
 
 def decoded(entries: Generator[Entry, None, None]) -> Iterator[Recorded]:
-    """Give the messages of a journal. Raises StoreBroken."""
+    """Return the messages of a journal. Raises StoreBroken."""
     with closing(entries):  # else it would end whenever the interpreter likes, maybe after its connection
         for _, body in entries:
             yield message_of(body)
@@ -108,7 +108,7 @@ fact_of: Final[Callable[[bytes], LogMessage]] = decoder(LogMessage).decode
 
 
 def message_of(body: bytes) -> Recorded:
-    """Give what is stored as a message: nearly always a fact. Raises StoreBroken."""
+    """Return what is stored as a message: nearly always a fact. Raises StoreBroken."""
     try:
         return fact_of(body)
     except UNREADABLE as no_fact:
@@ -118,7 +118,7 @@ def message_of(body: bytes) -> Recorded:
 
 
 def fingerprint(reader: Reader) -> str:
-    """Give a hash of everything that was taken and refused: equal journals have the same one."""
+    """Return a hash of everything that was taken and refused: equal journals have the same one."""
     digest = hashlib.sha256()
     for received_at, body in reader.entries():
         digest.update(b"%d %d " % (received_at, len(body)) + body)
@@ -128,7 +128,7 @@ def fingerprint(reader: Reader) -> str:
 
 
 def copy_journal(source: Reader, target: Journal) -> int:
-    """Copy a whole journal into an empty one, all or nothing, and read it back; give its height. Raises StoreBroken."""
+    """Copy a journal into an empty one, all or nothing, and read it back; return its height. Raises StoreBroken."""
     with target.commit():
         for received_at, body in source.entries():
             target.append(message_of(body), received_at)

@@ -36,7 +36,7 @@ class DatabaseAddress(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 
 
 def database_of(folder: Path) -> DatabaseAddress | None:
-    """Give what `store.toml` says; None for SQLite. Raises StoreAddressRefused."""
+    """Return what `store.toml` says; None for SQLite. Raises StoreAddressRefused."""
     path = folder / SETTING
     try:
         return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), DatabaseAddress)
@@ -47,7 +47,7 @@ def database_of(folder: Path) -> DatabaseAddress | None:
 
 
 def event_name(folder: Path) -> str:
-    """Give the name of the event in a folder. Raises NoEvent."""
+    """Return the name of the event in a folder. Raises NoEvent."""
     try:
         return str(tomllib.loads((folder / "event.toml").read_text(encoding="utf-8"))["name"])
     except (OSError, KeyError, ValueError) as error:
@@ -55,12 +55,12 @@ def event_name(folder: Path) -> str:
 
 
 def has_started(folder: Path) -> bool:
-    """Say whether anything may have been recorded for the event in this folder."""
+    """Return whether anything may have been recorded for the event in this folder."""
     return (folder / STORE).exists() or (folder / SETTING).exists()
 
 
 def agreed_database(folder: Path, wanted: DatabaseAddress) -> DatabaseAddress:
-    """Give the place that was named, unless the journal is elsewhere: it is in one place. Raises StoreDiffers."""
+    """Return the place that was named, unless the journal is elsewhere: it is in one place. Raises StoreDiffers."""
     found = database_of(folder)
     if found is None and (folder / STORE).exists():
         raise StoreDiffers(f"the journal is in {STORE}: `homologue store move` moves it")
@@ -90,7 +90,7 @@ def _sync_directory(folder: Path) -> None:
 
 
 def connection_parameters(place: DatabaseAddress, folder: Path) -> Mapping[str, str]:
-    """Give what libpq is told. Raises StoreAddressRefused; no text of it has a password in it."""
+    """Return what libpq is told. Raises StoreAddressRefused; no text of it has a password in it."""
     from psycopg import ProgrammingError  # noqa: PLC0415 - only events in PostgreSQL load its library
     from psycopg.conninfo import conninfo_to_dict  # noqa: PLC0415 - as above
 

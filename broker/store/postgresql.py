@@ -73,7 +73,7 @@ def _ensure_schema(connection: psycopg.Connection) -> None:
 
 
 def _schema_exists(connection: psycopg.Connection) -> bool:
-    """Say whether there are tables."""
+    """Return whether there are tables."""
     return connection.execute("SELECT to_regclass('homologue.about')").fetchone() != (None,)
 
 
@@ -126,7 +126,7 @@ def _set_up_session(connection: psycopg.Connection) -> None:
 
 @contextmanager
 def _store_errors(connection: psycopg.Connection, what: str) -> Iterator[None]:
-    """Give the library's errors as ours: the store is lost with its connection, otherwise it is broken."""
+    """Return the library's errors as ours: the store is lost with its connection, otherwise it is broken."""
     try:
         yield
     except psycopg.Error as error:
@@ -135,7 +135,7 @@ def _store_errors(connection: psycopg.Connection, what: str) -> Iterator[None]:
 
 
 def _one_line(error: psycopg.Error) -> str:
-    """Give its text in one line. libpq puts no password into it."""
+    """Return its text in one line. libpq puts no password into it."""
     return " ".join(str(error).split()) or type(error).__name__
 
 
@@ -189,7 +189,7 @@ class Lease:
 
 
 def _lock_number(event: str) -> int:
-    """Give the number of an event's lock: 63 bits of a hash."""
+    """Return the number of an event's lock: 63 bits of a hash."""
     return int.from_bytes(hashlib.sha256(f"homologue {event}".encode()).digest()[:8]) >> 1
 
 
@@ -232,16 +232,16 @@ class PostgresReader:
         self._connection.close()
 
     def entries(self) -> Generator[Entry, None, None]:
-        """Give all accepted messages as they are stored. Raises StoreLost."""
+        """Return all accepted messages as they are stored. Raises StoreLost."""
         return _entries_in(self._connection, self._event)
 
     def refused(self) -> Iterator[RefusedRow]:
-        """Give all kept refusals, oldest first. Raises StoreLost."""
+        """Return all kept refusals, oldest first. Raises StoreLost."""
         return _refused_in(self._connection, self._event)
 
 
 def _entries_in(connection: psycopg.Connection, event: str) -> Generator[Entry, None, None]:
-    """Give what a journal holds. Raises StoreBroken, StoreLost."""
+    """Return what a journal holds. Raises StoreBroken, StoreLost."""
     with (
         _store_errors(connection, "the journal cannot be read"),
         connection.transaction(),
@@ -252,7 +252,7 @@ def _entries_in(connection: psycopg.Connection, event: str) -> Generator[Entry, 
 
 
 def _refused_in(connection: psycopg.Connection, event: str) -> Iterator[RefusedRow]:
-    """Give what was refused. Raises StoreBroken, StoreLost."""
+    """Return what was refused. Raises StoreBroken, StoreLost."""
     with _store_errors(connection, "what was refused cannot be read"), connection.transaction():
         for at, code, topic, *rest in connection.execute(REFUSED, (event,)):
             yield RefusedRow(at, code, topic.decode(), *rest)
@@ -370,20 +370,20 @@ class PostgresJournal:
         self._connection.execute(REMEMBER, (self._event, key, value))
 
     def remembered(self, prefix: str) -> dict[str, str]:
-        """Give what is kept beside the journal under keys that begin so, by what follows in the key."""
+        """Return what is kept beside the journal under keys that begin so, by what follows in the key."""
         rows = self._connection.execute(REMEMBERED, (self._event, prefix)).fetchall()
         return {key.removeprefix(prefix): value for key, value in rows}
 
     def messages(self) -> Iterator[Recorded]:
-        """Give all accepted messages in the order in which they were taken. Raises StoreBroken."""
+        """Return all accepted messages in the order in which they were taken. Raises StoreBroken."""
         return decoded(self.entries())
 
     def entries(self) -> Generator[Entry, None, None]:
-        """Give all accepted messages as they are stored. Raises StoreBroken, StoreLost."""
+        """Return all accepted messages as they are stored. Raises StoreBroken, StoreLost."""
         return _entries_in(self._connection, self._event)
 
     def refused(self) -> Iterator[RefusedRow]:
-        """Give all kept refusals, oldest first."""
+        """Return all kept refusals, oldest first."""
         return _refused_in(self._connection, self._event)
 
     def check(self) -> None:

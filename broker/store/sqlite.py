@@ -126,20 +126,20 @@ class SqliteJournal:
         self._store.execute("INSERT INTO about VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = ?2", (key, value))
 
     def remembered(self, prefix: str) -> dict[str, str]:
-        """Give what is kept beside the journal under keys that begin so, by what follows in the key."""
+        """Return what is kept beside the journal under keys that begin so, by what follows in the key."""
         rows = self._store.execute("SELECT key, value FROM about WHERE substr(key, 1, ?) = ?", (len(prefix), prefix))
         return {key.removeprefix(prefix): value for key, value in rows}
 
     def messages(self) -> Iterator[Recorded]:
-        """Give all accepted messages in the order in which they were taken. Raises StoreBroken."""
+        """Return all accepted messages in the order in which they were taken. Raises StoreBroken."""
         return decoded(self.entries())
 
     def entries(self) -> Generator[Entry, None, None]:
-        """Give all accepted messages as they are stored. Raises StoreBroken."""
+        """Return all accepted messages as they are stored. Raises StoreBroken."""
         return _entries_in(self._store)
 
     def refused(self) -> Iterator[RefusedRow]:
-        """Give all kept refusals, oldest first."""
+        """Return all kept refusals, oldest first."""
         return _refused_in(self._store)
 
     def check(self) -> None:
@@ -168,11 +168,11 @@ class SqliteReader:
         self._store.close()
 
     def entries(self) -> Generator[Entry, None, None]:
-        """Give all accepted messages as they are stored. Raises StoreBroken."""
+        """Return all accepted messages as they are stored. Raises StoreBroken."""
         return _entries_in(self._store)
 
     def refused(self) -> Iterator[RefusedRow]:
-        """Give all kept refusals, oldest first. Raises StoreBroken."""
+        """Return all kept refusals, oldest first. Raises StoreBroken."""
         return _refused_in(self._store)
 
 
@@ -195,7 +195,7 @@ def give_new_name(path: Path) -> None:
 
 
 def _entries_in(store: sqlite3.Connection) -> Generator[Entry, None, None]:
-    """Give what a journal holds. Raises StoreBroken."""
+    """Return what a journal holds. Raises StoreBroken."""
     try:
         # Not `yield from`: left early it would close the cursor, which a closed connection refuses.
         for row in store.execute("SELECT received_at, body FROM journal ORDER BY height"):  # noqa: UP028 - as said
@@ -205,7 +205,7 @@ def _entries_in(store: sqlite3.Connection) -> Generator[Entry, None, None]:
 
 
 def _refused_in(store: sqlite3.Connection) -> Iterator[RefusedRow]:
-    """Give what was refused. Raises StoreBroken."""
+    """Return what was refused. Raises StoreBroken."""
     query = "SELECT received_at, code, topic, body, table_no, seq, id FROM refused ORDER BY number"
     try:
         for row in store.execute(query):

@@ -102,7 +102,7 @@ def _pages(services: Services, *, attends: bool) -> DashboardRenderer:
 
 
 def _result_routes(feed: ViewFeed, services: Services, access: Access, live: LivePages) -> Iterator[Route]:
-    """Give the routes of what is made from the plays."""
+    """Return the routes of what is made from the plays."""
     if services.moments is None:
         return
     sheets, carriers = Sheets(services.moments, services.clock), CarriersNow(services.moments, services.clock)

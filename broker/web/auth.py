@@ -59,7 +59,7 @@ class Visitor:
     """Pages of other rooms at this desk."""
 
     def may(self, right: Right) -> bool:
-        """Say whether this visitor has a right. In an open room everybody may look, and nobody may do anything.
+        """Return whether this visitor has a right. In an open room everybody may look, and nobody may do anything.
 
         Where the desk is `open_public` everybody may see what players may know.
         """
@@ -95,7 +95,7 @@ class Access:
         self._ways += tuple(ways)
 
     def visitor(self, request: Request) -> Visitor:
-        """Say who asks."""
+        """Return who asks."""
         if self.auth is None:
             return Visitor(open_room=self._open_room, open_public=self._open_public, ways=self._ways)
         token = request.cookies.get(cookie_name(request), "")[:LONGEST_TOKEN]
@@ -106,13 +106,13 @@ class Access:
         return Visitor(open_room=open_room, open_public=self._open_public, ways=self._ways)
 
     def goes_on(self, visitor: Visitor) -> bool:
-        """Say whether a stream to this visitor may go on."""
+        """Return whether a stream to this visitor may go on."""
         if visitor.session is None or self.auth is None:
             return self.auth is None or not visitor.open_room or not self.auth.accounts.any()
         return self.auth.goes_on(visitor.session)
 
     def route(self, path: str, answer: Handler, right: Right, methods: tuple[str, ...] = ("GET",)) -> Route:
-        """Give a route that only those with a right may take; the handler finds the visitor in `request.state`."""
+        """Return a route that only those with a right may take; the handler finds the visitor in `request.state`."""
 
         async def guarded(request: Request) -> Response:
             visitor = await run_in_threadpool(self.visitor, request)
@@ -131,24 +131,24 @@ class Access:
 
 
 def _language_query(request: Request) -> str:
-    """Give the language that was asked for, for the page that is shown instead."""
+    """Return the language that was asked for, for the page that is shown instead."""
     wish = request.query_params.get("lang", "")
     return f"?{urlencode({'lang': wish[:LONGEST_TAG]})}" if wish else ""
 
 
 def wants_html(request: Request) -> bool:
-    """Say whether a person reads the answer: programs and scripts are told by code and not by a page."""
+    """Return whether a person reads the answer: programs and scripts are told by code and not by a page."""
     return "text/html" in request.headers.get("accept", "")
 
 
 def visitor_of(request: Request) -> Visitor:
-    """Give the visitor that `Access.route` found."""
+    """Return the visitor that `Access.route` found."""
     found: Visitor = request.state.visitor
     return found
 
 
 def cookie_name(request: Request) -> str:
-    """Give the cookie's name on this connection."""
+    """Return the cookie's name on this connection."""
     return SECURE_COOKIE if request.url.scheme == "https" else COOKIE
 
 
@@ -165,12 +165,12 @@ def delete_session_cookie(request: Request, answer: Response) -> None:
 
 
 def user_agent(request: Request) -> str:
-    """Give the browser's own description."""
+    """Return the browser's own description."""
     return request.headers.get("user-agent", "")
 
 
 def client_address(request: Request) -> str:
-    """Give the address of who asks, as the socket knows it: headers of proxies are not believed."""
+    """Return the address of who asks, as the socket knows it: headers of proxies are not believed."""
     return request.client.host if request.client else ""
 
 
@@ -189,7 +189,7 @@ class Misses:
         self._of: OrderedDict[str, tuple[int, ...]] = OrderedDict()
 
     def wait_ms(self, address: str, now: int) -> int:
-        """Say how long from `now` nothing more is looked up for an address; 0: it is."""
+        """Return how long from `now` nothing more is looked up for an address; 0: it is."""
         recent = [at for at in self._of.get(address, ()) if 0 <= now - at < MISS_WINDOW_MS]
         return recent[-self._most] + MISS_WINDOW_MS - now if len(recent) >= self._most else 0
 
@@ -212,7 +212,7 @@ class RepeatFilter:
         self._counts: dict[str, tuple[int, int]] = {}
 
     def count(self, kind: str, now: int) -> int:
-        """Count one more; give how many there were in this hour where that is to be written down, else 0."""
+        """Count one more; return how many there were in this hour where that is to be written down, else 0."""
         since, before = self._counts.get(kind, (now, 0))
         if not 0 <= now - since < REPEAT_WINDOW_MS:
             since, before = now, 0

@@ -32,7 +32,7 @@ REVEALING_STATES: Final = ("declared", "accepting")
 
 
 def public_view(view: DashboardView) -> DashboardView:
-    """Give the view without what is under embargo and without what is the arbiters' alone."""
+    """Return the view without what is under embargo and without what is the arbiters' alone."""
     return PublicViews().of(view)
 
 
@@ -48,7 +48,7 @@ class PublicViews:
         self._tables: dict[int, tuple[TableView, TableView]] = {}
 
     def of(self, view: DashboardView) -> DashboardView:
-        """Give the public part of a view.
+        """Return the public part of a view.
 
         The teams' standings are of complete deals only (`TeamRoom.follow`), and so are under no embargo.
         """
@@ -156,12 +156,12 @@ class Sheets:
         self._receipts = ReceiptIndex()
 
     def moment(self, visitor: Visitor) -> Snapshot:
-        """Give what a visitor may know. This is the only way in here to what the scorer knows."""
+        """Return what a visitor may know. This is the only way in here to what the scorer knows."""
         now = self._moments()
         return now if visitor.may("see_room") else self._embargo.open_part(now)
 
     def ladder(self, visitor: Visitor) -> StandingsTable:
-        """Give the standings; computed once a moment, and of a great event not all the time."""
+        """Return the standings; computed once a moment, and of a great event not all the time."""
         moment, arbiter = self.moment(visitor), visitor.may("see_room")
         kept = self._ladders.get(arbiter)
         if kept is None or (kept.of is not moment and (self._clock() >= kept.until or _taken_back(kept.of, moment))):
@@ -189,28 +189,28 @@ class Sheets:
         )
 
     def deal(self, visitor: Visitor, deal: int) -> DealSheet:
-        """Give a traveller. Raises SheetUnknown."""
+        """Return a traveller. Raises SheetUnknown."""
         try:
             return deal_sheet(self.moment(visitor), deal)
         except KeyError:
             raise SheetUnknown(f"this event has no deal {deal}") from None
 
     def player(self, visitor: Visitor, player: str) -> PlayerSheet:
-        """Give a player's sheet. Raises SheetUnknown."""
+        """Return a player's sheet. Raises SheetUnknown."""
         try:
             return player_sheet(self.moment(visitor), self.ladder(visitor), player)
         except KeyError:
             raise SheetUnknown("this event has no such player") from None
 
     def team(self, visitor: Visitor, number: int) -> TeamSheet:
-        """Give the sheet of a team, by its number in the event's list. Raises SheetUnknown."""
+        """Return the sheet of a team, by its number in the event's list. Raises SheetUnknown."""
         try:
             return team_sheet(self.moment(visitor), self.ladder(visitor), number)
         except KeyError:
             raise SheetUnknown("this event has no such team") from None
 
     def receipt(self, visitor: Visitor, code: str) -> ReceiptSheet:
-        """Give what a code stands for. Raises SheetUnknown."""
+        """Return what a code stands for. Raises SheetUnknown."""
         message = self._receipts.find(self._moments(), code)
         if message is None:
             raise SheetUnknown("no result has this code")
@@ -218,7 +218,7 @@ class Sheets:
 
 
 def _taken_back(before: Snapshot, now: Snapshot) -> bool:
-    """Tell whether a deal is under embargo again: of it nothing may be shown a moment longer."""
+    """Return whether a deal is under embargo again: of it nothing may be shown a moment longer."""
     return not before.complete <= now.complete
 
 

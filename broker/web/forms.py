@@ -43,7 +43,7 @@ async def read_form(request: Request, visitor: Visitor | None, *, largest: int =
 
 
 def typed_fields(form: Form, error: Exception) -> Form:
-    """Give what somebody has typed in a form that was refused, be it as a whole."""
+    """Return what somebody has typed in a form that was refused, be it as a whole."""
     return form or (dict(error.typed) if isinstance(error, DeskError) else {})
 
 
@@ -58,7 +58,7 @@ def _checked(body: bytes, kind: str, visitor: Visitor | None, largest: int) -> F
 
 
 def _readable_fields(body: bytes) -> Form:
-    """Give the fields that can be read of a form that is none, so that nobody has to type them again."""
+    """Return the fields that can be read of a form that is none, so that nobody has to type them again."""
     pairs = parse_qsl(body.decode("ascii", "replace"), errors="replace")
     return {name: value for name, value in pairs if len(value) <= LONGEST_KEPT and "\0" not in name + value}
 

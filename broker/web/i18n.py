@@ -32,12 +32,12 @@ class Catalogue(NamedTuple):
         return TAGS[self.language]
 
     def say(self, key: str, **values: object) -> Markup:
-        """Give a sentence, safe for HTML: what is put into it is escaped unless it is Markup. Raises KeyError."""
+        """Return a sentence, safe for HTML: what is put into it is escaped unless it is Markup. Raises KeyError."""
         return escape(self.sentences[key]).format(**values)
 
 
 def spaced(language: Language, text: str) -> str:
-    """Give a sentence as it is set: in French no line begins with a colon, nor ends with an opening quotation mark."""
+    """A sentence as it is set: in French no line begins with a colon, nor ends with an opening quotation mark."""
     if language != "fr":
         return text
     return re.sub(r" (?=[:;?!»])|(?<=«) ", "\N{NO-BREAK SPACE}", text)
@@ -58,7 +58,7 @@ def catalogues() -> dict[Language, Catalogue]:
 
 
 def choose_catalogue(wish: str | None, accept_language: str) -> Catalogue:
-    """Give the language asked for by `?lang=`, else the browser's best, else English."""
+    """Return the language asked for by `?lang=`, else the browser's best, else English."""
     for tag in (wish or "", *_by_preference(accept_language)):
         for language in LANGUAGES:
             if tag.lower().split("-")[0] == language:
@@ -86,7 +86,7 @@ SEPARATOR: Final = Markup(" · ")
 
 
 def fault_message(words: Catalogue, part: str, code: str) -> Markup:
-    """Say which part it is and what is wrong with it. `part` as health names it: `camera`, `button-east`."""
+    """Return which part it is and what is wrong with it. `part` as health names it: `camera`, `button-east`."""
     known = next((key for key in (f"unwell_{code}", f"unwell_of_{part}") if key in words.sentences), None)
     if known is None:
         return words.say("unwell", part=device_part_name(words, part), fault=code)
@@ -103,7 +103,7 @@ def device_part_name(words: Catalogue, part: str) -> Markup:
 
 
 def health_change(words: Catalogue, what: str) -> Markup:
-    """Say what an alert tells: `camera: camera_dark; lamps: box_silent`, or parts that are well again."""
+    """Return what an alert tells: `camera: camera_dark; lamps: box_silent`, or parts that are well again."""
     parts = [one.partition(": ") for one in what.split("; ")]
     return SEPARATOR.join(
         fault_message(words, part, code) if code else device_part_name(words, part) for part, _, code in parts
@@ -111,7 +111,7 @@ def health_change(words: Catalogue, what: str) -> Markup:
 
 
 def overridden_guards(words: Catalogue, guards: str) -> Markup:
-    """Say what had stopped a play: `deal_played_here, out_of_order`."""
+    """Return what had stopped a play: `deal_played_here, out_of_order`."""
     return SEPARATOR.join(_guard(words, code) for code in guards.split(", "))
 
 
@@ -134,7 +134,7 @@ LONGEST_DETAIL: Final = 500
 
 
 def error_message(words: Catalogue, error: BaseException) -> Markup:
-    """Say why something was refused; where the refusal has a cause that has a sentence, by that, which is finer."""
+    """Return why something was refused; where the refusal has a cause that has a sentence, by that, which is finer."""
     text, wait = str(getattr(error, "text", error)), getattr(error, "wait_s", 0)
     codes = (getattr(one, "code", "") for one in (error.__cause__, error))
     return code_message(
@@ -170,7 +170,7 @@ def _pattern(english: str) -> re.Pattern[str]:
 
 
 def detail_message(words: Catalogue, text: str) -> Markup:
-    """Say what stands beside a sentence: in the reader's language where that is known, else in English."""
+    """Return what stands beside a sentence: in the reader's language where that is known, else in English."""
     found = next((one for one in details() if words.language != "en" and one.known_by.fullmatch(text)), None)
     if not text or (found and not found.said[words.language]):
         return Markup()
@@ -183,7 +183,7 @@ def detail_message(words: Catalogue, text: str) -> Markup:
 
 
 def _gap(words: Catalogue) -> str:
-    """Give what stands between two sentences: Chinese has nothing there."""
+    """Return what stands between two sentences: Chinese has nothing there."""
     return "" if words.language == "zh" else " "
 
 

@@ -78,7 +78,7 @@ class EventStreams:
         *,
         at_beats: bool = False,
     ) -> AsyncIterator[bytes]:
-        """Give the bytes of one reader's stream until the server ends, the reader goes, or may not read any more.
+        """Return the bytes of one reader's stream until the server ends, the reader goes, or may not read any more.
 
         `tell` gives None where a view changes nothing of what this reader looks at. `at_beats`: it is asked at each
         heartbeat too, for what is not made anew at every change.
@@ -165,7 +165,7 @@ class Rendering:
         return Markup(self._filled([part.html for part in self.parts]))  # noqa: S704 - templates' own escaped output
 
     def after(self, before: "Rendering | None") -> str | None:
-        """Give it to a reader who was given another one `before`; None where that is the same."""
+        """Return it to a reader who was given another one `before`; None where that is the same."""
         if before is None:
             return self.whole
         # Nearly all readers had the same one before. Its number is kept, not itself: each would keep the one before it.
@@ -268,7 +268,7 @@ class LivePages:
         self._kept: OrderedDict[RenderingKey, tuple[object, Markup]] = OrderedDict()
 
     def routes(self, path: str, make: MakePage, right: Right) -> tuple[Route, Route]:
-        """Give the routes of one kind of page: itself, and its stream, which is the same path under `/live`."""
+        """Return the routes of one kind of page: itself, and its stream, which is the same path under `/live`."""
 
         async def page(request: Request) -> Response:
             return self._page(request, make(request, visitor_of(request), catalogue_for(request)))

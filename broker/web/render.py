@@ -103,7 +103,7 @@ def split_alerts(alerts: Iterable[AlertView]) -> Alerts:
 
 
 def calling_tables(tables: Iterable[TableView]) -> list[TableView]:
-    """Give the tables that call, the longest waiting first; one of which that is not known waits since just now."""
+    """Return the tables that call, the longest waiting first; one of which that is not known waits since just now."""
     calling = [table for table in tables if table.calling]
     return sorted(calling, key=lambda table: (table.calling_since is None, table.calling_since or 0, table.table))
 
@@ -119,7 +119,7 @@ TEMPLATES: Final = Path(__file__).with_name("templates")
 
 @cache
 def environment() -> Environment:
-    """Give what all pages of the desk are rendered with."""
+    """Return what all pages of the desk are rendered with."""
     # A missing name is a fault of ours and must not be shown as nothing.
     made = Environment(
         loader=FileSystemLoader([TEMPLATES, *sorted(TEMPLATES.parent.glob("*/templates"))]),
@@ -231,7 +231,7 @@ LEGEND: Final[tuple[CardState | PlayStage, ...]] = (
 
 
 def card_state(table: TableView) -> CardState:
-    """Give what a table's card says: its state, or why nothing is known of it now."""
+    """Return what a table's card says: its state, or why nothing is known of it now."""
     if table.lifecycle is None or table.lifecycle in {"init", "disconnected", "lost"}:
         return _absent_state(table)
     return table.state or "unheard"
@@ -246,7 +246,7 @@ def _absent_state(table: TableView) -> AbsentState:
 
 
 def catalogue_for(request: Request) -> Catalogue:
-    """Give the language that a reader gets."""
+    """Return the language that a reader gets."""
     return choose_catalogue(request.query_params.get("lang"), request.headers.get("accept-language", ""))
 
 
@@ -293,7 +293,7 @@ def redirect(request: Request, path: str, **asked: str) -> RedirectResponse:
 
 
 def _kept_query(request: Request) -> str:
-    """Give what of an address stays when the language is changed: which table it is about, and nothing else."""
+    """Return what of an address stays when the language is changed: which table it is about, and nothing else."""
     table = request.query_params.get("table", "")
     return f"table={table}&" if table.isascii() and table.isdigit() else ""
 
@@ -310,13 +310,13 @@ class Pagination(NamedTuple):
 
     @classmethod
     def at(cls, asked: str, length: int, per_page: int = PER_PAGE) -> "Pagination":
-        """Give the page that was asked for, or the nearest that there is."""
+        """Return the page that was asked for, or the nearest that there is."""
         of = max(1, -(-length // per_page))
         number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) <= 6 else 1  # noqa: PLR2004 - digits
         return cls(min(max(1, number), of), of)
 
     def lines(self, per_page: int = PER_PAGE) -> slice:
-        """Give its lines."""
+        """Return its lines."""
         return slice((self.number - 1) * per_page, self.number * per_page)
 
 

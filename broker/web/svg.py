@@ -87,7 +87,7 @@ def _dots(pairs: Iterable[tuple[int | None, int | str | None]]) -> Sequence[tupl
 
 
 def _drawn(chart: pygal.Graph, about: str, heights: Sequence[float], kind: str = "chart") -> Markup:
-    """Give the drawing without what the page's policy forbids, told to those who cannot see it by its name.
+    """Return the drawing without what the page's policy forbids, told to those who cannot see it by its name.
 
     Points and IMPs are whole: so are the numbers at the side, which hold all `heights` and 0.
     """
@@ -112,7 +112,7 @@ def _drawn(chart: pygal.Graph, about: str, heights: Sequence[float], kind: str =
 
 
 def _is_overlay(element: Element) -> bool:
-    """Say whether a group is there for pygal's script alone; the dots lie in another."""
+    """Return whether a group is there for pygal's script alone; the dots lie in another."""
     return element.get("class", "").endswith(("tooltip-overlay", "text-overlay"))
 
 
@@ -121,7 +121,7 @@ QUIET = 4
 
 
 def _runs(black: NDArray[np.bool_]) -> Iterator[str]:
-    """Give each run of black modules of a row as one piece of a path: a sheet may have many codes."""
+    """Return each run of black modules of a row as one piece of a path: a sheet may have many codes."""
     for y, row in enumerate(black, QUIET):
         edges = np.flatnonzero(np.diff(np.concatenate(([False], row, [False])).astype(np.int8))) + QUIET
         for start, end in zip(edges[::2], edges[1::2], strict=True):
@@ -129,7 +129,7 @@ def _runs(black: NDArray[np.bool_]) -> Iterator[str]:
 
 
 def qr(text: str) -> Markup:
-    """Give the QR code of a text, error correction M (15 %)."""
+    """Return the QR code of a text, error correction M (15 %)."""
     barcode = zxingcpp.create_barcode(text, zxingcpp.BarcodeFormat.QRCode, ec_level="M")
     black = np.asarray(zxingcpp.write_barcode_to_image(barcode, add_quiet_zones=False)) == 0
     size = len(black) + 2 * QUIET

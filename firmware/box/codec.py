@@ -39,7 +39,7 @@ def encode_frame(kind: str, *numbers: int) -> bytes:
 
 
 def frame_check(body: bytes) -> bytes:
-    """Give the CRC of what comes before it, and the newline."""
+    """Return the CRC of what comes before it, and the newline."""
     return f"{binascii.crc32(body):08x}\n".encode()
 
 

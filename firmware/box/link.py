@@ -64,7 +64,7 @@ class BoxClock:
 
     @property
     def ready(self) -> bool:
-        """Say whether there were enough queries."""
+        """Return whether there were enough queries."""
         return self._left <= 0
 
     def renew(self) -> None:
@@ -82,7 +82,7 @@ class BoxClock:
         self._measure(self._known)
 
     def slack_ns(self, us: int) -> float:
-        """Give by how much `to_ns` can be wrong at this time."""
+        """Return by how much `to_ns` can be wrong at this time."""
         earliest, latest = self._between(us)
         return (latest - earliest) / 2
 
@@ -91,7 +91,7 @@ class BoxClock:
         return 0 if self._known is None else round(self._known.middle + (us - self._known.us) * self.rate)
 
     def _between(self, us: int) -> tuple[float, float]:
-        """Give the earliest and the latest of our times that this time of the box can have been."""
+        """Return the earliest and the latest of our times that this time of the box can have been."""
         known = self._known
         if known is None:
             return float("-inf"), float("inf")
@@ -278,7 +278,7 @@ class BoxLink:
 
     @property
     def refused(self) -> int:
-        """Give how many lines were no frames."""
+        """Return how many lines were no frames."""
         return self._splitter.refused
 
     def opened(self, now: int) -> LinkOutput:

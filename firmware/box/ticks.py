@@ -14,12 +14,12 @@ class Microseconds:
         self._ticks, self._us = ticks, 0
 
     def now(self, ticks: int) -> int:
-        """Give the time, by what `ticks_us` says now."""
+        """Return the time, by what `ticks_us` says now."""
         self._us += (ticks - self._ticks) % PERIOD
         self._ticks = ticks
         return self._us
 
     def of(self, ticks: int) -> int:
-        """Give the time at which `ticks_us` said this: less than half a period before or after the last `now`."""
+        """Return the time at which `ticks_us` said this: less than half a period before or after the last `now`."""
         half = PERIOD // 2
         return self._us + (ticks - self._ticks + half) % PERIOD - half

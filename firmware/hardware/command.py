@@ -55,7 +55,7 @@ class HardwareReport:
     troubles: tuple[HardwareTrouble, ...]
 
     def as_object(self) -> dict[str, object]:
-        """Give it for JSON."""
+        """Return it for JSON."""
         return asdict(self)
 
 
@@ -76,7 +76,7 @@ def inspect_hardware(
 
 
 def _pin_wires(wiring: Wiring) -> Iterator[PinWire]:
-    """Give all wires but the grounds, by seat."""
+    """Return all wires but the grounds, by seat."""
     for seat, pins in wiring.items():
         for what, gpio in pins.used().items():
             pin = BY_GPIO[gpio]
@@ -97,7 +97,7 @@ def _troubles(wiring: Wiring, here: Machine, root: Path) -> Iterator[HardwareTro
 
 
 def hardware_text(hardware: HardwareReport) -> Iterator[str]:
-    """Give it as lines of text."""
+    """Return it as lines of text."""
     yield hardware.board.name
     for one in hardware.devices:
         mark = "" if one.usable else "   (not allowed)"
@@ -228,7 +228,7 @@ def _test(address: str, wait_s: float, *, as_json: bool) -> bool:
 
 
 def _configured(path: Path) -> dict[str, str]:
-    """Give the devices' addresses of a table's configuration; the kiosk looks at all the rest of it."""
+    """Return the devices' addresses of a table's configuration; the kiosk looks at all the rest of it."""
     try:
         devices = tomllib.loads(path.read_text(encoding="utf-8"))["devices"]
         told = {name: devices[name] for name in ("buttons", "scanner", "camera") if name in devices}

@@ -51,7 +51,7 @@ _GROUPS: Final = {"pins": "gpio", "serial": "dialout", "camera": "video", "keybo
 
 
 def this_machine(root: Path) -> Machine:
-    """Say what machine this is."""
+    """Return what machine this is."""
     try:
         name = (root / "proc/device-tree/model").read_text(encoding="utf-8").rstrip("\0\n")
         (revision,) = struct.unpack(">L", (root / "proc/device-tree/system/linux,revision").read_bytes())
@@ -128,7 +128,7 @@ def light_troubles(root: Path) -> Iterator[HardwareTrouble]:
 
 
 def _trigger(path: Path) -> str | None:
-    """Give the trigger in brackets, as the kernel marks the one that is on; None: there is no such light."""
+    """Return the trigger in brackets, as the kernel marks the one that is on; None: there is no such light."""
     try:
         marked = re.search(r"\[([^\]]+)\]", path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
@@ -153,7 +153,7 @@ def configured_troubles(addresses: Mapping[str, str], found: list[Device], root:
 
 
 def _device_paths(addresses: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Give the paths in addresses such as `serial:/dev/ttyACM0?baud=9600`, with their settings' names."""
+    """Return the paths in addresses such as `serial:/dev/ttyACM0?baud=9600`, with their settings' names."""
     for setting, address in addresses.items():
         path = address.partition(":")[2].partition("?")[0]
         if path.startswith(_DEVICE_FOLDER):
@@ -182,7 +182,7 @@ class _Timex(ctypes.Structure):
 
 
 def clock_was_set() -> bool:
-    """Say whether a time server has set this machine's clock since it started, as the kernel knows (adjtimex(2))."""
+    """Return whether a time server has set this machine's clock since it started, as the kernel knows (adjtimex(2))."""
     asked = _Timex()  # with `modes` 0 nothing is changed
     with suppress(OSError, AttributeError):
         if ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.byref(asked)) < 0:

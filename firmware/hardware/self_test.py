@@ -67,7 +67,7 @@ class SelfTest:
 
     @property
     def passed(self) -> bool:
-        """Say whether every button works and none is ill."""
+        """Return whether every button works and none is ill."""
         return self.right == [*SEATS] and not self._ill
 
     def begin(self, now: int) -> list[Remark]:

@@ -34,7 +34,7 @@ def assemble(machine: "Any", ticks_us: "Callable[[], int]", line: "Line", boot: 
 
 
 def wants_service(machine: "Any") -> bool:  # noqa: ANN401 - no types of it in CPython
-    """Say whether somebody holds the two buttons that keep the box from starting."""
+    """Return whether somebody holds the two buttons that keep the box from starting."""
     return all(_input(machine, BUTTONS[seat]).value() == 0 for seat in SERVICE)
 
 

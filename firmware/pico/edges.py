@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         """What we want of `machine.Pin`."""
 
         def value(self) -> int:
-            """Give the level."""
+            """Return the level."""
 
         def irq(self, handler: "Callable[[Pin], None]", trigger: int, *, hard: bool) -> object:
             """Call the handler at edges."""
@@ -38,7 +38,7 @@ class Edges:
         self.missed = False
 
     def take(self) -> "tuple[int, int, int] | None":
-        """Give the oldest edge: seat, 1 closed or 0 open, ticks; None where there is none."""
+        """Return the oldest edge: seat, 1 closed or 0 open, ticks; None where there is none."""
         tail = self.tail
         if tail == self.head:
             return None
@@ -54,7 +54,7 @@ class Contact:
         self.edges, self.seat, self.pin = edges, seat, pin
 
     def is_closed(self) -> int:
-        """Give 1 where it is closed now."""
+        """Return 1 where it is closed now."""
         return 1 - self.pin.value()
 
     def moved(self, pin: "Pin") -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         """Bytes to and from the table."""
 
         def read(self) -> bytes:
-            """Give what has come, a few bytes at most; wait for a millisecond where nothing has."""
+            """Return what has come, a few bytes at most; wait for a millisecond where nothing has."""
 
         def write(self, frame: bytes) -> bool:
             """Send, or say that there is no room now."""

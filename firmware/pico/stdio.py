@@ -20,7 +20,7 @@ class Stdio:
         self._writable.register(stdout, select.POLLOUT)
 
     def read(self) -> bytes:
-        """Give what has come; wait for a millisecond where nothing has."""
+        """Return what has come; wait for a millisecond where nothing has."""
         came = bytearray()
         wait_ms = WAIT_MS
         while len(came) < ENOUGH and self._readable.poll(wait_ms):

@@ -29,7 +29,7 @@ class Store:
             self._edges.append((LOST, 0, us))
 
     def get(self, number: int) -> "tuple[int, int, int]":
-        """Give an edge that is kept: seat, closed, time."""
+        """Return an edge that is kept: seat, closed, time."""
         return self._edges[number - self.first]
 
     def forget(self, until: int) -> None:

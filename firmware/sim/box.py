@@ -82,7 +82,7 @@ class BoxSimulator:
         self._stir()
 
     def lamps(self) -> dict[Seat, bool]:
-        """Say which lamps are lit."""
+        """Return which lamps are lit."""
         with self._lock:
             return dict(zip(SEATS, map(bool, self._pico.lamps()), strict=True))
 
@@ -230,7 +230,7 @@ class BoxFingers:
         self.press(seat, LONG_S)
 
     def _move(self, seat: Seat, at: int, *, closed: bool) -> int:
-        """Change a contact, not cleanly, from a time on; give the time of its last edge."""
+        """Change a contact, not cleanly, from a time on; return the time of its last edge."""
         for _ in range(self._random.randint(0, self._bounces)):
             self.box.touch(seat, closed=closed, at=at)
             self.box.touch(seat, closed=not closed, at=at + BOUNCE_NS)

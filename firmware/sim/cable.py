@@ -47,7 +47,7 @@ class Plug:
                 os.write(self._master, content)
 
     def receive(self, timeout_s: float) -> bytes:
-        """Give what the line has written to the device, nothing where nothing comes in time."""
+        """Return what the line has written to the device, nothing where nothing comes in time."""
         if self._master is not None and select.select([self._master], [], [], timeout_s)[0]:
             with contextlib.suppress(OSError):  # nobody has the line open
                 return os.read(self._master, CHUNK)
@@ -73,7 +73,7 @@ class WaitableCable(Plug):
         self._held: int | None = None
 
     def fileno(self) -> int:
-        """Give what to wait for: bytes from the table. Only while it is in."""
+        """Return what to wait for: bytes from the table. Only while it is in."""
         return -1 if self._master is None else self._master
 
     def put_in(self) -> None:
@@ -97,7 +97,7 @@ class WaitableCable(Plug):
                 os.write(self._master, content)
 
     def receive(self, timeout_s: float = 0) -> bytes:  # noqa: ARG002 - whoever waits does it by `fileno`
-        """Give what the table has sent by now."""
+        """Return what the table has sent by now."""
         if self._master is not None:
             with contextlib.suppress(BlockingIOError):
                 return os.read(self._master, CHUNK)
@@ -139,7 +139,7 @@ class LineNoise:
         self._latest = 0
 
     def carry(self, piece: bytes, now: int) -> list[tuple[int, bytes]]:
-        """Give what arrives of a piece, and when, in ns."""
+        """Return what arrives of a piece, and when, in ns."""
         faults = self._faults
         arrived = bytes(self._garble(byte) for byte in piece if not self._happens(faults.lost))
         if self._happens(faults.garbage):

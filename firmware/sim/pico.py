@@ -21,7 +21,7 @@ class MockPin:
         self._handler: Callable[[MockPin], None] | None = None
 
     def value(self, level: "int | None" = None) -> "int | None":
-        """Give the level, or set it."""
+        """Return the level, or set it."""
         if level is None:
             return self.level
         self.level = level
@@ -49,7 +49,7 @@ class MockPins:
         self.made: dict[int, MockPin] = {}
 
     def __call__(self, number: int, mode: int, pull: "int | None" = None, *, value: "int | None" = None) -> MockPin:
-        """Give a pin."""
+        """Return a pin."""
         pin = self.made.get(number)
         if pin is None:
             pin = self.made[number] = MockPin(number, mode, pull)
@@ -80,7 +80,7 @@ class SimulatedPico:
         self._program = assemble(self.board, ticks_us, self, boot)
 
     def read(self) -> bytes:
-        """Give the program what has come."""
+        """Return the program what has come."""
         chunk, self.incoming = self.incoming[:ENOUGH], self.incoming[ENOUGH:]
         return chunk
 
@@ -102,5 +102,5 @@ class SimulatedPico:
         self.board.Pin.made[BUTTONS[seat]].drive(1 - closed)
 
     def lamps(self) -> "list[int]":
-        """Say which lamps are lit, east first."""
+        """Return which lamps are lit, east first."""
         return [self.board.Pin.made[number].level for number in LAMPS]

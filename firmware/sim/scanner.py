@@ -65,7 +65,7 @@ class SimulatedScanner:
             self._unplug_for_a_while()
 
     def frame(self, text: str) -> bytes:
-        """Give what is sent for a code."""
+        """Return what is sent for a code."""
         habits = self._habits
         code = (b"\x02" * habits.stx).decode() + habits.before + text + TERMINATORS[habits.terminator].decode()
         return code.encode(habits.encoding)
@@ -97,7 +97,7 @@ ENTER = 28
 
 
 def key_strokes(text: str, layout: str) -> Iterator[tuple[int, int]]:
-    """Give each key with what it does; raises KeyError for what the layout has no key for."""
+    """Return each key with what it does; raises KeyError for what the layout has no key for."""
     for char in text:
         key, shifted = (ENTER, False) if char == "\r" else KEYS_OF[layout][char]
         if shifted:

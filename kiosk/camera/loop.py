@@ -78,7 +78,7 @@ def _watcher(wanted: PlannedPlay | Winner | None, size: tuple[int, int]) -> "Tra
 
 
 def _frames(feed: CameraFeed, over: Callable[[], bool]) -> Iterator[CameraFrame | None]:
-    """Give frames as they come, None where none does. The last picture of a folder stays, as a tray does."""
+    """Return frames as they come, None where none does. The last picture of a folder stays, as a tray does."""
     last: CameraFrame | None = None
     while not over():
         frame = feed.wait(last.number if last else 0, WAIT_S)
@@ -102,7 +102,7 @@ class TrayWatcher:
         self._told = TableObservation()
 
     def see(self, watched: WatchedTable, frame: CameraFrame | None, now: int) -> tuple[CameraReport, ...]:
-        """Give what is new: what the screen is to show, then looks at trays that are settled.
+        """Return what is new: what the screen is to show, then looks at trays that are settled.
 
         A carrier's sheet is looked for once in each picture that was read: often enough for what lies still.
         """
@@ -148,7 +148,7 @@ def tray_looks(reading: PictureReading, play: PlannedPlay, now: int) -> Iterator
 
 
 def _trays(reading: PictureReading) -> Iterator[PictureReading]:
-    """Give each tray as if it stood alone."""
+    """Return each tray as if it stood alone."""
     for seat in reading.seats:
         places = tuple(
             replace(place, seat=None, read=place.read and replace(place.read, seat=None))
@@ -159,13 +159,13 @@ def _trays(reading: PictureReading) -> Iterator[PictureReading]:
 
 
 def loose_tiles(reading: PictureReading, play: PlannedPlay) -> tuple[SeenTile, ...]:
-    """Give the tiles that lie in no tray. A mark that names another set by number makes a tile foreign."""
+    """Return the tiles that lie in no tray. A mark that names another set by number makes a tile foreign."""
     placed = {id(place.read) for place in reading.places}
     return tuple(seen_tile(read, play.set) for read in reading.reads if id(read) not in placed)
 
 
 def seen_tile(read: TileRead, number: int) -> SeenTile:
-    """Give a tile as it is seen where tiles of one set are looked for."""
+    """Return a tile as it is seen where tiles of one set are looked for."""
     return SeenTile(read.serial, read.face_up, read.foreign or _of_another(read.set, number))
 
 
@@ -184,7 +184,7 @@ def _misplaced(fault: TrayFault) -> Misplaced:
 
 
 def find_carrier_sheet(picture: "Picture") -> CarrierCode | None:
-    """Give the carrier whose sheet a picture shows: BGR, shape (height, width, 3), uint8. None where it shows none.
+    """Return the carrier whose sheet a picture shows: BGR, shape (height, width, 3), uint8. None where it shows none.
 
     None too where it shows sheets of different carriers: which of them is meant nobody can tell.
     """
@@ -208,7 +208,7 @@ class HandWatcher:
         self._told = HandObservation()
 
     def see(self, watched: WatchedTable, frame: CameraFrame | None, now: int) -> tuple[HandObservation, ...]:  # noqa: ARG002 - as of trays
-        """Give what is new on the mat."""
+        """Return what is new on the mat."""
         sight = self._sight(watched, frame)
         if sight == self._told:
             return ()
@@ -260,7 +260,7 @@ def watch_picture(
 
 
 def picture_problems(picture: Picture) -> Iterator[str]:
-    """Give the codes of what is wrong with a picture, shape (height, width, 3), BGR."""
+    """Return the codes of what is wrong with a picture, shape (height, width, 3), BGR."""
     told = mounting_hints(measure_mounting(picture, tile_outlines(picture), SETUP), SETUP)
     yield from (hint.code for hint in told if hint.code in REPORTED)
 

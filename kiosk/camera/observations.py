@@ -83,7 +83,7 @@ smaller once more where there is nothing else to say."""
 
 
 def picture_room(screen: tuple[int, int]) -> tuple[int, int]:
-    """Give how large a picture is shown at most on a screen of this size, pixels."""
+    """Return how large a picture is shown at most on a screen of this size, pixels."""
     return screen[0], round(HIGH * screen[1])
 
 

@@ -34,7 +34,7 @@ class HandOverlay:
         self._line = max(1.0, 0.004 * max(size))
 
     def on(self, picture: Picture, lying: Iterable[bool]) -> Picture:
-        """Give the part of a picture in which tiles lie, BGR; those of which one was moved have no frame."""
+        """Return the part of a picture in which tiles lie, BGR; those of which one was moved have no frame."""
         drawn = self._cut.of(picture)
         lies = {id(read) for read, there in zip(self._reads, lying, strict=True) if there}
         pen = OutlinePen(drawn, self._line)
@@ -95,7 +95,7 @@ class PictureCrop:
         return cls((int(low[0]), int(low[1])), (int(high[0]), int(high[1])), min(size[0] / wide, size[1] / tall))
 
     def of(self, picture: Picture) -> Picture:
-        """Give that part of a picture, as large as it is shown: an array of its own.
+        """Return that part of a picture, as large as it is shown: an array of its own.
 
         A picture is halved as often as that goes first: for whole steps alone OpenCV's means are quick (a tenth of the
         time for 1920 x 1080).
@@ -108,7 +108,7 @@ class PictureCrop:
         return _resized(piece, shown, cv2.INTER_LINEAR)
 
     def shown(self, points: Points) -> Points:
-        """Give where points of the picture, shape (n, 2), stand in what is shown."""
+        """Return where points of the picture, shape (n, 2), stand in what is shown."""
         return np.asarray((points - np.array(self.low)) * self.scale)
 
 
@@ -139,12 +139,12 @@ class Stamp:
 
 
 def _resized(picture: Picture, size: tuple[int, int], how: int) -> Picture:
-    """Give a picture in another size, (width, height): OpenCV makes an array of its own, even for the same size."""
+    """Return a picture in another size, (width, height): OpenCV makes an array of its own, even for the same size."""
     return np.asarray(cv2.resize(picture, size, interpolation=how), dtype=np.uint8)
 
 
 def long_side(quad: Quad) -> float:
-    """Give the longer side of a quad, shape (4, 2)."""
+    """Return the longer side of a quad, shape (4, 2)."""
     return float(max(np.linalg.norm(quad[1] - quad[0]), np.linalg.norm(quad[2] - quad[1])))
 
 
@@ -182,7 +182,7 @@ class HeapOverlay:
         self._stamps = [self._stamp(ground, read, homes) for read in reading.reads]
 
     def on(self, picture: Picture, lying: Iterable[bool]) -> Picture:
-        """Give the part of a picture in which tiles lie, BGR; a destination is on each that still lies there."""
+        """Return the part of a picture in which tiles lie, BGR; a destination is on each that still lies there."""
         drawn = self._cut.of(picture)
         for stamp, lies in zip(self._stamps, lying, strict=True):
             if lies:
@@ -207,7 +207,7 @@ class HeapOverlay:
             _number(pen, quad.mean(axis=0), self._short(quad), place)
 
     def _short(self, quad: Quad) -> float:
-        """Give the shorter side of a tile in what is shown, pixels."""
+        """Return the shorter side of a tile in what is shown, pixels."""
         return min(short_side(quad), self._side)
 
 
@@ -246,7 +246,7 @@ def outline_tile(pen: OutlinePen, quad: Quad, look: VerdictStyle) -> None:
 
 
 def short_side(quad: Quad) -> float:
-    """Give a tile's width, pixels."""
+    """Return a tile's width, pixels."""
     return float(min(np.linalg.norm(quad[1] - quad[0]), np.linalg.norm(quad[2] - quad[1])))
 
 
@@ -254,7 +254,7 @@ class Overlay(Protocol):
     """What is drawn for one reading, onto each later picture."""
 
     def on(self, picture: Picture, lying: Iterable[bool]) -> Picture:
-        """Give the part of a picture that is shown; signs are on the tiles that still lie where they were read."""
+        """Return the part of a picture that is shown; signs are on the tiles that still lie where they were read."""
 
 
 class OverlayCache:

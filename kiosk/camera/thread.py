@@ -81,7 +81,7 @@ class CameraThread:
             run_camera(self._camera, one, self._size, self._clock, self._news, partial(self._over, one))
 
     def _over(self, one: CameraTarget | None) -> bool:
-        """Say whether what is looked for is no longer asked for; where it is nothing, how the camera is."""
+        """Return whether what is looked for is no longer asked for; where it is nothing, how the camera is."""
         return self._stopped.is_set() or self._looked_for != one or (one is None and self._known)
 
     def _news(self, seen: CameraReport) -> None:

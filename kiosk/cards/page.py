@@ -68,7 +68,7 @@ class Card:
 
 
 def card_page(card: Card, words: Translations) -> bytes:
-    """Give the page. Raises BadConfiguration where the language has no font here."""
+    """Return the page. Raises BadConfiguration where the language has no font here."""
     file = io.BytesIO()
     canvas = Canvas(file, pagesize=A4, invariant=1, lang=words.language)
     canvas.setTitle(words(f"card_{card.name}"))
@@ -112,7 +112,7 @@ def _wrapping(language: str) -> str | None:
 
 
 def _fonts(language: str) -> tuple[str, str]:
-    """Give the names of a plain and a bold font with the language's letters; both go into the file."""
+    """Return the names of a plain and a bold font with the language's letters; both go into the file."""
     if language[:2] not in HAN:
         for name, file in (("Vera", "Vera.ttf"), ("VeraBd", "VeraBd.ttf")):
             pdfmetrics.registerFont(TTFont(name, file))
@@ -245,7 +245,7 @@ CARDS: Final = (STAFF_CARD, PLAYERS_CARD, RIICHI_CARD)
 
 
 def drawn_heap(play: PlannedPlay, number: int, size: tuple[int, int] = DEFAULT_VIEW) -> Picture:
-    """Give what is turned out the so many-th time of a play's tiles (`heap`), with their destinations, BGR.
+    """Return what is turned out the so many-th time of a play's tiles (`heap`), with their destinations, BGR.
 
     `size` (width, height) is the largest, pixels.
     """
@@ -259,7 +259,7 @@ def drawn_heap(play: PlannedPlay, number: int, size: tuple[int, int] = DEFAULT_V
 
 
 def _about(one: LooseTile) -> Corners:
-    """Give the corners of a tile, pixels."""
+    """Return the corners of a tile, pixels."""
     x, y = (SCALE * at for at in one.at)
     box = rectangle(np.array([x, y]), SCALE * TILE[0], SCALE * TILE[1])
     turned = cv2.transform(box[None], cv2.getRotationMatrix2D((x, y), -one.turn, 1.0))

@@ -115,7 +115,7 @@ def press_count_key(
 
 
 def form_keys(value: McrValue | RiichiValue) -> tuple[str, ...]:
-    """Give the keys by which a value is entered."""
+    """Return the keys by which a value is entered."""
     if isinstance(value, McrValue):
         return ("clear", *str(value.fan), "enter")
     if value.yakuman:
@@ -141,7 +141,7 @@ INDICATORS: Final = -1
 
 
 def winner_asked(state: Table, form: AnyForm | None) -> Winner | None:
-    """Give whose value the form asks for: never before the claim window has closed and somebody has declared."""
+    """Return whose value the form asks for: never before the claim window has closed and somebody has declared."""
     if state.phase is not Phase.DECLARED or state.play is None or state.paused:
         return None
     seat = _seat(form)
@@ -166,7 +166,7 @@ def begin_counting(winner: Winner, state: Table) -> HandCounting:
 
 
 def _are_read(state: Table) -> bool:
-    """Say whether a device has read the walls: who drew a tile is known by nobody's word."""
+    """Return whether a device has read the walls: who drew a tile is known by nobody's word."""
     return bool(state.work.by) and state.work.verifier != "hand"
 
 
@@ -184,7 +184,7 @@ def _riichi_context(winner: Winner, state: Table, rules: RiichiProfile) -> Riich
 
 
 def _indicators(play: PlannedPlay) -> tuple[int, ...]:
-    """Give the indicators of a planned deal: the five that may be turned, then those under them."""
+    """Return the indicators of a planned deal: the five that may be turned, then those under them."""
     return play.order[wall_of(play.dealer)[-1]][INDICATORS]
 
 
@@ -235,7 +235,7 @@ class CountDesk:
             self.told = None
 
     def key(self, key: str, state: Table, form: AnyForm | None, now: int) -> tuple[str, ...] | None:
-        """Take a key; give the keys that the form gets for it, or None where it is none of ours."""
+        """Take a key; return the keys that the form gets for it, or None where it is none of ours."""
         if key in ARBITER_KEYS:
             return None
         if self._counting is None:
@@ -307,7 +307,7 @@ class CountDesk:
         return self._counting.winner if self._counting is not None and self._counting.asked is None else None
 
     def shown(self, now: int, *, up: bool) -> CountingView | None:
-        """Give what is to be seen; None where nothing is counted."""
+        """Return what is to be seen; None where nothing is counted."""
         counting = self._counting
         if counting is None:
             return None
@@ -316,5 +316,5 @@ class CountDesk:
 
 
 def _discarder_key(hand: AnyHand) -> str | None:
-    """Give the key of who drew a claimed tile, as far as its wall tells."""
+    """Return the key of who drew a claimed tile, as far as its wall tells."""
     return hand.discarder[0] if isinstance(hand, LaidHand) and hand.discarder else None

@@ -21,7 +21,7 @@ MOST_INDICATORS: Final = 5
 
 
 def serials_by_group(sight: HandObservation) -> Serials:
-    """Give the serials by groups.
+    """Return the serials by groups.
 
     Raises RuleError `hand_not_seen`, `hand_face_up`, `hand_foreign` or `hand_unread`.
     """
@@ -67,12 +67,12 @@ class HandAnswers:
     """Numbers of the groups that are concealed kongs, of those that can be."""
 
     def sort(self, groups: Sequence[Group]) -> DescribedHand:
-        """Give the hand. Raises RuleError with the codes of `sort_as_said`."""
+        """Return the hand. Raises RuleError with the codes of `sort_as_said`."""
         kongs = self.concealed & {*_kongs(groups)}
         return sort_as_described(groups, self_drawn=bool(self.self_drawn), concealed_kongs=kongs)
 
     def laid(self, groups: Sequence[Group]) -> HandLayout:
-        """Give what is told of it."""
+        """Return what is told of it."""
         kongs = tuple(sorted(self.concealed & {*_kongs(groups)}))
         return HandLayout(self_drawn=bool(self.self_drawn), concealed_kongs=kongs)
 
@@ -87,7 +87,7 @@ class HandAnswers:
         return self
 
     def questions(self, groups: Sequence[Group]) -> Iterator[CountQuestion]:
-        """Give what is asked of this hand."""
+        """Return what is asked of this hand."""
         yield CountQuestion(DRAWN, "count_tile", ANSWERS[self.self_drawn], strong=self.self_drawn is None)
         if kongs := _kongs(groups):
             chosen = ", ".join(str(kong) for kong in kongs if kong in self.concealed)
@@ -119,12 +119,12 @@ ANSWERS: Final[dict[bool | None, str]] = {None: "count_unsaid", True: "self_draw
 
 
 def yes_or_no(key: str, name: str, *, yes: bool) -> CountQuestion:
-    """Give a question that is answered so."""
+    """Return a question that is answered so."""
     return CountQuestion(key, name, "do_riichi_yes" if yes else "do_riichi_no", strong=yes)
 
 
 def _kongs(groups: Sequence[Group]) -> tuple[int, ...]:
-    """Give the numbers of the groups that are kongs."""
+    """Return the numbers of the groups that are kongs."""
     return tuple(number for number, group in enumerate(groups[1:-1], 2) if len(group) == KONG)
 
 
@@ -141,12 +141,12 @@ class McrQuestions:
     last_of_kind: bool = False
 
     def hand(self, sight: HandObservation, winner: Winner) -> AnyHand:
-        """Give the hand. Raises RuleError with the codes of `serials`, and of `sort_out` or `sort_as_said`."""
+        """Return the hand. Raises RuleError with the codes of `serials`, and of `sort_out` or `sort_as_said`."""
         groups = serials_by_group(sight)
         return sort_by_walls(groups, winner.play.order, winner.seat) if self.laid is None else self.laid.sort(groups)
 
     def groups(self, sight: HandObservation) -> Serials:
-        """Give the serials of the hand by groups. Raises RuleError as `serials`."""
+        """Return the serials of the hand by groups. Raises RuleError as `serials`."""
         return serials_by_group(sight)
 
     @property
@@ -179,7 +179,7 @@ class McrQuestions:
         yield yes_or_no("o", "count_last_of_kind", yes=said.last_of_kind)
 
     def said(self, sight: HandObservation, winner: Winner) -> McrWinDetails:
-        """Give what was said that this hand allows: what it asked of an earlier one is not said of another.
+        """Return what was said that this hand allows: what it asked of an earlier one is not said of another.
 
         Raises RuleError as `hand`.
         """
@@ -197,7 +197,7 @@ class McrQuestions:
         return self.last_tile and hand.may_be_last_tile
 
     def _may_be_kong(self, hand: AnyHand) -> bool:
-        """Say whether it is asked for a replacement tile or, of a claimed tile, a robbed kong."""
+        """Return whether it is asked for a replacement tile or, of a claimed tile, a robbed kong."""
         return hand.has_kong if hand.self_drawn else not self._said_last_tile(hand)
 
 
@@ -244,11 +244,11 @@ class RiichiQuestions:
     """How many indicators; None: one, and one for each kan of the winner's."""
 
     def hand(self, sight: HandObservation, winner: Winner) -> DescribedHand:  # noqa: ARG002 - another book's asks whose it is
-        """Give the hand. Raises RuleError with the codes of `with_indicators`."""
+        """Return the hand. Raises RuleError with the codes of `with_indicators`."""
         return split_indicators(sight, self.laid).hand
 
     def groups(self, sight: HandObservation) -> Serials:
-        """Give the serials of the hand by groups. Raises RuleError as `hand`."""
+        """Return the serials of the hand by groups. Raises RuleError as `hand`."""
         return split_indicators(sight, self.laid).groups
 
     @property
@@ -295,7 +295,7 @@ class RiichiQuestions:
             yield CountQuestion("j", "count_turned", str(turned), strong=turned > 1)
 
     def said(self, sight: HandObservation, winner: Winner) -> RiichiWinDetails:  # noqa: ARG002 - as above
-        """Give what was said that this hand allows: what it asked of an earlier one is not said of another.
+        """Return what was said that this hand allows: what it asked of an earlier one is not said of another.
 
         Raises RuleError as `hand`.
         """
@@ -314,7 +314,7 @@ class RiichiQuestions:
         )
 
     def _indicators(self, lies: WithIndicators) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Give the serials of the indicators, and of those under them: of the dead wall, or as they lie."""
+        """Return the serials of the indicators, and of those under them: of the dead wall, or as they lie."""
         wall = self.known.dead_wall
         if not wall:
             return lies.dora, lies.ura
@@ -342,7 +342,7 @@ class RiichiQuestions:
 
 
 def _moment_name(said: RiichiWinDetails) -> str:
-    """Give the name of the moment: a drawn tile's and a claimed one's are not the same."""
+    """Return the name of the moment: a drawn tile's and a claimed one's are not the same."""
     if said.moment is None:
         return "do_riichi_no"
     return f"count_{said.moment}_{'drawn' if said.laid.self_drawn else 'claimed'}"
@@ -353,5 +353,5 @@ def _is_closed(hand: DescribedHand) -> bool:
 
 
 def _after(choices: Sequence[T], now: T) -> T:
-    """Give the next choice, after the last one the first."""
+    """Return the next choice, after the last one the first."""
     return choices[(choices.index(now) + 1) % len(choices)]

@@ -22,7 +22,7 @@ class ButtonInput:
         """Who is pressing to agree, and since when."""
 
     def event(self, report: Pressed | Released | Held, phase: Phase) -> Event | None:
-        """Give what has happened, if anything has yet."""
+        """Return what has happened, if anything has yet."""
         since = self._agreeing.pop(report.seat, None)
         match report:
             case Pressed(seat, at) if phase in AGREEING:
@@ -70,7 +70,7 @@ class WindowClosing:
         self._away = code is not None
 
     def may_close(self, closes_at: int, now: int, *, down: bool) -> bool:
-        """Say whether the window may be closed now whose time was over at `closes_at`, ns; a finger may be `down`."""
+        """Whether the window may be closed now whose time was over at `closes_at`, ns; a finger may be `down`."""
         if now >= closes_at + PATIENCE_NS:
             return True
         quiet_since = max(closes_at, self._heard_at or 0) + (END_NS if down else GRACE_NS)

@@ -56,7 +56,7 @@ class PinChecker(Protocol):
         """What tells which it is, and nothing of it."""
 
     def right(self, pin: str) -> bool:
-        """Say whether this is it."""
+        """Return whether this is it."""
 
     def take(self, said: ArbiterPin) -> None:
         """Take another one from the desk."""
@@ -267,7 +267,7 @@ class Keyboard:
             self.problem = "arbiter_needed"
 
     def _asked_of(self, state: Table) -> Seat | None:
-        """Give whose hand is to be valued. In a riichi session a fault is paid in points, by keys of its own."""
+        """Return whose hand is to be valued. In a riichi session a fault is paid in points, by keys of its own."""
         form = self.riichi.form if state.alone else self.form
         return form.seat if isinstance(form, Form | WinForm) else None
 
@@ -288,7 +288,7 @@ class Keyboard:
                 self.panel = None
 
     def _try(self, panel: ArbiterPanel, pin: str, state: Table, now: int) -> str | None:
-        """Let somebody in whose PIN is right; give the code where not."""
+        """Let somebody in whose PIN is right; return the code where not."""
         try:
             refuse_locked_pin(state, now)
         except NotNow as refusal:

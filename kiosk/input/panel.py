@@ -102,7 +102,7 @@ PanelResult = ArbiterPanel | PinGiven | Decided | PanelClosed
 
 
 def possible_acts(state: Table) -> tuple[Act, ...]:
-    """Give what an arbiter can rule now. An open claim window gives the same as the play before it.
+    """Return what an arbiter can rule now. An open claim window gives the same as the play before it.
 
     Faults, aborted hands and take-backs of a riichi session have keys of their own; a hand of it is never voided.
     """
@@ -114,7 +114,7 @@ def possible_acts(state: Table) -> tuple[Act, ...]:
 
 
 def _acts_of_play(state: Table) -> tuple[Act, ...]:
-    """Give what can be ruled on the play itself."""
+    """Return what can be ruled on the play itself."""
     acts: list[Act] = []
     if guards.active_guards(state):
         acts.append("override")
@@ -132,7 +132,7 @@ def _acts_of_play(state: Table) -> tuple[Act, ...]:
 
 
 def opened_panel(state: Table) -> ArbiterPanel:
-    """Give the panel for an arbiter who is let in. A riichi session has its own rules, and no fines in IMP."""
+    """Return the panel for an arbiter who is let in. A riichi session has its own rules, and no fines in IMP."""
     fines = state.profile.false_hu.fines.value if state.session is None else ()
     return ArbiterPanel("act", possible_acts(state), fines)
 
@@ -143,7 +143,7 @@ def panel_on_claim(seat: Seat) -> ArbiterPanel:
 
 
 def panel_after_pin(panel: ArbiterPanel, state: Table) -> ArbiterPanel:
-    """Give what an arbiter is asked once let in: what the declaration costs whose value was asked for, or what to rule.
+    """What an arbiter is asked once let in: what the declaration costs whose value was asked for, or what to rule.
 
     Meanwhile the declaration may have gone.
     """
@@ -160,7 +160,7 @@ def panel_draft(panel: ArbiterPanel | None) -> str:
 
 
 def panel_from_draft(text: str, state: Table) -> ArbiterPanel | None:
-    """Give the panel that was open before a power cut, where that arbiter is still let in and can still rule so.
+    """Return the panel that was open before a power cut, where that arbiter is still let in and can still rule so.
 
     A PIN is asked for again from its first digit.
     """
@@ -249,7 +249,7 @@ _ANSWERED: Final[dict[PanelStep, Callable[[ArbiterPanel, str], PanelResult]]] = 
 
 
 def ruling_event(decided: Decided, state: Table, now: int) -> Event:
-    """Give the event."""
+    """Return the event."""
     match decided.act:
         case "pause" | "resume":
             return PauseRuled(at=now, begin=decided.act == "pause", reason=decided.reason)
@@ -287,7 +287,7 @@ def _play_ruling(decided: Decided, now: int) -> Event:
 
 
 def _round_here(state: Table) -> int:
-    """Give the round of the deal whose carrier is here; 1 where that is not known, which the table then refuses."""
+    """Return the round of the deal whose carrier is here; 1 where that is not known, which the table then refuses."""
     deal = state.check.deal if state.check else None
     plays = state.assignment.plays if state.assignment else ()
     return next((play.round for play in plays if play.deal == deal), 1)

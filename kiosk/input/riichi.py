@@ -51,18 +51,18 @@ class RiichiQuestion:
 
 
 def answer_question(question: RiichiQuestion, key: str, state: Table, now: int) -> RiichiQuestion | Event | None:
-    """Give what is asked then, or what happens; None where the key means nothing here."""
+    """Return what is asked then, or what happens; None where the key means nothing here."""
     return _ANSWERS[question.about](question, key, state, now)
 
 
 def abort_reasons(state: Table) -> tuple[AbortReason, ...]:
-    """Give what may break a hand off here."""
+    """Return what may break a hand off here."""
     rules = state.profile
     return rules.session.draw.aborts.value if isinstance(rules, RiichiProfile) else ()
 
 
 def chombo_spoils(state: Table) -> bool:
-    """Say whether a chombo costs more here that spoils a possible yakuman."""
+    """Return whether a chombo costs more here that spoils a possible yakuman."""
     rules = state.profile
     return isinstance(rules, RiichiProfile) and rules.session.faults.yakuman_tenpai.value > 0
 
@@ -92,7 +92,7 @@ def _fault(question: RiichiQuestion, key: str, state: Table, now: int) -> Riichi
 
 
 def _chombo(question: RiichiQuestion, now: int) -> RiichiQuestion | Event:
-    """Give what is asked of several offenders, or what one has done."""
+    """Return what is asked of several offenders, or what one has done."""
     if len(question.seats) > 1 and question.about != "dependent":
         return replace(question, about="dependent")
     told = RiichiEvent(
@@ -238,18 +238,18 @@ def _new_form(declared: tuple[Seat, ...], state: Table) -> WinForm:
 
 
 def asks_tenpai(state: Table) -> bool:
-    """Say whether each seat is asked if it is tenpai."""
+    """Return whether each seat is asked if it is tenpai."""
     return state.session.asking if state.session else state.hand.asking
 
 
 def asked_in(about: About) -> tuple[Phase, ...]:
-    """Give the phases in which something may be asked."""
+    """Return the phases in which something may be asked."""
     opened = "fault" if about in ("dependent", "spoilt") else about
     return next((phases for one, phases in OPENS.values() if one == opened), ())
 
 
 def _plain(key: str, state: Table, now: int) -> Event | None:
-    """Give what a key does that asks nothing."""
+    """Return what a key does that asks nothing."""
     if key == "d" and state.phase in IN_HAND:
         return PlayEndedDrawn(at=now)
     if key == "r" and state.phase is Phase.ACCEPTING:
@@ -273,12 +273,12 @@ def riichi_draft(form: RiichiForm | None) -> str:
 
 
 def untouched(form: RiichiForm) -> RiichiForm | None:
-    """Give a form as it was when it began; a question is there only because somebody has asked for it."""
+    """Return a form as it was when it began; a question is there only because somebody has asked for it."""
     return WinForm(form.declared, form.riichi, live_kan=form.live_kan) if isinstance(form, WinForm) else None
 
 
 def riichi_form_from_draft(text: str, begun: RiichiForm | None, phase: Phase) -> RiichiForm | None:
-    """Give the form of before a power cut where the table still asks for it, else the one that has just begun."""
+    """Return the form of before a power cut where the table still asks for it, else the one that has just begun."""
     kind, _, written = text.partition(" ")
     try:
         form = msgspec.json.decode(written, type=_KINDS[kind])

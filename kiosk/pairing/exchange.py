@@ -77,7 +77,7 @@ def _connected(offer: PairingOffer) -> http.client.HTTPConnection:
 
 
 def _seen(connection: http.client.HTTPConnection, offer: PairingOffer) -> str:
-    """Give the fingerprint by which the desk is seen; "" without TLS. Raises DeskUnproven where it is another's."""
+    """Return the fingerprint by which the desk is seen; "" without TLS. Raises DeskUnproven where it is another's."""
     line = connection.sock
     certificate = line.getpeercert(binary_form=True) if isinstance(line, ssl.SSLSocket) else None
     seen = certificate_fingerprint(certificate) if certificate else ""
@@ -97,7 +97,7 @@ def _opened(keys: PairingKeys, body: bytes) -> Pairing:
 
 
 def _why(body: bytes) -> str:
-    """Give the code of a refusal; what answers otherwise is no desk of ours."""
+    """Return the code of a refusal; what answers otherwise is no desk of ours."""
     try:
         return msgspec.json.decode(body, type=_Refused).error.code
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -105,5 +105,5 @@ def _why(body: bytes) -> str:
 
 
 def _named(machine: str) -> str:
-    """Give a machine's name as it may be told."""
+    """Return a machine's name as it may be told."""
     return re.sub(r"[^A-Za-z0-9._-]", "-", machine)[:64] or NO_NAME

@@ -29,12 +29,12 @@ class PairingForm:
 
 
 def new_pairing_form(address: str) -> PairingForm:
-    """Give the form where the desk's address is known, or is not."""
+    """Return the form where the desk's address is known, or is not."""
     return PairingForm("code" if address else "address", address)
 
 
 def press_pairing_key(form: PairingForm, key: str) -> PairingForm | PairingOffer:
-    """Take one key; give the offer where it is whole. One that means nothing here leaves the form as it is."""
+    """Take one key; return the offer where it is whole. One that means nothing here leaves the form as it is."""
     if form.ask == "address":
         return _address(form, key)
     return _code(form, key) if form.ask == "code" else form

@@ -107,7 +107,7 @@ class PairingDesk:
 
 
 def pairing_view(form: PairingForm, clock: str) -> ScreenView:
-    """Give what is to be seen."""
+    """Return what is to be seen."""
     return ScreenView(
         table=form.table,
         state="waiting",
@@ -117,7 +117,7 @@ def pairing_view(form: PairingForm, clock: str) -> ScreenView:
 
 
 def pair_at_the_table(own: UnpairedSettings, stop: threading.Event, picture: Path | None = None) -> bool:
-    """Show the pairing screen until the device is paired, or told to stop; say which. Raises KioskError."""
+    """Show the pairing screen until the device is paired, or told to stop; return which. Raises KioskError."""
     desk = PairingDesk(own.paired, own.desk)
     with ExitStack() as opened:
         window = opened.enter_context(ScreenWindow(own.screen, Translations(own.language)))
@@ -189,7 +189,7 @@ class OfferCamera:
 
 
 def find_offer(picture: "Picture") -> PairingOffer | None:
-    """Give the offer that a picture shows, if it shows one."""
+    """Return the offer that a picture shows, if it shows one."""
     import zxingcpp  # noqa: PLC0415 - numpy: on this thread, after the first picture of the screen
 
     found = zxingcpp.read_barcodes(picture, formats=zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode))

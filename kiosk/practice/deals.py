@@ -62,7 +62,7 @@ MISTAKES: Final = 5
 
 
 def winning_hand(play: PlannedPlay, winner: Seat) -> Groups:
-    """Give a hand that is worth enough. Of each play and seat it is always the same."""
+    """Return a hand that is worth enough. Of each play and seat it is always the same."""
     chance = Random(f"{play.round} {winner}")  # noqa: S311 - practice, and the same for everybody
     own = Counter(FACES[serial] for serial in chain(*play.order[winner]))
     for *sets, pair in _plans(own, chance):
@@ -72,7 +72,7 @@ def winning_hand(play: PlannedPlay, winner: Seat) -> Groups:
 
 
 def mistaken_hand(play: PlannedPlay, groups: Groups, number: int) -> list[list[SimulatedTile]]:
-    """Give a hand as it lies with a mistake, one after another: what the screen says of each is to be seen."""
+    """Return a hand as it lies with a mistake, one after another: what the screen says of each is to be seen."""
     tiles = [[SimulatedTile(play.set, serial) for serial in group] for group in groups]
     first = groups[0][0]
     match number % MISTAKES:
@@ -91,14 +91,14 @@ def mistaken_hand(play: PlannedPlay, groups: Groups, number: int) -> list[list[S
 
 
 def _useless(play: PlannedPlay, groups: Groups) -> int:
-    """Give a tile of the winner's own that is like none of the hand."""
+    """Return a tile of the winner's own that is like none of the hand."""
     held = {FACES[serial] for serial in chain(*groups)}
     hand = next(tray[0] for tray in play.order.values() if groups[0][0] in chain(*tray))
     return next(serial for serial in hand if FACES[serial] not in held)
 
 
 def _plans(own: Counter[str], chance: Random) -> Iterator[tuple[Tiles, ...]]:
-    """Give sets and a pair, worth 8 at least, in every way that these tiles may allow."""
+    """Return sets and a pair, worth 8 at least, in every way that these tiles may allow."""
     pairs = [kind for kind in KINDS if own[kind] > 1]
     fourths = [*_chows(), *((kind,) * 3 for kind in KINDS)]
     threes = [three for three in _threes() if _lacking(own, chain(*three)) <= MOST_CLAIMED]
@@ -113,7 +113,7 @@ def _lacking(own: Counter[str], tiles: Iterable[str]) -> int:
 
 
 def _threes() -> Iterator[tuple[Tiles, Tiles, Tiles]]:
-    """Give straights of one or three suits, and three chows alike of three suits."""
+    """Return straights of one or three suits, and three chows alike of three suits."""
     for suits in (*permutations("mps"), *zip("mps", "mps", "mps", strict=True)):
         one, two, three = (_chow(low, suit) for low, suit in zip((1, 4, 7), suits, strict=True))
         yield one, two, three

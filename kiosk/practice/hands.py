@@ -23,7 +23,7 @@ STAGGER: Final = 6.0
 
 
 def laid_tray(play: PlannedPlay, seat: Seat, *, wrong: bool) -> list[list[SimulatedTile]]:
-    """Give a tray as it lies: right, or with two tiles exchanged."""
+    """Return a tray as it lies: right, or with two tiles exchanged."""
     rows = [[SimulatedTile(set=play.set, serial=serial) for serial in row] for row in play.order[seat]]
     if wrong:
         rows[0][4], rows[1][2] = rows[1][2], rows[0][4]
@@ -31,7 +31,7 @@ def laid_tray(play: PlannedPlay, seat: Seat, *, wrong: bool) -> list[list[Simula
 
 
 def turned_out_tiles(play: PlannedPlay, number: int) -> list[LooseTile]:
-    """Give a quarter of a play's tiles as they are turned out: the first four times mixed, then a pile of each seat."""
+    """A quarter of a play's tiles as they are turned out: the first four times mixed, then a pile of each seat."""
     chance = Random(play.round)  # noqa: S311 - practice, and the same for everybody
     mixed = [serial for seat in SEATS for row in play.order[seat] for serial in row]
     chance.shuffle(mixed)
@@ -55,12 +55,12 @@ def _turned_out(number: int, serials: list[int], chance: Random) -> Iterator[Loo
 
 
 def any_code(play: PlannedPlay, chance: Random) -> str:
-    """Give what is on the label of some tile of a play."""
+    """Return what is on the label of some tile of a play."""
     return _code(play, chance.randrange(len(SEATS) * TRAY) + 1)
 
 
 def next_code(play: PlannedPlay, first: Seat, bench: Restoring | None) -> str:
-    """Give what is on the next tile of the tray that is being scanned in its order, or on the `first` of a tray."""
+    """Return what is on the next tile of the tray that is being scanned in its order, or on the `first` of a tray."""
     run = bench.scans.run if bench else None
     seat, count = (run.seat, run.count) if run and run.count < TRAY else (first, 0)
     serials = [serial for row in play.order[seat] for serial in row]
@@ -82,7 +82,7 @@ Strip = tuple[tuple[str, ...], ...]
 
 
 def strip(*, camera: bool, scanner: bool) -> Strip:
-    """Give the keys that do something where camera and scanner are simulated, or are not."""
+    """Return the keys that do something where camera and scanner are simulated, or are not."""
     hands = ((LAY, LAY_WRONG, TURN_OUT) if camera else ()) + ((SCAN, SCAN_NEXT) if scanner else ())
     return ((*KEYS,), hands) if hands else ((*KEYS,),)
 

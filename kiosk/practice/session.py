@@ -170,7 +170,7 @@ class PracticeWindow(ScreenWindow):
         return super()._key(event)
 
     def _on_strip(self, event: pygame.event.Event) -> bool:
-        """Press what the mouse is on, or let go what it was on; say whether that was the strip's."""
+        """Press what the mouse is on, or let go what it was on; return whether that was the strip's."""
         if event.type == pygame.MOUSEBUTTONDOWN:
             self._held = next((one.key for one in self._strip if one.box.collidepoint(event.pos)), None)
             if self._held:

@@ -52,7 +52,7 @@ def counting_screen(words: Translations, shown: ScreenView) -> ScreenBody | None
 
 
 def _answer_lines(words: Translations, shown: CountingView) -> tuple[tuple[TextLine, ...], Paint | None]:
-    """Give what is said of the hand, and what is drawn under it."""
+    """Return what is said of the hand, and what is drawn under it."""
     match shown.counting.answer:
         case McrValue() | RiichiValue() as value:
             return value_lines(words, value), paint_elements(words, value)
@@ -63,7 +63,7 @@ def _answer_lines(words: Translations, shown: CountingView) -> tuple[tuple[TextL
 
 
 def _waiting(words: Translations, shown: CountingView) -> Iterator[TextLine]:
-    """Say what is read, or that the answer is to come."""
+    """Return what is read, or that the answer is to come."""
     now, hand = shown.counting, shown.counting.hand
     if now.asked is not None:
         yield TextLine(words("count_silent" if shown.silent else "count_asked"), 0.06, drawing.ATTENTION)
@@ -109,7 +109,7 @@ def _seen(now: HandCounting) -> Paint | None:
 
 
 def _answers(words: Translations, now: HandCounting, fault: str) -> Iterator[KeyButton]:
-    """Give what may be done with what the scorer says, or while it says nothing."""
+    """Return what may be done with what the scorer says, or while it says nothing."""
     if now.accepted is not None:
         yield KeyButton("enter", _accept(words, now.accepted), "strong")
     if now.asked is not None:
@@ -137,7 +137,7 @@ def _questions(words: Translations, asked: tuple[CountQuestion, ...]) -> Iterato
 
 
 def _question(words: Translations, asked: CountQuestion, between: str) -> KeyButton:
-    """Give a button with the question and, after what stands between them, the answer."""
+    """Return a button with the question and, after what stands between them, the answer."""
     name = asked.answer
     answer = words(name) if name in words else yaku_name(words, name)
     return KeyButton(asked.key, words(asked.name, answer=between + answer), "strong" if asked.strong else "plain")
@@ -164,7 +164,7 @@ Row = tuple[str, str]
 
 
 def value_lines(words: Translations, value: McrValue | RiichiValue) -> tuple[TextLine, ...]:
-    """Give what a hand comes to."""
+    """Return what a hand comes to."""
     if isinstance(value, RiichiValue):
         return (TextLine(hand_worth(words, value).text, 0.09, drawing.GOOD),)
     if value.fan < value.minimum:
@@ -173,7 +173,7 @@ def value_lines(words: Translations, value: McrValue | RiichiValue) -> tuple[Tex
 
 
 def paint_elements(words: Translations, value: McrValue | RiichiValue) -> Paint:
-    """Give what writes what it is made of: names on the left, what each is worth on the right."""
+    """Return what writes what it is made of: names on the left, what each is worth on the right."""
     if isinstance(value, McrValue):
         fan = _fan(words, value)
         half = -(-len(fan) // 2)
@@ -219,7 +219,7 @@ def _name(part: names.Part, words: Translations, of: str) -> str:
 
 
 def _columns(columns: Sequence[Sequence[Row]]) -> Paint:
-    """Give what writes rows in columns beside each other, all of one size."""
+    """Return what writes rows in columns beside each other, all of one size."""
 
     def paint(surface: pygame.Surface, room: pygame.Rect, pen: TextPen) -> None:
         gap, leading = room.width // 20, round(LEADING * surface.get_height())
@@ -234,7 +234,7 @@ def _columns(columns: Sequence[Sequence[Row]]) -> Paint:
 
 
 def _beside(room: pygame.Rect, gap: int, natural: Sequence[int]) -> Iterator[pygame.Rect]:
-    """Give columns beside each other: each has of the room what it needs of all."""
+    """Return columns beside each other: each has of the room what it needs of all."""
     left, wide = room.left, room.width - (len(natural) - 1) * gap
     for one in natural:
         box = pygame.Rect(left, room.top, wide * one // sum(natural), room.height)
@@ -243,17 +243,17 @@ def _beside(room: pygame.Rect, gap: int, natural: Sequence[int]) -> Iterator[pyg
 
 
 def _natural(rows: Iterable[Row], pen: TextPen) -> int:
-    """Give how wide a column is where nothing is made smaller."""
+    """Return how wide a column is where nothing is made smaller."""
     return max((pen.wide(f"{name}    {worth_}", SHARE) for name, worth_ in rows), default=0)
 
 
 def _number(rows: Iterable[Row], pen: TextPen, share: float, width: int) -> int:
-    """Give how wide the right side is: as wide as its widest, and no more than half."""
+    """Return how wide the right side is: as wide as its widest, and no more than half."""
     return min(width // 2, max((pen.wide(worth, share) for _, worth in rows), default=0))
 
 
 def _share(pen: TextPen, rows: Sequence[Row], width: int, high: int, leading: int) -> float:
-    """Give a size for all rows: that of the longest name, but where it would make all others much smaller."""
+    """Return a size for all rows: that of the longest name, but where it would make all others much smaller."""
     lines = pen.fit([TextLine(name, SHARE, drawing.TEXT) for name, _ in rows], width, high, leading)
     share = lines[0].share if lines else SHARE
     alike = pen.share([name for name, _ in rows], share, width - _number(rows, pen, share, width) - width // 20)

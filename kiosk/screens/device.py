@@ -17,7 +17,7 @@ from kiosk.self_test import SelfTestStep, SelfTestView
 
 
 def part_and_fault(words: Translations, part: str, code: str) -> str:
-    """Say which part it is and what is wrong with it; by its code where there is no word for that."""
+    """Return which part it is and what is wrong with it; by its code where there is no word for that."""
     return words("faulty", part=part_name(words, part), fault=fault_name(words, part, code))
 
 
@@ -31,19 +31,19 @@ def part_name(words: Translations, part: str) -> str:
 
 
 def fault_name(words: Translations, part: str, code: str) -> str:
-    """Say what is wrong with a part."""
+    """Return what is wrong with a part."""
     name = next((one for one in (f"fault_{code}", f"fault_of_{part}") if one in words), None)
     return words(name) if name else code
 
 
 def remedy(words: Translations, code: str) -> str:
-    """Say what to do; nothing where nobody at the table can do anything."""
+    """Return what to do; nothing where nobody at the table can do anything."""
     name = f"remedy_{code}"
     return words(name) if name in words else ""
 
 
 def with_remedy(words: Translations, part: str, code: str) -> str:
-    """Say what is wrong and what to do, in one line."""
+    """Return what is wrong and what to do, in one line."""
     what, help_ = part_and_fault(words, part, code), remedy(words, code)
     return words("fault_and_remedy", fault=what, remedy=help_) if help_ else what
 
@@ -83,7 +83,7 @@ def _buttons(words: Translations, seen: SelfTestView) -> ScreenBody:
 
 
 def _remark(words: Translations, remark: Remark) -> str:
-    """Say what the buttons have told that was not asked for."""
+    """Return what the buttons have told that was not asked for."""
     if remark.said == "ill" and remark.code is not None:
         part = f"button-{remark.other}" if remark.other in SEATS else remark.other
         return with_remedy(words, part, remark.code)
@@ -144,7 +144,7 @@ def _faults(words: Translations, seen: SelfTestView) -> Iterator[TextLine]:
 
 
 def _seats(words: Translations, seen: SelfTestView) -> Paint:
-    """Give what draws a box for each seat: what is said of its button, in a word and a colour."""
+    """Return what draws a box for each seat: what is said of its button, in a word and a colour."""
 
     def paint(surface: pygame.Surface, room: pygame.Rect, pen: TextPen) -> None:
         height = surface.get_height()
@@ -158,7 +158,7 @@ def _seats(words: Translations, seen: SelfTestView) -> Paint:
 
 
 def _state(words: Translations, seen: SelfTestView, seat: Seat) -> tuple[str, drawing.Colour, bool]:
-    """Give what is said of a button, in which colour, and whether it is framed."""
+    """Return what is said of a button, in which colour, and whether it is framed."""
     if seat in seen.right:
         return words("test_seat_right"), drawing.GOOD, True
     if seat in seen.wrong:

@@ -25,7 +25,7 @@ FOLDER: Final = files("kiosk.screens") / "languages"
 
 
 def languages() -> tuple[str, ...]:
-    """Give the languages that there are: the source, and every catalogue beside it."""
+    """Return the languages that there are: the source, and every catalogue beside it."""
     found = (name.removesuffix(".po") for one in FOLDER.iterdir() if (name := one.name).endswith(".po"))
     return (SOURCE, *sorted(found))
 
@@ -42,7 +42,7 @@ class Translations:
         self._translated = _gettext(language)
 
     def __call__(self, name: str, **names: object) -> str:
-        """Give a sentence. One that has a plural takes it from the `count` that is filled in."""
+        """Return a sentence. One that has a plural takes it from the `count` that is filled in."""
         entry, count = self._sentences[name], names.get("count")
         if entry.msgid_plural and isinstance(count, int):
             text = self._translated.npgettext(name, entry.msgid, entry.msgid_plural, count)
@@ -54,12 +54,12 @@ class Translations:
         return name in self._sentences
 
     def problem(self, code: str) -> str:
-        """Say what was refused at the keyboard: in a sentence where there is one, by its code where not."""
+        """Return what was refused at the keyboard: in a sentence where there is one, by its code where not."""
         name = f"problem_{code}"
         return self(name) if name in self else self("problem", code=code)
 
     def seat(self, seat: str) -> str:
-        """Give a seat's or wind's name."""
+        """Return a seat's or wind's name."""
         return self(seat)
 
 
@@ -121,18 +121,18 @@ class Fonts:
         self._height = height
 
     def font(self, text: str, share: float) -> pygame.font.Font:
-        """Give the font with lines of this share of the screen's height that has the most letters of a text.
+        """Return the font with lines of this share of the screen's height that has the most letters of a text.
 
         A Chinese name may sit at an English table and a Polish one at a Chinese table.
         """
         return self._sized(min(self._faces(), key=lambda path: _lacking(path, text)), share)
 
     def covers(self, text: str) -> bool:
-        """Say whether a font here has every letter of a text."""
+        """Return whether a font here has every letter of a text."""
         return any(_lacking(path, text) == 0 for path in self._faces())
 
     def _faces(self) -> Iterator[Path | None]:
-        """Give font files in the order of trying; None is pygame's own, for most European languages."""
+        """Return font files in the order of trying; None is pygame's own, for most European languages."""
         if not self._chinese_first:
             yield None
         if (chinese := chinese_font()) is not None:
@@ -152,7 +152,7 @@ def _font(path: Path | None, size: int) -> pygame.font.Font:
 
 @cache
 def _line_height(path: Path | None) -> float:
-    """Give how high a line is for a font's nominal size: Chinese fonts leave more room above and below."""
+    """Return how high a line is for a font's nominal size: Chinese fonts leave more room above and below."""
     return pygame.font.Font(path, 100).get_height() / 100
 
 
@@ -162,7 +162,7 @@ def _lacking(path: Path | None, text: str) -> int:
 
 @cache
 def _has(path: Path | None, letter: str) -> bool:
-    """Say whether a font has a letter: what it draws is not what it draws for one that no font has."""
+    """Return whether a font has a letter: what it draws is not what it draws for one that no font has."""
     return letter.isspace() or _drawn(path, letter) != _drawn(path, NO_LETTER)
 
 
@@ -174,7 +174,7 @@ def _drawn(path: Path | None, letter: str) -> bytes:
 
 @cache
 def chinese_font() -> Path | None:
-    """Give a file with Chinese letters, if there is one here."""
+    """Return a file with Chinese letters, if there is one here."""
     for path in CHINESE_FILES:
         if path.is_file():
             return path
@@ -226,20 +226,20 @@ class TextPen:
         self._fitting = lru_cache(MOST_KNOWN)(self._fit)
 
     def height(self, text: str, share: float, width: int) -> int:
-        """Give how high a line will be."""
+        """Return how high a line will be."""
         fitted, font = self._fitting(text, share, width)
         return font.size(fitted)[1]
 
     def high(self, lines: Sequence[TextLine], width: int, leading: int = 0) -> int:
-        """Give how high lines will be together."""
+        """Return how high lines will be together."""
         return sum(self.height(line.text, line.share, width) for line in lines) + (len(lines) - 1) * leading
 
     def wide(self, text: str, share: float) -> int:
-        """Give how wide a text is at a size."""
+        """Return how wide a text is at a size."""
         return self._wide(text, share)
 
     def share(self, texts: Iterable[str], share: float, width: int) -> float:
-        """Give a size, up to a share, in which each of these texts is no wider: what stands side by side is alike."""
+        """Return a size, up to a share, in which each of these texts is no wider: what stands side by side is alike."""
         return next(
             size
             for size in self._sizes(share)
@@ -290,7 +290,7 @@ class TextPen:
                 yield from self.broken(line._replace(text=part), width)
 
     def _fit(self, text: str, share: float, width: int) -> tuple[str, pygame.font.Font]:
-        """Give a text and the largest font up to that share in which it is no wider."""
+        """Return a text and the largest font up to that share in which it is no wider."""
         text = _printable(text)
         for size in self._sizes(share):
             if self._wide(text, size) <= width:
@@ -363,7 +363,7 @@ ScreenFunction = Callable[[Translations, ScreenView], ScreenBody | None]
 
 
 def time_lines(words: Translations, shown: ScreenView) -> tuple[TextLine, ...]:
-    """Give the time that the play has left, where it is limited, and the extra time that the arbiter has given."""
+    """Return the time that the play has left, where it is limited, and the extra time that the arbiter has given."""
     said = [] if shown.left_min is None else [_time_left(words, shown.left_min)]
     if shown.extra_min:
         said.append(words("extra_within" if said else "extra_time", minutes=shown.extra_min))
@@ -378,7 +378,7 @@ def _time_left(words: Translations, minutes: int) -> str:
 
 
 def problem_lines(words: Translations, shown: ScreenView) -> tuple[TextLine, ...]:
-    """Give what was refused at the keyboard, if anything was."""
+    """Return what was refused at the keyboard, if anything was."""
     return (TextLine(words.problem(shown.problem), 0.06, ATTENTION),) if shown.problem else ()
 
 
@@ -386,13 +386,13 @@ DIGIT_ROWS: Final = tuple(tuple(KeyButton(digit, digit) for digit in row) for ro
 
 
 def keypad(words: Translations, *last: KeyButton) -> ButtonRows:
-    """Give a numeric keypad: clear and back beside the nought, and a last row of the screen's own."""
+    """Return a numeric keypad: clear and back beside the nought, and a last row of the screen's own."""
     nought = KeyButton("clear", words("do_clear")), KeyButton("0", "0"), KeyButton("back", words("do_back"))
     return (*DIGIT_ROWS, nought, last)
 
 
 def paint_picture(view: CameraView) -> Paint:
-    """Give what shows the camera's picture, no larger than it is."""
+    """Return what shows the camera's picture, no larger than it is."""
 
     def paint(surface: pygame.Surface, room: pygame.Rect, _: TextPen) -> None:
         height, width = view.picture.shape[:2]

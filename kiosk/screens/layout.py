@@ -47,7 +47,7 @@ class ScreenLayout:
         return "right" if self._left else "left"
 
     def y(self, share: float) -> int:
-        """Give a share of the height in pixels."""
+        """Return a share of the height in pixels."""
         return round(self.height * share)
 
     @property
@@ -66,7 +66,7 @@ class ScreenLayout:
         return inside
 
     def _beside(self, *, panel: bool) -> pygame.Rect:
-        """Give what is not the panel."""
+        """Return what is not the panel."""
         inside = self._inside
         if panel:
             inside.width -= self.panel.width + self.margin
@@ -75,7 +75,7 @@ class ScreenLayout:
         return inside
 
     def middle(self, *, panel: bool, seats: bool) -> pygame.Rect:
-        """Give the room for lines and the buttons under them."""
+        """Return the room for lines and the buttons under them."""
         room = self._beside(panel=panel)
         if seats:
             room.height = self.y(SEATS_BESIDE if panel else SEATS) - self.gap - room.top
@@ -94,7 +94,7 @@ class ScreenLayout:
         return lines, place
 
     def seats(self, *, panel: bool) -> tuple[pygame.Rect, ...]:
-        """Give four boxes: in one row, or beside a panel in two."""
+        """Return four boxes: in one row, or beside a panel in two."""
         room = self._beside(panel=panel)
         top = self.y(SEATS_BESIDE if panel else SEATS)
         room.height, room.top = room.bottom - top, top
@@ -103,7 +103,7 @@ class ScreenLayout:
         return tuple(box for row in _down(room, 2, self.gap) for box in _across(row, 2, self.gap))
 
     def actions(self, room: pygame.Rect, count: int) -> tuple[pygame.Rect, ...]:
-        """Give a row of buttons at the bottom of a room: no wider than needed, in the middle of it."""
+        """Return a row of buttons at the bottom of a room: no wider than needed, in the middle of it."""
         widest = round(self.width * CALL)
         width = min(room.width, count * widest + (count - 1) * self.margin)
         row = pygame.Rect(0, 0, width, self.y(FINGER))
@@ -111,7 +111,7 @@ class ScreenLayout:
         return (*_across(row, count, self.margin),)
 
     def grid(self, counts: Sequence[int]) -> tuple[tuple[pygame.Rect, ...], ...]:
-        """Give the buttons of a panel, this many in each row."""
+        """Return the buttons of a panel, this many in each row."""
         rows = _down(self.panel, len(counts), self.gap)
         return tuple((*_across(row, count, self.gap),) for row, count in zip(rows, counts, strict=True))
 
@@ -125,7 +125,7 @@ class ScreenLayout:
         return box
 
     def clock(self, *, call: bool) -> pygame.Rect:
-        """Give the room for the clock at the foot, beside the button if there is one."""
+        """Return the room for the clock at the foot, beside the button if there is one."""
         box = pygame.Rect(self.margin, self.y(FOOT), round(self.width * CLOCK), self.height - self.y(FOOT))
         if call and self._left:
             box.left = self.call.right + self.margin
@@ -134,7 +134,7 @@ class ScreenLayout:
         return box
 
     def foot(self, *, call: bool) -> pygame.Rect:
-        """Give the room for the lines at the foot: all that clock and button leave."""
+        """Return the room for the lines at the foot: all that clock and button leave."""
         clock = self.clock(call=call)
         if self._left:
             clock.width, clock.left = self.width - 2 * self.margin - clock.right, clock.right + self.margin

@@ -48,12 +48,12 @@ def state_screen(words: Translations, shown: ScreenView) -> ScreenBody:
 
 
 def pairing_button(words: Translations, shown: ScreenView) -> tuple[KeyButton, ...]:
-    """Give the button that asks for another pairing, where the device may be given one."""
+    """Return the button that asks for another pairing, where the device may be given one."""
     return (KeyButton("p", words("do_pair")),) if shown.may_pair else ()
 
 
 def state_lines(words: Translations, shown: ScreenView) -> tuple[TextLine, ...]:
-    """Give the state in a word, and what to do."""
+    """Return the state in a word, and what to do."""
     if shown.ruled:
         ruled = TextLine(words(f"ruled_{shown.ruled}"), 0.12, drawing.ATTENTION)
         return ruled, TextLine(words("recorded_help"), 0.055, drawing.QUIET)
@@ -114,7 +114,7 @@ def result_screen(words: Translations, shown: ScreenView) -> ScreenBody | None:
 
 
 def receipt_lines(words: Translations, shown: ScreenView) -> list[TextLine]:
-    """Give the code to be noted down; and what the QR code beside it is for, where there is one."""
+    """Return the code to be noted down; and what the QR code beside it is for, where there is one."""
     if not shown.receipt:
         return []
     code = TextLine(words("receipt", code=shown.receipt), 0.085, drawing.TEXT)
@@ -191,7 +191,7 @@ def arbiter_screen(words: Translations, shown: ScreenView) -> ScreenBody | None:
 
 
 def _title(words: Translations, asked: ArbiterPanel) -> str:
-    """Say what is ruled; of a false hu also whose, which the form of results may have chosen before the PIN."""
+    """Return what is ruled; of a false hu also whose, which the form of results may have chosen before the PIN."""
     if asked.act == "false_hu" and asked.seats and asked.ask != "seats":
         return words("false_hu_of", seat=words.seat(asked.seats[0]))
     return words(f"rule_{asked.act}") if asked.act else words("arbiter")

@@ -152,7 +152,7 @@ class TrayDrawing:
 
 
 def place_boxes(seat: Seat, room: pygame.Rect) -> dict[TilePlace, pygame.Rect]:
-    """Give the rectangle of each place: rows as the player sees them, from the left."""
+    """Return the rectangle of each place: rows as the player sees them, from the left."""
     gap = max(2, room.height // 40)
     height = (room.height - 2 * gap) // len(ROWS)
     width = min((room.width - (ROWS[0] - 1) * gap) // ROWS[0], round(height / SHAPE))
@@ -167,7 +167,7 @@ def place_boxes(seat: Seat, room: pygame.Rect) -> dict[TilePlace, pygame.Rect]:
 
 
 def paint_look(carrier: Carrier, deal: Deal, seat: Seat, move: Move | None) -> Callable[..., None]:
-    """Give what draws a tray that was looked at: what is wrong has a sign, the places of the next move are filled."""
+    """Return what draws a tray that was looked at: what is wrong has a sign, the places of the next move are filled."""
     here = {place: carrier[place] for place in PLACES if place.seat == seat}
     wrong = {place for place, lying in here.items() if not _right(lying, deal[place])}
     return TrayDrawing(
@@ -208,7 +208,7 @@ def tray_screen(words: Translations, shown: ScreenView) -> ScreenBody | None:
 
 
 def _drawn_seat(work: Work, check: TrayProblem) -> Seat:
-    """Give the tray that is drawn: the one under the camera, if the move touches it."""
+    """Return the tray that is drawn: the one under the camera, if the move touches it."""
     seats = [place.seat for place in places_of(work.move)] if work.move else []
     return check.seat if check.seat in seats or not seats else seats[0]
 
@@ -273,7 +273,7 @@ def _sorting(words: Translations, shown: ScreenView, bench: Restoring) -> TextLi
 
 
 def _heap_lines(words: Translations, bench: Restoring, work: Work) -> Iterator[TextLine]:
-    """Say how far it is, and what to do with tiles that go nowhere."""
+    """Return how far it is, and what to do with tiles that go nowhere."""
     missing = unseen_serials(bench.heap, known_places(work.carrier).keys())
     progress = words("heap_progress", seen=ALL - len(missing), all=ALL)
     if 0 < len(missing) <= MOST_NAMED:

@@ -31,7 +31,7 @@ MINUS = "\N{MINUS SIGN}"
 
 
 def how_it_ended(words: Translations, told: RiichiEvent | None) -> str:
-    """Say how a hand ended."""
+    """Return how a hand ended."""
     if told is None:
         return ""
     if told.kind == "ron" and told.loser:
@@ -92,7 +92,7 @@ def _win(words: Translations, form: WinForm, fault: str, told: str | None) -> tu
 
 
 def _drawn(words: Translations, form: WinForm, told: str | None) -> tuple[KeyButton, ...]:
-    """Give what is said of a tsumo: drawn, or drawn after a kan of a discard where that is paid otherwise."""
+    """Return what is said of a tsumo: drawn, or drawn after a kan of a discard where that is paid otherwise."""
     drawn = KeyButton("d", words("do_self_drawn"), "strong" if told == "d" else "plain")
     return (drawn, KeyButton("k", words("do_riichi_live_kan"))) if form.live_kan else (drawn,)
 
@@ -141,19 +141,19 @@ def _answers(words: Translations, of: RiichiPrompt, question: RiichiQuestion) ->
 
 
 def _among(question: RiichiQuestion) -> tuple[tuple[Seat, ...], tuple[Seat, ...]]:
-    """Give of which seats several can be chosen, and which are."""
+    """Return of which seats several can be chosen, and which are."""
     if question.about == "nagashi":
         return SEATS, question.seats
     return (question.spoilable, question.spoilt) if question.about == "spoilt" else (question.seats, question.chosen)
 
 
 def _chosen(words: Translations, seats: tuple[Seat, ...], chosen: tuple[Seat, ...]) -> tuple[KeyButton, ...]:
-    """Give a row of seats of which several can be chosen."""
+    """Return a row of seats of which several can be chosen."""
     return tuple(KeyButton(seat[0], words.seat(seat), "strong" if seat in chosen else "plain") for seat in seats)
 
 
 def riichi_head(words: Translations, shown: ScreenView) -> list[str]:
-    """Give which hand it is, and what lies on the table; nothing at other tables."""
+    """Return which hand it is, and what lies on the table; nothing at other tables."""
     session = shown.session
     if session is None or shown.prevalent_wind is None:
         return []
@@ -162,7 +162,7 @@ def riichi_head(words: Translations, shown: ScreenView) -> list[str]:
 
 
 def session_seat_lines(words: Translations, shown: ScreenView, session: SessionView, seat: Seat) -> Iterator[TextLine]:
-    """Give the lines of one seat."""
+    """Return the lines of one seat."""
     yield from _player_lines(words, shown, session, seat)
     if seat in session.places:
         yield TextLine(words("riichi_place", place=session.places[seat]), 0.055, drawing.GOOD)
@@ -176,7 +176,7 @@ def session_seat_lines(words: Translations, shown: ScreenView, session: SessionV
 def planned_seat_lines(
     words: Translations, shown: ScreenView, alone: PlannedRiichiView, seat: Seat
 ) -> Iterator[TextLine]:
-    """Give the lines of one seat where a hand is scored alone: what was said, or the points of the result."""
+    """Return the lines of one seat where a hand is scored alone: what was said, or the points of the result."""
     if win := alone.worth(seat):
         yield hand_worth(words, win)
     elif seat in shown.declared:
@@ -190,13 +190,13 @@ def planned_seat_lines(
 
 
 def hand_worth(words: Translations, win: RiichiWin | RiichiValue) -> TextLine:
-    """Give what a hand is worth."""
+    """Return what a hand is worth."""
     named = "riichi_yakuman" if win.yakuman else "riichi_han_fu" if win.fu else "riichi_han"
     return TextLine(words(named, han=win.han, fu=win.fu, count=win.yakuman), 0.05, drawing.TEXT)
 
 
 def _player_lines(words: Translations, shown: ScreenView, session: SessionView, seat: Seat) -> Iterator[TextLine]:
-    """Give what this player has said: riichi, a win and its value, tenpai, to be ready."""
+    """Return what this player has said: riichi, a win and its value, tenpai, to be ready."""
     if seat in session.riichi:
         yield TextLine(words("riichi_laid"), 0.05, drawing.ATTENTION)
     if isinstance(session.form, WinForm) and (win := session.form.entered.get(seat)):
@@ -311,12 +311,12 @@ def _session_playing(words: Translations, shown: ScreenView) -> ScreenBody:
 
 
 def title_lines(head: str, *help_: str) -> tuple[TextLine, ...]:
-    """Give a head, and what to do."""
+    """Return a head, and what to do."""
     return TextLine(head, 0.11, drawing.TEXT), *(TextLine(one, 0.055, drawing.QUIET) for one in help_ if one)
 
 
 def button_row(words: Translations, *named: tuple[str, str]) -> tuple[KeyButton, ...]:
-    """Give a row of buttons: the key of each, and the name of its label."""
+    """Return a row of buttons: the key of each, and the name of its label."""
     return tuple(KeyButton(key, words(label), "strong" if key == "enter" else "plain") for key, label in named)
 
 

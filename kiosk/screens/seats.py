@@ -121,7 +121,7 @@ DOTS: Final[Mapping[int, tuple[int, drawing.Colour]]] = {
 
 
 def sticks(points: int) -> dict[int, int]:
-    """Give how many of each stick pay so much, in hundreds; as few as possible."""
+    """Return how many of each stick pay so much, in hundreds; as few as possible."""
     left, found = abs(points), dict[int, int]()
     for worth in WORTH:
         count, left = divmod(left, worth)
@@ -131,7 +131,7 @@ def sticks(points: int) -> dict[int, int]:
 
 
 def stick_rows(points: int) -> int:
-    """Say how many rows of two they take."""
+    """Return how many rows of two they take."""
     return (len(sticks(points)) + 1) // 2
 
 

@@ -72,7 +72,7 @@ class TableScreen:
         self._buttons = TargetPainter(words, self._pen, size[1])
 
     def targets(self, shown: ScreenView) -> tuple[TouchTarget, ...]:
-        """Give what may be touched."""
+        """Return what may be touched."""
         return (*self._targets(current_screen(self._words, shown), shown),)
 
     def draw(self, surface: pygame.Surface, shown: ScreenView, pressed: TouchTarget | None = None) -> None:
@@ -104,7 +104,7 @@ class TableScreen:
         return self._layout.middle(panel=bool(now.panel), seats=bool(shown.players) and now.seats)
 
     def _parted(self, now: ScreenBody, shown: ScreenView) -> BodyParts:
-        """Give the room of the lines and their buttons, and the QR code beside them; it may reach into the gaps."""
+        """Return the room of the lines and their buttons, and the QR code beside them; it may reach into the gaps."""
         room = self._room(now, shown)
         code = qr_code(now.square, room.height + self._layout.gap) if now.square else None
         if code is None:
@@ -188,7 +188,7 @@ SCREENS: Final[tuple[ScreenFunction, ...]] = (
 
 
 def current_screen(words: Translations, shown: ScreenView) -> ScreenBody:
-    """Give what is in the middle."""
+    """Return what is in the middle."""
     for screen in SCREENS:
         if (found := screen(words, shown)) is not None:
             return _with_arbiter(words, shown, found)
@@ -213,7 +213,7 @@ A Chinese letter has the room of two.
 
 
 def status_lines(words: Translations, shown: ScreenView) -> Iterator[TextLine]:
-    """Give the lines, from above."""
+    """Return the lines, from above."""
     if shown.calling:
         yield TextLine(_call_sentence(words, shown), 0.05, drawing.ATTENTION)
     line = shown.line
@@ -241,7 +241,7 @@ def _call_sentence(words: Translations, shown: ScreenView) -> str:
 
 
 def clock_lines(shown: ScreenView) -> Iterator[TextLine]:
-    """Give the time of day, and the version under it."""
+    """Return the time of day, and the version under it."""
     if shown.line.clock:
         yield TextLine(shown.line.clock, 0.055, drawing.TEXT)
     if shown.line.version:
@@ -274,7 +274,7 @@ WHITE: Final = (255, 255, 255)
 
 @lru_cache(4)
 def qr_code(text: str, room: int) -> pygame.Surface | None:
-    """Give the code as large as a room's height lets it be, in pixels; None where it would be too small to be read."""
+    """The code as large as a room's height lets it be, in pixels; None where it would be too small to be read."""
     import zxingcpp  # noqa: PLC0415 - nobody needs it before the first play is recorded
 
     # A screen has no stains: with error correction L (7 %) the modules are as large as they can be.

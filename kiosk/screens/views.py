@@ -55,7 +55,7 @@ class SheetView:
 
 
 def sheet_view(session: RiichiSession, page: int) -> SheetView:
-    """Give a page."""
+    """Return a page."""
     upto = len(session.entries) - page * LINES
     return SheetView(
         page=page,
@@ -111,7 +111,7 @@ class SessionView:
 
 
 def session_view(state: Table, session: RiichiSession, form: RiichiForm | None, scores: Scores) -> SessionView:
-    """Give what is to be seen of a session."""
+    """Return what is to be seen of a session."""
     in_hand = state.phase in (Phase.PLAYING, Phase.CLAIMING)
     settled = session.settled if state.phase in (Phase.ACCEPTING, Phase.RECORDED, Phase.FINISHED) else None
     visible = scores == "always" or not in_hand
@@ -134,7 +134,7 @@ def session_view(state: Table, session: RiichiSession, form: RiichiForm | None, 
 
 
 def _paid(session: RiichiSession, settled: SettledEvent, phase: Phase) -> dict[Seat, int]:
-    """Give what each gets or pays now: who has laid a deposit in this hand does not pay it again."""
+    """Return what each gets or pays now: who has laid a deposit in this hand does not pay it again."""
     if phase is Phase.FINISHED:
         return {}
     laid = session.riichi if phase is Phase.ACCEPTING or not session.entries else session.entries[-1].riichi
@@ -168,14 +168,14 @@ class PlannedRiichiView:
         return self.tenpai
 
     def worth(self, seat: Seat) -> RiichiWin | None:
-        """Give what a winner's hand is worth, as far as it is entered."""
+        """Return what a winner's hand is worth, as far as it is entered."""
         if self.told is not None:
             return self.told.wins.get(seat)
         return self.form.entered.get(seat) if isinstance(self.form, WinForm) else None
 
 
 def planned_riichi_view(state: Table, form: RiichiForm | None) -> PlannedRiichiView:
-    """Give what is to be seen."""
+    """Return what is to be seen."""
     quiet = state.phase in (Phase.PLAYING, Phase.CLAIMING)
     told = None if quiet else state.hand.told
     return PlannedRiichiView(
@@ -300,7 +300,7 @@ class ScreenView:
 
 
 def cannot_serve(now: ScreenView) -> bool:
-    """Say whether a device has lost its right: another serves its table, or between plays the broker refuses it."""
+    """Return whether a device has lost its right: another serves its table, or between plays the broker refuses it."""
     refused = now.state in ("waiting", "finished") and REFUSED in now.line.health
     return now.elsewhere or refused
 
@@ -313,7 +313,7 @@ def screen_view(
     problem: str | None,
     panel: ArbiterPanel | None = None,
 ) -> ScreenView:
-    """Give what is to be seen. An open claim window looks exactly like the play before it."""
+    """Return what is to be seen. An open claim window looks exactly like the play before it."""
     play = state.play
     if play is None:
         return ScreenView(table=table, state=state.public, line=line, calling=_calling(state), paused=state.paused)

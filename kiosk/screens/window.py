@@ -76,7 +76,7 @@ class ScreenWindow:
         self._drawn: tuple[ScreenView, TouchTarget | None, bool] | None = None
 
     def show(self, shown: ScreenView) -> bool:
-        """Draw what is to be seen, and say whether it is new; where nothing is, not a pixel is touched."""
+        """Draw what is to be seen, and return whether it is new; where nothing is, not a pixel is touched."""
         known, now = self._drawn is not None and self._drawn[0] == shown, self._clock()
         if not known:
             self._finger.offer(self._screen.targets(shown), now)
@@ -90,7 +90,7 @@ class ScreenWindow:
         return not known
 
     def _darker(self, *, dark: bool) -> bool:
-        """Lower the light behind the screen; say whether the picture has to be darker instead."""
+        """Lower the light behind the screen; return whether the picture has to be darker instead."""
         lowered = self._light is not None and self._light.lower(dark=dark)
         return dark and not lowered
 
@@ -110,7 +110,7 @@ class ScreenWindow:
         pygame.image.save(self._surface, path)
 
     def pressed(self) -> Iterator[str]:
-        """Give the keys that were pressed or touched: `a`..`z`, `0`..`9`, SIGNS, `enter`, `back`, `clear`, `quit`."""
+        """Return the keys that were pressed or touched: `a`..`z`, `0`..`9`, SIGNS, `enter`, `back`, `clear`, `quit`."""
         for event in pygame.event.get():
             if event.type in WAKING:
                 self._dimming.woken(self._clock())
@@ -149,7 +149,7 @@ TOUCHES: Final = (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP)
 
 
 def _typed(event: pygame.event.Event) -> str | None:
-    """Give the key of an event, if it is one."""
+    """Return the key of an event, if it is one."""
     if event.type == pygame.QUIT:
         return QUIT
     if event.type != pygame.KEYDOWN:
@@ -196,7 +196,7 @@ class Finger:
         self._on = next(under, None)
 
     def up(self, at: tuple[int, int]) -> str | None:
-        """Let go somewhere; give the key if that was a touch."""
+        """Let go somewhere; return the key if that was a touch."""
         on, self._on = self._on, None
         return on.key if on is not None and on.box.collidepoint(at) else None
 
@@ -220,7 +220,7 @@ class PollingPace:
         self._quick_until = now + QUICK_FOR_NS
 
     def pause(self, now: int) -> float:
-        """Give the seconds until the next round at the latest."""
+        """Return the seconds until the next round at the latest."""
         return QUICK_S if now < self._quick_until else ROUND_S
 
 
@@ -246,7 +246,7 @@ class Dimming:
         self._since = now
 
     def dark(self, now: int) -> bool:
-        """Say whether it is to be darker now."""
+        """Return whether it is to be darker now."""
         return 0 < self._after <= now - self._since
 
 

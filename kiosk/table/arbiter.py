@@ -87,7 +87,7 @@ def on_pin_refused(state: Table, event: PinRefused) -> Step:
 
 
 def _fact_of_play(state: Table, fact: Callable[[PlannedPlay], Fact]) -> tuple[Fact, ...]:
-    """Give what is told of the play at hand, or of the table's last; a table without a plan has nobody to tell."""
+    """Return what is told of the play at hand, or of the table's last; a table without a plan has nobody to tell."""
     plays = state.assignment.plays if state.assignment else ()
     of = state.play or (plays[-1] if plays else None)
     return (fact(of),) if of else ()
@@ -215,7 +215,7 @@ NO_REASON: Final = ""
 
 
 def event_of_order(order: Order, at: int) -> Ordered:
-    """Give what an order is to the table. `at` in ns."""
+    """Return what an order is to the table. `at` in ns."""
     return Ordered(at=at, seq=order.seq, id=order.id, command=order.command, minutes=order.minutes, author=order.author)
 
 

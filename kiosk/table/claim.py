@@ -113,7 +113,7 @@ def on_window_elapsed(state: Table, event: ClaimWindowElapsed) -> tuple[Table, t
 
 
 def _window(state: Table) -> ClaimWindow:
-    """Give the open window, or one that opens now; with a window of no time the first press counts all the same."""
+    """Return the open window, or one that opens now; with a window of no time the first press counts all the same."""
     return state.window or ClaimWindow(max(1, state.claim_ms * NS_PER_MS))
 
 
@@ -187,7 +187,7 @@ def on_result_accepted(state: Table, event: ButtonPressed) -> tuple[Table, tuple
 
 
 def pending_result(state: Table) -> Result:
-    """Give the result that the four seats are asked to accept. Raises NotNow where there is none."""
+    """Return the result that the four seats are asked to accept. Raises NotNow where there is none."""
     if state.play is None or state.outcome is None:
         raise NotNow("no_play")
     ended = Result(

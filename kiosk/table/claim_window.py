@@ -107,7 +107,7 @@ class ClaimWindow:
         return self if self.ended_at is not None else _pruned(replace(self, ended_at=at))
 
     def reopened(self, at: int) -> "ClaimWindow":
-        """Give everybody the whole window again. Given once more, it never ends earlier than it was to."""
+        """Return everybody the whole window again. Given once more, it never ends earlier than it was to."""
         return replace(self, reopened_at=self._or_reopened(at))
 
     def moved(self, by: int) -> "ClaimWindow":

@@ -16,7 +16,7 @@ An open claim window (`claiming`) is told to the room, and drawn on the screen, 
 
 
 def diagram() -> str:
-    """Give the document."""
+    """Return the document."""
     return (
         "\n".join([HEAD, "```mermaid", "stateDiagram-v2", "    [*] --> waiting", *_arrows(), "```", "", *_always()])
         + "\n"

@@ -37,7 +37,7 @@ from kiosk.table.state import Pause, Phase, Table, arbiter_name, current_play
 
 
 def index_brought_forward(state: Table, round_: int) -> int:
-    """Give the index of a play that may be played before its turn. Raises NotNow."""
+    """Return the index of a play that may be played before its turn. Raises NotNow."""
     plays = state.assignment.plays if state.assignment else ()
     index = next((at for at, one in enumerate(plays) if one.round == round_), None)
     if index is None or index == state.index:
@@ -79,7 +79,7 @@ GOES_ON: Final = (
 
 
 def active_guards(state: Table) -> tuple[str, ...]:
-    """Give the codes of what stops the present play, the gravest first."""
+    """Return the codes of what stops the present play, the gravest first."""
     return tuple(stop.code for stop in _guards(state) if stop.code not in state.allowed)
 
 
@@ -93,7 +93,7 @@ def _guards(state: Table) -> Iterator[NotNow]:
 
 
 def players_repeating(state: Table) -> tuple[str, ...]:
-    """Give the ids of those at the table who have played this deal already, here or, as the scorer says, elsewhere."""
+    """The ids of those at the table who have played this deal already, here or, as the scorer says, elsewhere."""
     if state.play is None or state.assignment is None:
         return ()
     here = {player.id for player in state.players.values()}
@@ -157,7 +157,7 @@ def refuse_in_pause(state: Table, event: Event) -> None:
 
 
 def in_play_time(state: Table, at: int) -> int:
-    """Give a time without the pause: what was before the latest pause and is told after it is moved as all else was."""
+    """A time without the pause: what was before the latest pause and is told after it is moved as all else was."""
     pause = state.pause
     return at + pause.length if pause is not None and at < pause.since else at
 
@@ -201,5 +201,5 @@ def end_self_test_in_play(state: Table) -> Table:
 
 
 def in_play(state: Table) -> bool:
-    """Say whether tiles are being played with, and buttons declare."""
+    """Return whether tiles are being played with, and buttons declare."""
     return state.phase in PLAY and not state.paused

@@ -201,7 +201,7 @@ _OF_PLANNED_RIICHI: Final = {(phase, rule.event): rule.handler for rule in PLANN
 
 
 def handle(state: Table, event: Event) -> Step:
-    """Give the state after an event, and the facts to tell. Raises NotNow."""
+    """Return the state after an event, and the facts to tell. Raises NotNow."""
     guards.refuse_in_pause(state, event)
     guards.refuse_guarded(state, event)
     guards.refuse_in_self_test(state, event)

@@ -42,7 +42,7 @@ def on_assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]
 
 
 def renames(state: Table, assignment: Assignment) -> bool:
-    """Say whether a plan that comes while trays are laid tells nothing new of the plays but names and minutes."""
+    """Return whether a plan that comes while trays are laid tells nothing new of the plays but names and minutes."""
     had = state.assignment
     if had is None or state.phase is not Phase.RESTORING or state.seating or settled_now(state, assignment):
         return False
@@ -58,7 +58,7 @@ def _with_names(state: Table, assignment: Assignment) -> Table:
 
 
 def settled_now(state: Table, assignment: Assignment) -> bool:
-    """Say whether a plan tells that arbiters have settled the present play: nobody need lay its trays any further."""
+    """Whether a plan tells that arbiters have settled the present play: nobody need lay its trays any further."""
     return state.play is not None and state.play.round in assignment.settled
 
 
@@ -78,7 +78,7 @@ def _as_planned(play: PlannedPlay) -> FinishedPlay:
 
 
 def _played_plays(state: Table, assignment: Assignment) -> list[PlannedPlay]:
-    """Give the plays of a plan that this table has behind it, whatever the people are called by now (substitutes)."""
+    """Return the plays of a plan that this table has behind it, whatever the people are called by now (substitutes)."""
     rounds = {one.round for one in state.played}
     return [_apart_from_names(one) for one in assignment.plays if one.round in rounds]
 
@@ -89,7 +89,7 @@ def _apart_from_names(play: PlannedPlay) -> PlannedPlay:
 
 
 def with_this_play(state: Table) -> tuple[FinishedPlay, ...]:
-    """Give what the table has behind it with the present play."""
+    """Return what the table has behind it with the present play."""
     if state.play is None:
         return state.played
     players = frozenset(player.id for player in state.players.values())
@@ -97,7 +97,7 @@ def with_this_play(state: Table) -> tuple[FinishedPlay, ...]:
 
 
 def _next(state: Table) -> int:
-    """Give the index of the first play that this table has still to do, after the last where there is none."""
+    """Return the index of the first play that this table has still to do, after the last where there is none."""
     plays = state.assignment.plays if state.assignment else ()
     behind = {one.round for one in state.played}
     recorded = set(state.assignment.recorded) if state.assignment else set()
@@ -144,7 +144,7 @@ def on_session_assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fac
 
 
 def _same_session(session: RiichiSession, came: Assignment, had: Assignment | None) -> bool:
-    """Say whether a plan has the session that is here: where the scorer says that it stands is our own word."""
+    """Return whether a plan has the session that is here: where the scorer says that it stands is our own word."""
     planned = came.session
     return (
         planned is not None
@@ -159,7 +159,7 @@ def _player_ids(planned: PlannedSession) -> dict[Seat, str]:
 
 
 def _renamed(planned: PlannedSession, came: PlannedSession | None) -> PlannedSession:
-    """Give a session as it was planned, with the players as they are called by now."""
+    """Return a session as it was planned, with the players as they are called by now."""
     return structs.replace(planned, players=came.players) if came else planned
 
 
@@ -223,7 +223,7 @@ def on_seats_swapped(state: Table, event: SeatsSwapped) -> Step:
 
 
 def still_seated(state: Table, coming: PlannedPlay | None) -> bool:
-    """Say whether the next play is for those who have checked in, each where they sit; a substitute has not."""
+    """Return whether the next play is for those who have checked in, each where they sit; a substitute has not."""
     if coming is None or len(state.arrived) < len(SEATS):
         return False
     return dict(state.players) == dict(coming.players)

@@ -51,7 +51,7 @@ END = RiichiEvent(kind="end")
 
 
 def check_payment(state: Table, told: RiichiEvent) -> SettledEvent:
-    """Give what an event would pay. Raises NotNow with the code of what is wrong with it."""
+    """Return what an event would pay. Raises NotNow with the code of what is wrong with it."""
     session = riichi_session_of(state)
     try:
         return settle_event(session.state, event_from_message(told), session.profile)
@@ -124,7 +124,7 @@ def on_session_stopped(state: Table, event: SessionStopped) -> Step:
 
 
 def _ended(state: Table, at: int) -> Step:
-    """Give out what lies on the table."""
+    """Return out what lies on the table."""
     session = riichi_session_of(state).next_hand()
     ending = replace(state, session=session)
     recorded, fact = _recorded(session, END, check_payment(ending, END))
@@ -323,7 +323,7 @@ def _show_planned(state: Table, ending: RiichiEvent, at: int) -> Table:
 
 
 def _outcome(state: Table, ending: RiichiEvent) -> Outcome:
-    """Give what it comes to. Raises NotNow with the code of what is wrong with it."""
+    """Return what it comes to. Raises NotNow with the code of what is wrong with it."""
     rules = state.profile
     if not isinstance(rules, RiichiProfile):
         raise NotNow("no_session", "this table plays no riichi")

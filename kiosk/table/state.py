@@ -76,7 +76,7 @@ class RiichiSession:
         return self.state.deposits + len(self.riichi)
 
     def score(self, seat: Seat) -> int:
-        """Give a seat's points: what it has laid down in this hand is gone from them."""
+        """Return a seat's points: what it has laid down in this hand is gone from them."""
         laid = self.profile.points.deposit.value if seat in self.riichi else 0
         return self.state.scores[SEATS.index(seat)] - laid
 
@@ -86,7 +86,7 @@ class RiichiSession:
 
 
 def riichi_rules_of(assignment: Assignment) -> RiichiProfile:
-    """Give the riichi rules of a plan: those that it brings, or those that ship. Raises RuleError."""
+    """Return the riichi rules of a plan: those that it brings, or those that ship. Raises RuleError."""
     return load_riichi(assignment.profile) if assignment.rules is None else parse_riichi(assignment.rules)
 
 
@@ -116,7 +116,7 @@ LINES: Final = 8
 
 
 def sheet_pages(session: RiichiSession) -> int:
-    """Give how many pages there are; a session without an entry has one."""
+    """Return how many pages there are; a session without an entry has one."""
     return max(1, -(-len(session.entries) // LINES))
 
 
@@ -204,7 +204,7 @@ class FinishedPlay:
 
 
 def profile_of(assignment: Assignment) -> Rules:
-    """Give the rules of a plan: those that it brings, or those that ship. Raises RuleError."""
+    """Return the rules of a plan: those that it brings, or those that ship. Raises RuleError."""
     return load_profile(assignment.profile) if assignment.rules is None else parse_profile(assignment.rules)
 
 
@@ -220,7 +220,7 @@ class PlayClock:
         return replace(self, paused_ns=self.paused_ns + pause_ns)
 
     def played_ns(self, until: int) -> int:
-        """Give how long the play has gone on at a moment (ns), without the pauses that are over."""
+        """Return how long the play has gone on at a moment (ns), without the pauses that are over."""
         return max(0, until - self.confirmed_at - self.paused_ns)
 
 
@@ -381,7 +381,7 @@ def cleared(state: Table, at: int) -> Table:
 
 
 def riichi_session_of(state: Table) -> RiichiSession:
-    """Give the riichi session. Raises NotNow `no_session`."""
+    """Return the riichi session. Raises NotNow `no_session`."""
     if state.session is None:
         raise NotNow("no_session", "this table plays no riichi session")
     return state.session
@@ -392,7 +392,7 @@ MILLISECOND_NS: Final = 1_000_000
 
 
 def minutes_left(state: "Table", now: int) -> int | None:
-    """Give the whole minutes that are left, one that has begun counted; below zero those that it is over.
+    """Return the whole minutes that are left, one that has begun counted; below zero those that it is over.
 
     None where the plan gives a play no time, where none is going on, and where it is not known since when: the device
     was without power meanwhile, and nobody there can tell for how long.
@@ -406,18 +406,18 @@ def minutes_left(state: "Table", now: int) -> int | None:
 
 
 def play_minutes(state: "Table") -> int | None:
-    """Give the time that the present play has, by the plan that the table goes by; None where it has no limit."""
+    """Return the time that the present play has, by the plan that the table goes by; None where it has no limit."""
     return state.assignment.minutes.get(state.play.round) if state.assignment and state.play else None
 
 
 def paused_ms(state: "Table") -> int | None:
-    """Give how long the play stood still in pauses that are over; None where no play's time runs, or is known."""
+    """Return how long the play stood still in pauses that are over; None where no play's time runs, or is known."""
     clock = _running(state)
     return None if clock is None else clock.paused_ns // MILLISECOND_NS
 
 
 def played_ms(state: "Table") -> int | None:
-    """Give, in a pause, how long the play had gone on when it began; None where none is, or as above."""
+    """Return, in a pause, how long the play had gone on when it began; None where none is, or as above."""
     clock, pause = _running(state), state.pause
     if clock is None or pause is None or not state.paused:
         return None
@@ -429,14 +429,14 @@ def _running(state: "Table") -> PlayClock | None:
 
 
 def arbiter_name(state: Table) -> str:
-    """Give the name of the arbiter who is at the table. Raises NotNow `arbiter_needed`."""
+    """Return the name of the arbiter who is at the table. Raises NotNow `arbiter_needed`."""
     if state.arbiter is None:
         raise NotNow("arbiter_needed", "by PIN, or let in by the desk")
     return state.arbiter
 
 
 def current_play(state: Table) -> PlannedPlay:
-    """Give the present play. Raises NotNow `no_play`."""
+    """Return the present play. Raises NotNow `no_play`."""
     if state.play is None:
         raise NotNow("no_play", "nothing is being played here")
     return state.play

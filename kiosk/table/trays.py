@@ -38,7 +38,7 @@ Deal = Mapping[TilePlace, int]
 
 
 def serial_by_place(order: Mapping[Seat, Sequence[Sequence[int]]]) -> dict[TilePlace, int]:
-    """Give which serial belongs at each place of a play's trays."""
+    """Return which serial belongs at each place of a play's trays."""
     return {
         TilePlace(seat, row, col): serial
         for seat in SEATS
@@ -48,7 +48,7 @@ def serial_by_place(order: Mapping[Seat, Sequence[Sequence[int]]]) -> dict[TileP
 
 
 def place_by_serial(deal: Deal) -> dict[int, TilePlace]:
-    """Give where each serial belongs."""
+    """Return where each serial belongs."""
     return {serial: place for place, serial in deal.items()}
 
 
@@ -91,12 +91,12 @@ _MISALIGNED: Final = ("upside-down", "sideways")
 
 
 def is_foreign(look: TrayChecked, at: tuple[int, int]) -> bool:
-    """Say whether a tile of another set lies at a place of a tray, row and column."""
+    """Return whether a tile of another set lies at a place of a tray, row and column."""
     return any((wrong.row, wrong.col) == at and wrong.kind == "foreign" for wrong in look.wrong)
 
 
 def tray_contents(look: TrayChecked) -> dict[TilePlace, PlaceContent]:
-    """Give what one look has told of the 34 places of its tray; all unread where no tray was found."""
+    """Return what one look has told of the 34 places of its tray; all unread where no tray was found."""
     kinds = {(wrong.row, wrong.col): wrong.kind for wrong in look.wrong if wrong.kind in _KINDS}
     badly = {(wrong.row, wrong.col) for wrong in look.wrong if wrong.kind in _MISALIGNED}
     if tuple(map(len, look.rows)) != ROWS:
@@ -139,17 +139,17 @@ def without_duplicates(carrier: Carrier) -> dict[TilePlace, PlaceContent]:
 
 
 def known_places(carrier: Carrier) -> dict[int, TilePlace]:
-    """Give where each serial lies that is known to lie anywhere."""
+    """Return where each serial lies that is known to lie anywhere."""
     return {lying.serial: place for place, lying in carrier.items() if lying.serial is not None}
 
 
 def put_down(lying: PlaceContent) -> PlaceContent:
-    """Give a tile as a hand puts it down elsewhere: the right way round; a face stays one till it is turned over."""
+    """Return a tile as a hand puts it down elsewhere: the right way round; a face stays one till it is turned over."""
     return lying if lying.what is Content.FACE_UP else replace(lying, well=True)
 
 
 def turned(lying: PlaceContent) -> PlaceContent:
-    """Give a tile that was laid right where it lies; the back of a face is still to be read."""
+    """Return a tile that was laid right where it lies; the back of a face is still to be read."""
     return PlaceContent(Content.UNREAD) if lying.what is Content.FACE_UP else replace(lying, well=True)
 
 
@@ -195,17 +195,17 @@ Move: TypeAlias = Swap | Shift | TakeOut | PutIn | Turn
 
 
 def places_of(move: Move) -> tuple[TilePlace, ...]:
-    """Give the places that a move touches."""
+    """Return the places that a move touches."""
     return (move.one, move.other) if isinstance(move, Swap | Shift) else (move.one,)
 
 
 def crosses(move: Move) -> bool:
-    """Tell whether a move leads from one tray into another."""
+    """Return whether a move leads from one tray into another."""
     return len({place.seat for place in places_of(move)}) > 1
 
 
 def after_move(carrier: Carrier, move: Move) -> dict[TilePlace, PlaceContent]:
-    """Give what lies where once a move was made."""
+    """Return what lies where once a move was made."""
     return {**carrier, **dict(_changed(carrier, move))}
 
 
@@ -223,7 +223,7 @@ def _changed(carrier: Carrier, move: Move) -> Iterator[tuple[TilePlace, PlaceCon
 
 
 def is_done(move: Move, before: Carrier, now: Carrier) -> bool:
-    """Tell whether the camera sees a move done: each place that it touches is as it should be after it.
+    """Return whether the camera sees a move done: each place that it touches is as it should be after it.
 
     A tile that nobody could read before may be read by now.
     """
@@ -238,14 +238,14 @@ def _fits(now: PlaceContent, wanted: PlaceContent) -> bool:
 
 
 def all_moves(carrier: Carrier, deal: Deal, near: Seat | None = None) -> Iterator[Move]:
-    """Give all moves in their order."""
+    """Return all moves in their order."""
     while (move := next_move(carrier, deal, near)) is not None:
         yield move
         carrier = after_move(carrier, move)
 
 
 def next_move(carrier: Carrier, deal: Deal, near: Seat | None = None) -> Move | None:
-    """Give the next move; None where nothing more is known to be wrong.
+    """Return the next move; None where nothing more is known to be wrong.
 
     Moves inside one tray come first, those of the tray that is `near` (under the camera) before all. Strange tiles and
     faces are seen to before tiles are moved, for they tell more then. Tiles that somebody has to look for come last:
@@ -263,7 +263,7 @@ def _rank(move: Move, near: Seat | None) -> tuple[object, ...]:
 
 
 def _putting_right(place: TilePlace, carrier: Carrier, deal: Deal, lies: Mapping[int, TilePlace]) -> Move | None:
-    """Give the move that puts one place right, or brings it nearer to that; None where it is right or must wait."""
+    """Return the move that puts one place right, or brings it nearer to that; None where it is right or must wait."""
     lying, wanted = carrier[place], deal[place]
     if lying.what is Content.FOREIGN:
         return TakeOut(place)
@@ -284,7 +284,7 @@ def _swap(one: TilePlace, other: TilePlace) -> Swap:
 
 
 def count_moves(carrier: Carrier, deal: Deal) -> int:
-    """Give how many moves there are, without making them up."""
+    """Return how many moves there are, without making them up."""
     lies = known_places(carrier)
     into = {place: lies[serial] for place, serial in deal.items() if lies.get(serial, place) != place}
     badly = sum(not lying.well and lying.serial == deal[place] for place, lying in carrier.items())
@@ -376,7 +376,7 @@ def carrier_of(looks: tuple[TrayChecked, ...]) -> Carrier:
 
 
 def _still(before: Carrier, now: Carrier, seat: Seat) -> bool:
-    """Tell whether nothing has left a tray since: a tile of it that is seen in another lies there no more."""
+    """Return whether nothing has left a tray since: a tile of it that is seen in another lies there no more."""
     return all(now[place] == lying for place, lying in before.items() if place.seat == seat)
 
 
@@ -391,6 +391,6 @@ def work_after_tick(work: Work, event: RowTicked) -> Work:
 
 
 def rows_left(work: Work) -> tuple[Row, ...]:
-    """Give the rows that are still to be ticked, in their order; none of trays that are right."""
+    """Return the rows that are still to be ticked, in their order; none of trays that are right."""
     rows = ((seat, row) for seat in SEATS if seat not in work.by for row in range(len(ROWS)))
     return tuple(row for row in rows if row not in work.rows)

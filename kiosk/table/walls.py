@@ -20,12 +20,12 @@ Rows = tuple[tuple[int | None, ...], ...]
 
 
 def agreeing_places(rows: Rows, play: PlannedPlay) -> int:
-    """Give in how many places a tray lies as one of the trays of a play."""
+    """Return in how many places a tray lies as one of the trays of a play."""
     return max(_same(rows, play.order[seat]) for seat in SEATS)
 
 
 def of_another_deal(state: Table, rows: Rows) -> PlannedPlay | None:
-    """Give the play of this table whose tray this is, where it is not the present one's."""
+    """Return the play of this table whose tray this is, where it is not the present one's."""
     if state.assignment is None or state.play is None or agreeing_places(rows, state.play) >= ENOUGH:
         return None
     others = (one for one in state.assignment.plays if one.deal != state.play.deal)
@@ -34,7 +34,7 @@ def of_another_deal(state: Table, rows: Rows) -> PlannedPlay | None:
 
 
 def is_unknown_carrier(state: Table, look: TrayChecked) -> bool:
-    """Say whether a tray is of no deal that this table knows: of what lies in it less than half belongs there.
+    """Return whether a tray is of no deal that this table knows: of what lies in it less than half belongs there.
 
     A quarter would by chance. A tray that staff have begun here is theirs to finish, whatever they put into it.
     """

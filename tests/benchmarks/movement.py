@@ -20,13 +20,13 @@ ORDERS: Final = (MovementOrder(64, 16, 8), MovementOrder(64, 16, 8, deals_per_ro
 
 
 def searched(order: MovementOrder, seconds: float) -> tuple[NumberedPlay, ...]:
-    """Give our movement."""
+    """Return our movement."""
     end = time.monotonic() + seconds
     return make_movement(order, Random(1), lambda: time.monotonic() < end)
 
 
 def random_seating(order: MovementOrder, seconds: float) -> tuple[NumberedPlay, ...]:
-    """Give the best of many: the fewest rules broken, then the fewest repeated meetings and comparisons."""
+    """Return the best of many: the fewest rules broken, then the fewest repeated meetings and comparisons."""
     chance, sittings = Random(1), lay_out(order)
     end = time.monotonic() + seconds
     best: tuple[tuple[int, int], tuple[NumberedPlay, ...]] | None = None
@@ -45,7 +45,7 @@ def random_seating(order: MovementOrder, seconds: float) -> tuple[NumberedPlay, 
 
 
 def row(name: str, order: MovementOrder, plays: tuple[NumberedPlay, ...], seconds: float) -> str:
-    """Give a line of the table."""
+    """Return a line of the table."""
     found = measure_movement(plays)
     cells = (
         name,

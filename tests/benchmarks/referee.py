@@ -56,7 +56,7 @@ def by_turns(recorded: list[Recorded]) -> None:
 
 
 def seconds(work: Callable[[list[Recorded]], None], recorded: list[Recorded]) -> float:
-    """Give the shortest time that the work took."""
+    """Return the shortest time that the work took."""
     taken = []
     for _ in range(ROUNDS):
         start = time.perf_counter()

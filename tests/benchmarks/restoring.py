@@ -59,7 +59,7 @@ class Effort:
 
 
 def _laid(deal: Deal, slips: float, chance: random.Random) -> dict[TilePlace, PlaceContent]:
-    """Give the carrier after all tiles were laid: each slip exchanges a tile with another's place."""
+    """Return the carrier after all tiles were laid: each slip exchanges a tile with another's place."""
     serials = dict(deal)
     for place in PLACES:
         if chance.random() < slips:

@@ -74,7 +74,7 @@ def with_pandas(plays: list[ScoredPlay], profile: Profile) -> tuple[pd.DataFrame
 
 
 def timed(work: Callable[[], T], times: int) -> tuple[T, float]:
-    """Do something several times; give the last result and the median of the seconds."""
+    """Do something several times; return the last result and the median of the seconds."""
     seconds = []
     for _ in range(times):
         began = perf_counter()

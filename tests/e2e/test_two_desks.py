@@ -40,7 +40,7 @@ class Desk:
         self.sent.append(message)
 
     def give(self, seen: TableView) -> KeptOrder:
-        """Give the table a minute more."""
+        """Return the table a minute more."""
         return self.orders.give(OrderGiven((TABLE,), "extra_time", 1, "late", "Anne"), ANNE, "", (seen,))
 
 
@@ -67,7 +67,7 @@ class Room:
 
 
 def fate_of(kept: KeptOrder, room: Room) -> OrderOutcome:
-    """Give what became of an order at the one table."""
+    """Return what became of an order at the one table."""
     (fate,) = (fate for fate, tables in order_outcomes(kept, {TABLE: room.seen}).items() if tables)
     return fate
 

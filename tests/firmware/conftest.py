@@ -13,7 +13,7 @@ from tests.firmware.micropython.process import MicroPython
 
 @pytest.fixture(scope="session")
 def flashed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the files that are on a box."""
+    """Return the files that are on a box."""
     return flash(tmp_path_factory.mktemp("box"))
 
 

@@ -12,5 +12,5 @@ ALPHABETS: Final = {
 
 
 def noise(alphabet: bytes, length: int, chance: Random) -> bytes:
-    """Give so many bytes."""
+    """Return so many bytes."""
     return bytes(chance.choices(alphabet, k=length))

@@ -26,11 +26,11 @@ class Clock:
         self.ns = 4_000_000_000_000
 
     def now(self) -> int:
-        """Give the time in ns."""
+        """Return the time in ns."""
         return self.ns
 
     def seconds(self) -> float:
-        """Give the time as pins have it."""
+        """Return the time as pins have it."""
         return (self.ns - BOOT) / 1e9
 
     def sleep(self, seconds: float) -> None:
@@ -74,7 +74,7 @@ class SimulatedTable:
             self.pin(seat).happen([(self.clock.seconds(), bool(level))])
 
     def pin(self, seat: Seat) -> KernelPin:
-        """Give the pin of a seat's button."""
+        """Return the pin of a seat's button."""
         pin = self.factory.pin(self.wiring[seat].closes)
         assert isinstance(pin, KernelPin)
         return pin
@@ -94,7 +94,7 @@ class SimulatedTable:
 def simulated_table(
     wiring: Wiring = PLAIN, limits: ContactLimits | None = None, closed: tuple[Seat, ...] = ()
 ) -> Iterator[SimulatedTable]:
-    """Give a desk and let its pins go."""
+    """Return a desk and let its pins go."""
     made = SimulatedTable(wiring, limits, closed)
     with made.buttons:
         yield made

@@ -315,7 +315,7 @@ PI_4, PI_5 = 0xC03111, 0xD04170
 
 @pytest.fixture
 def chip(monkeypatch: pytest.MonkeyPatch) -> Iterator[Chip]:
-    """Give a chip in place of lgpio's, and a gpiozero that has not chosen its pins yet."""
+    """Return a chip in place of lgpio's, and a gpiozero that has not chosen its pins yet."""
     made = Chip()
     monkeypatch.setitem(sys.modules, "lgpio", made)
     monkeypatch.delitem(sys.modules, "gpiozero.pins.lgpio", raising=False)

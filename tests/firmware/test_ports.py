@@ -36,11 +36,11 @@ class Ear:
         self.lines.put(error.code if error else None)
 
     def next_line(self) -> str | None:
-        """Give what the line told next of itself."""
+        """Return what the line told next of itself."""
         return self.lines.get(timeout=DEADLINE_S)
 
     def hear(self, length: int) -> bytes:
-        """Give so many bytes."""
+        """Return so many bytes."""
         content = b""
         while len(content) < length:
             content += self.bytes.get(timeout=DEADLINE_S)[0]

@@ -17,7 +17,7 @@ RULE: Final = re.compile(
 
 
 def rules() -> list[re.Match[str]]:
-    """Give all rules; every block of the file must be one."""
+    """Return all rules; every block of the file must be one."""
     _, *blocks = TEXT.rstrip("\n").split("\n\n")
     found = [RULE.fullmatch(block) for block in blocks]
     assert [block for block, rule in zip(blocks, found, strict=True) if rule is None] == []

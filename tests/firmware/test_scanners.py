@@ -43,7 +43,7 @@ class Bench:
         return self.opened.hand
 
     def next(self) -> tuple[object, ...]:
-        """Give the next report in short."""
+        """Return the next report in short."""
         match self.told.get(timeout=DEADLINE_S):
             case Scanned(serial, set_text, _):
                 return serial, set_text
@@ -55,7 +55,7 @@ class Bench:
                 raise AssertionError(other)
 
     def until(self, *last: object) -> list[tuple[object, ...]]:
-        """Give what is told before this."""
+        """Return what is told before this."""
         return list(iter(self.next, last))
 
 

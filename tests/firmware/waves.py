@@ -23,13 +23,13 @@ pause = st.integers(LIMITS.release_ns, 5_000 * MS)
 
 
 def flat(pairs: Iterable[tuple[int, int]]) -> list[int]:
-    """Give pairs one after the other."""
+    """Return pairs one after the other."""
     return [one for pair in pairs for one in pair]
 
 
 @st.composite
 def presses(draw: st.DrawFn) -> list[int]:
-    """Give one finger's press as durations, closed first: it bounces, holds, bounces, and opens."""
+    """Return one finger's press as durations, closed first: it bounces, holds, bounces, and opens."""
     closing = draw(st.lists(st.tuples(spark, gap), max_size=2))
     held = draw(st.integers(LIMITS.finger_ns, 4_000 * MS))
     opening = draw(st.lists(st.tuples(gap, spark), max_size=3))
@@ -38,18 +38,18 @@ def presses(draw: st.DrawFn) -> list[int]:
 
 @st.composite
 def noises(draw: st.DrawFn) -> list[int]:
-    """Give pulses that no finger makes as durations, closed first."""
+    """Return pulses that no finger makes as durations, closed first."""
     return [*flat(draw(st.lists(st.tuples(spark, gap), max_size=6))), draw(spark)]
 
 
 def wave(start: int, bursts: Iterable[tuple[list[int], int]]) -> Wave:
-    """Give the edges of bursts, each with the pause after it."""
+    """Return the edges of bursts, each with the pause after it."""
     times = accumulate(flat_bursts(bursts), initial=start)
     return [(at, index % 2 == 0) for index, at in enumerate(times)][:-1]
 
 
 def flat_bursts(bursts: Iterable[tuple[list[int], int]]) -> list[int]:
-    """Give all durations one after the other; closed and open alternate."""
+    """Return all durations one after the other; closed and open alternate."""
     return [one for durations, after in bursts for one in (*durations, after)]
 
 
@@ -64,10 +64,10 @@ def play(waves: dict[Seat, Wave], ticks: Iterable[int] = (), limits: ContactLimi
 
 
 def pressed(outcomes: Iterable[ContactOutcome]) -> list[tuple[Seat, int]]:
-    """Give the presses alone."""
+    """Return the presses alone."""
     return [(one.seat, one.at) for one in outcomes if isinstance(one, Pressed)]
 
 
 def of(seat: Seat, outcomes: Iterable[ContactOutcome]) -> list[ContactOutcome]:
-    """Give what was told of one seat."""
+    """Return what was told of one seat."""
     return [one for one in outcomes if (one.part == f"button-{seat}" if isinstance(one, Health) else one.seat == seat)]

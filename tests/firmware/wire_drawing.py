@@ -7,7 +7,7 @@ Segment = tuple[str, float, float, float]
 
 
 def one_over_another(drawing: str, *, but: str = "") -> list[tuple[int, int]]:
-    """Give the pairs of wires that lie in one line, by their order in the drawing; those of one colour may."""
+    """Return the pairs of wires that lie in one line, by their order in the drawing; those of one colour may."""
     lines = re.findall(r'points="([^"]*)"[^>]* stroke="(#[0-9a-f]+)"', drawing)
     segments = [
         (wire, segment) for wire, (points, colour) in enumerate(lines) if colour != but for segment in _segments(points)

@@ -67,7 +67,7 @@ class AtTheBox:
         return self.program._health.codes.get("buttons")
 
     def presses(self) -> list[ButtonPressed]:
-        """Give the presses that the journal has kept since the program was opened."""
+        """Return the presses that the journal has kept since the program was opened."""
         events = [*self._journal.events()][self._before :]
         return [one for one in events if isinstance(one, ButtonPressed)]
 

@@ -81,7 +81,7 @@ class Table:
         return self._arbiter.subscribe(topic) == [True]
 
     def hear_until_marked(self) -> list[Heard]:
-        """Give what the arbiter hears before marks that are made when the table has sent all it had to.
+        """Return what the arbiter hears before marks that are made when the table has sent all it had to.
 
         A broker keeps the order of one subscription alone: another table marks each to which tables write.
         """

@@ -15,7 +15,7 @@ HAPPENED = NextDealCalled(at=1)
 
 
 def core(journal: TableJournal) -> JournaledTable:
-    """Give the table that a journal remembers."""
+    """Return the table that a journal remembers."""
     return JournaledTable(journal, wall=lambda: 1_604_142_000_000)
 
 
@@ -41,7 +41,7 @@ def receipt(
     gaps: tuple[int, ...] = (),
     store: str = STORE,
 ) -> Receipt:
-    """Give a receipt that names these numbers: ids of what was taken, ids and codes of what was not.
+    """Return a receipt that names these numbers: ids of what was taken, ids and codes of what was not.
 
     `upto` is the highest number taken, if nothing else is said.
     """

@@ -21,7 +21,7 @@ def session_plan(
 
 
 def fu30(han: int) -> RiichiWin:
-    """Give a hand of so many han and 30 fu."""
+    """Return a hand of so many han and 30 fu."""
     return RiichiWin(han=han, fu=30)
 
 
@@ -73,7 +73,7 @@ class RiichiSitting(Sitting):
 
 
 def riichi_in(phase: Phase) -> RiichiSitting:
-    """Give a riichi table in a phase of its first hand, at which south has won on west's tile."""
+    """Return a riichi table in a phase of its first hand, at which south has won on west's tile."""
     sitting = RiichiSitting()
     steps: tuple[Callable[[], object], ...] = (
         sitting.begin,

@@ -38,7 +38,7 @@ class Time:
         return self.now
 
     def of_day(self) -> str:
-        """Give a time of day that goes with it."""
+        """Return a time of day that goes with it."""
         minutes = self.now // (60 * S)
         return f"{minutes // 60:02}:{minutes % 60:02}"
 
@@ -49,7 +49,7 @@ class Time:
 
 
 def since(began: int, report: Report) -> Report:
-    """Give a report whose time is told in ns after the beginning."""
+    """Return a report whose time is told in ns after the beginning."""
     match report:
         case Pressed(seat, at):
             return Pressed(seat, began + at)
@@ -75,7 +75,7 @@ class Standing:
         return self.phase is phase
 
     def happened(self) -> list[Event]:
-        """Give what the journal has kept."""
+        """Return what the journal has kept."""
         return [*self.journal.events()]
 
     def press(self, *seats: Seat, let_go: bool = True) -> None:

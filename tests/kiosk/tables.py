@@ -125,7 +125,7 @@ class Sitting:
         return facts
 
     def refusal(self, event: Event) -> str:
-        """Give the code with which an event is refused; "" where it is not."""
+        """Return the code with which an event is refused; "" where it is not."""
         try:
             handle(self.table, event)
         except NotNow as refused:
@@ -225,7 +225,7 @@ class Sitting:
 
 
 def sitting_in(phase: Phase) -> Sitting:
-    """Give a table in a phase; the first of two plays, but for the last phase."""
+    """Return a table in a phase; the first of two plays, but for the last phase."""
     sitting = Sitting(play(1), play(2))
     if phase is Phase.WAITING:
         sitting.table, sitting.events = Table(), []

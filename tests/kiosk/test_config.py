@@ -39,7 +39,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def refusal(file: Path, text: str | bytes) -> str:
-    """Give what is said of a configuration."""
+    """Return what is said of a configuration."""
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(BadConfiguration) as refused:
         KioskSettings(file)

@@ -133,7 +133,7 @@ def test_a_kiosk_that_starts_on_a_full_card_says_so(tmp_path: Path, monkeypatch:
 
 
 def filled() -> sqlite3.OperationalError:
-    """Give what SQLite says where a file can grow no more."""
+    """Return what SQLite says where a file can grow no more."""
     store = sqlite3.connect(":memory:")
     store.execute("PRAGMA max_page_count=1")
     try:

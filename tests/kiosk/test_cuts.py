@@ -44,12 +44,12 @@ def seen(state: Table) -> ScreenView:
 
 
 def accepted(steps: list[Step]) -> list[Event]:
-    """Give the events of a day that a journal keeps."""
+    """Return the events of a day that a journal keeps."""
     return [one.event for one in steps if one.code is None and (one.after != one.before or one.facts)]
 
 
 def lived(events: list[Event]) -> list[tuple[Table, int]]:
-    """Give the uninterrupted twin: the table after each event and before the first, and how many facts it had told."""
+    """The uninterrupted twin: the table after each event and before the first, and how many facts it had told."""
     state, told = Table(), 0
     found = [(state, told)]
     for event in events:
@@ -60,7 +60,7 @@ def lived(events: list[Event]) -> list[tuple[Table, int]]:
 
 
 def write(path: Path, events: list[Event]) -> list[int]:
-    """Play a day into a journal; give how long its log was after each event, and before the first."""
+    """Play a day into a journal; return how long its log was after each event, and before the first."""
     log = path.with_name(path.name + "-wal")
     with closing(TableJournal(path, OURS)) as journal:
         journal._store.execute("PRAGMA wal_autocheckpoint=0")
@@ -74,7 +74,7 @@ def write(path: Path, events: list[Event]) -> list[int]:
 
 
 def cuts(size: int, page: int, within: Iterable[float]) -> Iterator[int]:
-    """Give instants of every write of a log: so far within each frame (0: before it), and the whole."""
+    """Return instants of every write of a log: so far within each frame (0: before it), and the whole."""
     frame = FRAME_HEADER + page
     for start in range(HEADER, size, frame):
         yield from (start + int(part * frame) for part in within)
@@ -90,7 +90,7 @@ def on_the_card(path: Path) -> tuple[list[Event], int]:
 
 
 def cut_everywhere(folder: Path, events: list[Event], within: Iterable[float]) -> int:
-    """Cut a day at every instant; give how many cuts there were."""
+    """Cut a day at every instant; return how many cuts there were."""
     lengths, twin = write(folder / "table.sqlite", events), lived(events)
     kept, log = folder / "kept-table.sqlite", folder / "kept-table.sqlite-wal"
     (page,) = struct.unpack(">I", log.read_bytes()[8:12])

@@ -24,7 +24,7 @@ ROW: Final = re.compile(r"^\| `(?P<name>[^`]+)` \| (?P<default>[^|]+) \| (?P<mea
 
 
 def settings_told() -> list[tuple[str, str]]:
-    """Give what the page's table says: each setting with its default."""
+    """Return what the page's table says: each setting with its default."""
     found = SETTINGS.search(PAGE)
     assert found is not None
     rows = [ROW.match(line) for line in found["rows"].splitlines()]
@@ -33,7 +33,7 @@ def settings_told() -> list[tuple[str, str]]:
 
 
 def settings_of(struct: type[msgspec.Struct], within: str = "") -> Iterator[tuple[str, str]]:
-    """Give the settings that there are, sections as `section.setting`."""
+    """Return the settings that there are, sections as `section.setting`."""
     for field in msgspec.structs.fields(struct):
         name = f"{within}{field.name}"
         if isinstance(field.type, type) and issubclass(field.type, msgspec.Struct):

@@ -268,7 +268,7 @@ def log_of(path: Path) -> Path:
 
 
 def kept(path: Path) -> list[int]:
-    """Give the events that a card holds, by when they were."""
+    """Return the events that a card holds, by when they were."""
     with closing(sqlite3.connect(path)) as store:
         return [at for (at,) in store.execute("SELECT json_extract(event, '$.at') FROM happened ORDER BY number")]
 
@@ -334,7 +334,7 @@ def test_another_error_than_want_of_room_is_told(journal: TableJournal) -> None:
 
 
 def torn(before: bytes, after: bytes) -> Iterator[bytes]:
-    """Give a log at instants of its writing: new up to somewhere, as it was from there on."""
+    """Return a log at instants of its writing: new up to somewhere, as it was from there on."""
     (page,) = struct.unpack(">I", after[8:12])
     changed = max(at for at in range(len(after)) if after[at] != before[at])
     for start in range(0, changed, page // 2):

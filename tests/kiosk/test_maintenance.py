@@ -21,7 +21,7 @@ from tests.kiosk.tables import EVENT, TABLE, S, plan, play, sitting_in
 
 @pytest.fixture
 def card(tmp_path: Path) -> Path:
-    """Give the journal of a device that died while a hand value was being entered."""
+    """Return the journal of a device that died while a hand value was being entered."""
     path = tmp_path / "card" / "table.sqlite"
     with closing(TableJournal(path, OURS)) as journal:
         lived = core(journal)
@@ -44,7 +44,7 @@ def test_times_of_the_dead_device_are_of_another_clock(card: Path, tmp_path: Pat
 
 
 def called(journal: TableJournal, times: int) -> list[LogMessage]:
-    """Let a table begin, and call the arbiter or take it back so many times; give what is told."""
+    """Let a table begin, and call the arbiter or take it back so many times; return what is told."""
     table = core(journal)
     table.apply(Assigned(at=S, assignment=plan(play(1))))
     toggled = (CallToggled(at=2 * S + at, open=at % 2 == 0) for at in range(times))

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def states(day: Sitting) -> list[Table]:
-    """Give the table after each event of a day, and before the first."""
+    """Return the table after each event of a day, and before the first."""
     again = Sitting()
     again.table = Table()
     found = [again.table]

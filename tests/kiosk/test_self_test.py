@@ -34,7 +34,7 @@ def typed(walk: SelfTestRun, *keys: str) -> SelfTestOutcome | None:
 
 
 def said(walk: SelfTestRun) -> str | None:
-    """Give what the buttons are said to have told last."""
+    """Return what the buttons are said to have told last."""
     return walk.seen.remark.said if walk.seen.remark else None
 
 

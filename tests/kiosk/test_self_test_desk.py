@@ -36,7 +36,7 @@ DAILY: Final = CONFIG.replace("[broker]", 'self_test = "day"\n[broker]').replace
 
 
 def seen(table: Standing) -> SelfTestView:
-    """Give what the screen shows of the test; there must be one."""
+    """Return what the screen shows of the test; there must be one."""
     table.program.step(timeout=0)
     shown = table.program.shown().self_test
     assert shown is not None

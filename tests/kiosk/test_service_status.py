@@ -68,7 +68,7 @@ def tell(table: Table, message: Served) -> None:
 
 
 def heard(table: Table) -> list[object]:
-    """Give what the arbiter has heard of the table, in order."""
+    """Return what the arbiter has heard of the table, in order."""
     return [decode_on_topic(one.topic, one.payload)[1] for one in table.hear_until_marked()]
 
 

@@ -163,7 +163,7 @@ READ_BY_OTHERS: Final = [topic for topic in TOPICS if set(topic.readers) - {"sco
 
 
 def heard_in(folder: Path, hands: Hands) -> list[list[object]]:
-    """Give all that an arbiter hears on every topic that anyone but the scorer may read, tick by tick."""
+    """Return all that an arbiter hears on every topic that anyone but the scorer may read, tick by tick."""
     folder.mkdir()
     with connected(folder) as table:
         begin(table)
@@ -181,7 +181,7 @@ def heard_in(folder: Path, hands: Hands) -> list[list[object]]:
 
 
 def _content(topic: str, payload: bytes) -> object:
-    """Give what a message says, but for its own id and the device's."""
+    """Return what a message says, but for its own id and the device's."""
     _, message = decode_on_topic(topic, payload)
     if isinstance(message, TableState):
         message = msgspec.structs.replace(message, id="an-id-of-its", device="a-device", count=0)

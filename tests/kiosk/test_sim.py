@@ -39,7 +39,7 @@ class Fingers:
 
 
 def played(hands: tuple[RiichiEvent, ...], profile: str = "riichi-montreal") -> list[RiichiRecorded]:
-    """Let people play a session; give its entries."""
+    """Let people play a session; return its entries."""
     at = Keyed(RiichiSitting(session_plan(profile=profile)))
     people = RiichiPeople(
         Script(hands=hands, reaction_ms=0), Fingers(at), cast("SimulatedTable", None), at.type, "table 1"

@@ -16,7 +16,7 @@ NAMES: Final = {"row": 2, "col": 5, "row2": 3, "col2": 1, "found": 117, "expecte
 
 
 def page(name: str) -> str:
-    """Give a page as one line."""
+    """Return a page as one line."""
     return " ".join((DOCS / name).read_text(encoding="utf-8").split())
 
 

@@ -79,7 +79,7 @@ def published(plan: Assigned, address: str) -> Assigned:
 
 
 def let_in(journal: TableJournal) -> tuple[Keyboard, Table]:
-    """Give the keyboard of a table in a play, with an arbiter who was let in."""
+    """Return the keyboard of a table in a play, with an arbiter who was let in."""
     table = core(journal)
     if journal.empty:
         for event in (*sitting_in(Phase.PLAYING).events, ArbiterAdmitted(at=99 * S, by="Anne")):

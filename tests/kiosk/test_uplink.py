@@ -33,7 +33,7 @@ class FakeSender:
             self.sent.append((topic, payload, retain))
 
     def numbers(self) -> list[int]:
-        """Give the numbers of the facts that went out, in order; each came on the right topic and can be read."""
+        """Return the numbers of the facts that went out, in order; each came on the right topic and can be read."""
         found = []
         for topic, payload, retain in self.sent:
             _, message = decode_on_topic(topic, payload)
@@ -154,7 +154,7 @@ def test_states_are_counted_as_they_are_published(sender: FakeSender, uplink: Up
 
 
 def saying(state: TableState) -> Callable[[], TableState]:
-    """Give what a program gives: the same content under a new id each time."""
+    """Return what a program gives: the same content under a new id each time."""
     numbers = iter(range(10_000, 99_999))
     return lambda: replace(state, id=f"state-{next(numbers)}")
 

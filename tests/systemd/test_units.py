@@ -94,7 +94,7 @@ def test_a_kiosk_does_not_wait_for_the_network() -> None:
 
 
 def parsed(command: click.Command, words: list[str]) -> dict[str, object]:
-    """Give what the command makes of its line; it refuses what it does not know."""
+    """Return what the command makes of its line; it refuses what it does not know."""
     program, name, *arguments = words
     assert program == f"{INSTALLED}homologue"
     assert name == command.name

@@ -23,17 +23,17 @@ SPECIFIERS: Final = {"%i": INSTANCE, "%S": "/var/lib", "%t": "/run"}
 
 
 def unit(name: str) -> Path:
-    """Give a unit by its name, without instance."""
+    """Return a unit by its name, without instance."""
     return ROOT / "systemd" / name
 
 
 def values(path: Path, key: str) -> list[str]:
-    """Give all values of a setting, in their order."""
+    """Return all values of a setting, in their order."""
     return re.findall(rf"^{key}=(.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def command_line(path: Path, options: str = "") -> list[str]:
-    """Give what is run, with specifiers and $OPTIONS filled in."""
+    """Return what is run, with specifiers and $OPTIONS filled in."""
     (line,) = values(path, "ExecStart")
     for specifier, value in SPECIFIERS.items():
         line = line.replace(specifier, value)
@@ -56,7 +56,7 @@ def analyze(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def allowed_calls(path: Path) -> set[str]:
-    """Give the system calls that a unit allows: lists in their order, those with ~ taken away."""
+    """Return the system calls that a unit allows: lists in their order, those with ~ taken away."""
     allowed = set(_calls("@default"))
     for value in values(path, "SystemCallFilter"):
         named = {call for name in value.removeprefix("~").split() for call in _calls(name)}

@@ -18,7 +18,7 @@ def scenes(seeds: Iterable[int]) -> Iterable[Scene]:
 
 
 def found_share(drawn: Iterable[Scene]) -> tuple[float, float]:
-    """Give the share of tiles found, and their corners' error in widths.
+    """Return the share of tiles found, and their corners' error in widths.
 
     Only tiles count that are well in the picture, mostly open, and of a size that is looked for.
     """

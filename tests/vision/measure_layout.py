@@ -44,7 +44,7 @@ class Seen:
 
 
 def see(truth: Truth, noise: Noise, seed: int) -> Seen:
-    """Give tiles and marks of a picture; tiles that are more than half hidden are not found."""
+    """Return tiles and marks of a picture; tiles that are more than half hidden are not found."""
     chance = np.random.default_rng([seed, truth["seed"], truth["index"]])
     tiles: list[DetectedTile] = []
     marks: list[TileMark | None] = []
@@ -85,7 +85,7 @@ def _mark(one: Truth, noise: Noise, chance: np.random.Generator, *, turned: bool
 
 
 def _stray(tiles: list[DetectedTile], truth: Truth, chance: np.random.Generator) -> DetectedTile:
-    """Give a false tile as large as one of the true ones, anywhere."""
+    """Return a false tile as large as one of the true ones, anywhere."""
     quad = tiles[int(chance.integers(len(tiles)))].quad
     spin = chance.uniform(0, 2 * np.pi)
     turn = np.array([[np.cos(spin), -np.sin(spin)], [np.sin(spin), np.cos(spin)]])
@@ -94,7 +94,7 @@ def _stray(tiles: list[DetectedTile], truth: Truth, chance: np.random.Generator)
 
 
 def _hands(truth: Truth) -> np.typing.NDArray[np.uint8]:
-    """Give a hands map in which each tile's top is covered by as much as the truth says."""
+    """Return a hands map in which each tile's top is covered by as much as the truth says."""
     shape = (int(np.ceil(truth["height"] / CELL)), int(np.ceil(truth["width"] / CELL)))
     fine = np.zeros((shape[0] * 4, shape[1] * 4), dtype=np.uint8)
     for one in truth["tiles"]:

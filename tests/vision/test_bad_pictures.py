@@ -39,7 +39,7 @@ print(int(peak.split()[1]) * 1024)
 
 
 def lines_of(folder: Path, *contents: bytes) -> list[dict[str, Any]]:
-    """Give what `homologue read --json` prints for files of these contents."""
+    """Return what `homologue read --json` prints for files of these contents."""
     paths = [folder / f"{number}.jpg" for number in range(len(contents))]
     for path, content in zip(paths, contents, strict=True):
         path.write_bytes(content)
@@ -66,7 +66,7 @@ def as_pillow_writes(picture: Picture, mode: str, kind: str) -> bytes:
 
 
 def png_that_claims(width: int, height: int, pixels: bytes = b"") -> bytes:
-    """Give a PNG that is whole but for its pixels: all checksums are right."""
+    """Return a PNG that is whole but for its pixels: all checksums are right."""
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(pixels)), (b"IEND", b""))
     return PNG + b"".join(
@@ -75,7 +75,7 @@ def png_that_claims(width: int, height: int, pixels: bytes = b"") -> bytes:
 
 
 def peak_of(path: Path) -> int:
-    """Give the most bytes that a fresh process holds which reads one picture."""
+    """Return the most bytes that a fresh process holds which reads one picture."""
     done = subprocess.run([sys.executable, "-c", PEAK, str(path)], capture_output=True, text=True, check=True)
     return int(done.stdout.splitlines()[-1])
 

@@ -28,7 +28,7 @@ class Mat:
     slips: tuple[float, ...]
 
     def tiles(self) -> list[TileRead]:
-        """Give the tiles as a reader gives them, in no order."""
+        """Return the tiles as a reader gives them, in no order."""
         found: list[TileRead] = []
         y = 0.0
         for row in self.rows:

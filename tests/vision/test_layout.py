@@ -12,7 +12,7 @@ BLUE, SHADED = (150, 90, 30), (36, 80, 24)
 
 
 def others(seen: Seen) -> dict[RowCol, PlaceState]:
-    """Give the places that hold anything but a back."""
+    """Return the places that hold anything but a back."""
     (tray,) = seen.lay_out().trays
     return {(site.row, site.col): site.state for site in tray.sites if site.state is not PlaceState.BACK}
 

@@ -30,7 +30,7 @@ def reading_of(name: str) -> PictureReading:
 
 
 def reads_on(tile: dict[str, Any], reading: PictureReading) -> list[TileRead]:
-    """Give the reads whose middle lies on a tile's back."""
+    """Return the reads whose middle lies on a tile's back."""
     back = np.array(tile["quad"], dtype=np.float32)
     return [
         read

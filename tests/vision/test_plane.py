@@ -11,7 +11,7 @@ from vision.plane import ASPECT, TablePlane, fit_plane, tile_frames
 
 
 def plane_of(pose: Pose) -> tuple[TablePlane, Points]:
-    """Give the plane of a tray and its tiles' quads, shape (34, 4, 2)."""
+    """Return the plane of a tray and its tiles' quads, shape (34, 4, 2)."""
     quads = np.array(see(tray_scene(pose)).quads)
     plane = fit_plane(tile_frames(quads), np.arange(len(quads)), (HEIGHT, WIDTH))
     assert plane is not None

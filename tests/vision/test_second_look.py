@@ -20,7 +20,7 @@ UNREAD = TileMark(None, None, None, 0.0, np.full(2, np.nan))
 
 @cache
 def seen() -> tuple[Picture, tuple[DetectedTile, ...], tuple[TileMark, ...]]:
-    """Give a picture, some tiles with their marks."""
+    """Return a picture, some tiles with their marks."""
     picture = load_picture(HERE / f"{NUMBERED}.jpg")
     found, marks = read_marks(picture, find_tiles(picture))
     read = [(tile, mark) for tile, mark in zip(found.tiles, marks, strict=True) if mark and mark.serial][::6]

@@ -30,7 +30,7 @@ POSES = st.builds(
 
 
 def wheres(seen: Seen) -> list[RowCol | None]:
-    """Give where the layout says each tile lies."""
+    """Return where the layout says each tile lies."""
     lies = seen.lay_out().lies
     return [None if lie.row is None or lie.col is None else (lie.row, lie.col) for lie in lies]
 
@@ -210,7 +210,7 @@ CARRIER_POSES = st.builds(
 
 
 def carrier_places(seen: Seen) -> list[tuple[str | None, RowCol | None]]:
-    """Give the seat and the place of each tile as the layout says."""
+    """Return the seat and the place of each tile as the layout says."""
     lies = seen.lay_out().lies
     return [(lie.seat, None if lie.row is None or lie.col is None else (lie.row, lie.col)) for lie in lies]
 

@@ -82,7 +82,7 @@ def read_at(row: int, col: int, serial: int | None, number: str | None = "08", t
 
 
 def reading(changes: Changes) -> PictureReading:
-    """Give a tray that lies as ROWS say, but for some places."""
+    """Return a tray that lies as ROWS say, but for some places."""
     held = []
     for row, col in tray_places():
         change = changes.get((row, col), read_at(row, col, ROWS[row][col]))
@@ -160,7 +160,7 @@ def test_a_number_says_nothing_of_sets_that_are_named_by_letter() -> None:
 
 
 def carrier(changes: Changes, west: Changes | None = None) -> PictureReading:
-    """Give four trays that lie as dealt but for some places of South's and West's; serials as if each were East's."""
+    """Return four trays that lie as dealt but for some places of South's and West's; serials as if each were East's."""
     trays = [reading({}), reading(changes), reading(west or {}), reading({})]
     held = [
         replace(

@@ -21,7 +21,7 @@ def open_camera(address: str, *, world: SimulatedTable | None = None) -> Camera:
 
 
 def check_camera_address(address: str) -> str:
-    """Give the address back if a camera can have it, with these settings. Raises CameraAddressError."""
+    """Return the address back if a camera can have it, with these settings. Raises CameraAddressError."""
     _opener(address, None)
     return address
 

@@ -101,7 +101,7 @@ class Camera(Protocol):
         """Let go of the device; may be called twice."""
 
     def __enter__(self) -> Self:
-        """Give the camera itself."""
+        """Return the camera itself."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -141,7 +141,7 @@ class ClosableDevice:
 
 
 def check_frame(frame: Any) -> Picture:  # noqa: ANN401 -- what a driver hands over may be anything
-    """Give a frame back if it is a picture; raises PictureError for another shape or type."""
+    """Return a frame back if it is a picture; raises PictureError for another shape or type."""
     if not isinstance(frame, np.ndarray) or frame.dtype != np.uint8:
         raise PictureError("the camera gave something that is no picture")
     if frame.ndim != _AXES or frame.shape[2] != _CHANNELS or frame.size == 0:

@@ -17,7 +17,7 @@ LONGEST_PAUSE_S = 4.0
 
 
 def pause_after(failures: int) -> float:
-    """Give seconds to wait after so many failures in a row: twice as long each time, up to `LONGEST_PAUSE_S`."""
+    """Return seconds to wait after so many failures in a row: twice as long each time, up to `LONGEST_PAUSE_S`."""
     if failures <= 0:
         return 0.0
     return float(min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** min(failures - 1, 10)))
@@ -93,12 +93,12 @@ class CameraFeed:
             self._thread.join(timeout=15)  # OpenCV waits up to ten seconds for a camera that hangs
 
     def latest(self, after: int = 0) -> CameraFrame | None:
-        """Give the newest frame if its number, counted from 1, is above `after`; never waits."""
+        """Return the newest frame if its number, counted from 1, is above `after`; never waits."""
         newest = self._newest
         return newest if newest is not None and newest.number > after else None
 
     def wait(self, after: int, timeout: float) -> CameraFrame | None:
-        """Give the newest frame above `after`, waiting up to `timeout` seconds for it."""
+        """Return the newest frame above `after`, waiting up to `timeout` seconds for it."""
         with self._changed:
             self._changed.wait_for(lambda: self.ended or self.latest(after) is not None, timeout)
         return self.latest(after)

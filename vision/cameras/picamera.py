@@ -20,7 +20,7 @@ ControlLimits = dict[str, tuple[Any, Any, Any]]  # a control's least, most and u
 
 
 def libcamera_controls(settings: CameraSettings) -> Iterator[tuple[str, str, float]]:
-    """Give (setting, libcamera's control, value): times in microseconds, lens position in dioptres, modes by number."""
+    """(setting, libcamera's control, value): times in microseconds, lens position in dioptres, modes by number."""
     if settings.fps is not None:
         yield "fps", "FrameDurationLimits", round(1_000_000 / settings.fps)
     if settings.focus is not None:

@@ -27,7 +27,7 @@ class PropertyRequest:
 
 
 def property_requests(settings: CameraSettings) -> Iterator[PropertyRequest]:
-    """Give what is to be set, in the order in which drivers want it: format, size, rate, then switch before value."""
+    """Return what is to be set, in the order in which drivers want it: format, size, rate, then switch before value."""
     yield PropertyRequest("width", cv2.CAP_PROP_FRAME_WIDTH, settings.width)
     yield PropertyRequest("height", cv2.CAP_PROP_FRAME_HEIGHT, settings.height)
     if settings.fps is not None:

@@ -51,7 +51,7 @@ def agree_on_frames(readings: Sequence[PictureReading]) -> AgreedReading:
 
 
 def tile_at(tile: TileRead, others: Sequence[TileRead]) -> TileRead | None:
-    """Give the one of `others` that lies where `tile` lies."""
+    """Return the one of `others` that lies where `tile` lies."""
     quad = np.array(tile.quad)
     reach = _NEAR * min(float(np.linalg.norm(quad[1] - quad[0])), float(np.linalg.norm(quad[2] - quad[1])))
     centre = quad.mean(axis=0)
@@ -59,7 +59,7 @@ def tile_at(tile: TileRead, others: Sequence[TileRead]) -> TileRead | None:
 
 
 def _settle_places(window: Sequence[PictureReading], doubts: list[TileRead]) -> tuple[tuple[TrayPlace, ...], int]:
-    """Give the newest frame's places as frames agree on them, and how many they do not agree on."""
+    """Return the newest frame's places as frames agree on them, and how many they do not agree on."""
     settled, still_open = [], 0
     count = len(window[-1].places)
     same = [reading for reading in window if len(reading.places) == count]
@@ -79,7 +79,7 @@ def _settle_places(window: Sequence[PictureReading], doubts: list[TileRead]) -> 
 
 
 def _settle_strays(window: Sequence[PictureReading], doubts: list[TileRead]) -> Iterator[TileRead]:
-    """Give the tiles that lie at no place, as frames agree on them; one that only an older frame saw is gone."""
+    """Return the tiles that lie at no place, as frames agree on them; one that only an older frame saw is gone."""
     known: list[TileRead] = []
     for reading in reversed(window):
         for stray in _strays(reading):
@@ -116,7 +116,7 @@ def _claim_of_read(read: TileRead | None) -> _Claim:
 
 
 def _agreed(claims: Sequence[_Claim]) -> int | None:
-    """Give which frame to believe: the newest of two that say the same with nothing said between or after them.
+    """Return which frame to believe: the newest of two that say the same with nothing said between or after them.
 
     Frames that say nothing at all agree as well, once there are two; then the newest is as good as any.
     """
@@ -157,7 +157,7 @@ _SAME_TRAY = 0.5  # share of the tiles still seen that lie in the tray that was 
 def recall_covered_places(
     now: PictureReading, before: PictureReading | None
 ) -> tuple[PictureReading, tuple[TrayPlace, ...]]:
-    """Give a settled reading with its covered places as they were last seen, and these places.
+    """Return a settled reading with its covered places as they were last seen, and these places.
 
     A tile that is seen elsewhere now is remembered nowhere. Where so much is covered that no tray is found, the
     reading before stays as a whole.
@@ -179,14 +179,14 @@ def recall_covered_places(
 
 
 def _recall(place: TrayPlace, then: TrayPlace, now: PictureReading) -> TrayPlace:
-    """Give what lay at a place before, unless that tile is seen now or nothing was known."""
+    """Return what lay at a place before, unless that tile is seen now or nothing was known."""
     if then.read is None or _name(then.read) in {_name(read) for read in now.reads if read.serial is not None}:
         return place
     return then
 
 
 def _still_there(now: PictureReading, before: PictureReading) -> bool:
-    """Tell whether most of the tiles that are seen now lie where they lay in the tray that was there before."""
+    """Return whether most of the tiles that are seen now lie where they lay in the tray that was there before."""
     seen = [read for read in now.reads if read.serial is not None]
     tray = [place.read for place in before.places if place.read is not None]
     return sum(_name(tile_at(read, tray)) == _name(read) for read in seen) > _SAME_TRAY * len(seen)

@@ -43,7 +43,7 @@ class ReadingStream:
 def follow_feed(
     feed: CameraFeed, stream: ReadingStream, timeout: float = 1.0
 ) -> Iterator[tuple[CameraFrame | None, WatchedTable]]:
-    """Give what is known after each new frame of a feed, until it ends.
+    """Return what is known after each new frame of a feed, until it ends.
 
     Frames that come while another is read are left out. After `timeout` seconds without a frame the camera is taken
     for lost, and (None, what was known) is given.

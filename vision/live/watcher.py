@@ -42,12 +42,12 @@ def sketch(picture: Picture) -> Sketch:
 
 
 def is_blank(sketch: Sketch) -> bool:
-    """Tell whether a frame shows nothing at all: the light is out, or the sensor is blinded."""
+    """Return whether a frame shows nothing at all: the light is out, or the sensor is blinded."""
     return bool(np.percentile(sketch, 99) < _BLACK or np.percentile(sketch, 1) > _FULL)
 
 
 def has_moved(before: Sketch, now: Sketch) -> bool:
-    """Tell whether something other than the light differs between two frames.
+    """Return whether something other than the light differs between two frames.
 
     Light that changes everywhere by one factor (a camera's automatic exposure) is taken out; the threshold follows
     the noise of this very pair of frames, so that a dark room is not taken for motion.
@@ -68,7 +68,7 @@ def has_moved(before: Sketch, now: Sketch) -> bool:
 
 
 def _gain(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
-    """Give by how much the light has changed: the middle of all cells' own ratios, for few of them move."""
+    """Return by how much the light has changed: the middle of all cells' own ratios, for few of them move."""
     lit = (one > _DARK) & (one < _FULL)
     return float(np.median(other[lit] / one[lit])) if lit.any() else 1.0
 
@@ -177,6 +177,6 @@ class TableWatcher:
 
 
 def _complete(watched: WatchedTable) -> bool:
-    """Tell whether another frame could not tell more: every back is read."""
+    """Return whether another frame could not tell more: every back is read."""
     reads = watched.shown.reads if watched.shown is not None else ()
     return not watched.doubtful and all(read.serial is not None or read.face_up for read in reads)

@@ -74,7 +74,7 @@ def _level(quad: Quad) -> int:
 
 
 def _shrunk(smaller: dict[int, Picture], level: int) -> Picture:
-    """Give the picture halved `level` times; what is made is kept in `smaller`."""
+    """Return the picture halved `level` times; what is made is kept in `smaller`."""
     if level not in smaller:
         larger = _shrunk(smaller, level - 1)
         half = (max(1, larger.shape[1] // 2), max(1, larger.shape[0] // 2))
@@ -117,7 +117,7 @@ class DigitLook:
 
 
 def prepare_crops(crops: Picture) -> NDArray[np.float32]:
-    """Give crops, shape (n, 112, 80, 3), as the network takes them: without the back's own colour, contrast made alike.
+    """Crops, shape (n, 112, 80, 3), as the network takes them: without the back's own colour, contrast made alike.
 
     Colour and contrast are those of the tile's middle: what lies about it may be far brighter than pale ink.
     """
@@ -170,7 +170,7 @@ def has_edges(crops: Picture) -> NDArray[np.bool_]:
 
 
 def _rises(crops: Picture) -> NDArray[np.float64]:
-    """Give the steepest rise or fall at each of the four sides, shape (n, 4), levels of the clearest colour."""
+    """Return the steepest rise or fall at each of the four sides, shape (n, 4), levels of the clearest colour."""
     across, down = crops[:, _EDGE_ROWS].mean(axis=1), crops[:, :, _EDGE_COLS].mean(axis=2)
     sides = (across[:, : _DEEP[0]], across[:, : -_DEEP[0] - 1 : -1], down[:, : _DEEP[1]], down[:, : -_DEEP[1] - 1 : -1])
     rises = [np.abs(side[:, _ACROSS:] - side[:, :-_ACROSS]).max(axis=(1, 2)) for side in sides]
@@ -178,7 +178,7 @@ def _rises(crops: Picture) -> NDArray[np.float64]:
 
 
 def _ink(crop: Picture) -> float:
-    """Give how far ink is from the back's own colour, levels of the clearest colour."""
+    """Return how far ink is from the back's own colour, levels of the clearest colour."""
     mark = crop[_MARK_AREA].reshape(-1, 3).astype(np.float64)
     return float(np.percentile(np.abs(mark - np.median(mark, axis=0)).max(axis=1), _INKED))
 
@@ -235,7 +235,7 @@ def combine_looks(upright: DigitLook, turned: DigitLook) -> DigitLook:
 
 
 def _combine_signs(one: Shares, other: Shares) -> Shares:
-    """Give the geometric means; of a 1 that shows no way up the looks need not agree which way it stands."""
+    """Return the geometric means; of a 1 that shows no way up the looks need not agree which way it stands."""
     means = np.sqrt(one * other)
     strokes = np.sqrt(one[:, ONES].sum(axis=1) * other[:, ONES].sum(axis=1))
     means[:, ONES] *= (strokes / np.maximum(means[:, ONES].sum(axis=1), _TINY))[:, None]
@@ -243,7 +243,7 @@ def _combine_signs(one: Shares, other: Shares) -> Shares:
 
 
 def mark_of_look(look: DigitLook) -> TileMark:
-    """Give the mark that a look amounts to: its most likely number, and which way up, as far as that can be told."""
+    """Return the mark that a look amounts to: its most likely number, and which way up, as far as that can be told."""
     seen = [look.signs[:, UPRIGHT], look.signs[::-1, UPSIDE_DOWN]]
     meant = [look.signs @ DIGIT_OF_SIGN, look.signs[::-1] @ DIGIT_OF_SIGN[:, DIGIT_UPSIDE_DOWN]]
     best = [_best(shares) for shares in meant]
@@ -272,7 +272,7 @@ def _mark_of_ambiguous(look: DigitLook, serials: list[int | None], shares: list[
 
 
 def _best(shares: Shares) -> tuple[Digits, float]:
-    """Give the likeliest digits, and how likely they are, from shares of each digit at each place, shape (3, 10)."""
+    """Return the likeliest digits, and how likely they are, from shares of each digit at each place, shape (3, 10)."""
     return tuple(int(digit) for digit in shares.argmax(axis=1)), float(shares.max(axis=1).prod())
 
 

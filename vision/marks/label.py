@@ -34,7 +34,7 @@ class LabelHit:
 
 
 def as_grey(picture: Picture) -> Picture:
-    """Give a picture, BGR or grey, in grey."""
+    """Return a picture, BGR or grey, in grey."""
     colours = picture.shape[2:]
     return np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), dtype=np.uint8) if colours else picture
 
@@ -48,7 +48,7 @@ def find_hits(grey: Picture, quads: Sequence[Quad]) -> tuple[dict[int, LabelHit]
 
 
 def decode_labels(grey: Picture, *, local: bool) -> list[tuple[Payload, int, Quad]]:
-    """Decode a grey picture by a global or a local threshold; give what each label says, its modules and corners."""
+    """Decode a grey picture by a global or a local threshold; return what each label says, its modules and corners."""
     found = zxingcpp.read_barcodes(
         np.ascontiguousarray(grey),
         formats=zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.DataMatrix),
@@ -106,7 +106,7 @@ DECODED_CONFIDENCE = 0.9999
 
 
 def label_odds(look: LabelCandidate) -> float:
-    """Give the log-odds of the guessed payload against the likeliest other one."""
+    """Return the log-odds of the guessed payload against the likeliest other one."""
     modules = (look.patch.kind.count - 2) ** 2
     best, other = (
         min(max(part, 0.0), DECODED_CONFIDENCE) ** 2 for part in (look.guess.likeness, look.guess.next_likeness)
@@ -115,18 +115,18 @@ def label_odds(look: LabelCandidate) -> float:
 
 
 def label_confidence(look: LabelCandidate) -> float:
-    """Give how sure a guess that may be read is, 0..1: more cautious than the odds, which take errors for noise."""
+    """Return how sure a guess that may be read is, 0..1: more cautious than the odds, which take errors for noise."""
     return float(min(DECODED_CONFIDENCE, 1 - 10 ** (-label_odds(look) / 10)))
 
 
 def is_certain(look: LabelCandidate, usual_set: int | None) -> bool:
-    """Tell whether the guess may be read; `usual_set` is the set that the picture's other labels name."""
+    """Return whether the guess may be read; `usual_set` is the set that the picture's other labels name."""
     enough = _UNKNOWN_SET if usual_set is None else _SAME_SET if look.guess.payload.set == usual_set else _OTHER_SET
     return label_odds(look) >= enough and look.guess.likeness >= _LEAST_LIKENESS and look.frame >= _LEAST_FRAME
 
 
 def is_seen(look: LabelCandidate) -> bool:
-    """Tell whether a label is there, and which way up, though it says nothing."""
+    """Return whether a label is there, and which way up, though it says nothing."""
     return look.frame >= _SEEN_FRAME and look.frame - look.other_frame >= _SEEN_LEAD
 
 
@@ -139,7 +139,7 @@ _GUESSED = 3  # of these
 
 
 def usual_kind(kinds: Iterable[LabelKind]) -> LabelKind | None:
-    """Give the kind of most labels, its spot and size their medians; None where there are none."""
+    """Return the kind of most labels, its spot and size their medians; None where there are none."""
     standing = [kind for kind in kinds if np.isfinite(kind.spot).all()]
     if not standing:
         return None
@@ -151,7 +151,7 @@ def usual_kind(kinds: Iterable[LabelKind]) -> LabelKind | None:
 
 
 def search_label(grey: Picture, quad: Quad) -> LabelCandidate | None:
-    """Look at a tile for labels of every kind; give the one that is read for certain, None without."""
+    """Look at a tile for labels of every kind; return the one that is read for certain, None without."""
     found = sorted(_search(grey, quad), key=lambda look: -look.frame)[:_FITTED]
     fitted = sorted((fit_label(look) for look in found), key=lambda look: -look.frame)[:_GUESSED]
     for look in fitted:
@@ -175,7 +175,7 @@ _SEARCHED = 3
 
 
 def is_labelled(picture: Picture, quads: Sequence[Quad]) -> bool:
-    """Tell whether one of some backs, here and there, decodes; 2 to 4 ms, and never True for printed numbers.
+    """Return whether one of some backs, here and there, decodes; 2 to 4 ms, and never True for printed numbers.
 
     `picture` is BGR or grey; `quads` are corners of tile backs, each of shape (4, 2), pixels. Where blur is heavy,
     False says little: ask `is_labelled_closely` if no printed number was read either.
@@ -194,7 +194,7 @@ def is_labelled_closely(picture: Picture, quads: Sequence[Quad]) -> bool:
 
 
 def _spread(quads: Sequence[Quad], most: int) -> list[Quad]:
-    """Give up to `most` quads from here and there."""
+    """Return up to `most` quads from here and there."""
     return [quads[round(at)] for at in np.linspace(0, len(quads) - 1, min(most, len(quads)))]
 
 
@@ -223,7 +223,7 @@ def read_labels(picture: Picture, quads: Sequence[Quad], dismiss: DismissTiles =
     """Read the label of each tile back.
 
     `picture` is BGR or grey; `quads`, each of shape (4, 2), are corners of backs in pixels, clockwise, 0-1 and 2-3 the
-    short ends, half a turn unknown, off by up to 3 % of a tile's width. Gives a mark for each quad in their order: with
+    short ends, half a turn unknown, off by up to 3 % of a tile's width. Return a mark for each quad in order: with
     a serial, or without one but with `turned` and `spot` where a label is seen, or with nothing (`spot` is then not a
     number). `dismiss` is asked which of the tiles that are not read at first sight are worth no closer look.
     """
@@ -268,7 +268,7 @@ def _first_looks(grey: Picture, left: dict[int, Quad], hits: dict[int, LabelHit]
 
 
 def _likelier_candidate(grey: Picture, quad: Quad, kind: LabelKind, margin: float) -> LabelCandidate:
-    """Look at a tile either way up, until what it says is beyond doubt; give the likelier look."""
+    """Look at a tile either way up, until what it says is beyond doubt; return the likelier look."""
     upright = look_for_label(grey, quad, kind, turned=False, margin=margin)
     if upright.frame >= _FRAME_AT_ONCE and label_odds(upright) >= _AT_ONCE:
         return upright
@@ -291,7 +291,7 @@ def _uncertain(looks: dict[int, LabelCandidate], usual_set: int | None) -> list[
 
 
 def _usual_set(hits: dict[int, LabelHit], looks: Iterable[LabelCandidate]) -> int | None:
-    """Give the set that most labels name, None where few name any."""
+    """Return the set that most labels name, None where few name any."""
     named = Counter([hit.payload.set for hit in hits.values()] + [look.guess.payload.set for look in looks])
     number, times = named.most_common(1)[0] if named else (None, 0)
     return number if times >= _FEW else None

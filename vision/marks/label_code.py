@@ -38,7 +38,7 @@ def draw_modules(content: Codewords, count: int) -> Modules:
 
 @cache
 def _powers() -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Give the field's powers of 2 and their logarithms (that of 0 is never asked)."""
+    """Return the field's powers of 2 and their logarithms (that of 0 is never asked)."""
     power, powers = 1, []
     for _ in range(255):
         powers.append(power)
@@ -56,7 +56,7 @@ def _times(codewords: Codewords, factor: int) -> Codewords:
 
 @cache
 def _generator(length: int) -> tuple[int, ...]:
-    """Give the coefficients, highest but one first, of (x - 2)(x - 4)...(x - 2^length)."""
+    """Return the coefficients, highest but one first, of (x - 2)(x - 4)...(x - 2^length)."""
     powers, _ = _powers()
     polynomial = np.array([1], dtype=np.uint8)
     for root in powers[1 : length + 1]:
@@ -75,13 +75,13 @@ def _correcting(content: Codewords, length: int) -> Codewords:
 
 
 def _fixed_corner(size: int) -> list[int]:
-    """Give the black two of the four modules, bottom right, that codewords leave over in some squares."""
+    """Return the black two of the four modules, bottom right, that codewords leave over in some squares."""
     return [size * size - 1, size * (size - 1) - 2] if size % 8 == 2 else []  # noqa: PLR2004 - 4 modules over
 
 
 @cache
 def _places(size: int) -> NDArray[np.int64]:
-    """Give where each bit of each codeword lies in the inside's modules, shape (codewords, 8)."""
+    """Return where each bit of each codeword lies in the inside's modules, shape (codewords, 8)."""
     taken: set[int] = set()
     places = []
     for corner in _walk(size):
@@ -111,7 +111,7 @@ def _walk(size: int) -> Iterator[tuple[int, int]]:
 
 
 def _bits_at(corner: tuple[int, int], size: int) -> list[int]:
-    """Give where the bits of the codeword whose lowest lies at `corner` are; what leaves the square comes in again."""
+    """Where the bits of the codeword whose lowest lies at `corner` are; what leaves the square comes in again."""
     row, col = corner
     if corner == (size, 0):
         cut = [(-1, 0), (-1, 1), (-1, 2), (0, -2), (0, -1), (1, -1), (2, -1), (3, -1)]
@@ -158,13 +158,13 @@ class LabelCodebook:
         return np.where(inside, np.float32(1), np.float32(-1))
 
     def payload(self, word: int) -> Payload:
-        """Give what word `word` says."""
+        """Return what word `word` says."""
         return Payload(word % _PAYLOADS // LAST_SERIAL, word % LAST_SERIAL + 1)
 
 
 @cache
 def label_codebook(count: int) -> LabelCodebook:
-    """Give the words of labels of 14, 12 or 10 modules."""
+    """Return the words of labels of 14, 12 or 10 modules."""
     return LabelCodebook(count)
 
 
@@ -211,7 +211,7 @@ class LabelGuess:
 
 
 def guess_label(values: Grid) -> LabelGuess:
-    """Give the likeliest word for modules with their quiet zone, shape (count + 2, count + 2)."""
+    """Return the likeliest word for modules with their quiet zone, shape (count + 2, count + 2)."""
     count = len(values) - 2 * QUIET
     known = label_codebook(count)
     sharp = values + _SHARPER * (values - cv2.blur(values, (3, 3), borderType=cv2.BORDER_REPLICATE))
@@ -240,7 +240,7 @@ def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
 
 @cache
 def _view(side: int, share: float) -> NDArray[np.float32]:
-    """Give the matrix from modules with their quiet zone to what is compared: blurred, levelled, the inside only."""
+    """Return the matrix from modules with their quiet zone to what is compared: blurred, levelled, the inside only."""
     inside = slice(QUIET + 1, -QUIET - 1)
     each = np.eye(side * side, dtype=np.float32).reshape(-1, side, side)
     return np.stack([_level(_spread(one, share))[inside, inside].ravel() for one in each])

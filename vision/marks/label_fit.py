@@ -73,7 +73,7 @@ def cut_patch(grey: Picture, quad: Quad, kind: LabelKind, *, turned: bool, margi
 
 
 def kind_at(patch: LabelPatch, pose: LabelPose) -> LabelKind:
-    """Say where on its tile a label was found, and how large."""
+    """Return where on its tile a label was found, and how large."""
     kind = patch.kind
     pixels = UNIT_SQUARE * kind.count @ pose.affine[:, :2].T + pose.affine[:, 2]
     on_tile = _shares((pixels + 0.5) / PIXELS - patch.margin, kind)
@@ -86,7 +86,7 @@ def _shares(modules: Points, kind: LabelKind) -> Points:
 
 
 def _oversampling(square: Quad, side: int) -> int:
-    """Give how many times finer to cut out, so that no pixel of a large label goes unseen."""
+    """Return how many times finer to cut out, so that no pixel of a large label goes unseen."""
     longest = float(np.linalg.norm(square - np.roll(square, 1, axis=0), axis=1).max())
     return int(np.clip(np.ceil(longest / side / _COARSEST), 1, _FINEST))
 
@@ -154,14 +154,14 @@ def fit_label_pose(patch: LabelPatch, start: Affine, wanted: ModuleTemplate) -> 
 
 
 def label_pose_at(patch: LabelPatch, affine: Affine, wanted: ModuleTemplate) -> LabelPose:
-    """Say how like the template a patch is, there."""
+    """Return how like the template a patch is, there."""
     seen = _sample(patch.grey, affine, wanted.at)
     one, other = seen - seen.mean(), wanted.grey - wanted.grey.mean()
     return LabelPose(affine, float(one @ other / np.sqrt((one @ one) * (other @ other) + 1e-9)))
 
 
 def sample_modules(patch: LabelPatch, pose: LabelPose) -> Grid:
-    """Give each module's mean brightness, the quiet zone included, shape (count + 2, count + 2)."""
+    """Return each module's mean brightness, the quiet zone included, shape (count + 2, count + 2)."""
     modules = patch.kind.count + 2 * QUIET
     fine, apart = _SAMPLES
     seen = _sample(patch.grey, pose.affine, _spots(modules, fine, apart))
@@ -195,7 +195,7 @@ def _plausible(affine: Affine, start: Affine, count: int) -> bool:
 
 
 def _spots(modules: int, fine: int, apart: float) -> NDArray[np.float64]:
-    """Give `fine` squared points about each module's middle, rows first, shape (n, 2): right, down, in modules."""
+    """Return `fine` squared points about each module's middle, rows first, shape (n, 2): right, down, in modules."""
     line = (np.arange(modules)[:, None] - QUIET + 0.5 + (np.arange(fine) - (fine - 1) / 2) * apart).ravel()
     right, down = np.meshgrid(line, line)
     return np.column_stack([right.ravel(), down.ravel()])
@@ -223,7 +223,7 @@ def fit_frame(patch: LabelPatch, pose: LabelPose) -> LabelPose:
 
 
 def _affine(count: int, angle: float, at: tuple[int, int]) -> Affine:
-    """Give the map from modules to pixels of a frame whose kernel's corner was found at `at`."""
+    """Return the map from modules to pixels of a frame whose kernel's corner was found at `at`."""
     turn = np.radians(angle)
     spin = PIXELS * np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
     middle = np.array(at) + (count + 2 * QUIET) * PIXELS / 2 - 0.5
@@ -232,7 +232,7 @@ def _affine(count: int, angle: float, at: tuple[int, int]) -> Affine:
 
 @cache
 def _frame(count: int) -> tuple[Grid, NDArray[np.bool_]]:
-    """Draw the frame with its quiet zone, the unknown inside half grey, and say which modules are known."""
+    """Draw the frame with its quiet zone, the unknown inside half grey, and return which modules are known."""
     grid = np.ones((count + 2 * QUIET,) * 2, dtype=np.float32)
     known = np.ones(grid.shape, dtype=np.bool_)
     inner = grid[QUIET:-QUIET, QUIET:-QUIET]

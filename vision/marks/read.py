@@ -30,7 +30,7 @@ TileMarks = tuple[TileMark | None, ...]  # one for each tile found; None for fac
 
 
 def is_sure(mark: TileMark | None) -> bool:
-    """Tell whether a mark says a serial, or one of two, surely enough."""
+    """Return whether a mark says a serial, or one of two, surely enough."""
     return mark is not None and mark.confidence >= SURE and (mark.serial is not None or mark.either is not None)
 
 
@@ -79,7 +79,7 @@ def withhold_repeated_serials(marks: TileMarks, strange: Sequence[bool]) -> Tile
 
 
 def stand_mark_up(mark: TileMark, *, turned: bool) -> TileMark:
-    """Give a mark that reads as a serial both ways up the one that it has when it stands so."""
+    """Return a mark that reads as a serial both ways up the one that it has when it stands so."""
     if mark.either is None:
         return mark
     return replace(
@@ -135,7 +135,7 @@ def read_again(picture: Picture, quads: Sequence[Quad], marks: TileMarks) -> lis
 
 
 def shares_of_marks(picture: Picture, quads: Sequence[Quad]) -> list[float]:
-    """Give for each outline how likely a number or a label stands in it, upright or upside down: one quick look."""
+    """Return for each outline how likely a number or a label stands in it, upright or upside down: one quick look."""
     return [float(look.kind[[NUMBER, LABEL]].sum()) for look in look_at_crops(cut_backs(picture, quads))]
 
 
@@ -180,7 +180,7 @@ def _is_face(tile: DetectedTile, look: DigitLook) -> bool:
 
 
 def _is_nothing(tile: DetectedTile, look: DigitLook, *, alone: bool) -> bool:
-    """Tell whether no tile is there after all; where nothing at all was read, a blank thing is more likely no back."""
+    """Whether no tile is there after all; where nothing at all was read, a blank thing is more likely no back."""
     if alone:
         return bool(look.kind[[NUMBER, LABEL]].sum() < _SURELY_MARKED and look.kind[FACE] < _FACE_ALONE)
     return bool(look.kind[NOTHING] > _SURELY_MARKED and not tile.face_up)

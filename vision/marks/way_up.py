@@ -44,7 +44,7 @@ Inks = NDArray[np.float64]
 
 
 def bar_odds(crop: Picture, places: Points) -> float:
-    """Give the log-odds that a number stands as its crop does, by a bar under it; below 0 where the bar is over it.
+    """Return the log-odds that a number stands as its crop does, by a bar under it; below 0 where the bar is over it.
 
     `crop`, shape (112, 80, 3), is a back as `cut_backs` gives it, `places`, shape (3, 2), where its digits are, pixels.
     """
@@ -69,7 +69,7 @@ def _window(crop: Picture, places: Points) -> Inks:
 
 
 def _inks(window: Inks) -> Inks:
-    """Give how much like the digits' ink each pixel is: 0 bare plastic, 1 ink; shape as the window's first two."""
+    """Return how much like the digits' ink each pixel is: 0 bare plastic, 1 ink; shape as the window's first two."""
     away = window - np.median(window[_PLAIN].reshape(-1, 3), axis=0)
     band = away[_DIGITS].reshape(-1, 3)
     ink = away @ np.linalg.svd(band[::2], full_matrices=False)[2][0]
@@ -87,7 +87,7 @@ def _is_inside(places: Points, step: Points) -> NDArray[np.bool_]:
 
 
 def _inkiest(inks: Inks, inside: NDArray[np.bool_]) -> tuple[float, float]:
-    """Give how inky the inkiest line under and over the digits is from end to end; what is inkier is no ink."""
+    """Return how inky the inkiest line under and over the digits is from end to end; what is inkier is no ink."""
     best = np.zeros(2)
     for lean in _LEANS:
         shear = np.array([[1, 0, 0], [lean, 1, -lean * _SIZE[0] / 2]])
@@ -105,12 +105,12 @@ _UPSIDE_DOWN = 1 / 40
 
 
 def upright_odds(tile: int, layout: TableLayout, marks: tuple[TileMark | None, ...]) -> float:
-    """Give the log-odds that tile number `tile` stands as its mark was read; 0.0 where nothing tells."""
+    """Return the log-odds that tile number `tile` stands as its mark was read; 0.0 where nothing tells."""
     return spot_odds(tile, marks) + neighbour_odds(tile, layout, marks)
 
 
 def spot_odds(tile: int, marks: tuple[TileMark | None, ...]) -> float:
-    """Give the log-odds by where the mark sits on the tile, against the other marks of the picture."""
+    """Return the log-odds by where the mark sits on the tile, against the other marks of the picture."""
     mark = marks[tile]
     others = [one.spot for number, one in enumerate(marks) if number != tile and one is not None and _knows_spot(one)]
     if mark is None or not _knows_spot(mark) or len(others) < _FEWEST_SPOTS:
@@ -124,7 +124,7 @@ def spot_odds(tile: int, marks: tuple[TileMark | None, ...]) -> float:
 
 
 def neighbour_odds(tile: int, layout: TableLayout, marks: tuple[TileMark | None, ...]) -> float:
-    """Give the log-odds, by how the other tiles of its tray stand, that a tile stands as its `Lie` says.
+    """Return the log-odds, by how the other tiles of its tray stand, that a tile stands as its `Lie` says.
 
     That is how its mark was read; where the mark did not tell, how the tray stands. 0.0 for a tile in no tray.
     """
@@ -143,7 +143,7 @@ def neighbour_odds(tile: int, layout: TableLayout, marks: tuple[TileMark | None,
 
 
 def _knows_spot(mark: TileMark) -> bool:
-    """Tell whether it is known where the mark sits as it stands itself."""
+    """Return whether it is known where the mark sits as it stands itself."""
     return mark.turned is not None and bool(np.isfinite(mark.spot).all())
 
 
@@ -152,7 +152,7 @@ def _known(mark: TileMark | None) -> bool:
 
 
 def _fit(spot: Points, usual: Points, scale: Points) -> float:
-    """Give the log-likelihood of a spot, up to a constant."""
+    """Return the log-likelihood of a spot, up to a constant."""
     return float((-(_FREEDOM + 1) / 2 * np.log1p(((spot - usual) / scale) ** 2 / _FREEDOM)).sum())
 
 
@@ -171,7 +171,7 @@ class _UprightClaim:
 
 
 def decide_ambiguous(picture: Picture, found: Detections, marks: TileMarks, layout: TableLayout) -> TileMarks:
-    """Give marks in which those that read both ways up have one serial, where the odds for it are 100 to 1."""
+    """Return marks in which those that read both ways up have one serial, where the odds for it are 100 to 1."""
     settled, bars = list(marks), _bars(picture, found, marks)
     claims = {
         number: _claim(
@@ -191,7 +191,7 @@ def decide_ambiguous(picture: Picture, found: Detections, marks: TileMarks, layo
 
 
 def _bars(picture: Picture, found: Detections, marks: TileMarks) -> dict[int, float]:
-    """Give the log-odds of each 060 or 090 standing as its outline begins, by a bar."""
+    """Return the log-odds of each 060 or 090 standing as its outline begins, by a bar."""
     numbers = [number for number, mark in enumerate(marks) if mark is not None and set(mark.either or ()) == _BARRED]
     crops = cut_backs(picture, [found.tiles[number].quad for number in numbers])
     looks = look_at_crops(crops)
@@ -211,12 +211,12 @@ def _claim(
 
 
 def _lies_turned(number: int, found: Detections, layout: TableLayout) -> bool:
-    """Tell whether a tile seems to lie upside down in the outline that the finder gave."""
+    """Return whether a tile seems to lie upside down in the outline that the finder gave."""
     return bool((layout.lies[number].quad[0] != found.tiles[number].quad[0]).any())
 
 
 def _odds_of_others(number: int, pair: tuple[int, int], claims: dict[int, _UprightClaim]) -> float:
-    """Give what other tiles that say one of the same pair add to a claim: it cannot be the same one."""
+    """Return what other tiles that say one of the same pair add to a claim: it cannot be the same one."""
     mine = claims[number]
     others = [one for at, one in claims.items() if at != number and one.serial in pair and one.strange == mine.strange]
     return sum(one.odds if one.serial != mine.serial else -one.odds for one in others)

@@ -40,11 +40,11 @@ class MountingTexts:
         self._sentences = MOUNTING_TEXTS[language]
 
     def __call__(self, key: str, **names: object) -> str:
-        """Give a sentence with its names filled in."""
+        """Return a sentence with its names filled in."""
         return self._sentences[key].format(**names)
 
     def hint(self, hint: MountingHint) -> str:
-        """Give what to change, in a sentence."""
+        """Return what to change, in a sentence."""
         names = dict(hint.names)
         if "where" in names:
             names["where"] = self(f"where_{names['where']}")
@@ -73,7 +73,7 @@ def one_shot(address: str) -> CameraShot:
 
 
 def folder_shots(address: str) -> Iterator[CameraShot]:
-    """Give every picture of a folder once; one that cannot be read stops no other. Raises CameraError."""
+    """Return every picture of a folder once; one that cannot be read stops no other. Raises CameraError."""
     with open_camera(address) as camera:
         number = 0
         while not camera.ended:
@@ -86,7 +86,7 @@ def folder_shots(address: str) -> Iterator[CameraShot]:
 
 
 def live_shots(address: str, every: float) -> Iterator[CameraShot]:
-    """Give the newest picture every so many seconds, for ever; a lost camera is told, and comes back by itself."""
+    """Return the newest picture every so many seconds, for ever; a lost camera is told, and comes back by itself."""
     told: SimpleQueue[CameraEvent] = SimpleQueue()
     number = 0
     unmet: tuple[UnmetSetting, ...] = ()
@@ -130,7 +130,7 @@ class MountingReport:
 
 
 def mounting_line(look: MountingReport, setup: MountingSetup, words: MountingTexts) -> dict[str, Any]:
-    """Give the object that `homologue camera --json` prints for one look."""
+    """Return the object that `homologue camera --json` prints for one look."""
     seen, pose = look.measures, look.measures.pose
     return {
         "picture": look.name,
@@ -151,18 +151,18 @@ def mounting_line(look: MountingReport, setup: MountingSetup, words: MountingTex
 
 
 def mounting_error_line(name: str, lost: CameraLost) -> dict[str, Any]:
-    """Give the object that `homologue camera --json` prints where there is no picture."""
+    """Return the object that `homologue camera --json` prints where there is no picture."""
     return {"picture": name, "error": {"code": lost.code, "message": lost.message}}
 
 
 def mounting_text(look: MountingReport, setup: MountingSetup, words: MountingTexts) -> str:
-    """Give a line of figures, and a line for each thing to change."""
+    """Return a line of figures, and a line for each thing to change."""
     told = [f"  {hint.code}: {words.hint(hint)}" for hint in look.hints]
     return "\n".join([f"{look.name}: {mounting_figures(look, setup, words)}", *(told or [f"  {words('good')}"])])
 
 
 def mounting_figures(look: MountingReport, setup: MountingSetup, words: MountingTexts) -> str:
-    """Give all figures in one line; a dash where nothing could be measured."""
+    """Return all figures in one line; a dash where nothing could be measured."""
     seen, pose = look.measures, look.measures.pose
     parts = [
         f"{pose.pixels_per_mm:.1f} px/mm" if pose else "- px/mm",
@@ -179,7 +179,7 @@ def mounting_figures(look: MountingReport, setup: MountingSetup, words: Mounting
 
 
 def fits_in_picture(measures: MountingMeasures, setup: MountingSetup, places: int) -> bool | None:
-    """Tell whether so many places fit into the picture at its scale; None where the scale is not known."""
+    """Return whether so many places fit into the picture at its scale; None where the scale is not known."""
     return room_for(places, setup.tile_mm).fits(measures.pose.field_mm) if measures.pose else None
 
 

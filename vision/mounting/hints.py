@@ -43,12 +43,12 @@ class MountingHint:
 def mounting_hints(
     measures: MountingMeasures, setup: MountingSetup, unmet: Sequence[UnmetSetting] = ()
 ) -> tuple[MountingHint, ...]:
-    """Give what to change, the most important first; nothing where all is well."""
+    """Return what to change, the most important first; nothing where all is well."""
     return (*_of_settings(unmet), *_of_place(measures, setup), *_of_light(measures), *_of_focus(measures, setup))
 
 
 def judge_focus(measures: MountingMeasures, setup: MountingSetup) -> str | None:
-    """Give `good` or `soft`, for the marks that are to be read; None where nothing shows it."""
+    """Return `good` or `soft`, for the marks that are to be read; None where nothing shows it."""
     if measures.edge is None or measures.pose is None:
         return None
     line = setup.mark.fine_mm * measures.pose.pixels_per_mm

@@ -21,7 +21,7 @@ _LEAST_PIECE = 8  # pixels a side
 
 
 def tile_pieces(picture: Picture, quads: Sequence[Quad]) -> Iterator[tuple[Quad, Picture]]:
-    """Give up to 48 tiles, evenly over the picture: quad and piece; what lies outside of the picture is left out."""
+    """Return up to 48 tiles, evenly over the picture: quad and piece; what lies outside of the picture is left out."""
     height, width = picture.shape[:2]
     for quad in quads[:: max(1, -(-len(quads) // _MOST_PIECES))]:
         inner = quad.mean(axis=0) + _INSIDE * (quad - quad.mean(axis=0))
@@ -101,7 +101,7 @@ _LEAST_CONTRAST = 25.0  # levels
 
 
 def edge_width(picture: Picture, quads: Sequence[Quad], reach: int) -> float | None:
-    """Give the width, in pixels, that three quarters of the tiles' sharpest edges keep to; None without any edge.
+    """Return the width, in pixels, that three quarters of the tiles' sharpest edges keep to; None without any edge.
 
     The width of an edge is its height in levels over its greatest slope, levels a pixel: for an edge blurred by a
     Gaussian of deviation s it is s times the square root of 2 pi, nearly its 10-90 % rise (2.56 s). `reach` is how
@@ -170,7 +170,7 @@ def fit_camera_pose(
 
 
 def pixels_per_mm(quads: Sequence[Quad], tile_mm: tuple[float, float]) -> float:
-    """Give the middle scale of the tiles, from their areas (shoelace formula)."""
+    """Return the middle scale of the tiles, from their areas (shoelace formula)."""
     x, y = np.moveaxis(np.asarray(quads, dtype=np.float64), -1, 0)
     area = np.abs((x * np.roll(y, -1, axis=1) - y * np.roll(x, -1, axis=1)).sum(axis=1)) / 2
     return float(np.sqrt(np.median(area) / (tile_mm[0] * tile_mm[1])))
@@ -208,7 +208,7 @@ def _pose_cost(numbers: Points, usual: Points, corners: Points, tile_mm: tuple[f
 
 
 def _pose_errors(numbers: Points, corners: Points, tile_mm: tuple[float, float]) -> Points:
-    """Give by how many usual errors each tile's sides and diagonals miss their lengths, for a table of this pose."""
+    """Return by how many usual errors each tile's sides and diagonals miss their lengths, for a table of this pose."""
     right, down, distance, focal = numbers[0], numbers[1], np.exp(numbers[2]), np.exp(numbers[3])
     rays = np.concatenate([corners / focal, np.ones((*corners.shape[:2], 1))], axis=-1)
     deep = np.maximum(rays @ np.array([right, down, 1.0]), 0.05)  # a table does not reach behind the camera
@@ -249,11 +249,11 @@ class NeededRoom:
     short_mm: float
 
     def fits(self, field_mm: tuple[float, float]) -> bool:
-        """Tell whether it fits into a field, either way round."""
+        """Return whether it fits into a field, either way round."""
         return self.long_mm <= max(field_mm) and self.short_mm <= min(field_mm)
 
     def excess(self, field_mm: tuple[float, float]) -> float:
-        """Give how many times longer the field's sides would have to be; at most 1 where it fits."""
+        """Return how many times longer the field's sides would have to be; at most 1 where it fits."""
         return max(self.long_mm / max(field_mm), self.short_mm / min(field_mm))
 
 
@@ -262,7 +262,7 @@ CARRIER: Final = 136
 
 
 def room_for(places: int, tile_mm: tuple[float, float]) -> NeededRoom:
-    """Give the room of a tray's 34 places, or of a carrier's 136: four trays about a square, each beside the next."""
+    """Return the room of a tray's 34 places, or of a carrier's 136: four trays about a square, each beside the next."""
     width = ROW_LENGTHS[0] * tile_mm[0] * (1 + _GAP)
     height = len(ROW_LENGTHS) * tile_mm[1] * (1 + _ROW_GAP)
     return NeededRoom(width, height) if places == TRAY else NeededRoom(width + height, width + height)

@@ -84,14 +84,14 @@ class CheckedPicture:
 
 
 def picture_line(shot: CheckedPicture) -> str:
-    """Give a line on one picture."""
+    """Return a line on one picture."""
     if shot.look is None:
         return f"{shot.image}: {shot.error} ({shot.error.code if shot.error else ''})"
     return f"{shot.image}: {len(shot.look.tiles)} read, {shot.look.unread} seen but not read"
 
 
 def check_object(found: Completeness, shots: Sequence[CheckedPicture], faces: Mapping[int, str]) -> dict[str, Any]:
-    """Give the object that `homologue set check --json` prints; faces only where there is a registry."""
+    """Return the object that `homologue set check --json` prints; faces only where there is a registry."""
     line = {
         "set": found.set,
         "complete": found.complete,
@@ -116,7 +116,7 @@ def _picture_object(shot: CheckedPicture) -> dict[str, Any]:
 
 
 def check_text(found: Completeness, faces: Mapping[int, str]) -> str:
-    """Give what a person wants to know."""
+    """Return what a person wants to know."""
     name = f"set {found.set}" if found.set else "the set"
     if found.complete:
         return "\n".join([f"{name}: complete, each of the {LAST_SERIAL} tiles once", *_beside(found)])

@@ -92,7 +92,7 @@ class SheetFormat:
         return (self.height, self.width) if self.lying else (self.width, self.height)
 
     def corner_of(self, column: int, row: int) -> tuple[float, float]:
-        """Give the top left corner of a label; columns and rows count from 0."""
+        """Return the top left corner of a label; columns and rows count from 0."""
         return self.left + column * self.across, self.top + row * self.down
 
 
@@ -108,7 +108,7 @@ def _sheet_format(name: str, label: list[float], grid: list[int], **told: Any) -
 
 
 def with_margins(sheet: SheetFormat, left: float | None, top: float | None, scale: float) -> SheetFormat:
-    """Give a sheet with other margins, if all its labels stay on the page at this scale (1 is full size).
+    """Return a sheet with other margins, if all its labels stay on the page at this scale (1 is full size).
 
     Raises LabelsOffPageError.
     """

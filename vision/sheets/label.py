@@ -65,7 +65,7 @@ def lay_out_label(width: float, height: float, modules: int, number: NumberSize)
 
 
 def usual_modules(width: float, height: float, counts: Iterable[int], number: NumberSize) -> int:
-    """Give the most of these counts whose modules are good, else the fewest: more are safer against chance.
+    """Return the most of these counts whose modules are good, else the fewest: more are safer against chance.
 
     Raises LabelTooSmallError where not even the fewest fit.
     """
@@ -81,7 +81,7 @@ def usual_modules(width: float, height: float, counts: Iterable[int], number: Nu
 
 
 def number_width(digit: float) -> float:
-    """Give how wide three digits of this height are."""
+    """Return how wide three digits of this height are."""
     return 3 * 0.556 * EM * digit
 
 
@@ -102,7 +102,7 @@ _TURNED: Final = str.maketrans("01689", "01986")
 
 
 def needs_bar(text: str) -> bool:
-    """Tell whether a number turned by half a turn reads as another: it gets a bar below, as numbered balls do."""
+    """Return whether a number turned by half a turn reads as another: it gets a bar below, as numbered balls do."""
     turned = text[::-1].translate(_TURNED)
     return set(text) <= set("01689") and turned != text
 
@@ -116,7 +116,7 @@ CODE_TEXTS: Final[Mapping[int, Callable[[Payload], str]]] = {
 
 
 def code_modules(payload: Payload, modules: int) -> NDArray[np.bool_]:
-    """Give the modules of a label, shape (modules, modules), True is black; without the quiet zone."""
+    """Return the modules of a label, shape (modules, modules), True is black; without the quiet zone."""
     barcode = zxingcpp.create_barcode(CODE_TEXTS[modules](payload), zxingcpp.BarcodeFormat.DataMatrix)
     picture = np.asarray(zxingcpp.write_barcode_to_image(barcode, add_quiet_zones=False))
     return np.asarray(picture < 128, dtype=np.bool_)  # noqa: PLR2004 - half of white

@@ -32,12 +32,12 @@ def font_runs(text: str, *, bold: bool = False) -> Iterator[tuple[str, str]]:
 
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
-    """Give the width of a text, in the unit of `size`."""
+    """Return the width of a text, in the unit of `size`."""
     return float(sum(stringWidth(part, font, size) for font, part in font_runs(text, bold=bold)))
 
 
 def fitted_size(text: str, room: float, largest: float, *, bold: bool = False) -> float:
-    """Give the size at which a text fits into the room, at most `largest`."""
+    """Return the size at which a text fits into the room, at most `largest`."""
     return min(largest, largest * room / text_width(text, largest, bold=bold))
 
 
@@ -155,6 +155,6 @@ class LabelPage:
 
 
 def _runs_of(cells: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
-    """Give where black begins and ends in a row of modules."""
+    """Return where black begins and ends in a row of modules."""
     steps = np.flatnonzero(np.diff(np.concatenate(([False], cells, [False])).astype(np.int8)))
     yield from zip(steps[::2].tolist(), steps[1::2].tolist(), strict=True)

@@ -53,7 +53,7 @@ class _Pairs(tuple[tuple[str, Any], ...]):
 
 
 def registry_entries(content: str, name: str) -> tuple[RegistryEntry, ...]:
-    """Give the entries of a registry in order. Raises RegistryInvalidError where it is no object of objects."""
+    """Return the entries of a registry in order. Raises RegistryInvalidError where it is no object of objects."""
     try:
         sets = json.loads(content, object_pairs_hook=_Pairs)
     except json.JSONDecodeError as error:
@@ -148,7 +148,7 @@ SetRegistry = dict[int, FacesBySerial]
 
 
 def draw_faces(chance: random.Random) -> FacesBySerial:
-    """Give each serial a face, four of each, any assignment as likely as any other."""
+    """Return each serial a face, four of each, any assignment as likely as any other."""
     faces = [face for face in FACES for _ in range(TILES_OF_EACH)]
     chance.shuffle(faces)
     return dict(enumerate(faces, start=1))
@@ -167,7 +167,7 @@ def read_set_registry(path: Path) -> SetRegistry:
 
 
 def registry_bytes(registry: Mapping[int, Mapping[int, str]]) -> bytes:
-    """Give the file's content: sets and serials in order, a line each, so that a mistake can be found by its line."""
+    """Return the file's content: sets and serials in order, a line each, so that a mistake can be found by its line."""
     return (json.dumps({one: registry[one] for one in sorted(registry)}, indent=1) + "\n").encode()
 
 
@@ -224,7 +224,7 @@ class RegisteredSet:
 
 
 def registered_set(path: Path, number: int) -> RegisteredSet:
-    """Give the set as the registry has it. Raises RegistryError."""
+    """Return the set as the registry has it. Raises RegistryError."""
     known = read_set_registry(path)
     if number not in known:
         raise RegistrySetMissingError(f"set {number} is not in {path}")
@@ -242,7 +242,7 @@ def draw_new_set(path: Path, number: int, chance: random.Random, *, force: bool)
 
 
 def has_set(path: Path, number: int) -> bool:
-    """Tell whether the registry is there and has the set. Raises RegistryError."""
+    """Return whether the registry is there and has the set. Raises RegistryError."""
     return number in _known_registry(path)
 
 

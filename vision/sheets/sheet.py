@@ -102,7 +102,7 @@ class LabelOrder:
 
 
 def labels_pdf(labels: LabelOrder) -> bytes:
-    """Give the labels as PDF; the same labels give the same bytes. Raises LabelTooSmallError, StartOffSheetError."""
+    """Return the labels as PDF; the same labels give the same bytes. Raises LabelTooSmallError, StartOffSheetError."""
     sheet, words = labels.sheet, sheet_texts()[labels.language]
     modules, layout = layout_on(sheet, labels.number, labels.modules)
     groups = by_face(labels.faces)
@@ -123,13 +123,13 @@ def labels_pdf(labels: LabelOrder) -> bytes:
 
 
 def by_face(faces: Mapping[int, str]) -> Sequence[StickerGroup]:
-    """Give the serials of each face, in the order of a box of tiles; faces without any are left out."""
+    """Return the serials of each face, in the order of a box of tiles; faces without any are left out."""
     groups = ((face, tuple(sorted(serial for serial in faces if faces[serial] == face))) for face in FACES)
     return [group for group in groups if group[1]]
 
 
 def layout_on(sheet: SheetFormat, number: NumberSize, modules: int | None = None) -> tuple[int, LabelLayout]:
-    """Give how many modules the labels of a sheet have, and how they are laid out. Raises LabelTooSmallError."""
+    """Return how many modules the labels of a sheet have, and how they are laid out. Raises LabelTooSmallError."""
     try:
         modules = modules or usual_modules(*sheet.upright, CODE_TEXTS, number)
         return modules, lay_out_label(*sheet.upright, modules, number)
@@ -145,7 +145,7 @@ def _place(labels: LabelOrder, groups: Sequence[StickerGroup]) -> Sequence[Place
 
 
 def format_list() -> str:
-    """Give the table, a line a format; the code is the usual one beside a small number."""
+    """Return the table, a line a format; the code is the usual one beside a small number."""
     rows: list[tuple[str, ...]] = [("format", "paper", "label mm", "grid", "sheets", "modules", "mm each", "sold as")]
     rows += [_row(sheet) for sheet in sheet_formats().values()]
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]

@@ -27,7 +27,7 @@ def sheet_texts() -> dict[str, SheetTexts]:
 
 
 def face_name(words: SheetTexts, face: str) -> str:
-    """Give what stands beside a face's code: the suit, or the honour's name."""
+    """Return what stands beside a face's code: the suit, or the honour's name."""
     rank, suit = int(face[0]), face[1]
     name: str = words["z"][rank - 1] if suit == "z" else words[suit]
     return name

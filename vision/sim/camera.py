@@ -52,7 +52,7 @@ class SimulatedCamera(ClosableDevice):
         )
 
     def _still(self, view: CameraView) -> Picture:
-        """Give the picture without noise; it is drawn anew only when something has changed."""
+        """Return the picture without noise; it is drawn anew only when something has changed."""
         if self._drawn is None or self._drawn[0] != view:
             size = (self.optics.width, self.optics.height)
             scene = draw_table(view, self.optics.seed)

@@ -98,7 +98,7 @@ _TURNS = (0.7, -1.1, 0.2, -0.4)  # degrees: nobody lays tiles quite straight
 def lay_hand(
     groups: Sequence[Sequence[SimulatedTile]], under: Sequence[Sequence[SimulatedTile]] = ()
 ) -> tuple[LooseTile, ...]:
-    """Give where each tile lies: a group that has no room in its row begins the next one.
+    """Return where each tile lies: a group that has no room in its row begins the next one.
 
     `under`: groups in a row of their own under the hand, as indicators lie.
     """
@@ -144,7 +144,7 @@ def draw_table(view: CameraView, seed: int) -> Picture:
 
 
 def _middle(row: int, col: int) -> Points:
-    """Give the middle of a place, mm."""
+    """Return the middle of a place, mm."""
     return np.array(
         [_ORIGIN[0] + col * (TILE[0] + GAP[0]) + TILE[0] / 2, _ORIGIN[1] + row * (TILE[1] + GAP[1]) + TILE[1] / 2]
     )
@@ -186,7 +186,7 @@ def _put(scene: Picture, tile: SimulatedTile, middle: Points, turn: float) -> No
 
 
 def _diagonal(width: int, height: int) -> NDArray[np.int_]:
-    """Give the sides of a square in which a tile has room however it is turned."""
+    """Return the sides of a square in which a tile has room however it is turned."""
     return np.full(2, int(np.ceil(np.hypot(width, height))))
 
 

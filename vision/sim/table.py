@@ -41,7 +41,7 @@ EMPTY_TRAY: TileRows = tuple((None,) * length for length in ROW_LENGTHS)
 
 
 def deal_tiles(seed: int, number: int = 3) -> list[list[SimulatedTile | None]]:
-    """Give 34 different tiles of a set in three rows, by chance."""
+    """Return 34 different tiles of a set in three rows, by chance."""
     serials = iter(np.random.default_rng(seed).permutation(LAST_SERIAL) + 1)
     return [[SimulatedTile(number, int(next(serials))) for _ in range(length)] for length in ROW_LENGTHS]
 

@@ -30,14 +30,14 @@ Glyphs = NDArray[np.uint8]
 
 @cache
 def font_files() -> tuple[Path, ...]:
-    """Give all usable font files, sorted, so that a draw by number is the same on every machine with the same fonts."""
+    """All usable font files, sorted, so that a draw by number is the same on every machine with the same fonts."""
     files = sorted(path for folder in FOLDERS for kind in ("*.ttf", "*.otf") for path in folder.rglob(kind))
     return tuple(path for path in files if not _NOT.search(path.name) and _is_even(path))
 
 
 @cache
 def families() -> tuple[tuple[Path, ...], ...]:
-    """Give the usable font files by family, so that a family of thirty weights is not learnt for thirty."""
+    """Return the usable font files by family, so that a family of thirty weights is not learnt for thirty."""
     files = sorted(font_files(), key=_family)
     return tuple(tuple(members) for _, members in groupby(files, key=_family))
 
@@ -48,13 +48,13 @@ def _family(path: Path) -> str:
 
 @cache
 def has_plain_stroke(path: Path) -> bool:
-    """Tell whether a font's I is a plain upright stroke, as engravers' alphabets have their 1."""
+    """Return whether a font's I is a plain upright stroke, as engravers' alphabets have their 1."""
     glyph = draw_line_of_text(path, "I")[0]
     return bool(glyph.shape[1] < _PLAIN_WIDTH * glyph.shape[0] and glyph.min(axis=0).max() > _INKED)
 
 
 def _is_even(path: Path) -> bool:
-    """Tell whether a font has all digits and letters, and digits of one height."""
+    """Return whether a font has all digits and letters, and digits of one height."""
     try:
         font = _font(path)
         boxes = [font.getbbox(sign) for sign in "0123456789"]
@@ -164,7 +164,7 @@ def draw_style(chance: Chance) -> NumberStyle:
 
 
 def _colour(chance: Chance) -> Reals:
-    """Give a plastic's colour: any, with more of white, ivory, black and the usual greens, blues and yellows."""
+    """Return a plastic's colour: any, with more of white, ivory, black and the usual greens, blues and yellows."""
     if chance.random() < 0.3:
         grey = chance.choice([chance.uniform(0.02, 0.25), chance.uniform(0.6, 1.0)])
         return np.asarray(np.clip(grey * chance.uniform(0.85, 1.05, 3), 0, 1), dtype=np.float32)
@@ -174,7 +174,7 @@ def _colour(chance: Chance) -> Reals:
 
 
 def _ink(chance: Chance, back: Reals) -> Reals:
-    """Give an ink that differs from the back by a little at least."""
+    """Return an ink that differs from the back by a little at least."""
     for _ in range(50):
         plain = np.full(3, chance.choice([0.05, 0.95]), dtype=np.float32)
         ink = plain if chance.random() < 0.35 else _colour(chance)
@@ -255,7 +255,7 @@ def paint_back(style: NumberStyle, ink: Reals, chance: Chance) -> Art:
 
 
 def _cloud(chance: Chance, cells: int) -> Reals:
-    """Give smooth noise of about -1..1, `cells` waves across."""
+    """Return smooth noise of about -1..1, `cells` waves across."""
     coarse = chance.normal(0, 0.6, (cells + 2, cells + 1)).astype(np.float32)
     return np.asarray(cv2.resize(coarse, (WIDTH, HEIGHT), interpolation=cv2.INTER_CUBIC), dtype=np.float32)
 
@@ -279,7 +279,7 @@ def _scratch(art: Art, wear: float, chance: Chance) -> None:
 
 
 def _edge(chance: Chance) -> Art:
-    """Give the light of a rounded edge: brighter on the sides that face a lamp, darker on the others."""
+    """Return the light of a rounded edge: brighter on the sides that face a lamp, darker on the others."""
     light = np.zeros((HEIGHT, WIDTH, 1), dtype=np.float32)
     thick = int(chance.integers(2, 9))
     for part in (np.s_[:thick], np.s_[-thick:], np.s_[:, :thick], np.s_[:, -thick:]):

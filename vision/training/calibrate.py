@@ -157,7 +157,7 @@ def _main() -> None:
 
 
 def threshold_table(reads: CalibrationReads) -> Iterator[str]:
-    """Give what each threshold makes of the reads, then how often each confidence was wrong; as Markdown."""
+    """Return what each threshold makes of the reads, then how often each confidence was wrong; as Markdown."""
     yield "| threshold | marks | read | not read | wrong serials |"
     yield "|---|---|---|---|---|"
     for threshold in sorted({*(1 - doubt for doubt in DOUBTS), SURE}):

@@ -91,7 +91,7 @@ def count_at_threshold(reads: CalibrationReads, threshold: float) -> ThresholdCo
 
 
 def lowest_safe(reads: CalibrationReads) -> float | None:
-    """Give the lowest threshold at which no wrong serial was told."""
+    """Return the lowest threshold at which no wrong serial was told."""
     return next((1 - doubt for doubt in DOUBTS if not count_at_threshold(reads, 1 - doubt).wrong), None)
 
 
@@ -106,7 +106,7 @@ def confidence_bins(reads: CalibrationReads) -> Iterator[ConfidenceBin]:
 
 
 def _between(wrong: int, told: int) -> tuple[float, float]:
-    """Give Wilson's interval for a share (Wilson 1927, doi:10.1080/01621459.1927.10502953)."""
+    """Return Wilson's interval for a share (Wilson 1927, doi:10.1080/01621459.1927.10502953)."""
     share = wrong / told
     middle = (share + _Z**2 / (2 * told)) / (1 + _Z**2 / told)
     half = _Z / (1 + _Z**2 / told) * float(np.sqrt(share * (1 - share) / told + _Z**2 / (4 * told**2)))

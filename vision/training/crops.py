@@ -103,7 +103,7 @@ def _shoot(
 
 
 def _likeness(pixels: Picture, ink: Reals) -> float:
-    """Give how well a crop shows the ink, 0..1: their correlation over the mark, in the channel that shows it best."""
+    """How well a crop shows the ink, 0..1: their correlation over the mark, in the channel that shows it best."""
     about = cv2.dilate(ink, np.ones((7, 7), dtype=np.uint8)) > _INKED
     if not about.any():
         return 0.0
@@ -114,7 +114,7 @@ def _likeness(pixels: Picture, ink: Reals) -> float:
 
 
 def _number(chance: Chance) -> str:
-    """Give three digits: often any, so that each digit is learnt for itself and a misread shows as no serial.
+    """Return three digits: often any, so that each digit is learnt for itself and a misread shows as no serial.
 
     More than their share are numbers that read both ways up: there, bars and letters are all that tells.
     """
@@ -134,7 +134,7 @@ def _light(art: Art, chance: Chance) -> Art:
 
 
 def _glare(chance: Chance) -> Reals:
-    """Give a reflection 0..1: a soft spot, a ramp, or a lamp's edge, marbled like the polish."""
+    """Return a reflection 0..1: a soft spot, a ramp, or a lamp's edge, marbled like the polish."""
     x, y = np.meshgrid(np.linspace(-1, 1, WIDTH, dtype=np.float32), np.linspace(-1.36, 1.36, HEIGHT, dtype=np.float32))
     angle = chance.uniform(0, 2 * np.pi)
     along = np.cos(angle) * x + np.sin(angle) * y
@@ -151,7 +151,7 @@ def _glare(chance: Chance) -> Reals:
 
 
 def _photograph(art: Art, style: NumberStyle, chance: Chance) -> tuple[Picture, Quad]:
-    """Give what the camera sees about the tile, and where the tile's corners are in it."""
+    """Return what the camera sees about the tile, and where the tile's corners are in it."""
     quad, size = _pose(chance)
     scene = _surroundings(style, quad, size, chance)
     big = _round_off(art, chance)
@@ -193,7 +193,7 @@ def _project(homography: Reals, points: Reals) -> Reals:
 
 
 def _round_off(art: Art, chance: Chance) -> Reals:
-    """Give the back its rounded corners, as premultiplied colour and cover, shape (HEIGHT, WIDTH, 4)."""
+    """Return the back its rounded corners, as premultiplied colour and cover, shape (HEIGHT, WIDTH, 4)."""
     cover = np.zeros((HEIGHT, WIDTH), dtype=np.float32)
     radius, inset = int(chance.integers(4, 16)), int(chance.integers(0, 4))
     box = (inset + radius, WIDTH - 1 - inset - radius, inset + radius, HEIGHT - 1 - inset - radius)
@@ -258,7 +258,7 @@ def _expose(scene: Art, chance: Chance) -> Picture:
 
 @cache
 def _noises() -> tuple[Reals, ...]:
-    """Give fields of noise, fine and smoothed, of which every picture takes a piece: drawing them is slow."""
+    """Return fields of noise, fine and smoothed, of which every picture takes a piece: drawing them is slow."""
     fine = np.random.default_rng(1).normal(0, 1, (512, 512, 3)).astype(np.float32)
     return fine, *(np.asarray(cv2.GaussianBlur(fine, (0, 0), sigma), dtype=np.float32) for sigma in (0.5, 0.8))
 

@@ -68,7 +68,7 @@ class DigitsNet(nn.Module):  # type: ignore[misc]  # as above
         self.digit = nn.Sequential(nn.Linear(_WIDE + 64, 128), nn.ReLU(inplace=True), nn.Linear(128, SEEN_SIGNS))
 
     def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Give raw scores, and where each sign was looked for."""
+        """Return raw scores, and where each sign was looked for."""
         features = self.trunk(x)
         where = torch.softmax(self.look(features).reshape(-1, SIGNS, 140), dim=2)
         looked = torch.matmul(where, features.reshape(-1, _WIDE, 140).transpose(1, 2))
@@ -134,7 +134,7 @@ def _loss(scores: torch.Tensor, where: torch.Tensor, truth: torch.Tensor, spots:
 
 
 def _look_loss(where: torch.Tensor, spots: torch.Tensor) -> torch.Tensor:
-    """Give how far the looks are from the signs' places, which are known: where comes before what."""
+    """Return how far the looks are from the signs' places, which are known: where comes before what."""
     rows, cols = torch.meshgrid(torch.arange(14) * 8.0 + 4, torch.arange(10) * 8.0 + 4, indexing="ij")
     cells = torch.stack([cols, rows], dim=2).reshape(140, 2)
     there = ~torch.isnan(spots).any(dim=2)

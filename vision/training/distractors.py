@@ -142,7 +142,7 @@ def _draw_rail(art: Art, chance: Chance) -> None:
 
 
 def _shadow(chance: Chance, *, turned: bool) -> Reals:
-    """Give the light that is left where something stands above the picture, 0..1."""
+    """Return the light that is left where something stands above the picture, 0..1."""
     height, width = (WIDTH, HEIGHT) if turned else (HEIGHT, WIDTH)
     edge = chance.uniform(0, 0.6) * height
     fade = 1 / (1 + np.exp(-(np.arange(height) - edge) / chance.uniform(1, 20)))

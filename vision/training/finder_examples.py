@@ -45,7 +45,7 @@ def frames_of(quads: NDArray[np.floating]) -> _Array:
 
 
 def _half_axes(quads: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Give the centre and the homography's derivatives there (Heckbert 1989, section 2.2.3, squares to quads)."""
+    """Return the centre and the homography's derivatives there (Heckbert 1989, section 2.2.3, squares to quads)."""
     p0, p1, p2, p3 = (quads[:, k] for k in range(4))
     d1, d2, d3 = p1 - p2, p3 - p2, p0 - p1 + p2 - p3
     det = _cross(d1, d2)
@@ -179,7 +179,7 @@ def random_crop(rng: np.random.Generator, scene: Scene) -> CloseupCrop:
 
 
 def _roughly(rng: np.random.Generator, quad: Quad, off: float, wrong: float) -> Quad:
-    """Give a parallelogram like a tile's: moved by up to `off`, its size and rotation wrong by about `wrong`."""
+    """Return a parallelogram like a tile's: moved by up to `off`, its size and rotation wrong by about `wrong`."""
     centre = quad.mean(axis=0)
     a, b = (quad[1] + quad[2] - quad[0] - quad[3]) / 4, (quad[2] + quad[3] - quad[0] - quad[1]) / 4
     centre = centre + rng.uniform(-off, off) * a + rng.uniform(-off, off) * b
@@ -200,7 +200,7 @@ def _anywhere(rng: np.random.Generator, scene: Scene) -> Quad:
 
 
 def _crop(scene: Scene, quad: Quad) -> CloseupCrop:
-    """Cut out a quad and say what is in it; a decoy whose middle lies outside the picture shows its border only."""
+    """Cut out a quad and return what is in it; a decoy whose middle lies outside the picture shows its border only."""
     picture = cut_square(scene.picture, quad)
     corners, flags, weights = np.zeros((4, 2)), np.zeros(3), np.zeros(3)
     weights[0] = 1
@@ -219,7 +219,7 @@ def _crop(scene: Scene, quad: Quad) -> CloseupCrop:
 
 
 def _nearest(scene: Scene, quad: Quad) -> tuple[int | None, Points]:
-    """Give the tile whose centre is nearest in the cut-out's own measure, and its corners in it."""
+    """Return the tile whose centre is nearest in the cut-out's own measure, and its corners in it."""
     if not len(scene.quads):
         return None, np.zeros((4, 2))
     inverse = np.linalg.inv(square_to_pixels(quad))
@@ -229,7 +229,7 @@ def _nearest(scene: Scene, quad: Quad) -> tuple[int | None, Points]:
 
 
 def _asked(scene: Scene) -> NDArray[np.intp]:
-    """Give the numbers of the tiles that have a size that is looked for, and enough of their middle to be seen."""
+    """Return the numbers of the tiles that have a size that is looked for, and enough of their middle to be seen."""
     sides = np.hypot(*(scene.quads[:, 1] - scene.quads[:, 0]).T)
     cells = np.bincount(scene.cores.ravel(), minlength=len(sides) + 1)[1:]
     return np.flatnonzero((sides > _LEAST_SIDE) & (sides < _MOST_SIDE) & (cells > 0))

@@ -29,7 +29,7 @@ CHANNELS = 12  # back core, face core, hand, centre (2), log frame (3), four tim
 
 
 def layer(inputs: int, outputs: int, stride: int = 1, spread: int = 1) -> nn.Sequential:
-    """Give a 3 x 3 convolution with its normalisation."""
+    """Return a 3 x 3 convolution with its normalisation."""
     convolution = nn.Conv2d(inputs, outputs, 3, stride, spread, dilation=spread, bias=False)
     return nn.Sequential(convolution, nn.BatchNorm2d(outputs), nn.ReLU(inplace=True))
 
@@ -63,7 +63,7 @@ class FinderNet(nn.Module):  # type: ignore[misc]  # as above
         self.end = nn.Conv2d(48, CHANNELS, 1)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Give the maps; the first three channels are logits."""
+        """Return the maps; the first three channels are logits."""
         quarter = self.quarter(self.stem(x))
         eighth = self.eighth(quarter)
         deep = self.from_sixteenth(self.sixteenth(eighth))
@@ -89,7 +89,7 @@ class CloseupNet(nn.Module):  # type: ignore[misc]  # torch is not installed whe
         self.tell = nn.Sequential(nn.Linear(32 * cells, 96), nn.ReLU(inplace=True), nn.Linear(96, 11))
 
     def forward(self, x: Tensor) -> Tensor:
-        """Give the answers."""
+        """Return the answers."""
         return self.tell(self.gather(self.see(x)))
 
 
@@ -144,7 +144,7 @@ Batch = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]
 
 
 def train_finder(drawn: Iterator[Scene], steps: int, seed: int) -> tuple[FinderNet, list[Scene]]:
-    """Train a network from nothing; give it and the last scenes that it learnt from."""
+    """Train a network from nothing; return it and the last scenes that it learnt from."""
     torch.manual_seed(seed)
     net = FinderNet()
     net.to(memory_format=torch.channels_last).train()
@@ -173,7 +173,7 @@ def train_finder(drawn: Iterator[Scene], steps: int, seed: int) -> tuple[FinderN
 def _finder_batches(
     drawn: Iterator[Scene], past: deque[Scene], steps: int, rng: np.random.Generator
 ) -> Iterator[Batch]:
-    """Give batches of new scenes and of some seen before, each in a view of its own, all lying or all standing."""
+    """Return batches of new scenes and of some seen before, each in a view of its own, all lying or all standing."""
     for _ in range(steps):
         new = [next(drawn) for _ in range(_NEW)]
         past.extend(new)
@@ -208,7 +208,7 @@ def _tensor(array: NDArray[np.generic]) -> Tensor:
 
 
 def _finder_losses(answer: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Give how wrong the maps are, and how wrong the frames."""
+    """Return how wrong the maps are, and how wrong the frames."""
     _, logits, logit_weights, regressions, weights = batch
     each = functional.binary_cross_entropy_with_logits(answer[:, :3], logits, reduction="none")
     maps = (each * logit_weights * (1 + 2 * logits)).mean()
@@ -227,7 +227,7 @@ _AHEAD = 8  # lots drawn or being drawn beyond the one in use: they bound the me
 
 
 def stream_scenes(first: int, processes: int = 1) -> Generator[Scene]:
-    """Give the scenes of the seeds `first`, `first` + 1, ... without end; closing it ends the processes."""
+    """Return the scenes of the seeds `first`, `first` + 1, ... without end; closing it ends the processes."""
     with get_context("spawn").Pool(processes, initializer=_one_thread) as pool:
         lots = deque(pool.apply_async(_draw, (first + k * _LOT,)) for k in range(_AHEAD))
         following = first + _AHEAD * _LOT

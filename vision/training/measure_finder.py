@@ -68,7 +68,7 @@ class FinderTally:
 
 
 def corner_error(quad: Quad, true: NDArray[np.float64]) -> float:
-    """Give the mean distance of corners in pixels, with 0-1 and 2-3 as the short ends, either of them first."""
+    """Return the mean distance of corners in pixels, with 0-1 and 2-3 as the short ends, either of them first."""
     return min(float(np.hypot(*(np.roll(quad, turn, axis=0) - true).T).mean()) for turn in (0, 2))
 
 

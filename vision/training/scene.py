@@ -68,7 +68,7 @@ def draw_scene(seed: int) -> Scene:
 
 
 def _apparent_width(rng: np.random.Generator) -> float:
-    """Give how wide tiles shall look, in pixels: as wide as they are looked for, seldom so small or large that not."""
+    """How wide tiles shall look, in pixels: as wide as they are looked for, seldom so small or large that not."""
     least, most = [(14, 62), (8, 14), (62, 320)][int(rng.choice(3, p=[0.9, 0.05, 0.05]))]
     return float(np.exp(rng.uniform(np.log(least), np.log(most))))
 
@@ -155,7 +155,7 @@ def _is_tall(thing: SceneSlab | SceneTile) -> bool:
 def _in_view(
     pinhole: Pinhole, canvas: Canvas, things: list[SceneSlab | SceneTile], look: TileAppearance
 ) -> list[SceneSlab | SceneTile]:
-    """Give those things that may be seen: their middles lie in the picture, or not far outside."""
+    """Return those things that may be seen: their middles lie in the picture, or not far outside."""
     if not things:
         return []
     middles = pinhole.see(np.array([(thing.x, thing.y, 0.0) for thing in things]))

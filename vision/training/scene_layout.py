@@ -195,7 +195,7 @@ def _heap(rng: np.random.Generator, tile: tuple[float, float, float], count: int
 
 
 def _apart(one: SceneTile, other: SceneTile, tile: tuple[float, float, float]) -> bool:
-    """Tell whether two tiles do not overlap: some side of one of them divides them (separating axes)."""
+    """Return whether two tiles do not overlap: some side of one of them divides them (separating axes)."""
     between = np.array([other.x - one.x, other.y - one.y])
     half = np.array([tile[0], tile[1]]) / 2
     if float(np.hypot(*between)) > float(np.hypot(*half)) * 2:

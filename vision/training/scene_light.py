@@ -14,7 +14,7 @@ Field = NDArray[np.float32]  # shape (height, width)
 
 
 def shadows(rng: np.random.Generator, size: tuple[int, int], outlines: list[tuple[Points, Points]]) -> Field:
-    """Give what boxes, told by their feet and their tops' shadows, leave of the light on the ground."""
+    """Return what boxes, told by their feet and their tops' shadows, leave of the light on the ground."""
     shade = np.zeros((size[1], size[0]), np.uint8)
     for foot, cast in outlines:
         hull = cv2.convexHull(np.clip(np.vstack([foot, cast]), -4000, 4000).astype(np.float32))
@@ -25,7 +25,7 @@ def shadows(rng: np.random.Generator, size: tuple[int, int], outlines: list[tupl
 
 
 def light_up(rng: np.random.Generator, canvas: Canvas, size: tuple[int, int]) -> Field:
-    """Give the lit picture, shrunk to `size` = width, height: BGR float 0..255 and above."""
+    """Return the lit picture, shrunk to `size` = width, height: BGR float 0..255 and above."""
     field = _gradient(rng, size)
     cast = np.exp(rng.normal(0, rng.choice([0.05, 0.2]), 3)).astype(np.float32)
     exposure = np.float32(np.exp(rng.normal(-0.1, 0.35)))

@@ -43,11 +43,11 @@ class Pinhole:
         return np.asarray(self.middle + self.focal * seen[:, :2] / (self.distance - seen[:, 2:]))
 
     def place(self) -> NDArray[np.float64]:
-        """Give where the camera is, shape (3,)."""
+        """Return where the camera is, shape (3,)."""
         return np.asarray(self.turn.T @ [0.0, 0.0, self.distance])
 
     def plane(self, height: float) -> Homography:
-        """Give the homography from millimetres in the plane z = `height` to pixels."""
+        """Return the homography from millimetres in the plane z = `height` to pixels."""
         square = 100 * (UNIT_SQUARE - 0.5)
         seen = self.see(np.column_stack([square, np.full(4, height)]))
         return np.asarray(cv2.getPerspectiveTransform(square.astype(np.float32), seen.astype(np.float32)))
@@ -145,7 +145,7 @@ class TileAppearance:
     gloss: int
 
     def side(self, normal: NDArray[np.float64]) -> float:
-        """Give how bright a side is that looks along `normal`, shape (2,)."""
+        """Return how bright a side is that looks along `normal`, shape (2,)."""
         return float(np.clip(self.dimness + (1 - self.dimness) * max(0.0, float(normal @ self.light)), 0, 1.1))
 
 
@@ -168,7 +168,7 @@ def random_appearance(rng: np.random.Generator, size: Size) -> TileAppearance:
 
 
 def outline(x: float, y: float, width: float, depth: float, angle: float) -> Points:
-    """Give the corners of a turned rectangle in the plane, shape (4, 2): its own top-left first, clockwise."""
+    """Return the corners of a turned rectangle in the plane, shape (4, 2): its own top-left first, clockwise."""
     c, s = np.cos(angle), np.sin(angle)
     corners = (UNIT_SQUARE - 0.5) * [width, depth]
     return np.asarray(corners @ np.array([[c, s], [-s, c]]) + [x, y])
@@ -266,7 +266,7 @@ def _cover(shape: tuple[int, ...], rounding: float) -> Picture:
 
 
 def random_trim(rng: np.random.Generator, look: TileAppearance) -> Colour:
-    """Give a tray's colour: any, or nearly that of the backs."""
+    """Return a tray's colour: any, or nearly that of the backs."""
     return near(rng, look.style.ground, 12) if rng.random() < 0.2 else ink_on(rng, look.style.ground)
 
 

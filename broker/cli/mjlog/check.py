@@ -134,7 +134,7 @@ def _payment_differences(win: MjlogWin, found: RiichiHandValue, profile: RiichiP
 
 
 def deltas(paid: RiichiPayments, win: MjlogWin) -> tuple[int, ...]:
-    """Give what each player wins or loses, players by their number."""
+    """Return what each player wins or loses, players by their number."""
     return tuple(_delta(paid, win, player) for player in range(PLAYER_COUNT))
 
 

@@ -72,7 +72,7 @@ class WinContext:
 
 
 def wins_of(tags: Sequence[MjlogTag]) -> Iterator[tuple[WinContext, MjlogWin | RuleError]]:
-    """Give each win of a record, or why it cannot be read. Raises RuleError `bad_record` for a game of three."""
+    """Return each win of a record, or why it cannot be read. Raises RuleError `bad_record` for a game of three."""
     game, count = WinContext(), 0
     for tag in tags:
         if tag.name == "AGARI":
@@ -132,7 +132,7 @@ def _read_win(tag: MjlogTag, game: WinContext, at: int) -> MjlogWin:
 def _situation(
     tag: MjlogTag, game: WinContext, winner: int, yaku: Mapping[str, int], *, self_drawn: bool
 ) -> RiichiSituation:
-    """Give how it was won. The last tile, kans and first turns are taken from the yaku: only a replay would know."""
+    """Return how it was won. The last tile, kans and first turns are taken from the yaku: only a replay would know."""
     if game.round_number < 0:
         raise RuleError("bad_record", "a win before the first hand")
     return RiichiSituation(
@@ -152,7 +152,7 @@ def _situation(
 
 
 def yaku_of(tag: MjlogTag) -> dict[str, int]:
-    """Give the yaku that were counted by their ids, with their han. Raises RuleError `bad_record`."""
+    """Return the yaku that were counted by their ids, with their han. Raises RuleError `bad_record`."""
     listed, yakuman = numbers(tag, "yaku"), numbers(tag, "yakuman")
     counted = list(zip(listed[::2], listed[1::2], strict=False)) + [(one, 13) for one in yakuman]
     ids = ids_by_number("tenhou")
@@ -194,24 +194,24 @@ class MjlogHand:
     ends: tuple[MjlogTag, ...] = ()
 
     def event(self) -> SessionEvent:
-        """Give what happened. Raises RuleError `bad_record`, or the codes of the event."""
+        """Return what happened. Raises RuleError `bad_record`, or the codes of the event."""
         kinds = {tag.name for tag in self.ends}
         if len(kinds) != 1:
             raise RuleError("bad_record", f"hand {self.number} has {'two ends' if kinds else 'no end'}")
         return _won(self) if kinds == {"AGARI"} else _drawn(self)
 
     def paid(self) -> PlayerPoints:
-        """Give what each wins or loses, the own deposit included. Raises RuleError `bad_record`."""
+        """Return what each wins or loses, the own deposit included. Raises RuleError `bad_record`."""
         laid = tuple(-STICK if player in self.riichi else 0 for player in PLAYERS)
         return add_points(_points(laid), *map(_paid, self.ends))
 
     def lay(self) -> tuple[int, int]:
-        """Give the counters and deposits that the end tells. Raises RuleError `bad_record`."""
+        """Return the counters and deposits that the end tells. Raises RuleError `bad_record`."""
         counters, deposits = exact_numbers(self.ends[0], "ba", 2)
         return counters, deposits
 
     def final(self) -> PlayerPoints | None:
-        """Give the scores at the end of the session, where this hand has ended it. Raises RuleError `bad_record`."""
+        """Return the scores at the end of the session, where this hand has ended it. Raises RuleError `bad_record`."""
         told = [tag.attributes["owari"].split(",") for tag in self.ends if "owari" in tag.attributes]
         if not told:
             return None
@@ -220,7 +220,7 @@ class MjlogHand:
 
 
 def mjlog_hands(tags: Sequence[MjlogTag]) -> Iterator[MjlogHand | RuleError]:
-    """Give each hand of a record, or why it cannot be read."""
+    """Return each hand of a record, or why it cannot be read."""
     hand: MjlogHand | None = None
     count = 0
     for tag in tags:

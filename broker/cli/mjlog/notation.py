@@ -29,7 +29,7 @@ class MjlogTag(NamedTuple):
 
 
 def tags_of(content: bytes) -> tuple[MjlogTag, ...]:
-    """Give the tags of a record in order. Raises RuleError `not_a_record` or `record_too_large`."""
+    """Return the tags of a record in order. Raises RuleError `not_a_record` or `record_too_large`."""
     found: list[MjlogTag] = []
 
     def begin(name: str, attributes: dict[str, str]) -> None:
@@ -51,7 +51,7 @@ def tags_of(content: bytes) -> tuple[MjlogTag, ...]:
 
 
 def _unpacked(content: bytes) -> bytes:
-    """Give the content without gzip, never more than is allowed. Raises RuleError as `tags_of`."""
+    """Return the content without gzip, never more than is allowed. Raises RuleError as `tags_of`."""
     if content.startswith(GZIP):
         try:
             content = zlib.decompressobj(GZIP_WINDOW).decompress(content, LONGEST + 1)
@@ -99,7 +99,7 @@ def one_number(tag: MjlogTag, name: str) -> int:
 
 
 def first_number(tag: MjlogTag, name: str, at: int = 0) -> int:
-    """Give the first number of a list, or the one at a place. Raises RuleError `bad_record`."""
+    """Return the first number of a list, or the one at a place. Raises RuleError `bad_record`."""
     found = numbers(tag, name)
     if len(found) <= at:
         raise RuleError("bad_record", f"{tag.name[:20]}: {name} has too few numbers")
@@ -142,7 +142,7 @@ def game_kind(tag: MjlogTag) -> GameKind:
 
 
 def profile_as_played(profile: RiichiProfile, kind: GameKind) -> RiichiProfile:
-    """Give the profile with what the record says of its own rules."""
+    """Return the profile with what the record says of its own rules."""
     hand = replace(profile.hand, red_fives=Stated(kind.red, SOURCE), open_tanyao=Stated(kind.open_tanyao, SOURCE))
     length = replace(profile.session.length, rounds=Stated(kind.rounds, SOURCE))
     return replace(profile, hand=hand, session=replace(profile.session, length=length))
@@ -158,14 +158,14 @@ CHII_OF_A_SUIT: Final = 7
 
 
 def decode_tile(number: int, *, red: bool) -> str:
-    """Give the tile of a number. Raises RuleError `bad_record`."""
+    """Return the tile of a number. Raises RuleError `bad_record`."""
     if not 0 <= number < COPIES * len(KINDS):
         raise RuleError("bad_record", f"there is no tile of number {number}")
     return RED[number] if red and number in RED else KINDS[number // COPIES]
 
 
 def decode_meld(bits: int, *, red: bool) -> RiichiMeld:
-    """Give the meld of 16 bits. Raises RuleError `bad_record`, or the codes of `Meld`."""
+    """Return the meld of 16 bits. Raises RuleError `bad_record`, or the codes of `Meld`."""
     if not 0 <= bits < 1 << 16:
         raise RuleError("bad_record", f"there is no meld {bits}")
     if bits & CHII:

@@ -57,7 +57,7 @@ def read_event_head(folder: Path) -> EventHead | None:
 
 
 def resolve_event_name(folder: Path, told: str | None) -> str:
-    """Give the event's name: `told`, or what the folder says.
+    """Return the event's name: `told`, or what the folder says.
 
     Raises RuleError `event_not_said`, `other_event` where the two differ, `bad_event_name`; BadEvent.
     """
@@ -83,14 +83,14 @@ def refuse_other_event(folder: Path) -> None:
 
 
 def deal_and_salt(record: DealRecord) -> tuple[Deal, str]:
-    """Give a deal with its salt. Raises RuleError `not_committed`, `not_a_deal`."""
+    """Return a deal with its salt. Raises RuleError `not_committed`, `not_a_deal`."""
     if record.salt is None:
         raise RuleError("not_committed", f"deal {record.number} has no salt: nobody has committed to it")
     return record.deal(), record.salt
 
 
 def commit_folder(folder: Path, event: str) -> str:
-    """Commit to the deals of a folder, giving salts to those without; give the root. What is published stays.
+    """Commit to the deals of a folder, giving salts to those without; return the root. What is published stays.
 
     Raises RuleError `file_exists` where another commitment is there, `not_a_deal`; BadEvent, OSError.
     """
@@ -104,7 +104,7 @@ def commit_folder(folder: Path, event: str) -> str:
 
 
 def publish_commitment(folder: Path, event: str, deals: Iterable[DealRecord]) -> str:
-    """Write `commitment.json`; give the root. Raises RuleError `file_exists`, `not_committed`, `deal_twice`."""
+    """Write `commitment.json`; return the root. Raises RuleError `file_exists`, `not_committed`, `deal_twice`."""
     kept = [deal_and_salt(deal) for deal in deals]
     _refuse_twice(deal.number for deal, _ in kept)
     made = commit_to(event, kept)

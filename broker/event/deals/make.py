@@ -53,7 +53,7 @@ def _in_turn(words: Sequence[W], number: int) -> W:
 
 
 def salt_deals(planned: Iterable[PlannedDeal]) -> list[DealRecord]:
-    """Give deals as they are kept: by number, each with a new salt; unless said otherwise deal 7 lies in set 7.
+    """Return deals as they are kept: by number, each with a new salt; unless said otherwise deal 7 lies in set 7.
 
     Raises RuleError `set_not_said` where there is no set of a deal's number.
     """
@@ -84,7 +84,7 @@ def refuse_existing_deals(folder: Path) -> None:
 
 
 def save_deals(folder: Path, event: str, deals: Iterable[DealRecord]) -> str:
-    """Write deals and the commitment to them; give its root. Raises RuleError `deals_exist`, OSError.
+    """Write deals and the commitment to them; return its root. Raises RuleError `deals_exist`, OSError.
 
     If it ends between the two files, `homologue deal commit` goes on from there.
     """

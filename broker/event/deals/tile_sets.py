@@ -74,7 +74,7 @@ def ensure_sets(folder: Path, numbers: Collection[int], shuffler: Shuffler, *, r
 
 
 def check_sets(folder: Path) -> Registry:
-    """Give a folder's registry if it can be played with.
+    """Return a folder's registry if it can be played with.
 
     Raises an ExceptionGroup of RuleErrors `not_a_set`, `set_unknown`, `secret_exposed`; BadEvent, OSError.
     """

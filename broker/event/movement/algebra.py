@@ -97,13 +97,13 @@ class FiniteField:
 
 
 def has_field(size: int) -> bool:
-    """Say whether there is a field of that size, and we have it."""
+    """Return whether there is a field of that size, and we have it."""
     return size in MODULI or (size > 1 and all(size % divisor for divisor in range(2, isqrt(size) + 1)))
 
 
 @cache
 def finite_field(size: int) -> FiniteField:
-    """Give the field of a size that `is_known`."""
+    """Return the field of a size that `is_known`."""
     prime, modulus = MODULI.get(size, (size, (0, 1)))
     degree = len(modulus) - 1
     elements = [_digits(number, prime, degree) for number in range(size)]
@@ -236,7 +236,7 @@ TRIES: Final = 400
 
 
 def _spread(size: int, chance: RandomSource) -> list[int]:
-    """Give a permutation whose differences at distances 1 to 3 repeat little: the best of many."""
+    """Return a permutation whose differences at distances 1 to 3 repeat little: the best of many."""
     tried = (_mixed(size, chance) for _ in range(TRIES))
     return min(tried, key=lambda o: sum(_repeats(o, apart) for apart in range(1, ROLES)))
 
@@ -297,7 +297,7 @@ def affine(order: MovementOrder, sittings: Sequence[TableRound]) -> list[SeatedR
 
 
 def is_perfect(order: MovementOrder) -> bool:
-    """Say whether this is the movement in which 16 players meet and are compared exactly once each."""
+    """Return whether this is the movement in which 16 players meet and are compared exactly once each."""
     return (order.players, order.tables, order.rounds, order.pods) == (
         ORDER_OF_FIELD**2,
         ORDER_OF_FIELD,
@@ -307,7 +307,7 @@ def is_perfect(order: MovementOrder) -> bool:
 
 
 def directions(dimension: int) -> list[Vector]:
-    """Give the directions of a space, each by its vector whose last coordinate but zeros is 1."""
+    """Return the directions of a space, each by its vector whose last coordinate but zeros is 1."""
     vectors = product(range(ORDER_OF_FIELD), repeat=dimension)
     return [v for v in vectors if any(v) and [x for x in v if x][-1] == 1]
 
@@ -328,13 +328,13 @@ def forms(dimension: int) -> dict[Vector, Vector]:
 
 
 def _plane(dimension: int, used: set[Vector]) -> Vector:
-    """Give the form that is 0 on the plane with the most unused directions."""
+    """Return the form that is 0 on the plane with the most unused directions."""
     every = directions(dimension)
     return max(every, key=lambda form: sum(dot(form, v) == 0 and v not in used for v in every))
 
 
 def _lines(dimension: int, pod: Vector, direction: Vector) -> list[tuple[int, ...]]:
-    """Give the lines of a direction, pod by pod, with their points (numbered from 0) in the order of the seats."""
+    """Return the lines of a direction, pod by pod, with their points (numbered from 0) in the order of the seats."""
     form = forms(dimension)[direction]
     labels = LABELS.get(form, tuple(range(ORDER_OF_FIELD)))
     lines: dict[tuple[int, Vector], list[int]] = {}
@@ -354,7 +354,7 @@ Permutation = tuple[int, ...]
 
 
 def sixteen_players() -> tuple[NumberedPlay, ...]:
-    """Give the 16 plays of the movement, by round and table."""
+    """Return the 16 plays of the movement, by round and table."""
     sequences = _deal_sequences()
     seats = _seats(sequences)
     return tuple(
@@ -366,7 +366,7 @@ def sixteen_players() -> tuple[NumberedPlay, ...]:
 
 
 def _deal_sequences() -> tuple[Permutation, ...]:
-    """Give each player's deals in the order of the rounds: A4, then the odd coset of the Klein group."""
+    """Return each player's deals in the order of the rounds: A4, then the odd coset of the Klein group."""
     even = [p for p in permutations(range(SIZE)) if _inversions(p) % 2 == 0]
     klein = [p for p in even if all(p[p[i]] == i for i in range(SIZE))]
     swap = (1, 0, 2, 3)

@@ -53,7 +53,7 @@ class MovementFile:
 
     @property
     def by_stays(self) -> tuple[NamedPlay, ...]:
-        """Give the plays by rounds in which everybody stays where they are: what a movement is measured by."""
+        """Return the plays by rounds in which everybody stays where they are: what a movement is measured by."""
         return merge_rounds(self.plays) if self.of_event else self.plays
 
 
@@ -117,13 +117,13 @@ def _from_csv(text: str) -> MovementFile:
 
 
 def _delimiter(text: str) -> str:
-    """Say what parts the columns: spreadsheets of many countries write semicolons."""
+    """Return what parts the columns: spreadsheets of many countries write semicolons."""
     header = text.lstrip().partition("\n")[0]
     return max(",;\t", key=header.count)
 
 
 def _rows(reader: "Iterator[list[str]]", problems: list[MovementProblem]) -> Iterator[tuple[int, list[str]]]:
-    """Give each row that is not blank with the line on which it begins; quoting that ends nowhere ends the file."""
+    """Return each row that is not blank with the line on which it begins; quoting that ends nowhere ends the file."""
     while True:
         line = reader.line_num + 1  # type: ignore[attr-defined] # csv.reader has it, its stub does not
         try:
@@ -190,7 +190,7 @@ def _from_plan(content: bytes) -> MovementFile:
 
 
 def merge_rounds(plays: Sequence[NamedPlay]) -> tuple[NamedPlay, ...]:
-    """Give an event's plays by rounds in which everybody stays where they are.
+    """Return an event's plays by rounds in which everybody stays where they are.
 
     A scorer's round is one play at each table (`write_event`), so those that follow each other with the same people in
     the same seats are one round of several deals.
@@ -224,17 +224,17 @@ def movement_csv(plays: Iterable[MovementPlay]) -> str:
 
 
 def event_players(folder: Path) -> list[str]:
-    """Give the ids of an event's players. Raises RuleError `file_unreadable`, `malformed`."""
+    """Return the ids of an event's players. Raises RuleError `file_unreadable`, `malformed`."""
     return [player.id for player in _plan(_content(folder / EVENT)).players]
 
 
 def event_teams(folder: Path) -> dict[str, tuple[str, ...]]:
-    """Give an event's teams; none where it has none. Raises as `event_players`."""
+    """Return an event's teams; none where it has none. Raises as `event_players`."""
     return _plan(_content(folder / EVENT)).teams
 
 
 def write_movement_to_event(folder: Path, plays: Sequence[MovementPlay], *, force: bool) -> int:
-    """Put a movement into an event's folder; give the number of plays.
+    """Put a movement into an event's folder; return the number of plays.
 
     A scorer's round is one play at each table, so that a round of several deals becomes as many rounds. Raises
     RuleError as `read`; `event_started` where a scorer has been started, `plays_exist` where there is a movement and
@@ -250,7 +250,7 @@ def write_movement_to_event(folder: Path, plays: Sequence[MovementPlay], *, forc
 
 
 def replaceable_plan(folder: Path, *, force: bool) -> Plan:
-    """Give the plan that a movement may be put into; said before a search too. Raises RuleError as `write_event`."""
+    """Return the plan that a movement may be put into; said before a search too. Raises RuleError as `write_event`."""
     plan = _plan(_content(folder / EVENT))
     if has_started(folder):
         raise RuleError(
@@ -271,7 +271,7 @@ def _refuse_missing_deals(folder: Path, wanted: set[int]) -> None:
 
 
 def scheduled_plays(plays: Sequence[MovementPlay]) -> tuple[BookedPlay, ...]:
-    """Give a movement as a plan has it: a round of several deals becomes as many rounds."""
+    """Return a movement as a plan has it: a round of several deals becomes as many rounds."""
     when = play_times(plays)
     number = {moment: at for at, moment in enumerate(sorted(set(when)), 1)}
     made = (
@@ -287,7 +287,7 @@ Teams = Mapping[str, Sequence[str]]
 
 
 def player_names(players: int | None, teams: Teams | None, event: Path | None) -> list[str]:
-    """Give the players' ids in the order of their numbers, team by team.
+    """Return the players' ids in the order of their numbers, team by team.
 
     Raises RuleError `players_differ` or `impossible_size`.
     """
@@ -322,7 +322,7 @@ def read_teams_file(path: Path) -> dict[str, tuple[str, ...]]:
 
 
 def check_teams_of_four(teams: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """Give teams for which a movement can be made: of four. Raises RuleError `teams_do_not_fit`."""
+    """Return teams for which a movement can be made: of four. Raises RuleError `teams_do_not_fit`."""
     for team, members in teams.items():
         if len(members) != TEAM:
             raise RuleError("teams_do_not_fit", f"{team} has {len(members)} players; a movement is made for {TEAM}")
@@ -330,5 +330,5 @@ def check_teams_of_four(teams: dict[str, tuple[str, ...]]) -> dict[str, tuple[st
 
 
 def team_by_team(teams: Teams) -> list[str]:
-    """Give all players, those of a team one after the other."""
+    """Return all players, those of a team one after the other."""
     return [member for members in teams.values() for member in members]

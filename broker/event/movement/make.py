@@ -52,7 +52,7 @@ from broker.rules import RuleError
 def make_movement(
     order: MovementOrder, chance: RandomSource, go_on: KeepSearching, *, in_teams: bool = False
 ) -> tuple[NumberedPlay, ...]:
-    """Give a movement that breaks no rule, as good as the time allows (`go_on`); players are numbered from 1.
+    """Return a movement that breaks no rule, as good as the time allows (`go_on`); players are numbered from 1.
 
     In teams players 1 to 4 are the first team, 5 to 8 the second, and so on. The same chance and the same number of
     "go on" give the same movement. Raises RuleError `teams_do_not_fit`.
@@ -69,7 +69,7 @@ def make_movement(
 
 
 def least_possible_cost(frame: SearchFrame, who: Sequence[int]) -> int:
-    """Give a cost below which no seating of the frame can be: each measure alone, spread as evenly as can be."""
+    """Return a cost below which no seating of the frame can be: each measure alone, spread as evenly as can be."""
     draft, players = Seating(frame, who), frame.players
     pairs = players * (players - 1) // 2
     seats = len(frame.sittings) * SEATED
@@ -120,7 +120,7 @@ def _by_blocks(order: MovementOrder, chance: RandomSource) -> list[SeatedRound]:
 def _frame_of_start(
     order: MovementOrder, seated: Iterable[SeatedRound], *, in_teams: bool
 ) -> tuple[SearchFrame, list[int]]:
-    """Give the frame of a start, and its players by slots; who has no seat in a round sits out."""
+    """Return the frame of a start, and its players by slots; who has no seat in a round sits out."""
     listed = list(seated)
     out = order.players - SEATED * order.tables
     rounds = range(1, order.rounds + 1)
@@ -156,7 +156,7 @@ def repair_movement(
     chance: RandomSource,
     go_on: KeepSearching,
 ) -> tuple[MovementPlay, ...]:
-    """Give what was played, as it was, and after it the rounds of the plan that are left, with no rule broken in them.
+    """What was played, as it was, and after it the rounds of the plan that are left, with no rule broken in them.
 
     Rounds up to the last one in `played` are over: what the plan has there and `played` has not was not played.
     With too few players tables are closed, those that lack most first. Where no rule is broken so far nobody is
@@ -229,7 +229,7 @@ def _tables(left: Sequence[Planned], done: Sequence[Planned]) -> list[Planned]:
 
 
 def _assigned(planned: Sequence[Planned], forbidden: Sequence[Mapping[int, set[int]]]) -> list[int]:
-    """Give each sitting of a round a table that had none of its deals: its own if it can be."""
+    """Return each sitting of a round a table that had none of its deals: its own if it can be."""
     own = [sitting.table for sitting, _ in planned]
     for had in forbidden:
         wishes = {

@@ -77,7 +77,7 @@ class NamedPlay:
 
 
 def play_times(plays: Sequence[MovementPlay]) -> list[tuple[int, int]]:
-    """Give for each play when it is: its round, and the how-manieth play (from 0) of its table in that round.
+    """Return for each play when it is: its round, and the how-manieth play (from 0) of its table in that round.
 
     Tables that keep time are in the same moment at the same time; that is where a carrier can be missing.
     """
@@ -91,7 +91,7 @@ def play_times(plays: Sequence[MovementPlay]) -> list[tuple[int, int]]:
 
 
 def table_rounds(plays: Iterable[MovementPlay]) -> dict[TableRound, Mapping[Seat, int | str]]:
-    """Give the sittings, by round and table, each with the players of its first play."""
+    """Return the sittings, by round and table, each with the players of its first play."""
     grouped: dict[tuple[int, int], list[MovementPlay]] = {}
     for play in plays:
         grouped.setdefault((play.round, play.table), []).append(play)
@@ -138,7 +138,7 @@ class MovementFault:
 
 
 def check_movement(plays: Sequence[MovementPlay], copies: int = 1) -> list[MovementFault]:
-    """Give all faults of a movement; none means that it can be played with so many carriers of each deal."""
+    """Return all faults of a movement; none means that it can be played with so many carriers of each deal."""
     found = [
         *_four_a_table(plays),
         *_same_four_all_round(plays),
@@ -151,12 +151,12 @@ def check_movement(plays: Sequence[MovementPlay], copies: int = 1) -> list[Movem
 
 
 def most_together(teams: int) -> int:
-    """Give how many of one team have to share a table: one from four teams on, two of two teams and of three."""
+    """Return how many of one team have to share a table: one from four teams on, two of two teams and of three."""
     return ceil(SEATED / teams)
 
 
 def check_teams(plays: Sequence[MovementPlay], teams: Teams) -> list[MovementFault]:
-    """Give what breaks a team event: each team sits once at each seat of each deal, spread over the tables."""
+    """Return what breaks a team event: each team sits once at each seat of each deal, spread over the tables."""
     team_of = {player: team for team, members in teams.items() for player in members}
     found = [*_strangers(plays, team_of), *_team_seats(plays, team_of), *_team_crowds(plays, team_of, len(teams))]
     return sorted(found, key=lambda fault: fault.at[-1])
@@ -209,7 +209,7 @@ def _players(play: MovementPlay) -> set[int | str]:
 def _clashes(
     seen: Iterable[tuple[K, Collection[L], int]], most: int = 1
 ) -> Iterator[tuple[tuple[K, L], tuple[int, ...]]]:
-    """Give what is seen at more than `most` places, with one play (the first) of each place.
+    """Return what is seen at more than `most` places, with one play (the first) of each place.
 
     Of each play `seen` says when or with what, who or what was seen, and where.
     """
@@ -224,7 +224,7 @@ def _clashes(
 
 
 def _all_differ(seen: Iterable[tuple[K, Collection[L], int]]) -> bool:
-    """Say whether nothing is there twice, as in nearly every movement: of many thousand plays that is soon said."""
+    """Return whether nothing is there twice, as in nearly every movement: of many thousand plays that is soon said."""
     found: defaultdict[K, set[L]] = defaultdict(set)
     count = 0
     for when, what, _ in seen:
@@ -320,7 +320,7 @@ def round_blocks(order: MovementOrder) -> list[range]:
 
 
 def lay_out(order: MovementOrder) -> tuple[TableRound, ...]:
-    """Give all sittings, by round and table."""
+    """Return all sittings, by round and table."""
     return tuple(_sittings(order))
 
 
@@ -337,7 +337,7 @@ def _sittings(order: MovementOrder) -> Iterator[TableRound]:
 
 
 def deals_of(number: int, place: int, deals: int) -> tuple[int, ...]:
-    """Give a set's deals (set `number` from 0) in the order in which the pod's table `place` (from 0) plays them."""
+    """Return a set's deals (set `number` from 0) in the order in which the pod's table `place` (from 0) plays them."""
     return tuple(number * deals + (place + at) % deals + 1 for at in range(deals))
 
 

@@ -58,7 +58,7 @@ class Quality:
 
 
 def is_measurable(plays: Sequence[MovementPlay]) -> bool:
-    """Say whether `quality` ends in reasonable time: all that an Order can ask for does, not any file."""
+    """Return whether `quality` ends in reasonable time: all that an Order can ask for does, not any file."""
     return sum(count**2 for count in Counter(play.deal for play in plays).values()) <= MOST_COMPARED
 
 
@@ -90,19 +90,19 @@ def measure_movement(plays: Sequence[MovementPlay], players: Collection[Player] 
 
 
 def usual_copies(plays: Sequence[MovementPlay]) -> int:
-    """Give how many carriers of a deal the movement seems to be made for: what most of its deals need."""
+    """Return how many carriers of a deal the movement seems to be made for: what most of its deals need."""
     often = Counter(_carriers(plays).values())
     return min(often, key=lambda copies: (-often[copies], copies), default=1)
 
 
 def meetings(plays: Sequence[MovementPlay]) -> Counter[Pair]:
-    """Give in how many rounds each pair sits at one table; pairs in the order of their names."""
+    """Return in how many rounds each pair sits at one table; pairs in the order of their names."""
     met = {(play.round, play.table, pair) for play in plays for pair in _pairs_of(play.players.values())}
     return Counter(pair for _, _, pair in met)
 
 
 def comparisons(plays: Sequence[MovementPlay]) -> Counter[Pair]:
-    """Give how often each pair is compared: had the same seat of the same deal at different tables.
+    """Return how often each pair is compared: had the same seat of the same deal at different tables.
 
     The deals that two players have in common from one round each count once: a round's deals share their seating.
     """
@@ -134,7 +134,7 @@ def _pairs(counted: Counter[Pair], players: Sequence[Player]) -> Pairs:
 
 
 def least_excess(things: int, holes: int) -> int:
-    """Give the least number of pairs in a common hole: things spread as evenly as can be."""
+    """Return the least number of pairs in a common hole: things spread as evenly as can be."""
     if not holes:
         return _choose_2(things)
     each, left = divmod(things, holes)
@@ -154,7 +154,7 @@ def _seat_spread(plays: Sequence[MovementPlay], players: Sequence[Player]) -> Hi
 
 
 def _carriers(plays: Sequence[MovementPlay]) -> dict[int, int]:
-    """Give for each deal at how many tables it is at once, at most."""
+    """Return for each deal at how many tables it is at once, at most."""
     at_once = Counter((when, play.deal) for when, play in zip(play_times(plays), plays, strict=True))
     needed: dict[int, int] = {}
     for (_, deal), count in at_once.items():

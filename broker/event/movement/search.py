@@ -51,7 +51,7 @@ class SearchFrame:
     team_of: tuple[int, ...] = ()
 
     def free_rounds(self) -> list[list[int]]:
-        """Give the slots between which players may change places, by rounds: seat s of sitting g is slot 4g + s."""
+        """Return the slots between which players may change places, by rounds: seat s of sitting g is slot 4g + s."""
         rounds: dict[int, list[int]] = {}
         for at, sitting in enumerate(self.sittings):
             if at not in self.settled:
@@ -62,7 +62,7 @@ class SearchFrame:
         return list(rounds.values())
 
     def bye_slots(self) -> dict[int, range]:
-        """Give the slots after all seats, by rounds, in which players sit out."""
+        """Return the slots after all seats, by rounds, in which players sit out."""
         start, found = len(self.sittings) * SEATED, {}
         for round_, sitting_out in sorted(self.byes.items()):
             found[round_] = range(start, start + sitting_out)
@@ -71,7 +71,7 @@ class SearchFrame:
 
 
 def least_cost(things: int, holes: int, power: int) -> int:
-    """Give the least cost of so many repetitions: spread evenly over holes, the (k+1)th in a hole costing k^power."""
+    """Return the least cost of so many repetitions: spread evenly over holes, the (k+1)th in a hole costing k^power."""
     each, left = divmod(things, holes)
     return int(holes * sum(k**power for k in range(each)) + left * each**power)
 
@@ -134,7 +134,7 @@ class Seating:
         return player
 
     def _pair_up(self, player: int, slots: Sequence[int], counts: list[int], power: int) -> int:
-        """Count a player once more with those in some slots; give the cost: from k times to k + 1 it is k^power."""
+        """Count a player once more with those in some slots; return the cost: from k times to k + 1 it is k^power."""
         who, players, cost = self.who, self.frame.players, 0
         for slot in slots:
             other = who[slot]
@@ -145,7 +145,7 @@ class Seating:
         return cost
 
     def _part(self, player: int, slots: Sequence[int], counts: list[int], power: int) -> int:
-        """Count a player once less with those in some slots; give what that saves."""
+        """Count a player once less with those in some slots; return what that saves."""
         who, players, saved = self.who, self.frame.players, 0
         for slot in slots:
             other = who[slot]
@@ -187,7 +187,7 @@ class Seating:
 
 
 def _sets(sittings: Sequence[TableRound]) -> list[tuple[int, ...]]:
-    """Give each sitting the numbers of its sets: deals that always come together count as one thing."""
+    """Return each sitting the numbers of its sets: deals that always come together count as one thing."""
     where: dict[int, list[int]] = {}
     for at, sitting in enumerate(sittings):
         for deal in sitting.deals:
@@ -203,7 +203,7 @@ def _sets(sittings: Sequence[TableRound]) -> list[tuple[int, ...]]:
 
 
 def _rivals(sets: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Give each seat's slot those with which it is compared: the same seat at the other sittings of its sets."""
+    """Return each seat's slot those with which it is compared: the same seat at the other sittings of its sets."""
     of_kind: dict[int, list[int]] = {}
     for at, kinds in enumerate(sets):
         for kind in kinds:
@@ -216,7 +216,7 @@ def _rivals(sets: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
 
 
 def _tablemates(slot: int) -> tuple[int, ...]:
-    """Give the other three slots of a table."""
+    """Return the other three slots of a table."""
     first = slot - slot % SEATED
     return tuple(other for other in range(first, first + SEATED) if other != slot)
 
@@ -232,7 +232,7 @@ Rounds = Sequence[Sequence[int]]
 
 
 def propose(draft: Seating, rounds: Rounds, chance: RandomSource) -> list[Exchange]:
-    """Give a step by chance; no exchange at all where a turn found no closed walk."""
+    """Return a step by chance; no exchange at all where a turn found no closed walk."""
     luck = chance.random()
     slots = rounds[int(chance.random() * len(rounds))]
     if luck < TURN and len(rounds) > 1:
@@ -304,7 +304,7 @@ KeepSearching = Callable[[], bool]
 def search(
     frame: SearchFrame, who: Sequence[int], chance: RandomSource, go_on: KeepSearching, enough: int = 0
 ) -> list[int]:
-    """Give the best seating found, by slots: the fewest broken rules, then the least cost. `who` is where to begin.
+    """Return the best seating found, by slots: the fewest broken rules, then the least cost. `who` is where to begin.
 
     It ends when `go_on` says so, or when no rule is broken and the cost is `enough`, a bound below which nothing can
     be.
@@ -349,7 +349,7 @@ class _Continuing:
 def _cool(
     draft: Seating, rounds: Rounds, chance: RandomSource, heat_and_length: tuple[float, int], going_on: _Continuing
 ) -> bool:
-    """Cool down once; say whether to go on."""
+    """Cool down once; return whether to go on."""
     heat, length = heat_and_length
     factor = (COLD / heat) ** (STEPS_AT_ONCE / length)
     for _ in range(0, length, STEPS_AT_ONCE):

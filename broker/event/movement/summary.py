@@ -22,7 +22,7 @@ Placed = tuple[TableRound, dict[Seat, int | str]]
 
 
 def rounds_as_tables(plays: Sequence[MovementPlay], players: Iterable[str]) -> str:
-    """Give a table a round: which table has which deals, who sits where, who sits out."""
+    """Return a table a round: which table has which deals, who sits where, who sits out."""
     seated = table_rounds(plays)
     everybody = sorted(players)
     width = max(len(name) for name in (*everybody, *SEATS))
@@ -43,7 +43,7 @@ def _line(sitting: TableRound, four: Mapping[Seat, int | str], width: int) -> st
 
 
 def player_cards(plays: Sequence[MovementPlay], players: Iterable[str]) -> str:
-    """Give a card a player: where to go in each round, and whom they meet there."""
+    """Return a card a player: where to go in each round, and whom they meet there."""
     seated = table_rounds(plays)
     rounds = sorted({sitting.round for sitting in seated})
     return "\n".join("\n".join(_card(player, rounds, seated)) for player in sorted(players))
@@ -64,7 +64,7 @@ def _card(player: str, rounds: Sequence[int], seated: Mapping[TableRound, Mappin
 
 
 def movement_changes(plan: Sequence[MovementPlay], new: Sequence[MovementPlay], after: int) -> list[str]:
-    """Say where the new plan differs in the rounds after `after`: a line a table."""
+    """Return where the new plan differs in the rounds after `after`: a line a table."""
     before, now = _placed(plan), _placed(new)
     said: list[str] = []
     for at in sorted(place for place in before | now if place[0] > after and before.get(place) != now.get(place)):
@@ -85,7 +85,7 @@ def _differences(old: Placed | None, new: Placed) -> str:
 
 
 def measures_in_words(quality: Quality) -> str:
-    """Give the measures in words, each with what it means."""
+    """Return the measures in words, each with what it means."""
     return "\n".join(
         (
             f"{quality.players} players, {quality.tables} tables, {quality.rounds} rounds, {quality.deals} deals",
@@ -109,7 +109,7 @@ def _often(histogram: Histogram, who: str) -> str:
 
 
 def measures_as_json(quality: Quality) -> dict[str, Any]:
-    """Give the measures for programs; histograms are objects from value (a text, as JSON has it) to count."""
+    """Return the measures for programs; histograms are objects from value (a text, as JSON has it) to count."""
     plain: dict[str, Any] = msgspec.to_builtins(quality, str_keys=True)
     return plain
 
@@ -145,12 +145,12 @@ class MovementForecast:
 
 
 def minutes_a_play(plan: Plan) -> int:
-    """Give how long a play takes: the longest that a session allows, or what is usual."""
+    """Return how long a play takes: the longest that a session allows, or what is usual."""
     return max((session.play_minutes or 0 for session in plan.sessions), default=0) or USUAL_MINUTES
 
 
 def forecast_order(order: MovementOrder, minutes: int = USUAL_MINUTES) -> MovementForecast:
-    """Give what comes of an order, without making it. `minutes` of a play."""
+    """Return what comes of an order, without making it. `minutes` of a play."""
     seats, turns = order.tables * SEATED * order.rounds, order.rounds * order.deals_per_round
     fewest, left = divmod(seats, order.players)
     met = min(order.rounds, order.pods) * order.pod
@@ -165,7 +165,7 @@ def forecast_order(order: MovementOrder, minutes: int = USUAL_MINUTES) -> Moveme
 
 
 def forecast_plan(plan: Plan) -> MovementForecast | None:
-    """Give what comes of the movement that a plan has; None where it has none."""
+    """Return what comes of the movement that a plan has; None where it has none."""
     if not plan.plays:
         return None
     each = Counter(chain.from_iterable(play.players.values() for play in plan.plays))

@@ -45,7 +45,7 @@ JUDGE_NAMES: Final[tuple[JudgeName, ...]] = get_args(JudgeName)
 
 
 def judge_named(how: JudgeName) -> JudgeOf:
-    """Give the judge by its name: a book by which hands are counted, or `declared`."""
+    """Return the judge by its name: a book by which hands are counted, or `declared`."""
     return declared_judge if how == "declared" else counting_judge(how)
 
 
@@ -75,7 +75,7 @@ WALL: Final = TRAY - ROWS[0]
 
 
 def judge_record(record: PmnRecord, judge_of: JudgeOf, profile: Profile | None = None) -> PlayState | None:
-    """Give how the play ended; None where the record does not tell how it went.
+    """Return how the play ended; None where the record does not tell how it went.
 
     `profile` stands in for the record's own. Raises RecordError: the code of the rule that is broken, or
     `play_unfinished`, `other_winners`, `wrong_hand_value`, `other_fan`, `wrong_points`, `fine_not_in_profile`,
@@ -98,7 +98,7 @@ def judge_record(record: PmnRecord, judge_of: JudgeOf, profile: Profile | None =
 
 
 def deal_of_record(record: PmnRecord) -> Deal:
-    """Give the deal of a record that tells its hands.
+    """Return the deal of a record that tells its hands.
 
     Where it does not tell the walls, they are what was drawn, and then the tiles that are left, in any order: nobody
     has seen them. Raises RecordError `fifth_tile`, RuleError `not_a_deal`.
@@ -145,7 +145,7 @@ def _replayed(record: PmnRecord, judge_of: JudgeOf, rules: Profile) -> PlayState
 
 
 def _step(moved: list[NumberedAction], problem: StepRefused, judge: Judge) -> int:
-    """Give the step that is wrong; of several who declare hu together, the first who could not join the others."""
+    """Return the step that is wrong; of several who declare hu together, the first who could not join the others."""
     first, action = moved[problem.step - 1]
     for joined in range(1, len(action.seats)):
         try:
@@ -185,7 +185,7 @@ def _names(seats: Mapping[Seat, int]) -> str:
 
 
 def outcome_of_points(record: PmnRecord, rules: Profile) -> Outcome:
-    """Give the one outcome with these hand values and points. Raises RuleError, `wrong_points` if there is none."""
+    """Return the one outcome with these hand values and points. Raises RuleError, `wrong_points` if there is none."""
     winners = record.winners
     if not winners:
         possible = [Outcome("draw", {})]
@@ -239,7 +239,7 @@ class RecordVerdict(Struct, frozen=True):
     """Whether the record tells how it was played, and the referee has played it again."""
 
     def row(self) -> dict[str, Any]:
-        """Give it as JSON."""
+        """Return it as JSON."""
         told = {"file": self.file, "record": self.number, "line": self.line, "ok": self.problem is None}
         if self.problem is None:
             return {**told, "replayed": self.replayed}
@@ -247,7 +247,7 @@ class RecordVerdict(Struct, frozen=True):
         return {**told, "error": {"code": self.problem.code, "message": self.problem.text, **where}}
 
     def sentence(self) -> str:
-        """Give it in words."""
+        """Return it in words."""
         if self.problem is None:
             return f"{self.file}:{self.line}: all right{'' if self.replayed else ', as far as it tells'}"
         step = f"step {self.problem.step}: " if self.problem.step else ""
@@ -328,7 +328,7 @@ def _step_text(step: Step) -> str:
 
 
 def outcome_of(play: PlayState) -> Outcome:
-    """Give how a play ended that is over."""
+    """Return how a play ended that is over."""
     won = {win.hu.seat: win.hand_value for win in play.wins}
     if not won:
         return Outcome("draw", {})

@@ -31,7 +31,7 @@ from broker.scoring import ScoredPlay
 
 
 def event_records(stored: StoredEvent, *, with_deals: bool = False, embargoed: bool = False) -> Iterator[PmnRecord]:
-    """Give a record for each play, by round and table.
+    """Return a record for each play, by round and table.
 
     Results of a deal are left out while a table has it still to play, unless they are asked for. Faces are told once
     the event is over, or `with_deals`: until then a deal may be played again. Of a fouled deal they are never told: how
@@ -46,13 +46,13 @@ def event_records(stored: StoredEvent, *, with_deals: bool = False, embargoed: b
 
 
 def _fouled(stored: StoredEvent) -> set[tuple[int, int]]:
-    """Give deal and table of plays in another form than the deal's own."""
+    """Return deal and table of plays in another form than the deal's own."""
     plays = (play for group in stored.room.groups() for play in group.members)
     return {(play.deal, play.table) for play in plays if play.form != stored.event.form(play.deal)}
 
 
 def _steps(stored: StoredEvent, laid: CountedPlay) -> tuple[Step, ...] | None:
-    """Give what was done, where it is known and comes to the result that counts."""
+    """Return what was done, where it is known and comes to the result that counts."""
     hand = stored.hands.get((laid.round, laid.table))
     if hand is None or hand.deal != laid.deal:
         return None
@@ -68,7 +68,7 @@ def _steps(stored: StoredEvent, laid: CountedPlay) -> tuple[Step, ...] | None:
 
 
 def false_hu_cost(stored: StoredEvent) -> Collection[int]:
-    """Give what a false hu may cost: Penalty is of nothing else."""
+    """Return what a false hu may cost: Penalty is of nothing else."""
     rules = stored.event.profile
     return rules.false_hu.fines.value if isinstance(rules, Profile) else ()
 
@@ -156,7 +156,7 @@ RULED = {
 
 
 def pmn_notes(stored: StoredEvent, *, embargoed: bool = False) -> Iterator[str]:
-    """Give a note for each play without points, or with IMPs that no tag tells; then one of what belongs to no play."""
+    """A note for each play without points, or with IMPs that no tag tells; then one of what belongs to no play."""
     for laid, play in stored.counted(embargoed=embargoed):
         lines = [line for seat in SEATS if (line := _of_seat(stored, laid, play, seat))]
         if lines or play.points is None:
@@ -169,7 +169,7 @@ def pmn_notes(stored: StoredEvent, *, embargoed: bool = False) -> Iterator[str]:
 
 
 def _of_seat(stored: StoredEvent, laid: CountedPlay, play: ScoredPlay, seat: Seat) -> str:
-    """Say what a seat has that stands in no record; nothing where all of it does."""
+    """Return what a seat has that stands in no record; nothing where all of it does."""
     award, fine = play.awards.get(seat, 0), play.fines.get(seat, 0)
     if play.points is not None and fine in false_hu_cost(stored):
         fine = 0

@@ -51,14 +51,14 @@ class RecordBlock(Struct, frozen=True):
     lines: tuple[bytes, ...]
 
     def text(self) -> str:
-        """Give its text. Raises RecordError `too_large` or `record_not_utf8`."""
+        """Return its text. Raises RecordError `too_large` or `record_not_utf8`."""
         if len(self.lines) > MOST_LINES:
             raise RecordError("too_large", f"a record of more than {MOST_LINES} lines", line=self.line)
         return "\n".join(_line(number, line) for number, line in enumerate(self.lines, self.line))
 
 
 def split_records(file: BinaryIO) -> Iterator[RecordBlock]:
-    """Give the records of a file, whatever is in them; comments alone are none. Raises OSError."""
+    """Return the records of a file, whatever is in them; comments alone are none. Raises OSError."""
     first, lines, told = 1, list[bytes](), False
     for number, line in enumerate(chain(_lines(file), (b"",)), 1):
         if line.strip():
@@ -72,7 +72,7 @@ def split_records(file: BinaryIO) -> Iterator[RecordBlock]:
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
-    """Give each line without its end; of one that is too long only so much that it can be seen to be."""
+    """Return each line without its end; of one that is too long only so much that it can be seen to be."""
     mark = BYTE_ORDER_MARK
     while line := file.readline(LONGEST_LINE + 2):
         rest = line
@@ -146,7 +146,7 @@ def read_tags(text: str, line: int) -> dict[str, PmnTag]:
 
 
 def _comment(text: str, at: int) -> int:
-    """Give where a comment ends; it is a line of its own."""
+    """Return where a comment ends; it is a line of its own."""
     found = COMMENT.match(text, at)
     alone = text.rfind("\n", 0, at) == len(text[:at].rstrip(" \t")) - 1
     return found.end() if found and alone else 0
@@ -184,7 +184,7 @@ def _escaped(value: str) -> str:
 
 
 def single_line(value: str) -> str:
-    """Give a text as it can stand in a tag: on one line. Of nothing is left what is not known."""
+    """Return a text as it can stand in a tag: on one line. Of nothing is left what is not known."""
     shown = (" " if unicodedata.category(character) in UNPRINTED else character for character in value)
     return "".join(shown).strip() or UNKNOWN
 
@@ -210,7 +210,7 @@ class FoundRecord(NamedTuple):
 
 
 def read_records(file: BinaryIO) -> Iterator[FoundRecord]:
-    """Give each record of a file. Raises OSError where the file cannot be read."""
+    """Return each record of a file. Raises OSError where the file cannot be read."""
     for block in split_records(file):
         try:
             tags = read_tags(block.text(), block.line)

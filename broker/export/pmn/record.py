@@ -120,7 +120,7 @@ ORDER: Final[dict[str, int]] = {ours: at for at, ours in enumerate(OURS.values()
 
 
 def read_tile(written: str) -> str:
-    """Give our name for a tile of PMN's. Raises RuleError `unknown_pmn_tile`."""
+    """Return our name for a tile of PMN's. Raises RuleError `unknown_pmn_tile`."""
     if written not in OURS:
         raise RuleError("unknown_pmn_tile", f"{written[:20]!r} is no tile: c1..c9, d1..d9, b1..b9, w1..w4, r1..r3")
     return OURS[written]
@@ -167,12 +167,12 @@ def by_wind(by_chair: Mapping[Seat, T], dealer: Seat) -> dict[Seat, T]:
 
 
 def tray_hands(faces: Tiles, dealer: Seat) -> Tiles:
-    """Give the hands of trays, sorted."""
+    """Return the hands of trays, sorted."""
     return by_wind({chair: in_order(tray[: ROWS[0]]) for chair, tray in faces.items()}, dealer)
 
 
 def tray_walls(faces: Tiles, dealer: Seat) -> Tiles:
-    """Give the walls of trays, as they are drawn."""
+    """Return the walls of trays, as they are drawn."""
     return by_wind({chair: tuple(tray[ROWS[0] :]) for chair, tray in faces.items()}, dealer)
 
 
@@ -194,18 +194,18 @@ ENTRY: Final = re.compile(r"(?P<number>[0-9]{1,2})(?:/(?P<fan>[0-9]{1,3}))?/(?P<
 
 
 def total_only(hand_value: int) -> tuple[PmnFan, ...]:
-    """Give a hand value without its fan."""
+    """Return a hand value without its fan."""
     return (PmnFan(NO_FAN, hand_value),)
 
 
 def counted_fans(counted: FanCount) -> tuple[PmnFan, ...]:
-    """Give a counted hand's fan, in the order of their numbers."""
+    """Return a counted hand's fan, in the order of their numbers."""
     times = Counter((_number_of(element.id), element.fan) for element in counted.elements)
     return tuple(PmnFan(number, fan, count) for (number, fan), count in sorted(times.items()))
 
 
 def _number_of(fan_id: str) -> int:
-    """Give PMN's number of a fan: its place in the book, from 1."""
+    """Return PMN's number of a fan: its place in the book, from 1."""
     return fan_place(fan_id) + 1
 
 
@@ -215,7 +215,7 @@ def hand_value(fans: tuple[PmnFan, ...]) -> int:
 
 
 def differs_from_count(named: tuple[PmnFan, ...], right: tuple[PmnFan, ...]) -> bool:
-    """Say whether fan are named that the hand does not have, or too often."""
+    """Return whether fan are named that the hand does not have, or too often."""
     return bool(_kinds(fan for fan in named if fan.number != NO_FAN) - _kinds(right))
 
 
@@ -333,7 +333,7 @@ def write_play(steps: Iterable[Step]) -> str:
 
 
 def actions_of(steps: Iterable[Step]) -> Iterator[NumberedAction]:
-    """Give the referee's actions. All who declare hu on a tile do so in one action."""
+    """Return the referee's actions. All who declare hu on a tile do so in one action."""
     last = ""
     for declaring, run in groupby(enumerate(steps, 1), key=lambda numbered: numbered[1].letter == HU):
         listed = list(run)
@@ -353,7 +353,7 @@ def _done(numbered: list[tuple[int, Step]], last: str) -> Iterator[NumberedActio
 
 
 def _declared(numbered: list[tuple[int, Step]], last: str) -> Iterator[NumberedAction]:
-    """Give who wins on a tile of another, together; on an own tile only the first can."""
+    """Return who wins on a tile of another, together; on an own tile only the first can."""
     own = 0 if last in ("D", "B") else 1
     yield from (NumberedAction(number, Action("self_hu", step.seat)) for number, step in numbered[:own])
     if others := numbered[own:]:
@@ -361,14 +361,14 @@ def _declared(numbered: list[tuple[int, Step]], last: str) -> Iterator[NumberedA
 
 
 def _named(step: Step) -> str | None:
-    """Give the tile by which the referee knows the action: a chow's lowest, where PMN names its middle one."""
+    """Return the tile by which the referee knows the action: a chow's lowest, where PMN names its middle one."""
     if step.letter != "C" or not step.tile:
         return step.tile
     return f"{int(step.tile[0]) - 1}{step.tile[1]}"
 
 
 def steps_of(actions: Iterable[Action]) -> Iterator[Step]:
-    """Give the steps of actions that the referee has found legal; draws and claims must name their tile."""
+    """Return the steps of actions that the referee has found legal; draws and claims must name their tile."""
     passed = False
     for action in actions:
         passed = action.do == "no_claim"

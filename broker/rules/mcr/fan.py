@@ -84,30 +84,30 @@ def _file() -> _File:
 
 
 def fan_81() -> Mapping[str, Fan]:
-    """Give the 81 fan by id, in the order of the book."""
+    """Return the 81 fan by id, in the order of the book."""
     return _file().fan
 
 
 @cache
 def fan_entries() -> Mapping[str, Fan]:
-    """Give by id all that a count can hold: the 81 fan and what lies beside them."""
+    """Return by id all that a count can hold: the 81 fan and what lies beside them."""
     return _file().fan | _file().beside
 
 
 @cache
 def ids_by_library_name() -> Mapping[str, str]:
-    """Give the id for each English name of PyMahjongGB's."""
+    """Return the id for each English name of PyMahjongGB's."""
     return {fan.library or fan.en: fan_id for fan_id, fan in fan_entries().items()}
 
 
 @cache
 def fan_place(fan_id: str) -> int:
-    """Give the place in the book, from 0."""
+    """Return the place in the book, from 0."""
     return list(fan_entries()).index(fan_id)
 
 
 def fan_value(fan_id: str, ruleset: Ruleset) -> int:
-    """Give what a fan is worth in a book. Raises RuleError `unknown_ruleset`."""
+    """Return what a fan is worth in a book. Raises RuleError `unknown_ruleset`."""
     if ruleset not in RULESETS:
         raise RuleError("unknown_ruleset", f"no ruleset {ruleset!r}; there are: {', '.join(RULESETS)}")
     fan = fan_entries()[fan_id]
@@ -115,7 +115,7 @@ def fan_value(fan_id: str, ruleset: Ruleset) -> int:
 
 
 def fan_name(fan_id: str, language: Language = "en") -> str:
-    """Give the name of a fan in a language."""
+    """Return the name of a fan in a language."""
     fan = fan_entries()[fan_id]
     return {"en": fan.en, "fr": fan.fr, "zh": fan.zh}[language]
 
@@ -142,23 +142,23 @@ def mahjong_gb() -> Any:  # noqa: ANN401 - it ships no types
 
 
 def code_from_tile(tile: str) -> str:
-    """Give the library's word for a tile."""
+    """Return the library's word for a tile."""
     return HONORS.get(tile) or f"{SUITS[tile[1]]}{tile[0]}"
 
 
 @cache
 def tile_from_code(code: str) -> str:
-    """Give our word for a tile of the library's."""
+    """Return our word for a tile of the library's."""
     return next(tile for tile in KINDS if code_from_tile(tile) == code)
 
 
 def pack_from_meld(meld: McrMeld) -> tuple[str, str, int]:
-    """Give the library's form of a meld; a chow is named by its middle tile."""
+    """Return the library's form of a meld; a chow is named by its middle tile."""
     return MELDS[meld.kind], code_from_tile(sorted(meld.tiles)[1]), CONCEALED if meld.concealed else CLAIMED
 
 
 def fan_ids(hand: McrHand, situation: McrSituation) -> list[str]:
-    """Give the id of each fan that the library counts, one for each time, for the division that is worth most to it.
+    """Return the id of each fan that the library counts, one for each time, for the division that is worth most to it.
 
     It adds Last Tile by itself where the winner's own melds show the three others. Raises RuleError
     `fan_counter_missing` or `fan_counter_failed`.
@@ -202,7 +202,7 @@ OF_THE_DIVISION: Final = frozenset(
 
 
 def by_green_book(fan_ids: Sequence[str], hand: McrHand, situation: McrSituation) -> list[str]:
-    """Give the fan that the Green Book counts, from those that the library does."""
+    """Return the fan that the Green Book counts, from those that the library does."""
     if not situation.self_drawn:
         return list(fan_ids)
     ways = [_fully_concealed(fan_ids)]
@@ -269,12 +269,12 @@ def count_hu(hu: Hu, ruleset: Ruleset = "green-book") -> FanCount:
 
 
 def hand_from_hu(hu: Hu) -> McrHand:
-    """Give the tiles of a hu. Raises RuleError with the codes of `Hand`."""
+    """Return the tiles of a hu. Raises RuleError with the codes of `Hand`."""
     return McrHand(hu.concealed, hu.winning_tile, tuple(meld_from_table(meld) for meld in hu.melds))
 
 
 def situation_from_hu(hu: Hu) -> McrSituation:
-    """Give how a hu came about. Raises RuleError with the codes of `Situation`."""
+    """Return how a hu came about. Raises RuleError with the codes of `Situation`."""
     return McrSituation(
         self_drawn=hu.self_drawn,
         seat_wind=hu.seat_wind,
@@ -287,7 +287,7 @@ def situation_from_hu(hu: Hu) -> McrSituation:
 
 @cache
 def meld_from_table(meld: referee.TableMeld) -> McrMeld:
-    """Give a meld of the table's."""
+    """Return a meld of the table's."""
     return McrMeld(meld.kind, meld.tiles, concealed=meld.concealed)
 
 
@@ -296,7 +296,7 @@ BOOK: Final[Ruleset] = "green-book"
 
 
 def fan_judge(payments: PaymentRules, ruleset: Ruleset = BOOK) -> Judge:
-    """Give the judge of a profile: the hand value of a hu, refused under the profile's minimum.
+    """Return the judge of a profile: the hand value of a hu, refused under the profile's minimum.
 
     The judge raises RuleError with the codes of `count_hu`, or `below_minimum`.
     """

@@ -45,7 +45,7 @@ class McrMeld:
             raise RuleError("concealed_meld", f"a concealed {self.kind} is not laid down: {self}")
 
     def __str__(self) -> str:
-        """Give the tiles."""
+        """Return the tiles."""
         return " ".join(self.tiles[:5])
 
 
@@ -167,7 +167,7 @@ KNITTED: Final = tuple(
 
 
 def is_winning(standing: Sequence[str]) -> bool:
-    """Say whether the tiles outside melds, with the winning one, complete a hand."""
+    """Return whether the tiles outside melds, with the winning one, complete a hand."""
     counts = kind_counts(standing)
     return _is_regular(counts) or _is_knitted_straight(counts) or (len(standing) == WHOLE and _is_special(counts))
 
@@ -178,7 +178,7 @@ def kind_counts(tiles: Sequence[str]) -> Counts:
 
 
 def is_seven_pairs(counts: Counts) -> bool:
-    """Say whether 14 tiles are pairs; four alike are two pairs."""
+    """Return whether 14 tiles are pairs; four alike are two pairs."""
     return sum(counts) == WHOLE and all(number % 2 == 0 for number in counts)
 
 
@@ -215,7 +215,7 @@ def _is_regular(counts: Counts) -> bool:
 
 
 def _are_sets(counts: Counts) -> bool:
-    """Say whether only pungs and chows are left; the lowest tile must be in one of them."""
+    """Return whether only pungs and chows are left; the lowest tile must be in one of them."""
     low = next((index for index, number in enumerate(counts) if number), None)
     if low is None:
         return True

@@ -106,7 +106,7 @@ class Judge(Protocol):
     """Who counts hands."""
 
     def __call__(self, hu: Hu, /) -> int:
-        """Give the hand value. Raises RuleError where this is no win."""
+        """Return the hand value. Raises RuleError where this is no win."""
 
 
 class WonHu(Struct, frozen=True):
@@ -128,11 +128,11 @@ class PlayState(Struct, frozen=True):
     wins: tuple[WonHu, ...] = ()
 
     def hand(self, seat: Seat) -> SeatTiles:
-        """Give what lies before a seat."""
+        """Return what lies before a seat."""
         return self.hands[SEAT_INDEX[seat]]
 
     def wall(self, seat: Seat) -> tuple[str, ...]:
-        """Give the tiles left in a seat's wall, the next one first."""
+        """Return the tiles left in a seat's wall, the next one first."""
         return self.deal.faces[seat][TRAY - self.turns.walls[SEAT_INDEX[seat]] :]
 
 
@@ -215,7 +215,7 @@ ONE_TILE_ONLY: Final[frozenset[Do]] = frozenset({"draw", "pung", "melded_kong"})
 
 
 def apply_action(play: PlayState, action: Action, judge: Judge) -> PlayState:
-    """Give the play after an action.
+    """Return the play after an action.
 
     Raises RuleError where the turns, the tiles or the judge do not allow it; the play is a value and stays.
     """
@@ -229,7 +229,7 @@ def apply_action(play: PlayState, action: Action, judge: Judge) -> PlayState:
 
 
 def _chosen(play: PlayState, seat: Seat, action: Action) -> tuple[str, tuple[str, ...]]:
-    """Give the tile that the action is of, and the tiles of the hand that it takes."""
+    """Return the tile that the action is of, and the tiles of the hand that it takes."""
     options = OPTIONS[action.do](play, seat)
     tile = action.tile or ""
     if not tile and action.do in ONE_TILE_ONLY:
@@ -316,7 +316,7 @@ MOVES: Final[Mapping[Do, Callable[[PlayState, Turns, str, tuple[str, ...]], Play
 
 
 def legal_actions(play: PlayState, seat: Seat, judge: Judge) -> tuple[Action, ...]:
-    """Give all that a seat may do now, hu first; empty where it can only wait.
+    """Return all that a seat may do now, hu first; empty where it can only wait.
 
     Not to claim is nobody's action: who does not want to, says nothing, and `settle_claims` makes `no_claim` of it.
     A draw does not name its tile, which its player does not know yet.
@@ -360,7 +360,7 @@ class StepRefused(RuleError):
 
 
 def replay_actions(deal: Deal, actions: Iterable[Action], payments: PaymentRules, judge: Judge) -> PlayState:
-    """Give where the play stands after all actions, over or not. Raises StepRefused at the first illegal one."""
+    """Return where the play stands after all actions, over or not. Raises StepRefused at the first illegal one."""
     play = begin_play(deal, payments)
     for step, action in enumerate(actions, 1):
         try:

@@ -22,7 +22,7 @@ FORMS: Final = {
 
 
 def shanten(concealed: Sequence[str], melds: Sequence[McrMeld] = ()) -> int:
-    """Give how many tiles are missing until the hand waits: 0 where it does, and then `waits` is not empty.
+    """Return how many tiles are missing until the hand waits: 0 where it does, and then `waits` is not empty.
 
     `concealed`: the tiles after a discard, 13 and three less for each meld. Raises RuleError `unknown_tile`,
     `wrong_tile_count`, `five_of_a_tile`, `fan_counter_missing` or `fan_counter_failed`.
@@ -31,7 +31,7 @@ def shanten(concealed: Sequence[str], melds: Sequence[McrMeld] = ()) -> int:
 
 
 def shanten_and_useful(concealed: Sequence[str], melds: Sequence[McrMeld] = ()) -> tuple[int, tuple[str, ...]]:
-    """Give the shanten, and the tiles that bring a hand nearer to the shape or shapes to which it is nearest.
+    """Return the shanten, and the tiles that bring a hand nearer to the shape or shapes to which it is nearest.
 
     Tiles of which the hand has all four are left out. Arguments and errors as for `shanten`.
     """
@@ -49,7 +49,7 @@ def shanten_and_useful(concealed: Sequence[str], melds: Sequence[McrMeld] = ()) 
 
 
 def mcr_waits(concealed: Sequence[str], melds: Sequence[McrMeld] = ()) -> tuple[str, ...]:
-    """Give the tiles that would complete the hand, without those of which it has all four. Arguments as for `shanten`.
+    """The tiles that would complete the hand, without those of which it has all four. Arguments as for `shanten`.
 
     Raises RuleError `unknown_tile`, `wrong_tile_count` or `five_of_a_tile`.
     """

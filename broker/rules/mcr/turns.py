@@ -101,7 +101,7 @@ def begin_turns(
 
 
 def apply_turn(state: Turns, action: Action) -> Turns:
-    """Give the state after an action. Raises RuleError where it is not legal; the state is a value and stays."""
+    """Return the state after an action. Raises RuleError where it is not legal; the state is a value and stays."""
     if state.over is not None:
         raise RuleError("play_over", f"{action.do}: the play is over ({state.over})")
     if state.phase not in PHASES[action.do]:
@@ -110,7 +110,7 @@ def apply_turn(state: Turns, action: Action) -> Turns:
 
 
 def awaited_seats(state: Turns) -> tuple[Seat, ...]:
-    """Give the seats whose word is awaited: the turn's, or the three others, who may claim; none after the end."""
+    """Return the seats whose word is awaited: the turn's, or the three others, who may claim; none after the end."""
     if state.over is not None:
         return ()
     second = NEXT_SEAT[state.turn]
@@ -210,7 +210,7 @@ def _own_turn(state: Turns, action: Action) -> Seat:
 
 
 def _claimant(state: Turns, action: Action) -> Seat:
-    """Give who claims a discard for a set, which nobody can in LTW (OEDMC rule 4)."""
+    """Return who claims a discard for a set, which nobody can in LTW (OEDMC rule 4)."""
     seat = _acting(action)
     if seat == state.turn:
         raise RuleError("own_discard", f"{seat} has discarded this tile")
@@ -270,7 +270,7 @@ PRECEDENCE: Final[Mapping[Do, int]] = {"hu_on_discard": 0, "pung": 1, "melded_ko
 
 
 def settle_claims(state: Turns, claims: Iterable[Action]) -> Action:
-    """Give the action that the claims on one tile come to, whatever order they arrived in; `no_claim` for none.
+    """Return the action that the claims on one tile come to, whatever order they arrived in; `no_claim` for none.
 
     Each claim should have been found legal by itself: what is told here is only which comes first. All hu go through
     (OEDMC rule 2), or the nearest in turn order where the profile says so. Two hands cannot both have a pung or kong of

@@ -108,7 +108,7 @@ class SeatBoard:
         return any(meld.open for meld in self.melds)
 
     def waits(self) -> tuple[str, ...]:
-        """Give what a known hand waits for."""
+        """Return what a known hand waits for."""
         return riichi_waits(self.concealed or (), [meld.tiles for meld in self.melds])
 
 
@@ -142,11 +142,11 @@ class Board:
     """What the way of winning adds to each winner's hand."""
 
     def own(self, seat: Seat) -> SeatBoard:
-        """Give what belongs to a seat."""
+        """Return what belongs to a seat."""
         return self.owns[SEAT_INDEX[seat]]
 
     def river(self, seat: Seat) -> tuple[str, ...]:
-        """Give what a seat has discarded, in order; called tiles count as its own (RIICHI-PLAY)."""
+        """Return what a seat has discarded, in order; called tiles count as its own (RIICHI-PLAY)."""
         return tuple(one.tile for one in self.seen if one.player == SEAT_INDEX[seat] and not one.kan)
 
     @property
@@ -182,7 +182,7 @@ def _only_four(board: Board) -> None:
 
 
 def with_seat(board: Board, seat: Seat, own: SeatBoard) -> tuple[SeatBoard, ...]:
-    """Give what belongs to all, with one seat's changed."""
+    """Return what belongs to all, with one seat's changed."""
     at = SEAT_INDEX[seat]
     return (*board.owns[:at], own, *board.owns[at + 1 :])
 
@@ -197,7 +197,7 @@ def with_drawn(own: SeatBoard, tile: str | None) -> SeatBoard:
 
 
 def without_tiles(own: SeatBoard, used: Sequence[str]) -> tuple[str, ...] | None:
-    """Give a hand without tiles. Raises RuleError `tiles_missing`, `unknown_tile`."""
+    """Return a hand without tiles. Raises RuleError `tiles_missing`, `unknown_tile`."""
     kinds = [tile_kind(tile) for tile in used]
     if own.concealed is None:
         return None
@@ -227,7 +227,7 @@ WINDS: Final = frozenset({"1z", "2z", "3z", "4z"})
 
 
 def abort_after_pass(board: Board, rules: RiichiProfile) -> Over | None:
-    """Give why a hand is broken off once nobody wants a discard, or None."""
+    """Return why a hand is broken off once nobody wants a discard, or None."""
     found: list[tuple[bool, AbortReason, Over]] = [
         (_four_winds(board), "four_winds", "four_winds"),
         (all(own.riichi for own in board.owns), "four_riichi", "four_riichi"),
@@ -253,7 +253,7 @@ def check_nine_terminals(board: Board, seat: Seat, rules: RiichiProfile) -> None
 
 
 def nagashi_seats(board: Board) -> tuple[Seat, ...]:
-    """Give those with nothing but terminals and honours discarded, none of them called, and no set or kan of their own.
+    """Those with nothing but terminals and honours discarded, none of them called, and no set or kan of their own.
 
     MONTREAL: no call of theirs or of their tiles, and no concealed kan either. Only an exhaustive draw asks.
     """

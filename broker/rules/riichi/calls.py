@@ -33,7 +33,7 @@ KuikaeRule = Literal["allowed", "same_tile", "forbidden"]
 
 
 def kuikae_tiles(meld: BoardMeld, claimed: str, rule: KuikaeRule) -> frozenset[str]:
-    """Give the tiles that may not be discarded straight after a call.
+    """Return the tiles that may not be discarded straight after a call.
 
     `same_tile`: the claimed one. `forbidden`: also the one at the other end, which with the two tiles of the hand made
     the same chii: 23 of the hand take 4 and must not give 1.
@@ -188,7 +188,7 @@ def _taken(board: Board, seat: Seat, meld: BoardMeld, used: Sequence[str], rules
 
 
 def _if_any_other(barred: frozenset[str], left: Sequence[str] | None) -> frozenset[str]:
-    """Give what may not be discarded. A call after which nothing may be discarded is none."""
+    """Return what may not be discarded. A call after which nothing may be discarded is none."""
     if left is not None and left and not Counter(tile_kind(tile) for tile in left).keys() - barred:
         raise RuleError("kuikae", "after this call no tile could be discarded")
     return barred
@@ -224,7 +224,7 @@ class SettledCalls:
 
 
 def settle_calls(discarder: Seat, calls: Iterable[TimedCall], rules: RiichiProfile) -> SettledCalls:
-    """Give what calls come to, in whatever order they are told.
+    """Return what calls come to, in whatever order they are told.
 
     A ron goes through until `ron_ms`, several as the rules say. Of the others the one with precedence goes through that
     was made until `priority_ms`; where there is none, the first. A player may make of the own call a ron in time

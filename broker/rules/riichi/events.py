@@ -52,7 +52,7 @@ class SessionState:
 
 
 def check_player(player: PlayerNo) -> PlayerNo:
-    """Give a player back. Raises RuleError `no_such_player`."""
+    """Return a player back. Raises RuleError `no_such_player`."""
     if player not in PLAYERS:
         raise RuleError("no_such_player", f"player {player}: there are 0, 1, 2 and 3, in turn order")
     return player
@@ -70,7 +70,7 @@ def add_points(*parts: PlayerPoints) -> PlayerPoints:
 
 
 def pay_one(amounts: dict[PlayerNo, int], receiver: PlayerNo) -> PlayerPoints:
-    """Give who wins and loses what where players pay one of them; what the receiver would pay is not paid."""
+    """Return who wins and loses what where players pay one of them; what the receiver would pay is not paid."""
     owed = [0 if player == receiver else amounts.get(player, 0) for player in PLAYERS]
     east, south, west, north = (sum(owed) if player == receiver else -owed[player] for player in PLAYERS)
     return east, south, west, north
@@ -227,7 +227,7 @@ class SessionEnd:
 
 
 def _each_once(players: Iterable[PlayerNo]) -> tuple[PlayerNo, ...]:
-    """Give the players back. Raises RuleError `no_such_player`, `player_named_twice`."""
+    """Return the players back. Raises RuleError `no_such_player`, `player_named_twice`."""
     found = tuple(map(check_player, players))
     if len({*found}) < len(found):
         raise RuleError("player_named_twice", f"a player is named twice in {list(found)}")
@@ -249,7 +249,7 @@ SessionEvent = Ron | Tsumo | ExhaustiveDraw | Abort | Chombo | MinorFault | Dead
 
 
 def event_from_message(told: RiichiEvent) -> SessionEvent:
-    """Give the event. Raises RuleError where it cannot be, `winner_missing`, `loser_missing` or `reason_missing`."""
+    """Return the event. Raises RuleError where it cannot be, `winner_missing`, `loser_missing` or `reason_missing`."""
     return _EVENTS[told.kind](told)
 
 
@@ -292,7 +292,7 @@ def _win(seat: Seat, win: RiichiWin) -> SessionWin:
 
 
 def players_on_seats(seats: Iterable[Seat]) -> tuple[PlayerNo, ...]:
-    """Give the players on these seats."""
+    """Return the players on these seats."""
     return tuple(SEAT_INDEX[seat] for seat in seats)
 
 
@@ -317,7 +317,7 @@ _EVENTS: Final[Mapping[str, Callable[[RiichiEvent], SessionEvent]]] = {
 
 
 def state_from_standing(standing: RiichiStanding) -> SessionState:
-    """Give the state. Raises RuleError where there can be no such state."""
+    """Return the state. Raises RuleError where there can be no such state."""
     east, south, west, north = (standing.scores.get(seat, 0) for seat in SEATS)
     round_wind = ROUNDS[SEATS.index(standing.round_wind)]
     scores = (east, south, west, north)
@@ -327,7 +327,7 @@ def state_from_standing(standing: RiichiStanding) -> SessionState:
 
 
 def standing_from_state(state: SessionState, hand: int) -> RiichiStanding:
-    """Tell where a session stands before a hand."""
+    """Return where a session stands before a hand."""
     return RiichiStanding(
         hand=hand,
         round_wind=SEATS[state.round],
@@ -340,5 +340,5 @@ def standing_from_state(state: SessionState, hand: int) -> RiichiStanding:
 
 
 def points_by_seat(points: PlayerPoints) -> dict[Seat, int]:
-    """Give each seat's points."""
+    """Return each seat's points."""
     return dict(zip(SEATS, points, strict=True))

@@ -57,18 +57,18 @@ class SevenPairs:
 
 
 def is_orphan(tile: str) -> bool:
-    """Say whether a tile is a terminal or an honour."""
+    """Return whether a tile is a terminal or an honour."""
     return KINDS.index(tile) in ORPHANS
 
 
 def is_thirteen_orphans(hand: RiichiHand) -> bool:
-    """Say whether the hand is one of each terminal and honour, and another of one of them."""
+    """Return whether the hand is one of each terminal and honour, and another of one of them."""
     counts = kind_counts(hand.standing)
     return not hand.melds and {index for index, number in enumerate(counts) if number} == ORPHANS
 
 
 def hand_readings(hand: RiichiHand, *, self_drawn: bool) -> tuple[HandReading | SevenPairs, ...]:
-    """Give each way to read a hand; none where it does not win or is thirteen orphans."""
+    """Return each way to read a hand; none where it does not win or is thirteen orphans."""
     counts = kind_counts(hand.standing)
     pairs = is_seven_pairs(counts) and max(counts) == 2  # noqa: PLR2004 - seven pairs are different ones
     called = tuple(TileSet(_kind(meld.kind), min(without_red(meld.tiles)), meld.open) for meld in hand.melds)
@@ -82,7 +82,7 @@ def hand_readings(hand: RiichiHand, *, self_drawn: bool) -> tuple[HandReading | 
 
 @lru_cache(maxsize=4096)
 def divisions(counts: tuple[int, ...]) -> tuple[tuple[str, tuple[TileSet, ...]], ...]:
-    """Give each way to divide standing tiles into a pair and closed sets."""
+    """Return each way to divide standing tiles into a pair and closed sets."""
     found = []
     for index, number in enumerate(counts):
         if number > 1:
@@ -111,7 +111,7 @@ def _sets(counts: Counts) -> Iterator[tuple[TileSet, ...]]:
 def _completed(
     called: tuple[TileSet, ...], own: tuple[TileSet, ...], pair: str, tile: str, *, self_drawn: bool
 ) -> Iterator[HandReading]:
-    """Give a reading for each closed part of a division that the winning tile can have completed."""
+    """Return a reading for each closed part of a division that the winning tile can have completed."""
     is_open = any(group.open for group in called)
     if pair == tile:
         yield HandReading((*called, *own), pair, "pair", is_open)
@@ -180,7 +180,7 @@ def fu_of(reading: HandReading | SevenPairs, said: RiichiSituation, rules: FuRul
 
 
 def is_pinfu(reading: HandReading | SevenPairs, said: RiichiSituation) -> bool:
-    """Say whether a closed hand has nothing that gives fu: chii alone, a pair without value, two sides to wait on."""
+    """Whether a closed hand has nothing that gives fu: chii alone, a pair without value, two sides to wait on."""
     if isinstance(reading, SevenPairs) or reading.open:
         return False
     return _is_without_fu(reading, said)
@@ -212,7 +212,7 @@ def _of_set(group: TileSet) -> FuItem:
 
 
 def _pair_values(pair: str, said: RiichiSituation) -> tuple[bool, bool, bool]:
-    """Say whether a pair is of dragons, of the seat wind, of the round wind."""
+    """Return whether a pair is of dragons, of the seat wind, of the round wind."""
     return pair in DRAGONS, pair == WIND_TILES[said.seat_wind], pair == WIND_TILES[said.round_wind]
 
 
@@ -288,7 +288,7 @@ FORMS: Final[Mapping[str, Test]] = {
 
 
 def has_yaku(reading: HandReading | SevenPairs, yaku: Collection[str], said: RiichiSituation) -> bool:
-    """Say whether a reading is one in which these yaku were counted."""
+    """Return whether a reading is one in which these yaku were counted."""
     if isinstance(reading, SevenPairs):
         return "chiitoitsu" in yaku
     if "chiitoitsu" in yaku or ("pinfu" in yaku) != is_pinfu(reading, said):

@@ -120,7 +120,7 @@ class RiichiSituation:
 
 
 def without_red(tiles: Iterable[str]) -> tuple[str, ...]:
-    """Give tiles with a red five as a five."""
+    """Return tiles with a red five as a five."""
     return tuple(RED.get(tile, tile) for tile in tiles)
 
 

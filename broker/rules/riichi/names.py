@@ -36,7 +36,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def riichi_names(part: Part) -> Mapping[str, RiichiNames]:
-    """Give the names of all yaku, items of fu or limits by id, in the order in which they are told."""
+    """Return the names of all yaku, items of fu or limits by id, in the order in which they are told."""
     text = (files("broker.rules.riichi") / "names.toml").read_text(encoding="utf-8")
     read = msgspec.toml.decode(text, type=_File)
     return {"yaku": read.yaku, "fu": read.fu, "limit": read.limit}[part]
@@ -44,17 +44,17 @@ def riichi_names(part: Part) -> Mapping[str, RiichiNames]:
 
 @cache
 def ids_by_number(of: Literal["library", "tenhou"]) -> Mapping[int, str]:
-    """Give the id of each yaku by its number in the library, or in Tenhou's records."""
+    """Return the id of each yaku by its number in the library, or in Tenhou's records."""
     numbered = ((getattr(names, of), yaku_id) for yaku_id, names in riichi_names("yaku").items())
     return {number: yaku_id for number, yaku_id in numbered if number is not None}
 
 
 @cache
 def yaku_place(yaku_id: str) -> int:
-    """Give the place of a yaku in the order in which they are told, from 0."""
+    """Return the place of a yaku in the order in which they are told, from 0."""
     return list(riichi_names("yaku")).index(yaku_id)
 
 
 def riichi_name(part: Part, of: str, language: Language = "ja") -> str:
-    """Give the name of a yaku, an item of fu or a limit."""
+    """Return the name of a yaku, an item of fu or a limit."""
     return str(getattr(riichi_names(part)[of], language))

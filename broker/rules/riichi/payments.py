@@ -74,13 +74,13 @@ NAMES: Final[Mapping[str, str]] = {_plain(way): name for name, ways in WRITTEN.i
 
 
 def special_yaku(yaku: Iterable[str], rules: HandRules) -> tuple[str, ...]:
-    """Give those of a hand's yaku that have a value of their own under these rules."""
+    """Return those of a hand's yaku that have a value of their own under these rules."""
     found = (NAMES.get(_plain(written)) for written in yaku)
     return tuple(name for name in found if name in OF_OWN_VALUE and _setting(name, rules) != "none")
 
 
 def yakuman_names(written: Iterable[str]) -> tuple[str, ...]:
-    """Give our names of yakuman. Raises RuleError `unknown_yakuman`, `yakuman_named_twice`."""
+    """Return our names of yakuman. Raises RuleError `unknown_yakuman`, `yakuman_named_twice`."""
     found = tuple(map(_yakuman_name, written))
     if len({*found}) < len(found):
         raise RuleError("yakuman_named_twice", f"a yakuman is named twice in {', '.join(found)}")
@@ -142,7 +142,7 @@ class WinWorth:
 
 
 def win_worth(state: SessionState, win: SessionWin, rules: RiichiProfile) -> WinWorth:
-    """Give what a win is worth. Raises RuleError where its value is missing or cannot be, or pao is of no yakuman."""
+    """Return what a win is worth. Raises RuleError where its value is missing or cannot be, or pao is of no yakuman."""
     special = special_yaku(win.yaku, rules.hand)
     names = yakuman_names(dict.fromkeys((*win.yakuman, *special)))
     number = _number(state, win, names, rules)
@@ -155,7 +155,7 @@ def win_worth(state: SessionState, win: SessionWin, rules: RiichiProfile) -> Win
 
 
 def _base(win: SessionWin, number: int, rules: RiichiProfile) -> int:
-    """Give the base that yakuman, or han and fu, make; 0 where too little is said."""
+    """Return the base that yakuman, or han and fu, make; 0 where too little is said."""
     if not number and (win.han is None or (win.fu is None and win.han < FU_MATTER_UNDER)):
         return 0
     hand = points.PaidWin(win.han or 0, win.fu or 0, dealer=False, self_drawn=False, yakuman=number)
@@ -193,7 +193,7 @@ def _of_pao(win: SessionWin, names: tuple[str, ...], number: int, base: int, rul
 
 
 def wins_that_count(state: SessionState, ron: Ron, rules: RiichiProfile) -> tuple[SessionWin, ...]:
-    """Give the wins that count, in turn order after the loser: none where the hand is broken off."""
+    """Return the wins that count, in turn order after the loser: none where the hand is broken off."""
     in_turn = tuple(sorted(ron.wins, key=lambda win: player_distance(ron.loser, win.winner)))
     for win in in_turn:
         win_worth(state, win, rules)  # a win that cannot be is refused, even where another comes first
@@ -206,7 +206,7 @@ def wins_that_count(state: SessionState, ron: Ron, rules: RiichiProfile) -> tupl
 def ron_payment(
     state: SessionState, loser: PlayerNo, win: SessionWin, counters: int, rules: RiichiProfile
 ) -> PlayerPoints:
-    """Give what one win on a discard pays, with so many counters. The responsible pays half (MONTREAL)."""
+    """Return what one win on a discard pays, with so many counters. The responsible pays half (MONTREAL)."""
     value, times = win_worth(state, win, rules), 6 if win.winner == state.dealer else 4
     more = counters * rules.points.counter.value
     fed = share(value.of_pao, times) // 2  # a yakuman's half is a multiple of 1000 too
@@ -218,7 +218,7 @@ def ron_payment(
 
 
 def tsumo_payment(state: SessionState, tsumo: Tsumo, rules: RiichiProfile) -> PlayerPoints:
-    """Give what a win on a drawn tile pays. Who is responsible, for a yakuman or a live kan, pays for the others."""
+    """Return what a win on a drawn tile pays. Who is responsible, for a yakuman or a live kan, pays for the others."""
     win, value = tsumo.win, win_worth(state, tsumo.win, rules)
     more = state.counters * rules.points.counter.value // 3
     if win.responsible is not None:
@@ -245,13 +245,13 @@ def _all_by(responsible: PlayerNo, state: SessionState, winner: PlayerNo, base: 
 
 
 def deposits_to(winner: PlayerNo, deposits: int, rules: RiichiProfile) -> PlayerPoints:
-    """Give the points of deposits that somebody takes from the table."""
+    """Return the points of deposits that somebody takes from the table."""
     east, south, west, north = (deposits * rules.points.deposit.value if player == winner else 0 for player in PLAYERS)
     return east, south, west, north
 
 
 def deposits_laid(players: tuple[PlayerNo, ...], rules: RiichiProfile, times: int = 1) -> PlayerPoints:
-    """Give the points of deposits that players lay on the table."""
+    """Return the points of deposits that players lay on the table."""
     return add_points(NOTHING, *(_negated(deposits_to(player, times, rules)) for player in players))
 
 
@@ -261,7 +261,7 @@ def _negated(points: PlayerPoints) -> PlayerPoints:
 
 
 def draw_payment(dealer: PlayerNo, draw: ExhaustiveDraw, rules: SessionRules) -> PlayerPoints:
-    """Give what an exhaustive draw pays. Nagashi takes the place of tenpai payments, without counters or deposits."""
+    """Return what an exhaustive draw pays. Nagashi takes the place of tenpai payments, without counters or deposits."""
     if draw.nagashi and rules.draw.nagashi.value:
         return add_points(*(mangan_tsumo(player, dealer) for player in draw.nagashi))
     return _tenpai(draw.tenpai, rules.draw.tenpai.value)
@@ -276,13 +276,13 @@ def _tenpai(tenpai: tuple[PlayerNo, ...], pot: int) -> PlayerPoints:
 
 
 def mangan_tsumo(winner: PlayerNo, dealer: PlayerNo) -> PlayerPoints:
-    """Give what a mangan pays that is drawn."""
+    """Return what a mangan pays that is drawn."""
     owed = {player: share(MANGAN, 2 if dealer in (player, winner) else 1) for player in PLAYERS}
     return pay_one(owed, winner)
 
 
 def chombo_payment(dealer: PlayerNo, chombo: Chombo, rules: SessionRules) -> PlayerPoints:
-    """Give what grave faults pay: each a mangan the other way round, and more where a yakuman was spoilt."""
+    """Return what grave faults pay: each a mangan the other way round, and more where a yakuman was spoilt."""
     paying = [player for player in chombo.offenders if player not in chombo.dependent]
     parts = [_reversed(player, dealer) for player in paying for _ in range(_mangans_due(player, chombo, rules))]
     return add_points(NOTHING, *parts)

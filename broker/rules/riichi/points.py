@@ -88,7 +88,7 @@ class RiichiPayments:
 
 
 def riichi_payments(win: PaidWin, rules: PointRules) -> RiichiPayments:
-    """Give what a win pays."""
+    """Return what a win pays."""
     base, limit = base_of(win, rules)
     counters, taken = win.honba * rules.counter.value, win.deposits * rules.deposit.value
     if not win.self_drawn:
@@ -103,7 +103,7 @@ def riichi_payments(win: PaidWin, rules: PointRules) -> RiichiPayments:
 
 
 def base_of(win: PaidWin, rules: PointRules) -> tuple[int, Limit | None]:
-    """Give the base of a hand's value in points, and the limit that set it."""
+    """Return the base of a hand's value in points, and the limit that set it."""
     if win.yakuman:
         return win.yakuman * YAKUMAN, "yakuman"
     han = min(win.han, COUNTED - 1) if rules.counted_yakuman.value == "sanbaiman" else win.han
@@ -117,7 +117,7 @@ def base_of(win: PaidWin, rules: PointRules) -> tuple[int, Limit | None]:
 
 
 def share(base: int, times: int) -> int:
-    """Give a multiple of the base, rounded up to the next 100."""
+    """Return a multiple of the base, rounded up to the next 100."""
     return -(-base * times // 100) * 100
 
 

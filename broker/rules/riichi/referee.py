@@ -45,7 +45,7 @@ def check_riichi(board: Board, seat: Seat, tile: str | None, rules: RiichiProfil
 
 
 def declare_riichi(board: Board, seat: Seat, own: SeatBoard, rules: RiichiProfile) -> SeatBoard:
-    """Give what belongs to a seat after its riichi: double where it is the first discard and nobody has called."""
+    """Return what belongs to a seat after its riichi: double where it is the first discard and nobody has called."""
     points = None if own.points is None else own.points - rules.points.deposit.value
     return replace(own, riichi="double_riichi" if board.first_turn(seat) else "riichi", ippatsu=True, points=points)
 
@@ -137,7 +137,7 @@ def _of_riichi(own: SeatBoard) -> Iterator[WinSituation]:
 
 
 def apply_riichi_action(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
-    """Give the board after an action. Raises RuleError where it is not legal; the board is a value and stays."""
+    """Return the board after an action. Raises RuleError where it is not legal; the board is a value and stays."""
     if board.over is not None:
         raise RuleError("play_over", f"{action.do}: the hand is over ({board.over})")
     if board.phase not in PHASES[action.do]:
@@ -146,14 +146,14 @@ def apply_riichi_action(board: Board, action: RiichiAction, rules: RiichiProfile
 
 
 def _acting(action: RiichiAction) -> Seat:
-    """Give who acts. Raises RuleError `seat_missing`."""
+    """Return who acts. Raises RuleError `seat_missing`."""
     if action.seat is None:
         raise RuleError("seat_missing", f"{action.do}: whose?")
     return action.seat
 
 
 def _own_turn(board: Board, action: RiichiAction) -> Seat:
-    """Give who acts in turn. Raises RuleError `seat_missing`, `not_your_turn`."""
+    """Return who acts in turn. Raises RuleError `seat_missing`, `not_your_turn`."""
     seat = _acting(action)
     if seat != board.turn:
         raise RuleError("not_your_turn", f"{action.do}: it is the turn of {board.turn}, not of {seat}")
@@ -193,7 +193,7 @@ def _laid(board: Board, seat: Seat, tile: str | None, rules: RiichiProfile, *, d
 
 
 def _discarded(board: Board, seat: Seat, tile: str | None) -> str:
-    """Give what is discarded: in riichi always the drawn tile, and after a call nothing that kuikae forbids."""
+    """Return what is discarded: in riichi always the drawn tile, and after a call nothing that kuikae forbids."""
     if tile is None:
         raise RuleError("tile_missing", f"{seat} discards: which tile?")
     if tile_kind(tile) in board.forbidden:

@@ -43,18 +43,18 @@ HUNDRED = 100
 
 
 def is_out(scores: PlayerPoints, rules: SessionRules) -> bool:
-    """Say whether somebody's score ends the session at once."""
+    """Return whether somebody's score ends the session at once."""
     return min(scores) < (1 if rules.scores.out.value == "zero_or_less" else 0)
 
 
 def session_winners(scores: PlayerPoints, rules: SessionRules) -> tuple[PlayerNo, ...]:
-    """Give who is first, several where ties stand."""
+    """Return who is first, several where ties stand."""
     places_ = session_places(scores, rules)
     return tuple(player for player in PLAYERS if places_[player] == 1)
 
 
 def session_places(scores: PlayerPoints, rules: SessionRules) -> tuple[int, ...]:
-    """Give everybody's place: equal scores share it, or the earlier seat comes first."""
+    """Return everybody's place: equal scores share it, or the earlier seat comes first."""
     apart = rules.end.ties.value == "seat_order"
 
     def rank(player: PlayerNo) -> tuple[int, int]:
@@ -84,7 +84,7 @@ HandOutcome = Literal["won", "drawn", "aborted"]
 
 
 def dealer_stays(state: SessionState, outcome: HandOutcome, good: Collection[PlayerNo], rules: SessionRules) -> bool:
-    """Say whether the dealer deals again. `good` are those who won, or were tenpai."""
+    """Return whether the dealer deals again. `good` are those who won, or were tenpai."""
     renchan: Renchan = (rules.deal.later_rounds if state.round else rules.deal.first_round).value
     if renchan == "never":
         return False
@@ -98,7 +98,7 @@ def dealer_stays(state: SessionState, outcome: HandOutcome, good: Collection[Pla
 def state_after(
     state: SessionState, outcome: HandOutcome, good: Collection[PlayerNo], rules: SessionRules
 ) -> SessionState:
-    """Give the state after a hand; `state` has its scores and deposits already.
+    """Return the state after a hand; `state` has its scores and deposits already.
 
     A win by others clears the counters; anything else adds one, also where the deal passes (MONTREAL).
     """
@@ -109,7 +109,7 @@ def state_after(
 
 
 def after_chombo(state: SessionState, offenders: Collection[PlayerNo], rules: SessionRules) -> SessionState:
-    """Give the state after a grave fault: the counters stay, a dealer who committed it loses the deal (MONTREAL)."""
+    """Return the state after a grave fault: the counters stay, a dealer who committed it loses the deal (MONTREAL)."""
     loses = state.dealer in offenders and rules.faults.dealer.value != "replays"
     if rules.faults.dealer.value == "passes_unless_winning" and _would_win(state, rules):
         loses = False
@@ -117,12 +117,12 @@ def after_chombo(state: SessionState, offenders: Collection[PlayerNo], rules: Se
 
 
 def _would_win(state: SessionState, rules: SessionRules) -> bool:
-    """Say whether the dealer has paid and would still win by the end of the last round: then the hand is replayed."""
+    """Whether the dealer has paid and would still win by the end of the last round: then the hand is replayed."""
     return _last(state, rules) and _enough(state, rules) and state.dealer in session_winners(state.scores, rules)
 
 
 def _ended(state: SessionState, outcome: HandOutcome, rules: SessionRules, *, again: bool) -> SessionState:
-    """Give the next hand, or the end where nobody may or need go on."""
+    """Return the next hand, or the end where nobody may or need go on."""
     if is_out(state.scores, rules) or _decided(state, outcome, rules, again=again):
         return replace(state, over=True)
     if again:
@@ -137,7 +137,7 @@ def _ended(state: SessionState, outcome: HandOutcome, rules: SessionRules, *, ag
 
 
 def _decided(state: SessionState, outcome: HandOutcome, rules: SessionRules, *, again: bool) -> bool:
-    """Say whether somebody has enough when that counts: after the last hand, or after any of the extension."""
+    """Return whether somebody has enough when that counts: after the last hand, or after any of the extension."""
     if not _enough(state, rules) or (outcome != "won" and rules.length.ends_on.value == "won_hand"):
         return False
     if state.round >= rules.length.rounds.value:
@@ -148,7 +148,7 @@ def _decided(state: SessionState, outcome: HandOutcome, rules: SessionRules, *, 
 
 
 def _last(state: SessionState, rules: SessionRules) -> bool:
-    """Say whether this is the last deal of the rounds that are played in any case, or comes after it."""
+    """Return whether this is the last deal of the rounds that are played in any case, or comes after it."""
     last_round = state.round == rules.length.rounds.value - 1
     return state.round >= rules.length.rounds.value or (last_round and state.dealer == PLAYERS[-1])
 
@@ -291,7 +291,7 @@ class EventRefused(RuleError):
 
 
 def begin_session(rules: RiichiProfile) -> SessionState:
-    """Give the state before the first hand."""
+    """Return the state before the first hand."""
     start = rules.session.scores.start.value
     return SessionState("E", 0, 0, 0, (start, start, start, start))
 

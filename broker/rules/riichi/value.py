@@ -96,7 +96,7 @@ class _Numbers:
     winning: int
 
     def by_set(self, sets: Iterable[_LibrarySet]) -> list[tuple[int, ...]]:
-        """Give the numbers of each set."""
+        """Return the numbers of each set."""
         parts, at = [], 0
         for laid in sets:
             parts.append(self.all[at : at + len(laid.tiles)])
@@ -179,7 +179,7 @@ NEAR: Final = 2
 
 
 def is_disjoint(hand: RiichiHand, said: RiichiSituation, rules: HandRules) -> bool:
-    """Say whether the first 14 tiles are one pair and twelve others without any two that fit together (shiisanputa)."""
+    """Whether the first 14 tiles are one pair and twelve others without any two that fit together (shiisanputa)."""
     if rules.shiisanputa.value == "none" or not (said.first_turn and said.self_drawn):
         return False
     counts = kind_counts(hand.standing)
@@ -190,7 +190,7 @@ def is_disjoint(hand: RiichiHand, said: RiichiSituation, rules: HandRules) -> bo
 
 
 def yakuman_by_timing(said: RiichiSituation, rules: HandRules, yaku: Collection[str]) -> Iterator[str]:
-    """Give the yakuman that a win has by when it comes, whatever its tiles."""
+    """Return the yakuman that a win has by when it comes, whatever its tiles."""
     if said.first_turn and said.self_drawn:
         yield "tenhou" if said.dealer else "chiihou"
     elif said.first_turn and rules.renhou.value == "yakuman":
@@ -207,7 +207,7 @@ def _is_paarenchan(said: RiichiSituation, rules: HandRules, yaku: Collection[str
 
 
 def is_renhou_mangan(said: RiichiSituation, rules: HandRules) -> bool:
-    """Say whether the win is a renhou that is a mangan at least."""
+    """Return whether the win is a renhou that is a mangan at least."""
     return said.first_turn and not said.self_drawn and rules.renhou.value == "mangan"
 
 
@@ -247,7 +247,7 @@ class RiichiHandValue:
         return sum(one.yakuman for one in self.yaku)
 
     def win(self, said: RiichiSituation, honba: int = 0, deposits: int = 0) -> PaidWin:
-        """Give the win that pays."""
+        """Return the win that pays."""
         fu = self.fu.rounded if self.fu else 0
         return PaidWin(self.han, fu, said.dealer, said.self_drawn, self.yakuman, honba, deposits)
 
@@ -280,7 +280,7 @@ def value_and_payments(
 def _values(
     hand: RiichiHand, said: RiichiSituation, profile: RiichiProfile, found: tuple[HandReading | SevenPairs, ...]
 ) -> Iterable[RiichiHandValue]:
-    """Give the value of the best reading; of each, where the library would weigh their fu otherwise than we do."""
+    """Return the value of the best reading; of each, where the library would weigh their fu otherwise than we do."""
     by_division = _by_division(found)
     if not (said.rinshan and profile.fu.replacement_tile.value == 0) or len(by_division) == 1:
         yield _value(said, profile, found, count_by_library(hand, said, profile).yaku)
@@ -334,7 +334,7 @@ def _ordered(yaku: Iterable[Yaku]) -> tuple[Yaku, ...]:
 
 
 def _worth(one: RiichiHandValue, said: RiichiSituation, profile: RiichiProfile) -> tuple[int, int, int]:
-    """Give what readings are compared by: the base of the payments, then han, then fu."""
+    """Return what readings are compared by: the base of the payments, then han, then fu."""
     base = base_of(one.win(said), profile.points)[0] if one.yaku else 0
     return base, one.han, one.fu.sum if one.fu else 0
 

@@ -26,7 +26,7 @@ INDEX: Final = {kind: index for index, kind in enumerate(KINDS)}
 
 
 def tile_kind(tile: str) -> str:
-    """Give a tile's face, a red five's too. Raises RuleError `unknown_tile`."""
+    """Return a tile's face, a red five's too. Raises RuleError `unknown_tile`."""
     kind = f"5{tile[1]}" if len(tile) == 2 and tile[0] == "0" else tile  # noqa: PLR2004 - rank and suit
     if kind not in INDEX:
         raise RuleError("unknown_tile", f"{tile[:20]!r} is no tile: 1m..9m, 1p..9p, 1s..9s, 1z..7z, red 0m 0p 0s")
@@ -34,7 +34,7 @@ def tile_kind(tile: str) -> str:
 
 
 def riichi_waits(concealed: Sequence[str], melds: Iterable[Sequence[str]] = ()) -> tuple[str, ...]:
-    """Give the tiles that would complete a hand after a discard, without those of which it has all four.
+    """Return the tiles that would complete a hand after a discard, without those of which it has all four.
 
     `concealed`: 13 tiles and three less for each meld. Raises RuleError `unknown_tile`, `wrong_tile_count` or
     `five_of_a_tile`.
@@ -50,7 +50,7 @@ def riichi_waits(concealed: Sequence[str], melds: Iterable[Sequence[str]] = ()) 
 
 
 def orphans_wait(concealed: Sequence[str]) -> bool:
-    """Say whether a hand waits for thirteen orphans, which may rob a concealed kan (MONTREAL)."""
+    """Return whether a hand waits for thirteen orphans, which may rob a concealed kan (MONTREAL)."""
     return (
         len({tile_kind(tile) for tile in concealed} & ORPHANS) >= STARTING - 1
         and {*map(tile_kind, concealed)} <= ORPHANS
@@ -82,7 +82,7 @@ class SeenTile:
 def furiten(
     player: int, wait: Collection[str], seen: Iterable[SeenTile], *, orphans: bool = False
 ) -> tuple[Furiten, ...]:
-    """Give why a player may not ron, empty where nothing forbids it.
+    """Return why a player may not ron, empty where nothing forbids it.
 
     `seen`: everything that could have been won on, in order, and passed. A turn ends with the own discard, also after
     a call; then what went by before it is forgotten, but for riichi. `orphans`: the player waits for thirteen orphans.
@@ -100,7 +100,10 @@ def furiten(
 
 
 def may_ron(player: int, wait: Collection[str], seen: Iterable[SeenTile], tile: str, *, orphans: bool = False) -> bool:
-    """Say whether a player may win on a tile of another, as far as wait and furiten go. Yaku are the hand's matter."""
+    """Return whether a player may win on a tile of another, as far as wait and furiten go.
+
+    Yaku are the hand's matter.
+    """
     return tile_kind(tile) in {tile_kind(one) for one in wait} and not furiten(player, wait, seen, orphans=orphans)
 
 
@@ -109,7 +112,7 @@ def _passed(seen: Sequence[SeenTile], player: int, since: int) -> set[str]:
 
 
 def _last_turn(seen: Sequence[SeenTile], player: int) -> int:
-    """Give the place after the own last discard."""
+    """Return the place after the own last discard."""
     ends = [at for at, one in enumerate(seen) if one.player == player and not one.kan]
     return ends[-1] + 1 if ends else 0
 

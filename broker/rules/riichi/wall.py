@@ -33,13 +33,13 @@ class CommonWall:
 
 
 def wall_of(dealer: Seat) -> tuple[Seat, ...]:
-    """Give whose 21 tiles are drawn one after the other; the last 14 of the last are the dead wall."""
+    """Return whose 21 tiles are drawn one after the other; the last 14 of the last are the dead wall."""
     at = SEATS.index(dealer)
     return SEATS[at:] + SEATS[:at]
 
 
 def common_wall(deal: Deal) -> CommonWall:
-    """Give a deal as riichi plays it."""
+    """Return a deal as riichi plays it."""
     hand = ROWS[0]
     wall = tuple(chain.from_iterable(deal.faces[seat][hand:] for seat in wall_of(deal.dealer)))
     live, dead = wall[:-DEAD], wall[-DEAD:]

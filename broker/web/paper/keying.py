@@ -56,11 +56,11 @@ class Readings:
         return len(self.kept) == BOTH_READ
 
     def of(self, account: str) -> Keying | None:
-        """Give a person's own reading."""
+        """Return a person's own reading."""
         return next((one for one in self.kept if one.whose == account), None)
 
     def judge(self, account: str, body: bytes) -> Verdict:
-        """Say what a further reading is. Raises RuleError `keyings_differ`."""
+        """Return what a further reading is. Raises RuleError `keyings_differ`."""
         if self.differ:
             raise RuleError("keyings_differ", "two people have keyed this sheet differently: an arbiter settles it")
         others = [one for one in self.kept if one.whose != account]
@@ -70,7 +70,7 @@ class Readings:
 
 
 def open_readings(keyings: Iterable[Keying], play: tuple[int, int], after: str | None) -> Readings:
-    """Give the readings of a play (table and round) on which `after` was said last."""
+    """Return the readings of a play (table and round) on which `after` was said last."""
     here = (one for one in keyings if (one.table, one.round) == play and one.after == (after or ""))
     latest: dict[str, Keying] = {}
     for one in sorted(here, key=lambda one: one.number):
@@ -123,7 +123,7 @@ class Keyings:
             sql.execute("INSERT INTO keyings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def all(self) -> list[Keying]:
-        """Give all, oldest first. Raises PeopleStoreBroken."""
+        """Return all, oldest first. Raises PeopleStoreBroken."""
         return [_keying(row) for row in self._store.rows(f"SELECT {_COLUMNS} FROM keyings ORDER BY number")]  # noqa: S608 - columns of ours
 
 
@@ -188,7 +188,7 @@ class Settlement:
 
 
 def author_of(account: Account) -> RulingAuthor:
-    """Give who rules. The account is one that may `rule`."""
+    """Return who rules. The account is one that may `rule`."""
     role: RulerRole = "head_arbiter" if account.role == "head_arbiter" else "table_arbiter"
     return RulingAuthor(account.full, account.name, role)
 
@@ -265,7 +265,7 @@ class DoubleKeying:
             self._keep(play, after, account, address, SET_ASIDE)
 
     def open(self, account: Account) -> tuple[list[KeyingDifference], list[WaitingSheet]]:
-        """Give what arbiters have to settle, and what waits for a second person. Raises PeopleStoreBroken."""
+        """Return what arbiters have to settle, and what waits for a second person. Raises PeopleStoreBroken."""
         found = [known for _, settled, known in self._readings(None).values() if known.kept and not settled]
         found.sort(key=lambda known: (known.kept[0].round, known.kept[0].table))
         waiting = [known.kept[0] for known in found if not known.differ]
@@ -288,7 +288,7 @@ class DoubleKeying:
         return sheet_of(keyed_from(one.body), self._event)
 
     def _readings(self, plays: Iterable[PlayKey] | None) -> Mapping[PlayKey, tuple[str | None, bool, Readings]]:
-        """Give, of plays (None: of all that were keyed), what was said last, whether they are settled, readings."""
+        """Return, of plays (None: of all that were keyed), what was said last, whether they are settled, readings."""
         keyings = self._keyings.all()
         wanted = {(one.table, one.round) for one in keyings} if plays is None else set(plays)
         room = self._scorer.rulings.room
@@ -334,7 +334,7 @@ class DoubleKeying:
 def take_noted(
     scorer: KeyingThread, sheets: Sequence[PaperSheet], author: RulingAuthor, reason: str
 ) -> tuple[list[SheetResult], list[str]]:
-    """Take sheets on the scorer's thread; give what became of them, and the ids of the rulings to be noted."""
+    """Take sheets on the scorer's thread; return what became of them, and the ids of the rulings to be noted."""
 
     def work() -> tuple[list[SheetResult], list[str]]:
         before = len(scorer.rulings.history())

@@ -59,7 +59,7 @@ FIELDS: Final = (*NEEDED, *OPTIONAL)
 
 
 def paper_pages(event: Event, deals: Sequence[DealRecord], scorer: KeyingThread) -> FeaturePages:
-    """Give the desk the page of paper sheets."""
+    """Return the desk the page of paper sheets."""
     page = (MenuEntry("/paper", "paper", WHO),)
     return FeaturePages(lambda access, feed: PaperPage(access, feed, event, deals, scorer).routes(), page)
 
@@ -77,7 +77,7 @@ class PaperPage:
         self._two = DoubleKeying(event, scorer, access.auth) if double and access.auth else None
 
     def routes(self) -> Sequence[Route]:
-        """Give the routes."""
+        """Return the routes."""
         return [
             self._access.route("/paper", self.show, WHO),
             self._access.route("/paper", self.key, WHO, ("POST",)),
@@ -90,7 +90,7 @@ class PaperPage:
         return await run_in_threadpool(self._page, request, asked)
 
     async def sheets(self, request: Request) -> Response:
-        """Give blank sheets, of a table or a round where the address says so."""
+        """Return blank sheets, of a table or a round where the address says so."""
         only = {name: _numbers(request.query_params.get(name, "")) for name in ("table", "round")}
         content = await run_in_threadpool(self._blank, request, only["table"], only["round"])
         attachment = {"Content-Disposition": f'inline; filename="{self._event.name}-sheets.pdf"'}
@@ -168,7 +168,7 @@ class PaperPage:
         return told
 
     def _settle(self, request: Request, form: Form) -> list[SheetResult]:
-        """Do what a form says of readings that are open; give what counts now."""
+        """Do what a form says of readings that are open; return what counts now."""
         if self._two is None:
             raise RuleError("keying_gone", "one person keys a sheet in this event")
         numbers = [_number(form.get(name, "")) for name in ("table", "round", "one", "other", "chosen")]
@@ -203,7 +203,7 @@ class PaperPage:
         return render_page(request, "paper.html", "paper", visitor_of(request), error=error, values=values)
 
     def _open(self, request: Request) -> dict[str, object]:
-        """Give what two people have keyed, as far as this visitor may see it: nothing that the other has yet to key."""
+        """What two people have keyed, as far as this visitor may see it: nothing that the other has yet to key."""
         if self._two is None:
             return {"double": False, "differences": (), "waiting": ()}
         try:
@@ -213,7 +213,7 @@ class PaperPage:
         return {"double": True, "differences": differences, "waiting": waiting}
 
     def _missing(self) -> list[BookedPlay]:
-        """Give the plays without a result, those of the earliest rounds first."""
+        """Return the plays without a result, those of the earliest rounds first."""
         said = self._feed.current.plays
         there = said.places() if isinstance(said, Arrivals) else {(play.table, play.round) for play in said}
         plays = (play for play in self._event.plan.plays if (play.table, play.round) not in there)

@@ -49,7 +49,7 @@ class Login:
         self._access, self._auth = access, auth
 
     def routes(self) -> Sequence[Route]:
-        """Give the routes; these alone need no session."""
+        """Return the routes; these alone need no session."""
         return [
             Route("/login", self.form),
             Route("/login", self.log_in, methods=["POST"]),
@@ -139,7 +139,7 @@ class Login:
 
 
 def is_plain(request: Request) -> bool:
-    """Say whether a password would cross a network as it is typed."""
+    """Return whether a password would cross a network as it is typed."""
     return cookie_name(request) == COOKIE and client_address(request) not in LOOPBACK_NAMES
 
 
@@ -154,7 +154,7 @@ class PeoplePage:
         self._access, self._auth = access, auth
 
     def routes(self) -> Sequence[Route]:
-        """Give the routes."""
+        """Return the routes."""
         return [
             self._access.route("/people", self.show, "keep_people"),
             self._access.route("/people", self.change, "keep_people", ("POST",)),
@@ -176,7 +176,7 @@ class PeoplePage:
         return await run_in_threadpool(self._page, request, None, None, "saved")
 
     async def audit(self, _request: Request) -> Response:
-        """Give the whole log as a file."""
+        """Return the whole log as a file."""
         name = {"Content-Disposition": 'attachment; filename="audit.csv"'}
         return StreamingResponse(iterate_in_threadpool(self._lines()), media_type="text/csv", headers=name)
 

@@ -59,18 +59,18 @@ class DisplayOptions(NamedTuple):
         return max(STAY_S, STAY_S + 3 * (self.names - LINES) // LINES_IN_3_S)
 
     def rungs(self, ladder: StandingsTable) -> Sequence[StandingsRow]:
-        """Give the players who are shown; nobody before there are standings."""
+        """Return the players who are shown; nobody before there are standings."""
         if not ladder.deals:
             return ()
         found = [rung for rung in ladder.rungs if rung.country == self.country] if self.country else ladder.rungs
         return found[: self.first or None]
 
     def teams(self, ladder: StandingsTable, teams: Sequence[TeamStanding]) -> Sequence[TeamStanding]:
-        """Give the teams who are shown; a country's are players alone."""
+        """Return the teams who are shown; a country's are players alone."""
         return () if self.country or not ladder.deals else teams[: self.first or None]
 
     def asked(self) -> dict[str, object]:
-        """Give what of the address stays from page to page."""
+        """Return what of the address stays from page to page."""
         usual = DisplayOptions(LINES, 1, 0, "")
         return {name: value for name, value in self._asdict().items() if value != getattr(usual, name)}
 
@@ -82,7 +82,7 @@ class DisplayPage:
         self._feed, self._access, self._sheets = feed, access, sheets
 
     def routes(self) -> Sequence[Route]:
-        """Give the route."""
+        """Return the route."""
         return [self._access.route("/display", self.show, "see_public")]
 
     async def show(self, request: Request) -> Response:

@@ -42,7 +42,7 @@ WITHOUT_EMBARGO: Final = frozenset({"ema.csv"})
 
 
 def exports_pages(folder: Path, event: Event) -> FeaturePages:
-    """Give the desk the exports of the event in `folder`."""
+    """Return the desk the exports of the event in `folder`."""
     way = MenuEntry("/exports", "exports", WHO)
     return FeaturePages(lambda access, feed: ExportsPage(access, feed, folder, event).routes(), (way,))
 
@@ -73,7 +73,7 @@ class ExportsPage:
         """
 
     def routes(self) -> Sequence[Route]:
-        """Give the routes."""
+        """Return the routes."""
         return [
             self._access.route("/exports", self.show, WHO),
             self._access.route("/exports/{name}", self.download, WHO),
@@ -90,7 +90,7 @@ class ExportsPage:
         return render_page(request, "exports.html", "exports", visitor, error=error, values=values)
 
     async def download(self, request: Request) -> Response:
-        """Give one file, or all."""
+        """Return one file, or all."""
         visitor, name = visitor_of(request), request.path_params["name"]
         embargoed = request.query_params.get("embargoed") == "1"
         if embargoed and not visitor.may("see_room"):

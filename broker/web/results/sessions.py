@@ -65,11 +65,11 @@ class SessionsNow:
         return len(self._events().riichi)
 
     def some(self, lines: slice, language: Language) -> tuple[TableSession, ...]:
-        """Give some of the event's sessions, which are in the order of tables and rounds: only these are settled."""
+        """Return some of the event's sessions, which are in the order of tables and rounds: only these are settled."""
         return tuple(self._of(key, language) for key in sorted(self._events().riichi)[lines])
 
     def one(self, key: SessionKey, language: Language) -> TableSession | None:
-        """Give one session; None where none is planned."""
+        """Return one session; None where none is planned."""
         return self._of(key, language) if key in self._events().riichi else None
 
     def _of(self, key: SessionKey, language: Language) -> TableSession:
@@ -108,7 +108,7 @@ SESSIONS: Final = 20
 
 
 def sessions_pages(events: Callable[[], Event], sessions: RiichiSessions) -> FeaturePages:
-    """Give the desk its page of sessions; no way leads there in an event that has none. `events`: as it is now."""
+    """Return the desk its page of sessions; no way leads there in an event that has none. `events`: as it is now."""
     ways = (MenuEntry("/riichi", "riichi_sessions", WHO),) if events().riichi else ()
     page = SessionsPage(events, SessionsNow(events, sessions))
     return FeaturePages(lambda access, _feed: page.files(access), ways, page.routes)
@@ -121,11 +121,11 @@ class SessionsPage:
         self._events, self._sessions = events, sessions
 
     def routes(self, live: LivePages) -> Sequence[Route]:
-        """Give the routes of the page."""
+        """Return the routes of the page."""
         return live.routes("/riichi", self.show, WHO)
 
     def files(self, access: Access) -> Sequence[Route]:
-        """Give the routes of what is printed."""
+        """Return the routes of what is printed."""
         return [access.route("/riichi/{table:int}-{round:int}.pdf", self.printed, WHO)]
 
     def show(self, request: Request, _visitor: Visitor, words: Catalogue) -> LivePage:
@@ -138,7 +138,7 @@ class SessionsPage:
         return LivePage("riichi.html", words.say("riichi_sessions"), values, key)
 
     async def printed(self, request: Request) -> Response:
-        """Give the sheet of one session."""
+        """Return the sheet of one session."""
         return await run_in_threadpool(self._printed, request)
 
     def _printed(self, request: Request) -> Response:

@@ -48,7 +48,7 @@ class ResultsPage:
         self._access, self._sheets, self._live = access, sheets, live
 
     def routes(self) -> Sequence[Route]:
-        """Give the routes."""
+        """Return the routes."""
         return [
             self._access.route("/standings.json", self.standings_json, "see_public"),
             self._access.route("/deal/{deal:int}.json", self.deal_json, "see_public"),
@@ -80,7 +80,7 @@ class ResultsPage:
     def _first(
         self, visitor: Visitor, ladder: StandingsTable, words: Catalogue
     ) -> tuple[StandingsHistory, Markup] | None:
-        """Give the way of those who lead, as numbers and as a chart."""
+        """Return the way of those who lead, as numbers and as a chart."""
         lines = standings_history(self._sheets.moment(visitor), [rung.player for rung in ladder.rungs[:LEADERS]])
         about = str(words.say("chart_course"))
         return (
@@ -145,7 +145,7 @@ class ResultsPage:
 
 
 def _slips(address: str) -> Callable[[str], Markup] | None:
-    """Give what draws the QR code of a receipt; None where no address is made known for it to lead to."""
+    """Return what draws the QR code of a receipt; None where no address is made known for it to lead to."""
     return (lambda code: qr(receipt_link(address, code))) if address else None
 
 
@@ -162,7 +162,7 @@ def _pagination(request: Request, length: int) -> Pagination:
 
 
 def _cut(sheet: DealSheet, leaf: Pagination) -> list[tuple[int, Sequence[PlayLine]]]:
-    """Give of each group, by its number in the sheet, the plays that are on this page."""
+    """Return of each group, by its number in the sheet, the plays that are on this page."""
     lines, begin = leaf.lines(), 0
     found: list[tuple[int, Sequence[PlayLine]]] = []
     for number, group in enumerate(sheet.groups):
@@ -180,7 +180,7 @@ class ReceiptPage:
         self._sheets, self._misses = sheets, Misses()
 
     def routes(self) -> Sequence[Route]:
-        """Give the routes."""
+        """Return the routes."""
         return [Route("/receipt", self.ask), Route("/receipt/{code}", self.show)]
 
     async def ask(self, request: Request) -> Response:

@@ -38,7 +38,7 @@ class AuditedRulings:
         return self._scorer.ask(lambda: work(self._scorer.rulings))
 
     def give(self, draft: RulingDraft, account: Account, address: str, looked_at: str) -> RulingEntry:
-        """Give a ruling. Raises Refused, ScorerError, PeopleStoreBroken; then it was not given.
+        """Return a ruling. Raises Refused, ScorerError, PeopleStoreBroken; then it was not given.
 
         `looked_at`: the mark of the effects that the arbiter has seen.
 

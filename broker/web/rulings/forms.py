@@ -52,7 +52,7 @@ OF_EVENT: Final = ("award", "fine", "substitute", "withdrawn", "deadline")
 
 
 def whole_number(form: Form, field: str) -> int | None:
-    """Give a whole number; None where the field is empty. Raises Refused `number_unreadable`."""
+    """Return a whole number; None where the field is empty. Raises Refused `number_unreadable`."""
     text = form.get(field, "").strip().replace("\N{MINUS SIGN}", "-").removeprefix("+")
     if not text:
         return None
@@ -77,7 +77,7 @@ class PaymentRules:
 
 
 def draft_of(form: Form, laid: CountedPlay | None, by: PaymentRules, now: int) -> RulingDraft:
-    """Give the ruling of a form. `laid`: the play as it counts now. Raises Refused."""
+    """Return the ruling of a form. `laid`: the play as it counts now. Raises Refused."""
     decisions: dict[str, Callable[[], AnyDecision]] = {
         "void": Void,
         "adjusted": lambda: Adjusted(gives=_gifts(form, laid)),
@@ -119,7 +119,7 @@ def _reason(form: Form) -> str:
 
 
 def _absent(form: Form) -> dict[str, Any]:
-    """Give who is gone, and from which round on."""
+    """Return who is gone, and from which round on."""
     return {"player": form.get("player", "").strip(), "first_round": whole_number(form, "first_round") or 0}
 
 
@@ -157,7 +157,7 @@ def _riichi(form: Form, by: PaymentRules, rules: RiichiProfile) -> Correct:
 
 
 def _players(form: Form, laid: CountedPlay | None) -> dict[str, str]:
-    """Give the players whom fields are of, by the field's ending: four seats, or the one who is named."""
+    """Return the players whom fields are of, by the field's ending: four seats, or the one who is named."""
     return (
         {str(seat): player for seat, player in laid.players.items()}
         if laid
@@ -196,7 +196,7 @@ RIICHI_KINDS: Final = {"discard": "ron", "self_drawn": "tsumo", "draw": "draw", 
 
 
 def riichi_hand_of(form: Mapping[str, str], number: ReadNumber) -> RiichiEvent:
-    """Give the hand. Raises Refused `ending_missing`, `hand_value_out_of_range`, `bad_ruling`."""
+    """Return the hand. Raises Refused `ending_missing`, `hand_value_out_of_range`, `bad_ruling`."""
     kind = RIICHI_KINDS.get(form.get("win", ""))
     if kind is None:
         raise Refused("ending_missing", "the form does not say how the play ended")
@@ -233,7 +233,7 @@ MOST_NAMED: Final = 6
 
 
 def with_player_ids(form: Mapping[str, str], players: Mapping[str, Player]) -> dict[str, str]:
-    """Give a form with players by their ids. Raises Refused `nobody_of_event`, `player_ambiguous`."""
+    """Return a form with players by their ids. Raises Refused `nobody_of_event`, `player_ambiguous`."""
     return {
         name: player_of(value, players) if name in PLAYER_FIELDS and value.strip() else value
         for name, value in form.items()
@@ -241,7 +241,7 @@ def with_player_ids(form: Mapping[str, str], players: Mapping[str, Player]) -> d
 
 
 def player_of(written: str, players: Mapping[str, Player]) -> str:
-    """Give the id of a player who is written as an id, as a name, or as words of a name; letters alone count.
+    """Return the id of a player who is written as an id, as a name, or as words of a name; letters alone count.
 
     Raises Refused `nobody_of_event`, `player_ambiguous`.
     """
@@ -255,7 +255,7 @@ def player_of(written: str, players: Mapping[str, Player]) -> str:
 
 
 def matching_players(written: str, players: Mapping[str, Player]) -> list[Player]:
-    """Give all players who may be meant: by the id, or by the whole name, or else by words of it."""
+    """Return all players who may be meant: by the id, or by the whole name, or else by words of it."""
     if written.strip() in players:
         return [players[written.strip()]]
     said = _name_words(written)
@@ -264,7 +264,7 @@ def matching_players(written: str, players: Mapping[str, Player]) -> list[Player
 
 
 def _name_words(name: str) -> frozenset[str]:
-    """Give the words of a name, without accents and capitals."""
+    """Return the words of a name, without accents and capitals."""
     plain = unicodedata.normalize("NFKD", name.casefold())
     return frozenset(NAME_WORD.findall("".join(one for one in plain if not unicodedata.combining(one))))
 
@@ -295,7 +295,7 @@ FORM_PROBLEMS: Final = (
 
 
 def form_refusal(error: ValidationError) -> Refused:
-    """Give the refusal of a form. What no form of the desk sends is `bad_ruling`."""
+    """Return the refusal of a form. What no form of the desk sends is `bad_ruling`."""
     said = str(error)[:300]
     for problem in FORM_PROBLEMS:
         if re.search(problem.where, said):

@@ -63,7 +63,7 @@ class RulingWriter:
         self._words, self._say, self._players, self._awards = words, words.say, players, awards
 
     def of(self, change: RulingChange) -> RulingText:
-        """Say what a ruling is, and what it changes of what it is about."""
+        """Return what a ruling is, and what it changes of what it is about."""
         what, before, after = self._what(change), change.before, change.after
         if before is None:
             return RulingText(what, self._say("told_unknown"), self._play(after.play, ("deal", "outcome")))
@@ -75,7 +75,7 @@ class RulingWriter:
         return RulingText(what, *(self._held(change.root.decision, held, aspects) for held in (before, after)))
 
     def name(self, player: str) -> str:
-        """Give a player's name; of who is not in the event, the id."""
+        """Return a player's name; of who is not in the event, the id."""
         return self._players[player].name if player in self._players else player
 
     # ---- what was decided -------------------------------------------------------------------
@@ -175,7 +175,7 @@ class RulingWriter:
 
 
 def _together(laid: CountedPlay) -> dict[str, int]:
-    """Give what each player got beside the points, or in their place."""
+    """Return what each player got beside the points, or in their place."""
     return {one: laid.instead.get(one, 0) + laid.awards.get(one, 0) for one in {**laid.instead, **laid.awards}}
 
 
@@ -227,7 +227,7 @@ class RulingLine(Struct, frozen=True):
 
 
 def history_lines(book: RulingBook) -> list[RulingLine]:
-    """Give all rulings, newest first."""
+    """Return all rulings, newest first."""
     undone_by = {
         entry.decision.ruling: entry.id
         for entry in book.entries.values()
@@ -289,7 +289,7 @@ PRIVATE: Final = ("national", "ema")
 
 
 def _decided(decision: AnyDecision, *, numbers: bool) -> dict[str, Any]:
-    """Give a decision as it was stored; without `numbers` those of players are not in it."""
+    """Return a decision as it was stored; without `numbers` those of players are not in it."""
     told: dict[str, Any] = msgspec.to_builtins(decision)
     if isinstance(decision, PlayerCorrected) and not numbers:
         return {name: value for name, value in told.items() if name not in PRIVATE}

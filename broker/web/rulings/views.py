@@ -67,7 +67,7 @@ BYTE_ORDER_MARK: Final = "\ufeff"
 
 
 def rulings_pages(rulings: AuditedRulings) -> FeaturePages:
-    """Give the desk its pages of rulings, and the audit log the notes that it lacks."""
+    """Return the desk its pages of rulings, and the audit log the notes that it lacks."""
     rulings.note_missing()
 
     def routes(access: Access, _feed: object) -> Sequence[Route]:
@@ -85,7 +85,7 @@ class RulingsPage:
         self._access, self._rulings = access, rulings
 
     def routes(self) -> Sequence[Route]:
-        """Give the routes."""
+        """Return the routes."""
         return [
             self._access.route("/rulings", self.show, "see_room"),
             self._access.route("/rulings.csv", self.as_csv, "see_room"),
@@ -125,13 +125,13 @@ class RulingsPage:
         return render_page(request, "rulings.html", "rulings", visitor_of(request), done=done, values=values)
 
     async def as_csv(self, request: Request) -> Response:
-        """Give the history for spreadsheets."""
+        """Return the history for spreadsheets."""
         found = await run_in_threadpool(self._filtered, request)
         told = history.history_csv(*found, numbers=visitor_of(request).may("set_up"))
         return _file(BYTE_ORDER_MARK + told, "text/csv", "rulings.csv")
 
     async def as_json(self, request: Request) -> Response:
-        """Give the history for programs."""
+        """Return the history for programs."""
         found = await run_in_threadpool(self._filtered, request)
         told = history.history_json(*found, numbers=visitor_of(request).may("set_up"))
         return _file(told.decode(), "application/json", "rulings.json")
@@ -147,7 +147,7 @@ class RulingsPage:
         return self._rulings.look(look)
 
     def _meant(self, wishes: dict[str, str]) -> dict[str, str]:
-        """Give what is looked for, with the ids of all players who may be meant; who is nobody's is found nowhere."""
+        """Return what is looked for, with the ids of all players who may be meant; who is nobody's is found nowhere."""
         if not wishes.get("player", "").strip():
             return wishes
         found = matching_players(wishes["player"], self._rulings.event.players)
@@ -276,7 +276,7 @@ class RulingsPage:
 
 
 def _riichi(rules: Rules) -> dict[str, object]:
-    """Give what the form of a hand of riichi depends on; `of_riichi` says whether the event plays it."""
+    """Return what the form of a hand of riichi depends on; `of_riichi` says whether the event plays it."""
     if not isinstance(rules, RiichiProfile):
         return {"of_riichi": False}
     session = rules.session
@@ -284,7 +284,7 @@ def _riichi(rules: Rules) -> dict[str, object]:
 
 
 def play_asked_for(form: Mapping[str, str]) -> tuple[int, int] | None:
-    """Give the play that an address or a form is about: `play=3-2`, or `table=3&round=2`."""
+    """Return the play that an address or a form is about: `play=3-2`, or `table=3&round=2`."""
     written = form.get("play") or f"{form.get('table', '').strip()}-{form.get('round', '').strip()}"
     found = PLAY.fullmatch(written.strip())
     return (int(found[1]), int(found[2])) if found else None
@@ -330,7 +330,7 @@ class WhatIfPage:
         """What was counted last: a hall's has many pages."""
 
     def routes(self) -> Sequence[Route]:
-        """Give the routes."""
+        """Return the routes."""
         return [self._access.route("/what-if", self.show, "see_room")]
 
     async def show(self, request: Request) -> Response:

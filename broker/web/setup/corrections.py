@@ -90,7 +90,7 @@ class CorrectionsPage:
         self._access, self._folder, self._rulings, self._media = access, folder, rulings, media
 
     def routes(self) -> Sequence[Route]:
-        """Give the routes."""
+        """Return the routes."""
         return [
             self._access.route("/setup", self.show, WHO),
             self._access.route("/setup", self.correct, WHO, ("POST",)),
@@ -112,7 +112,7 @@ class CorrectionsPage:
             return await run_in_threadpool(self._page, request, typed_fields(form, error), error)
 
     async def players(self, _request: Request) -> Response:
-        """Give the list of players as it counts."""
+        """Return the list of players as it counts."""
         text = await run_in_threadpool(lambda: players_csv(self._listed(self._rulings.event)))
         return Response(
             text, media_type="text/csv", headers={"Content-Disposition": f'attachment; filename="{PLAYERS}"'}
@@ -182,7 +182,7 @@ class CorrectionsPage:
         return current_players(event, self._kept() or ())
 
     def _kept(self) -> Sequence[ListedPlayer] | None:
-        """Give the list that is kept beside the plan; None where there is one that cannot be read."""
+        """Return the list that is kept beside the plan; None where there is one that cannot be read."""
         try:
             return read_players(self._folder / PLAYERS)
         except FileNotFoundError:
@@ -248,7 +248,7 @@ class CorrectionsPage:
 
 
 def _after(rulings: RulingService, draft: RulingDraft) -> Event:
-    """Give the event as it would count."""
+    """Return the event as it would count."""
     room = rulings.room
     book = room.book.copy()
     entry = RulingEntry(
@@ -259,7 +259,7 @@ def _after(rulings: RulingService, draft: RulingDraft) -> Event:
 
 
 def _about(book: RulingBook, decision: AnyDecision) -> AnyDecision:
-    """Give what a decision is about: of one that takes back, what was taken back. Raises FormMalformed."""
+    """Return what a decision is about: of one that takes back, what was taken back. Raises FormMalformed."""
     if isinstance(decision, Undo) and decision.ruling in book.entries:
         decision = book.root(book.entries[decision.ruling]).decision
     if not isinstance(decision, PLAN_DECISIONS):

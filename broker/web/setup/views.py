@@ -56,7 +56,7 @@ Values = dict[str, object]
 
 
 def setup_pages(folder: Path, *, first: bool = False, rulings: AuditedRulings | None = None) -> FeaturePages:
-    """Give the desk the set-up of the event in `folder`. `first`: in the place of the room, which there is not yet.
+    """Return the desk the set-up of the event in `folder`. `first`: in the place of the room, which there is not yet.
 
     `rulings`: where a scorer is at work, and the plan is only corrected.
     """
@@ -76,7 +76,7 @@ class SetupPage:
         self._turn = threading.Lock()
 
     def routes(self, *, first: bool = False) -> Sequence[Route]:
-        """Give the routes."""
+        """Return the routes."""
         return [
             *([self._access.route("/", self.lead, WHO)] if first else ()),
             self._access.route("/setup", self.show, WHO),
@@ -86,7 +86,7 @@ class SetupPage:
         ]
 
     def files(self) -> Sequence[Route]:
-        """Give the routes of files that stay as they are once the event has begun."""
+        """Return the routes of files that stay as they are once the event has begun."""
         return [
             self._access.route("/setup/movement.csv", self.movement, WHO),
             self._access.route("/setup/commitment.json", self.commitment, WHO),
@@ -116,21 +116,21 @@ class SetupPage:
         return await run_in_threadpool(self._page, request, {} if done else form, None, done, values)
 
     async def movement(self, _request: Request) -> Response:
-        """Give the movement as a file."""
+        """Return the movement as a file."""
         plan = await run_in_threadpool(setup.plan_of, self._folder)
         return _file(files.movement_csv(plan.plays if plan else ()), "movement.csv", "text/csv")
 
     async def players(self, _request: Request) -> Response:
-        """Give the list of players as a file."""
+        """Return the list of players as a file."""
         path = self._folder / PLAYERS
         return _file(await run_in_threadpool(_text_of, path), PLAYERS, "text/csv")
 
     async def commitment(self, _request: Request) -> Response:
-        """Give what is published before the event."""
+        """Return what is published before the event."""
         return _file(await run_in_threadpool(_text_of, self._folder / COMMITMENT), COMMITMENT, "application/json")
 
     async def carriers(self, request: Request) -> Response:
-        """Give what lies in the carriers, to print: a page a deal, serials and no face."""
+        """Return what lies in the carriers, to print: a page a deal, serials and no face."""
         return await run_in_threadpool(self._carriers, request)
 
     def _carriers(self, request: Request) -> Response:
@@ -147,7 +147,7 @@ class SetupPage:
         return Response(content, media_type="application/pdf", headers=attachment)
 
     def _act(self, request: Request, form: Form) -> tuple[str, Values]:
-        """Do what a form asks for; give what was done, and what is to be shown of what was only checked."""
+        """Do what a form asks for; return what was done, and what is to be shown of what was only checked."""
         actions: dict[str, Callable[[Form], tuple[str, Values]]] = {
             "head": self._head,
             "check_players": self._check_players,

@@ -68,12 +68,12 @@ class Carrying:
 
     @property
     def urgent(self) -> list[CarrierMove]:
-        """Give those for which a table waits."""
+        """Return those for which a table waits."""
         return [move for move in self.moves if move.urgency == "now"]
 
     @property
     def later(self) -> list[CarrierMove]:
-        """Give the others."""
+        """Return the others."""
         return [move for move in self.moves if move.urgency != "now"]
 
 
@@ -94,7 +94,7 @@ class CarriersNow:
         self._kept: _Kept | None = None
 
     def at(self, view: DashboardView) -> Carrying:
-        """Give what holds now; the same object while nothing has changed, and of a great event not all the time."""
+        """Return what holds now; the same object while nothing has changed, and of a great event not all the time."""
         moment, began, kept = self._moments(), self._seconds(), self._kept
         fresh = kept and kept.of == (moment, view.tables) and began < kept.made + OLD_S
         if kept is None or not (fresh or began < kept.until):
@@ -105,7 +105,7 @@ class CarriersNow:
 
 
 def carrying(moment: Snapshot, tables: Iterable[TableView], now: int) -> Carrying:
-    """Give what holds at a moment. Pure."""
+    """Return what holds at a moment. Pure."""
     event, progress = moment.event, progress_of(moment, tables, now)
     round_ = _first_open(event, progress)
     session = session_of_round(event, round_)
@@ -125,7 +125,7 @@ def carrying(moment: Snapshot, tables: Iterable[TableView], now: int) -> Carryin
 
 
 def progress_of(moment: Snapshot, tables: Iterable[TableView], now: int) -> Progress:
-    """Give how far the plays are: as they were really played, and as the tables say of themselves.
+    """Return how far the plays are: as they were really played, and as the tables say of themselves.
 
     A result's time is by its table's clock. A clock that is ahead of ours tells no more than that it is over.
     """
@@ -152,7 +152,7 @@ def progress_of(moment: Snapshot, tables: Iterable[TableView], now: int) -> Prog
 
 
 def _legs(moment: Snapshot) -> Iterable[Leg]:
-    """Give the ways that there really are: none to a play that arbiters have settled without its being played."""
+    """Return the ways that there really are: none to a play that arbiters have settled without its being played."""
     for play in moment.event.plan.plays:
         key = play.table, play.round
         laid = moment.ruled[key][0] if key in moment.ruled else None
@@ -163,7 +163,7 @@ def _legs(moment: Snapshot) -> Iterable[Leg]:
 
 
 def _ms(local: str) -> int:
-    """Give a local time, as the plan has it, in ms since 1970; one that no calendar has is none."""
+    """Return a local time, as the plan has it, in ms since 1970; one that no calendar has is none."""
     try:
         return int(datetime.fromisoformat(local).astimezone().timestamp() * 1000)
     except (ValueError, OverflowError):
@@ -171,13 +171,13 @@ def _ms(local: str) -> int:
 
 
 def _first_open(event: Event, progress: Progress) -> int:
-    """Give the first round that is not over; of an event that is over, its last."""
+    """Return the first round that is not over; of an event that is over, its last."""
     left = (leg.round for leg in progress.legs if leg.key not in progress.recorded)
     return min(left, default=max((play.round for play in event.plan.plays), default=1))
 
 
 def session_of_round(event: Event, round_: int) -> Session:
-    """Give the session of a round; an event whose plan has none is one."""
+    """Return the session of a round; an event whose plan has none is one."""
     for session in event.plan.sessions:
         if session.first_round <= round_ <= session.last_round:
             return session
@@ -206,7 +206,7 @@ class CarriersPage:
         self._feed, self._carriers = feed, carriers
 
     def routes(self, live: LivePages) -> Sequence[Route]:
-        """Give the routes."""
+        """Return the routes."""
         return live.routes("/carriers", self.show, WHO)
 
     def show(self, request: Request, _visitor: Visitor, words: Catalogue) -> LivePage:
@@ -243,7 +243,7 @@ class CarriersPage:
 
 
 def _part(told: Carrying, only: Collection[int]) -> Carrying:
-    """Give what those are told who carry for some tables."""
+    """Return what those are told who carry for some tables."""
     return dataclasses.replace(
         told,
         moves=tuple(move for move in told.moves if move.to_table in only or move.from_table in only),
@@ -253,11 +253,11 @@ def _part(told: Carrying, only: Collection[int]) -> Carrying:
 
 
 def _kept_query(*, every: bool, written: str) -> str:
-    """Give what of the address stays on the next page."""
+    """Return what of the address stays on the next page."""
     kept = {name: text for name, text in (("kind", EVERY if every else ""), ("tables", written)) if text}
     return urlencode(kept) + "&" * bool(kept)
 
 
 def _minutes(ms: int) -> int:
-    """Give a span in whole minutes."""
+    """Return a span in whole minutes."""
     return max(0, round(ms / MINUTE_MS))

@@ -100,7 +100,7 @@ class DashboardRenderer:
         self._renderings = Renderer()
 
     def seen_by(self, view: DashboardView, visitor: Visitor) -> DashboardView:
-        """Give what a visitor may know of a view."""
+        """Return what a visitor may know of a view."""
         if visitor.may("see_room"):
             return view
         kept = self._public
@@ -144,7 +144,7 @@ class DashboardRenderer:
     def room(
         self, view: DashboardView, words: Catalogue, visitor: Visitor = ANYBODY, wanted: CardsWanted = FIRST_CARDS
     ) -> Markup:
-        """Give the part that changes: everything but the head and the banners of the connection."""
+        """Return the part that changes: everything but the head and the banners of the connection."""
         return self.rendering(view, words, visitor, wanted).whole
 
     def rendering(
@@ -191,7 +191,7 @@ class DashboardPage:
         self._pages = pages
 
     def routes(self) -> Sequence[Route]:
-        """Give the routes. Whether the desk is alive is told to everybody, and nothing else."""
+        """Return the routes. Whether the desk is alive is told to everybody, and nothing else."""
         return [
             self._access.route("/", self.page, "see_public"),
             self._access.route("/events", self.events, "see_public"),
@@ -278,14 +278,14 @@ class CardsPage(NamedTuple):
 
     @classmethod
     def of(cls, view: DashboardView, wanted: CardsWanted) -> "CardsPage":
-        """Give the page that is wanted, or the nearest that there is."""
+        """Return the page that is wanted, or the nearest that there is."""
         numbers = [str(table.table) for table in view.tables] if wanted.table else []
         page = str(numbers.index(wanted.table) // CARDS_A_PAGE + 1) if wanted.table in numbers else wanted.page
         leaf = Pagination.at(page, len(view.tables), CARDS_A_PAGE)
         return cls(leaf, view.tables[leaf.lines(CARDS_A_PAGE)])
 
     def way(self, table: int, language: str) -> str:
-        """Give the address of a table's card, as seen from this page."""
+        """Return the address of a table's card, as seen from this page."""
         here = self.leaf.of == 1 or any(one.table == table for one in self.shown)
         return f"#table-{table}" if here else f"/?table={table}&lang={language}#table-{table}"
 
@@ -313,7 +313,7 @@ class CallsPage:
         self._access, self._scorer, self._auth, self._feed = access, scorer, auth, feed
 
     def routes(self) -> Sequence[Route]:
-        """Give the route."""
+        """Return the route."""
         return [self._access.route(ATTENDED_PATH, self.press, CALLS_RIGHT, ("POST",))]
 
     async def press(self, request: Request) -> Response:
@@ -341,7 +341,7 @@ class CallsPage:
                 raise _NoNews
 
     def _work(self, action: str, value: str, who: Account) -> tuple[str, Callable[[], bool]]:
-        """Give what it is about, and what is to be done. Raises NoCall, AlertGone, FormMalformed."""
+        """Return what it is about, and what is to be done. Raises NoCall, AlertGone, FormMalformed."""
         attended = self._scorer.attended
         if action in ("go", "stay"):
             table, seen = self._call(value)

@@ -31,7 +31,7 @@ class DevicesThread(Protocol):
 
 
 def devices_pages(scorer: DevicesThread, auth: Authentication) -> FeaturePages:
-    """Give the desk this page; the page of orders leads to it."""
+    """Return the desk this page; the page of orders leads to it."""
 
     def routes(access: Access, _: ViewFeed) -> Sequence[Route]:
         return DevicesPage(access, scorer, auth).routes()
@@ -46,7 +46,7 @@ class DevicesPage:
         self._access, self._scorer, self._auth = access, scorer, auth
 
     def routes(self) -> Sequence[Route]:
-        """Give the routes."""
+        """Return the routes."""
         return [
             self._access.route("/devices", self.show, WHO),
             self._access.route("/devices", self.hand_over, WHO, ("POST",)),

@@ -47,11 +47,11 @@ class EventPin:
 
     @classmethod
     def beside(cls, passwords: Path) -> "EventPin":
-        """Give the one of an event whose tables have these passwords."""
+        """Return the one of an event whose tables have these passwords."""
         return cls(passwords.with_name(PIN_FILE))
 
     def kept(self) -> StoredPin | None:
-        """Give what is kept; None where no PIN was set. Raises NothingToPairWith where the file cannot be used."""
+        """Return what is kept; None where no PIN was set. Raises NothingToPairWith where the file cannot be used."""
         try:
             hashed, *times = self.path.read_text(encoding="ascii").split()
             (set_at,) = times or ("0",)
@@ -62,7 +62,7 @@ class EventPin:
             raise NothingToPairWith(f"{self.path.name} holds no PIN's hash: set the PIN again") from None
 
     def hashed(self) -> str | None:
-        """Give the hash; None where no PIN was set. Raises NothingToPairWith where the file cannot be used."""
+        """Return the hash; None where no PIN was set. Raises NothingToPairWith where the file cannot be used."""
         kept = self.kept()
         return kept and kept.hash
 
@@ -87,7 +87,7 @@ class EventPin:
             raise NothingToPairWith(f"the PIN cannot be kept: {error.strerror}") from None
 
     def _last(self) -> int:
-        """Give when the last one was set: a clock that was put back must not make the next one older."""
+        """Return when the last one was set: a clock that was put back must not make the next one older."""
         try:
             kept = self.kept()
         except NothingToPairWith:

@@ -51,7 +51,7 @@ class GridPage:
         self._rows: tuple[Snapshot, Sequence[TableView], tuple[GridRow, ...]] | None = None
 
     def routes(self, live: LivePages) -> Sequence[Route]:
-        """Give the routes."""
+        """Return the routes."""
         return live.routes("/grid", self.show, "see_room")
 
     def show(self, request: Request, visitor: Visitor, words: Catalogue) -> LivePage:
@@ -81,13 +81,13 @@ class GridPage:
         return LivePage("grid.html", words.say("grid"), values)
 
     def _all(self, moment: Snapshot, tables: Sequence[TableView]) -> tuple[GridRow, ...]:
-        """Give the rows of all tables, made once for all readers of a moment."""
+        """Return the rows of all tables, made once for all readers of a moment."""
         if self._rows is None or self._rows[0] is not moment or self._rows[1] is not tables:
             self._rows = moment, tables, grid(moment, tables).rows
         return self._rows[2]
 
     def _outstanding(self, visitor: Visitor, view: DashboardView) -> list[Outstanding]:
-        """Give the deals that some table has yet to play, and where their carriers are.
+        """Return the deals that some table has yet to play, and where their carriers are.
 
         Of many those come first of which the fewest plays are missing.
         """
@@ -108,7 +108,7 @@ class WirePage:
         self._wire = wire
 
     def routes(self, live: LivePages) -> Sequence[Route]:
-        """Give the routes."""
+        """Return the routes."""
         return live.routes("/wire", self.show, "see_room")
 
     def show(self, request: Request, _visitor: Visitor, words: Catalogue) -> LivePage:

@@ -80,7 +80,7 @@ class KeptOrder:
     given: OrderGiven
 
     def id_at(self, table: int) -> str:
-        """Give the id of the message to one of its tables, by which the table says that it carried the order out."""
+        """Return the id of the message to one of its tables, by which the table says that it carried the order out."""
         return f"{self.id}-{table}"
 
 
@@ -97,7 +97,7 @@ def read_order(
 
 
 def read_reason(typed: str) -> str:
-    """Give a reason as it is kept. Raises BadOrder."""
+    """Return a reason as it is kept. Raises BadOrder."""
     reason = " ".join(typed.split())
     if not 1 <= len(reason) <= LONGEST_REASON or not reason.isprintable():
         raise BadOrder(f"a reason has 1 to {LONGEST_REASON} printable characters")
@@ -140,7 +140,7 @@ class Orders:
         _refuse_again(self._store.rows(SELECT_BY_ID, id_), given)
 
     def newest(self, count: int) -> list[KeptOrder]:
-        """Give the last orders, newest first. Raises PeopleStoreBroken."""
+        """Return the last orders, newest first. Raises PeopleStoreBroken."""
         query = "SELECT number, id, at, who, body FROM orders ORDER BY number DESC LIMIT ?"
         return [_stored_order(row) for row in self._store.rows(query, count)]
 
@@ -166,7 +166,7 @@ ORDER_OUTCOMES: Final[tuple[OrderOutcome, ...]] = get_args(OrderOutcome)
 
 
 def order_outcomes(kept: KeptOrder, said: Mapping[int, TableView]) -> dict[OrderOutcome, list[int]]:
-    """Give the tables of an order by what became of it there; a table of which nothing is known has yet to hear it."""
+    """The tables of an order by what became of it there; a table of which nothing is known has yet to hear it."""
     found: dict[OrderOutcome, list[int]] = {fate: [] for fate in ORDER_OUTCOMES}
     for number in kept.given.tables:
         table = said.get(number)
@@ -277,7 +277,7 @@ class DeskLink:
         self._link.start()
 
     def wait(self, seconds: float) -> bool:
-        """Wait until the broker has accepted us for the first time; say whether it has."""
+        """Wait until the broker has accepted us for the first time; return whether it has."""
         return self._connected.wait(seconds)
 
     def stop(self) -> None:
@@ -311,7 +311,7 @@ class OrdersPage:
         self._access, self._orders, self._feed = access, orders, feed
 
     def routes(self) -> Sequence[Route]:
-        """Give the routes."""
+        """Return the routes."""
         return [
             self._access.route("/orders", self.show, "give_orders"),
             self._access.route("/orders", self.give, "give_orders", ("POST",)),
@@ -326,7 +326,7 @@ class OrdersPage:
         )
 
     async def give(self, request: Request) -> Response:
-        """Give an order. The page is then asked for anew: who loads it again gives nothing."""
+        """Return an order. The page is then asked for anew: who loads it again gives nothing."""
         form: Form = {}
         try:
             form = await read_form(request, visitor_of(request))
@@ -382,14 +382,14 @@ class OrdersPage:
 
 
 def _ticked_tables(form: Form) -> list[int]:
-    """Give the tables that are ticked: a field a table, as no field may come twice."""
+    """Return the tables that are ticked: a field a table, as no field may come twice."""
     return [
         table for name in form if name.startswith("table-") for table in _written_tables(name.removeprefix("table-"))
     ]
 
 
 def _written_tables(written: str) -> list[int]:
-    """Give tables that are written; none where they cannot be read."""
+    """Return tables that are written; none where they cannot be read."""
     try:
         return tables_of(written)
     except TablesUnreadable:

@@ -72,7 +72,7 @@ MINUTE: Final = 60_000
 
 
 def monotonic_ms() -> int:
-    """Give a clock that nobody puts back."""
+    """Return a clock that nobody puts back."""
     return time.monotonic_ns() // 1_000_000
 
 
@@ -96,7 +96,7 @@ class BrokerForTables:
         return EventPin.beside(self.passwords)
 
     def pairing(self, table: int, asked: str) -> Pairing:
-        """Give what a table's device needs. Raises NothingToPairWith."""
+        """Return what a table's device needs. Raises NothingToPairWith."""
         try:
             _, password = Credentials.load(self.passwords).table(table)
             ca = self.ca.read_text(encoding="ascii") if self.ca else None
@@ -114,7 +114,7 @@ def pairing_pages(
     names: Sequence[str] = (),
     clock: Callable[[], int] = monotonic_ms,
 ) -> FeaturePages:
-    """Give the desk its page for pairing. `names`: those by which tables can ask for it; `clock` is monotonic, ms."""
+    """Return the desk its page for pairing. `names`: those by which tables can ask for it; `clock` is monotonic, ms."""
 
     def routes(access: Access, feed: ViewFeed) -> Sequence[Route]:
         return PairingPage(access, feed, auth, broker, pairings, names, clock).routes()
@@ -140,7 +140,7 @@ class PairingPage:
         self._refused, self._counting = RepeatFilter(), threading.Lock()
 
     def routes(self) -> Sequence[Route]:
-        """Give the routes. A device has no session: its proof is what lets it in."""
+        """Return the routes. A device has no session: its proof is what lets it in."""
         return [
             self._access.route("/pairing", self.show, WHO),
             self._access.route("/pairing", self.open, WHO, ("POST",)),
@@ -198,7 +198,7 @@ class PairingPage:
         self._note(request, action, ",".join(map(str, about)))
 
     def _chosen(self, form: Form) -> list[int]:
-        """Give the tables that are asked for. Raises NoTableChosen, TableHasDevice."""
+        """Return the tables that are asked for. Raises NoTableChosen, TableHasDevice."""
         known = {table.table: table for table in self._feed.current.tables}
         asked = {*_ticked(form), *tables_among(known, form.get("tables", ""))}
         free = [table.table for table in known.values() if not _has_device(table) and table.table not in asked]
@@ -243,7 +243,7 @@ class PairingPage:
         return render_page(request, "pairing.html", "pairing", visitor_of(request), error=error, values=values)
 
     def _of_pin(self) -> dict[str, object]:
-        """Give what the page says of the arbiters' PIN. A file that cannot be used is as none: it is set again."""
+        """Return what the page says of the arbiters' PIN. A file that cannot be used is as none: it is set again."""
         try:
             return {"pin": self._broker.pin.hashed(), "pins": self._broker.pin.at_tables(self._feed.current.tables)}
         except NothingToPairWith:
@@ -253,7 +253,7 @@ class PairingPage:
         return qr(pairing_text(PairingOffer(host, port, one.code, self._pairings.fingerprint)))
 
     def _host(self, request: Request) -> str:
-        """Give the name by which tables ask for the desk: this page's, where it is not this machine's own."""
+        """Return the name by which tables ask for the desk: this page's, where it is not this machine's own."""
         here = request.url.hostname or ""
         return next(iter(self._names), here) if here in LOOPBACK_NAMES else here
 

@@ -80,7 +80,7 @@ class PairingCodes:
             self._withdraw(table)
 
     def newest(self, now: int) -> list[PendingCode]:
-        """Give the newest of each table that is still to be seen, by table."""
+        """Return the newest of each table that is still to be seen, by table."""
         with self._lock:
             of_table = {one.table: one for one in self._all if now < one.until}
         return [one for _, one in sorted(of_table.items()) if not one.withdrawn]
@@ -111,7 +111,7 @@ class PairingCodes:
                 raise
 
     def _meant(self, proof: str, salt: str, now: int) -> tuple[PendingCode, PairingKeys] | None:
-        """Give the code that was proven. Its keys are made here, of the device's salt: that takes its time."""
+        """Return the code that was proven. Its keys are made here, of the device's salt: that takes its time."""
         with self._lock:
             newest = self._all[::-1]
         waiting = [one for one in newest if one.state(now) == "open"]

@@ -56,7 +56,7 @@ class Table:
         return found
 
     def left(self) -> list[Report]:
-        """Give what was told and not asked for."""
+        """Return what was told and not asked for."""
         return [self._told.get_nowait()[1] for _ in range(self._told.qsize())]
 
 
@@ -84,7 +84,7 @@ def edge_to_report(table: Table, presses: int = PRESSES) -> tuple[list[float], l
 
 
 def pairs_in_order(table: Table, pairs: int = PRESSES) -> int:
-    """Press two buttons a millisecond apart, so often; give how many pairs were told in their order."""
+    """Press two buttons a millisecond apart, so often; return how many pairs were told in their order."""
     right = 0
     for at in range(pairs):
         first, second = SEATS[at % 4], SEATS[(at + 1 + at // 4 % 3) % 4]
@@ -110,7 +110,7 @@ def push(cable: WaitableCable, piece: bytes) -> None:
 
 
 def garbage_to_table(total: int = BYTES) -> tuple[list[Report], int]:
-    """Send garbage through a pseudo-terminal; give what was told besides silence, and by how many KB memory grew."""
+    """Send garbage through a pseudo-terminal; return what was told besides silence, and by how many KB memory grew."""
     told = queue.Queue[Report]()
     with BoxSimulator() as twin, ButtonBox(str(twin.path), told.put) as box:
         while told.get(timeout=30) != Health("buttons", None):
@@ -129,7 +129,7 @@ def garbage_to_table(total: int = BYTES) -> tuple[list[Report], int]:
 
 
 def garbage_to_box(total: int = BYTES) -> list[bytes]:
-    """Send garbage to a box; give the edges it said, and what it answers in the end."""
+    """Send garbage to a box; return the edges it said, and what it answers in the end."""
     ticks = iter(range(0, 1 << 40, 1000))
     box = SimulatedPico(lambda: next(ticks) % (1 << 30), 1)
     said = b""
@@ -141,7 +141,7 @@ def garbage_to_box(total: int = BYTES) -> list[bytes]:
 
 
 def garbage_to_micropython(total: int = BYTES) -> int:
-    """Send garbage to a box in real MicroPython; give the most bytes of its memory that were in use."""
+    """Send garbage to a box in real MicroPython; return the most bytes of its memory that were in use."""
     ticks = iter(range(0, 1 << 40, 1000))
     most = 0
     with tempfile.TemporaryDirectory() as folder, MicroPython(flash(Path(folder))) as micropython:

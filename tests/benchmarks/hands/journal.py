@@ -139,7 +139,7 @@ class Bench:
 
 
 def pressed(address: str, presses: int) -> dict[str, list[float]]:
-    """Give in ms for each press, after its edge: when the loop began to write it, when it was durable; and `Bare`."""
+    """Return in ms for each press, after its edge: when the loop began to write it, when it was durable; and `Bare`."""
     taken: dict[str, list[float]] = {"edge to the loop": [], "edge to durable": []}
     with tempfile.TemporaryDirectory() as folder, Bench(Path(folder), address) as bench, Bare(Path(folder)) as bare:
         for number in range(presses + 1):
@@ -158,7 +158,7 @@ def pressed(address: str, presses: int) -> dict[str, list[float]]:
 
 
 def noticed() -> tuple[list[float], list[float]]:
-    """Give in ms how long after the cable was pulled the screen showed it, and after it was back that all is well."""
+    """Return in ms how long after the cable was pulled the screen showed it, and after it was back that all is well."""
     out, back = list[float](), list[float]()
     with tempfile.TemporaryDirectory() as folder, Bench(Path(folder), "sim://box") as bench:
         assert isinstance(bench.fingers, BoxFingers)

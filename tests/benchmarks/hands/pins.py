@@ -30,7 +30,7 @@ Edge = tuple[int, Seat, bool]
 
 
 def bouncing(seat: Seat, at: int, *, closed: bool, bounces: int, chance: Random) -> list[Edge]:
-    """Give the edges of a contact that moves, in ns of the clock."""
+    """Return the edges of a contact that moves, in ns of the clock."""
     edges = [(at, seat, closed)]
     for _ in range(bounces):
         for back in (not closed, closed):
@@ -53,7 +53,7 @@ class Table:
             self.told.put((report, time.monotonic_ns()))
 
     def press(self, *seats: Seat) -> list[tuple[Pressed, int]]:
-        """Let seats press one after the other, then all let go; give what was told of it, and when."""
+        """Let seats press one after the other, then all let go; return what was told of it, and when."""
         start = time.monotonic_ns() + 2 * MS
         self._happen(self._edges(seats, start, closed=True))
         told = [self.told.get(timeout=PATIENCE_S) for _ in seats]
@@ -78,12 +78,12 @@ class Table:
 
 
 def percentile(values: list[float], share: float) -> float:
-    """Give the value that this share of all does not exceed."""
+    """Return the value that this share of all does not exceed."""
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
 def measure(pairs: int, bounces: int) -> tuple[int, list[float]]:
-    """Give how many pairs were told in the right order, and how many ms each press took from edge to report."""
+    """Return how many pairs were told in the right order, and how many ms each press took from edge to report."""
     chance, right, took = Random(11), 0, list[float]()
     table = Table(bounces)
     with table.buttons:

@@ -45,7 +45,7 @@ class Bench:
         return self.opened.hand
 
     def until(self, last: Callable[[Report], bool]) -> list[Report]:
-        """Give what is told up to this."""
+        """Return what is told up to this."""
         told = [self.told.get(timeout=DEADLINE_S)]
         while not last(told[-1]):
             told.append(self.told.get(timeout=DEADLINE_S))
@@ -86,7 +86,7 @@ def bursts(plain: PlainNumbers, length: int) -> str:
 
 
 def latencies() -> list[float]:
-    """Give the ms from before the first byte is sent until the report is taken."""
+    """Return the ms from before the first byte is sent until the report is taken."""
     bench, taken = Bench(), list[float]()
     with bench.opened:
         for at in range(SCANS):
@@ -98,7 +98,7 @@ def latencies() -> list[float]:
 
 
 def plugging() -> tuple[list[float], list[float]]:
-    """Give the seconds until pulling is told, and until putting back is."""
+    """Return the seconds until pulling is told, and until putting back is."""
     bench, pulled, back = Bench(), list[float](), list[float]()
     with bench.opened:
         for _ in range(PULLS):

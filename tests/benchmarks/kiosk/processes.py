@@ -47,7 +47,7 @@ def kiosk(phase: Phase) -> Iterator[subprocess.Popen[str]]:
 
 
 def _first_picture(running: subprocess.Popen[str]) -> tuple[int, float]:
-    """Give when the first picture was there, ns, and the seconds of the processor until then."""
+    """Return when the first picture was there, ns, and the seconds of the processor until then."""
     assert running.stdout is not None
     for line in running.stdout:
         if line.startswith("first picture"):

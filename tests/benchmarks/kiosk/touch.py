@@ -78,7 +78,7 @@ def _touch(window: Seen, boxes: dict[str, tuple[int, int]], stop: threading.Even
 
 
 def _once(window: Seen, at: tuple[int, int], number: int) -> float | None:
-    """Touch a button that has been there for long enough; give the ms from letting go to the picture, if it came."""
+    """Touch a button that has been there for long enough; return the ms from letting go to the picture, if it came."""
     time.sleep(0.45 + Random(number).random() / 30)
     for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
         window.drawn.clear()

@@ -25,12 +25,12 @@ Win = tuple[RiichiHand, RiichiSituation]
 
 
 def as_the_library_has_it(profile: RiichiProfile) -> RiichiProfile:
-    """Give a profile with the fu of the replacement tile that the library always gives."""
+    """Return a profile with the fu of the replacement tile that the library always gives."""
     return replace(profile, fu=replace(profile.fu, replacement_tile=load_riichi("riichi-tenhou").fu.replacement_tile))
 
 
 def verdict(win: Win, profile: RiichiProfile) -> str:
-    """Say how the two counts compare for one hand."""
+    """Return how the two counts compare for one hand."""
     found = _compared(win, profile)
     if found == "differ" and win[1].rinshan and profile.fu.replacement_tile.value == 0:
         return "agree but for the option" if _compared(win, as_the_library_has_it(profile)) == "agree" else "differ"
@@ -49,7 +49,7 @@ def _compared(win: Win, profile: RiichiProfile) -> str:
 
 
 def verdicts(profile: RiichiProfile, hands: int, seed: int) -> tuple[Counter[str], list[Win]]:
-    """Compare many hands; give how often each verdict came, and the first hands that differ."""
+    """Compare many hands; return how often each verdict came, and the first hands that differ."""
     chance = Random(seed)
     found: Counter[str] = Counter()
     different: list[Win] = []

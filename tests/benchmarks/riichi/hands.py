@@ -15,7 +15,7 @@ LIKELY_RED: Final = 0.4
 
 
 def winning_hand(chance: Random) -> tuple[RiichiHand, RiichiSituation]:
-    """Give a hand and how it won."""
+    """Return a hand and how it won."""
     while True:
         hand = _seven_pairs(chance) if chance.random() < RARE else _regular(chance)
         said = situation(hand, chance) if hand else None
@@ -73,7 +73,7 @@ def _kinds(suits: str) -> list[str]:
 
 
 def situation(hand: RiichiHand, chance: Random) -> RiichiSituation | None:
-    """Give a situation for a hand; None where it has too many of the indicators."""
+    """Return a situation for a hand; None where it has too many of the indicators."""
     indicators = tuple(chance.choice(KINDS) for _ in range(chance.randint(1, 3)))
     seen = Counter((*hand.all_tiles, *indicators))
     if max(seen.values()) > 4:

@@ -35,7 +35,7 @@ def library(hand: RiichiHand, said: RiichiSituation) -> None:
 def milliseconds(
     count: Callable[[RiichiHand, RiichiSituation], None], hands: list[tuple[RiichiHand, RiichiSituation]]
 ) -> list[float]:
-    """Give how long each hand took on the processor, whatever else runs on it."""
+    """Return how long each hand took on the processor, whatever else runs on it."""
     taken = []
     for hand, said in hands:
         start = time.thread_time()

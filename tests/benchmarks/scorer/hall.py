@@ -34,7 +34,7 @@ TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 @contextmanager
 def scorer(folder: Path, broker: Broker) -> Iterator[tuple[DemoProcess, str]]:
-    """Run an event's scorer; give it and the desk's address."""
+    """Run an event's scorer; return it and the desk's address."""
     heard: queue.SimpleQueue[str] = queue.SimpleQueue()
     words = ["scorer", str(folder), "--broker", f"127.0.0.1:{broker.port}", "--desk-port", "0"]
     child = DemoProcess("scorer", words, lambda _, line: heard.put(line))
@@ -45,13 +45,13 @@ def scorer(folder: Path, broker: Broker) -> Iterator[tuple[DemoProcess, str]]:
 
 
 def cpu_s(pid: int | None) -> float:
-    """Give the processor time that a process has had."""
+    """Return the processor time that a process has had."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def waited_s(pid: int | None) -> float:
-    """Give for how long a process was ready to run and had no processor: what others on the machine cost it."""
+    """Return for how long a process was ready to run and had no processor: what others on the machine cost it."""
     found = 0.0
     for thread in Path(f"/proc/{pid}/task").glob("*/schedstat"):
         found += int(thread.read_text().split()[1]) / 1e9
@@ -59,13 +59,13 @@ def waited_s(pid: int | None) -> float:
 
 
 def memory_mb(pid: int) -> float:
-    """Give the most memory that a process has had."""
+    """Return the most memory that a process has had."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next(int(line.split()[1]) / 1e3 for line in lines if line.startswith("VmHWM:"))
 
 
 def published(store: Path) -> tuple[watching.Seen, watching.Seen]:
-    """Give when each result was published, as its table said, and when the scorer had it in hand."""
+    """Return when each result was published, as its table said, and when the scorer had it in hand."""
     said: watching.Seen = {}
     taken: watching.Seen = {}
     with closing(SqliteReader(store, NAME)) as reader:

@@ -44,7 +44,7 @@ def speak(folder: str, port: str, table: str, count: str) -> None:
 
 
 def measured(kind: Kind, count: int, take: Callable[[Address, Path, int], float]) -> float:
-    """Give messages a second: `take` says when the first and the last had come."""
+    """Return messages a second: `take` says when the first and the last had come."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         known = Credentials.ensure(folder / "credentials.json", TABLES)

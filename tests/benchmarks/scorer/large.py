@@ -14,7 +14,7 @@ OUTCOMES = (Outcome("discard", {"east": 18}, "north"), Outcome("self_drawn", {"s
 
 
 def large_folder(tables: int, rounds: int) -> tuple[Plan, list[DealRecord], Registry]:
-    """Give what an event's folder holds: tables x rounds plays, with as many deals as tables."""
+    """Return what an event's folder holds: tables x rounds plays, with as many deals as tables."""
     plays = tuple(
         BookedPlay(round_, table, (table + round_) % tables + 1, {seat: f"p{table}-{seat}" for seat in SEATS})
         for round_ in range(1, rounds + 1)
@@ -28,12 +28,12 @@ def large_folder(tables: int, rounds: int) -> tuple[Plan, list[DealRecord], Regi
 
 
 def large_event(tables: int, rounds: int) -> Event:
-    """Give the same, checked. Raises BadEvent."""
+    """Return the same, checked. Raises BadEvent."""
     return Event(*large_folder(tables, rounds))
 
 
 def plays(event: Event) -> Iterator[LogMessage]:
-    """Give what tables say of all plays, round by round: trays restored, and the result."""
+    """Return what tables say of all plays, round by round: trays restored, and the result."""
     payments = load_mcr("oedmc-2020").payments
     outcomes = [(outcome, seat_points(outcome, payments)) for outcome in OUTCOMES]
     for number, play in enumerate(event.plan.plays):
@@ -55,7 +55,7 @@ def plays(event: Event) -> Iterator[LogMessage]:
 
 
 def calls(event: Event, table: int, count: int) -> Iterator[LogMessage]:
-    """Give facts of one table that are about nothing but being stored."""
+    """Return facts of one table that are about nothing but being stored."""
     deal = event.bookings[table, 1].deal
     for seq in range(1, count + 1):
         yield _said(table, seq, Call(round=1, deal=deal, open=seq % 2 == 1))

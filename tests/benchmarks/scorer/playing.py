@@ -37,7 +37,7 @@ class Step:
 
 
 def steps(event: Event, rate: float, seconds: float) -> Iterator[tuple[float, Step]]:
-    """Give what all tables say, and when (s from the beginning): so many results a second, for so long."""
+    """Return what all tables say, and when (s from the beginning): so many results a second, for so long."""
     said = (one for one in plays(event) if one.table <= rate * ROUND_S)
     pairs = zip(range(int(rate * seconds)), said, said, strict=False)
     courses = (_course(number / rate, restored, result) for number, restored, result in pairs)
@@ -78,7 +78,7 @@ def hello(table: int) -> Step:
 
 
 def lost(table: int) -> bytes:
-    """Give a table's last will."""
+    """Return a table's last will."""
     return _says(table, "lost", "waiting").payload()
 
 
@@ -105,5 +105,5 @@ def _says(
 
 
 def now_ms() -> int:
-    """Give the wall clock."""
+    """Return the wall clock."""
     return time.time_ns() // 1_000_000

@@ -59,7 +59,7 @@ class Reader:
 
 @contextmanager
 def browser(url: str) -> Iterator[Page]:
-    """Give the page in a Chromium that notes when plays appear."""
+    """Return the page in a Chromium that notes when plays appear."""
     with sync_playwright() as playwright:
         program = shutil.which("chromium")
         chromium = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
@@ -79,13 +79,13 @@ PAINTED: Final = """
 
 
 def first_paint_ms(page: Page) -> float:
-    """Give how long it took from asking for the page to its first picture."""
+    """Return how long it took from asking for the page to its first picture."""
     took: Any = page.evaluate(PAINTED)  # `wait_for_function` is refused by the desk's content security policy
     return float(took)
 
 
 def seen_in(page: Page) -> Seen:
-    """Give when each play appeared in the browser."""
+    """Return when each play appeared in the browser."""
     noted: dict[str, float] = page.evaluate("window.seen")
     keys = {key: key.split("-") for key in noted}
     return {(int(parts[3]), int(parts[1])): noted[key] for key, parts in keys.items()}

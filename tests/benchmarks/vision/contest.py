@@ -31,7 +31,7 @@ class Contestant:
 
 
 def serial_of(text: str) -> int | None:
-    """Give the serial that a word names, with or without a set's letter; None where it is none."""
+    """Return the serial that a word names, with or without a set's letter; None where it is none."""
     found = _NUMBER.fullmatch(text.strip().upper())
     serial = int(found[1]) if found else 0
     return serial if 1 <= serial <= LAST_SERIAL else None

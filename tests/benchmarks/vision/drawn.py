@@ -39,17 +39,17 @@ class Laid:
     ink: Quad
 
     def moved(self, right: int, down: int) -> "Laid":
-        """Give the tile elsewhere in the plane."""
+        """Return the tile elsewhere in the plane."""
         by = np.array([right, down])
         return Laid(self.serial, self.quad + by, self.ink + by)
 
     def turned(self, side: int) -> "Laid":
-        """Give the tile turned with its plane, a square, as `numpy.rot90` does: a quarter to the left."""
+        """Return the tile turned with its plane, a square, as `numpy.rot90` does: a quarter to the left."""
         quad, ink = (np.column_stack([points[:, 1], side - points[:, 0]]) for points in (self.quad, self.ink))
         return Laid(self.serial, quad, ink)
 
     def seen(self, camera: Homography) -> Tile:
-        """Give the tile as a camera sees it; a number that may be another one upside down need not be read."""
+        """Return the tile as a camera sees it; a number that may be another one upside down need not be read."""
         readable = not _TORN.issuperset(f"{self.serial:03d}")
         return Tile(project(camera, self.quad), project(camera, self.ink), self.serial, is_back=True, readable=readable)
 

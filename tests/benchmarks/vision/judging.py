@@ -34,7 +34,7 @@ def judge(scene: Scene, told: Sequence[Told]) -> Counter[str]:
 
 
 def _tile_at(tiles: Sequence[Tile], spot: Points) -> int | None:
-    """Give the tile whose back a spot lies on: of several that overlap the one whose middle is nearest."""
+    """Return the tile whose back a spot lies on: of several that overlap the one whose middle is nearest."""
     on = [number for number, tile in enumerate(tiles) if _is_inside(tile, spot)]
     return min(on, key=lambda number: float(np.linalg.norm(tiles[number].middle - spot)), default=None)
 

@@ -12,7 +12,7 @@ from vision.reader import read_picture
 
 
 def contestants() -> list[Contestant]:
-    """Give our two entries."""
+    """Return our two entries."""
     return [
         Contestant("ours", ALL, _whole, ours=True),
         Contestant("ours, marks alone", ALL, _crops, on_crops=True, ours=True),

@@ -63,7 +63,7 @@ class Rapid:
 
 
 def contestants() -> list[Contestant]:
-    """Give RapidOCR's entries; raises NotHereError."""
+    """Return RapidOCR's entries; raises NotHereError."""
     rapid = Rapid()
     return [
         Contestant("RapidOCR", PRINTED, rapid.whole),

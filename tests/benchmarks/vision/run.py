@@ -56,7 +56,7 @@ def _look(one: Contestant, scene: Scene) -> Outcome:
 
 
 def _timed(one: Contestant, scene: Scene) -> tuple[Sequence[Told], float]:
-    """Give what is told, and the median of the milliseconds that it takes."""
+    """Return what is told, and the median of the milliseconds that it takes."""
     spent: list[float] = []
     while len(spent) < _TIMES and sum(spent) < _LONG:
         began = perf_counter()

@@ -57,12 +57,12 @@ class Scene:
 
 
 def sides(quad: Quad) -> tuple[float, float]:
-    """Give width and height of a quad, pixels."""
+    """Return width and height of a quad, pixels."""
     return float(np.linalg.norm(quad[1] - quad[0])), float(np.linalg.norm(quad[3] - quad[0]))
 
 
 def scene_files(folder: Path) -> list[Path]:
-    """Give the truth files of a folder; styles and difficulties take turns, so that the first few have all of them."""
+    """The truth files of a folder; styles and difficulties take turns, so that the first few have all of them."""
     by_kind: dict[tuple[str, str], list[Path]] = {}
     for path in sorted(folder.glob("*.json")):
         truth = json.loads(path.read_text(encoding="utf-8"))

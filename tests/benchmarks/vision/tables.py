@@ -15,7 +15,7 @@ _DIFFICULTIES: Final = ("easy", "medium", "hard")
 
 
 def tables(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Give a table for whole pictures and one for crops: first all of each style, then by difficulty."""
+    """Return a table for whole pictures and one for crops: first all of each style, then by difficulty."""
     for title, on_crops in (("Whole pictures", False), ("Marks alone, by the tiles' true corners", True)):
         chosen = [one for one in outcomes if one.by.on_crops == on_crops]
         yield f"\n{title}\n{_HEAD}"
@@ -37,7 +37,7 @@ def _block(title: str, outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def _by_name(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
-    """Give the outcomes of each contestant, in the order in which they took part."""
+    """Return the outcomes of each contestant, in the order in which they took part."""
     names = list(dict.fromkeys(one.by.name for one in outcomes))
     parted = groupby(sorted(outcomes, key=lambda one: names.index(one.by.name)), key=lambda one: one.by.name)
     return {name: list(rows) for name, rows in parted}
@@ -59,12 +59,12 @@ def _share(part: int, whole: int) -> str:
 
 
 def _ratio(rows: Sequence[Outcome], ours: Sequence[Outcome]) -> str:
-    """Say how many times as long as ours something takes, over the same pictures."""
+    """Return how many times as long as ours something takes, over the same pictures."""
     return f"{sum(one.ms for one in rows) / sum(one.ms for one in ours):.2g} times as fast"
 
 
 def times_by_kind(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Say how long whole pictures of trays, carriers, heaps and single tiles take, by their width."""
+    """Return how long whole pictures of trays, carriers, heaps and single tiles take, by their width."""
     whole = [one for one in outcomes if not one.by.on_crops]
     ours = {one.scene: one.ms for one in whole if one.by.ours}
     yield "\nWhole pictures, by scene: median ms; how many times as long as ours on the same pictures, median"

@@ -73,7 +73,7 @@ class Tesseract:
 
 
 def contestants() -> list[Contestant]:
-    """Give Tesseract's entries; raises NotHereError."""
+    """Return Tesseract's entries; raises NotHereError."""
     sparse, line = Tesseract("SPARSE_TEXT", ""), Tesseract("SINGLE_LINE", _SIGNS)
     return [
         Contestant("Tesseract", PRINTED, sparse.whole),

@@ -30,7 +30,7 @@ Try = tuple[int, zxingcpp.Binarizer]
 
 
 def contestants() -> list[Contestant]:
-    """Give zxing-cpp's entries."""
+    """Return zxing-cpp's entries."""
     return [
         Contestant("zxing-cpp", LABELS, _whole),
         Contestant("zxing-cpp, one try", LABELS, partial(_crops, _ONCE), on_crops=True),

@@ -23,7 +23,7 @@ def ask_bytes(command: str, said: bytes, *, options: tuple[str, ...] = ()) -> li
 
 
 def code(answer: Any) -> str:  # noqa: ANN401 - any JSON
-    """Give the code of an error, which must have exactly a code and a message."""
+    """Return the code of an error, which must have exactly a code and a message."""
     assert set(answer) == {"error"}
     assert set(answer["error"]) == {"code", "message"}
     assert answer["error"]["message"] != ""

@@ -27,7 +27,7 @@ def export(*said: object, given: str | None = None) -> Result:
 
 
 def ended(result: Result) -> tuple[int, str]:
-    """Give exit code and the code of what was wrong."""
+    """Return exit code and the code of what was wrong."""
     return result.exit_code, result.stderr.split(": ")[1] if result.exit_code else result.stderr
 
 
@@ -122,7 +122,7 @@ def test_an_ema_report_names_who_has_no_number(over: Path, tmp_path: Path) -> No
 
 
 def faces(text: str) -> bool:
-    """Say whether a text tells any hand."""
+    """Return whether a text tells any hand."""
     return "[Walls" in text or '[Deal "c' in text
 
 
@@ -187,7 +187,7 @@ def test_the_scorer_s_own_file_of_standings_is_no_export(over: Path) -> None:
 
 
 def scored(lines: str) -> dict[str, tuple[int, int]]:
-    """Give places and IMPs that `homologue score` makes of lines."""
+    """Return places and IMPs that `homologue score` makes of lines."""
     answer = json.loads(CliRunner().invoke(homologue, ["score", "--json"], input=lines).output)
     return {row["player"]: (row["place"], row["imp"]) for row in answer["standings"]}
 

@@ -139,7 +139,7 @@ RON: dict[str, Any] = {"type": "ron", "winner": 1, "loser": 2, "han": 4, "fu": 3
 
 @pytest.fixture
 def ours(tmp_path: Path) -> str:
-    """Give a file: Montréal's rules under another id, with kiriage."""
+    """Return a file: Montréal's rules under another id, with kiriage."""
     text = riichi_profile_text("riichi-montreal").replace('"riichi-montreal"', '"our-riichi"', 1)
     path = tmp_path / "ours.toml"
     path.write_text(text.replace("[points.kiriage]\nvalue = false", "[points.kiriage]\nvalue = true"), encoding="utf-8")

@@ -42,7 +42,7 @@ POINTS: Final[dict[str, Any]] = {
 
 
 def told(*arguments: str) -> tuple[int, str]:
-    """Run a command; give its exit code and what it says."""
+    """Run a command; return its exit code and what it says."""
     result = CliRunner().invoke(homologue, ["riichi", *arguments])
     return result.exit_code, result.output
 

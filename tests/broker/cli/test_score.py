@@ -18,7 +18,7 @@ from tests.broker.scoring.events import four_teams, individual_events, team_even
 
 
 def asked(told: oracle.Play) -> dict[str, Any]:
-    """Give an oracle's play as a line."""
+    """Return an oracle's play as a line."""
     fines = {seat: line.fine for seat, line in told.lines.items() if line.fine}
     return {
         "deal": told.deal,

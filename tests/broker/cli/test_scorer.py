@@ -33,7 +33,7 @@ Start = Callable[..., DemoProcess]
 
 @pytest.fixture
 def folder(tmp_path: Path, demo_event: MakeEvent) -> Path:
-    """Give an event's folder."""
+    """Return an event's folder."""
     demo_event(tmp_path / "event", 1)
     return tmp_path / "event"
 
@@ -54,7 +54,7 @@ def start(folder: Path) -> Iterator[Start]:
 
 
 def children_of(pid: int) -> list[int]:
-    """Give the processes that a process has started."""
+    """Return the processes that a process has started."""
     tasks = Path(f"/proc/{pid}/task").glob("*/children")
     return [int(child) for task in tasks for child in task.read_text(encoding="ascii").split()]
 
@@ -69,9 +69,7 @@ def test_a_scorer_whose_broker_has_died_ends_with_a_code_so_that_both_are_starte
     assert scorer.wait(SOON_S) == 1
 
 
-def test_a_broker_elsewhere_is_met_with_the_passwords_that_it_knows_or_not_at_all(
-    folder: Path, start: Start
-) -> None:
+def test_a_broker_elsewhere_is_met_with_the_passwords_that_it_knows_or_not_at_all(folder: Path, start: Start) -> None:
     (folder / "credentials.json").unlink()
     scorer = start("--broker", "127.0.0.1:1883")
     assert scorer.wait(SOON_S) == 1
@@ -162,7 +160,7 @@ def test_a_stick_that_is_not_there_is_told_and_the_scorer_goes_on(start: Start, 
 
 
 def alerts(url: str, count: int) -> list[str]:
-    """Wait for alerts on the desk; give their codes, newest first."""
+    """Wait for alerts on the desk; return their codes, newest first."""
     with urllib.request.urlopen(f"{url}events", timeout=SOON_S) as lines:
         for line in lines:
             if line.startswith(b"data:"):

@@ -70,7 +70,7 @@ def test_what_all_may_read_holds_no_face(tmp_path: Path) -> None:
 
 
 def problems(plan_: Plan, deals_: tuple[DealRecord, ...] | None = None, sets: Registry | None = None) -> list[str]:
-    """Give the problems that are named; one that names none is a failure."""
+    """Return the problems that are named; one that names none is a failure."""
     with pytest.raises(BadEvent) as refused:
         Event(plan_, deals() if deals_ is None else deals_, registry() if sets is None else sets)
     assert refused.value.code == "bad_event"
@@ -198,7 +198,7 @@ def test_tables_and_plays_are_counted() -> None:
 
 
 def strings(part: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
-    """Give every text in a piece of JSON, names of fields included."""
+    """Return every text in a piece of JSON, names of fields included."""
     if isinstance(part, str):
         yield part
     elif isinstance(part, dict):
@@ -210,7 +210,7 @@ def strings(part: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
 
 
 def told_of(of: Event, table: int) -> Outgoing:
-    """Give what a table is told before the first play."""
+    """Return what a table is told before the first play."""
     return table_plan(EventState(of), MessageBuilder(of, "store-0001"), table, 0)
 
 

@@ -25,7 +25,7 @@ from tests.kiosk.riichi_tables import RiichiSitting, session_plan
 
 
 def rules(profile_id: str = "our-riichi", start: int = 27_000) -> str:
-    """Give a club's own profile: Montréal's, begun with other scores."""
+    """Return a club's own profile: Montréal's, begun with other scores."""
     shipped = riichi_profile_text("riichi-montreal").replace('id = "riichi-montreal"', f'id = "{profile_id}"')
     return shipped.replace("[session.scores.start]\nvalue = 25000", f"[session.scores.start]\nvalue = {start}")
 

@@ -34,20 +34,20 @@ class Word(NamedTuple):
 
 
 def words_of(sheet: Path) -> list[Word]:
-    """Give every word on a sheet."""
+    """Return every word on a sheet."""
     html = subprocess.run(["pdftotext", "-bbox", sheet, "-"], capture_output=True, text=True, check=True).stdout
     found = re.findall(r'xMin="([\d.-]+)" yMin="([\d.-]+)" xMax="([\d.-]+)" yMax="([\d.-]+)">([^<]*)<', html)
     return [Word(float(a), float(b), float(c), float(d), text) for a, b, c, d, text in found]
 
 
 def text_of(sheet: Path) -> str:
-    """Give the text of a sheet."""
+    """Return the text of a sheet."""
     return subprocess.run(["pdftotext", "-layout", sheet, "-"], capture_output=True, text=True, check=True).stdout
 
 
 @pytest.fixture(scope="module")
 def cup(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a folder with deals, and their sheets in each language."""
+    """Return a folder with deals, and their sheets in each language."""
     folder = tmp_path_factory.mktemp("cup")
     (folder / "event.toml").write_text(f'name = "cup"\ntitle = "{LONG}"\n', encoding="utf-8")
     done("new", "--deals", 5, folder)

@@ -13,7 +13,7 @@ from tests.broker.rules.riichi.hands import MONTREAL, with_setting
 
 
 def text_of(pdf: bytes) -> tuple[int, str]:
-    """Give the number of pages and all the text of a PDF."""
+    """Return the number of pages and all the text of a PDF."""
     document = pypdfium2.PdfDocument(pdf)
     return len(document), "\n".join(page.get_textpage().get_text_range() for page in document)
 

@@ -21,7 +21,7 @@ NOON = datetime(2026, 5, 2, 12, 0, tzinfo=UTC)
 
 
 def text_of(content: bytes) -> list[str]:
-    """Give the text of each page."""
+    """Return the text of each page."""
     return [page.get_textpage().get_text_bounded() for page in pypdfium2.PdfDocument(content)]
 
 

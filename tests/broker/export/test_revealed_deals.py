@@ -17,7 +17,7 @@ from tests.broker.event.deals.asking import ask, codes, contents, done
 
 @pytest.fixture(scope="module")
 def cup(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a folder with three deals, all of them revealed."""
+    """Return a folder with three deals, all of them revealed."""
     folder = tmp_path_factory.mktemp("cup")
     done("new", "--event", "cup", "--deals", 3, folder)
     done("reveal", folder, "--output", folder / "revealed.json")
@@ -29,14 +29,14 @@ def revealed(cup: Path) -> Any:  # noqa: ANN401 - any JSON
 
 
 def verdicts(cup: Path, said: object, *options: str) -> tuple[int, list[Any]]:
-    """Give exit code and lines of `verify --json` for a revealed file."""
+    """Return exit code and lines of `verify --json` for a revealed file."""
     (cup / "said.json").write_text(json.dumps(said))
     result = ask("verify", cup / "said.json", "--commitment", cup / "commitment.json", "--json", *options)
     return result.exit_code, [json.loads(line) for line in result.stdout.splitlines()]
 
 
 def found(cup: Path, said: object) -> dict[int, str | None]:
-    """Give for each revealed deal the code of what is wrong; the exit code has to agree."""
+    """Return for each revealed deal the code of what is wrong; the exit code has to agree."""
     code, lines = verdicts(cup, said)
     assert [line["as_committed"] for line in lines] == ["error" not in line for line in lines]
     assert code == (1 if any("error" in line for line in lines) else 0)

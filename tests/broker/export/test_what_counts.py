@@ -73,7 +73,7 @@ UNTIL = st.sampled_from([2, 3, 4])
 
 
 def ruled(rulings: Iterable[Said], heard: list[LogMessage] | None = None) -> StoredEvent:
-    """Give an event in which this was heard, and then ruled."""
+    """Return an event in which this was heard, and then ruled."""
     room = room_of(heard)
     for one in rulings:
         room.apply(ruling(room, *one))
@@ -81,12 +81,12 @@ def ruled(rulings: Iterable[Said], heard: list[LogMessage] | None = None) -> Sto
 
 
 def shown(stored: StoredEvent, *, embargoed: bool) -> Snapshot:
-    """Give what the desk shows to arbiters, or to everybody."""
+    """Return what the desk shows to arbiters, or to everybody."""
     return stored.room.moment() if embargoed else open_part(stored.room.moment())
 
 
 def scored(stored: StoredEvent, *, embargoed: bool) -> dict[str, list[dict[str, object]]]:
-    """Give what `homologue score` says of the exported plays."""
+    """Return what `homologue score` says of the exported plays."""
     (answer,) = ask("score", *results.play_lines(stored, embargoed=embargoed).splitlines())
     assert set(answer) == {"travellers", "standings"}, answer
     return dict(answer)

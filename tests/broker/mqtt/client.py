@@ -100,7 +100,7 @@ class Client:
         return self.heard.get(timeout=PATIENCE_S)
 
     def hear_until(self, last: bytes, *topics: str) -> list[Heard]:
-        """Wait for the payload `last` on each of the topics; give all else that came meanwhile."""
+        """Wait for the payload `last` on each of the topics; return all else that came meanwhile."""
         missing, others = set(topics), []
         while missing:
             heard = self.hear()

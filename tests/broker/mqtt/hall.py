@@ -28,7 +28,7 @@ class Hall:
     def client(
         self, user: str, *, session: str | None = None, will: str | None = None, acknowledges: bool = True
     ) -> Client:
-        """Give a connected client. A session's name is this hall's own."""
+        """Return a connected client. A session's name is this hall's own."""
         password = self.credentials.password(user)
         own = session and f"{session}-{self.name}"
         made = Client(self.broker, user, password, session=own, will=will, acknowledges=acknowledges)
@@ -47,28 +47,28 @@ class Hall:
                 retained.discard(topic)
 
     def listener(self, user: str, *, table: int | None = None) -> Client:
-        """Give a client subscribed to all that its role may read."""
+        """Return a client subscribed to all that its role may read."""
         made = self.client(user)
         assert all(made.subscribe(*readable(role_of(user), table=table)))
         return made
 
 
 def role_of(user: str) -> Role:
-    """Give a user's role."""
+    """Return a user's role."""
     roles: dict[str, Role] = {"scorer": "scorer", "desk": "desk", "arbiter": "arbiter", "display": "display"}
     return roles.get(user, "table")
 
 
 def readable(role: Role, *, table: int | None = None) -> list[str]:
-    """Give what a role may read."""
+    """Return what a role may read."""
     return [topic.at(EVENT, table=table) for topic in TOPICS if role in topic.readers]
 
 
 def user_of(role: Role, table: int) -> str:
-    """Give the user name that a role has at a table."""
+    """Return the user name that a role has at a table."""
     return f"table-{table}" if role == "table" else role
 
 
 def places(table: int, deal: int = 1) -> dict[str, Topic]:
-    """Give one exact topic of each kind, around one table."""
+    """Return one exact topic of each kind, around one table."""
     return {topic.at(EVENT, table=table, deal=deal): topic for topic in TOPICS}

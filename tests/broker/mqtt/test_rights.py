@@ -54,7 +54,7 @@ def test_no_forged_message_is_retained(hall: Hall) -> None:
 
 
 def places_of_table(table: int) -> dict[str, str]:
-    """Give the topics around a table by their kinds' names."""
+    """Return the topics around a table by their kinds' names."""
     return {kind.name: topic for topic, kind in places(table).items()}
 
 

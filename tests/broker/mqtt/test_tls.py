@@ -75,7 +75,7 @@ def test_without_tls_or_with_another_authority_nobody_comes_in(
 
 
 def free_port() -> int:
-    """Give a port that nobody listens on."""
+    """Return a port that nobody listens on."""
     with socket.create_server(("127.0.0.1", 0)) as trial:
         port: int = trial.getsockname()[1]
         return port

@@ -42,7 +42,7 @@ def address(server: Server) -> str:
 
 
 def in_database(folder: Path, address: str, event: str = "") -> str:
-    """Say in an event's folder that its store is in a database; give the event's name."""
+    """Say in an event's folder that its store is in a database; return the event's name."""
     folder.mkdir(exist_ok=True)
     event = event or f"cup-{next(EVENTS)}"
     (folder / "event.toml").write_text(f'name = "{event}"')

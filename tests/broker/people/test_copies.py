@@ -47,7 +47,7 @@ def restored_from(stick: Path, folder: Path) -> Authentication:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def event(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """Give the folder of an event whose people are in it, or in a database."""
+    """Return the folder of an event whose people are in it, or in a database."""
     folder = event_folder(tmp_path / "event", until_round(1))
     if request.param == "postgresql":
         plan = (folder / "event.toml").read_text()

@@ -110,7 +110,7 @@ def test_events_of_one_database_know_nothing_of_each_other_s_people(
 
 
 def folder_with_people(folder: Path, clock: Hand) -> dict[str, list[tuple[object, ...]]]:
-    """Make a folder's own people, of every kind; give all rows."""
+    """Make a folder's own people, of every kind; return all rows."""
     folder.mkdir()
     with closing(Authentication(folder, clock)) as auth:
         account = auth.accounts.add("anne", "Anne Lefèvre", "head_arbiter", PASSWORD, BY)

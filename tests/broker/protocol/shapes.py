@@ -7,7 +7,7 @@ from msgspec import inspect
 
 
 def leaves(kind: Any) -> Iterator[tuple[str, inspect.Type]]:  # noqa: ANN401 - any type that msgspec knows
-    """Give each leaf of a type with its way: `plays[].players{}.name`; `{}?` are the keys of a mapping."""
+    """Return each leaf of a type with its way: `plays[].players{}.name`; `{}?` are the keys of a mapping."""
     yield from _leaves("", inspect.type_info(kind))
 
 

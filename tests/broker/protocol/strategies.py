@@ -15,18 +15,18 @@ TEXT: Final = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 
 
 def messages(topic: Topic) -> st.SearchStrategy[Message]:
-    """Give any message of one topic."""
+    """Return any message of one topic."""
     return of_type(topic.message)
 
 
 def any_message() -> st.SearchStrategy[tuple[Topic, Message]]:
-    """Give any message of any topic."""
+    """Return any message of any topic."""
     return st.sampled_from(TOPICS).flatmap(lambda topic: st.tuples(st.just(topic), messages(topic)))
 
 
 @cache
 def of_type(kind: Any) -> st.SearchStrategy[Any]:  # noqa: ANN401 - any type that msgspec knows
-    """Give any value of a type."""
+    """Return any value of a type."""
     return _of(inspect.type_info(kind))
 
 
@@ -76,6 +76,6 @@ def _of_leaf(kind: inspect.Type) -> st.SearchStrategy[Any]:
 
 
 def at(topic: Topic, message: Message) -> str:
-    """Give the topic that a message belongs to."""
+    """Return the topic that a message belongs to."""
     said = msgspec.structs.asdict(message)
     return topic.at(message.event, table=said.get("table"), deal=said.get("deal"))

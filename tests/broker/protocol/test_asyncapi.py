@@ -16,7 +16,7 @@ DOCUMENT = asyncapi.asyncapi_document()
 
 
 def references(part: Any) -> Iterator[str]:  # noqa: ANN401 - any piece of JSON
-    """Give every reference in a document: `$ref` and the mapping of a discriminator."""
+    """Return every reference in a document: `$ref` and the mapping of a discriminator."""
     if isinstance(part, list):
         for one in part:
             yield from references(one)

@@ -29,14 +29,14 @@ ORDER_TOPIC: Final = "hm/cup/order/3"
 
 
 def refusal(topic: str, payload: bytes) -> str:
-    """Give the code with which a message is refused."""
+    """Return the code with which a message is refused."""
     with pytest.raises(Refused) as refused:
         decode_on_topic(topic, payload)
     return refused.value.code
 
 
 def changed(change: Callable[[dict[str, Any]], None]) -> bytes:
-    """Give the order with something changed in its JSON."""
+    """Return the order with something changed in its JSON."""
     said = json.loads(encode(ORDER))
     change(said)
     return json.dumps(said).encode()
@@ -195,7 +195,7 @@ WORST = "\x01"
 
 
 def longest(kind: inspect.Type) -> Any:  # noqa: ANN401 - a value of any type
-    """Give a value of a type that takes the most bytes."""
+    """Return a value of a type that takes the most bytes."""
     match kind:
         case inspect.Metadata():
             return longest(kind.type)
@@ -212,7 +212,7 @@ def longest(kind: inspect.Type) -> Any:  # noqa: ANN401 - a value of any type
 
 
 def longest_leaf(kind: inspect.Type) -> object:
-    """Give the value of a leaf that takes the most bytes."""
+    """Return the value of a leaf that takes the most bytes."""
     match kind:
         case inspect.IntType():
             return max(bound(kind.ge), bound(kind.le), key=lambda number: len(str(number)))
@@ -229,7 +229,7 @@ def longest_leaf(kind: inspect.Type) -> object:
 
 
 def keys(kind: inspect.DictType) -> list[Any]:
-    """Give as many keys as a mapping may have: its words, or different texts of the greatest length."""
+    """Return as many keys as a mapping may have: its words, or different texts of the greatest length."""
     if isinstance(kind.key_type, inspect.LiteralType):
         return list(kind.key_type.values)
     text = longest(kind.key_type)
@@ -239,13 +239,13 @@ def keys(kind: inspect.DictType) -> list[Any]:
 
 
 def bound(limit: int | None) -> int:
-    """Give a bound, which every list, text and number here has to have."""
+    """Return a bound, which every list, text and number here has to have."""
     assert limit is not None
     return limit
 
 
 def encode_any(value: Any) -> bytes:  # noqa: ANN401 - a value of any type
-    """Give the JSON of a value."""
+    """Return the JSON of a value."""
     return encode(value)
 
 

@@ -42,14 +42,14 @@ ROW: Final = re.compile(r"^\| `(?P<code>[^`]*)` \| (?P<sentence>.*) \|$")
 
 
 def given_by(room: str) -> set[str]:
-    """Give the codes in a room's source."""
+    """Return the codes in a room's source."""
     files = sorted((ROOT / room).glob("*.py" if room == "broker" else "**/*.py"))
     assert files != []
     return {code for file in files for code in in_source(file.read_text(encoding="utf-8"))}
 
 
 def in_source(source: str) -> Iterator[str]:
-    """Give the codes in one file: of calls that refuse, and of classes that have one."""
+    """Return the codes in one file: of calls that refuse, and of classes that have one."""
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args) if name in RAISED_WITH:
@@ -61,7 +61,7 @@ def in_source(source: str) -> Iterator[str]:
 
 
 def of_class(statement: ast.stmt) -> Iterator[str]:
-    """Give the code that a class has: `code = "..."`, with or without a type."""
+    """Return the code that a class has: `code = "..."`, with or without a type."""
     match statement:
         case (
             ast.Assign(targets=[ast.Name(id="code")], value=ast.Constant(value=str(code)))
@@ -71,7 +71,7 @@ def of_class(statement: ast.stmt) -> Iterator[str]:
 
 
 def on_the_page() -> dict[str, dict[str, str]]:
-    """Give the page: by section, each code with its sentence."""
+    """Return the page: by section, each code with its sentence."""
     sections: dict[str, dict[str, str]] = {}
     rows: dict[str, str] = {}
     for line in (ROOT / "docs" / "codes.md").read_text(encoding="utf-8").splitlines():

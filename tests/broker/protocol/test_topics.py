@@ -131,7 +131,7 @@ READ_BY_TABLES = [topic for topic in TOPICS if "table" in topic.readers]
 
 
 def text_fields() -> dict[str, str | None]:
-    """Give every field with free text that a table reads, and the pattern that it has to fit."""
+    """Return every field with free text that a table reads, and the pattern that it has to fit."""
     return {
         f"{topic.name}: {way}": kind.pattern
         for topic in READ_BY_TABLES

@@ -21,7 +21,7 @@ GOLDEN_SALT = "00112233445566778899aabbccddeeff" * 2
 
 @st.composite
 def deals(draw: st.DrawFn) -> Deal:
-    """Give any deal."""
+    """Return any deal."""
     mixed = new_deal(draw(st.integers(1, 9999)), "east", "east", Random(draw(st.integers(0, 2**32))))
     return replace(mixed, prevalent_wind=draw(st.sampled_from(SEATS)), dealer=draw(st.sampled_from(SEATS)))
 
@@ -33,7 +33,7 @@ def code(commitment: Commitment, event: str, deal: Deal, salt: str) -> str:
 
 
 def exchanged(deal: Deal, one: int, other: int) -> Deal:
-    """Give a deal with two tiles exchanged."""
+    """Return a deal with two tiles exchanged."""
     faces = [face for seat in SEATS for face in deal.faces[seat]]
     faces[one], faces[other] = faces[other], faces[one]
     return replace(deal, faces={seat: tuple(faces[at * 34 : at * 34 + 34]) for at, seat in enumerate(SEATS)})

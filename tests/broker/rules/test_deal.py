@@ -34,14 +34,14 @@ def mixed(seed: int) -> Deal:
 
 
 def registry(seed: int) -> dict[int, str]:
-    """Give a set: which face each serial has."""
+    """Return a set: which face each serial has."""
     faces = list(FULL_SET)
     Random(seed).shuffle(faces)
     return dict(enumerate(faces, 1))
 
 
 def in_turn(start: int = 1) -> dict[Seat, SerialTray]:
-    """Give the 136 serials in order, from `start` on."""
+    """Return the 136 serials in order, from `start` on."""
     serials = [(serial + start - 2) % 136 + 1 for serial in range(1, 137)]
     return {seat: in_rows(serials[at * 34 : at * 34 + 34]) for at, seat in enumerate(SEATS)}
 

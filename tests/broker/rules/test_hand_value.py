@@ -58,7 +58,7 @@ def told_by(command: Any, questions: list[dict[str, Any]], *options: str) -> lis
 
 
 def texts(told: Any) -> set[str]:  # noqa: ANN401 - any JSON
-    """Give every text in what is told."""
+    """Return every text in what is told."""
     if isinstance(told, dict):
         return {text for value in told.values() for text in texts(value)}
     if isinstance(told, list):

@@ -141,7 +141,7 @@ SEAT: st.SearchStrategy[Seat] = st.sampled_from(SEATS)
 
 @st.composite
 def discards(draw: st.DrawFn, winners: int = 3) -> Outcome:
-    """Give any win on a discard with at most so many winners."""
+    """Return any win on a discard with at most so many winners."""
     discarder = draw(SEAT)
     others = st.sampled_from([seat for seat in SEATS if seat != discarder])
     return Outcome("discard", draw(st.dictionaries(others, HAND_VALUE, min_size=1, max_size=winners)), discarder)
@@ -153,7 +153,7 @@ ANY = st.one_of(discards(), SELF_DRAWN, st.just(Outcome("draw", {})))
 
 
 def moved(outcome: Outcome, chairs: Mapping[Seat, Seat]) -> Outcome:
-    """Give the same outcome with the players in other chairs."""
+    """Return the same outcome with the players in other chairs."""
     winners = {chairs[seat]: value for seat, value in outcome.winners.items()}
     return Outcome(outcome.win, winners, chairs[outcome.discarder] if outcome.discarder else None)
 

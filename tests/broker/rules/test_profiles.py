@@ -22,7 +22,7 @@ SCALE = (2, 5, 9, 13, 17, 22, 27, 32, 37, 43, 50, 60, 75, 90, 110, 130, 150, 175
 
 
 def refusal(text: str) -> str:
-    """Give the text with which a profile is refused."""
+    """Return the text with which a profile is refused."""
     with pytest.raises(RuleError) as refused:
         parse_mcr(text)
     assert refused.value.code == "bad_profile"
@@ -30,7 +30,7 @@ def refusal(text: str) -> str:
 
 
 def with_line(old: str, new: str) -> str:
-    """Give the shipped profile with one thing changed."""
+    """Return the shipped profile with one thing changed."""
     assert SHIPPED.count(old) == 1
     return SHIPPED.replace(old, new)
 

@@ -17,7 +17,7 @@ def payments(
     self_drawn: Literal["third_rounded_up", "full"] = "third_rounded_up",
     several_hu: Literal["base_once", "base_each", "nearest"] = "base_once",
 ) -> PaymentRules:
-    """Give OEDMC's payments with settings turned."""
+    """Return OEDMC's payments with settings turned."""
     return replace(OEDMC, self_drawn=Stated(self_drawn, TURNED), several_hu=Stated(several_hu, TURNED))
 
 
@@ -29,5 +29,5 @@ MCR: Final = load_mcr("mcr").payments
 
 
 def seats(east: int, south: int, west: int, north: int) -> dict[Seat, int]:
-    """Give four numbers by seat, in turn order."""
+    """Return four numbers by seat, in turn order."""
     return dict(zip(SEATS, (east, south, west, north), strict=True))

@@ -26,7 +26,7 @@ Said = tuple[AnyDecision, tuple[int, int] | None, int | None]
 
 @st.composite
 def sequences(draw: st.DrawFn) -> list[Said]:
-    """Give any rulings on any plays, in any order, some of them taking others back."""
+    """Return any rulings on any plays, in any order, some of them taking others back."""
     found: list[Said] = []
     for number in range(1, draw(st.integers(1, 8)) + 1):
         play = draw(st.sampled_from(sorted(event().bookings)))
@@ -64,6 +64,6 @@ def sequences(draw: st.DrawFn) -> list[Said]:
 
 
 def _result(draw: st.DrawFn, play: tuple[int, int]) -> str | None:
-    """Give the id of the play's result; or another's, or none: then the ruling is of no play that there was."""
+    """Return the id of the play's result; or another's, or none: then the ruling is of no play that there was."""
     own = next(one.id for one in whole_log(play[0]) if isinstance(one.fact, Result) and one.fact.round == play[1])
     return draw(st.sampled_from([own, own, None, "t1-fact-6"]))

@@ -16,21 +16,21 @@ AT: Final = 1_800_000_000_000
 
 
 def room_of(messages: list[LogMessage] | None = None) -> EventState:
-    """Give a room in which the whole event was played, or only this."""
+    """Return a room in which the whole event was played, or only this."""
     room = EventState(event())
     room.load(whole_event() if messages is None else messages)
     return room
 
 
 def correct(outcome: Outcome, replaces: str | None) -> Correct:
-    """Give a correction with the right points."""
+    """Return a correction with the right points."""
     paid = seat_points(outcome, load_mcr("oedmc-2020").payments)
     winners = dict(outcome.winners)
     return Correct(replaces=replaces, win=outcome.win, winners=winners, discarder=outcome.discarder, points=paid)
 
 
 def draft(room: EventState, decision: AnyDecision, play: tuple[int, int] | None = None, **more: object) -> RulingDraft:
-    """Give a ruling as an arbiter who has looked just now would give it."""
+    """Return a ruling as an arbiter who has looked just now would give it."""
     where = dict(zip(("table", "round"), play, strict=True)) if play else {}
     said: dict[str, object] = {
         "id": f"ruling-{len(room.book.entries):04}",
@@ -55,7 +55,7 @@ def _last(room: EventState, decision: AnyDecision, play: tuple[int, int] | None,
 def ruling(
     room: EventState, decision: AnyDecision, play: tuple[int, int] | None = None, deal: int | None = None
 ) -> Ruling:
-    """Give a ruling as it is stored."""
+    """Return a ruling as it is stored."""
     number = 1 + len(room.book.entries)
     return Ruling(
         id=f"ruling-{number:04}",
@@ -75,7 +75,7 @@ def ruling(
 
 
 def told(room: EventState) -> object:
-    """Give everything that a room says."""
+    """Return everything that a room says."""
     counts = [(room.complete(deal), room.expected(deal), room.plays_of(deal)) for deal in event().expected]
     groups = [(group.members, group.points.tolist()) for group in room.groups()]
     return groups, list(room.standings()), counts, [room.plays_at(table) for table in event().tables], room.final

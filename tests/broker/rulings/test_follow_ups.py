@@ -17,7 +17,7 @@ LATER = sorted((key for key, players in AGAIN.items() if players), key=lambda ke
 
 
 def played(*, until: int) -> EventState:
-    """Give a room in which a table has played in round 1 a deal that its players meet later."""
+    """Return a room in which a table has played in round 1 a deal that its players meet later."""
     room = room_of([one for one in whole_event() if one.fact.round <= until])
     room.apply(ruling(room, DealPlayed(played=DEAL, result=room.results[EARLY].id), EARLY))
     return room

@@ -45,17 +45,17 @@ WITHDRAWN = Withdrawn(player=GONE, first_round=3)
 
 
 def give(hall: Hall, decision: AnyDecision, author: RulingAuthor = HEAD) -> str:
-    """Rule; give the ruling's id."""
+    """Rule; return the ruling's id."""
     return hall.scorer.rulings.give(draft(hall.scorer._room, decision), author).id
 
 
 def plan_at(hall: Hall, table: int) -> Any:  # noqa: ANN401 - JSON
-    """Give what a table was told last that it is to do."""
+    """Return what a table was told last that it is to do."""
     return hall.ear.told(f"assignment/{table}")
 
 
 def names_of(hall: Hall) -> list[str]:
-    """Give who is to sit in the seats of who is gone, round by round, as their tables were told."""
+    """Return who is to sit in the seats of who is gone, round by round, as their tables were told."""
     return [
         plan_at(hall, table)["plays"][at]["players"][seats[GONE]]["name"]
         for at, (table, seats) in enumerate(THERE.values())
@@ -237,12 +237,12 @@ CLOCKS = SessionsCorrected(sessions=(Session("Friday", 1, 4, "2026-05-01T19:30",
 
 
 def correct_plan(hall: Hall, decision: AnyDecision, author: RulingAuthor = ORGANISER) -> str:
-    """Rule; give the ruling's id."""
+    """Rule; return the ruling's id."""
     return hall.scorer.rulings.give(draft(hall.scorer._room, decision), author).id
 
 
 def names_told(hall: Hall) -> set[str]:
-    """Give how the tables were told last that this player is called."""
+    """Return how the tables were told last that this player is called."""
     return {
         hall.ear.told(f"assignment/{table}")["plays"][round_ - 1]["players"][seat]["name"]
         for round_, (table, players) in PLACES.items()
@@ -252,7 +252,7 @@ def names_told(hall: Hall) -> set[str]:
 
 
 def name_in(rows: Any) -> str:  # noqa: ANN401 - standings as messages or as JSON
-    """Give the player's name in standings."""
+    """Return the player's name in standings."""
     (found,) = [row["name"] if isinstance(row, dict) else row.name for row in rows if WHO in str(row)]
     return str(found)
 
@@ -356,7 +356,7 @@ def test_over_what_another_has_just_corrected_nobody_corrects_unseen_but_of_anot
 
 
 def said(of: Event) -> object:
-    """Give everything that corrections change."""
+    """Return everything that corrections change."""
     plan = of.plan
     return plan.title, plan.sessions, plan.players, of.players, {one: of.origin_of(one) for one in of.players}
 

@@ -41,7 +41,7 @@ HERE = event().bookings[PLAY]
 
 @pytest.fixture
 def played(hall: Hall) -> Hall:
-    """Give a hall in which the whole event was played."""
+    """Return a hall in which the whole event was played."""
     hall.hear(*whole_event())
     hall.ear.forget()
     return hall
@@ -49,7 +49,7 @@ def played(hall: Hall) -> Hall:
 
 @pytest.fixture(scope="module")
 def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
-    """Give such a hall in which nothing is ever ruled."""
+    """Return such a hall in which nothing is ever ruled."""
     folder = tmp_path_factory.mktemp("untouched")
     with open_journal(folder) as journal:
         hall = make_hall(folder, journal)
@@ -63,7 +63,7 @@ def give(hall: Hall, one: RulingDraft, author: RulingAuthor = HEAD) -> Any:  # n
 
 
 def refusal(hall: Hall, one: RulingDraft, author: RulingAuthor = HEAD) -> str:
-    """Give the code with which a ruling is refused, when it is looked at and when it is given; nothing is stored."""
+    """Return the code with which a ruling is refused, when it is looked at and when it is given; nothing is stored."""
     height = hall.journal.height
     with pytest.raises(Refused) as looked:
         hall.scorer.rulings.effects(one, author)

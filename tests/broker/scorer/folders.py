@@ -22,5 +22,5 @@ def event_folder(folder: Path, said: Iterable[LogMessage] | None = None, of: Pla
 
 
 def until_round(last: int) -> list[LogMessage]:
-    """Give what the tables say up to a round."""
+    """Return what the tables say up to a round."""
     return [message for message in whole_event() if message.fact.round <= last]

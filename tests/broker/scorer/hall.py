@@ -21,7 +21,7 @@ NOW = 1_800_000_000_000
 
 @contextmanager
 def open_journal(folder: Path, name: str = NAME) -> Iterator[SqliteJournal]:
-    """Give the store in a folder, and close it."""
+    """Return the store in a folder, and close it."""
     journal = SqliteJournal(folder / "store.sqlite3", name)
     try:
         yield journal
@@ -46,11 +46,11 @@ class Ear(Link):
         self.story.append("stopped")
 
     def heard(self, end: str) -> list[Message]:
-        """Give the messages said on topics that end so; each must be one that its readers take."""
+        """Return the messages said on topics that end so; each must be one that its readers take."""
         return [decode_on_topic(topic, payload)[1] for topic, payload, _ in self.said if topic.endswith(end)]
 
     def told(self, end: str) -> Any:  # noqa: ANN401 - any JSON
-        """Give the last message said on a topic that ends so, as JSON."""
+        """Return the last message said on a topic that ends so, as JSON."""
         return json.loads([payload for topic, payload, _ in self.said if topic.endswith(end)][-1])
 
     def forget(self) -> None:
@@ -84,7 +84,7 @@ class Hall:
         self.scorer.step(timeout=0)
 
     def alerts(self) -> list[tuple[str, int | None]]:
-        """Give code and table of the alerts that were published."""
+        """Return code and table of the alerts that were published."""
         return [
             (json.loads(body)["code"], json.loads(body)["table"]) for t, body, _ in self.ear.said if t.endswith("alert")
         ]

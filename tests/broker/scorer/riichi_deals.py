@@ -26,18 +26,18 @@ HANDS: Final = (
 
 
 def riichi_plan() -> Plan:
-    """Give the movement for sixteen, played under riichi rules."""
+    """Return the movement for sixteen, played under riichi rules."""
     return msgspec.structs.replace(plan(), profile="riichi-montreal")
 
 
 @cache
 def riichi_event() -> Event:
-    """Give the checked event."""
+    """Return the checked event."""
     return Event(riichi_plan(), deals(), registry())
 
 
 def ended(table: int, round_: int, hand: RiichiEvent) -> Result:
-    """Give the result of a planned play."""
+    """Return the result of a planned play."""
     booking = mcr().bookings[table, round_]
     outcome, points = score_riichi(hand, riichi_event().winds(booking.deal)[1], RULES)
     return Result(
@@ -55,7 +55,7 @@ def ended(table: int, round_: int, hand: RiichiEvent) -> Result:
 
 
 def whole_riichi_event() -> list[LogMessage]:
-    """Give one result of each play."""
+    """Return one result of each play."""
     return [
         fact(table, round_, ended(table, round_, HANDS[(table + round_) % len(HANDS)]))
         for table in riichi_event().tables

@@ -42,7 +42,7 @@ OUTCOMES: Final = (
 
 @cache
 def plan() -> Plan:
-    """Give the plan of the movement for sixteen."""
+    """Return the plan of the movement for sixteen."""
     players = tuple(Player(id=f"p{number:02}", name=f"Player {number}") for number in range(1, 17))
     plays = tuple(
         BookedPlay(b.round, b.table, b.deal, {seat: f"p{number:02}" for seat, number in b.players.items()})
@@ -53,32 +53,32 @@ def plan() -> Plan:
 
 @cache
 def deals() -> tuple[DealRecord, ...]:
-    """Give four deals, always the same."""
+    """Return four deals, always the same."""
     made = [new_deal(number, SEATS[number - 1], SEATS[number - 1], Random(number)) for number in range(1, 5)]
     return tuple(DealRecord(d.number, d.number, d.prevalent_wind, d.dealer, dict(d.faces)) for d in made)
 
 
 @cache
 def registry() -> Registry:
-    """Give four sets: which face each serial has."""
+    """Return four sets: which face each serial has."""
     return {number: dict(enumerate(Random(-number).sample(FULL_SET, 136), 1)) for number in range(1, 5)}
 
 
 @cache
 def event() -> Event:
-    """Give the checked event."""
+    """Return the checked event."""
     return Event(plan(), deals(), registry())
 
 
 def fact(table: int, seq: int, said: Fact, *, id_: str | None = None, at: int = 1000) -> LogMessage:
-    """Give one message of a table's log."""
+    """Return one message of a table's log."""
     return LogMessage(id=id_ or f"t{table}-fact-{seq}", event=NAME, table=table, seq=seq, at=at, fact=said)
 
 
 def result(
     table: int, round_: int = 1, outcome: Outcome = OUTCOMES[1], fines: Mapping[Seat, Fine] | None = None
 ) -> Result:
-    """Give the result of a planned play."""
+    """Return the result of a planned play."""
     booking = event().bookings[table, round_]
     return Result(
         round=round_,
@@ -94,13 +94,13 @@ def result(
 
 
 def restored(table: int, round_: int = 1, form: str | None = None, *, verified: bool = True) -> Restored:
-    """Give the record that a planned play's trays were restored."""
+    """Return the record that a planned play's trays were restored."""
     deal = event().bookings[table, round_].deal
     return Restored(round=round_, deal=deal, verified=verified, form=form or event().form(deal), refusals=0)
 
 
 def whole_log(table: int) -> list[LogMessage]:
-    """Give all that a table says in the event; at table 3 a deal is restored twice, and then lies otherwise."""
+    """Return all that a table says in the event; at table 3 a deal is restored twice, and then lies otherwise."""
     said: list[Fact] = []
     for round_ in range(1, 5):
         deal = event().bookings[table, round_].deal
@@ -120,7 +120,7 @@ def whole_log(table: int) -> list[LogMessage]:
 
 
 def whole_event() -> list[LogMessage]:
-    """Give all that the tables say, table by table."""
+    """Return all that the tables say, table by table."""
     return [message for table in event().tables for message in whole_log(table)]
 
 
@@ -134,7 +134,7 @@ def state(
     count: int = 1,
     calling: bool = False,
 ) -> TableState:
-    """Give what a table says of itself."""
+    """Return what a table says of itself."""
     return TableState(
         id=f"state-{table}-{seq}-{lifecycle}",
         event=NAME,
@@ -154,6 +154,6 @@ def state(
 
 
 def sent(message: LogMessage | TableState) -> tuple[str, bytes]:
-    """Give topic and payload of what a table says."""
+    """Return topic and payload of what a table says."""
     topic = topics.LOG if isinstance(message, LogMessage) else topics.STATE
     return topic.at(message.event, table=message.table), encode(message)

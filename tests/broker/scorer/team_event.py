@@ -13,14 +13,14 @@ TEAMS = {f"Team {letter}": tuple(f"p{4 * at + one:02}" for one in range(1, 5)) f
 
 
 def seated(table: int, round_: int) -> dict[Seat, str]:
-    """Give who sits at a table in a round."""
+    """Return who sits at a table in a round."""
     teams = list(TEAMS.values())
     return {seat: teams[(at + table) % 4][(table + 2 * round_) % 4] for at, seat in enumerate(SEATS)}
 
 
 @cache
 def team_event() -> Event:
-    """Give the checked event."""
+    """Return the checked event."""
     plays = tuple(
         BookedPlay(round_, table, (table + round_) % 4 + 1, seated(table, round_))
         for round_ in range(1, 5)
@@ -30,7 +30,7 @@ def team_event() -> Event:
 
 
 def said(table: int, round_: int, hand_value: int | None = None) -> LogMessage:
-    """Give the result of a play of it; with a hand value, that of a win by East on North's discard."""
+    """Return the result of a play of it; with a hand value, that of a win by East on North's discard."""
     booking = team_event().bookings[table, round_]
     outcome = Outcome("discard", {"east": hand_value}, "north") if hand_value else None
     one = result(table, round_, outcome or OUTCOMES[(table * round_) % len(OUTCOMES)])

@@ -261,7 +261,7 @@ OTHERWISE: list[AnyDecision] = [Void(), ADJUSTED, correct(OUTCOMES[2], None)]
 
 
 def settle(hall: Hall, decision: AnyDecision) -> str:
-    """Rule on the play before its table has told of it; give the ruling's id."""
+    """Rule on the play before its table has told of it; return the ruling's id."""
     entry = hall.scorer.rulings.give(draft(hall.scorer.rulings.room, decision, PLAY), HEAD)
     hall.ear.forget()
     return entry.id

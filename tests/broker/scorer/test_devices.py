@@ -33,7 +33,7 @@ def open_hall(folder: Path) -> Iterator[Hall]:
 
 
 def served(hall: Hall, table: int = 1) -> dict[str, Any]:
-    """Give what a table was told last."""
+    """Return what a table was told last."""
     said = [json.loads(body) for topic, body, _ in hall.ear.said if topic == f"hm/cup/served/{table}"]
     return {name: said[-1][name] for name in ("device", "refused", "calls_before")}
 
@@ -192,7 +192,7 @@ Offs = tuple[int, ...]
 
 
 def day() -> list[LogMessage]:
-    """Give what the four tables say in a round and a half, with the true times: two calls, three results."""
+    """Return what the four tables say in a round and a half, with the true times: two calls, three results."""
     first, second = ({table: event().bookings[table, round_].deal for table in range(1, 5)} for round_ in (1, 2))
     said = [fact(table, 1, restored(table)) for table in range(1, 5)]
     said += [fact(table, 2, Confirmed(round=1, deal=first[table])) for table in range(1, 5)]
@@ -210,7 +210,7 @@ def hear(hall: Hall, offs: Offs) -> None:
 
 
 def seen_by_desk(hall: Hall) -> object:
-    """Give all that the room is told by a clock: calls, clocks, plays, grid, and when the round will be over."""
+    """Return all that the room is told by a clock: calls, clocks, plays, grid, and when the round will be over."""
     hall.hear(*(replace(state(table), calling=table in hall.scorer.times.calling) for table in range(1, 5)))
     scorer, view = hall.scorer, hall.scorer.feed.current
     cells = [[cell.stage for cell in row.cells] for row in grid(scorer.moment, view.tables).rows]
@@ -253,7 +253,7 @@ def test_what_a_table_tells_late_was_when_its_clock_says() -> None:
 
 
 def clocks_told(hall: Hall) -> list[tuple[str, str]]:
-    """Give code and text of what was told of clocks since the last look."""
+    """Return code and text of what was told of clocks since the last look."""
     alerts = [(one.code, one.text) for one in hall.ear.heard("alert")]  # type: ignore[attr-defined]  # alerts all
     hall.ear.forget()
     return [one for one in alerts if one[0].startswith("clock_")]
@@ -307,7 +307,7 @@ def test_a_receipt_tells_the_time_by_which_a_table_finds_out(hall: Hall) -> None
 
 
 def alerts_sent(hall: Hall) -> list[tuple[str, str]]:
-    """Give code and text of the alerts that were published since the last look."""
+    """Return code and text of the alerts that were published since the last look."""
     alerts = [(one.code, one.text) for one in hall.ear.heard("alert")]  # type: ignore[attr-defined]  # alerts all
     hall.ear.forget()
     return alerts

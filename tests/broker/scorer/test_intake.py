@@ -49,12 +49,12 @@ def said(intake: Intake, message: LogMessage) -> IntakeVerdict:
 
 
 def contents(intake: Intake) -> object:
-    """Give all that decides over messages to come."""
+    """Return all that decides over messages to come."""
     return ({table: dict(book.taken) for table, book in intake.books.items()}, set(intake._ids), set(intake._results))
 
 
 def refused(intake: Intake, message: LogMessage) -> str | None:
-    """Give the code of a refusal that changed nothing."""
+    """Return the code of a refusal that changed nothing."""
     before = contents(intake)
     verdict = said(intake, message)
     assert (verdict.new, contents(intake)) == (False, before)

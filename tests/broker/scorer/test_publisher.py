@@ -18,7 +18,7 @@ DEAL = event().bookings[1, ROUND].deal
 
 
 def said(messages: list[Outgoing]) -> list[tuple[int, bool, int] | int]:
-    """Give of each traveller its deal, whether it is complete, and its plays; of standings the plays that count."""
+    """Return of each traveller its deal, whether it is complete, and its plays; of standings the plays that count."""
     found: list[tuple[int, bool, int] | int] = []
     for one in messages:
         _, message = decode_on_topic(one.topic, one.payload)
@@ -73,7 +73,7 @@ def test_public_standings_are_provisional_while_corrections_run_and_are_told_aga
 
 
 def receipt(*seqs: int) -> Receipt:
-    """Give the receipt of a table of which these facts have come."""
+    """Return the receipt of a table of which these facts have come."""
     intake = Intake(event(), [])
     for seq in seqs:
         told = fact(1, seq, restored(1))
@@ -88,7 +88,7 @@ def receipt(*seqs: int) -> Receipt:
 
 
 def safe(message: Receipt) -> set[int]:
-    """Give the numbers that a receipt calls safe."""
+    """Return the numbers that a receipt calls safe."""
     return set(range(1, message.upto + 1)) - set(message.gaps)
 
 

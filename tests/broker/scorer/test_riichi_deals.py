@@ -24,7 +24,7 @@ from tests.broker.scorer.small import deals, event, fact, registry, result, sent
 
 
 def code_of(told: object, of: Event | None = None) -> str | None:
-    """Give the code with which the gate refuses a result, or None."""
+    """Return the code with which the gate refuses a result, or None."""
     assert isinstance(told, msgspec.Struct)
     return Intake(of or riichi_event(), ()).judge(*sent(fact(1, 1, told))).code  # type: ignore[arg-type]  # a fact
 

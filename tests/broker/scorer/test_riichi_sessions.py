@@ -35,7 +35,7 @@ def club(tmp_path: Path) -> Iterator[Hall]:
 
 
 def told(*facts: Fact) -> list[LogMessage]:
-    """Give messages of a table's facts."""
+    """Return messages of a table's facts."""
     return [
         LogMessage(id=f"riichi-{seq:04}", event=NAME, table=9, seq=seq, at=seq, fact=fact)
         for seq, fact in enumerate(facts, 1)

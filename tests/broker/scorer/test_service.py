@@ -284,7 +284,7 @@ def without_table_4() -> Event:
 
 
 def without_the_last_player() -> Event:
-    """Give the plan with p17 in the place of p16."""
+    """Return the plan with p17 in the place of p16."""
     players = (*plan().players[:-1], Player(id="p17", name="Player 17"))
     plays = tuple(
         replace(play, players={seat: "p17" if player == "p16" else player for seat, player in play.players.items()})

@@ -45,7 +45,7 @@ Said = tuple[tuple[int, int], Outcome, bool, bool]
 
 
 def moment_of(plays: list[Said]) -> Snapshot:
-    """Give the moment after these plays: which, how it ended, whether North is fined, whether it lay otherwise."""
+    """Return the moment after these plays: which, how it ended, whether North is fined, whether it lay otherwise."""
     room = EventState(event())
     for (table, round_), outcome, fined, fouled in {play[0]: play for play in plays}.values():
         room.apply(fact(table, 2 * round_ - 1, restored(table, round_, OTHER_FORM if fouled else None)))
@@ -292,7 +292,7 @@ TEAM_PLAYS = tuple(team_event().bookings)
 
 
 def room_of(plays: int) -> EventState:
-    """Give the room after so many plays."""
+    """Return the room after so many plays."""
     room = EventState(team_event())
     room.load(said(*place) for place in TEAM_PLAYS[:plays])
     return room

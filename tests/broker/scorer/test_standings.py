@@ -28,7 +28,7 @@ def row(name: str, player: str = "p01") -> Standing:
 
 
 def name_in(text: str) -> str:
-    """Give the name in the second line of a CSV file."""
+    """Return the name in the second line of a CSV file."""
     _, (_, _, name, *_) = csv.reader(io.StringIO(text, newline=""))
     return name
 

@@ -47,12 +47,12 @@ EAST, SOUTH, WEST, NORTH = (HERE.players[seat] for seat in ("east", "south", "we
 
 
 def total(room: EventState, player: str) -> Fraction:
-    """Give a player's IMPs."""
+    """Return a player's IMPs."""
     return next(Fraction(line.imp) for line in room.standings() if line.name == player)
 
 
 def imp(room: EventState, play: tuple[int, int], seat: str) -> Fraction:
-    """Give what a seat won in a play, before fines and awards."""
+    """Return what a seat won in a play, before fines and awards."""
     plays = (one for group in room.groups() for one in group.plays)
     return next(Fraction(one.imp[seat]) for one in plays if room.key_of(one.play) == play)  # type: ignore[index]  # compared, so it has IMPs
 
@@ -279,7 +279,7 @@ TOLD = whole_event()
 
 @st.composite
 def arrivals(draw: st.DrawFn) -> list[LogMessage]:
-    """Give all messages of the event in any order, some of them twice or more."""
+    """Return all messages of the event in any order, some of them twice or more."""
     chance: Random = draw(st.randoms(use_true_random=True))
     resent = chance.choices(TOLD, k=draw(st.integers(0, 60)))
     arriving = [*TOLD, *resent]
@@ -299,7 +299,7 @@ def heard(messages: Iterable[LogMessage]) -> tuple[Intake, EventState]:
 
 
 def summary(intake: Intake, room: EventState) -> object:
-    """Give all that is told from a room."""
+    """Return all that is told from a room."""
     books = {table: (book.upto, book.gaps(), book.refused, book.taken) for table, book in intake.books.items()}
     return books, room.groups(), list(room.standings()), room.final, [room.complete(deal) for deal in event().expected]
 

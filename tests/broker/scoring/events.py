@@ -17,7 +17,7 @@ OEDMC: Final = load_mcr("oedmc-2020")
 
 
 def scored(play: Play) -> ScoredPlay:
-    """Give an oracle's play as broker.scoring has it."""
+    """Return an oracle's play as broker.scoring has it."""
     return ScoredPlay(
         deal=play.deal,
         table=play.table,
@@ -29,7 +29,7 @@ def scored(play: Play) -> ScoredPlay:
 
 
 def made(points: Iterable[Mapping[Seat, int]], deal: int = 1, form: str | None = None) -> list[ScoredPlay]:
-    """Give the plays of one deal at tables 1, 2, 3, ... from their points."""
+    """Return the plays of one deal at tables 1, 2, 3, ... from their points."""
     return [
         ScoredPlay(deal, table, {seat: f"p{table}{seat[0]}" for seat in SEATS}, dict(of_seat), form=form)
         for table, of_seat in enumerate(points, 1)
@@ -42,7 +42,7 @@ FINES = st.sampled_from([0, 0, 0, 0, 4, 8])
 
 @st.composite
 def individual_events(draw: st.DrawFn) -> list[Play]:
-    """Give any event: some deals, some tables, in several forms, everybody once a deal."""
+    """Return any event: some deals, some tables, in several forms, everybody once a deal."""
     tables = draw(st.integers(1, 5))
     everybody = [f"p{number:02}" for number in range(1, 4 * tables + 1)]
     plays = []
@@ -56,7 +56,7 @@ def individual_events(draw: st.DrawFn) -> list[Play]:
 
 @st.composite
 def team_events(draw: st.DrawFn) -> tuple[list[Play], dict[str, str]]:
-    """Give any event of two to five teams of four: in each deal a team sits once at each wind."""
+    """Return any event of two to five teams of four: in each deal a team sits once at each wind."""
     names = [f"team {letter}" for letter in "abcde"[: draw(st.integers(2, 5))]]
     members = {name: [f"{name[-1]}{number}" for number in range(1, 5)] for name in names}
     plays = []
@@ -71,7 +71,7 @@ def team_events(draw: st.DrawFn) -> tuple[list[Play], dict[str, str]]:
 
 
 def four_teams(tables: int = 4) -> tuple[list[ScoredPlay], dict[str, list[str]]]:
-    """Give one deal in which teams 1, 2, 3, ... sit once at each wind, everybody with 0 points."""
+    """Return one deal in which teams 1, 2, 3, ... sit once at each wind, everybody with 0 points."""
     teams: dict[str, list[str]] = {f"team {number}": [] for number in range(1, tables + 1)}
     number = count(1)
     plays = []
@@ -93,7 +93,7 @@ def turned(
     smallest: int = 2,
     alone: int = 0,
 ) -> Profile:
-    """Give the shipped default with settings of the comparison turned."""
+    """Return the shipped default with settings of the comparison turned."""
     imp = structs.replace(OEDMC.imp, method=Stated(method, TURNED), gap=Stated(gap, TURNED))
     small = SmallGroupRules(Stated(smallest, TURNED), Stated(alone, TURNED))
     datum = DatumRules(Stated(own_score, TURNED), Stated(rounding, TURNED))
@@ -101,7 +101,7 @@ def turned(
 
 
 def profiles() -> st.SearchStrategy[Profile]:
-    """Give any way of comparing."""
+    """Return any way of comparing."""
     return st.builds(
         turned,
         own_score=st.sampled_from(["included", "excluded"]),

@@ -90,5 +90,5 @@ def teams(plays: list[Play], team_of: dict[str, str], *, zero: bool = False) -> 
 
 
 def places(sums: dict[str, Sum]) -> dict[str, int]:
-    """Give each one's place: one more than there are better ones."""
+    """Return each one's place: one more than there are better ones."""
     return {name: 1 + sum(other.imp > own.imp for other in sums.values()) for name, own in sums.items()}

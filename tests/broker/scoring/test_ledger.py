@@ -15,7 +15,7 @@ from tests.broker.scoring.oracle import Play
 
 
 def said(ledger: Ledger) -> tuple[object, ...]:
-    """Give all that a ledger says."""
+    """Return all that a ledger says."""
     groups = tuple((group.deal, group.section, group.form, group.datum, group.plays) for group in ledger.groups)
     return groups, list(player_standings(ledger)), entry_bounds(ledger, ())
 

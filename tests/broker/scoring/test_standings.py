@@ -44,7 +44,7 @@ def placed(*chain: TieBreaker, without: tuple[str, ...] = (), **imps: int) -> li
 
 
 def by(*keys: int) -> TieBreaker:
-    """Give a tie-break that has these keys for the entries, in the order in which they were named."""
+    """Return a tie-break that has these keys for the entries, in the order in which they were named."""
 
     def key(tied: Whole) -> Whole:
         return np.array(keys)[tied]

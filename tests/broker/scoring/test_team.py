@@ -38,7 +38,7 @@ def test_totals_and_places_are_what_the_oracle_says(event: Event) -> None:
 
 
 def with_points(plays: list[ScoredPlay], scores: Mapping[tuple[int, Seat], int]) -> list[ScoredPlay]:
-    """Give plays with the points of some chairs, told by table and seat."""
+    """Return plays with the points of some chairs, told by table and seat."""
     return [replace(play, points={seat: scores.get((play.table, seat), 0) for seat in SEATS}) for play in plays]
 
 

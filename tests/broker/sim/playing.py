@@ -28,7 +28,7 @@ def played(seed: int, strengths: tuple[float, ...] = (1, 0.7, 0.3, 0)) -> Simula
 
 
 def states(seed: int) -> Iterator[PlayState]:
-    """Give a simulated play from before each action."""
+    """Return a simulated play from before each action."""
     play = begin_play(dealt(seed), OEDMC)
     for action in played(seed).actions:
         yield play
@@ -36,7 +36,7 @@ def states(seed: int) -> Iterator[PlayState]:
 
 
 def refusal(hu: Hu) -> str | None:
-    """Give the code with which a hu is refused."""
+    """Return the code with which a hu is refused."""
     try:
         JUDGE(hu)
     except RuleError as error:
@@ -45,5 +45,5 @@ def refusal(hu: Hu) -> str | None:
 
 
 def every(seats: Sequence[Seat], strength: float) -> tuple[float, ...]:
-    """Give some seats a strength, the others none."""
+    """Return some seats a strength, the others none."""
     return tuple(strength if seat in seats else 0.0 for seat in SEATS)

@@ -29,7 +29,7 @@ DEAL: Final = event().bookings[AT].deal
 
 
 def right() -> Log:
-    """Give what the tables say where every deal lies as planned; nobody wins the deal of `AT`, at any table."""
+    """Return what the tables say where every deal lies as planned; nobody wins the deal of `AT`, at any table."""
     return [
         replace(one, fact=result(one.table, one.fact.round, Outcome("draw", {}), one.fact.fines))
         if isinstance(one.fact, Result) and one.fact.deal == DEAL
@@ -58,7 +58,7 @@ def without(kind: type[Any]) -> Log:
 
 
 def said_again(kind: type[Any]) -> Log:
-    """Give the fact once more, with a number after the result: there it changes no IMP."""
+    """Return the fact once more, with a number after the result: there it changes no IMP."""
     return [replace(one, seq=99, id="said-again") for one in right() if one not in without(kind)]
 
 

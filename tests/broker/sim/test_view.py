@@ -32,7 +32,7 @@ def with_other_hidden_tiles(play: PlayState, viewer: Seat, chance: Random) -> Pl
 
 
 def undealt(deal: Deal, faces: dict[Seat, tuple[str, ...]]) -> Deal:
-    """Give a deal whose walls are others; its past, which nobody looks at any more, need not fit."""
+    """Return a deal whose walls are others; its past, which nobody looks at any more, need not fit."""
     other = object.__new__(Deal)
     for name, value in (
         ("number", deal.number),

@@ -87,13 +87,13 @@ class Server:
         return PASSWORD.replace("'", "''")
 
     def database(self) -> str:
-        """Make a new database; give its name."""
+        """Make a new database; return its name."""
         self._made += 1
         self.ask(f"CREATE DATABASE test_{self._made}")
         return f"test_{self._made}"
 
     def address(self, database: str) -> str:
-        """Give the address of a database. No password is in it."""
+        """Return the address of a database. No password is in it."""
         return f"postgresql://{OWNER}@/{database}?host={self.folder}"
 
     def stop(self, number: int = signal.SIGINT) -> None:

@@ -60,7 +60,7 @@ Refusal = (sqlite3.Error, psycopg.Error)
 
 
 def in_postgresql(folder: Path, server: Server) -> Kept:
-    """Give an event's folder whose store is in a new database."""
+    """Return an event's folder whose store is in a new database."""
     folder.mkdir(exist_ok=True)
     database = server.database()
     password = folder / "store-password"

@@ -117,7 +117,7 @@ class Hall:
             table.until_safe(round(len(table.outbox) * share))
 
     def logged_in(self, name: str) -> str:
-        """Make an account for an arbiter on a machine, and log in; give the session's token."""
+        """Make an account for an arbiter on a machine, and log in; return the session's token."""
         with closing(Authentication(self.folder / name)) as auth:
             account = auth.accounts.add("tao", "Tao Lin", "table_arbiter", secrets.token_urlsafe(), Actor("test"))
             return auth.admit(account, agent=AGENT, address="127.0.0.1")
@@ -128,14 +128,14 @@ class Hall:
             auth.accounts.disable("tao", Actor("test"))
 
     def sees_the_grid(self, desk: str, token: str) -> bool:
-        """Say whether who has a session's token is let in by a desk."""
+        """Return whether who has a session's token is let in by a desk."""
         return self._get(f"{desk}grid", token).status_code == 200
 
     def _get(self, address: str, token: str) -> httpx.Response:
         return httpx.get(address, headers={"Cookie": f"homologue={token}", "User-Agent": AGENT}, timeout=SOON_S)
 
     def alerts(self, desk: str, token: str) -> list[object]:
-        """Give what a desk alerts of that tables have told."""
+        """Return what a desk alerts of that tables have told."""
         view = self._get(f"{desk}view.json", token).json()
         return [(one["code"], one["table"], one["text"]) for one in view["alerts"] if one["code"] in OF_FACTS]
 

@@ -22,7 +22,7 @@ SOCKET = ".s.PGSQL.5432"
 
 @pytest.fixture
 def network(server: Server) -> Iterator[Proxy]:
-    """Give what stands between the active scorer's machine and the server."""
+    """Return what stands between the active scorer's machine and the server."""
     proxy = Proxy(server.folder / SOCKET)
     yield proxy
     proxy.close()

@@ -34,7 +34,7 @@ FINE: Final = FineRuled(takes={HERE.players["south"]: 4})
 
 
 def of(table: int) -> dict[str, int]:
-    """Give the first play of a table."""
+    """Return the first play of a table."""
     return {"round": 1, "deal": event().bookings[table, 1].deal}
 
 
@@ -89,7 +89,7 @@ class Told(NamedTuple):
 
 
 def told(hall: Hall) -> Told:
-    """Give what the desk is told: alerts, the queue of calls, since when tables play, call, pause; arbiters there."""
+    """Return what the desk is told: alerts, the queue of calls, since when tables play, call, pause; arbiters there."""
     alerts = [(one.at, one.code, one.table, one.values) for one in hall.scorer.feed.current.alerts]
     times = hall.scorer.times
     visits = [(one.at, one.kind) for one in hall.scorer.rulings.room.visits.oldest_first()]

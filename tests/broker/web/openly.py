@@ -23,7 +23,7 @@ HEADERS: Final = {"Accept": "text/html", "Host": "127.0.0.1"}
 
 
 def fetched(hall: Hall, more: tuple[str, ...] = ()) -> dict[str, str]:
-    """Give what each address says to somebody who has not logged in, of streams the first event."""
+    """Return what each address says to somebody who has not logged in, of streams the first event."""
     return event_loop.run(_fetched(hall, more))
 
 

@@ -39,7 +39,7 @@ a_play = st.tuples(st.sampled_from(OUTCOMES), st.booleans(), st.booleans())
 
 
 def said(table: int, round_: int, play: Play) -> tuple[LogMessage, LogMessage]:
-    """Give what a table says of one play: how it was restored, and its result."""
+    """Return what a table says of one play: how it was restored, and its result."""
     outcome, fined, fouled = play
     seq = 2 * round_
     before: Restored = restored(table, round_, OTHER_FORM if fouled else None)
@@ -48,7 +48,7 @@ def said(table: int, round_: int, play: Play) -> tuple[LogMessage, LogMessage]:
 
 
 def seen(folder: Path, order: list[tuple[int, int]], plays: dict[tuple[int, int], Play]) -> tuple[object, ...]:
-    """Give all that who is no arbiter can fetch and hear after these plays, and what the open part of them is."""
+    """Return all that who is no arbiter can fetch and hear after these plays, and what the open part of them is."""
     with open_journal(folder) as journal:
         hall = make_hall(folder, journal)
         for place in order:
@@ -60,7 +60,7 @@ def seen(folder: Path, order: list[tuple[int, int]], plays: dict[tuple[int, int]
 
 
 def heard(hall: Hall) -> list[tuple[str, object, bool]]:
-    """Give what was said on the topics that displays may read; the number of a message is new each time."""
+    """Return what was said on the topics that displays may read; the number of a message is new each time."""
     found: list[tuple[str, object, bool]] = []
     for topic, payload, retain in hall.ear.said:
         place = parse_topic(topic)

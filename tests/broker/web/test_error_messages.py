@@ -99,13 +99,13 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def given() -> set[str]:
-    """Give every code in what refuses something of a form."""
+    """Return every code in what refuses something of a form."""
     sources = [file.read_text() for one in (*RULINGS, *PAPER, *SET_UP, *ROOM) for file in _files(ROOT / one)]
     return {code for source in sources for code in in_source(source)} | STORE
 
 
 def with_values() -> Iterator[str]:
-    """Give the codes whose English has names or numbers in it."""
+    """Return the codes whose English has names or numbers in it."""
     for file in (file for one in (*RULINGS, *PAPER, *SET_UP) for file in _files(ROOT / one)):
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in RAISED_WITH:
@@ -167,12 +167,12 @@ def test_what_says_no_more_than_its_sentence_is_left_out_for_whom_it_is_foreign(
 
 
 def shape(text: str) -> str:
-    """Give a text with its values alike."""
+    """Return a text with its values alike."""
     return re.sub(r"\{[a-z]*\}", "{}", text)
 
 
 def in_english() -> set[str]:
-    """Give all that the sources of refusals say, values alike."""
+    """Return all that the sources of refusals say, values alike."""
     said = set()
     for file in (file for one in (*RULINGS, *PAPER, *SET_UP, TABLES) for file in _files(ROOT / one)):
         for node in ast.walk(ast.parse(file.read_text())):

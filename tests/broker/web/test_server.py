@@ -29,7 +29,7 @@ def data_of(lines: Iterator[str], name: str) -> DashboardView:
 
 
 def has_ended(desk: DeskServer) -> bool:
-    """Stop a server and say whether it ends, however slow the machine is: no reader may keep it."""
+    """Stop a server and return whether it ends, however slow the machine is: no reader may keep it."""
     before = {one for one in threading.enumerate() if one.name == "desk"}
     desk.stop()
     for one in before:

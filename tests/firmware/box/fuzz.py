@@ -10,7 +10,7 @@ ALPHABET: Final = b"!BHERQANL 0123456789abcdef\n"
 
 
 def garbage(total: int, seed: int) -> Iterator[bytes]:
-    """Give so many bytes in pieces; no frame among them is whole, unless by a chance of one in 2**32."""
+    """Return so many bytes in pieces; no frame among them is whole, unless by a chance of one in 2**32."""
     chance = random.Random(seed)
     while total > 0:
         piece = KINDS[chance.randrange(len(KINDS))](chance)[:total]

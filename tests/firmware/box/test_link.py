@@ -17,7 +17,7 @@ CLOSED, OPEN = 1, 0
 
 
 def ready(*, wrong_by_ns: int = 0) -> BoxSession:
-    """Give a session whose clock is ready, and as wrong as queries that are slow on one way make it."""
+    """Return a session whose clock is ready, and as wrong as queries that are slow on one way make it."""
     session = BoxSession(7, 0)
     for us in (0, 100, 200, 300):
         session.clock.add(us, us * 1000, us * 1000 + 2 * wrong_by_ns)
@@ -25,7 +25,7 @@ def ready(*, wrong_by_ns: int = 0) -> BoxSession:
 
 
 def sent(session: BoxSession) -> list[tuple[str, list[int]]]:
-    """Give the frames that the session wants to send, and forget them."""
+    """Return the frames that the session wants to send, and forget them."""
     frames = FrameSplitter().feed(b"".join(session.outgoing))
     session.outgoing.clear()
     return frames
@@ -104,12 +104,12 @@ def world(start: Start) -> World:
 
 
 def presses(world: World) -> list[str]:
-    """Give who was told to have pressed."""
+    """Return who was told to have pressed."""
     return [report.seat for report in world.reports if isinstance(report, Pressed)]
 
 
 def near(report: Report, at: int) -> bool:
-    """Say whether a report has this time, within the millisecond that is promised."""
+    """Return whether a report has this time, within the millisecond that is promised."""
     assert isinstance(report, Pressed | Released | Held)
     return abs(report.at - at) <= MILLISECOND
 

@@ -59,7 +59,7 @@ class World:
         self.box = self._start(self.ticks, next(self._boots), closed)
 
     def ticks(self) -> int:
-        """Give the box's wrapping microseconds."""
+        """Return the box's wrapping microseconds."""
         passed = (self.now - self._then) * (1_000_000 + self.ppm) // (1_000_000 * US)
         return (self._ticks_then + passed) % PERIOD
 
@@ -112,7 +112,7 @@ class World:
         self._take(self.link.opened(self.now))
 
     def told(self, *kinds: type[Report]) -> list[Report]:
-        """Give the reports of these kinds."""
+        """Return the reports of these kinds."""
         return [report for report in self.reports if isinstance(report, kinds)]
 
     def _take(self, said: LinkOutput) -> None:

@@ -35,7 +35,7 @@ class Crystal:
         self._pull = pull_ppm / 1e6
 
     def us(self, s: float) -> int:
-        """Give the true count of microseconds after so many seconds of ours."""
+        """Return the true count of microseconds after so many seconds of ours."""
         back, since = divmod(s, PULL_EVERY_S)
         pulled = min(since, PULL_S)
         shift = self._pull * (PULL_S - pulled if back % 2 else pulled)
@@ -43,7 +43,7 @@ class Crystal:
 
 
 def delays(chance: random.Random) -> tuple[float, float]:
-    """Give how long a query and its reply take: mostly as over USB, sometimes far too long, and never evenly."""
+    """Return how long a query and its reply take: mostly as over USB, sometimes far too long, and never evenly."""
     if chance.random() < 0.03:
         return chance.random() * 0.2, chance.random() * 0.2
     return 0.0001 + chance.random() * 0.0009, 0.0001 + chance.random() * 0.0007

@@ -18,7 +18,7 @@ cp "${11}" "$PICO/main.py"
 
 
 def flash(folder: Path) -> Path:
-    """Give a folder with the files that a Pico would have."""
+    """Return a folder with the files that a Pico would have."""
     pico, tools = folder / "pico", folder / "tools"
     pico.mkdir()
     tools.mkdir()

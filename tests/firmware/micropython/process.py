@@ -34,7 +34,7 @@ class MicroPython:
         return result
 
     def start(self, ticks_us: Callable[[], int], boot: int, closed: tuple[int, ...] = ()) -> "RealBox":
-        """Give a box power."""
+        """Return a box power."""
         return RealBox(self, ticks_us, boot, closed)
 
     def __enter__(self) -> Self:
@@ -69,6 +69,6 @@ class RealBox:
         self._ask("touch", seat, closed)
 
     def lamps(self) -> list[int]:
-        """Say which lamps are lit."""
+        """Return which lamps are lit."""
         lit: list[int] = self._micropython.ask("lamps", self._number)
         return lit

@@ -18,7 +18,7 @@ class Contacts(BoxSimulator):
 
 
 def fingers(*, bounces: int, hold_s: float = 0.2) -> tuple[BoxFingers, Contacts, list[float]]:
-    """Give fingers whose sleep is only noted."""
+    """Return fingers whose sleep is only noted."""
     box, slept = Contacts(), list[float]()
     return BoxFingers(box, bounces=bounces, hold_s=hold_s, seed=3, sleep=slept.append, clock_ns=lambda: NOW), box, slept
 

@@ -18,7 +18,7 @@ EDGE = 20
 
 
 def plain(text: str) -> str:
-    """Give a sentence without marks and line breaks."""
+    """Return a sentence without marks and line breaks."""
     return "".join(re.sub(r"<[^>]*>", "", text).split())
 
 

@@ -65,7 +65,7 @@ class RiichiDesk(Desk):
         super().__init__(sitting, form)
 
     def asked_of(self, seen: HandObservation, *keys: str) -> RiichiWinDetails:
-        """Say this of a hand and ask; give what was told of it."""
+        """Say this of a hand and ask; return what was told of it."""
         self.looking_at(seen)
         for key in (*keys, "enter"):
             self.key(key)

@@ -67,7 +67,7 @@ def kept(log: Path) -> None:
 
 
 def connections(counted: Counted) -> type[sqlite3.Connection]:
-    """Give connections whose durable writes are counted."""
+    """Return connections whose durable writes are counted."""
 
     class Watched(sqlite3.Connection):
         """One of them."""
@@ -82,7 +82,7 @@ def connections(counted: Counted) -> type[sqlite3.Connection]:
 
 
 def tear(log: Path, chance: Callable[[int, int], int]) -> bool:
-    """Undo the end of the last write from some byte on; say whether there was anything to undo."""
+    """Undo the end of the last write from some byte on; return whether there was anything to undo."""
     before = log.with_name("before-wal")
     old, new = before.read_bytes() if before.exists() else b"", log.read_bytes() if log.exists() else b""
     old += b"\0" * (len(new) - len(old))
@@ -94,5 +94,5 @@ def tear(log: Path, chance: Callable[[int, int], int]) -> bool:
 
 
 def alike(one: bytes, other: bytes) -> int:
-    """Give how many bytes at the front of both are the same; they are of one length, and differ somewhere."""
+    """Return how many bytes at the front of both are the same; they are of one length, and differ somewhere."""
     return bisect_left(range(len(one)), 1, key=lambda end: one[: end + 1] != other[: end + 1])

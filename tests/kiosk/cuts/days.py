@@ -32,7 +32,7 @@ Written = Callable[[random.Random], Part]
 
 
 def shuffled(chance: random.Random) -> list[Seat]:
-    """Give the seats in some order."""
+    """Return the seats in some order."""
     return chance.sample(SEATS, len(SEATS))
 
 
@@ -70,7 +70,7 @@ def claimed(*seats: Seat) -> Part:
 
 
 def let_in(pin: str = HOUSE_PIN) -> Part:
-    """Give a PIN, of which no digit may be kept."""
+    """Return a PIN, of which no digit may be kept."""
     yield from (Keys(("a",)), Keys((*pin, "enter")))
 
 

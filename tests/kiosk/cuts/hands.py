@@ -107,7 +107,7 @@ class Running:
         return sum(not isinstance(one, Restarted) for one in self._journal.events())
 
     def snapshot(self) -> Snapshot:
-        """Give how the table stands."""
+        """Return how the table stands."""
         rows = self._journal._store.execute("SELECT body FROM outbox ORDER BY seq")
         facts = tuple(decode(LogMessage, body).fact for (body,) in rows)
         pending = tuple(one.fact for one in self._journal.unsent())
@@ -232,7 +232,7 @@ def steadied(seen: ScreenView) -> ScreenView:
 
 
 def picture() -> str:
-    """Give a digest of what is on the screen."""
+    """Return a digest of what is on the screen."""
     surface = pygame.display.get_surface()
     assert surface is not None
     return hashlib.sha256(surface.get_buffer().raw).hexdigest()

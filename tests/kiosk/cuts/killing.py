@@ -126,7 +126,7 @@ class Killing:
         return self._chance.choice(moments)
 
     def _started(self, done: int, cut: Cut) -> Start:
-        """Say how it is to start: in the same run of the machine, or after a power cut on another clock."""
+        """Return how it is to start: in the same run of the machine, or after a power cut on another clock."""
         card, boot = self._on_the_card(), self._boots
         known = card.boot in ("", f"run {boot}")
         if known:
@@ -146,7 +146,7 @@ class Killing:
         return read_card(path) if path.exists() else Card()
 
     def _killed(self, start: Start, cut: Cut) -> int:
-        """Run it until it is killed there; give how many actions of the day are done for good."""
+        """Run it until it is killed there; return how many actions of the day are done for good."""
         done, ended = start.at, False
         for told in _hear(lambda tell: until_killed(self._folder, self._day, self._known, start, tell)):
             match told:
@@ -178,7 +178,7 @@ class Killing:
                 self._hear(topic, payload)
 
     def _done_at(self, cut: Cut) -> int:
-        """Say whether the action is done, by the writes of it that are on the card."""
+        """Return whether the action is done, by the writes of it that are on the card."""
         assert cut.write is not None
         before, known = self._known[cut.action], self._known[cut.action + 1]
         there = known.writes[: cut.write + (cut.moment == "after")]
@@ -240,7 +240,7 @@ def read_card(path: Path) -> Card:
 
 
 def boot_on(card: Path) -> str:
-    """Give in which run of the machine a card's times are."""
+    """Return in which run of the machine a card's times are."""
     with closing(sqlite3.connect(card)) as store, suppress(sqlite3.OperationalError):
         for (value,) in store.execute("SELECT value FROM about WHERE key = 'boot'"):
             return str(value)
@@ -253,7 +253,7 @@ def without_device(message: LogMessage) -> LogMessage:
 
 
 def _hear(work: Callable[[Callable[..., None]], None]) -> Iterator[tuple[Any, ...]]:
-    """Run something in a process of its own; give what it tells until it has ended, and how it has."""
+    """Run something in a process of its own; return what it tells until it has ended, and how it has."""
     ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
     def run() -> None:
@@ -271,7 +271,7 @@ def _hear(work: Callable[[Callable[..., None]], None]) -> Iterator[tuple[Any, ..
 
 
 def _told_by(work: Callable[[Callable[..., None]], None]) -> Any:  # noqa: ANN401 - what it tells
-    """Give the one thing that a process of its own tells."""
+    """Return the one thing that a process of its own tells."""
     with tempfile.TemporaryFile() as file:
 
         def run() -> None:

@@ -58,7 +58,7 @@ def watched(folder: Path, boot: str, counted: Counted) -> None:
 
 
 def uncut(folder: Path, day: Day) -> list[Known]:
-    """Do a whole day; give what is known of the start and of each action."""
+    """Do a whole day; return what is known of the start and of each action."""
     known, done = list[Known](), list[int]()
     running: list[Running] = []
     counted = Counted(None, folder / "table.sqlite-wal", lambda: done.append(running[0].events if running else 0))
@@ -105,7 +105,7 @@ def differing(twin: Snapshot, cut: Snapshot) -> str:
 
 
 def where(one: Any, other: Any) -> str:  # noqa: ANN401 - whatever differs
-    """Say what of two values differs, as deep as fields go."""
+    """Return what of two values differs, as deep as fields go."""
     names = getattr(type(one), "__dataclass_fields__", None)
     if names and type(one) is type(other):
         for name in names:
@@ -117,7 +117,7 @@ def where(one: Any, other: Any) -> str:  # noqa: ANN401 - whatever differs
 
 
 def in_a_process(work: Callable[[], None]) -> int:
-    """Run something in a fork of this process; give its id. It ends there, whatever happens."""
+    """Run something in a fork of this process; return its id. It ends there, whatever happens."""
     child = os.fork()
     if child == 0:
         try:

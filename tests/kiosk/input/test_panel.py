@@ -276,7 +276,7 @@ def test_a_pins_hash_is_its_owners_alone_and_what_is_none_is_refused(hashed: Pat
 
 
 def said(table: Standing, pin: str, at: int) -> str:
-    """Let the desk say what the PIN is; give what tells which one the table has."""
+    """Let the desk say what the PIN is; return what tells which one the table has."""
     message = ArbiterPin(id=f"pin-{at:08}", event=EVENT, table=TABLE, set_at=at, hash=hash_pin(pin))
     table.program._message(Incoming(topics.PIN.at(EVENT, table=TABLE), encode(message), lambda: None))
     assert table.program._now().pin is not None
@@ -284,7 +284,7 @@ def said(table: Standing, pin: str, at: int) -> str:
 
 
 def gets_in(table: Standing, pin: str) -> bool:
-    """Say whether a PIN lets an arbiter in, and let that one go again."""
+    """Return whether a PIN lets an arbiter in, and let that one go again."""
     table.type("a", *pin, "enter")
     there = table.program.state.arbiter is not None
     table.type(*["back"] * (len(pin) + 1))

@@ -25,7 +25,7 @@ class At(Keyed[RiichiSitting]):
         super().__init__(sitting)
 
     def seen(self, scores: Scores = "always") -> tuple[ScreenView, object]:
-        """Give what is to be seen."""
+        """Return what is to be seen."""
         table, form = self.sitting.table, self.keys.riichi.form
         seen = screen_view(TABLE, table, self.keys.form, StatusLine(), self.keys.problem)
         return seen, session_view(table, self.sitting.session, form, scores)

@@ -20,7 +20,7 @@ class Pin(NoPin):
     mark = None
 
     def right(self, _: str) -> bool:
-        """Give that it is wrong."""
+        """Return that it is wrong."""
         return False
 
 
@@ -34,7 +34,7 @@ class At(Keyed[AloneSitting]):
         super().__init__(sitting, pins)
 
     def seen(self) -> tuple[object, ...]:
-        """Give what is to be seen."""
+        """Return what is to be seen."""
         table = self.sitting.table
         alone = planned_riichi_view(table, self.keys.riichi.form)
         seen = screen_view(TABLE, table, self.keys.form, StatusLine(), self.keys.problem)

@@ -25,7 +25,7 @@ ANOTHER = Served(id="served-001", event=EVENT, seq=1, table=TABLE, device="anoth
 
 @contextmanager
 def turning(folder: Path, *, pairs: bool) -> Iterator[tuple[Standing, Callable[[], object]]]:
-    """Give a table and what turns its loop once, with a key typed before."""
+    """Return a table and what turns its loop once, with a key typed before."""
     with (
         standing(folder) as table,
         ScreenWindow(ScreenSettings(driver="dummy"), Translations("en"), table.time) as window,

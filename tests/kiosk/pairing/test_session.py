@@ -111,7 +111,7 @@ def desks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desks]:
 
 
 def code_of(work: Callable[[], object]) -> str:
-    """Give the code of what something is refused with; of the desk's refusals the desk's own."""
+    """Return the code of what something is refused with; of the desk's refusals the desk's own."""
     with pytest.raises(KioskError) as refused:
         work()
     return refused.value.why if isinstance(refused.value, PairingRefused) else refused.value.code
@@ -224,7 +224,7 @@ def test_where_nobody_answers_that_is_said(host: str, closed_port: int) -> None:
 
 @pytest.fixture
 def closed_port() -> int:
-    """Give a port at which nobody listens."""
+    """Return a port at which nobody listens."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return int(one.getsockname()[1])

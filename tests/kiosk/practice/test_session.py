@@ -77,7 +77,7 @@ class Trainer:
         return {one.label: one.box.center for one in targets}
 
     def said(self) -> list[str]:
-        """Give the lines in the middle of the table's screen."""
+        """Return the lines in the middle of the table's screen."""
         return [line.text for line in current_screen(self.windows[0]._words, self.programs[0].shown()).lines]
 
     def _click(self, at: tuple[int, int]) -> None:

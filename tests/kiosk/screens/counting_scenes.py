@@ -19,7 +19,7 @@ Groups = tuple[tuple[int, ...], ...]
 
 
 def dealt(seat: str = "west") -> tuple[int, ...]:
-    """Give a seat's serials: the hand, then the wall."""
+    """Return a seat's serials: the hand, then the wall."""
     play = sitting_in(Phase.DECLARED).play
     return tuple(serial for row in play.order[seat] for serial in row)  # type: ignore[index]  # a seat's name
 
@@ -45,7 +45,7 @@ def drawn() -> np.ndarray:
 
 
 def sight(groups: Groups, *, still: bool = True) -> HandObservation:
-    """Give what the camera sees of a hand."""
+    """Return what the camera sees of a hand."""
     tiles = tuple(tuple(SeenTile(serial) for serial in group) for group in groups)
     return HandObservation(tiles, still, CameraView(1, drawn()))
 
@@ -65,7 +65,7 @@ def counted(
     win: McrQuestions = McrQuestions(last_tile=True),  # noqa: B008 - frozen
     problem: str | None = None,
 ) -> ScreenView:
-    """Give what is to be seen of West's hand."""
+    """Return what is to be seen of West's hand."""
     sitting = sitting_in(Phase.DECLARED)
     winner = Winner(sitting.play, "west")
     request = CountRequest(
@@ -77,7 +77,7 @@ def counted(
 
 
 def value(*fan: tuple[str, int], minimum: int = 8) -> McrValue:
-    """Give an answer."""
+    """Return an answer."""
     elements = tuple(CountedFan(id=name, fan=worth) for name, worth in fan)
     return McrValue(fan=sum(worth for _, worth in fan), minimum=minimum, elements=elements)
 

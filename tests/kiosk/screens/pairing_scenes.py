@@ -21,7 +21,7 @@ FORMS: Final = {
 
 
 def pairing_scenes(online: StatusLine) -> dict[str, Callable[[], ScreenView]]:
-    """Give them by name, as at a table whose line stands so."""
+    """Return them by name, as at a table whose line stands so."""
 
     def of(form: PairingForm) -> Callable[[], ScreenView]:
         return lambda: replace(pairing_view(form, "14:05"), line=replace(online, apart=True))

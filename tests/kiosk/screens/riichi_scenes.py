@@ -133,7 +133,7 @@ def counted_alone(seen_: HandObservation, answer: AnyCountAnswer | None = None, 
 
 
 def every_question() -> str:
-    """Give the club's rules with red fives and open riichi."""
+    """Return the club's rules with red fives and open riichi."""
     text = (files("broker.rules.riichi") / "profiles/riichi-montreal.toml").read_text(encoding="utf-8")
     text = text.replace('id = "riichi-montreal"', 'id = "riichi-club"')
     return text.replace("[hand.red_fives]\nvalue = false", "[hand.red_fives]\nvalue = true")

@@ -64,7 +64,7 @@ def seen(
     problem: str | None = None,
     bench: Restoring = NO_BENCH,
 ) -> ScreenView:
-    """Give what is to be seen of a table."""
+    """Return what is to be seen of a table."""
     return with_restoring(screen_view(TABLE, sitting.table, form, line, problem), sitting.table, bench)
 
 
@@ -389,7 +389,7 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
 
 
 def named_in(names: dict[Seat, str], phase: Phase = Phase.CONFIRMING) -> Sitting:
-    """Give a table of players with these names."""
+    """Return a table of players with these names."""
     sitting = Sitting(named(names))
     sitting.restore()
     if phase is not Phase.CONFIRMING:

@@ -67,7 +67,7 @@ class At(Keyed[RiichiSitting]):
         return self
 
     def seen(self) -> ScreenView:
-        """Give what is to be seen."""
+        """Return what is to be seen."""
         table, keys = self.sitting.table, self.keys
         keys.follow(table)
         session = session_view(table, self.sitting.session, keys.riichi.form, "always")
@@ -85,7 +85,7 @@ def hands(at: At, count: int) -> At:
 
 
 def riichi_scenes(line: StatusLine, broken: StatusLine, names: dict[Seat, str]) -> dict[str, Callable[[], ScreenView]]:
-    """Give the scenes: with a line at the foot as usual, and with everything broken and the longest names."""
+    """Return the scenes: with a line at the foot as usual, and with everything broken and the longest names."""
 
     def at() -> At:
         return At(line).begun()

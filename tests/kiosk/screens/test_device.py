@@ -35,14 +35,14 @@ OTHERS: Final = ("press-east", "wire", "plan")
 
 
 def under(base: type[Exception]) -> Iterator[str]:
-    """Give the codes of a family of errors."""
+    """Return the codes of a family of errors."""
     yield vars(base)["code"]
     for kind in base.__subclasses__():
         yield from under(kind)
 
 
 def of_hardware() -> set[str]:
-    """Give every code that the health of a part can have, or that the self-test finds."""
+    """Return every code that the health of a part can have, or that the self-test finds."""
     own = (ButtonExchanged, ButtonSilent, DiskLow, JournalFull, PictureWrong, ScannerBeeps, ScannerSilent, LinkRefused)
     devices = {code for code in under(FirmwareError) if code not in ENDS_THE_PROGRAM}
     cameras = {code for code in under(CameraError) if code != "camera_address"}

@@ -15,12 +15,12 @@ TRANSLATED = [language for language in languages() if language != SOURCE]
 
 
 def names(sentence: str) -> set[str]:
-    """Give what is filled in."""
+    """Return what is filled in."""
     return {name for _, name, _, _ in Formatter().parse(sentence) if name}
 
 
 def translations(entry: polib.POEntry) -> Iterator[str]:
-    """Give what stands for a sentence: one, or one for each plural."""
+    """Return what stands for a sentence: one, or one for each plural."""
     yield from entry.msgstr_plural.values() if entry.msgid_plural else (entry.msgstr,)
 
 

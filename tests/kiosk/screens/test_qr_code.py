@@ -19,14 +19,14 @@ SCENE: Final = "recorded, with its QR code"
 
 
 def codes_on(size: tuple[int, int], link: str, hand: Hand = "right") -> list[zxingcpp.Barcode]:
-    """Give what a reader finds on the screen."""
+    """Return what a reader finds on the screen."""
     surface = pygame.Surface(size)
     TableScreen(Translations("en"), size, Appearance(hand)).draw(surface, replace(SCENES[SCENE](), receipt_link=link))
     return zxingcpp.read_barcodes(pixels(surface))
 
 
 def pixels(surface: pygame.Surface) -> Picture:
-    """Give a surface as an array, (height, width, 3); pygame's own way is not there where its numpy is kept out."""
+    """Return a surface as an array, (height, width, 3); pygame's own way is not there where its numpy is kept out."""
     width, height = surface.get_size()
     return np.frombuffer(pygame.image.tobytes(surface, "RGB"), np.uint8).reshape(height, width, 3)
 

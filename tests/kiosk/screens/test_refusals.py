@@ -63,7 +63,7 @@ NEVER_TOLD: Final = {
 
 
 def arriving() -> set[str]:
-    """Give every code that can arrive at a table's screen."""
+    """Return every code that can arrive at a table's screen."""
     codes = {code for source in SOURCES for file in _files(ROOT / source) for code in in_source(file.read_text())}
     return codes.difference(*NEVER_TOLD.values()).union(OF_PAIRING)
 

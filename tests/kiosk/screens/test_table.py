@@ -65,7 +65,7 @@ class Inked(TextPen):
 
 @cache
 def drawing(language: str, room: Room) -> tuple[TableScreen, Inked, pygame.Surface]:
-    """Give what one table draws with; fonts are slow to open."""
+    """Return what one table draws with; fonts are slow to open."""
     pen = Inked(language, room)
     return TableScreen(Translations(language), room[0], pen=pen), pen, pygame.Surface(room[0])
 
@@ -126,7 +126,7 @@ def screen_of(size: tuple[int, int], hand: Hand) -> TableScreen:
 
 
 def targets(scene: str, size: tuple[int, int] = SIZES[0], hand: Hand = "right") -> tuple[TouchTarget, ...]:
-    """Give what may be touched in a scene."""
+    """Return what may be touched in a scene."""
     return screen_of(size, hand).targets(scene_of(scene))
 
 
@@ -171,7 +171,7 @@ def test_a_left_handed_table_has_its_buttons_at_the_left() -> None:
 
 
 def contrast(one: tuple[int, ...], other: tuple[int, ...]) -> float:
-    """Give the contrast of two colours as WCAG 2.2 defines it."""
+    """Return the contrast of two colours as WCAG 2.2 defines it."""
 
     def luminance(colour: tuple[int, ...]) -> float:
         parts = [part / 255 for part in colour]

@@ -56,7 +56,7 @@ def touched(window: ScreenWindow, at: tuple[int, int], button: int = pygame.BUTT
 
 
 def target(scene: str, key: str) -> tuple[int, int]:
-    """Give where a key is on the screen."""
+    """Return where a key is on the screen."""
     screen = TableScreen(Translations("en"), (DUMMY.width, DUMMY.height))
     (box,) = [one.box for one in screen.targets(SCENES[scene]()) if one.key == key]
     return box.center

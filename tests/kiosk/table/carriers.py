@@ -67,7 +67,7 @@ small = st.integers(2, 3).flatmap(lambda size: disordered((PLACES[0], PLACES[1],
 
 
 def every_move(carrier: Carrier) -> Iterator[Move]:
-    """Give all that one hand movement can be."""
+    """Return all that one hand movement can be."""
     for one, other in combinations(carrier, 2):
         if carrier[other].what is Content.EMPTY:
             one, other = other, one  # noqa: PLW2901 - the empty one is where to
@@ -84,7 +84,7 @@ def every_move(carrier: Carrier) -> Iterator[Move]:
 
 
 def is_right(carrier: Carrier) -> bool:
-    """Tell whether each place has its tile, or one that nobody could read, and all lie well."""
+    """Return whether each place has its tile, or one that nobody could read, and all lie well."""
     unread = (Content.UNREAD, Content.COVERED)
     return all(
         lying.well and (lying.serial == DEAL[place] if lying.what is Content.TILE else lying.what in unread)
@@ -93,7 +93,7 @@ def is_right(carrier: Carrier) -> bool:
 
 
 def tried_out(carrier: Carrier) -> int:
-    """Give the fewest moves by trying everything."""
+    """Return the fewest moves by trying everything."""
     states, tried, moves = [carrier], {_key(carrier)}, 0
     while not any(map(is_right, states)):
         further = [after_move(state, move) for state in states for move in every_move(state)]

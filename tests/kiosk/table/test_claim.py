@@ -26,7 +26,7 @@ from tests.kiosk.tables import HOLD, MS, SETTLE, WINDOW, S, Sitting, sitting_in
 
 
 def pressed(table: Table, presses: list[tuple[Seat, int]]) -> tuple[Declaration, ...]:
-    """Give who has declared after these presses, refused ones and all."""
+    """Return who has declared after these presses, refused ones and all."""
     for seat, at in presses:
         try:
             table, _ = handle(table, ButtonPressed(at=at, seat=seat))

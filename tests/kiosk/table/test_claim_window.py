@@ -25,7 +25,7 @@ class Finger:
         return self.long >= HOLD_NS
 
     def reports(self) -> list[tuple[str, Seat, int]]:
-        """Give what its button tells, in order."""
+        """Return what its button tells, in order."""
         down, up = START + self.down, START + self.down + self.long
         held = [("held", self.seat, down)] if self.calls else []
         return [("pressed", self.seat, down), *held, ("released", self.seat, up)]

@@ -38,7 +38,7 @@ TAKEN: Final = ""
 
 
 def claiming(*, down: bool = False) -> Sitting:
-    """Give a play in which west has pressed."""
+    """Return a play in which west has pressed."""
     sitting = sitting_in(Phase.PLAYING)
     sitting.take(ButtonPressed(at=sitting.wait(), seat="west"))
     if not down:

@@ -364,7 +364,7 @@ def test_wrong_pins_stay_counted_and_the_arbiter_here_through_hands_take_backs_a
 
 
 def kept_of(table: RiichiSitting) -> tuple[str | None, int, int]:
-    """Give what is known of the arbiter and the PIN."""
+    """Return what is known of the arbiter and the PIN."""
     return table.table.arbiter, table.table.pins_wrong, table.table.pin_wrong_at
 
 

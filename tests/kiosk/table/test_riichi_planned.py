@@ -27,7 +27,7 @@ def table() -> AloneSitting:
 
 
 def points(sitting: AloneSitting) -> tuple[int, ...]:
-    """Give the points of the last result, in hundreds."""
+    """Return the points of the last result, in hundreds."""
     fact = sitting.facts[-1]
     assert isinstance(fact, Result)
     return tuple(fact.points[seat] for seat in SEATS)

@@ -7,7 +7,7 @@ from kiosk.table import Table
 
 
 def without_times(state: Table) -> tuple[Table, list[tuple[Seat, bool]], list[int], bool]:
-    """Give a table as it would be on any clock: who pressed, and how long one after the other."""
+    """Return a table as it would be on any clock: who pressed, and how long one after the other."""
     contacts = state.window.contacts if state.window else ()
     presses = [(one.seat, one.down) for one in contacts]
     distances = [one.at - contacts[0].at for one in contacts]

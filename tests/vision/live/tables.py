@@ -63,7 +63,7 @@ def _held(table: Table, index: int, unread: frozenset[int]) -> TrayPlace:
 
 
 def frame(table: Table, seed: int = 0, light: float = 1.0, noise: float = 1.5) -> Sketch:
-    """Give the sketch of a table: other serials look a little different, empty places and hands very."""
+    """Return the sketch of a table: other serials look a little different, empty places and hands very."""
     cells = np.full((3 * CELL, 13 * CELL), 60.0)
     for index, (row, col) in enumerate(tray_places()):
         serial = table.serials[index]

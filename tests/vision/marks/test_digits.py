@@ -29,7 +29,7 @@ NO_LETTER = 26
 
 
 def look(number: int, *, turned: float = 0.0, letter: int = NO_LETTER) -> DigitLook:
-    """Give a look at a number that stands one way up, sure of every sign; `turned` is what it makes of the way up."""
+    """Return a look at a number that stands one way up, sure of every sign; `turned` is what it makes of the way up."""
     return look_at_seen([int(digit) for digit in f"{number:03d}"], turned, letter)
 
 

@@ -86,7 +86,7 @@ def other_way(mark: TileMark | None) -> TileMark:
 
 
 def reread(seen: Seen, tile: int) -> Seen:
-    """Give the picture with one mark read the other way."""
+    """Return the picture with one mark read the other way."""
     marks = tuple(other_way(mark) if number == tile else mark for number, mark in enumerate(seen.marks))
     return replace(seen, marks=marks)
 
@@ -179,7 +179,7 @@ def torn(seen: Seen, serial: int, *, upside_down: bool = False) -> Seen:
 
 
 def decided(seen: Seen, *serials: int) -> list[int | None]:
-    """Give what was decided of tiles, by what they really are."""
+    """Return what was decided of tiles, by what they really are."""
     marks: tuple[TileMark | None, ...] = decide_ambiguous(seen.picture, seen.found, seen.marks, seen.lay_out())
     told = {one.serial: mark.serial for one, mark in zip(seen.shown, marks, strict=True) if mark}
     return [told[serial] for serial in serials]

@@ -46,14 +46,14 @@ class Shot:
 
 
 def tiles() -> list[Quad]:
-    """Give the backs of a full tray on the table, in millimetres from its middle."""
+    """Return the backs of a full tray on the table, in millimetres from its middle."""
     first = np.array([-6 * 1.05 * TILE[0], -1.15 * TILE[1]])
     pitch = np.array([1.05 * TILE[0], 1.15 * TILE[1]])
     return [rectangle(first + pitch * [col, row], *TILE) for row, col in tray_places()]
 
 
 def quads(shot: Shot) -> list[Quad]:
-    """Give the backs in pixels."""
+    """Return the backs in pixels."""
     return [project(shot.camera, quad) for quad in tiles()]
 
 

@@ -27,7 +27,7 @@ def lines_of(*arguments: str) -> list[dict[str, Any]]:
 
 
 def folder_of(tmp_path: Path, name: str) -> str:
-    """Give the address of a folder with one of the rendered pictures, whose camera's tilt is known."""
+    """Return the address of a folder with one of the rendered pictures, whose camera's tilt is known."""
     (tmp_path / f"{name}.jpg").symlink_to(HERE / f"{name}.jpg")
     return f"pictures:{tmp_path}"
 

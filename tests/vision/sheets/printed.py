@@ -61,7 +61,7 @@ def read(picture: Picture) -> dict[int, Label]:
 
 
 def texts_in(pdf: bytes, page: int, boxes: Iterable[tuple[float, float, float, float]]) -> list[str]:
-    """Give the text inside boxes: left, top, width, height in millimetres from the page's top left corner."""
+    """Return the text inside boxes: left, top, width, height in millimetres from the page's top left corner."""
     with pypdfium2.PdfDocument(io.BytesIO(pdf)) as document:
         height = document[page].get_height()
         text = document[page].get_textpage()

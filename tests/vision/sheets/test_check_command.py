@@ -25,7 +25,7 @@ COLUMNS = 17
 
 
 def picture_of(*tiles: tuple[int, int]) -> Picture:
-    """Give a picture of tiles, each a set and a serial, spread out face down on a dark cloth."""
+    """Return a picture of tiles, each a set and a serial, spread out face down on a dark cloth."""
     stamps = [tile_stamp(SimulatedTile(number, serial)) for number, serial in tiles]
     high, wide = stamps[0].shape[:2]
     rows = -(-len(stamps) // COLUMNS)

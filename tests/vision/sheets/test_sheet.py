@@ -19,7 +19,7 @@ MM = DOTS / 25.4
 
 
 def cell_of(wanted: LabelOrder, mark: Label, dots: float) -> tuple[int, int]:
-    """Give column and row of the sticker on which the middle of a label lies."""
+    """Return column and row of the sticker on which the middle of a label lies."""
     sheet = wanted.sheet
     right, down = mark.centre / dots * 25.4
     column, row = int((right - sheet.left) // sheet.across), int((down - sheet.top) // sheet.down)
@@ -30,7 +30,7 @@ def cell_of(wanted: LabelOrder, mark: Label, dots: float) -> tuple[int, int]:
 
 
 def faces_drawn(wanted: LabelOrder, pdf: bytes, page: int) -> dict[tuple[int, int], str]:
-    """Give the stickers that show a face, as the code written beside the drawing."""
+    """Return the stickers that show a face, as the code written beside the drawing."""
     sheet = wanted.sheet
     cells = [(column, row) for row in range(sheet.rows) for column in range(sheet.columns)]
     boxes = [(*sheet.corner_of(*cell), sheet.width, sheet.height) for cell in cells]
@@ -69,7 +69,7 @@ def test_each_kind_of_label_is_read(modules: int, number: NumberSize) -> None:
 
 
 def dark(picture: Picture, left: float, top: float, width: float, height: float) -> tuple[float, float, float, float]:
-    """Give the box about all that is black in a box: left, top, width, height, all in millimetres."""
+    """Return the box about all that is black in a box: left, top, width, height, all in millimetres."""
     x, y, across, down = (round(length * MM) for length in (left, top, width, height))
     ys, xs = np.nonzero(picture[y : y + down, x : x + across] < 128)
     ends = xs.min(), ys.min(), xs.max() + 1 - xs.min(), ys.max() + 1 - ys.min()

@@ -15,7 +15,7 @@ TAGS = (MjlogTag("T1", {}), MjlogTag("AGARI", {"who": "0", "sc": "1,2"}))
 
 
 def refused(content: bytes) -> str:
-    """Give the code with which a file is refused."""
+    """Return the code with which a file is refused."""
     with pytest.raises(RuleError) as problem:
         tags_of(content)
     return problem.value.code

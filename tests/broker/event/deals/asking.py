@@ -23,7 +23,7 @@ def ask(*arguments: object) -> Result:
 
 
 def done(*arguments: object) -> str:
-    """Run a command that must end well and say nothing on standard error; give what it says."""
+    """Run a command that must end well and say nothing on standard error; return what it says."""
     result = ask(*arguments)
     assert (result.exit_code, result.stderr) == (0, ""), result.output
     return result.stdout
@@ -37,17 +37,17 @@ def refused(*arguments: object) -> list[str]:
 
 
 def codes(*arguments: object) -> list[str]:
-    """Run a command that must be refused; give the codes."""
+    """Run a command that must be refused; return the codes."""
     return [line.partition(": ")[0] for line in refused(*arguments)]
 
 
 def made(number: int) -> Deal:
-    """Give a deal, always the same."""
+    """Return a deal, always the same."""
     return new_deal(number, SEATS[number % 4], SEATS[-number % 4], Random(number))
 
 
 def rows_of(*deals: Deal) -> Rows:
-    """Give the lines of a CSV list, heading included."""
+    """Return the lines of a CSV list, heading included."""
     return [
         HEADING,
         *(
@@ -65,18 +65,18 @@ def csv_file(path: Path, rows: Sequence[Sequence[str]], delimiter: str = ",") ->
 
 
 def set_rows(seed: int = 1) -> Rows:
-    """Give the lines of a set, heading included."""
+    """Return the lines of a set, heading included."""
     faces = Random(seed).sample(FULL_SET, 136)
     return [["serial", "face"], *([str(serial), face] for serial, face in enumerate(faces, 1))]
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Give every file of a folder."""
+    """Return every file of a folder."""
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())} if folder.exists() else {}
 
 
 def put(line: int, column: int, cell: str) -> Callable[[Rows], None]:
-    """Give what puts a cell into a list, by the line as people count it."""
+    """Return what puts a cell into a list, by the line as people count it."""
 
     def change(rows: Rows) -> None:
         rows[line - 1][column] = cell

@@ -14,20 +14,20 @@ from tests.broker.event.deals.asking import HEADING, Rows, codes, contents, csv_
 
 
 def as_listed(*numbers: int) -> list[dict[str, Any]]:
-    """Give deals as JSON has them."""
+    """Return deals as JSON has them."""
     records = (DealRecord(n, n, made(n).prevalent_wind, made(n).dealer, dict(made(n).faces)) for n in numbers)
     return msgspec.json.decode(msgspec.json.encode(list(records)), type=list[dict[str, Any]])
 
 
 def take(tmp_path: Path, rows: Rows) -> list[str]:
-    """Give the refusals of a CSV list; nothing may be written."""
+    """Return the refusals of a CSV list; nothing may be written."""
     said = refused("import", csv_file(tmp_path / "list.csv", rows), tmp_path / "cup", "--event", "cup")
     assert contents(tmp_path / "cup") == {}
     return said
 
 
 def take_json(tmp_path: Path, listed: object) -> list[str]:
-    """Give the refusals of a JSON list; nothing may be written."""
+    """Return the refusals of a JSON list; nothing may be written."""
     path = tmp_path / "list.json"
     path.write_text(json.dumps(listed))
     said = refused("import", path, tmp_path / "cup", "--event", "cup")
@@ -76,7 +76,7 @@ def test_json_is_taken_as_deals_json_has_it_but_for_its_salts(tmp_path: Path) ->
 
 
 def changed(change: Callable[[Rows], Any], *numbers: int) -> Rows:
-    """Give a list with something wrong; line 2 is east's of the first deal."""
+    """Return a list with something wrong; line 2 is east's of the first deal."""
     rows = [list(row) for row in rows_of(*(made(number) for number in numbers or (1,)))]
     change(rows)
     return rows

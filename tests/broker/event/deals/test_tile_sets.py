@@ -57,7 +57,7 @@ def test_a_list_may_hold_several_sets(tmp_path: Path) -> None:
 
 
 def take(tmp_path: Path, rows: Rows, *options: object) -> list[str]:
-    """Give the refusals of a list; nothing may be written."""
+    """Return the refusals of a list; nothing may be written."""
     path = csv_file(tmp_path / "tiles.csv", rows)
     said = refused("set", "import", path, tmp_path / "cup", *(options or ("--set", 1)))
     assert contents(tmp_path / "cup") == {}

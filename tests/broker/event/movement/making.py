@@ -8,7 +8,7 @@ from broker.event.movement import MovementOrder, NumberedPlay, make_movement
 
 
 def steps(hundreds: int) -> Callable[[], bool]:
-    """Give what says "go on" so often."""
+    """Return what says "go on" so often."""
     left = iter(range(hundreds))
     return lambda: next(left, None) is not None
 
@@ -17,5 +17,5 @@ def steps(hundreds: int) -> Callable[[], bool]:
 def made(
     order: MovementOrder, hundreds: int = 20, seed: int = 1, *, in_teams: bool = False
 ) -> tuple[NumberedPlay, ...]:
-    """Give the movement for an order after some hundred steps of search."""
+    """Return the movement for an order after some hundred steps of search."""
     return make_movement(order, Random(seed), steps(hundreds), in_teams=in_teams)

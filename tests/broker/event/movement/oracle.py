@@ -9,7 +9,7 @@ from broker.protocol import SEATS
 
 
 def is_sound(plays: Sequence[MovementPlay], copies: int = 1) -> bool:
-    """Say whether no rule of a movement is broken, play against play."""
+    """Return whether no rule of a movement is broken, play against play."""
     place: Counter[tuple[int, int]] = Counter()
     when = []
     for play in plays:

@@ -121,7 +121,7 @@ FOUR = range(1, 5)
 
 
 def each_once(pairs: Iterable[tuple[object, object]]) -> set[tuple[object, object]]:
-    """Give pairs, of which none may come twice."""
+    """Return pairs, of which none may come twice."""
     listed = list(pairs)
     assert len(listed) == len(set(listed))
     return set(listed)
@@ -165,7 +165,7 @@ def test_a_carrier_goes_round_to_the_table_before() -> None:
 
 
 def met() -> Counter[tuple[int, int]]:
-    """Give how often each two players sit at one table."""
+    """Return how often each two players sit at one table."""
     return Counter(pair for play in PLAYS for pair in combinations(sorted(play.players.values()), 2))
 
 

@@ -177,7 +177,7 @@ def exchanged(play: NamedPlay, new: dict[int | str, int | str]) -> NamedPlay:
 
 @st.composite
 def accidents(draw: st.DrawFn) -> tuple[tuple[NamedPlay, ...], list[NamedPlay], dict[int | str, int | str | None]]:
-    """Give a plan, what was played of it, and who has gone: some sat elsewhere, some deals were not played."""
+    """Return a plan, what was played of it, and who has gone: some sat elsewhere, some deals were not played."""
     order = draw(
         st.sampled_from(
             [IN_TURN, MovementOrder(20, 4, 6, deals_per_round=4), MovementOrder(24, 6, 4, deals_per_round=2)]

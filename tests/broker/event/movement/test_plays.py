@@ -31,7 +31,7 @@ def codes(plays: Sequence[NumberedPlay], copies: int = 1) -> set[str]:
 
 @st.composite
 def corrupted(draw: st.DrawFn) -> tuple[list[NumberedPlay], int]:
-    """Give a movement in which a player, a deal, a table or a round of one play is another one."""
+    """Return a movement in which a player, a deal, a table or a round of one play is another one."""
     order = draw(st.sampled_from(ORDERS))
     plays = made(order, 2)
     at = draw(st.integers(0, len(plays) - 1))
@@ -106,7 +106,7 @@ TEAM_PLAYS = made(MovementOrder(16, 4, 4), 2, in_teams=True)
 
 
 def exchanged(plays: Sequence[NumberedPlay], one: int, other: int) -> list[NumberedPlay]:
-    """Give the plays with two players in each other's place throughout the first round."""
+    """Return the plays with two players in each other's place throughout the first round."""
     new = {one: other, other: one}
     return [
         replace(play, players={seat: new.get(who, who) for seat, who in play.players.items()})

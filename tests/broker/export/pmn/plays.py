@@ -17,7 +17,7 @@ RULES: Final = load_mcr()
 
 @cache
 def played(seed: int) -> tuple[PlayState, PmnRecord]:
-    """Play a deal at random; give how it ended, and its record."""
+    """Play a deal at random; return how it ended, and its record."""
     steps = list(at_random(seed))
     last, action = steps[-1]
     deal = last.deal
@@ -44,12 +44,12 @@ def refused(text: str | bytes) -> tuple[str, int | None, int | None]:
 
 
 def examples() -> list[PmnRecord]:
-    """Give the public examples."""
+    """Return the public examples."""
     return [one(text) for text in EXAMPLES.split("\n\n")]
 
 
 def example(change: str = "", to: str = "") -> str:
-    """Give a good record of ours as text, with the first of something changed to something else."""
+    """Return a good record of ours as text, with the first of something changed to something else."""
     text = write_record(examples()[1])
     assert change in text
     return text.replace(change, to, 1)

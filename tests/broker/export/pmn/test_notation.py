@@ -168,7 +168,7 @@ TOKENS: Final = st.builds(
 
 
 def lying(play: PlayState) -> dict[str, object]:
-    """Give what lies before each seat, named by its seat wind; the order in a hand means nothing."""
+    """Return what lies before each seat, named by its seat wind; the order in a hand means nothing."""
     hands = dict(zip(SEATS, play.hands, strict=True))
     return {wind: told(hand) for wind, hand in by_wind(hands, play.deal.dealer).items()}
 
@@ -221,7 +221,7 @@ def test_a_changed_step_is_refused_there_or_later_or_is_another_legal_play(
 
 
 def judged_to(found: PmnRecord | RecordError) -> tuple[bool, int | None]:
-    """Say whether it passes, and if not, at which step it was refused."""
+    """Return whether it passes, and if not, at which step it was refused."""
     if isinstance(found, RecordError):
         return False, found.step
     try:
@@ -231,7 +231,7 @@ def judged_to(found: PmnRecord | RecordError) -> tuple[bool, int | None]:
 
 
 def before_change(found: PmnRecord, record: PmnRecord) -> PmnRecord:
-    """Give the record as it was, with those walls that were told."""
+    """Return the record as it was, with those walls that were told."""
     return replace(record, walls=found.walls)
 
 

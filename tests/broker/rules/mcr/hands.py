@@ -49,7 +49,7 @@ def worth(held: McrHand, how: McrSituation | None = None, ruleset: Ruleset = "gr
 
 
 def ids(counted: FanCount) -> list[str]:
-    """Give the ids of a count's elements."""
+    """Return the ids of a count's elements."""
     return [element.id for element in counted.elements]
 
 

@@ -29,7 +29,7 @@ PUNGS: Final = tuple((kind,) * 3 for kind in KINDS)
 
 
 def seven_pairs(tiles: Sequence[str], how: McrSituation) -> list[str]:
-    """Give the fan of seven pairs that are not shifted, by the Green Book; four alike are a Tile Hog."""
+    """Return the fan of seven pairs that are not shifted, by the Green Book; four alike are a Tile Hog."""
     found = {"seven_pairs"} | _of_suits(set(tiles)) | _of_ranks(set(tiles))
     if "reversible_tiles" in found:
         found.discard("one_voided_suit")
@@ -75,7 +75,7 @@ def _of_ranks(kinds: set[str]) -> set[str]:
 
 
 def regular_shapes(suit: str, sets: int) -> set[tuple[str, ...]]:
-    """Give every hand of one suit of so many sets and a pair, each sorted; built set by set."""
+    """Return every hand of one suit of so many sets and a pair, each sorted; built set by set."""
     of_suit = [one for one in CHOWS + PUNGS if one[0][1] == suit]
     pairs = [(kind, kind) for kind in KINDS if kind[1] == suit]
     built = {

@@ -58,7 +58,7 @@ def arranged(hands: Mapping[Seat, str], walls: Mapping[Seat, str] | None = None,
 
 
 def after(deal: Deal, *actions: Action, judge: Judge = nobody) -> PlayState:
-    """Give the play after actions, none of which may be refused."""
+    """Return the play after actions, none of which may be refused."""
     play = begin_play(deal, OEDMC)
     for action in actions:
         play = apply_action(play, action, judge)
@@ -86,7 +86,7 @@ def picked(own: Sequence[Action], chance: Random) -> Action:
 
 
 def all_tiles(play: PlayState) -> list[str]:
-    """Give every tile, wherever it lies."""
+    """Return every tile, wherever it lies."""
     lying = [tile for seat in SEATS for tile in play.wall(seat)]
     for hand in play.hands:
         lying += [*hand.concealed, *hand.river, *(tile for meld in hand.melds for tile in meld.tiles)]

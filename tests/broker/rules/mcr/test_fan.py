@@ -203,7 +203,7 @@ def test_seven_pairs_overtake_the_division_that_the_library_chose() -> None:
 
 
 def pairs_and_sets() -> Iterator[tuple[str, ...]]:
-    """Give every hand that is seven pairs and also four sets and a pair (why these are all: green_book.py)."""
+    """Return every hand that is seven pairs and also four sets and a pair (why these are all: green_book.py)."""
     doubled = [one * 2 + other * 2 for one, other in combinations_with_replacement(CHOWS, 2)]
     suited = [kind for kind in KINDS if kind[1] != "z" and kind[0] <= "6"]
     bridged = [
@@ -224,7 +224,7 @@ def green_book_worth(fan_ids_: Sequence[str]) -> int:
 
 
 def divided_otherwise(tiles: tuple[str, ...]) -> Iterator[tuple[McrHand, McrSituation, list[str]]]:
-    """Give the ways to draw the last of these tiles in which the library does not say Seven Pairs.
+    """Return the ways to draw the last of these tiles in which the library does not say Seven Pairs.
 
     It says so the least readily on the last tile of the wall, where it counts them no Self-Drawn.
     """
@@ -250,7 +250,7 @@ def test_no_hand_of_pairs_is_worth_more_divided_otherwise() -> None:
 
 
 def three_consecutive_pungs() -> Iterator[McrHand]:
-    """Give every hand of four concealed pungs, one perhaps a kong, that can be divided into chows as well."""
+    """Return every hand of four concealed pungs, one perhaps a kong, that can be divided into chows as well."""
     for low in (low for low in range(27) if low % 9 < 7):
         consecutive = tuple(tile for pung in PUNGS[low : low + 3] for tile in pung)
         for fourth, pair in product(KINDS, KINDS):

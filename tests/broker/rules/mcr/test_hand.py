@@ -27,7 +27,7 @@ from tests.broker.rules.mcr.strategies import any_tiles
 
 
 def meld_refusal(kind: str, held: str, *, concealed: bool = False) -> tuple[str, str]:
-    """Give the code and the text with which a meld is refused."""
+    """Return the code and the text with which a meld is refused."""
     with pytest.raises(RuleError) as refused:
         McrMeld(kind, tiles(held), concealed=concealed)
     return refused.value.code, refused.value.text
@@ -155,7 +155,7 @@ WITH_KONG = hand("345p 67s 33z", "8s", "123m", "8888p")
 
 
 def win_refusal(held: McrHand, said: str) -> str:
-    """Give the code with which a win is refused."""
+    """Return the code with which a win is refused."""
     with pytest.raises(RuleError) as refused:
         count_fan(held, situation(said))
     return refused.value.code

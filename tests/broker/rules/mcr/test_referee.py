@@ -30,7 +30,7 @@ EAST_DRAWS = Action("draw", "east")
 
 
 def refusal(play: PlayState, action: Action) -> str:
-    """Give the code with which an action is refused, whatever hands are worth."""
+    """Return the code with which an action is refused, whatever hands are worth."""
     with pytest.raises(RuleError) as refused:
         apply_action(play, action, everybody)
     return refused.value.code
@@ -315,7 +315,7 @@ def test_a_replay_ends_where_the_play_did(seed: int) -> None:
 
 
 def refused_at(deal: Deal, actions: list[Action]) -> int | None:
-    """Give the step at which a replay stops."""
+    """Return the step at which a replay stops."""
     try:
         replay_actions(deal, actions, OEDMC, seldom)
     except StepRefused as refused:
@@ -397,7 +397,7 @@ def accepted(play: PlayState, action: Action) -> bool:
 
 
 def named(action: Action) -> bool:
-    """Say whether an action is written as `legal_actions` writes it: a draw without its tile, all others with."""
+    """Return whether an action is written as `legal_actions` writes it: a draw without its tile, all others with."""
     return (action.tile is None) == (action.do in ("draw", "self_hu", "hu_on_discard"))
 
 

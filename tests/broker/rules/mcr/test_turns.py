@@ -273,7 +273,7 @@ def steps(state: Turns, tries: list[Action]) -> list[tuple[Turns, Action, Turns 
 
 
 def legal_steps(state: Turns, tries: list[Action]) -> list[tuple[Turns, Action, Turns]]:
-    """Give only the steps that were legal."""
+    """Return only the steps that were legal."""
     return [(before, action, came) for before, action, came in steps(state, tries) if isinstance(came, Turns)]
 
 

@@ -19,7 +19,7 @@ def did(state: Turns, *actions: Action) -> Turns:
 
 
 def refusal(state: Turns, action: Action) -> str:
-    """Give the code with which an action is refused."""
+    """Return the code with which an action is refused."""
     with pytest.raises(RuleError) as refused:
         apply_turn(state, action)
     return refused.value.code

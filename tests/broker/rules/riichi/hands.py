@@ -28,7 +28,7 @@ def made(concealed: str, winning_tile: str, *melds: str) -> RiichiHand:
 
 
 def situation(**said: Any) -> RiichiSituation:  # noqa: ANN401 - what is said of a win
-    """Give a situation: South in the east round, on a discard, where nothing else is said."""
+    """Return a situation: South in the east round, on a discard, where nothing else is said."""
     return replace(PLAIN, **said)
 
 
@@ -38,11 +38,11 @@ def counted(hand: RiichiHand, profile: RiichiProfile = MONTREAL, **said: Any) ->
 
 
 def yaku(found: RiichiHandValue) -> dict[str, int]:
-    """Give the han of a value by yaku."""
+    """Return the han of a value by yaku."""
     return {one.id: one.han for one in found.yaku}
 
 
 def with_setting(profile: RiichiProfile, part: str, name: str, setting: object) -> RiichiProfile:
-    """Give a profile with one setting changed."""
+    """Return a profile with one setting changed."""
     changed = msgspec.structs.replace(getattr(profile, part), **{name: Stated(setting, "a test's")})
     return msgspec.structs.replace(profile, **{part: changed})

@@ -38,7 +38,7 @@ def play(board: Board, *steps: str, rules: RiichiProfile = MONTREAL) -> Board:
 
 
 def refusal(board: Board, step: str, rules: RiichiProfile = MONTREAL) -> str:
-    """Give the code with which a step is refused, or nothing."""
+    """Return the code with which a step is refused, or nothing."""
     try:
         apply_riichi_action(board, do(step), rules)
     except RuleError as refused:

@@ -33,12 +33,12 @@ def tsumo(winner: int, han: int = 3, fu: int = 30) -> Tsumo:
 
 
 def place(state: SessionState) -> str:
-    """Give the deal as players say it: `S4` is the fourth of the south round."""
+    """Return the deal as players say it: `S4` is the fourth of the south round."""
     return f"{state.round_wind}{state.dealer + 1}"
 
 
 def refusal(event: SessionEvent, state: SessionState = BEGIN) -> str:
-    """Give the code with which an event is refused, or nothing."""
+    """Return the code with which an event is refused, or nothing."""
     try:
         settle_event(state, event, MONTREAL)
     except RuleError as refused:

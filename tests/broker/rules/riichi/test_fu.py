@@ -10,7 +10,7 @@ from tests.broker.rules.riichi.hands import BASIC, MONTREAL, TENHOU, counted, ma
 
 
 def items(hand: RiichiHand, profile: RiichiProfile = MONTREAL, **said: Any) -> dict[str, int]:  # noqa: ANN401 - what is said of a win
-    """Give the fu of a hand by reason; equal ones are added."""
+    """Return the fu of a hand by reason; equal ones are added."""
     fu = counted(hand, profile, **said).fu
     assert fu is not None
     found: dict[str, int] = {}
@@ -20,7 +20,7 @@ def items(hand: RiichiHand, profile: RiichiProfile = MONTREAL, **said: Any) -> d
 
 
 def sum_and_rounded(hand: RiichiHand, profile: RiichiProfile = MONTREAL, **said: Any) -> tuple[int, int]:  # noqa: ANN401 - what is said of a win
-    """Give the fu of a hand before and after rounding."""
+    """Return the fu of a hand before and after rounding."""
     fu = counted(hand, profile, **said).fu
     assert fu is not None
     return fu.sum, fu.rounded

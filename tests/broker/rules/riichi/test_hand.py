@@ -12,7 +12,7 @@ from tests.broker.rules.riichi.impossible import CLOSED, SITUATIONS, TILES
 
 
 def refused(tiles: tuple[str, ...], profile: RiichiProfile = MONTREAL, **said: Any) -> str:  # noqa: ANN401 - what is said of a win
-    """Give the code with which a hand is refused, wherever that is found."""
+    """Return the code with which a hand is refused, wherever that is found."""
     with pytest.raises(RuleError) as problem:
         counted(made(*tiles), profile, **said)
     return problem.value.code

@@ -203,7 +203,7 @@ RULES = st.sampled_from([MONTREAL, TENHOU, BASIC])
 
 @st.composite
 def wins(draw: st.DrawFn, winner: int) -> SessionWin:
-    """Give a win, sometimes with somebody responsible."""
+    """Return a win, sometimes with somebody responsible."""
     names = draw(YAKUMAN)
     responsible = draw(st.none() | PLAYER.filter(lambda player: player != winner)) if names else None
     return SessionWin(
@@ -213,7 +213,7 @@ def wins(draw: st.DrawFn, winner: int) -> SessionWin:
 
 @st.composite
 def rons(draw: st.DrawFn) -> Ron:
-    """Give one to three wins on one tile."""
+    """Return one to three wins on one tile."""
     order = draw(st.permutations(range(4)))
     count = draw(st.integers(1, 3))
     return Ron(loser=order[0], wins=tuple(draw(wins(player)) for player in order[1 : 1 + count]), riichi=draw(SOME))
@@ -221,7 +221,7 @@ def rons(draw: st.DrawFn) -> Ron:
 
 @st.composite
 def draws(draw: st.DrawFn) -> ExhaustiveDraw:
-    """Give a draw where all who declared riichi are tenpai."""
+    """Return a draw where all who declared riichi are tenpai."""
     tenpai = draw(SOME)
     riichi = tuple(player for player in tenpai if draw(st.booleans()))
     return ExhaustiveDraw(tenpai=tenpai, nagashi=draw(st.just(NOBODY) | SOME), riichi=riichi)

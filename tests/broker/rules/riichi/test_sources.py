@@ -22,7 +22,7 @@ FU: Final = (20, 25, *range(30, 120, 10))
 
 
 def paid(han: int, fu: int, *, dealer: bool = False, self_drawn: bool = False) -> RiichiPayments:
-    """Give what han and fu pay."""
+    """Return what han and fu pay."""
     return riichi_payments(PaidWin(han, fu, dealer, self_drawn), MONTREAL.points)
 
 

@@ -40,7 +40,7 @@ DISJOINT: Final = made("147m258p369s1234z", "1m")
 
 
 def refused(hand: RiichiHand, profile: RiichiProfile = MONTREAL, **said: Any) -> str:  # noqa: ANN401 - what is said of a win
-    """Give the code with which a hand is refused."""
+    """Return the code with which a hand is refused."""
     with pytest.raises(RuleError) as problem:
         counted(hand, profile, **said)
     return problem.value.code

@@ -68,7 +68,7 @@ def test_with_three_melds_the_other_rule_book_waits_for_the_same(concealed: tupl
 
 
 def told(ask: Callable[..., tuple[str, ...]], *asked: object) -> tuple[str, ...] | str:
-    """Give an answer, or the code of its refusal."""
+    """Return an answer, or the code of its refusal."""
     try:
         return ask(*asked)
     except RuleError as refused:

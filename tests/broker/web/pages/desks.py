@@ -107,7 +107,7 @@ class Whole:
 
 
 def timed(said: Iterable[LogMessage]) -> list[LogMessage]:
-    """Give what tables say a time: a deal takes twenty minutes."""
+    """Return what tables say a time: a deal takes twenty minutes."""
     return [replace(one, at=sample.NOON + ((one.fact.round - 1) * 20 + one.table + one.seq) * MINUTE) for one in said]
 
 
@@ -145,12 +145,12 @@ def whole(
 
 @cache
 def cup() -> Plan:
-    """Give the plan of the small event, under long names."""
+    """Return the plan of the small event, under long names."""
     return replace(small.plan(), title=TITLE, players=PLAYERS, sessions=SESSIONS, public_address=PUBLIC)
 
 
 def at_the_table(deal: int) -> tuple[Fact, ...]:
-    """Give what an arbiter does at a table in the third round."""
+    """Return what an arbiter does at a table in the third round."""
     who, why = "arbiter at the table", "tiles lay wrong"
     return (
         PinWrong(round=3, deal=deal, tries=1),

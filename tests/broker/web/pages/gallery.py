@@ -35,7 +35,7 @@ WHITE: Final = (255, 255, 255)
 
 
 def looks(wanted: Sequence[str]) -> Iterator[Look]:
-    """Give the looks of the sheets: the schemes take turns, so that each size and each language has both."""
+    """Return the looks of the sheets: the schemes take turns, so that each size and each language has both."""
     schemes = get_args(Look.__annotations__["scheme"])
     for at, size in enumerate(SIZES):
         for language in LANGUAGES:
@@ -85,7 +85,7 @@ def sheet(pictures: Sequence[Image.Image], across: int) -> Image.Image:
 
 
 def main(folder: Path, wanted: Sequence[str]) -> int:
-    """Write the sheets; give how much is wrong."""
+    """Write the sheets; return how much is wrong."""
     folder.mkdir(parents=True, exist_ok=True)
     found: list[str] = []
     with tempfile.TemporaryDirectory() as events, served(Path(events)) as desks, sync_playwright() as playwright:

@@ -50,7 +50,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Whole]:
 
 
 def routes(desk: Whole) -> Iterator[tuple[str, str]]:
-    """Give method and path of all that asks for a right."""
+    """Return method and path of all that asks for a right."""
     app = create_app(
         desk.scorer.feed, auth=desk.auth, orders=desk.orders, features=desk.features, services=desk.services
     )

@@ -32,7 +32,7 @@ EVENT = Event(replace(small.plan(), keying="double"), small.deals(), small.regis
 
 
 def says(table: int, **other: str) -> dict[str, str]:
-    """Give a sheet of the first round."""
+    """Return a sheet of the first round."""
     return {**SAYS, "table": str(table), "deal": str(EVENT.bookings[table, 1].deal), **other}
 
 
@@ -62,15 +62,15 @@ class Desk:
         self.auth.close()
 
     def settled(self, table: int) -> bool:
-        """Say whether a play of the first round counts."""
+        """Return whether a play of the first round counts."""
         return self.scorer.ask(lambda: self.scorer.rulings.room.play((table, 1)).settled)
 
     def reasons(self, table: int) -> list[str]:
-        """Give the reasons of what was ruled on a play of the first round."""
+        """Return the reasons of what was ruled on a play of the first round."""
         return [entry.reason for entry in self.scorer.rulings.history() if entry.table == table]
 
     def noted(self, table: int) -> list[tuple[str, str, str]]:
-        """Give what the audit log says of a sheet."""
+        """Return what the audit log says of a sheet."""
         about = f"table {table}, round 1"
         return [(one.who, one.action, one.detail) for one in self.auth.audit.checked() if one.about.startswith(about)]
 

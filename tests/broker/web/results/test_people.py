@@ -53,7 +53,7 @@ def rule(hall: Hall, decision: Substitute | Undo) -> str:
 
 
 def shown(hall: Hall, *paths: str) -> list[str]:
-    """Give what these addresses say to somebody who has not logged in."""
+    """Return what these addresses say to somebody who has not logged in."""
 
     async def ask() -> list[str]:
         services = Services(lambda: hall.scorer.moment, hall.scorer.wire, clock=lambda: NOW, open_public=True)

@@ -54,7 +54,7 @@ def evening() -> RiichiSitting:
 
 
 def forged(table: RiichiSitting) -> list[object]:
-    """Give what a table told, had the first hand paid nothing."""
+    """Return what a table told, had the first hand paid nothing."""
     return [
         msgspec.structs.replace(one, deltas=dict.fromkeys(SEATS, 0))
         if isinstance(one, RiichiRecorded) and one.entry == 1
@@ -65,7 +65,7 @@ def forged(table: RiichiSitting) -> list[object]:
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ruled]:
-    """Give the desk of an evening: one session told, one told wrongly, one not begun."""
+    """Return the desk of an evening: one session told, one told wrongly, one not begun."""
     told = evening()
     said = [fact(7, seq, one) for seq, one in enumerate(told.facts, 1)]
     said += [fact(8, seq, one) for seq, one in enumerate(forged(told), 1)]  # type: ignore[arg-type]  # facts still
@@ -75,13 +75,13 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ruled]:
 
 @pytest.fixture(scope="module")
 def arbiter(desk: Ruled) -> Iterator[httpx.Client]:
-    """Give an arbiter who has logged in."""
+    """Return an arbiter who has logged in."""
     with logged_in(desk.server, "table_arbiter") as client:
         yield client
 
 
 def sections(text: str) -> list[str]:
-    """Give the page by sessions, without needless room."""
+    """Return the page by sessions, without needless room."""
     return [" ".join(one.split()) for one in re.findall(r'<section class="session".*?</section>', text, re.DOTALL)]
 
 
@@ -142,7 +142,7 @@ def test_a_hand_that_is_recorded_comes_onto_the_page_that_is_open(tmp_path: Path
 
 
 def many(count: int) -> Event:
-    """Give an evening of so many sessions."""
+    """Return an evening of so many sessions."""
     players = tuple(Player(id=f"p{number:03}", name=f"Player {number}") for number in range(1, 4 * count + 1))
     booked = tuple(
         RiichiBooking(

@@ -55,7 +55,7 @@ class Ruled:
 
     @property
     def kinds(self) -> list[tuple[str, bool]]:
-        """Give what was ruled, and whether it counts."""
+        """Return what was ruled, and whether it counts."""
         book = self.scorer.rulings.room.book
         return [(entry.kind, book.counts(entry.id)) for entry in book.entries.values()]
 
@@ -81,14 +81,14 @@ def ruling_desk(folder: Path, said: list[LogMessage] | None = None, of: Plan | N
 
 
 def opened(client: httpx.Client, address: str) -> dict[str, str]:
-    """Open a form; give its hidden fields."""
+    """Open a form; return its hidden fields."""
     page = client.get(address).text
     fields = dict(HIDDEN.findall(page[page.index('id="ruling"') :]))
     return fields | {"form": token_of(client, address), "reason": "seen by the arbiter"}
 
 
 def looked(client: httpx.Client, fields: dict[str, str]) -> dict[str, str]:
-    """Look whom a form would move; give its fields as that page sends them on, or as they were."""
+    """Look whom a form would move; return its fields as that page sends them on, or as they were."""
     page = client.post("/rulings/new", data=fields | {"action": "look"}).text
     mark = re.search(r'name="looked_at" value="([0-9a-f]+)"', page)
     return fields | ({"looked_at": mark[1]} if mark else {})

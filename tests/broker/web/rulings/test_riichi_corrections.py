@@ -47,7 +47,7 @@ FORMS = {
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ruled]:
-    """Give a desk of an event under riichi rules; every play has its result."""
+    """Return a desk of an event under riichi rules; every play has its result."""
     folder: Path = tmp_path_factory.mktemp("riichi") / "cup"
     with ruling_desk(folder, whole_riichi_event(), riichi_plan()) as made:
         yield made
@@ -55,7 +55,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ruled]:
 
 @pytest.fixture(scope="module")
 def client(desk: Ruled) -> Iterator[httpx.Client]:
-    """Give an arbiter who has logged in."""
+    """Return an arbiter who has logged in."""
     with logged_in(desk.server, "head_arbiter") as logged:
         yield logged
 

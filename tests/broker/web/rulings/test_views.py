@@ -30,14 +30,14 @@ def desk(tmp_path: Path) -> Iterator[Ruled]:
 
 @pytest.fixture(scope="module")
 def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ruled]:
-    """Give a desk at which whatever is ruled is taken back again."""
+    """Return a desk at which whatever is ruled is taken back again."""
     with ruling_desk(tmp_path_factory.mktemp("busy") / "cup") as made:
         yield made
 
 
 @pytest.fixture(scope="module")
 def looked_at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ruled]:
-    """Give a desk at which nothing is ever ruled."""
+    """Return a desk at which nothing is ever ruled."""
     with ruling_desk(tmp_path_factory.mktemp("looked-at") / "cup") as made:
         yield made
 
@@ -80,7 +80,7 @@ SAID = {
 
 
 def said(page: str) -> list[tuple[str, str, str]]:
-    """Give every ruling that a page tells: what was decided, how it was, how it is now."""
+    """Return every ruling that a page tells: what was decided, how it was, how it is now."""
     parts = re.split(r'(?=<p class="what">)|(?=<dl class="told">)', page)
     what, found = "", []
     for part in parts:

@@ -46,7 +46,7 @@ def folder_of(room: Whole) -> Path:
 
 
 def filled(client: httpx.Client, address: str, kind: str, said: dict[str, str]) -> dict[str, str]:
-    """Open a page; give its first form of a kind, filled in."""
+    """Open a page; return its first form of a kind, filled in."""
     forms = [dict(HIDDEN.findall(one)) for one in FORM.findall(client.get(address).text)]
     found = next(one for one in forms if one.get("kind") == kind)
     return found | {"form": token_of(client, address), "reason": "as on the passport", **said}
@@ -207,7 +207,7 @@ def list_(room: Whole) -> Iterator[Path]:
 
 
 def offered(client: httpx.Client, player: str) -> dict[str, str]:
-    """Give what the form of a player has in its fields."""
+    """Return what the form of a player has in its fields."""
     page = client.get("/setup", params={"player": player, "lang": "en"}).text
     form = next(one for one in FORM.findall(page) if 'name="kind" value="player"' in one)
     return {name: text for name, text in re.findall(r'<input name="(\w+)"[^>]* value="([^"]*)"', form) if name in RIGHT}

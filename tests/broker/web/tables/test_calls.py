@@ -42,7 +42,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Whole]:
 
 @pytest.fixture
 def quiet(desk: Whole) -> Iterator[Whole]:
-    """Give the desk; at the end nobody goes anywhere, and nothing was seen."""
+    """Return the desk; at the end nobody goes anywhere, and nothing was seen."""
     yield desk
     attended = desk.scorer.attended
     for alert in desk.scorer.feed.current.alerts:
@@ -55,7 +55,7 @@ def press(client: httpx.Client, name: str, value: str, **more: str) -> httpx.Res
 
 
 def gone(desk: Whole) -> str:
-    """Give what a button says of who goes to table 1."""
+    """Return what a button says of who goes to table 1."""
     who = desk.scorer.feed.current.tables[0].attended
     return f"1-{who.at if who else 0}"
 

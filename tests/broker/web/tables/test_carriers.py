@@ -21,7 +21,7 @@ MINUTE = 60_000
 
 
 def played(table: int, minute: int) -> LogMessage:
-    """Give the result of a table's first play."""
+    """Return the result of a table's first play."""
     return small.fact(table, 1, small.result(table), at=NOW + minute * MINUTE)
 
 

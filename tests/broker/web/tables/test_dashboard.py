@@ -16,7 +16,7 @@ TABLES: Final = 2 * CARDS_A_PAGE + 1
 
 
 def hall() -> DashboardView:
-    """Give a hall whose table 61 calls."""
+    """Return a hall whose table 61 calls."""
     one, view = sample.table(1), sample.view()
     tables = tuple(replace(one, table=number, calling=number == CARDS_A_PAGE + 1) for number in range(1, TABLES + 1))
     return replace(view, tables=tables)

@@ -57,7 +57,7 @@ def test_tables_without_the_pin_and_with_another_are_named_once_they_were_heard(
 
 
 def heard(ear: Ear) -> list[tuple[int, str, int]]:
-    """Give table, hash and time of what was told, all of it to be kept by the broker."""
+    """Return table, hash and time of what was told, all of it to be kept by the broker."""
     assert {retain for *_, retain in ear.said} <= {True}
     told = [decode_on_topic(topic, payload)[1] for topic, payload, _ in ear.said]
     return [(one.table, one.hash, one.set_at) for one in told if isinstance(one, ArbiterPin)]

@@ -61,11 +61,11 @@ class Bench:
         self.server = DeskServer(self.feed, port=0, auth=self.auth, orders=self.orders)
 
     def account(self) -> Account:
-        """Give who gives orders here."""
+        """Return who gives orders here."""
         return self.auth.accounts.get("head_arbiter")
 
     def give(self, given: OrderGiven) -> KeptOrder:
-        """Give an order to the room as it last said of itself."""
+        """Return an order to the room as it last said of itself."""
         return self.orders.give(given, self.account(), "", self.feed.current.tables)
 
 
@@ -322,7 +322,7 @@ def test_over_a_real_broker_a_table_hears_its_own_orders_and_no_others_and_the_p
 
 @contextmanager
 def table_of(broker: Broker, known: Credentials, table: int) -> Iterator[Heard]:
-    """Give what a table hears of the desk, once it is connected."""
+    """Return what a table hears of the desk, once it is connected."""
     heard: Heard = queue.Queue()
     own = [topic.at(EVENT, table=table) for topic in (topics.ORDER, topics.PIN)]
     link = Link(Address(broker.host, broker.port, *known.table(table)), f"homologue-cup-table-{table}", own, heard.put)
@@ -335,7 +335,7 @@ def table_of(broker: Broker, known: Credentials, table: int) -> Iterator[Heard]:
 
 
 def message_of(heard: Heard) -> Message:
-    """Give the next message."""
+    """Return the next message."""
     came = heard.get(timeout=60)
     assert isinstance(came, Incoming)
     came.acknowledge()

@@ -88,7 +88,7 @@ def opened(client: httpx.Client, **fields: str) -> httpx.Response:
 
 
 def code_on(page: httpx.Response, table: int) -> str:
-    """Give the code that a page shows for a table, without the space between its blocks."""
+    """Return the code that a page shows for a table, without the space between its blocks."""
     card = page.text.partition(f'id="table-{table}"')[2]
     return card.partition('<p class="code">')[2].partition("<")[0].replace(" ", "")
 
@@ -225,7 +225,7 @@ def keys_of_cheap(code: str, seen: str, _salt: str) -> PairingKeys:
 
 
 def asking(code: str, machine: str = "pi") -> PairingRequest:
-    """Give what a device says that has this code."""
+    """Return what a device says that has this code."""
     return PairingRequest(proof=keys_of_cheap(code, "", SALT).proof, machine=machine, salt=SALT)
 
 
