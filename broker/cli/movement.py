@@ -170,7 +170,7 @@ def movement() -> None:
     """  # noqa: D301 - click reads the \b
 
 
-@movement.command(short_help="Make a movement.")
+@movement.command("new", short_help="Make a movement.")
 @click.option("--players", type=int, help="How many; with --teams or --event as many as those name.")
 @click.option("--rounds", type=int, required=True, help="A player stays at a table for a round.")
 @click.option("--tables", type=int, help="Default: as many as the players fill; with fewer some sit out.")
@@ -229,7 +229,7 @@ def movement_new(
         write_movement(plays, names, faults, wanted, {})
 
 
-@movement.command(short_help="Put a movement from a file into an event.")
+@movement.command("take", short_help="Put a movement from a file into an event.")
 @click.argument("file", type=FILE)
 @click.option("--event", type=FILE, required=True, help="Folder of the event.")
 @click.option("--force", is_flag=True, help="In place of the movement that is there.")
