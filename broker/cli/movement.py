@@ -188,7 +188,7 @@ def movement_new(
     copies: int | None,
     teams: Path | None,
     event: Path | None,
-    **search: Any,  # noqa: ANN401 - the options of `searching`
+    **search: Any,  # noqa: ANN401 - the options of `search_options`
 ) -> None:
     """Make a movement that breaks no rule, as good as the time allows.
 
@@ -299,7 +299,7 @@ def movement_repair(
     played: Path | None,
     absent: Sequence[str],
     substitute: Sequence[tuple[str, str]],
-    **search: Any,  # noqa: ANN401 - the options of `searching`
+    **search: Any,  # noqa: ANN401 - the options of `search_options`
 ) -> None:
     """Plan the rounds that are left anew: the fewest rules broken, and the fewest players moved.
 

@@ -24,7 +24,7 @@ class Outcome:
 
 
 def seat_points(outcome: Outcome, payments: PaymentRules) -> dict[Seat, int]:
-    """Return the points of all four seats. Raises RuleError with the codes of `check`."""
+    """Return the points of all four seats. Raises RuleError with the codes of `check_outcome`."""
     check_outcome(outcome, payments)
     if outcome.win == "draw":
         return dict.fromkeys(SEATS, 0)

@@ -195,7 +195,7 @@ def team_standings(
 ) -> Ranking:
     """Rank the teams. Provisional standings leave out deals that not all teams have played yet.
 
-    What plays out of place explain is left out as well (`team_deals.py`).
+    What plays out of place explain is left out as well (`comparable_deals`).
 
     Raises RuleError `player_without_team`, `player_in_two_teams`, `team_incomplete`.
     """

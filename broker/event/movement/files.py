@@ -216,7 +216,7 @@ def _plan(content: bytes) -> Plan:
 def movement_csv(plays: Iterable[MovementPlay]) -> str:
     """Write CSV (RFC 4180).
 
-    An id that a spreadsheet would take for a formula gets an apostrophe before it, which `read` takes off again.
+    An id that a spreadsheet would take for a formula gets an apostrophe before it, which `read_movement` removes.
     """
     return cells_as_csv(
         MOVEMENT_COLUMNS, ((p.round, p.table, p.deal, *(str(p.players[seat]) for seat in SEATS)) for p in plays)
@@ -237,7 +237,7 @@ def write_movement_to_event(folder: Path, plays: Sequence[MovementPlay], *, forc
     """Put a movement into an event's folder; return the number of plays.
 
     A scorer's round is one play at each table, so that a round of several deals becomes as many rounds. Raises
-    RuleError as `read`; `event_started` where a scorer has been started, `plays_exist` where there is a movement and
+    RuleError as `read_movement`; `event_started` once a scorer was started, `plays_exist` where there is a movement and
     no `force`, `deal_unknown` where the folder has deals and not all of these, `unwritable`.
     """
     plan = replaceable_plan(folder, force=force)

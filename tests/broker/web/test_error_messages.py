@@ -30,12 +30,11 @@ RULINGS: Final = (
     "broker/rulings/validate.py",
     "broker/rulings/plan.py",
     "broker/rulings/service.py",
-    "broker/rules/outcomes.py",
     "broker/rules/points.py",
     "broker/rules/profiles.py",
     "broker/rules/outcomes.py",
     "broker/rules/riichi/points.py",
-    *(f"broker/rules/riichi/session/{part}.py" for part in ("apply", "events", "told", "worth")),
+    *(f"broker/rules/riichi/{part}.py" for part in ("session", "events", "payments")),
 )
 """What refuses something of a form of a ruling, or of a count under other rules."""
 
@@ -85,7 +84,11 @@ NEVER_TOLD: Final = {
     },
     "of one page, which tells it itself": {"audit_broken"},
     "bases, never raised": {"people_error"},
-    "of commands alone": {"plays_exist"},
+    "of commands alone": {"plays_exist", "bad_teams", "players_differ"},
+    "the forms ask so that it cannot be": {"no_such_player", "winner_twice"},
+    "yakuman are given by how many, not by their names": {
+        *("unknown_yakuman", "yakuman_named_twice", "yakuman_not_played"),
+    },
     "of a riichi session, not of one hand": {
         *("session_over", "riichi_without_points", "riichi_noten", "no_first_fault", "offender_missing"),
         *("player_named_twice", "dead_hand_counts", "fined_not_scored", "negative_counters", "negative_deposits"),

@@ -12,14 +12,13 @@ from tests.broker.protocol.test_refusal_codes import ROOT, in_source
 SOURCES: Final = (
     "kiosk",
     "broker/rules/points.py",
-    "broker/rules/points.py",
-    "broker/rules/hand_from_serials.py",
     "broker/rules/hand_from_serials.py",
     "broker/rules/hand_value.py",
-    "broker/rules/fan",
-    *(f"broker/rules/riichi/{part}.py" for part in ("counted_hand", "hand", "library", "points", "situation", "value")),
+    "broker/rules/mcr/hand.py",
+    "broker/rules/mcr/fan.py",
+    *(f"broker/rules/riichi/{part}.py" for part in ("hand", "points", "value")),
     "broker/rules/outcomes.py",
-    "broker/rules/riichi/session",
+    *(f"broker/rules/riichi/{part}.py" for part in ("events", "payments", "session")),
     "broker/scorer/counting.py",
 )
 """What refuses something at a table: its own rules, those that it asks, and the scorer that counts a hand."""
@@ -51,6 +50,7 @@ NEVER_TOLD: Final = {
         *("chankan_self_drawn", "haitei_on_discard", "haitei_with_rinshan", "houtei_self_drawn", "houtei_with_chankan"),
         *("ippatsu_without_riichi", "open_riichi_refused", "open_riichi_without_riichi", "riichi_with_open_hand"),
         *("rinshan_on_discard", "too_many_indicators"),
+        *("hand_differs", "hand_missing", "hand_not_asked"),
         *("no_such_player", "player_named_twice", "loser_missing", "reason_missing", "dead_hand_counts"),
     },
     "a state that the scorer told is validated before": {"negative_counters", "negative_deposits"},
