@@ -85,7 +85,7 @@ def refusals_reported(*, as_json: bool) -> Iterator[None]:
     except RuleError as problem:
         if not as_json:
             raise click.ClickException(f"{problem.code}: {problem.text}") from None
-        click.echo(msgspec.json.encode({"error": {"code": problem.code, "message": problem.text}}).decode())
+        click.echo(msgspec.json.encode({"error": {"code": problem.code, "message": str(problem.text)}}).decode())
 
 
 @contextmanager
@@ -138,7 +138,7 @@ def write_movement(
     if wanted.output:
         deliver(files.movement_csv(plays), wanted.output, source=None, force=wanted.force)
     if wanted.as_json:
-        told = [{"code": fault.code, "message": fault.text} for fault in faults]
+        told = [{"code": fault.code, "message": str(fault.text)} for fault in faults]
         listed = [{"round": p.round, "table": p.table, "deal": p.deal, "players": dict(p.players)} for p in plays]
         answer = {"plays": listed, "faults": told, "quality": summary.measures_as_json(measured), **more}
         click.echo(msgspec.json.encode(answer).decode())
@@ -272,7 +272,7 @@ def movement_check(*, file: Path, copies: int | None, teams: Path | None, as_jso
         problems = sorted([*read.problems, *(_at_line(fault, read.lines) for fault in faults)], key=lambda p: p.line)
         measured = measure_movement(read.by_stays) if read.plays and is_measurable(read.by_stays) else None
         if as_json:
-            told = [{"line": p.line, "code": p.code, "message": p.text} for p in problems]
+            told = [{"line": p.line, "code": p.code, "message": str(p.text)} for p in problems]
             answer = {"faults": told, "quality": summary.measures_as_json(measured) if measured else None}
             click.echo(msgspec.json.encode(answer).decode())
             return

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final, Protocol
 
+from broker.i18n import N_
 from broker.protocol import SEATS, RiichiEvent, Seat, WinKind
 from broker.rules.deal import SEAT_INDEX
 from broker.rules.errors import RuleError
@@ -61,7 +62,7 @@ def points_paid(ended: Ended, dealer: Seat, rules: Rules) -> dict[Seat, int]:
         raise RuleError("hand_missing", "of a hand of riichi its han and fu are told, or who was tenpai")
     outcome, right = score_riichi(ended.hand, dealer, rules)
     if outcome != told:
-        raise RuleError("hand_differs", f"the hand of riichi is told otherwise: {outcome}")
+        raise RuleError("hand_differs", N_("the hand of riichi is told otherwise: {outcome}", outcome=outcome))
     return right
 
 

@@ -6,7 +6,8 @@ from typing import Final
 
 import pytest
 
-from kiosk.screens import Translations, languages
+from broker.i18n import Translator, languages
+from kiosk.screens.texts import PROBLEM, refusal
 from tests.broker.protocol.test_refusal_codes import ROOT, in_source
 
 SOURCES: Final = (
@@ -73,14 +74,13 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def test_every_refusal_that_can_arrive_at_a_table_has_its_sentence() -> None:
-    words = Translations()
-    assert sorted(code for code in arriving() if f"problem_{code}" not in words) == []
+    assert sorted(arriving() - PROBLEM.keys()) == []
 
 
 @pytest.mark.parametrize("language", languages())
 def test_no_refusal_shows_its_code(language: str) -> None:
-    words = Translations(language)
-    assert [code for code in sorted(arriving()) if code in words.problem(code)] == []
+    _ = Translator(language)
+    assert [code for code in sorted(arriving()) if code in refusal(_, code)] == []
 
 
 def test_what_is_never_told_is_given_by_somebody() -> None:
