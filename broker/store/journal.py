@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Column, ColumnElement, Connection, Row, Table, func, insert, select, update
+from sqlalchemy import Column, ColumnElement, Engine, Table, func, insert, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from broker.errors import StoreBroken, StoreLost
@@ -55,30 +55,33 @@ class RefusedRow:
 class Reader:
     """A journal as it was at one moment. Changes nothing, locks nothing, hinders no scorer."""
 
-    def __init__(self, connection: Connection, tables: JournalTables, event: str) -> None:
-        self._connection, self._tables, self._event = connection, tables, event
+    def __init__(self, engine: Engine, tables: JournalTables, event: str) -> None:
+        self._engine, self._tables, self._event = engine, tables, event
+        self._connection = engine.connect()
+        self._connection.begin()  # never ended: a connection that is lost is not made anew behind our back
 
     def close(self) -> None:
         """Let go of it; may be called twice."""
         if hasattr(self, "_connection"):  # it may not have been opened
             self._connection.close()
+            self._engine.dispose()
 
     def entries(self) -> Generator[Entry, None, None]:
         """Return all accepted messages as they are stored, in the order in which they were taken. Raises StoreError."""
         columns = self._tables.journal.c
         with self._errors("the journal cannot be read"):
-            for _, received_at, body in self._rows(columns.height, columns.received_at, columns.body):
-                yield received_at, body
+            for row in self._rows(columns.height, columns.received_at, columns.body):
+                yield row[1], row[2]
 
     def refused(self) -> Iterator[RefusedRow]:
         """Return all kept refusals, oldest first. Raises StoreError."""
         columns = self._tables.refused.c
         wanted = (columns[name] for name in ("received_at", "code", "topic", "body", "table_no", "seq", "id"))
         with self._errors("what was refused cannot be read"):
-            for _, *row in self._rows(columns.number, *wanted):
-                yield RefusedRow(*row)
+            for row in self._rows(columns.number, *wanted):
+                yield RefusedRow(*row[1:])
 
-    def _rows(self, number: Column[int], *columns: Column[Any]) -> Iterator[Row[Any]]:
+    def _rows(self, number: Column[int], *columns: Column[Any]) -> Iterator[tuple[Any, ...]]:
         """Return rows in the order of their number, which is their first column; some at a time."""
         query = select(number, *columns).where(*self._of_event(number.table)).order_by(number).limit(ROWS_AT_ONCE)
         last = 0

@@ -10,13 +10,12 @@ import hashlib
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import psycopg
 from psycopg.conninfo import make_conninfo
-from sqlalchemy import BigInteger, Connection, NullPool, Select, Text, cast, create_engine, func, select
+from sqlalchemy import BigInteger, Connection, Engine, Select, Text, cast, create_engine, func, select
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.schema import CreateSchema
 
 from broker.errors import StoreBroken, StoreError, StoreInUse, StoreLost, StoreMissing, StoreUnreachable
@@ -50,32 +49,30 @@ OLDEST: Final = 140_000
 """PostgreSQL 14: the first that ends a session of a client that has stopped (`idle_session_timeout`)."""
 
 
-def connect(parameters: Mapping[str, str]) -> Connection:
-    """Return a connection that begins no transaction by itself, and is not made anew when it is lost.
-
-    Raises StoreUnreachable, and StoreBroken where the server cannot do what a journal needs.
-    """
-    engine = create_engine(
+def postgresql_engine(opened: Callable[[], psycopg.Connection], **options: Any) -> Engine:  # noqa: ANN401 - the library's
+    """Return what connects with a server; its connections begin and end no transaction by themselves."""
+    return create_engine(
         "postgresql+psycopg://",
-        creator=partial(_session, make_conninfo("", **(CLIENT | dict(parameters)))),
-        poolclass=NullPool,
+        creator=opened,
         isolation_level="AUTOCOMMIT",
         use_native_hstore=False,
         hide_parameters=True,
+        **options,
     )
+
+
+def open_session(parameters: Mapping[str, str]) -> psycopg.Connection:
+    """Connect. Raises StoreUnreachable, and StoreBroken where the server cannot do what a journal needs."""
     try:
-        connection = engine.connect()
-    except SQLAlchemyError as error:
+        session = psycopg.connect(make_conninfo("", **(CLIENT | dict(parameters))), autocommit=True)
+    except psycopg.Error as error:
         raise StoreUnreachable(driver_message(error)) from None
-    connection.begin()  # never ended: SQLAlchemy would otherwise reconnect by itself, without the lease
-    return connection
-
-
-def _session(conninfo: str) -> psycopg.Connection:
-    session = psycopg.connect(conninfo, autocommit=True)
     try:
         _set_up_session(session)
-    except (psycopg.Error, StoreBroken):
+    except psycopg.Error as error:
+        session.close()
+        raise StoreUnreachable(driver_message(error)) from None
+    except StoreBroken:
         session.close()
         raise
     return session
@@ -159,7 +156,7 @@ class PostgresReader(Reader):
 
     def __init__(self, parameters: Mapping[str, str], event: str) -> None:
         """Open it for reading alone. Raises StoreMissing, StoreUnreachable, StoreBroken."""
-        super().__init__(connect(parameters), TABLES, event)
+        super().__init__(postgresql_engine(partial(open_session, parameters)), TABLES, event)
         try:
             with self._errors("the store cannot be read"):
                 self._open()
@@ -181,7 +178,7 @@ class PostgresJournal(Journal):
 
     def __init__(self, parameters: Mapping[str, str], event: str) -> None:
         """Become the active scorer. Raises StoreInUse, StoreUnreachable, StoreBroken."""
-        super().__init__(connect(parameters), TABLES, event)
+        super().__init__(postgresql_engine(partial(open_session, parameters)), TABLES, event)
         try:
             with self._errors("the store cannot be opened"):
                 _ensure_schema(self._connection)

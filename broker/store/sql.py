@@ -7,23 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
-from sqlalchemy import (
-    DDL,
-    BigInteger,
-    Column,
-    Connection,
-    Dialect,
-    Identity,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    Table,
-    Text,
-    TypeDecorator,
-    UniqueConstraint,
-    event,
-)
+import sqlalchemy as sa
+from sqlalchemy import BigInteger, Column, Connection, Dialect, Integer, LargeBinary, Table, Text, UniqueConstraint
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 BIG: Final = BigInteger().with_variant(Integer, "sqlite")
@@ -43,13 +28,13 @@ def transaction(connection: Connection, begin: str = "BEGIN") -> Iterator[None]:
         raise
 
 
-def driver_message(error: SQLAlchemyError) -> str:
+def driver_message(error: Exception) -> str:
     """Return what the database's own library says, in one line. libpq puts no password into it."""
     cause = (isinstance(error, DBAPIError) and error.orig) or error
     return " ".join(str(cause).split()) or type(cause).__name__
 
 
-class AnyText(TypeDecorator[str]):
+class AnyText(sa.TypeDecorator[str]):
     """Text that may hold a NUL, as a topic may: PostgreSQL keeps none in a text."""
 
     impl = LargeBinary
@@ -68,7 +53,7 @@ class JournalTables:
     """The tables, in a file of one event or `shared` by the events of a database."""
 
     def __init__(self, *, shared: bool) -> None:
-        self.all = MetaData(schema="homologue" if shared else None)
+        self.all = sa.MetaData(schema="homologue" if shared else None)
         key = ["event"] if shared else []
 
         def table(name: str, *parts: Any) -> Table:  # noqa: ANN401 - columns and constraints
@@ -88,7 +73,7 @@ class JournalTables:
         )
         self.refused = table(
             "refused",
-            Column("number", BIG, Identity(always=True), primary_key=True),
+            Column("number", BIG, sa.Identity(always=True), primary_key=True),
             Column("received_at", BIG, nullable=False),
             Column("code", Text, nullable=False),
             Column("topic", AnyText if shared else Text, nullable=False),
@@ -96,11 +81,11 @@ class JournalTables:
             Column("seq", BIG),
             Column("id", Text),
             Column("body", LargeBinary, nullable=False),
-            Index("refused_by_id", *key, "id"),
+            sa.Index("refused_by_id", *key, "id"),
         )
         self.about = table("about", Column("key", Text, primary_key=True), Column("value", Text, nullable=False))
         for statement in IN_POSTGRESQL if shared else IN_SQLITE:
-            event.listen(self.journal, "after_create", DDL(statement))
+            sa.event.listen(self.journal, "after_create", sa.DDL(statement))  # type: ignore[no-untyped-call] # the library's
 
 
 IN_SQLITE: Final = [

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Connection, NullPool, create_engine
+from sqlalchemy import Engine, QueuePool, create_engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from broker.errors import StoreBroken, StoreInUse, StoreMissing
@@ -22,12 +22,12 @@ from broker.store.sql import JournalTables, driver_message, transaction
 TABLES: Final = JournalTables(shared=False)
 
 
-def connect(opened: Callable[[], sqlite3.Connection]) -> Connection:
-    """Return a connection that begins and ends no transaction by itself."""
-    return create_engine("sqlite://", creator=opened, poolclass=NullPool, hide_parameters=True).connect()
+def sqlite_engine(opened: Callable[[], sqlite3.Connection]) -> Engine:
+    """Return what connects with a file; its connections begin and end no transaction by themselves."""
+    return create_engine("sqlite://", creator=opened, poolclass=QueuePool, hide_parameters=True)
 
 
-def opened_for_writing(path: Path, patience_s: float = 0) -> sqlite3.Connection:
+def open_for_writing(path: Path, patience_s: float = 0) -> sqlite3.Connection:
     """Open or make a file whose commits are durable. `patience_s`: how long another process may be writing."""
     connection = sqlite3.connect(path, patience_s, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA journal_mode=WAL")
@@ -49,7 +49,7 @@ class SqliteJournal(Journal):
             self._lock.close()
             raise StoreInUse(f"another scorer works on {path}") from None
         try:
-            super().__init__(connect(partial(opened_for_writing, path)), TABLES, event)
+            super().__init__(sqlite_engine(partial(open_for_writing, path)), TABLES, event)
             self._open()
         except (SQLAlchemyError, StoreBroken) as error:
             self.close()
@@ -75,7 +75,7 @@ class SqliteReader(Reader):
         if not path.is_file():
             raise StoreMissing(f"there is no {path.name} in {path.parent}: nothing has been recorded")
         try:
-            super().__init__(connect(partial(open_for_reading, path)), TABLES, event)
+            super().__init__(sqlite_engine(partial(open_for_reading, path)), TABLES, event)
             self._connection.exec_driver_sql("BEGIN")
             about = self._about()
         except SQLAlchemyError as error:
