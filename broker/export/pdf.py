@@ -6,20 +6,33 @@ Their sentences are in three languages.
 import io
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from importlib.resources import as_file, files
 from itertools import groupby
 from typing import Final, Literal, NamedTuple, get_args
+from xml.sax.saxutils import escape
 
+from reportlab.lib.colors import Color, black
+from reportlab.lib.enums import TA_LEFT, TA_RIGHT
 from reportlab.lib.pagesizes import A4, landscape
+from reportlab.lib.styles import ParagraphStyle
 from reportlab.lib.units import mm
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfbase.pdfmetrics import registerFont, stringWidth
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
+from reportlab.platypus import (
+    BaseDocTemplate,
+    Flowable,
+    Frame,
+    KeepTogether,
+    LongTable,
+    PageTemplate,
+    Paragraph,
+)
 
 LATIN: Final = "Helvetica"
 BOLD: Final = "Helvetica-Bold"
@@ -133,18 +146,27 @@ def print_texts(language: Language) -> PrintTexts:
     return PrintTexts(language, tables[language])
 
 
+MARGIN: Final = 14 * mm
+HEAD: Final = 25 * mm
+FOOT: Final = 11 * mm
 LINE_HEIGHT: Final[float] = 5.6 * mm
-HEADING: Final[float] = 9.5 * mm
 GAP: Final[float] = 4.5 * mm
+"""Between two tables."""
 
+SIZE: Final = 9.5
+SMALL: Final = 8.5
+LEGIBLE: Final = 7.5
+"""Points; a text that is too long at this size goes on in the next line."""
 
-@dataclass(frozen=True, slots=True)
-class PageColumn:
-    """Where a column begins, and how wide it is, in points."""
+LEADING: Final = 1.15
+PAD: Final = 1.0 * mm
+STRIPE: Final = Color(0.945, 0.945, 0.945)
+GREY: Final = 0.35
 
-    left: float
-    wide: float
-    align: Literal["left", "right"] = "left"
+Align = Literal["left", "right"]
+
+Columns = Sequence[tuple[float, Align]]
+"""How wide each column of a table is, in points, and on which side its text stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,32 +188,13 @@ class PageLine:
     cells: tuple[PageCell, ...]
     striped: bool = False
 
-    @property
-    def high(self) -> float:
-        """Height in points."""
-        return HEADING if self.kind == "heading" else LINE_HEIGHT
-
 
 @dataclass(frozen=True, slots=True)
 class PageBlock:
-    """Lines that belong together; where they are too many for a page, `head` is said again on the next."""
+    """Lines that stay on one page if a page holds them; where they cannot, each page begins with `head`."""
 
     head: tuple[PageLine, ...]
     lines: tuple[PageLine, ...]
-
-    @property
-    def high(self) -> float:
-        """Height in points."""
-        return sum(line.high for line in (*self.head, *self.lines))
-
-
-def page_columns(left: float, widths: Iterable[tuple[float, Literal["left", "right"]]]) -> tuple[PageColumn, ...]:
-    """Set columns side by side, from widths in points."""
-    found: list[PageColumn] = []
-    for wide, align in widths:
-        found.append(PageColumn(left, wide, align))
-        left += wide
-    return tuple(found)
 
 
 def striped_rows(lines: Iterable[Sequence[PageCell]]) -> tuple[PageLine, ...]:
@@ -199,59 +202,129 @@ def striped_rows(lines: Iterable[Sequence[PageCell]]) -> tuple[PageLine, ...]:
     return tuple(PageLine("row", tuple(cells), striped=bool(at % 2)) for at, cells in enumerate(lines))
 
 
-def paginate(blocks: Iterable[PageBlock], high: float) -> list[list[PageLine | None]]:
-    """Lay blocks on pages of a height; None is a gap between two blocks. There is always a page."""
-    found: list[list[PageLine | None]] = [[]]
-    left = high
-    for block in blocks:
-        gap = GAP if found[-1] else 0.0
-        if gap + block.high > left and found[-1]:
-            found.append([])
-            gap, left = 0.0, high
-        if gap:
-            found[-1].append(None)
-        left -= gap
-        for part in _parts(block, left, high):
-            if part.fresh:
-                found.append([])
-                left = high
-            found[-1] += part.lines
-            left -= sum(line.high for line in part.lines)
-    return found
+def page_table(block: PageBlock, columns: Columns) -> Flowable:
+    """Return a block as a table."""
+    rows, style = [], list(TABLE_STYLE)
+    for at, line in enumerate((*block.head, *block.lines)):
+        rows.append(_row(line, columns))
+        style += [(name, (0, at), (-1, at), *values) for name, *values in _line_style(line)]
+    table = LongTable(
+        rows,
+        [wide for wide, _ in columns],
+        minRowHeights=[LINE_HEIGHT] * len(rows),
+        repeatRows=len(block.head),
+        style=style,
+        spaceBefore=GAP,
+    )
+    return KeepTogether([table])
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    lines: tuple[PageLine, ...]
-    fresh: bool
-    """On a page of its own."""
+TABLE_STYLE: Final = (
+    ("LEFTPADDING", (0, 0), (-1, -1), PAD),
+    ("RIGHTPADDING", (0, 0), (-1, -1), PAD),
+    ("TOPPADDING", (0, 0), (-1, -1), 1),
+    ("BOTTOMPADDING", (0, 0), (-1, -1), 2),
+    ("VALIGN", (0, 0), (-1, -1), "MIDDLE"),
+)
 
 
-def _parts(block: PageBlock, left: float, high: float) -> Iterator[_Part]:
-    """Cut a block that no page holds."""
-    head = sum(line.high for line in block.head)
-    taken: list[PageLine] = []
-    room, fresh = left - head, False
-    for line in block.lines:
-        if line.high > room and taken:
-            yield _Part((*block.head, *taken), fresh)
-            taken, room, fresh = [], high - head, True
-        taken.append(line)
-        room -= line.high
-    yield _Part((*block.head, *taken), fresh)
+def _row(line: PageLine, columns: Columns) -> list[Flowable | str]:
+    match line.kind:
+        case "heading":
+            large, *others = (cell.text for cell in line.cells)
+            beside = "".join(f"&nbsp;&nbsp;&nbsp; {_markup(text)}" for text in others)
+            whole = f'<font size="13">{_markup(large, bold=True)}</font>{beside}'
+            return [_paragraph(whole, SIZE), *[""] * (len(columns) - 1)]
+        case "note":
+            return [_paragraph(_markup(line.cells[0].text), SMALL), *[""] * (len(columns) - 1)]
+        case "columns":
+            cells = (PageCell(cell.text, bold=True) for cell in line.cells)
+            return [fitted(cell, wide - 2 * PAD, align, SMALL) for cell, (wide, align) in zip(cells, columns, strict=True)]
+        case _:
+            return [
+                fitted(cell, wide - 2 * PAD, align) for cell, (wide, align) in zip(line.cells, columns, strict=True)
+            ]
 
 
-MARGIN: Final = 14 * mm
-HEAD: Final = 25 * mm
-FOOT: Final = 11 * mm
-SIZE: Final = 9.5
-SMALLEST: Final = 7
-BASE: Final = 1.7 * mm
-"""From the foot of a line to that of its letters."""
+def _line_style(line: PageLine) -> Iterator[tuple[object, ...]]:
+    """Return the style of a row: notes cross all columns; there is a line below the columns' names, and above sums."""
+    if line.kind in {"heading", "note"}:
+        yield ("SPAN",)
+        yield "LEFTPADDING", 0
+    if line.kind == "columns":
+        yield "LINEBELOW", 0.8, black
+    if line.kind == "sum":
+        yield "LINEABOVE", 0.4, black
+    if line.striped:
+        yield "BACKGROUND", STRIPE
 
-PAD: Final = 1.0 * mm
-STRIPE: Final = 0.945
-GREY: Final = 0.35
+
+def fitted(cell: PageCell, wide: float, align: Align = "left", size: float = SIZE) -> Flowable | str:
+    """Return a text in one line, smaller if need be; where that is too small to read, in several lines."""
+    if not cell.text:
+        return ""
+    width = text_width(cell.text, size, bold=cell.bold)
+    size = min(size, max(LEGIBLE, size * (wide - ROUNDING) / max(width, 1)))
+    return _paragraph(_markup(cell.text, bold=cell.bold), size, align)
+
+
+def _markup(text: str, *, bold: bool = False) -> str:
+    return "".join(f'<font face="{run.font}">{escape(run.text)}</font>' for run in font_runs(text, bold=bold))
+
+
+def _paragraph(markup: str, size: float, align: Align = "left") -> Paragraph:
+    side = TA_RIGHT if align == "right" else TA_LEFT
+    style = ParagraphStyle("cell", fontSize=size, leading=size * LEADING, alignment=side)
+    return Paragraph(markup, style)
+
+
+DrawPage = Callable[[Canvas, int, int], None]
+"""Draws what stands on each page beside its tables; gets the page's number, and how many pages there are."""
+
+
+class _CountedCanvas(Canvas):
+    """A canvas whose pages are finished when all are there, so that each can say how many there are."""
+
+    def __init__(self, *args: object, draw_page: DrawPage, **options: object) -> None:
+        super().__init__(*args, **options)
+        self._draw_page = draw_page
+        self._states: list[dict[str, object]] = []
+
+    def showPage(self) -> None:  # noqa: N802 - reportlab's name
+        self._states.append(dict(self.__dict__))
+        self._startPage()
+
+    def save(self) -> None:
+        for number, state in enumerate(self._states, 1):
+            self.__dict__.update(state)
+            self._draw_page(self, number, len(self._states))
+            super().showPage()
+        super().save()
+
+
+def lay_out(  # noqa: PLR0913 - a page has so many sides
+    content: Iterable[Flowable],
+    draw_page: DrawPage,
+    *,
+    size: tuple[float, float],
+    margins: tuple[float, float, float],
+    title: str,
+    language: str,
+) -> bytes:
+    """Return pages that are filled from their top; the same content gives the same bytes.
+
+    `margins`: beside the tables, above and below them.
+    """
+    page = io.BytesIO()
+    beside, above, below = margins
+    frame = Frame(
+        *(beside, below, size[0] - 2 * beside, size[1] - above - below),
+        **dict.fromkeys(("leftPadding", "rightPadding", "topPadding", "bottomPadding"), 0),
+    )
+    document = BaseDocTemplate(page, pagesize=size, title=title, lang=language, invariant=1)
+    document.addPageTemplates(PageTemplate(frames=[frame]))
+    document.build(list(content), canvasmaker=partial(_CountedCanvas, draw_page=draw_page))
+    return page.getvalue()
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,22 +340,22 @@ class PageHeading:
     words: PrintTexts
 
 
-def pages_pdf(
-    heading: PageHeading, blocks: Iterable[PageBlock], columns: Sequence[PageColumn], *, wide: bool = False
-) -> bytes:
+def pages_pdf(heading: PageHeading, blocks: Iterable[PageBlock], columns: Columns, *, wide: bool = False) -> bytes:
     """Return the pages; the same content and time give the same bytes. `wide`: A4 on its side."""
-    page = io.BytesIO()
     size = landscape(A4) if wide else A4
-    canvas = Canvas(page, pagesize=size, invariant=1, lang=heading.words.language)
-    canvas.setTitle(f"{heading.title}: {heading.kind}")
-    laid = paginate(blocks, size[1] - HEAD - FOOT - 2 * mm - MARGIN / 2)
-    for number, lines in enumerate(laid, 1):
+
+    def head_and_foot(canvas: Canvas, number: int, total: int) -> None:
         _head(canvas, heading, size)
-        _foot(canvas, heading, size, heading.words.say("page", number=number, all=len(laid)))
-        _lines(canvas, lines, columns, size)
-        canvas.showPage()
-    canvas.save()
-    return page.getvalue()
+        _foot(canvas, heading, size, heading.words.say("page", number=number, all=total))
+
+    return lay_out(
+        [page_table(block, columns) for block in blocks],
+        head_and_foot,
+        size=size,
+        margins=(MARGIN, HEAD + MARGIN / 2, FOOT + 2 * mm),
+        title=f"{heading.title}: {heading.kind}",
+        language=heading.words.language,
+    )
 
 
 def _head(canvas: Canvas, heading: PageHeading, size: tuple[float, float]) -> None:
@@ -316,56 +389,6 @@ def _foot(canvas: Canvas, heading: PageHeading, size: tuple[float, float], page:
     draw_text(canvas, (MARGIN, FOOT - 4 * mm), said, 8)
     _right(canvas, (size[0] - MARGIN, FOOT - 4 * mm), page, 8)
     canvas.setFillGray(0)
-
-
-def _lines(
-    canvas: Canvas, lines: Iterable[PageLine | None], columns: Sequence[PageColumn], size: tuple[float, float]
-) -> None:
-    y = size[1] - MARGIN / 2 - HEAD
-    for line in lines:
-        y -= line.high if line else GAP
-        if line:
-            _line(canvas, line, columns, (y, size[0] - 2 * MARGIN))
-
-
-def _line(canvas: Canvas, line: PageLine, columns: Sequence[PageColumn], place: tuple[float, float]) -> None:
-    y, wide = place
-    if line.kind == "heading":
-        end = draw_text(canvas, (MARGIN, y + 2.6 * mm), line.cells[0].text, 13, bold=True)
-        for cell in line.cells[1:]:
-            text, size = fit_text(cell.text, MARGIN + wide - end - 5 * mm, SIZE, SMALLEST)
-            end = draw_text(canvas, (end + 5 * mm, y + 2.6 * mm), text, size)
-        return
-    if line.kind == "note":
-        text, size = fit_text(line.cells[0].text, wide, 8.5, SMALLEST)
-        draw_text(canvas, (MARGIN, y + BASE), text, size)
-        return
-    if line.striped:
-        canvas.setFillGray(STRIPE)
-        canvas.rect(MARGIN, y, wide, line.high, stroke=0, fill=1)
-        canvas.setFillGray(0)
-    for cell, column in zip(line.cells, columns, strict=True):
-        _cell(canvas, cell, column, y, small=line.kind == "columns")
-    _rule(canvas, line, y, wide)
-
-
-def _rule(canvas: Canvas, line: PageLine, y: float, wide: float) -> None:
-    """Draw a line under the columns' names, and over sums."""
-    if line.kind == "columns":
-        canvas.setLineWidth(0.8)
-        canvas.line(MARGIN, y, MARGIN + wide, y)
-    if line.kind == "sum":
-        canvas.setLineWidth(0.4)
-        canvas.line(MARGIN, y + line.high, MARGIN + wide, y + line.high)
-
-
-def _cell(canvas: Canvas, cell: PageCell, column: PageColumn, y: float, *, small: bool) -> None:
-    bold = cell.bold or small
-    text, size = fit_text(cell.text, column.wide - 2 * PAD, 8.5 if small else SIZE, SMALLEST, bold=bold)
-    x = column.left + PAD
-    if column.align == "right":
-        x = column.left + column.wide - PAD - text_width(text, size, bold=bold)
-    draw_text(canvas, (x, y + BASE), text, size, bold=bold)
 
 
 def _right(canvas: Canvas, at: tuple[float, float], text: str, size: float) -> None:
