@@ -4,15 +4,14 @@ Their sentences are in three languages.
 """
 
 import io
-import tomllib
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
 from importlib.resources import as_file, files
-from itertools import groupby
-from typing import Final, Literal, NamedTuple, get_args
+from itertools import accumulate, groupby
+from typing import Final, Literal, NamedTuple
 from xml.sax.saxutils import escape
 
 from reportlab.lib.colors import Color, black
@@ -33,6 +32,8 @@ from reportlab.platypus import (
     PageTemplate,
     Paragraph,
 )
+
+from broker.i18n import Translator
 
 LATIN: Final = "Helvetica"
 BOLD: Final = "Helvetica-Bold"
@@ -124,32 +125,14 @@ def _wider() -> frozenset[int]:
     return frozenset(letter for letter in both if chr(letter).isprintable())
 
 
-Language = Literal["en", "fr", "zh"]
-LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
-
-
-class PrintTexts:
-    """One language's sentences."""
-
-    def __init__(self, language: Language, sentences: Mapping[str, str]) -> None:
-        self.language, self._sentences = language, sentences
-
-    def say(self, key: str, **values: object) -> str:
-        """Return a sentence. Raises KeyError."""
-        return self._sentences[key].format(**values)
-
-
-@cache
-def print_texts(language: Language) -> PrintTexts:
-    """Read `words.toml`."""
-    tables = tomllib.loads((files("broker.export") / "pdf.toml").read_text(encoding="utf-8"))
-    return PrintTexts(language, tables[language])
-
-
 MARGIN: Final = 14 * mm
 HEAD: Final = 25 * mm
 FOOT: Final = 11 * mm
 LINE_HEIGHT: Final[float] = 5.6 * mm
+LEADING: Final = 1.15
+"""Times the size of the letters: from one line of a text to its next."""
+
+HEADING: Final[float] = 7.5 * mm
 GAP: Final[float] = 4.5 * mm
 """Between two tables."""
 
@@ -158,7 +141,6 @@ SMALL: Final = 8.5
 LEGIBLE: Final = 7.5
 """Points; a text that is too long at this size goes on in the next line."""
 
-LEADING: Final = 1.15
 PAD: Final = 1.0 * mm
 STRIPE: Final = Color(0.945, 0.945, 0.945)
 GREY: Final = 0.35
@@ -171,10 +153,11 @@ Columns = Sequence[tuple[float, Align]]
 
 @dataclass(frozen=True, slots=True)
 class PageCell:
-    """What stands in a column."""
+    """What stands in a column, or in several side by side."""
 
     text: str
     bold: bool = False
+    columns: int = 1
 
 
 Kind = Literal["heading", "columns", "row", "sum", "note"]
@@ -191,7 +174,7 @@ class PageLine:
 
 @dataclass(frozen=True, slots=True)
 class PageBlock:
-    """Lines that stay on one page if a page holds them; where they cannot, each page begins with `head`."""
+    """Lines that stay on one page if a page holds them; where none does, each page begins with `head`."""
 
     head: tuple[PageLine, ...]
     lines: tuple[PageLine, ...]
@@ -202,23 +185,6 @@ def striped_rows(lines: Iterable[Sequence[PageCell]]) -> tuple[PageLine, ...]:
     return tuple(PageLine("row", tuple(cells), striped=bool(at % 2)) for at, cells in enumerate(lines))
 
 
-def page_table(block: PageBlock, columns: Columns) -> Flowable:
-    """Return a block as a table."""
-    rows, style = [], list(TABLE_STYLE)
-    for at, line in enumerate((*block.head, *block.lines)):
-        rows.append(_row(line, columns))
-        style += [(name, (0, at), (-1, at), *values) for name, *values in _line_style(line)]
-    table = LongTable(
-        rows,
-        [wide for wide, _ in columns],
-        minRowHeights=[LINE_HEIGHT] * len(rows),
-        repeatRows=len(block.head),
-        style=style,
-        spaceBefore=GAP,
-    )
-    return KeepTogether([table])
-
-
 TABLE_STYLE: Final = (
     ("LEFTPADDING", (0, 0), (-1, -1), PAD),
     ("RIGHTPADDING", (0, 0), (-1, -1), PAD),
@@ -227,62 +193,104 @@ TABLE_STYLE: Final = (
     ("VALIGN", (0, 0), (-1, -1), "MIDDLE"),
 )
 
-
-def _row(line: PageLine, columns: Columns) -> list[Flowable | str]:
-    match line.kind:
-        case "heading":
-            large, *others = (cell.text for cell in line.cells)
-            beside = "".join(f"&nbsp;&nbsp;&nbsp; {_markup(text)}" for text in others)
-            whole = f'<font size="13">{_markup(large, bold=True)}</font>{beside}'
-            return [_paragraph(whole, SIZE), *[""] * (len(columns) - 1)]
-        case "note":
-            return [_paragraph(_markup(line.cells[0].text), SMALL), *[""] * (len(columns) - 1)]
-        case "columns":
-            cells = (PageCell(cell.text, bold=True) for cell in line.cells)
-            return [fitted(cell, wide - 2 * PAD, align, SMALL) for cell, (wide, align) in zip(cells, columns, strict=True)]
-        case _:
-            return [
-                fitted(cell, wide - 2 * PAD, align) for cell, (wide, align) in zip(line.cells, columns, strict=True)
-            ]
+LINE_STYLES: Final[Mapping[Kind, Sequence[tuple[object, ...]]]] = {
+    "heading": (("SPAN",), ("LEFTPADDING", 0)),
+    "columns": (("LINEBELOW", 0.8, black),),
+    "row": (),
+    "sum": (("LINEABOVE", 0.4, black),),
+    "note": (("SPAN",), ("LEFTPADDING", 0)),
+}
 
 
-def _line_style(line: PageLine) -> Iterator[tuple[object, ...]]:
-    """Return the style of a row: notes cross all columns; there is a line below the columns' names, and above sums."""
+def _page_table(block: PageBlock, columns: Columns) -> Flowable:
+    lines = (*block.head, *block.lines)
+    style: list[tuple[object, ...]] = list(TABLE_STYLE)
+    for row, line in enumerate(lines):
+        stripe = (("BACKGROUND", STRIPE),) if line.striped else ()
+        style += [(name, (0, row), (-1, row), *values) for name, *values in (*LINE_STYLES[line.kind], *stripe)]
+        ends = accumulate(cell.columns for cell in line.cells)
+        style += [
+            ("SPAN", (end - cell.columns, row), (end - 1, row))
+            for end, cell in zip(ends, line.cells, strict=True)
+            if cell.columns > 1
+        ]
+    table = LongTable(
+        [[*_row(line, columns)] for line in lines],
+        [wide for wide, _ in columns],
+        minRowHeights=[HEADING if line.kind == "heading" else LINE_HEIGHT for line in lines],
+        repeatRows=len(block.head),
+        style=style,
+        spaceBefore=GAP,
+    )
+    return KeepTogether([table])
+
+
+def _row(line: PageLine, columns: Columns) -> Iterator[Flowable | str]:
     if line.kind in {"heading", "note"}:
-        yield ("SPAN",)
-        yield "LEFTPADDING", 0
-    if line.kind == "columns":
-        yield "LINEBELOW", 0.8, black
-    if line.kind == "sum":
-        yield "LINEABOVE", 0.4, black
-    if line.striped:
-        yield "BACKGROUND", STRIPE
+        large, *others = (cell.text for cell in line.cells)
+        beside = "".join(f"&nbsp;&nbsp;&nbsp; {_markup(text)}" for text in others)
+        yield (
+            _paragraph(_markup(large), SMALL)
+            if line.kind == "note"
+            else _paragraph(f'<font size="13">{_markup(large, bold=True)}</font>{beside}', SIZE)
+        )
+        yield from [""] * (len(columns) - 1)
+        return
+    at = 0
+    for cell in line.cells:
+        (*_, (_, align)) = taken = columns[at : at + cell.columns]
+        room = sum(wide for wide, _ in taken) - 2 * PAD
+        small = line.kind == "columns"
+        yield _fitted(cell.text, room, align, SMALL if small else SIZE, bold=cell.bold or small)
+        yield from [""] * (cell.columns - 1)
+        at += cell.columns
 
 
-def fitted(cell: PageCell, wide: float, align: Align = "left", size: float = SIZE) -> Flowable | str:
+def _fitted(text: str, room: float, align: Align, size: float, *, bold: bool) -> Flowable | str:
     """Return a text in one line, smaller if need be; where that is too small to read, in several lines."""
-    if not cell.text:
+    if not text:
         return ""
-    width = text_width(cell.text, size, bold=cell.bold)
-    size = min(size, max(LEGIBLE, size * (wide - ROUNDING) / max(width, 1)))
-    return _paragraph(_markup(cell.text, bold=cell.bold), size, align)
+    width = text_width(text, size, bold=bold)
+    if width * LEGIBLE > room * size:
+        return _paragraph(_markup(text, bold=bold), LEGIBLE, align)
+    return _Line(text, size * min(1.0, room / width), align, bold=bold)
+
+
+class _Line(Flowable):  # type: ignore[misc] # reportlab ships no types
+    """A text in one line. Most cells are, and a paragraph takes four times as long."""
+
+    def __init__(self, text: str, size: float, align: Align, *, bold: bool) -> None:
+        super().__init__()
+        self._text, self._size, self._align, self._bold = text, size, align, bold
+
+    def wrap(self, room: float, _high: float) -> tuple[float, float]:
+        """Take the room that there is."""
+        self.width, self.height = room, self._size * LEADING
+        return self.width, self.height
+
+    def draw(self) -> None:
+        """Write it at its side."""
+        base = self.height - self._size
+        if self._align == "right":
+            _right(self.canv, (self.width, base), self._text, self._size, bold=self._bold)
+        else:
+            draw_text(self.canv, (0, base), self._text, self._size, bold=self._bold)
 
 
 def _markup(text: str, *, bold: bool = False) -> str:
     return "".join(f'<font face="{run.font}">{escape(run.text)}</font>' for run in font_runs(text, bold=bold))
 
 
-def _paragraph(markup: str, size: float, align: Align = "left") -> Paragraph:
+def _paragraph(markup: str, size: float, align: Align = "left") -> Flowable:
     side = TA_RIGHT if align == "right" else TA_LEFT
-    style = ParagraphStyle("cell", fontSize=size, leading=size * LEADING, alignment=side)
-    return Paragraph(markup, style)
+    return Paragraph(markup, ParagraphStyle("cell", fontSize=size, leading=size * LEADING, alignment=side))
 
 
 DrawPage = Callable[[Canvas, int, int], None]
 """Draws what stands on each page beside its tables; gets the page's number, and how many pages there are."""
 
 
-class _CountedCanvas(Canvas):
+class _CountedCanvas(Canvas):  # type: ignore[misc] # reportlab ships no types
     """A canvas whose pages are finished when all are there, so that each can say how many there are."""
 
     def __init__(self, *args: object, draw_page: DrawPage, **options: object) -> None:
@@ -291,10 +299,12 @@ class _CountedCanvas(Canvas):
         self._states: list[dict[str, object]] = []
 
     def showPage(self) -> None:  # noqa: N802 - reportlab's name
+        """Keep a page for later."""
         self._states.append(dict(self.__dict__))
         self._startPage()
 
     def save(self) -> None:
+        """Finish all pages."""
         for number, state in enumerate(self._states, 1):
             self.__dict__.update(state)
             self._draw_page(self, number, len(self._states))
@@ -302,8 +312,9 @@ class _CountedCanvas(Canvas):
         super().save()
 
 
-def lay_out(  # noqa: PLR0913 - a page has so many sides
-    content: Iterable[Flowable],
+def tables_pdf(
+    blocks: Iterable[PageBlock],
+    columns: Columns,
     draw_page: DrawPage,
     *,
     size: tuple[float, float],
@@ -311,7 +322,7 @@ def lay_out(  # noqa: PLR0913 - a page has so many sides
     title: str,
     language: str,
 ) -> bytes:
-    """Return pages that are filled from their top; the same content gives the same bytes.
+    """Return tables on as many pages as they need; the same content gives the same bytes.
 
     `margins`: beside the tables, above and below them.
     """
@@ -323,7 +334,8 @@ def lay_out(  # noqa: PLR0913 - a page has so many sides
     )
     document = BaseDocTemplate(page, pagesize=size, title=title, lang=language, invariant=1)
     document.addPageTemplates(PageTemplate(frames=[frame]))
-    document.build(list(content), canvasmaker=partial(_CountedCanvas, draw_page=draw_page))
+    tables = [_page_table(block, columns) for block in blocks]
+    document.build(tables, canvasmaker=partial(_CountedCanvas, draw_page=draw_page))
     return page.getvalue()
 
 
@@ -337,7 +349,7 @@ class PageHeading:
     profile: str
     progress: str
     at: datetime
-    words: PrintTexts
+    translator: Translator
 
 
 def pages_pdf(heading: PageHeading, blocks: Iterable[PageBlock], columns: Columns, *, wide: bool = False) -> bytes:
@@ -346,20 +358,23 @@ def pages_pdf(heading: PageHeading, blocks: Iterable[PageBlock], columns: Column
 
     def head_and_foot(canvas: Canvas, number: int, total: int) -> None:
         _head(canvas, heading, size)
-        _foot(canvas, heading, size, heading.words.say("page", number=number, all=total))
+        _ = heading.translator
+        _foot(canvas, heading, size, _("Page {number} of {all}", number=number, all=total))
 
-    return lay_out(
-        [page_table(block, columns) for block in blocks],
+    return tables_pdf(
+        blocks,
+        columns,
         head_and_foot,
         size=size,
         margins=(MARGIN, HEAD + MARGIN / 2, FOOT + 2 * mm),
         title=f"{heading.title}: {heading.kind}",
-        language=heading.words.language,
+        language=heading.translator.language,
     )
 
 
 def _head(canvas: Canvas, heading: PageHeading, size: tuple[float, float]) -> None:
-    badge = heading.words.say("final" if heading.final else "provisional")
+    _ = heading.translator
+    badge = _("Final") if heading.final else _("Provisional")
     right, y = size[0] - MARGIN, size[1] - MARGIN
     _badge(canvas, badge, (right, y - 6 * mm), filled=heading.final)
     room = right - MARGIN - text_width(badge, 11, bold=True) - 12 * mm
@@ -385,11 +400,12 @@ def _foot(canvas: Canvas, heading: PageHeading, size: tuple[float, float], page:
     canvas.line(MARGIN, FOOT, size[0] - MARGIN, FOOT)
     canvas.setFillGray(GREY)
     time = heading.at.strftime("%Y-%m-%d %H:%M %z").strip()
-    said = " · ".join((heading.words.say("profile", profile=heading.profile), heading.words.say("printed", time=time)))
+    _ = heading.translator
+    said = " · ".join((_("rules: {profile}", profile=heading.profile), _("printed {time}", time=time)))
     draw_text(canvas, (MARGIN, FOOT - 4 * mm), said, 8)
     _right(canvas, (size[0] - MARGIN, FOOT - 4 * mm), page, 8)
     canvas.setFillGray(0)
 
 
-def _right(canvas: Canvas, at: tuple[float, float], text: str, size: float) -> None:
-    draw_text(canvas, (at[0] - text_width(text, size), at[1]), text, size)
+def _right(canvas: Canvas, at: tuple[float, float], text: str, size: float, *, bold: bool = False) -> None:
+    draw_text(canvas, (at[0] - text_width(text, size, bold=bold), at[1]), text, size, bold=bold)
