@@ -15,6 +15,8 @@ from broker.rules import RuleError
 
 EVENT: Final = "event.toml"
 
+MOVEMENT: Final = "movement.csv"
+
 STANDINGS: Final = "standings.csv"
 
 EXPORT_SUFFIXES: Final = (".csv", ".jsonl", ".pdf", ".pmn", ".txt", ".zip")
@@ -49,11 +51,12 @@ def may_write(output: Path, *, source: Path | None, force: bool) -> None:
         raise RuleError("not_an_export", f"{output.name} is what the export is made from")
     if output.exists() and not output.is_file():
         raise RuleError("unwritable", f"{output} is no file")
-    own = output.suffix.lower() not in EXPORT_SUFFIXES or output.name == STANDINGS
+    own = output.suffix.lower() not in EXPORT_SUFFIXES or output.name in {MOVEMENT, STANDINGS}
     if own and _is_inside(output, source):
         raise RuleError(
             "not_an_export",
-            f"{output.name}: in an event's folder only {', '.join(EXPORT_SUFFIXES)} are exports, and not {STANDINGS}",
+            f"{output.name}: in an event's folder only {', '.join(EXPORT_SUFFIXES)} are exports,"
+            f" and neither {MOVEMENT} nor {STANDINGS}",
         )
     if output.exists() and not force:
         raise RuleError("export_exists", f"{output} is there already; --force overwrites it")
