@@ -2,7 +2,6 @@
 
 import csv
 import io
-import stat
 import sys
 from collections.abc import Iterable
 from decimal import Decimal
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from broker.files import PRIVATE, PUBLIC, write_file
+from broker.i18n import N_
 from broker.rules import RuleError
 
 EVENT: Final = "event.toml"
@@ -39,7 +39,9 @@ def deliver(text: str | bytes, output: Path | None, *, source: Path | None, forc
     except BrokenPipeError:
         raise  # click ends quietly when the reader has gone
     except OSError as error:
-        raise RuleError("unwritable", f"{output or 'standard output'}: {error.strerror}") from None
+        raise RuleError(
+            "unwritable", N_("{where}: {problem}", where=output or "standard output", problem=error.strerror)
+        ) from None
 
 
 def may_write(output: Path, *, source: Path | None, force: bool) -> None:
@@ -74,14 +76,6 @@ def write_whole(output: Path, content: bytes) -> None:
         output.write_bytes(content)  # a device or a pipe has no old content, and nothing is put in its place
     else:
         write_file(output, content)
-
-
-def replace_text(path: Path, text: str) -> None:
-    """Put a text in the place of a file that is there, with the rights that it has. Raises RuleError `unwritable`."""
-    try:
-        write_file(path, text.encode(), stat.S_IMODE(path.stat().st_mode), exactly=True)
-    except OSError as error:
-        raise RuleError("unwritable", f"{path}: {error.strerror}") from None
 
 
 CsvCell = int | Decimal | str | None
