@@ -33,7 +33,7 @@ def refused(folder: Path) -> list[tuple[str, str]]:
 
 def test_a_plan_is_read_as_it_was_written(folder: Path) -> None:
     assert read_plan(folder) == WHOLE
-    assert (folder / MOVEMENT).read_text().splitlines()[:2] == [HEAD, "1,1,1,p01,p02,p03,p04"]
+    assert (folder / MOVEMENT).read_text().splitlines()[:2] == [HEAD, "1,1,1,p14,p03,p02,p01"]
     assert "plays" not in (folder / EVENT).read_text()
 
 
