@@ -10,7 +10,6 @@ from typing import get_args
 
 import click
 import msgspec
-import tomli_w
 from click.core import ParameterSource
 from msgspec.structs import replace
 
@@ -19,7 +18,7 @@ from broker.cli.deals import deal_new
 from broker.cli.movement import movement_new as new_movement
 from broker.cli.scorer import DESK_CERTIFICATE, PORTS, desk_tls, show_first_link
 from broker.errors import ScorerError, StoreError
-from broker.event import EVENT, PLAYERS, Keying, Plan, open_event, read_deals, read_plan
+from broker.event import EVENT, PLAYERS, Keying, Plan, open_event, read_deals, read_plan, write_plan
 from broker.event.deals import DEFAULT_WINDS
 from broker.event.movement import summary
 from broker.event.movement.files import check_teams_of_four, team_by_team
@@ -158,7 +157,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
     rounds, alone = _agreed(ctx, plan, rounds)
     plan = replace(plan, uncompared=alone)
     folder.mkdir(parents=True, exist_ok=True)
-    write_private(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(plan)).encode())
+    write_plan(folder, plan)
     write_private(folder / PLAYERS, players_csv(players).encode())
     ctx.invoke(new_movement, rounds=rounds, event=folder)
     made = read_plan(folder)
