@@ -110,7 +110,7 @@ def serve(settings: KioskSettings, stop: threading.Event, picture: Path | None =
         opened.callback(journal.close)
         window = opened.enter_context(ScreenWindow(config.screen, translator(config.language)))
         program = TableProgram(settings, journal)
-        window.show(program.shown())  # before what takes long to load: somebody has switched this table on
+        window.show(program.view())  # before what takes long to load: somebody has switched this table on
         journal.lay_out()
         buttons = open_buttons(config.devices.buttons, program.tell, program.tell)
         opened.enter_context(buttons.buttons)

@@ -72,7 +72,7 @@ class LoopRound:
             else:
                 self._program.key(key)
         self._look(self._program.state)
-        shown = self._program.shown()
+        shown = self._program.view()
         if self.pairs and cannot_serve(shown):
             shown = replace(shown, may_pair=True)
         self._window.show(shown)
@@ -83,7 +83,7 @@ class LoopRound:
 
     def _look(self, state: Table) -> None:
         """Let the eyes and the people see the table."""
-        if (wanted := self._program.looked_for) != self._wanted:
+        if (wanted := self._program.camera_target) != self._wanted:
             self._wanted = wanted
             self._eyes.look_for(wanted)
         if state != self._seen:

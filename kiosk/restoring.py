@@ -322,24 +322,57 @@ class RestoringDrafts(Protocol):
         """Write these with the event that is recorded meanwhile, as one."""
 
 
-class RestoringDraft:
-    """Writes down how the bench stands, where that has changed: with an event, or alone."""
+class RestoringDesk:
+    """The work at one table: what the camera sees, scans and keys come in; looks at trays and ticks go out as events.
 
-    def __init__(self, drafts: RestoringDrafts) -> None:
-        self._drafts, self._written = drafts, drafts.bench
+    What staff would have to do again is written down, with an event or alone.
+    """
 
-    def reopened(self, play: PlannedPlay | None) -> Restoring:
-        """Return the bench of before."""
-        return restoring_from_draft(self._written, play)
+    def __init__(self, drafts: RestoringDrafts, event: str, play: PlannedPlay | None) -> None:
+        """Go on where a power cut has left it, if the present play is still the same."""
+        self._drafts, self._event, self._play = drafts, event, play
+        self._written = drafts.bench
+        self.now = restoring_from_draft(self._written, play)
 
-    def beside(self, bench: Restoring, play: PlannedPlay | None) -> AbstractContextManager[None]:
+    def observed(self, seen: TrayChecked | TableObservation) -> None:
+        """Take in what the camera sees."""
+        if isinstance(seen, TrayChecked):
+            self.now = with_tray_look(self.now, seen)
+        else:
+            self.now = with_observation(self.now, seen, self._event)
+
+    def scanned(self, report: Scanned | NotScanned, play: PlannedPlay, now: int) -> TrayChecked | None:
+        """Answer a scan; return the look at a tray that is scanned through by it."""
+        scanned = with_scan(self.now, report, play, self._event)
+        self.now, look = completed_tray(scanned, play, now)
+        return look
+
+    def key(self, key: str, state: Table, camera: str | None, now: int) -> Event | str | Literal[False]:
+        """Return the event that a key makes, the code of why it is refused ("": it is not), or False: none of ours.
+
+        `camera` is the code of what is wrong with the camera.
+        """
+        result = press_restoring_key(self.now, key, state, now)
+        if not isinstance(result, Restoring):
+            return False if result is None else result
+        if result.showing == "hand" and not may_tick(state, camera):
+            return CAMERA_READS
+        self.now = result
+        return ""
+
+    def follow(self, play: PlannedPlay | None) -> None:
+        """Begin anew with another play."""
+        if self._play != play:
+            self.now, self._play = Restoring(), play
+
+    def beside(self) -> AbstractContextManager[None]:
         """Write it with the event that is recorded meanwhile."""
-        text = restoring_draft(bench, play)
+        text = restoring_draft(self.now, self._play)
         return nullcontext() if text == self._written else self._drafts.beside(bench=text)
 
-    def follow(self, bench: Restoring, play: PlannedPlay | None) -> None:
+    def write(self) -> None:
         """Write it where no event has."""
-        text = restoring_draft(bench, play)
+        text = restoring_draft(self.now, self._play)
         if text == self._written:
             return
         self._written = text

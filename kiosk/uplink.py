@@ -1,9 +1,11 @@
-"""The table's link to the scorer: facts are sent until a receipt names them.
+"""The table's link to the scorer: facts are sent until a receipt names them, and the table's state with its health.
 
 Also which plan is taken when, and whether this device or another one serves the table.
 """
 
+import logging
 import time
+import uuid
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from typing import Final, Literal, Protocol
@@ -13,6 +15,7 @@ from msgspec.structs import replace
 from broker.protocol import (
     Assignment,
     CountRequest,
+    Lifecycle,
     LogMessage,
     Message,
     Receipt,
@@ -24,12 +27,27 @@ from broker.protocol import (
     encode,
     topics,
 )
-from broker.protocol.link import Incoming, Link, LinkChanged, Will
-from kiosk.config import KioskSettings
-from kiosk.errors import JournalFull
+from broker.protocol.link import Incoming, Link, LinkChanged, LinkRefused, Will
+from firmware.reports import Health
+from kiosk.config import Config, KioskSettings
+from kiosk.errors import JournalFull, PinGuessed, SelfTestFailed, SelfTestSkipped
 from kiosk.journal import TableJournal
-from kiosk.status import state_message
-from kiosk.table import BETWEEN, Phase, Table, renames, settled_now
+from kiosk.table import (
+    AT_THE_TABLE,
+    BETWEEN,
+    FREE_TRIES,
+    QUIET,
+    Assigned,
+    Phase,
+    Table,
+    paused_ms,
+    play_minutes,
+    played_ms,
+    renames,
+    settled_now,
+)
+
+log = logging.getLogger("homologue.kiosk")
 
 RESEND_NS: Final = 3_000_000_000
 """Without a receipt for so long, what is unsent is sent again: a PUBACK proves nothing."""
@@ -163,6 +181,97 @@ def _content(state: TableState) -> tuple[object, ...]:
     )
 
 
+def state_message(
+    config: Config,
+    journal: TableJournal,
+    state: Table,
+    lifecycle: Lifecycle,
+    unsent: int,
+    health: dict[str, str],
+    pin: str | None = None,
+) -> TableState:
+    """Return the message of a state; the uplink counts it."""
+    return TableState(
+        id=uuid.uuid4().hex,
+        event=config.event,
+        table=config.table,
+        seq=journal.last_seq,
+        device=journal.device,
+        start=journal.start,
+        count=0,
+        lifecycle=lifecycle,
+        state=state.public,
+        round=state.play.round if state.play else None,
+        deal=state.play.deal if state.play else None,
+        unsent=unsent,
+        calling=state.calling,
+        paused=state.paused,
+        ordered=state.ordered,
+        obeyed=dict(state.obeyed),
+        pin=pin,
+        minutes=play_minutes(state),
+        extra_min=state.extra_min,
+        stood_ms=paused_ms(state),
+        played_ms=played_ms(state),
+        arbiter="" if state.arbiter == AT_THE_TABLE else state.arbiter,
+        health=health,
+    )
+
+
+def people_health(state: Table) -> dict[str, str]:
+    """Return what is told of what people did: skipped the self-test, or went on with what it found; guessed the PIN."""
+    codes = {"skipped": SelfTestSkipped.code, "failed": SelfTestFailed.code}
+    test = {"self_test": codes[state.self_test]} if state.self_test in codes else {}
+    return {**test, "pin": PinGuessed.code} if state.pins_wrong >= FREE_TRIES else test
+
+
+CONTACT: Final = "contact-"
+"""How the health of one seat's contact is named: pulses come where a finger moves, so it waits for the play's end."""
+
+BUTTONS: Final = "buttons"
+"""How the health of all four buttons together is named."""
+
+CAMERA: Final = "camera"
+
+LATE_PRESS: Final = "press_told_late"
+"""Somebody's declaration was lost, and the arbiter must hear of it."""
+
+
+class DeviceHealth:
+    """Codes of what is wrong, by part; what would tell of a finger waits until it cannot."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, str] = {}
+        self._waiting: dict[str, str | None] = {}
+
+    @property
+    def codes(self) -> dict[str, str]:
+        """What is wrong, by part of the device."""
+        return dict(self._codes)
+
+    def say(self, part: str, code: str | None) -> None:
+        """Remember what is wrong with a part of the device; None: nothing."""
+        self._codes.pop(part, None)
+        if code:
+            self._codes[part] = code
+
+    def report(self, health: Health, phase: Phase) -> None:
+        """Take in what a device says of a part of itself; how contacts are waits while the table is quiet."""
+        if health.part.startswith(CONTACT) and phase in QUIET:
+            self._waiting[health.part] = health.code
+        else:
+            self.say(health.part, health.code)
+
+    def moved(self, table: Table) -> None:
+        """Follow a table to its next state: tell what waited, forget what the arbiter has seen by then."""
+        hand_is_over = table.session is not None and table.phase is Phase.RECORDED
+        if table.phase is Phase.RESTORING or hand_is_over:
+            self._codes = {part: code for part, code in self._codes.items() if code != LATE_PRESS}
+        for part, code in self._waiting.items():
+            self.say(part, code)
+        self._waiting.clear()
+
+
 def open_table_link(
     settings: KioskSettings, journal: TableJournal, state: Table, tell: Callable[[Incoming | LinkChanged], None]
 ) -> Link:
@@ -275,3 +384,112 @@ def first_unplayed(plan: Assignment, played: Collection[tuple[int, int]]) -> int
         ),
         len(plan.plays),
     )
+
+
+class ServerLink:
+    """What one table has to do with the scorer and the desk. It says nothing while another device serves the table."""
+
+    def __init__(
+        self,
+        config: Config,
+        journal: TableJournal,
+        link: TableConnection,
+        health: DeviceHealth,
+        state: Callable[[], tuple[Table, str | None]],
+    ) -> None:
+        """Take what gives the table, and which PIN arbiters have there."""
+        self.link, self.facts = link, Uplink(journal, link, config.event, config.table)
+        self.service = ServiceStatus(journal.device)
+        self.connected = False
+        """Whether the loop has taken in that the link is up; the link itself knows it a moment earlier."""
+        self._config, self._journal, self._health, self._state = config, journal, health, state
+        self._why = ""
+        """Why there is no connection, as it was logged last."""
+        self._plan: Assignment | None = None
+        """What may not be taken yet."""
+        self._last_plan: tuple[object, ...] | None = None
+        self._lifecycle: Lifecycle = "ready"
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether another device serves the table."""
+        return self.service.elsewhere
+
+    def stop(self) -> None:
+        """Say that we go, and go."""
+        self._lifecycle = "disconnected"
+        if not self.elsewhere:
+            self.facts.say(self.state_message)
+        self.link.flush(2.0)
+        self.link.stop()
+
+    def state_message(self) -> TableState:
+        """Return what the table says of itself."""
+        state, pin = self._state()
+        refused = {"refused": self.facts.refused[-1][1]} if self.facts.refused else {}
+        health = {**self._health.codes, **refused}
+        lifecycle: Lifecycle = "alert" if health and self._lifecycle == "ready" else self._lifecycle
+        health |= people_health(state)  # what they did makes no device unwell
+        return state_message(self._config, self._journal, state, lifecycle, self.facts.unsent, health, pin)
+
+    def publish(self) -> None:
+        """Publish the table's state where it has changed."""
+        if self.connected and not self.elsewhere:
+            self.facts.say(self.state_message)
+
+    def greet(self) -> None:
+        """Say how the table stands, whether or not that is new."""
+        self.facts.say(self.state_message, again=True)
+
+    def link_changed(self, change: LinkChanged, now: int) -> None:
+        """Take in that there is a connection, or none."""
+        self.connected = change.up
+        if change.why and str(change.why) != self._why:
+            log.warning("%s: %s", change.why.code, change.why)
+        self._why = str(change.why)
+        if isinstance(change.why, LinkRefused):
+            self._health.say("broker", change.why.code)
+        if change.up:
+            self._health.say("broker", None)
+            if self.service.greet():
+                self.greet()
+                self.facts.reconnected(now)
+
+    def take_served(self, served: Served, now: int) -> None:
+        """Learn whether this device still serves its table; what it has not sent waits in its journal until it does."""
+        was_elsewhere = self.elsewhere
+        change = self.service.hear(served)
+        if self.elsewhere and not was_elsewhere:
+            log.warning("%s: table %s is served by %s", OTHER_DEVICE, self._config.table, served.device)
+        if change:
+            self.greet()
+        if change == "back":
+            self.facts.reconnected(now)
+
+    def take_plan(self, plan: Assignment, now: int) -> None:
+        """Keep a plan until it may be taken; one that says something new may have room for what was refused."""
+        content = plan_content(plan)
+        if self._last_plan not in (None, content):
+            self.facts.reconnected(now)
+        self._plan, self._last_plan = plan, content
+
+    def due_plan(self, table: Table, now: int) -> Assigned | None:
+        """Return the plan that is to be taken now, if there is one that says something new."""
+        plan = self._plan
+        if plan is None or not may_take_plan(plan, table, self._journal.store):
+            return None
+        if table.assignment is not None and plan_content(table.assignment) == plan_content(plan):
+            self._plan = None
+            return None
+        return Assigned(at=now, assignment=plan, first=first_unplayed(plan, self._journal.results()))
+
+    def plan_taken(self, code: str | None) -> None:
+        """Take in what became of it; without room on the disk it is tried again."""
+        if code != JournalFull.code:
+            self._plan = None
+            self._health.say("plan", code)
+
+    def resend_overdue(self, now: int) -> None:
+        """Send again what should have a receipt by now."""
+        if self.connected and self.facts.overdue(now):
+            self.facts.resend(now)

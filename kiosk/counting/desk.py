@@ -226,6 +226,11 @@ class CountDesk:
         self.told: str | None = None
         """The key that answers who discarded, as the winning tile tells."""
 
+    @property
+    def open(self) -> bool:
+        """Whether a hand is counted, or its form not finished yet."""
+        return self._counting is not None or self.told is not None
+
     def follow(self, state: Table, form: AnyForm | None) -> None:
         """Stop where another hand, or none, is asked for by now."""
         winner = winner_asked(state, form)

@@ -8,6 +8,7 @@ from kiosk.input.buttons import (
     MS,
     PATIENCE_NS,
     ButtonInput,
+    TableButtons,
     WindowClosing,
 )
 from kiosk.input.forms import (
@@ -65,6 +66,7 @@ __all__ = [
     "PinChecker",
     "RiichiForm",
     "RiichiQuestion",
+    "TableButtons",
     "WinEntered",
     "WinForm",
     "WindowClosing",

@@ -9,7 +9,7 @@ whoever pressed in time was heard.
 from typing import Final
 
 from firmware.reports import Held, Pressed, Released, Seat
-from kiosk.table import ButtonHeld, ButtonPressed, ButtonReleased, Event, Phase
+from kiosk.table import SETTLE_NS, ButtonHeld, ButtonPressed, ButtonReleased, Event, Phase, Table
 
 AGREEING: Final = (Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING, Phase.ACCEPTING)
 
@@ -75,3 +75,38 @@ class WindowClosing:
             return True
         quiet_since = max(closes_at, self._heard_at or 0) + (END_NS if down else GRACE_NS)
         return not self._away and now >= quiet_since and (self._back_at is None or now >= self._back_at + BACK_NS)
+
+
+class TableButtons:
+    """The four buttons of one table, and when a claim window may be closed."""
+
+    def __init__(self, shown_at: int) -> None:
+        """Take when the screen last asked for something else: a box may have kept presses from before a restart."""
+        self._shown_at = shown_at
+        self._input, self._closing = ButtonInput(), WindowClosing()
+
+    def event(self, report: Pressed | Released | Held, state: Table, now: int) -> Event | None:
+        """Return what has happened, if anything has yet. Where one speaks that was in time, others may be on their way.
+
+        A press counts only of who had seen what is asked: a slow device must not make a hu of a confirmation. What was
+        pressed in a claim window that is closed by now is the table's to judge.
+        """
+        if state.closes_at is not None and report.at < state.closes_at:
+            self._closing.heard(now)
+        event = self._input.event(report, state.phase)
+        if isinstance(event, ButtonPressed) and event.at < self._shown_at + SETTLE_NS:
+            in_window = state.closed_at is not None and event.at < state.closed_at
+            return event if in_window else None
+        return event
+
+    def health(self, code: str | None, now: int) -> None:
+        """Take in how the buttons are."""
+        self._closing.health(code, now)
+
+    def screen_changed(self, now: int) -> None:
+        """Take in that the screen asks for something else from now on."""
+        self._shown_at = now
+
+    def may_close(self, state: Table, now: int) -> bool:
+        """Whether there is a claim window that may be closed now."""
+        return state.closes_at is not None and self._closing.may_close(state.closes_at, now, down=state.finger_down)

@@ -103,6 +103,8 @@ class Keyboard:
         self, apply: Callable[[Event], str | None], pins: PinChecker | None = None, drafts: KeyboardDrafts | None = None
     ) -> None:
         self._apply, self._pins = apply, pins or NoPin()
+        self.pin = self._pins.mark
+        """What tells which PIN the arbiters have here."""
         self._drafts: KeyboardDrafts = drafts or NoDrafts()
         self._typed: tuple[str, ...] = ()
         self._left = self._drafts.draft
@@ -140,14 +142,10 @@ class Keyboard:
         self.panel = panel
         return problem
 
-    @property
-    def pin(self) -> str | None:
-        """What tells which PIN the arbiters have here."""
-        return self._pins.mark
-
     def take_pin(self, said: ArbiterPin) -> None:
         """Let arbiters in by another PIN from now on: the desk has set it."""
         self._pins.take(said)
+        self.pin = self._pins.mark
 
     @property
     def filled_in(self) -> Form | RiichiForm | None:

@@ -99,7 +99,7 @@ def practise(
         buttons = opened.enter_context(SeatButtons(fingers.wiring, program.tell, factory=fingers.factory))
         scans = opened.enter_context(open_scanner(scanner, program.tell)).hand
         tiles = trays if camera == SIMULATED else None
-        window.give(PracticeHands(fingers, tiles, scans, lambda: program.state, program.shown))
+        window.give(PracticeHands(fingers, tiles, scans, lambda: program.state, program.view))
         view = picture_room((settings.config.screen.width, settings.config.screen.height))
         eyes = CameraThread(lambda: open_camera(camera, world=trays), program.seen, time.monotonic_ns, view)
         opened.callback(eyes.stop)

@@ -40,7 +40,6 @@ from kiosk.screens.table import (
     current_screen,
 )
 from kiosk.screens.views import (
-    QUIET,
     ResultView,
     Scores,
     ScreenView,
@@ -81,7 +80,6 @@ __all__ = [
     "PANEL",
     "QUICK_FOR_NS",
     "QUICK_S",
-    "QUIET",
     "QUIT",
     "ROUND_S",
     "SECOND_NS",

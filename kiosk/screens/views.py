@@ -17,6 +17,7 @@ from kiosk.restoring import Restoring
 from kiosk.self_test import SelfTestView
 from kiosk.table import (
     LINES,
+    QUIET,
     Phase,
     RiichiSession,
     SessionEntry,
@@ -187,9 +188,6 @@ def planned_riichi_view(state: Table, form: RiichiForm | None) -> PlannedRiichiV
         aborts=abort_reasons(state),
     )
 
-
-QUIET: Final = (Phase.PLAYING, Phase.CLAIMING)
-"""Where nothing may be seen of a press."""
 
 HIDDEN: Final = "*"
 

@@ -41,9 +41,9 @@ class Playing:
         """Let the program work until something is so."""
         deadline = time.monotonic() + LONG_S
         while not what():
-            assert time.monotonic() < deadline, self.program.shown()
+            assert time.monotonic() < deadline, self.program.view()
             self.program.step(timeout=0.02)
-            self.eyes.look_for(self.program.looked_for)
+            self.eyes.look_for(self.program.camera_target)
 
     def until_in(self, phase: Phase) -> None:
         self.until(lambda: self.program.state.phase is phase)
@@ -117,20 +117,20 @@ def test_a_hand_is_laid_read_asked_about_counted_and_accepted(tmp_path: Path) ->
         program = table.program
         table.lay(dealt("east")[:13], dealt("east")[13:14])  # on the mat before anybody may look at it
         table.declare()
-        assert program.looked_for is None
+        assert program.camera_target is None
 
         program.key("b")
-        table.until(lambda: (one := program.shown().count) is not None and one.counting.sight.still)
+        table.until(lambda: (one := program.view().count) is not None and one.counting.sight.still)
         program.key("enter")
-        table.until(lambda: (one := program.shown().count) is not None and one.counting.answer is not None)
-        count = program.shown().count
+        table.until(lambda: (one := program.view().count) is not None and one.counting.answer is not None)
+        count = program.view().count
         assert count is not None
         assert isinstance(count.counting.accepted, McrValue)
         assert count.counting.accepted.fan == 23
         assert set(str(count.counting.answer).split("'")).isdisjoint(KINDS)
 
         program.key("enter")
-        assert (program.shown().count, program.shown().told) == (None, "d")
+        assert (program.view().count, program.view().told) == (None, "d")
         program.key("d")
         assert program.state.phase is Phase.ACCEPTING
         table.press(*SEATS)

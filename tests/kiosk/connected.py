@@ -85,7 +85,7 @@ class Table:
 
         A broker keeps the order of one subscription alone: another table marks each to which tables write.
         """
-        self.program._link.flush(10.0)
+        self.program._server.link.flush(10.0)
         if not self._marks:
             self._marks = self._beside.connect()
         mark, written = uuid.uuid4().hex.encode(), [one.at(EVENT, table=BESIDE) for one in (topics.STATE, topics.LOG)]

@@ -150,5 +150,5 @@ def standing(folder: Path, time: Time | None = None, config: str = CONFIG) -> It
 
 def unconnected(program: TableProgram) -> None:
     """Close what a client that was never started has open already."""
-    assert isinstance(program._link, Link)
-    program._link._client._reset_sockets()
+    assert isinstance(program._server.link, Link)
+    program._server.link._client._reset_sockets()

@@ -59,11 +59,11 @@ def test_reports_that_come_in_another_order_than_their_edges_make_the_same_decla
 
 def test_a_call_in_the_play_is_sent_when_its_window_is_over_and_shows_nowhere_at_the_table(table: Standing) -> None:
     table.come_to(Phase.PLAYING)
-    before, told = table.program.shown(), facts(table)
+    before, told = table.program.view(), facts(table)
     table.hold("south")
-    assert (table.program.shown(), facts(table)) == (before, told)
+    assert (table.program.view(), facts(table)) == (before, told)
     table.pass_time(WINDOW)
-    later = table.program.shown()  # the clock on it may have gone on by a minute
+    later = table.program.view()  # the clock on it may have gone on by a minute
     assert (table.phase, replace(later, line=before.line)) == (Phase.PLAYING, before)
     assert facts(table) == [*told, Call(round=1, deal=1, open=True)]
 
@@ -77,16 +77,19 @@ def test_a_part_that_is_unwell_is_shown_and_told_in_every_phase_until_it_is_well
     table: Standing, phase: Phase, part: str
 ) -> None:
     table.come_to(phase)
-    before = table.program.shown()
+    before = table.program.view()
     table.program.tell(Health(part, "device_unplugged", "/dev/ttyACM0 is gone"))
     table.program.step(timeout=0)
-    assert table.program.shown().line.health == (f"{part}: device_unplugged",)
-    told = table.program._now()
+    assert table.program.view().line.health == (f"{part}: device_unplugged",)
+    told = table.program._server.state_message()
     assert (told.lifecycle, told.health) == ("alert", {part: "device_unplugged"})
     table.program.tell(Health(part, None))
     table.program.step(timeout=0)
-    assert table.program.shown() == before
-    assert (table.program._now().lifecycle, table.program._now().health) == ("ready", {})
+    assert table.program.view() == before
+    assert (table.program._server.state_message().lifecycle, table.program._server.state_message().health) == (
+        "ready",
+        {},
+    )
 
 
 @pytest.mark.parametrize("phase", [Phase.PLAYING, Phase.CLAIMING])
@@ -95,15 +98,15 @@ def test_a_button_that_stays_down_in_a_play_is_told_to_the_arbiter_and_shown_whe
 ) -> None:
     """It is one player's finger that stays down: shown at once, it would tell whose."""
     table.come_to(phase)
-    before = table.program.shown()
+    before = table.program.view()
     table.program.tell(Health("button-east", "button_stuck", "for 30 s"))
     table.program.step(timeout=0)
-    assert table.program.shown() == before
-    assert table.program._now().health == {"button-east": "button_stuck"}
+    assert table.program.view() == before
+    assert table.program._server.state_message().health == {"button-east": "button_stuck"}
     table.time.wait()
     table.program.key("d")
     table.pass_time(9 * S)
-    assert table.program.shown().line.health == ("button-east: button_stuck",)
+    assert table.program.view().line.health == ("button-east: button_stuck",)
 
 
 @pytest.mark.parametrize("phase", [Phase.PLAYING, Phase.CLAIMING])
@@ -112,14 +115,14 @@ def test_a_contact_that_chatters_in_a_play_is_told_to_nobody_until_the_play_is_o
 ) -> None:
     """Its pulses come where a finger moves."""
     table.come_to(phase)
-    before = table.program.shown()
+    before = table.program.view()
     table.program.tell(Health("contact-east", "button_chatters", "5 pulses in 0.1 s"))
     table.program.step(timeout=0)
-    assert (table.program.shown(), table.program._now().health) == (before, {})
+    assert (table.program.view(), table.program._server.state_message().health) == (before, {})
     table.time.wait()
     table.program.key("d")
     table.pass_time(9 * S)
-    assert table.program._now().health == {"contact-east": "button_chatters"}
+    assert table.program._server.state_message().health == {"contact-east": "button_chatters"}
 
 
 def test_a_press_that_was_told_late_and_the_health_of_its_button_do_not_hide_each_other(table: Standing) -> None:
@@ -132,20 +135,20 @@ def test_a_press_that_was_told_late_and_the_health_of_its_button_do_not_hide_eac
     table.program.tell(Health("button-north", "button_disconnected"))
     table.program.step(timeout=0)
     both = {"press-north": "press_told_late", "button-north": "button_disconnected"}
-    assert table.program._now().health == both
+    assert table.program._server.state_message().health == both
     table.program.tell(Health("button-north", None))
     table.program.step(timeout=0)
-    assert table.program._now().health == {"press-north": "press_told_late"}
+    assert table.program._server.state_message().health == {"press-north": "press_told_late"}
 
 
 @pytest.mark.parametrize("phase", [phase for phase in Phase if phase not in (Phase.RESTORING, Phase.FINISHED)])
 def test_what_is_scanned_matters_only_while_walls_are_restored(table: Standing, phase: Phase) -> None:
     table.come_to(phase)
-    before, happened = table.program.shown(), table.happened()
+    before, happened = table.program.view(), table.happened()
     table.program.tell(Scanned(117, "C", table.time.wait()))
     table.program.tell(NotScanned("scan_foreign", "D117", table.time.now))
     table.program.step(timeout=0)
-    assert (table.program.shown(), table.happened()) == (before, happened)
+    assert (table.program.view(), table.happened()) == (before, happened)
 
 
 # ---- a box that tells late --------------------------------------------------------------------------
@@ -195,13 +198,13 @@ def test_a_press_that_comes_too_late_for_its_window_is_told_to_the_arbiter_until
     assert table.is_in(Phase.DECLARED)
     table.program.tell(Pressed("north", first + S))
     table.program.step(timeout=0)
-    assert table.program._now().health == {"press-north": "press_told_late"}
+    assert table.program._server.state_message().health == {"press-north": "press_told_late"}
     for key in ("1", "8", "enter", "e"):
         table.program.key(key)
     table.press(*SEATS)
     assert table.is_in(Phase.RECORDED)
     table.program.key("enter")
-    assert (table.phase, table.program._now().health) == (Phase.RESTORING, {})
+    assert (table.phase, table.program._server.state_message().health) == (Phase.RESTORING, {})
 
 
 def test_what_a_box_kept_while_the_program_was_started_again_counts_by_its_edge(tmp_path: Path) -> None:

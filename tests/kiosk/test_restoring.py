@@ -43,13 +43,13 @@ def scan(table: Standing, *serials: int, set_text: str = "01") -> None:
 
 
 def sheet_on(table: Standing) -> ScannedSheet | None:
-    bench = table.program.shown().bench
+    bench = table.program.view().bench
     assert bench is not None
     return bench.sheet
 
 
 def answer(table: Standing) -> tuple[int | None, str | None]:
-    bench = table.program.shown().bench
+    bench = table.program.view().bench
     assert bench is not None
     assert bench.scans.answer is not None
     return bench.scans.answer.serial, bench.scans.answer.code
@@ -136,14 +136,14 @@ def test_tiles_of_a_strange_carrier_are_laid_as_this_deal_when_staff_say_so(tabl
 
 def test_a_scan_in_a_play_shows_nothing(table: Standing) -> None:
     table.come_to(Phase.PLAYING)
-    before = table.program.shown()
+    before = table.program.view()
     scan(table, 7)
-    assert (table.phase, table.program.shown()) == (Phase.PLAYING, before)
+    assert (table.phase, table.program.view()) == (Phase.PLAYING, before)
 
 
 def test_nobody_vouches_for_a_tray_that_the_camera_can_read(table: Standing) -> None:
     table.type("h", "1", "2", "3")
-    assert table.program.shown().problem == "camera_reads"
+    assert table.program.view().problem == "camera_reads"
     assert table.program.state.work.rows == frozenset()
 
 
@@ -167,7 +167,7 @@ def test_ticks_are_taken_back_one_by_one_from_the_last(table: Standing) -> None:
 def test_what_was_seen_of_a_heap_is_forgotten_with_the_next_play(table: Standing) -> None:
     table.program.seen(TableObservation(in_view=(SeenTile(7), SeenTile(8))))
     table.program.step(timeout=0)
-    bench = table.program.shown().bench
+    bench = table.program.view().bench
     assert bench is not None
     assert bench.heap.seen == {7, 8}
     table.come_to(Phase.PLAYING)
@@ -176,7 +176,7 @@ def test_what_was_seen_of_a_heap_is_forgotten_with_the_next_play(table: Standing
     table.pass_time(9_000_000_000)
     table.press(*SEATS)
     table.type("enter")
-    fresh = table.program.shown().bench
+    fresh = table.program.view().bench
     assert fresh is not None
     assert (table.phase, fresh.heap.seen) == (Phase.RESTORING, frozenset())
 
@@ -185,7 +185,7 @@ def test_a_tray_under_the_camera_takes_the_screen_back_from_a_scan(table: Standi
     scan(table, 7)
     table.program.seen(swapped(play(1), "east", table.time.wait()))
     table.program.step(timeout=0)
-    shown = table.program.shown()
+    shown = table.program.view()
     assert shown.bench is not None
     assert shown.bench.showing == "camera"
 

@@ -58,10 +58,10 @@ def table(tmp_path: Path) -> Iterator[Table]:
 
 def tell(table: Table, message: Served) -> None:
     """Let the scorer say it, and the table take it in."""
-    before = table.program._duty._said
+    before = table.program._server.service._said
     table._scorer.say(topics.SERVED.at(EVENT, table=TABLE), encode(message), retain=True)
     for _ in range(2000):
-        if table.program._duty._said is not before:
+        if table.program._server.service._said is not before:
             return
         table.program.step(timeout=0.01)
     raise AssertionError("not heard")
@@ -76,9 +76,9 @@ def test_while_another_device_serves_the_table_nothing_is_done_and_nothing_lost_
     table: Table,
 ) -> None:
     restore(table)
-    device = table.program._journal.device
+    device = table.program._table.journal.device
     tell(table, served(OTHER))
-    seen, phase = table.program.shown(), table.program.state.phase
+    seen, phase = table.program.view(), table.program.state.phase
     assert (seen.elsewhere, seen.players, seen.state) == (True, {}, "confirming")
     heard(table)
     table.press(*SEATS)
@@ -87,12 +87,12 @@ def test_while_another_device_serves_the_table_nothing_is_done_and_nothing_lost_
     table.program.step(timeout=0)
     assert (table.program.state.phase, table.program.state.calling) == (phase, False)
     assert heard(table) == []
-    kept = table.program._journal.unsent()
+    kept = table.program._table.journal.unsent()
     table.program.key("enter")  # somebody asks
     (asked,) = heard(table)
     assert isinstance(asked, TableState)
     tell(table, served(device))
-    assert not table.program.shown().elsewhere
+    assert not table.program.view().elsewhere
     said = heard(table)
     assert [replace(one, device=None) for one in said if isinstance(one, LogMessage)] == [*kept]
     assert {one.device for one in said if isinstance(one, LogMessage | TableState)} == {device}
@@ -102,11 +102,11 @@ def test_while_another_device_serves_the_table_nothing_is_done_and_nothing_lost_
 
 def test_the_place_in_the_queue_is_shown_with_a_call_that_the_table_sees_and_with_no_other(table: Table) -> None:
     begin(table)
-    device = table.program._journal.device
+    device = table.program._table.journal.device
     tell(table, served(device, calls_before=1, arbiter_coming=True))
-    assert (table.program.shown().calls_before, table.program.shown().arbiter_coming) == (None, False)
+    assert (table.program.view().calls_before, table.program.view().arbiter_coming) == (None, False)
     table.program.key("c")
-    assert (table.program.shown().calls_before, table.program.shown().arbiter_coming) == (1, True)
-    core = table.program._core
+    assert (table.program.view().calls_before, table.program.view().arbiter_coming) == (1, True)
+    core = table.program._table
     core.state = replaced(core.state, discreet=True)  # as after a long press
-    assert (table.program.shown().calls_before, table.program.shown().arbiter_coming) == (None, False)
+    assert (table.program.view().calls_before, table.program.view().arbiter_coming) == (None, False)

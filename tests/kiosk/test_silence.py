@@ -214,7 +214,7 @@ def test_nothing_is_said_on_the_wire_and_in_the_log_until_the_window_closes(
     table.program.key("d")
     table.program.key("5")
     assert table.program.state.phase is Phase.CLAIMING
-    seen = table.program.shown()
+    seen = table.program.view()
     assert (seen.state, seen.declared, seen.marked, seen.problem) == ("playing", (), frozenset(), None)
     assert len(caplog.records) == before
     table.time.now += 6 * S

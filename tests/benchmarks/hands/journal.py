@@ -111,12 +111,12 @@ class Bench:
         while not self._stop.is_set():
             program.step(timeout=1 / 30)
             round_()
-            if (now := " ".join(program.shown().line.health)) != shown:
+            if (now := " ".join(program.view().line.health)) != shown:
                 shown = now
                 self.health.put((time.monotonic_ns(), shown))
             window = program.state.window
             if window and not any(one.down for one in window.contacts):
-                program._core.state = playing
+                program._table.state = playing
                 self._at_rest.set()
 
     def __enter__(self) -> "Bench":

@@ -57,7 +57,7 @@ def main() -> None:
         stop = threading.Event()
         round_ = LoopRound(table.program, window, eyes, lambda *_: None, stop)
         pause = round_()
-        boxes = {target.key: target.box.center for target in window._screen.targets(table.program.shown())}
+        boxes = {target.key: target.box.center for target in window._screen.targets(table.program.view())}
         fingers = threading.Thread(target=_touch, args=(window, boxes, stop))
         fingers.start()
         while not stop.is_set():

@@ -70,7 +70,7 @@ class Running:
         self._opened.callback(self._journal.close)
         self._window = self._opened.enter_context(ScreenWindow(SCREEN, Translator("en"), self._time))
         self._program = TableProgram(settings, self._journal, self._time, lambda: "14:05", partial(self._air, room))
-        self._window.show(self._program.shown())
+        self._window.show(self._program.view())
 
     def _air(self, room: Callable[[str, bytes], None], tell: Any) -> Air:  # noqa: ANN401 - handed on as it is
         self._wire = Air(self._folder, self._done, room, tell)
@@ -112,7 +112,7 @@ class Running:
         rows = self._journal._store.execute("SELECT body FROM outbox ORDER BY seq")
         facts = tuple(decode(LogMessage, body).fact for (body,) in rows)
         pending = tuple(one.fact for one in self._journal.unsent())
-        seen = self._program.shown()
+        seen = self._program.view()
         steady = seen.problem is None and seen.receipt is None and not seen.line.health
         return Snapshot(
             without_times(self._program.state), steadied(seen), facts, pending, picture() if steady else None
@@ -168,7 +168,7 @@ class Running:
 
     @_do.register
     def _(self, action: do.Choose) -> None:
-        panel = self._program.shown().panel
+        panel = self._program.view().panel
         assert panel is not None, f"no panel to choose {action.act} on"
         self._do(do.Keys((str((panel.acts.index(action.act) + 1) % 10),)))
 
