@@ -26,11 +26,12 @@ from kiosk.input import Keyboard, TableButtons
 from kiosk.journal import HeldEvents, JournaledTable, TableJournal
 from kiosk.restoring import RestoringDesk
 from kiosk.screens import (
+    CallView,
+    ElsewhereView,
     ScreenView,
-    planned_riichi_view,
     screen_view,
-    session_view,
-    with_restoring,
+    with_counting,
+    with_riichi,
     with_time_left,
 )
 from kiosk.self_test import SelfTestDesk, begins_a_day, look_at_board
@@ -81,7 +82,7 @@ class TableProgram:
         self._restoring = RestoringDesk(journal, config.event, self.state.play)
         self._counting = CountDesk(config.event, config.table, partial(send_count_request, connection))
         self._self_test = SelfTestDesk(scanner=config.devices.scanner is not None, board=board)
-        self._status = TableStatus(config, journal, time_of_day)
+        self._status = TableStatus(config.table, config.screen.scores, journal, time_of_day)
         if settings.tested_daily and begins_a_day(self.state, last, wall_clock_ms()):
             self._apply(SelfTestBegun(at=clock()))
         self._follow()
@@ -277,7 +278,7 @@ class TableProgram:
     @property
     def camera_target(self) -> CameraTarget | None:
         """What the camera is to look at: nothing while tiles are played with."""
-        if self._self_test.shown is not None:
+        if self._self_test.view is not None:
             return self._self_test.looked_for
         return self.state.play if self.state.phase is Phase.RESTORING else self._counting.looked_for
 
@@ -285,16 +286,15 @@ class TableProgram:
         """Return what is to be seen."""
         line, service = self._status.line(self._server, self._health), self._server.service
         if service.elsewhere:
-            return ScreenView(table=self._status.table, state=self.state.public, line=line, elsewhere=True)
-        keys = self._keyboard
-        now = screen_view(self._status.table, self.state, keys.form, line, keys.problem, keys.panel)
-        now = replace(with_restoring(now, self.state, self._restoring.now), self_test=self._self_test.shown)
-        now = with_time_left(self._status.receipts.with_code(now, self.state), self.state, self._clock())
-        count = self._counting.shown(self._clock(), up=self._server.link.up)
-        now = replace(now, count=count, told=self._counting.told)
-        if now.calling and self._server.link.up:
-            now = replace(now, calls_before=service.calls_before, arbiter_coming=service.arbiter_coming)
-        session, form = self.state.session, keys.riichi.form
-        if session is None:
-            return replace(now, alone=planned_riichi_view(self.state, form)) if self.state.alone else now
-        return replace(now, session=session_view(self.state, session, form, self._status.scores))
+            return ScreenView(self._status.table, ElsewhereView(self.state.public), line)
+        keys, now = self._keyboard, self._clock()
+        view = screen_view(
+            self._status.table, self.state, keys.form, line, keys.problem, keys.panel, self._restoring.now
+        )
+        count = self._counting.view(now, up=self._server.link.up)
+        view = with_counting(with_time_left(view, self.state, now), count, self._counting.discarder_key)
+        view = self._status.with_receipt(view, self.state)
+        view = with_riichi(view, self.state, keys.riichi.form, self._status.scores)
+        if view.call and self._server.link.up:
+            view = replace(view, call=CallView(service.calls_before, service.arbiter_coming))
+        return replace(view, self_test=self._self_test.view)

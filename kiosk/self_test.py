@@ -265,7 +265,7 @@ class SelfTestDesk:
         return WholePicture() if self.walk is not None and self.walk.seen.step == "camera" else None
 
     @property
-    def shown(self) -> SelfTestView | None:
+    def view(self) -> SelfTestView | None:
         """What is to be seen; None where no test is running."""
         return self.walk.seen if self.walk is not None else None
 

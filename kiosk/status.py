@@ -2,14 +2,12 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from importlib import metadata
 
 from broker.protocol import receipt_code, receipt_link
-from kiosk.config import Config
 from kiosk.journal import TableJournal
-from kiosk.screens import ScreenView, StatusLine
+from kiosk.screens import Scores, ScreenView, StatusLine, with_receipt
 from kiosk.table import Phase, Table
 from kiosk.uplink import DeviceHealth, ServerLink
 
@@ -21,12 +19,6 @@ class ReceiptCodes:
         self._journal = journal
         self._made: tuple[tuple[int, int, int], str | None] | None = None
         """Of which play, after how many facts; and its code."""
-
-    def with_code(self, now: ScreenView, state: Table) -> ScreenView:
-        """Add the code, and where it is to be looked up if the event has made an address known."""
-        code, plan = self.code(state), state.assignment
-        link = receipt_link(plan.public_address, code) if code and plan else ""
-        return replace(now, receipt=code, receipt_link=link)
 
     def code(self, state: Table) -> str | None:
         """Return the code while the play is recorded; None where its result does not stand."""
@@ -57,9 +49,11 @@ def program_version() -> str:
 class TableStatus:
     """What one table shows of its device."""
 
-    def __init__(self, config: Config, journal: TableJournal, time_of_day: Callable[[], str] = time_of_day) -> None:
-        self.table, self.scores = config.table, config.screen.scores
-        self.receipts = ReceiptCodes(journal)
+    def __init__(
+        self, table: int, scores: Scores, journal: TableJournal, time_of_day: Callable[[], str] = time_of_day
+    ) -> None:
+        self.table, self.scores = table, scores
+        self._receipts = ReceiptCodes(journal)
         self._time_of_day = time_of_day
 
     def line(self, server: ServerLink, health: DeviceHealth) -> StatusLine:
@@ -72,3 +66,8 @@ class TableStatus:
             self._time_of_day(),
             program_version(),
         )
+
+    def with_receipt(self, view: ScreenView, state: Table) -> ScreenView:
+        """Add the code of the receipt, and where to look it up if the event has made an address known."""
+        code, plan = self._receipts.code(state), state.assignment
+        return with_receipt(view, code, receipt_link(plan.public_address, code) if code and plan else "")

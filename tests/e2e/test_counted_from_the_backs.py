@@ -17,6 +17,7 @@ from kiosk.camera.thread import CameraThread
 from kiosk.config import KioskSettings
 from kiosk.journal import JournalOwner, TableJournal
 from kiosk.program import TableProgram
+from kiosk.screens import DeclaredView
 from kiosk.table import Phase
 from tests.broker.scorer.hall import open_journal
 from tests.broker.scorer.small import NAME
@@ -112,6 +113,12 @@ def _scoring(scorer: Scorer, port: int, credentials: Credentials) -> Iterator[Sc
         thread.join(timeout=LONG_S)
 
 
+def _declared(program: TableProgram) -> DeclaredView:
+    phase = program.view().phase
+    assert isinstance(phase, DeclaredView)
+    return phase
+
+
 def test_a_hand_is_laid_read_asked_about_counted_and_accepted(tmp_path: Path) -> None:
     with playing(tmp_path) as (table, scorer):
         program = table.program
@@ -120,17 +127,17 @@ def test_a_hand_is_laid_read_asked_about_counted_and_accepted(tmp_path: Path) ->
         assert program.camera_target is None
 
         program.key("b")
-        table.until(lambda: (one := program.view().count) is not None and one.counting.sight.still)
+        table.until(lambda: (one := _declared(program).count) is not None and one.counting.observation.still)
         program.key("enter")
-        table.until(lambda: (one := program.view().count) is not None and one.counting.answer is not None)
-        count = program.view().count
+        table.until(lambda: (one := _declared(program).count) is not None and one.counting.answer is not None)
+        count = _declared(program).count
         assert count is not None
         assert isinstance(count.counting.accepted, McrValue)
         assert count.counting.accepted.fan == 23
         assert set(str(count.counting.answer).split("'")).isdisjoint(KINDS)
 
         program.key("enter")
-        assert (program.view().count, program.view().told) == (None, "d")
+        assert (_declared(program).count, _declared(program).discarder_key) == (None, "d")
         program.key("d")
         assert program.state.phase is Phase.ACCEPTING
         table.press(*SEATS)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from broker.protocol import SEATS, Assignment, Seat
 from broker.protocol.link import Link
@@ -10,6 +11,7 @@ from firmware.reports import Held, Pressed, Released, Report
 from kiosk.config import KioskSettings
 from kiosk.journal import TableJournal
 from kiosk.program import TableProgram
+from kiosk.screens import PhaseView, ScreenView
 from kiosk.table import Assigned, Event, Phase
 from tests.kiosk.journals import OURS
 from tests.kiosk.tables import EVENT, HOLD, MS, TABLE, S, plan, play, right
@@ -59,6 +61,15 @@ def since(began: int, report: Report) -> Report:
             return Released(seat, began + at)
         case _:
             return report
+
+
+V = TypeVar("V", bound=PhaseView)
+
+
+def phase_view(view: ScreenView, kind: type[V]) -> V:
+    """Return the view of a phase, which is of this kind."""
+    assert isinstance(view.phase, kind)
+    return view.phase
 
 
 class Standing:

@@ -8,10 +8,11 @@ import pytest
 
 from broker.protocol import SEATS, Order, TableState, decode_on_topic
 from firmware.reports import Pressed, Released
+from kiosk.screens import RestoringView
 from kiosk.table import Phase, guards
 from tests.kiosk.connected import Table, begin, connected, restore
 from tests.kiosk.journals import receipt
-from tests.kiosk.standing import standing
+from tests.kiosk.standing import phase_view, standing
 from tests.kiosk.tables import EVENT, MS, TABLE, S, plan, play
 
 
@@ -122,4 +123,4 @@ def test_a_plan_that_says_nothing_else_new_stops_the_next_play(tmp_path: Path) -
         table.program.step(timeout=0)
         table.type("enter")
         assert guards.active_guards(table.program.state) == ("player_played_deal",)
-        assert table.program.view().repeating == ("Tom Beck",)
+        assert phase_view(table.program.view(), RestoringView).repeating == ("Tom Beck",)

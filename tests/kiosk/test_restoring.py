@@ -24,8 +24,9 @@ from kiosk.restoring import (
     with_tiles_in_view,
     with_unreadable,
 )
+from kiosk.screens import RestoringView
 from kiosk.table import PLACES, Phase, TilePlace, TrayChecked, place_by_serial
-from tests.kiosk.standing import Standing, standing
+from tests.kiosk.standing import Standing, phase_view, standing
 from tests.kiosk.table.carriers import DEAL
 from tests.kiosk.tables import EVENT, play, right, strange, swapped
 
@@ -43,16 +44,14 @@ def scan(table: Standing, *serials: int, set_text: str = "01") -> None:
 
 
 def sheet_on(table: Standing) -> ScannedSheet | None:
-    bench = table.program.view().bench
-    assert bench is not None
-    return bench.sheet
+    restoring = phase_view(table.program.view(), RestoringView).restoring
+    return restoring.sheet
 
 
 def answer(table: Standing) -> tuple[int | None, str | None]:
-    bench = table.program.view().bench
-    assert bench is not None
-    assert bench.scans.answer is not None
-    return bench.scans.answer.serial, bench.scans.answer.code
+    restoring = phase_view(table.program.view(), RestoringView).restoring
+    assert restoring.scans.answer is not None
+    return restoring.scans.answer.serial, restoring.scans.answer.code
 
 
 def restored(table: Standing) -> list[Restored]:
@@ -167,17 +166,15 @@ def test_ticks_are_taken_back_one_by_one_from_the_last(table: Standing) -> None:
 def test_what_was_seen_of_a_heap_is_forgotten_with_the_next_play(table: Standing) -> None:
     table.program.seen(TableObservation(in_view=(SeenTile(7), SeenTile(8))))
     table.program.step(timeout=0)
-    bench = table.program.view().bench
-    assert bench is not None
-    assert bench.heap.seen == {7, 8}
+    restoring = phase_view(table.program.view(), RestoringView).restoring
+    assert restoring.heap.seen == {7, 8}
     table.come_to(Phase.PLAYING)
     table.time.wait()
     table.type("d")
     table.pass_time(9_000_000_000)
     table.press(*SEATS)
     table.type("enter")
-    fresh = table.program.view().bench
-    assert fresh is not None
+    fresh = phase_view(table.program.view(), RestoringView).restoring
     assert (table.phase, fresh.heap.seen) == (Phase.RESTORING, frozenset())
 
 
@@ -185,9 +182,7 @@ def test_a_tray_under_the_camera_takes_the_screen_back_from_a_scan(table: Standi
     scan(table, 7)
     table.program.seen(swapped(play(1), "east", table.time.wait()))
     table.program.step(timeout=0)
-    shown = table.program.view()
-    assert shown.bench is not None
-    assert shown.bench.showing == "camera"
+    assert phase_view(table.program.view(), RestoringView).restoring.showing == "camera"
 
 
 def test_after_a_power_cut_ticks_and_trays_are_as_they_were(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def test_after_ticked_walls_a_discarder_is_never_told_and_a_self_drawn_tile_is()
             desk.key(key)
         desk.answer(WORTH)
         desk.key("enter")
-        assert desk.desk.told == told
+        assert desk.desk.discarder_key == told
 
 
 def test_a_scorer_that_has_not_heard_of_the_walls_is_waited_for() -> None:
@@ -224,7 +224,7 @@ def test_an_accepted_value_is_entered_as_if_it_had_been_typed() -> None:
     desk.asked_of(laid(13, 1), "t")
     desk.answer(PINFU)
     assert _entered(desk) == WinForm(("south",), wins=(RiichiWin(han=2, fu=30),), asked="discarder")
-    assert desk.desk.told == "d"
+    assert desk.desk.discarder_key == "d"
 
 
 @pytest.mark.parametrize(

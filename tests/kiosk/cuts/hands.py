@@ -20,7 +20,7 @@ from kiosk.config import KioskSettings, ScreenSettings
 from kiosk.journal import TableJournal
 from kiosk.loop import LoopRound
 from kiosk.program import TableProgram
-from kiosk.screens import ScreenView, ScreenWindow, StatusLine, type_key
+from kiosk.screens import RecordedView, ScreenView, ScreenWindow, StatusLine, type_key, with_receipt
 from kiosk.table import Phase, Restarted, TrayChecked
 from tests.kiosk.cuts import actions as do
 from tests.kiosk.cuts.air import Air
@@ -113,7 +113,7 @@ class Running:
         facts = tuple(decode(LogMessage, body).fact for (body,) in rows)
         pending = tuple(one.fact for one in self._journal.unsent())
         seen = self._program.view()
-        steady = seen.problem is None and seen.receipt is None and not seen.line.health
+        steady = seen.problem is None and not _has_receipt(seen) and not seen.line.health
         return Snapshot(
             without_times(self._program.state), steadied(seen), facts, pending, picture() if steady else None
         )
@@ -227,9 +227,12 @@ def unread(planned: Any, seat: Any, at: int) -> TrayChecked:  # noqa: ANN401 - a
 
 def steadied(seen: ScreenView) -> ScreenView:
     """Leave out what belongs to the moment: why the last key was refused, and a code made of a random id."""
-    receipt = None if seen.receipt is None else "made"
     line = StatusLine(up=seen.line.up, unsent=seen.line.unsent, refused=seen.line.refused)
-    return replace(seen, problem=None, receipt=receipt, line=line)
+    return replace(with_receipt(seen, "made") if _has_receipt(seen) else seen, problem=None, line=line)
+
+
+def _has_receipt(seen: ScreenView) -> bool:
+    return isinstance(seen.phase, RecordedView) and seen.phase.receipt is not None
 
 
 def picture() -> str:

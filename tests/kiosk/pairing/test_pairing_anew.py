@@ -15,7 +15,7 @@ from kiosk.camera.thread import CameraThread
 from kiosk.config import KioskSettings, ScreenSettings
 from kiosk.errors import PairingAsked
 from kiosk.loop import PAIR_KEY, LoopRound
-from kiosk.screens import ScreenWindow, type_key
+from kiosk.screens import ElsewhereView, ScreenWindow, type_key
 from kiosk.table import Phase
 from tests.kiosk.standing import Standing, standing
 from tests.kiosk.tables import EVENT, TABLE
@@ -68,7 +68,7 @@ def test_one_whose_table_stands_in_its_configuration_is_not(tmp_path: Path) -> N
     with turning(tmp_path, pairs=False) as (table, typed):
         table.program._server.take_served(ANOTHER, table.time.now)
         typed()
-        assert table.program.view().elsewhere
+        assert isinstance(table.program.view().phase, ElsewhereView)
 
 
 def test_the_program_goes_to_the_pairing_screen_and_serves_the_table_that_it_was_given(

@@ -23,7 +23,7 @@ from kiosk.practice.deals import practice_plan
 from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN_NEXT, TURN_OUT, strip
 from kiosk.practice.session import PracticeWindow
 from kiosk.program import TableProgram
-from kiosk.screens import SMALLEST, TableScreen, current_screen
+from kiosk.screens import SMALLEST, DeclaredView, TableScreen, current_screen
 from kiosk.table import Phase
 from tests.kiosk.screens.scenes import SCENES
 
@@ -135,7 +135,9 @@ def _play(trainer: Trainer, _: Translator) -> None:
     trainer.strip("f3")
     trainer.until(lambda: trainer.phase is Phase.DECLARED)
     _count(trainer, _)
-    told = trainer.programs[0].view().told
+    phase = trainer.programs[0].view().phase
+    assert isinstance(phase, DeclaredView)
+    told = phase.discarder_key
     assert told is not None  # the walls were read, so the tiles tell whose the last one was
     trainer.touch(_("Self-drawn") if told == "d" else _(SEAT_NAMES[{seat[0]: seat for seat in SEATS}[told]]))
     trainer.until(lambda: trainer.phase is Phase.ACCEPTING)
