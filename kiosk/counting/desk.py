@@ -225,11 +225,8 @@ class CountDesk:
         self._sent_at = 0
         self.discarder_key: str | None = None
         """The key that answers who discarded, as the winning tile tells."""
-
-    @property
-    def open(self) -> bool:
+        self.open = False
         """Whether a hand is counted, or its form not finished yet."""
-        return self._counting is not None or self.discarder_key is not None
 
     def follow(self, state: Table, form: AnyForm | None) -> None:
         """Stop where another hand, or none, is asked for by now."""
@@ -238,6 +235,7 @@ class CountDesk:
             self._counting = None
         if form is None:
             self.discarder_key = None
+        self.open = self._counting is not None or self.discarder_key is not None
 
     def key(self, key: str, state: Table, form: AnyForm | None, now: int) -> tuple[str, ...] | None:
         """Take a key; return the keys that the form gets for it, or None where it is none of ours."""
@@ -258,7 +256,7 @@ class CountDesk:
         winner = winner_asked(state, form)
         if key != "b" or winner is None:
             return None
-        self._counting = begin_counting(winner, state)
+        self._counting, self.open = begin_counting(winner, state), True
         return ()
 
     def _close(self, counting: HandCounting, done: TypedKeys) -> None:
