@@ -122,14 +122,16 @@ def serve(settings: KioskSettings, stop: threading.Event, picture: Path | None =
         trays = SimulatedTable()
         check_camera_address(settings.camera)  # what is plugged in later is told at the table; this never gets right
         view = picture_room((config.screen.width, config.screen.height))
-        eyes = CameraThread(lambda: open_camera(settings.camera, world=trays), program.seen, time.monotonic_ns, view)
-        opened.callback(eyes.stop)
+        camera_thread = CameraThread(
+            lambda: open_camera(settings.camera, world=trays), program.seen, time.monotonic_ns, view
+        )
+        opened.callback(camera_thread.stop)
         people = _people(settings, buttons, trays)
         if people:
             opened.callback(people.stop)
             people.start()
-        eyes.start()
-        each_round = LoopRound(program, window, eyes, buttons.buttons.show, stop, people, picture)
+        camera_thread.start()
+        each_round = LoopRound(program, window, camera_thread, buttons.buttons.show, stop, people, picture)
         each_round.pairs = settings.paired
         run_program(program, stop, each_round)
 

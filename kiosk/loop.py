@@ -55,18 +55,18 @@ class LoopRound:
         self,
         program: TableProgram,
         window: ScreenWindow,
-        eyes: CameraThread,
+        camera: CameraThread,
         show_lamp: Callable[[Seat, Lamp], None],
         stop: threading.Event,
         people: "People | None" = None,
         picture: Path | None = None,
     ) -> None:
-        self._program, self._window, self._eyes, self._people = program, window, eyes, people
+        self._program, self._window, self._camera, self._people = program, window, camera, people
         self._show_lamp, self._stop, self._picture = show_lamp, stop, picture
         self.pairs = False
         """The device was paired by the desk, and may be paired anew where it can do nothing as it is."""
         self._seen: Table | None = None
-        self._wanted: CameraTarget | None = None
+        self._target: CameraTarget | None = None
         self._view: ScreenView | None = None
         self._log = StateLog()
 
@@ -90,10 +90,10 @@ class LoopRound:
         return self._window.pause
 
     def _look(self, state: Table) -> None:
-        """Let the eyes and the people see the table."""
-        if (wanted := self._program.camera_target) != self._wanted:
-            self._wanted = wanted
-            self._eyes.look_for(wanted)
+        """Let camera and people see the table."""
+        if (target := self._program.camera_target) != self._target:
+            self._target = target
+            self._camera.look_for(target)
         if state != self._seen:
             self._seen = state
             if self._people:

@@ -133,7 +133,7 @@ class TableProgram:
             case CameraHealth() | TrayChecked() | TableObservation() | HandObservation() | PictureObservation():
                 self._observed(item)
             case _:
-                if self._self_test.walk is None or not self._self_test.take(item, self._clock()):
+                if self._self_test.test is None or not self._self_test.take(item, self._clock()):
                     self._reported(item)
 
     def _observed(self, item: CameraReport) -> None:
@@ -234,7 +234,7 @@ class TableProgram:
 
     def _follow(self) -> None:
         """What follows from the state: the form at the keyboard, and what the table says of itself."""
-        if self.state.self_test == "running" or self._self_test.walk is not None:
+        if self.state.self_test == "running" or self._self_test.test is not None:
             self._self_test.follow(self.state, self._health.codes, self._clock())
         self._keyboard.follow(self.state)
         if self._counting.open:
@@ -279,8 +279,8 @@ class TableProgram:
     def camera_target(self) -> CameraTarget | None:
         """What the camera is to look at: nothing while tiles are played with."""
         if self._self_test.view is not None:
-            return self._self_test.looked_for
-        return self.state.play if self.state.phase is Phase.RESTORING else self._counting.looked_for
+            return self._self_test.camera_target
+        return self.state.play if self.state.phase is Phase.RESTORING else self._counting.camera_target
 
     def view(self) -> ScreenView:
         """Return what is to be seen."""

@@ -64,9 +64,9 @@ def with_tiles_in_view(heap: Heap, in_view: Iterable[SeenTile]) -> Heap:
     return replace(heap, seen=heap.seen | seen, in_view=in_view)
 
 
-def unseen_serials(heap: Heap, laid: Collection[int]) -> tuple[int, ...]:
+def unseen_serials(heap: Heap, in_trays: Collection[int]) -> tuple[int, ...]:
     """Return the serials that nobody has seen: neither in the heap, nor among those that lie in a tray."""
-    return tuple(serial for serial in range(1, 137) if serial not in heap.seen and serial not in laid)
+    return tuple(serial for serial in range(1, 137) if serial not in heap.seen and serial not in in_trays)
 
 
 def sorting_stage(serials: Iterable[int], homes: dict[int, TilePlace]) -> tuple[Stage, Seat | None]:

@@ -27,8 +27,8 @@ class ReceiptCodes:
             return None
         asked = play.round, play.deal, self._journal.last_seq
         if self._made is None or self._made[0] != asked:
-            told = self._journal.result(play.round, play.deal)
-            self._made = asked, receipt_code(told) if told else None
+            result = self._journal.result(play.round, play.deal)
+            self._made = asked, receipt_code(result) if result else None
         return self._made[1]
 
 

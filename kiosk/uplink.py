@@ -96,11 +96,11 @@ class Uplink:
         wall: Callable[[], int] = wall_clock_ms,
     ) -> None:
         self._journal, self._sender, self._wall = journal, sender, wall
-        self._heard: int | None = None
+        self._scorer_time: int | None = None
         """The scorer's wall clock, ms since 1970, as its last receipt told it."""
         self._log = topics.LOG.at(event, table=table)
         self._state = topics.STATE.at(event, table=table)
-        self._said: TableState | None = None
+        self._last_state: TableState | None = None
         self._states = 0
         self._sent_at: int | None = None
         self.unsent = len(journal.unsent())
@@ -120,13 +120,13 @@ class Uplink:
         sent = replace(message, device=self._journal.device)
         self._sender.publish(self._log, encode(sent), retain=topics.LOG.retain)
 
-    def say(self, state: Callable[[], TableState], *, again: bool = False) -> None:
+    def publish(self, state: Callable[[], TableState], *, again: bool = False) -> None:
         """Publish the table's state where it has changed, or again after a new connection."""
-        new = replace(state(), at=self._wall(), heard=self._heard)
-        if again or self._said is None or _content(new) != _content(self._said):
+        new = replace(state(), at=self._wall(), heard=self._scorer_time)
+        if again or self._last_state is None or _content(new) != _content(self._last_state):
             self._states += 1
             new = replace(new, count=self._states)
-            self._said = new
+            self._last_state = new
             self._sender.publish(self._state, encode(new), retain=topics.STATE.retain)
 
     def reconnected(self, now: int) -> None:
@@ -144,7 +144,7 @@ class Uplink:
 
     def settle(self, receipt: Receipt) -> None:
         """Take a receipt in."""
-        self._heard = receipt.at
+        self._scorer_time = receipt.at
         with suppress(JournalFull):  # the scorer names it again when it is sent again
             self._journal.settle(receipt)
         self._count()
@@ -316,35 +316,35 @@ class ServiceStatus:
 
     def __init__(self, device: str) -> None:
         self._device = device
-        self._said: Served | None = None
+        self._served: Served | None = None
         self._greeted = False
 
     @property
     def elsewhere(self) -> bool:
         """Whether another device serves the table."""
-        return self._said is not None and self._said.device not in (None, self._device)
+        return self._served is not None and self._served.device not in (None, self._device)
 
     @property
     def calls_before(self) -> int | None:
         """How many open calls are older than the table's own; None where there is none, or that is not known."""
-        return self._said.calls_before if self._said and not self.elsewhere else None
+        return self._served.calls_before if self._served and not self.elsewhere else None
 
     @property
     def arbiter_coming(self) -> bool:
         """Whether an arbiter is on the way to the table's call."""
-        return self._said is not None and self._said.arbiter_coming and not self.elsewhere
+        return self._served is not None and self._served.arbiter_coming and not self.elsewhere
 
-    def hear(self, said: Served) -> ServiceChange:
+    def take(self, served: Served) -> ServiceChange:
         """Take in what the scorer says."""
-        was_elsewhere, refused = self.elsewhere, self._said.refused if self._said else None
-        self._said = said
+        was_elsewhere, refused = self.elsewhere, self._served.refused if self._served else None
+        self._served = served
         if self.elsewhere:
             return ""
         if was_elsewhere:
             return "back"
-        return "say_again" if said.refused not in (None, refused, self._device) else ""
+        return "say_again" if served.refused not in (None, refused, self._device) else ""
 
-    def greet(self) -> bool:
+    def may_greet(self) -> bool:
         """Whether to say hello on a new connection: one that is refused does so once, then only when asked to."""
         first, self._greeted = not self._greeted, True
         return first or not self.elsewhere
@@ -354,8 +354,8 @@ def plan_content(plan: Assignment) -> tuple[object, ...]:
     """Return what of a plan matters to a table."""
     session = plan.session and (plan.session.round, plan.session.players)
     of_rounds = tuple(sorted(plan.repeats.items())), tuple(sorted(plan.minutes.items()))
-    said = plan.store, plan.profile, plan.rules, plan.plays, plan.public_address
-    return *said, *of_rounds, plan.settled, session
+    content = plan.store, plan.profile, plan.rules, plan.plays, plan.public_address
+    return *content, *of_rounds, plan.settled, session
 
 
 def may_take_plan(offered: Assignment, table: Table, store: str | None) -> bool:
@@ -419,7 +419,7 @@ class ServerLink:
         """Say that we go, and go."""
         self._lifecycle = "disconnected"
         if not self.elsewhere:
-            self.facts.say(self.state_message)
+            self.facts.publish(self.state_message)
         self.link.flush(2.0)
         self.link.stop()
 
@@ -435,11 +435,11 @@ class ServerLink:
     def publish(self) -> None:
         """Publish the table's state where it has changed."""
         if self.connected and not self.elsewhere:
-            self.facts.say(self.state_message)
+            self.facts.publish(self.state_message)
 
     def greet(self) -> None:
         """Say how the table stands, whether or not that is new."""
-        self.facts.say(self.state_message, again=True)
+        self.facts.publish(self.state_message, again=True)
 
     def link_changed(self, change: LinkChanged, now: int) -> None:
         """Take in that there is a connection, or none."""
@@ -451,14 +451,14 @@ class ServerLink:
             self._health.say("broker", change.why.code)
         if change.up:
             self._health.say("broker", None)
-            if self.service.greet():
+            if self.service.may_greet():
                 self.greet()
                 self.facts.reconnected(now)
 
     def take_served(self, served: Served, now: int) -> None:
         """Learn whether this device still serves its table; what it has not sent waits in its journal until it does."""
         was_elsewhere = self.elsewhere
-        change = self.service.hear(served)
+        change = self.service.take(served)
         if self.elsewhere and not was_elsewhere:
             log.warning("%s: table %s is served by %s", OTHER_DEVICE, self._config.table, served.device)
         if change:

@@ -57,9 +57,9 @@ class HandCounting:
         return () if isinstance(self.hand, str) else (*self.win.questions(self.observation, self.winner),)
 
     @property
-    def said(self) -> AnyWinDetails | None:
+    def details(self) -> AnyWinDetails | None:
         """What was said of the win that this hand allows; None where there is no hand."""
-        return None if isinstance(self.hand, str) else self.win.said(self.observation, self.winner)
+        return None if isinstance(self.hand, str) else self.win.details(self.observation, self.winner)
 
     @property
     def may_ask(self) -> bool:
@@ -275,7 +275,7 @@ class CountDesk:
             deal=play.deal,
             seat=counting.winner.seat,
             groups=counting.win.groups(counting.observation),
-            said=counting.win.said(counting.observation, counting.winner),
+            said=counting.win.details(counting.observation, counting.winner),
         )
 
     def _put(self, request: CountRequest, now: int) -> None:
@@ -305,7 +305,7 @@ class CountDesk:
             self._put(counting.asked, now)
 
     @property
-    def looked_for(self) -> Winner | None:
+    def camera_target(self) -> Winner | None:
         """Whose hand the camera is to look at."""
         return self._counting.winner if self._counting is not None and self._counting.asked is None else None
 

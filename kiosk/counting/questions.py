@@ -94,7 +94,7 @@ class HandAnswers:
             yield CountQuestion(CONCEALED, "count_concealed_kong", chosen or "do_riichi_no", strong=bool(chosen))
 
 
-def split_indicators(observation: HandObservation, said: HandAnswers) -> WithIndicators:
+def split_indicators(observation: HandObservation, answers: HandAnswers) -> WithIndicators:
     """Part a hand from the indicators under it: the hand has as few rows as make a whole one.
 
     Raises RuleError with the codes of `serials` and `sort_as_said`, or `indicators_unclear`.
@@ -102,14 +102,14 @@ def split_indicators(observation: HandObservation, said: HandAnswers) -> WithInd
     groups = serials_by_group(observation)
     for end in accumulate(observation.rows):
         try:
-            hand = said.sort(groups[:end])
+            hand = answers.sort(groups[:end])
         except RuleError:
             continue
         under = groups[end:]
         if len(under) > 2 or any(len(group) > MOST_INDICATORS for group in under):  # noqa: PLR2004 - dora and ura
             raise RuleError("indicators_unclear", f"{len(under)} groups lie under the hand, of at most 5 tiles each")
         return WithIndicators(groups[:end], hand, *under)
-    return WithIndicators(groups, said.sort(groups))
+    return WithIndicators(groups, answers.sort(groups))
 
 
 DRAWN, CONCEALED = "t", "g"
@@ -169,16 +169,16 @@ class McrQuestions:
 
     def questions(self, observation: HandObservation, winner: Winner) -> Iterator[CountQuestion]:
         """Ask what the tiles cannot tell, where the hand allows it. Raises RuleError as `hand`."""
-        hand, said = self.hand(observation, winner), self.said(observation, winner)
+        hand, details = self.hand(observation, winner), self.details(observation, winner)
         if self.laid is not None:
             yield from self.laid.questions(serials_by_group(observation))
         if hand.may_be_last_tile:
-            yield yes_or_no("l", "count_last_tile", yes=said.last_tile)
+            yield yes_or_no("l", "count_last_tile", yes=details.last_tile)
         if self._may_be_kong(hand):
-            yield yes_or_no("k", "count_replacement" if hand.self_drawn else "count_robbed", yes=said.kong)
-        yield yes_or_no("o", "count_last_of_kind", yes=said.last_of_kind)
+            yield yes_or_no("k", "count_replacement" if hand.self_drawn else "count_robbed", yes=details.kong)
+        yield yes_or_no("o", "count_last_of_kind", yes=details.last_of_kind)
 
-    def said(self, observation: HandObservation, winner: Winner) -> McrWinDetails:
+    def details(self, observation: HandObservation, winner: Winner) -> McrWinDetails:
         """Return what was said that this hand allows: what it asked of an earlier one is not said of another.
 
         Raises RuleError as `hand`.
@@ -260,14 +260,14 @@ class RiichiQuestions:
         """Take a key; one that means nothing of this hand leaves everything as it is. Raises RuleError as `hand`."""
         if key not in {question.key for question in self.questions(observation, winner)}:
             return self
-        lies, said = split_indicators(observation, self.laid), self.said(observation, winner)
+        lies, details = split_indicators(observation, self.laid), self.details(observation, winner)
         match key:
             case "i":
-                after = replace(self, riichi=_after(self._kinds, said.riichi))
+                after = replace(self, riichi=_after(self._kinds, details.riichi))
             case "p":
                 after = replace(self, ippatsu=not self.ippatsu)
             case "m":
-                after = replace(self, moment=_after(self._moments(lies.hand), said.moment))
+                after = replace(self, moment=_after(self._moments(lies.hand), details.moment))
             case "f":
                 after = replace(self, red_fives=(self.red_fives + 1) % (RED_SUITS + 1))
             case "j":
@@ -278,23 +278,23 @@ class RiichiQuestions:
 
     def questions(self, observation: HandObservation, winner: Winner) -> Iterator[CountQuestion]:
         """Ask what neither tiles nor table can tell, where the hand allows it. Raises RuleError as `hand`."""
-        lies, said = split_indicators(observation, self.laid), self.said(observation, winner)
+        lies, details = split_indicators(observation, self.laid), self.details(observation, winner)
         yield from self.laid.questions(lies.groups)
         if len(self._kinds) > 1 and _is_closed(lies.hand):
             yield CountQuestion(
-                "i", "count_riichi", PLAIN.get(said.riichi, str(said.riichi)), strong=said.riichi is not None
+                "i", "count_riichi", PLAIN.get(details.riichi, str(details.riichi)), strong=details.riichi is not None
             )
-        if said.riichi:
-            yield yes_or_no("p", "count_ippatsu", yes=said.ippatsu)
+        if details.riichi:
+            yield yes_or_no("p", "count_ippatsu", yes=details.ippatsu)
         if self.ready:
-            yield CountQuestion("m", "count_moment", _moment_name(said), strong=said.moment is not None)
+            yield CountQuestion("m", "count_moment", _moment_name(details), strong=details.moment is not None)
         if self.known.red_fives:
             yield CountQuestion("f", "count_red_fives", str(self.red_fives), strong=self.red_fives > 0)
         if self.known.dead_wall:
             turned = self._turned(lies.hand)
             yield CountQuestion("j", "count_turned", str(turned), strong=turned > 1)
 
-    def said(self, observation: HandObservation, winner: Winner) -> RiichiWinDetails:  # noqa: ARG002 - as above
+    def details(self, observation: HandObservation, winner: Winner) -> RiichiWinDetails:  # noqa: ARG002 - as above
         """Return what was said that this hand allows: what it asked of an earlier one is not said of another.
 
         Raises RuleError as `hand`.
@@ -341,11 +341,11 @@ class RiichiQuestions:
         return (None, "last_tile", *kan, *first)
 
 
-def _moment_name(said: RiichiWinDetails) -> str:
+def _moment_name(details: RiichiWinDetails) -> str:
     """Return the name of the moment: a drawn tile's and a claimed one's are not the same."""
-    if said.moment is None:
+    if details.moment is None:
         return "do_riichi_no"
-    return f"count_{said.moment}_{'drawn' if said.laid.self_drawn else 'claimed'}"
+    return f"count_{details.moment}_{'drawn' if details.laid.self_drawn else 'claimed'}"
 
 
 def _is_closed(hand: DescribedHand) -> bool:

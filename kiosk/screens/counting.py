@@ -44,8 +44,8 @@ def counting_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         return None
     now = count.counting
     head = *time_lines(_, view), TextLine(_("Hand of {seat}", seat=_(SEAT_NAMES[now.winner.seat])), 0.07, drawing.TEXT)
-    said, paint = _answer_lines(_, count)
-    lines, by_keypad = (*head, *said, *problem_lines(_, view)), KeyButton("back", _("By keypad"))
+    answer, paint = _answer_lines(_, count)
+    lines, by_keypad = (*head, *answer, *problem_lines(_, view)), KeyButton("back", _("By keypad"))
     if now.asked is None and not isinstance(now.hand, str):
         panel = (*_questions(_, now.questions), (*_ask(_, now), by_keypad))
         return ScreenBody(lines, panel=panel, paint=paint, seats=False)
@@ -100,9 +100,9 @@ def _read(_: Translator, now: HandCounting, hand: AnyHand) -> Iterator[TextLine]
         "Concealed {concealed}   Melds {melds}   Winning tile 1", concealed=len(hand.concealed), melds=len(hand.melds)
     )
     yield TextLine(parts, 0.05, drawing.GOOD if still else drawing.QUIET)
-    if isinstance(now.said, RiichiWinDetails):
-        turned = _("Dora indicators {dora}   Under them {ura}", dora=len(now.said.dora), ura=len(now.said.ura))
-        yield TextLine(turned, 0.05, drawing.TEXT if now.said.dora else drawing.ATTENTION)
+    if isinstance(now.details, RiichiWinDetails):
+        turned = _("Dora indicators {dora}   Under them {ura}", dora=len(now.details.dora), ura=len(now.details.ura))
+        yield TextLine(turned, 0.05, drawing.TEXT if now.details.dora else drawing.ATTENTION)
     if not still:
         yield TextLine(_("Looking: hands off the tiles."), 0.05, drawing.TEXT)
     elif isinstance(hand, LaidHand):

@@ -228,13 +228,13 @@ class Dimming:
     def __init__(self, after_s: int) -> None:
         self._after = after_s * SECOND_NS
         self._since = 0
-        self._said: ScreenView | None = None
+        self._last: ScreenView | None = None
 
     def shown(self, view: ScreenView, now: int) -> None:
         """Take in what is shown; that a minute has passed is nothing new."""
-        said = replace(view, line=replace(view.line, clock=""))
-        if said != self._said:
-            self._said, self._since = said, now
+        untimed = replace(view, line=replace(view.line, clock=""))
+        if untimed != self._last:
+            self._last, self._since = untimed, now
 
     def woken(self, now: int) -> None:
         """Take in that somebody touched the screen or a key."""

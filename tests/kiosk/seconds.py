@@ -125,9 +125,9 @@ def watching(folder: Path, watched: pytest.MonkeyPatch) -> Iterator[Watching]:
     """Come to a play, with everybody looking."""
     lamps: list[tuple[Seat, Lamp]] = []
     with standing(folder) as table, _window(table) as window:
-        eyes = CameraThread(lambda: open_camera("sim://tray"), table.program.seen, table.time)
+        camera = CameraThread(lambda: open_camera("sim://tray"), table.program.seen, table.time)
         round_ = LoopRound(
-            table.program, window, eyes, lambda seat, lamp: lamps.append((seat, lamp)), threading.Event()
+            table.program, window, camera, lambda seat, lamp: lamps.append((seat, lamp)), threading.Event()
         )
         made = Watching(table, round_, lamps)
         table.come_to(Phase.PLAYING)

@@ -268,7 +268,7 @@ def of(seat: str, count: int) -> list[int]:
 def test_what_was_seen_once_counts_also_when_it_is_out_of_view() -> None:
     heap = with_tiles_in_view(with_tiles_in_view(Heap(), [SeenTile(7), SeenTile(8)]), [SeenTile(9)])
     assert heap.seen == {7, 8, 9}
-    assert unseen_serials(heap, laid=range(10, 130)) == (1, 2, 3, 4, 5, 6, *range(130, 137))
+    assert unseen_serials(heap, in_trays=range(10, 130)) == (1, 2, 3, 4, 5, 6, *range(130, 137))
 
 
 def test_faces_strange_tiles_and_backs_that_are_not_read_are_counted_and_not_seen() -> None:

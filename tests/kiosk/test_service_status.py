@@ -24,30 +24,30 @@ def served(device: str | None, **more: object) -> Served:
 def test_a_table_serves_itself_until_it_is_told_otherwise() -> None:
     status = ServiceStatus(OURS)
     assert (status.elsewhere, status.calls_before) == (False, None)
-    assert [status.hear(served(None)), status.hear(served(OURS)), status.hear(served(OTHER))] == ["", "", ""]
+    assert [status.take(served(None)), status.take(served(OURS)), status.take(served(OTHER))] == ["", "", ""]
     assert status.elsewhere
-    assert [status.hear(served(OTHER)), status.hear(served(OURS)), status.elsewhere] == ["", "back", False]
+    assert [status.take(served(OTHER)), status.take(served(OURS)), status.elsewhere] == ["", "back", False]
 
 
 def test_the_one_that_serves_says_again_how_it_stands_once_for_each_that_was_refused() -> None:
     status = ServiceStatus(OURS)
-    said = [status.hear(served(OURS, refused=one)) for one in (None, OTHER, OTHER, "kiosk-third-1", OURS)]
+    said = [status.take(served(OURS, refused=one)) for one in (None, OTHER, OTHER, "kiosk-third-1", OURS)]
     assert said == ["", "say_again", "", "say_again", ""]
 
 
 def test_one_that_is_refused_says_hello_once() -> None:
     status = ServiceStatus(OURS)
-    status.hear(served(OTHER))
-    assert [status.greet(), status.greet()] == [True, False]
-    status.hear(served(OURS))
-    assert status.greet()
+    status.take(served(OTHER))
+    assert [status.may_greet(), status.may_greet()] == [True, False]
+    status.take(served(OURS))
+    assert status.may_greet()
 
 
 def test_what_becomes_of_a_call_is_only_told_of_our_own() -> None:
     status = ServiceStatus(OURS)
-    status.hear(served(OURS, calls_before=2, arbiter_coming=True))
+    status.take(served(OURS, calls_before=2, arbiter_coming=True))
     assert (status.calls_before, status.arbiter_coming) == (2, True)
-    status.hear(served(OTHER, calls_before=2, arbiter_coming=True))
+    status.take(served(OTHER, calls_before=2, arbiter_coming=True))
     assert (status.calls_before, status.arbiter_coming) == (None, False)
 
 
@@ -59,10 +59,10 @@ def table(tmp_path: Path) -> Iterator[Table]:
 
 def tell(table: Table, message: Served) -> None:
     """Let the scorer say it, and the table take it in."""
-    before = table.program._server.service._said
+    before = table.program._server.service._served
     table._scorer.say(topics.SERVED.at(EVENT, table=TABLE), encode(message), retain=True)
     for _ in range(2000):
-        if table.program._server.service._said is not before:
+        if table.program._server.service._served is not before:
             return
         table.program.step(timeout=0.01)
     raise AssertionError("not heard")

@@ -34,7 +34,7 @@ STAFF_READ: Final = (
     PROBLEM["below_minimum"],
 )
 
-TEXTS_STAFF_READ: Final = (
+TEXTS_STAFF_READ: Final[tuple[tuple[str, dict[str, object]], ...]] = (
     ("Hand value of {seat}", {"seat": "West"}),
     ("{count} places are covered: take your hands away", {"count": 3}),
     ("Sort the tiles by seat: colour and letter", {}),

@@ -91,8 +91,8 @@ class Bench:
             buttons = open_buttons(self._address, self._told(program))
             opened.enter_context(buttons.buttons)
             self.fingers = buttons.fingers
-            eyes = CameraThread(lambda: open_camera("sim://tray"), program.seen, time.monotonic_ns)
-            round_ = LoopRound(program, window, eyes, buttons.buttons.show, self._stop)
+            camera = CameraThread(lambda: open_camera("sim://tray"), program.seen, time.monotonic_ns)
+            round_ = LoopRound(program, window, camera, buttons.buttons.show, self._stop)
             self._loop(program, round_)
 
     def _told(self, program: TableProgram) -> Callable[[Report], None]:

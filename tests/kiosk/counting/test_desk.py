@@ -56,7 +56,7 @@ def told(answer: AnyCountAnswer) -> Desk:
 @pytest.mark.parametrize("phase", [phase for phase in Phase if phase is not Phase.DECLARED])
 def test_nothing_is_counted_or_looked_at_before_a_claim_window_has_closed_or_after_the_result(phase: Phase) -> None:
     desk = Desk(sitting_in(phase))
-    assert (desk.key("b"), desk.desk.looked_for, desk.desk.view(0, up=True)) == (None, None, None)
+    assert (desk.key("b"), desk.desk.camera_target, desk.desk.view(0, up=True)) == (None, None, None)
 
 
 def test_nothing_is_counted_while_the_discarder_is_asked_for() -> None:
@@ -69,7 +69,7 @@ def test_a_hand_is_asked_about_as_it_lies() -> None:
     assert desk.key("enter") == ()
     (asked,) = desk.asked
     assert (asked.table, asked.round, asked.deal, asked.seat, asked.groups) == (TABLE, 1, 1, "west", with_melds())
-    assert desk.desk.looked_for is None
+    assert desk.desk.camera_target is None
 
 
 @pytest.mark.parametrize(
@@ -109,9 +109,9 @@ def test_what_the_tiles_cannot_tell_is_said_by_keys_where_the_hand_allows_it() -
 def test_a_kong_is_robbed_of_a_claimed_tile_and_never_on_the_last_one() -> None:
     desk = Desk().looking_at(sight(with_melds()))
     desk.key("k")
-    assert desk.shown.counting.said == McrWinDetails(kong=True)
+    assert desk.shown.counting.details == McrWinDetails(kong=True)
     desk.key("l")
-    assert desk.shown.counting.said == McrWinDetails(last_tile=True)
+    assert desk.shown.counting.details == McrWinDetails(last_tile=True)
 
 
 def test_without_an_answer_the_same_is_asked_again_and_staff_are_told() -> None:

@@ -79,8 +79,8 @@ class Running:
     def begin(self) -> None:
         """Do what comes after the first picture."""
         self._journal.lay_out()
-        eyes = CameraThread(lambda: open_camera("sim://tray"), self._program.seen, self._time)
-        self._round = LoopRound(self._program, self._window, eyes, lambda *_: None, threading.Event())
+        camera = CameraThread(lambda: open_camera("sim://tray"), self._program.seen, self._time)
+        self._round = LoopRound(self._program, self._window, camera, lambda *_: None, threading.Event())
         self._program.start()
         self._work()
 

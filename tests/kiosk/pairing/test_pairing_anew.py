@@ -31,8 +31,8 @@ def turning(folder: Path, *, pairs: bool) -> Iterator[tuple[Standing, Callable[[
         standing(folder) as table,
         ScreenWindow(ScreenSettings(driver="dummy"), Translator("en"), table.time) as window,
     ):
-        eyes = CameraThread(lambda: open_camera("sim://tray"), table.program.seen, table.time)
-        turn = LoopRound(table.program, window, eyes, lambda *_: None, threading.Event())
+        camera = CameraThread(lambda: open_camera("sim://tray"), table.program.seen, table.time)
+        turn = LoopRound(table.program, window, camera, lambda *_: None, threading.Event())
         turn.pairs = pairs
 
         def typed() -> object:
