@@ -118,7 +118,7 @@ def test_it_is_gone_through_with_a_finger_and_what_is_wrong_is_told(tmp_path: Pa
         table.program.tell(Health("camera", "camera_unplugged"))
         pressed(table, "east")
         assert lamps_shown(table.program.shown()) == {"east": "on", "south": "blink", "west": "off", "north": "off"}
-        hands.touch("do_test_not")
+        hands.touch("It does not come")
         pressed(table, "west", "north")
         table.program.tell(Scanned(7, None, table.time.now))
         table.program.step(timeout=0)
