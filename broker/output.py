@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
+from broker.i18n import N_
 from broker.rules import RuleError
 
 EVENT: Final = "event.toml"
@@ -41,7 +42,9 @@ def deliver(text: str | bytes, output: Path | None, *, source: Path | None, forc
     except BrokenPipeError:
         raise  # click ends quietly when the reader has gone
     except OSError as error:
-        raise RuleError("unwritable", f"{output or 'standard output'}: {error.strerror}") from None
+        raise RuleError(
+            "unwritable", N_("{where}: {problem}", where=output or "standard output", problem=error.strerror)
+        ) from None
 
 
 def may_write(output: Path, *, source: Path | None, force: bool) -> None:
@@ -82,7 +85,7 @@ def replace_text(path: Path, text: str) -> None:
     try:
         _write_in_place(path, text.encode(), stat.S_IMODE(path.stat().st_mode), exactly=True)
     except OSError as error:
-        raise RuleError("unwritable", f"{path}: {error.strerror}") from None
+        raise RuleError("unwritable", N_("{where}: {problem}", where=path, problem=error.strerror)) from None
 
 
 def _write_in_place(output: Path, content: bytes, mode: int, *, exactly: bool = False) -> None:

@@ -21,7 +21,7 @@ from broker.export.pmn import event
 from broker.export.pmn.event import pmn_notes
 from broker.export.pmn.notation import write_records
 from broker.export.results import OutsidePlaysRow, ResultRow, outside_plays_rows, result_rows
-from broker.i18n import Translator, languages
+from broker.i18n import N_, Translator, languages
 from broker.output import deliver
 from broker.protocol import Standing
 from broker.rules import DEFAULT_MCR, Profile, RuleError
@@ -302,7 +302,7 @@ def _of_file(source: Path) -> Iterator[tuple[int, str]]:
         with source.open("rb") as file:
             yield from read_lines(file)
     except OSError as error:
-        raise RuleError("unreadable", f"{source}: {error.strerror}") from None
+        raise RuleError("unreadable", N_("{where}: {problem}", where=source, problem=error.strerror)) from None
 
 
 def rows_of_plays(plays: Plays, profile: Profile) -> list[ResultRow | OutsidePlaysRow]:

@@ -10,6 +10,7 @@ from typing import Final
 import click
 import msgspec
 
+from broker.i18n import N_
 from broker.protocol import LONGEST_PROFILE
 from broker.rules import (
     DEFAULT_MCR,
@@ -85,7 +86,7 @@ def parse_profile(path: Path) -> str:
             )
         return path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a name that can be none
-        raise RuleError("bad_profile", f"{path.name}: {error}") from None
+        raise RuleError("bad_profile", N_("{where}: {problem}", where=path.name, problem=str(error))) from None
 
 
 @click.group(short_help="Rule profiles: list, show, check.")
