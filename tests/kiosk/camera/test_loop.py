@@ -89,14 +89,14 @@ def test_the_last_picture_of_a_folder_stays_under_the_eyes(tmp_path: Path) -> No
     with open_camera("sim://tray", world=SimulatedTable(laid("north"))) as camera:
         cv2.imwrite(str(tmp_path / "tray.png"), camera.frame())
     told: queue.SimpleQueue[CameraReport] = queue.SimpleQueue()
-    camera = CameraThread(lambda: open_camera(f"pictures:{tmp_path}"), told.put, lambda: 7)
-    camera.start()
+    thread = CameraThread(lambda: open_camera(f"pictures:{tmp_path}"), told.put, lambda: 7)
+    thread.start()
     try:
-        camera.look_for(PLAY)
+        thread.look_for(PLAY)
         while (seen := told.get(timeout=LONG_S)) == CameraHealth(None):
             pass
     finally:
-        camera.stop()
+        thread.stop()
     assert seen == TrayChecked(at=7, seat="north", rows=PLAY.order["north"])
 
 
