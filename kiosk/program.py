@@ -89,11 +89,11 @@ class TableProgram:
 
     # ---- from other threads -----------------------------------------------------------------
 
-    def tell(self, report: Report | TooShort) -> None:
+    def report(self, report: Report | TooShort) -> None:
         """Take in what a device on the table reports, pulses too short for a finger too; from the devices' threads."""
         self._queue.put(report)
 
-    def seen(self, item: CameraReport) -> None:
+    def observe(self, item: CameraReport) -> None:
         """Take in what the camera reports; from the camera's thread."""
         self._queue.put(item)
 

@@ -429,20 +429,14 @@ class ScreenView:
         return self.phase.result if isinstance(self.phase, AcceptingView | RecordedView) else None
 
 
-def cannot_serve(now: ScreenView) -> bool:
-    """Return whether a device has lost its right: another serves its table, or between plays the broker refuses it."""
-    refused = now.state in ("waiting", "finished") and REFUSED in now.line.health
-    return isinstance(now.phase, ElsewhereView) or refused
-
-
 def may_pair(now: ScreenView) -> bool:
     """Return whether the device may be paired anew from here."""
     return isinstance(now.phase, ElsewhereView | IdleView) and now.phase.may_pair
 
 
 def with_pairing(now: ScreenView) -> ScreenView:
-    """Offer another pairing where the device cannot serve its table."""
-    if cannot_serve(now) and isinstance(now.phase, ElsewhereView | IdleView):
+    """Offer another pairing where another device serves the table, or between plays the broker refuses this one."""
+    if isinstance(now.phase, ElsewhereView) or (isinstance(now.phase, IdleView) and REFUSED in now.line.health):
         return replace(now, phase=replace(now.phase, may_pair=True))
     return now
 

@@ -52,8 +52,8 @@ class Playing:
     def press(self, *seats: Seat) -> None:
         for seat in seats:
             self.clock.wait(2 * S)
-            self.program.tell(Pressed(seat, self.clock.now))
-            self.program.tell(Released(seat, self.clock.wait(5 * MS)))
+            self.program.report(Pressed(seat, self.clock.now))
+            self.program.report(Released(seat, self.clock.wait(5 * MS)))
         self.program.step(timeout=0)
 
     def declare(self) -> None:
@@ -62,7 +62,7 @@ class Playing:
         play = self.program.state.play
         assert play is not None
         for seat in SEATS:
-            self.program.seen(right(play, seat, self.clock.wait()))
+            self.program.observe(right(play, seat, self.clock.wait()))
         self.until_in(Phase.SEATING)
         self.press(*SEATS)
         self.press(*SEATS)
@@ -90,7 +90,7 @@ def playing(folder: Path) -> Iterator[tuple[Playing, Scorer]]:
         (folder / "table.toml").write_text(text.replace("port = 1", f"port = {broker.port}"), encoding="utf-8")
         clock, mat = Time(), SimulatedTable()
         program = TableProgram(KioskSettings(folder / "table.toml"), journal, clock)
-        eyes = CameraThread(lambda: open_camera("sim://tray?fps=20&seed=3", world=mat), program.seen, clock)
+        eyes = CameraThread(lambda: open_camera("sim://tray?fps=20&seed=3", world=mat), program.observe, clock)
         eyes.start()
         program.start()
         try:

@@ -93,18 +93,18 @@ class Standing:
         """Press one after the other, having waited till the screen stands still."""
         self.time.wait()
         for seat in seats:
-            self.program.tell(Pressed(seat, self.time.wait(10 * MS)))
+            self.program.report(Pressed(seat, self.time.wait(10 * MS)))
             if let_go:
-                self.program.tell(Released(seat, self.time.wait(10 * MS)))
+                self.program.report(Released(seat, self.time.wait(10 * MS)))
         self.program.step(timeout=0)
 
     def hold(self, seat: Seat) -> None:
         at = self.time.wait()
-        self.program.tell(Pressed(seat, at))
+        self.program.report(Pressed(seat, at))
         self.program.step(timeout=0)
         self.time.wait(HOLD)
-        self.program.tell(Held(seat, at))
-        self.program.tell(Released(seat, self.time.wait(10 * MS)))
+        self.program.report(Held(seat, at))
+        self.program.report(Released(seat, self.time.wait(10 * MS)))
         self.program.step(timeout=0)
 
     def type(self, *keys: str) -> None:
@@ -140,7 +140,7 @@ class Standing:
         present = self.program.state.play
         assert present is not None
         for seat in SEATS:
-            self.program.seen(right(present, seat, self.time.wait()))
+            self.program.observe(right(present, seat, self.time.wait()))
         self.program.step(timeout=0)
 
 

@@ -52,8 +52,8 @@ def noticed(table: Standing) -> tuple[str, ...]:
 def tap(table: Standing, seat: Seat) -> int:
     """Press and let go; give when."""
     edge = table.time.wait(10 * MS)
-    table.program.tell(Pressed(seat, edge))
-    table.program.tell(Released(seat, edge + 5 * MS))
+    table.program.report(Pressed(seat, edge))
+    table.program.report(Released(seat, edge + 5 * MS))
     table.program.step(timeout=0)
     return edge
 

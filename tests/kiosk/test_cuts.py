@@ -245,12 +245,12 @@ def test_no_tile_is_scanned_twice_and_rows_are_ticked_on_where_they_were(tmp_pat
     with standing(tmp_path) as table:
         table.come_to(Phase.RESTORING)
         for serial in tray[:-1]:
-            table.program.tell(Scanned(serial, None, table.time.wait()))
+            table.program.report(Scanned(serial, None, table.time.wait()))
         table.program.step(timeout=0)
         before = phase_view(table.program.view(), RestoringView).restoring
     with standing(tmp_path) as back:
         assert phase_view(back.program.view(), RestoringView).restoring == before
-        back.program.tell(Scanned(tray[-1], None, back.time.wait()))
+        back.program.report(Scanned(tray[-1], None, back.time.wait()))
         back.program.step(timeout=0)
         assert back.program.state.verified == {"east"}
 

@@ -27,13 +27,13 @@ def test_a_second_push_at_a_confirmation_is_no_hu_however_slow_the_device(table:
     restore(table)
     table.time.now += 2 * S
     for seat in SEATS:
-        table.program.tell(Pressed(seat, table.time.now))
-        table.program.tell(Released(seat, table.time.now + MS))
+        table.program.report(Pressed(seat, table.time.now))
+        table.program.report(Released(seat, table.time.now + MS))
     again = table.time.now + 3 * S
     table.time.now += 5 * S
     table.program.step(timeout=0)
     assert table.program.state.phase is Phase.PLAYING
-    table.program.tell(Pressed("north", again))
+    table.program.report(Pressed("north", again))
     table.program.step(timeout=0)
     assert table.program.state.declarations == ()
 

@@ -46,7 +46,7 @@ def seen(table: Standing) -> SelfTestView:
 
 def pressed(table: Standing, *seats: Seat) -> None:
     for seat in seats:
-        table.program.tell(Pressed(seat, table.time.wait(10 * MS)))
+        table.program.report(Pressed(seat, table.time.wait(10 * MS)))
         table.program.step(timeout=0)
 
 
@@ -115,12 +115,12 @@ def test_it_is_gone_through_with_a_finger_and_what_is_wrong_is_told(tmp_path: Pa
     screen = ScreenSettings(driver="dummy", hand=hand)
     with standing(tmp_path, config=DAILY) as table, ScreenWindow(screen, _, table.time) as window:
         hands = Hands(table, window, _)
-        table.program.tell(Health("camera", "camera_unplugged"))
+        table.program.report(Health("camera", "camera_unplugged"))
         pressed(table, "east")
         assert lamps_shown(table.program.view()) == {"east": "on", "south": "blink", "west": "off", "north": "off"}
         hands.touch("It does not come")
         pressed(table, "west", "north")
-        table.program.tell(Scanned(7, None, table.time.now))
+        table.program.report(Scanned(7, None, table.time.now))
         table.program.step(timeout=0)
         hands.touch("Yes", "It is wrong", "Test again")
         pressed(table, *SEATS)
@@ -160,11 +160,11 @@ class Devices:
             KioskSettings(folder / "table.toml"), journal, board=lambda: [HardwareTrouble("too_hot", "90")]
         )
         opened.callback(unconnected, self.program)
-        self._buttons: OpenedButtons = open_buttons(buttons, self.program.tell, self.program.tell)
+        self._buttons: OpenedButtons = open_buttons(buttons, self.program.report, self.program.report)
         opened.enter_context(self._buttons.buttons)
-        self.scanner: OpenedScanner = opened.enter_context(open_scanner("sim://scanner", self.program.tell))
+        self.scanner: OpenedScanner = opened.enter_context(open_scanner("sim://scanner", self.program.report))
         self._eyes = CameraThread(
-            lambda: open_camera("sim://tray?fps=20", world=self.trays), self.program.seen, time.monotonic_ns
+            lambda: open_camera("sim://tray?fps=20", world=self.trays), self.program.observe, time.monotonic_ns
         )
         opened.callback(self._eyes.stop)
         self._eyes.start()

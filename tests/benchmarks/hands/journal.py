@@ -91,13 +91,13 @@ class Bench:
             buttons = open_buttons(self._address, self._told(program))
             opened.enter_context(buttons.buttons)
             self.fingers = buttons.fingers
-            camera = CameraThread(lambda: open_camera("sim://tray"), program.seen, time.monotonic_ns)
+            camera = CameraThread(lambda: open_camera("sim://tray"), program.observe, time.monotonic_ns)
             round_ = LoopRound(program, window, camera, buttons.buttons.show, self._stop)
             self._loop(program, round_)
 
     def _told(self, program: TableProgram) -> Callable[[Report], None]:
         def tell(report: Report) -> None:
-            program.tell(report)
+            program.report(report)
             self.reports.put(report)
 
         return tell

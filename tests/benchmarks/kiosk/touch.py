@@ -52,7 +52,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as opened:
         table = opened.enter_context(standing(Path(folder)))
         window = opened.enter_context(Seen(ScreenSettings(driver="dummy"), Translator("en")))
-        camera = CameraThread(lambda: open_camera("sim://tray"), table.program.seen, table.time)
+        camera = CameraThread(lambda: open_camera("sim://tray"), table.program.observe, table.time)
         table.come_to(Phase.DECLARED)
         stop = threading.Event()
         round_ = LoopRound(table.program, window, camera, lambda *_: None, stop)

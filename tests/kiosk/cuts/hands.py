@@ -79,7 +79,7 @@ class Running:
     def begin(self) -> None:
         """Do what comes after the first picture."""
         self._journal.lay_out()
-        camera = CameraThread(lambda: open_camera("sim://tray"), self._program.seen, self._time)
+        camera = CameraThread(lambda: open_camera("sim://tray"), self._program.observe, self._time)
         self._round = LoopRound(self._program, self._window, camera, lambda *_: None, threading.Event())
         self._program.start()
         self._work()
@@ -131,7 +131,7 @@ class Running:
             self._round()
 
     def _tell(self, report: Report) -> None:
-        self._program.tell(report)
+        self._program.report(report)
         self._program.step(timeout=0)
 
     @singledispatchmethod
@@ -176,7 +176,7 @@ class Running:
     def _(self, action: do.Look) -> None:
         planned, at = play(action.round), self._time.wait()
         looks = {"right": right, "swapped": swapped, "unread": unread, "strange": strange}
-        self._program.seen(looks[action.seen](planned, action.seat, at))
+        self._program.observe(looks[action.seen](planned, action.seat, at))
 
     @_do.register
     def _(self, action: do.Scan) -> None:

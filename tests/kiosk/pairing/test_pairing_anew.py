@@ -31,7 +31,7 @@ def turning(folder: Path, *, pairs: bool) -> Iterator[tuple[Standing, Callable[[
         standing(folder) as table,
         ScreenWindow(ScreenSettings(driver="dummy"), Translator("en"), table.time) as window,
     ):
-        camera = CameraThread(lambda: open_camera("sim://tray"), table.program.seen, table.time)
+        camera = CameraThread(lambda: open_camera("sim://tray"), table.program.observe, table.time)
         turn = LoopRound(table.program, window, camera, lambda *_: None, threading.Event())
         turn.pairs = pairs
 
