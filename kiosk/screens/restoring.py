@@ -240,12 +240,6 @@ def _beside(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
     return (TextLine(_("{serial} lies beside the tray.", serial=move.serial), 0.055, drawing.GOOD),)
 
 
-def _trays_right(_: Translator, work: Work) -> tuple[TextLine, ...]:
-    """Name the trays that are right: the seats have no room beside the drawing."""
-    seats = ", ".join(_(SEAT_NAMES[seat]) for seat in SEATS if seat in work.verified)
-    return (TextLine(_("Right: {seats}", seats=seats), 0.05, drawing.GOOD),) if seats else ()
-
-
 def _covered(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
     covered = phase.restoring.observation.covered
     return (
