@@ -3,9 +3,9 @@
 Readings are stored apart and never changed. What two people agree on counts; where they differ an arbiter decides.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol, TypeVar
+from typing import Final, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -16,8 +16,8 @@ from broker.protocol import SEATS, RulerRole
 from broker.rules import RuleError
 from broker.rulings import PlayKey, RulingAuthor
 from broker.rulings.paper import PAPER_REASON, KeyedSheet, PaperSheet, SheetResult, sheet_of, take_sheets
-from broker.rulings.service import RulingService
 from broker.web.rulings.audited import RULING_NOTED
+from broker.web.services import ScorerThread
 
 Verdict = Literal["first", "agrees", "differs"]
 
@@ -144,17 +144,6 @@ def _keying(row: tuple[object, ...]) -> Keying:
 
 LONGEST_REASON: Final = 200
 
-T = TypeVar("T")
-
-
-class KeyingThread(Protocol):
-    """What is needed of the scorer: its rulings, on its own thread."""
-
-    rulings: RulingService
-
-    def ask(self, work: Callable[[], T]) -> T:
-        """Have something done by the scorer's thread, and wait for it."""
-
 
 @dataclass(frozen=True, slots=True)
 class WaitingSheet:
@@ -196,7 +185,7 @@ def author_of(account: Account) -> RulingAuthor:
 class DoubleKeying:
     """The readings of one event's sheets."""
 
-    def __init__(self, event: Event, scorer: KeyingThread, auth: Authentication) -> None:
+    def __init__(self, event: Event, scorer: ScorerThread, auth: Authentication) -> None:
         self._event, self._scorer, self._auth = event, scorer, auth
         self._keyings = Keyings(auth.store)
 
@@ -332,7 +321,7 @@ class DoubleKeying:
 
 
 def take_noted(
-    scorer: KeyingThread, sheets: Sequence[PaperSheet], author: RulingAuthor, reason: str
+    scorer: ScorerThread, sheets: Sequence[PaperSheet], author: RulingAuthor, reason: str
 ) -> tuple[list[SheetResult], list[str]]:
     """Take sheets on the scorer's thread; return what became of them, and the ids of the rulings to be noted."""
 

@@ -39,10 +39,8 @@ from broker.scorer.view import ViewFeed
 from broker.web import (
     Access,
     DeskError,
-    FeaturePages,
     Form,
     FormMalformed,
-    MenuEntry,
     client_address,
     read_form,
     render_page,
@@ -50,8 +48,9 @@ from broker.web import (
     typed_fields,
     visitor_of,
 )
-from broker.web.paper.keying import DoubleKeying, KeyingThread, Settlement, author_of, take_noted
+from broker.web.paper.keying import DoubleKeying, Settlement, author_of, take_noted
 from broker.web.rulings.audited import RULING_NOTED
+from broker.web.services import ScorerThread
 
 WHO: Final = "rule"
 LARGEST: Final = 2**20
@@ -59,17 +58,11 @@ SHOWN: Final = 200
 FIELDS: Final = (*NEEDED, *OPTIONAL)
 
 
-def paper_pages(event: Event, deals: Sequence[DealRecord], scorer: KeyingThread) -> FeaturePages:
-    """Return the desk the page of paper sheets."""
-    page = (MenuEntry("/paper", N_("Paper"), WHO),)
-    return FeaturePages(lambda access, feed: PaperPage(access, feed, event, deals, scorer).routes(), page)
-
-
 class PaperPage:
     """Answers arbiters; blank sheets are the organiser's to print, too."""
 
     def __init__(
-        self, access: Access, feed: ViewFeed, event: Event, deals: Sequence[DealRecord], scorer: KeyingThread
+        self, access: Access, feed: ViewFeed, event: Event, deals: Sequence[DealRecord], scorer: ScorerThread
     ) -> None:
         self._access, self._feed, self._event, self._scorer = access, feed, event, scorer
         self._deals = {deal.number: deal for deal in deals}

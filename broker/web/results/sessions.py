@@ -11,7 +11,6 @@ from starlette.routing import Route
 
 from broker.event import Event, RiichiBooking, SessionKey
 from broker.export.session_sheet import SessionSheet, make_session_sheet, session_pdf
-from broker.i18n import N_
 from broker.people import Right
 from broker.protocol import SEATS, RiichiRecorded, RiichiStanding
 from broker.rules import RuleError
@@ -19,11 +18,9 @@ from broker.rules.riichi import begin_session, event_from_message, play_session
 from broker.scorer.riichi_sessions import RiichiSessions
 from broker.web import (
     Access,
-    FeaturePages,
     HtmlTranslator,
     LivePage,
     LivePages,
-    MenuEntry,
     Pagination,
     Visitor,
     translator_for,
@@ -98,19 +95,13 @@ def _sheet(event: Event, booking: RiichiBooking, told: Sequence[RiichiRecorded],
 
 
 WHO: Final[Right] = "see_room"
+SESSIONS_PATH: Final = "/riichi"
 
 SHOWN_HANDS: Final = 5
 """Of each session, the newest; the others are shown on request."""
 
 SESSIONS: Final = 20
 """On a page: each is half a screen high on a laptop, and a whole one on a phone."""
-
-
-def sessions_pages(events: Callable[[], Event], sessions: RiichiSessions) -> FeaturePages:
-    """Return the desk its page of sessions; no way leads there in an event that has none. `events`: as it is now."""
-    ways = (MenuEntry("/riichi", N_("Riichi"), WHO),) if events().riichi else ()
-    page = SessionsPage(events, SessionsNow(events, sessions))
-    return FeaturePages(lambda access, _feed: page.files(access), ways, page.routes)
 
 
 class SessionsPage:
@@ -121,7 +112,7 @@ class SessionsPage:
 
     def routes(self, live: LivePages) -> Sequence[Route]:
         """Return the routes of the page."""
-        return live.routes("/riichi", self.show, WHO)
+        return live.routes(SESSIONS_PATH, self.show, WHO)
 
     def files(self, access: Access) -> Sequence[Route]:
         """Return the routes of what is printed."""

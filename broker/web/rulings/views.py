@@ -25,12 +25,9 @@ from broker.rulings.service import RulingService
 from broker.scorer.snapshot import Snapshot
 from broker.scorer.tables import VISIT_KINDS, Visit
 from broker.web import (
-    RULINGS_PATH,
     Access,
     DeskError,
-    FeaturePages,
     Form,
-    MenuEntry,
     Pagination,
     as_ranges,
     client_address,
@@ -65,18 +62,6 @@ SUBJECTS: Final = {"deadline": DEADLINE, "substitute": WHO_PLAYS, "withdrawn": W
 """What rulings of the event are about, where two arbiters may not rule on it at once."""
 REFUSALS: Final = (Refused, ScorerError, PeopleError, DeskError)
 BYTE_ORDER_MARK: Final = "\ufeff"
-
-
-def rulings_pages(rulings: AuditedRulings) -> FeaturePages:
-    """Return the desk its pages of rulings, and the audit log the notes that it lacks."""
-    rulings.note_missing()
-
-    def routes(access: Access, _feed: object) -> Sequence[Route]:
-        return [*RulingsPage(access, rulings).routes(), *WhatIfPage(access, rulings).routes()]
-
-    return FeaturePages(
-        routes, (MenuEntry(RULINGS_PATH, N_("Rulings"), "see_room"), MenuEntry("/what-if", N_("What if"), "see_room"))
-    )
 
 
 class RulingsPage:

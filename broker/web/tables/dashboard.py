@@ -27,7 +27,6 @@ from broker.web import (
     EVENT_STREAM,
     Access,
     AlertGone,
-    AttendedThread,
     DeskError,
     EncodeView,
     EventStreams,
@@ -54,6 +53,7 @@ from broker.web import (
     translators,
     visitor_of,
 )
+from broker.web.services import ScorerThread
 
 BYTE_ORDER_MARK: Final = "\ufeff"
 """Without it Excel garbles Chinese names."""
@@ -306,7 +306,7 @@ LONGEST_KEPT: Final = 64
 class CallsPage:
     """Answers arbiters."""
 
-    def __init__(self, access: Access, scorer: AttendedThread, auth: Authentication, feed: ViewFeed) -> None:
+    def __init__(self, access: Access, scorer: ScorerThread, auth: Authentication, feed: ViewFeed) -> None:
         self._access, self._scorer, self._auth, self._feed = access, scorer, auth, feed
 
     def routes(self) -> Sequence[Route]:

@@ -229,12 +229,12 @@ def test_a_note_that_was_lost_with_the_machine_is_written_at_the_next_start(desk
     with logged_in(desk.server, "table_arbiter") as client:
         publish(client, opened(client, f"/rulings/new?play={PLAY}&kind=void"))
     count = len(list(desk.auth.audit.entries()))
-    desk.bench.note_missing()
+    desk.rulings.note_missing()
     assert len(list(desk.auth.audit.entries())) == count
     with desk.auth.store.commit() as sql:
         sql.execute("DROP TRIGGER audit_is_never_shortened")
         sql.execute("DELETE FROM audit WHERE action = ?", (RULING_NOTED,))
-    desk.bench.note_missing()
+    desk.rulings.note_missing()
     assert [entry.who for entry in desk.auth.audit.entries() if entry.action == RULING_NOTED] == ["table_arbiter"]
 
 
