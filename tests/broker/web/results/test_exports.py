@@ -94,7 +94,7 @@ def test_who_asks_while_a_file_is_written_is_told_to_ask_again_and_holds_up_nobo
         go.wait(10)
         return open_stored_event(folder)
 
-    monkeypatch.setattr(exports, "open_stored", slowly)
+    monkeypatch.setattr(exports, "open_stored_event", slowly)
     with logged_in(over, "display") as client, ThreadPoolExecutor(1) as other:
         first = other.submit(client.get, "/exports/results.csv")
         assert begun.wait(10)

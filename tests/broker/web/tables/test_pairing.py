@@ -218,16 +218,16 @@ def test_a_password_that_cannot_be_read_is_told_and_the_device_gets_nothing(tmp_
 @pytest.fixture
 def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make keys in no time: what they cost is another file's law."""
-    monkeypatch.setattr(pairing_codes, "keys_of", keys_of_cheap)
+    monkeypatch.setattr(pairing_codes, "derive_keys", cheap_keys)
 
 
-def keys_of_cheap(code: str, seen: str, _salt: str) -> PairingKeys:
+def cheap_keys(code: str, seen: str, _salt: str) -> PairingKeys:
     return PairingKeys((code + seen).encode().hex().ljust(64, "0")[:64], code.encode())
 
 
 def asking(code: str, machine: str = "pi") -> PairingRequest:
     """Return what a device says that has this code."""
-    return PairingRequest(proof=keys_of_cheap(code, "", SALT).proof, machine=machine, salt=SALT)
+    return PairingRequest(proof=cheap_keys(code, "", SALT).proof, machine=machine, salt=SALT)
 
 
 @pytest.mark.usefixtures("cheap")
@@ -309,7 +309,7 @@ def test_a_code_that_is_withdrawn_while_a_device_proves_it_is_over(monkeypatch: 
 
     def slow(code: str, seen: str, salt: str) -> PairingKeys:
         codes.withdraw(1)
-        return keys_of_cheap(code, seen, salt)
+        return cheap_keys(code, seen, salt)
 
     monkeypatch.setattr(pairing_codes, "keys_of", slow)
     with pytest.raises(PairingOver):
