@@ -43,8 +43,11 @@ from broker.web.tables.pairing import PairingPage
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 
-STATIC_PACKAGES: Final = ("broker.web", "broker.web.tables", "broker.web.results", "broker.web.rulings")
-"""Each has a folder `static`: that of the frame, and those of the features."""
+STATIC_PACKAGES: Final = (
+    "broker.web",
+    *(f"broker.web.{feature}" for feature in ("tables", "results", "rulings", "setup", "paper")),
+)
+"""Each has a folder `static`: the frame's, and those of the features."""
 
 
 def create_app(

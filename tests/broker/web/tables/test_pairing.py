@@ -311,7 +311,7 @@ def test_a_code_that_is_withdrawn_while_a_device_proves_it_is_over(monkeypatch: 
         codes.withdraw(1)
         return cheap_keys(code, seen, salt)
 
-    monkeypatch.setattr(pairing_codes, "keys_of", slow)
+    monkeypatch.setattr(pairing_codes, "derive_keys", slow)
     with pytest.raises(PairingOver):
         codes.take(asking(opened.code), HERE, 1, str)
 
