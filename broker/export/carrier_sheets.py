@@ -116,7 +116,9 @@ FORM: Final = 12
 def carrier_sheet_pdf(layout: CarrierLayout, language: str) -> bytes:
     """Return the sheet as PDF; the same layout gives the same bytes."""
     _ = Translator(language)
-    return _pdf([layout], f"{layout.title}: {_('Deal {number}', number=layout.deal)}", language)
+    return _pdf(
+        [layout], _("{what}: {value}", what=layout.title, value=_("Deal {number}", number=layout.deal)), language
+    )
 
 
 def carrier_sheets_pdf(layouts: Sequence[CarrierLayout], language: str) -> bytes:

@@ -68,6 +68,8 @@ def read(language: str) -> Catalog:
 
 def written(catalogue: Catalog) -> bytes:
     """Return a catalogue as its file has it: without times, so that nothing changes where no text does."""
+    for message in catalogue:
+        message.flags.discard("python-format")  # Babel takes `100 %: actual size` for one; ours have braces
     file = io.BytesIO()
     write_po(
         file, catalogue, width=120, sort_by_file=True, include_lineno=False, omit_header=False, ignore_obsolete=True
