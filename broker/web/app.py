@@ -163,7 +163,7 @@ def _scorer_routes(feed: ViewFeed, services: Services, access: Access, live: Liv
     if services.scorer is None:
         return
     scorer, room = services.scorer, services.scorer.rulings.room
-    sessions = SessionsPage(lambda: room.event, SessionsNow(lambda: room.event, scorer.sessions))
+    sessions = SessionsPage(lambda: room.event, SessionsNow(lambda: room.event, room.riichi))
     yield from (*sessions.routes(live), *sessions.files(access))
     if services.deals:
         yield from PaperPage(access, feed, room.planned, services.deals, scorer).routes()

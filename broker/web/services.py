@@ -11,7 +11,6 @@ from broker.rulings.service import RulingService
 from broker.scorer.attendance import Attendance
 from broker.scorer.devices import ServingDevices
 from broker.scorer.publisher import WireLog
-from broker.scorer.riichi_sessions import RiichiSessions
 from broker.web.embargo import SnapshotSource
 from broker.web.tables.orders import OrderDesk
 from broker.web.tables.pairing import PairingService
@@ -26,7 +25,6 @@ class ScorerThread(Protocol):
     """Which arbiter goes to a call, and who has seen an alert."""
     devices: ServingDevices
     rulings: RulingService
-    sessions: RiichiSessions
 
     def ask(self, work: Callable[[], T]) -> T:
         """Run `work` on the scorer's thread between two batches, and return its result. Raises ScorerBusy."""

@@ -84,11 +84,13 @@ class SessionsNow:
         return kept
 
 
-def _sheet(event: Event, booking: RiichiBooking, told: Sequence[RiichiRecorded], language: str) -> SessionSheet | None:
+def _sheet(
+    event: Event, booking: RiichiBooking, messages: Sequence[RiichiRecorded], language: str
+) -> SessionSheet | None:
     rules = event.session_rules(booking)
     names = [event.players[booking.players[seat]].name for seat in SEATS]
     try:
-        entries = play_session((event_from_message(fact.event) for fact in told), rules)
+        entries = play_session((event_from_message(fact.event) for fact in messages), rules)
     except RuleError:
         return None
     return make_session_sheet(f"{booking.table} – {booking.round}", begin_session(rules), entries, names, language)
@@ -121,10 +123,10 @@ class SessionsPage:
     def show(self, request: Request, _visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show a page of sessions: of each the scores, the round, what lies on the table, the hands."""
         event = self._events()
-        leaf = Pagination.at(request.query_params.get("page", ""), len(self._sessions), SESSIONS)
-        sessions = self._sessions.some(leaf.lines(SESSIONS), _.language)
-        values = {"sessions": sessions, "players": event.players, "shown_hands": SHOWN_HANDS, "leaf": leaf}
-        key = (leaf, event, tuple(one.entries for one in sessions))
+        pagination = Pagination.at(request.query_params.get("page", ""), len(self._sessions), SESSIONS)
+        sessions = self._sessions.some(pagination.lines(SESSIONS), _.language)
+        values = {"sessions": sessions, "players": event.players, "shown_hands": SHOWN_HANDS, "pagination": pagination}
+        key = (pagination, event, tuple(one.entries for one in sessions))
         return LivePage("riichi.html", _("Riichi"), values, key)
 
     async def printed(self, request: Request) -> Response:

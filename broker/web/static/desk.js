@@ -133,13 +133,13 @@ function hold(html) {
 }
 
 function tellHeld() {
-  const said = held.dataset;
+  const texts = held.dataset;
   const calls = [...fresh.values()].filter(Boolean).length;
   const others = fresh.size - calls;
-  const parts = [said.since.replace("#", clock(heldSince, false))];
-  if (calls) parts.push(said.calls.replace("#", String(calls)));
-  if (others) parts.push(said.new.replace("#", String(others)));
-  if (!fresh.size) parts.push(waiting ? said.changed : said.nothing);
+  const parts = [texts.since.replace("#", clock(heldSince, false))];
+  if (calls) parts.push(texts.calls.replace("#", String(calls)));
+  if (others) parts.push(texts.new.replace("#", String(others)));
+  if (!fresh.size) parts.push(waiting ? texts.changed : texts.nothing);
   put(held.querySelector("p"), parts.join(" · "));
   held.classList.toggle("urgent", calls > 0);
 }
@@ -153,23 +153,23 @@ async function attend(event) {
   const body = new URLSearchParams(new FormData(form));
   body.set(button.name, button.value);
   button.disabled = true; // until it is shown anew
-  tell("");
+  showRefusal("");
   try {
     const headers = { Accept: "text/html" };
     const answer = await fetch(form.action, { method: "POST", body, headers, redirect: "manual" });
     if (answer.type === "opaqueredirect") return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    tell(page.querySelector("#problem")?.textContent.trim() ?? String(answer.status));
+    showRefusal(page.querySelector("#problem")?.textContent.trim() ?? String(answer.status));
   } catch {
-    tell(document.getElementById("lost").textContent);
+    showRefusal(document.getElementById("lost").textContent);
   }
   button.disabled = false;
 }
 
-function tell(text) {
-  const told = document.getElementById("told");
-  told.textContent = text;
-  told.hidden = !text;
+function showRefusal(text) {
+  const banner = document.getElementById("refused");
+  banner.textContent = text;
+  banner.hidden = !text;
 }
 
 function connect() {

@@ -1,6 +1,11 @@
 // Change what is on the page into a new rendering of it, touching only what differs: the same elements stay, with their
 // focus, selection and scrolling. `data-key` names an element among its siblings. An empty element with `data-same`
 // stands for the one with its key that is on the page already: the server sends each element once (live.py).
+//
+// Why not idiomorph or htmx: on the page of a hall of 1,000 tables (7,500 elements; Chromium slowed sixfold, about a
+// phone) one result takes 72 ms here, 234 ms with idiomorph 0.8.0 given the same stubs, and 430 ms as a swap of htmx
+// 2.0.11. htmx, its SSE extension and idiomorph are 66 KB beside the 4 KB of this file, and the line's watchdog, the
+// waits between attempts, the end of a session and a page that is held still would all have to stay in desk.js.
 
 const keyOf = (node) => (node.nodeType === Node.ELEMENT_NODE ? node.getAttribute("data-key") : null);
 const isSame = (node) => node.nodeType === Node.ELEMENT_NODE && node.hasAttribute("data-same");

@@ -81,7 +81,7 @@ SAID = {
 
 def said(page: str) -> list[tuple[str, str, str]]:
     """Return every ruling that a page tells: what was decided, how it was, how it is now."""
-    parts = re.split(r'(?=<p class="what">)|(?=<dl class="told">)', page)
+    parts = re.split(r'(?=<p class="what">)|(?=<dl class="before-after">)', page)
     what, found = "", []
     for part in parts:
         if part.startswith("<p"):
