@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from broker import output
 from broker.event import UNKNOWN_ORIGIN, Origin, PlayColumns
+from broker.files import write_file
 from broker.output import decimal
 from broker.protocol import Imp, Standing
 from broker.scorer.snapshot import Snapshot
@@ -206,7 +207,4 @@ def write_standings_csv(
 
     Nobody waits for the disk: it is made from the store, and anew at every start. On a busy disk that takes a second.
     """
-    beside = path.with_suffix(".csv.new")
-    with beside.open("w", encoding="utf-8", newline="") as file:
-        file.write(standings_csv(standings, origin_of))
-    beside.replace(path)
+    write_file(path, standings_csv(standings, origin_of).encode(), durable=False)
