@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from broker.event import Event, RiichiBooking, SessionKey
 from broker.export.session_sheet import SessionSheet, make_session_sheet, session_pdf
+from broker.i18n import N_
 from broker.people import Right
 from broker.protocol import SEATS, RiichiRecorded, RiichiStanding
 from broker.rules import RuleError
