@@ -39,7 +39,7 @@ from broker.scorer.view import DashboardView, ViewFeed
 from broker.store import has_started
 from broker.web import DeskError
 from broker.web.server import PORT, DeskServer, is_loopback
-from broker.web.setup import views
+from broker.web.services import Services
 
 
 def plan_corrections(folder: Path) -> list[Finding]:
@@ -313,9 +313,14 @@ def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[st
     auth = Authentication(folder)
     try:
         tls = desk_tls(folder, None, None) if (folder / DESK_CERTIFICATE).exists() else None
-        features = (views.setup_pages(folder, first=True),)
         server = DeskServer(
-            empty_view_feed(), desk_host, desk_port, hosts=desk_name, auth=auth, tls=tls, features=features
+            empty_view_feed(),
+            desk_host,
+            desk_port,
+            hosts=desk_name,
+            auth=auth,
+            tls=tls,
+            services=Services(folder=folder),
         )
         with server:
             click.echo(f"Set-up: {server.url}setup")
@@ -328,7 +333,7 @@ def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[st
 
 
 def empty_view_feed() -> ViewFeed:
-    """Return the picture of a room that there is not yet."""
+    """Return an empty view, for use before an event exists."""
     nothing = DashboardView(
         0,
         "",
