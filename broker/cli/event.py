@@ -10,7 +10,6 @@ from typing import get_args
 
 import click
 import msgspec
-import tomli_w
 from click.core import ParameterSource
 from msgspec.structs import replace
 
@@ -19,7 +18,7 @@ from broker.cli.deals import deal_new
 from broker.cli.movement import movement_new as new_movement
 from broker.cli.scorer import DESK_CERTIFICATE, PORTS, desk_tls, show_first_link
 from broker.errors import ScorerError, StoreError
-from broker.event import EVENT, PLAYERS, Keying, Plan, open_event, read_deals, read_plan
+from broker.event import EVENT, PLAYERS, Keying, Plan, open_event, read_deals, read_plan, write_plan
 from broker.event.deals import DEFAULT_WINDS
 from broker.event.movement import summary
 from broker.event.movement.files import check_teams_of_four, team_by_team
@@ -40,7 +39,7 @@ from broker.scorer.view import DashboardView, ViewFeed
 from broker.store import has_started
 from broker.web import DeskError
 from broker.web.server import PORT, DeskServer, is_loopback
-from broker.web.setup import views
+from broker.web.services import Services
 
 
 def plan_corrections(folder: Path) -> list[Finding]:
@@ -158,7 +157,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
     rounds, alone = _agreed(ctx, plan, rounds)
     plan = replace(plan, uncompared=alone)
     folder.mkdir(parents=True, exist_ok=True)
-    write_private(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(plan)).encode())
+    write_plan(folder, plan)
     write_private(folder / PLAYERS, players_csv(players).encode())
     ctx.invoke(new_movement, rounds=rounds, event=folder)
     made = read_plan(folder)
@@ -314,9 +313,14 @@ def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[st
     auth = Authentication(folder)
     try:
         tls = desk_tls(folder, None, None) if (folder / DESK_CERTIFICATE).exists() else None
-        features = (views.setup_pages(folder, first=True),)
         server = DeskServer(
-            empty_view_feed(), desk_host, desk_port, hosts=desk_name, auth=auth, tls=tls, features=features
+            empty_view_feed(),
+            desk_host,
+            desk_port,
+            hosts=desk_name,
+            auth=auth,
+            tls=tls,
+            services=Services(folder=folder),
         )
         with server:
             click.echo(f"Set-up: {server.url}setup")
@@ -329,7 +333,7 @@ def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[st
 
 
 def empty_view_feed() -> ViewFeed:
-    """Return the picture of a room that there is not yet."""
+    """Return an empty view, for use before an event exists."""
     nothing = DashboardView(
         0,
         "",

@@ -22,8 +22,6 @@ from broker.scorer.view import ViewFeed
 from broker.web import (
     Access,
     ExportsBusy,
-    FeaturePages,
-    MenuEntry,
     NotAllowed,
     PageUnknown,
     Visitor,
@@ -41,12 +39,6 @@ BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 WITHOUT_EMBARGO: Final = frozenset({"ema.csv"})
 """Files in which nothing is left out: what they have, they have at the end."""
-
-
-def exports_pages(folder: Path, event: Event) -> FeaturePages:
-    """Return the desk the exports of the event in `folder`."""
-    way = MenuEntry("/exports", N_("Exports"), WHO)
-    return FeaturePages(lambda access, feed: ExportsPage(access, feed, folder, event).routes(), (way,))
 
 
 WHO: Final = "see_public"

@@ -12,7 +12,19 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.errors import BadEvent
-from broker.event import DEALS, EVENT, PROFILE, SETS, DealRecord, Event, Plan, Registry, open_event, save_event
+from broker.event import (
+    DEALS,
+    EVENT,
+    MOVEMENT,
+    PROFILE,
+    SETS,
+    DealRecord,
+    Event,
+    Plan,
+    Registry,
+    open_event,
+    save_event,
+)
 from broker.protocol import SEATS, Assignment, Player, Session, decode_on_topic
 from broker.rules import FULL_SET, KINDS, Profile, form_hash, mcr_folder
 from broker.scorer.publisher import MessageBuilder, Outgoing, table_plan
@@ -48,7 +60,7 @@ def test_names_may_be_in_any_script(tmp_path: Path) -> None:
 
 def test_faces_and_sets_are_readable_by_their_owner_alone(tmp_path: Path) -> None:
     save_event(tmp_path, plan(), deals(), registry())
-    assert {path.name: oct(mode(path)) for path in tmp_path.iterdir() if path.name != EVENT} == {
+    assert {path.name: oct(mode(path)) for path in tmp_path.iterdir() if path.name not in {EVENT, MOVEMENT}} == {
         DEALS: "0o600",
         SETS: "0o600",
     }

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from broker.web import Services
 from broker.web.server import DeskServer
+from broker.web.services import Services
 from tests.broker.scorer.hall import Hall
 from tests.broker.scorer.small import fact, result, state, whole_event
 

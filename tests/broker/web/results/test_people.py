@@ -13,8 +13,8 @@ from broker.protocol import LogMessage, Substitute, Undo, receipt_code
 from broker.scorer.sheets import player_sheet
 from broker.scorer.snapshot import Embargo
 from broker.scorer.standings import standings_table
-from broker.web import Services
 from broker.web.app import create_app
+from broker.web.services import Services
 from tests import event_loop
 from tests.broker.rulings.ruled import HEAD, draft
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal

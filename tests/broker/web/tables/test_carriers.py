@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from broker.event import Event
 from broker.protocol import Correct, DealPlayed, LogMessage, PublicState, Session, TableState, Undo, Void
-from broker.web import Services
 from broker.web.server import DeskServer
+from broker.web.services import Services
 from broker.web.tables.carriers import REST, CarriersNow, carrying, progress_of, session_of_round
 from tests.broker.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer import small
