@@ -233,7 +233,7 @@ def event_sheets(
     stored = open_stored_event(folder) if has_started(folder) else None
     event = stored.event if stored else open_event(folder)
     deals = {deal.number: deal for deal in read_deals(folder)}
-    known = stored.room.moment().stand_ins if stored else ()
+    known = stored.room.snapshot().stand_ins if stored else ()
     made = blank_sheets(event, deals, tables=tables, rounds=rounds, stand_ins=known)
     deliver(blank_sheets_pdf(refuse_none_or_many(made), language), output, source=folder, force=force)
 

@@ -264,7 +264,7 @@ def _missing(stored: StoredEvent) -> str:
     """Say of standings that are not final what they wait for."""
     if not stored.room.final:
         return f"{stored.room.plays_in} of {len(stored.event.plan.plays)} plays have their result"
-    if stored.room.moment().doubles:
+    if stored.room.snapshot().doubles:
         return "a play counts twice for some of its players, until an arbiter has ruled on it"
     return "the correction period runs"
 

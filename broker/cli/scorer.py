@@ -141,7 +141,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                         desk_names_for_tables(desk_host, desk_name),
                     ),
                 ),
-                services=Services(lambda: work.moment, work.wire, open_public=public, attends=work),
+                services=Services(lambda: work.snapshot, work.wire, open_public=public, attends=work),
             )
             desk = running.enter_context(page)
             click.echo(f"Desk: {desk.url}")
@@ -177,7 +177,7 @@ def _features(folder: Path, event: Event, work: Scorer, auth: Authentication) ->
     return (
         devices.devices_pages(work, auth),
         views.rulings_pages(rulings),
-        sessions.sessions_pages(lambda: rulings.event, work.sessions),
+        sessions.sessions_pages(lambda: rulings.event, work.state.tables.sessions),
         paper_pages(event, read_deals(folder), work),
         exports.exports_pages(folder, event),
         setup_pages(folder, rulings=rulings),
@@ -210,7 +210,7 @@ def _backup(
         pause_s=wishes.backup_every * 60,
         keep=wishes.backup_keep,
         clock=_wall_clock,
-        tell=work.hear_of_backup,
+        tell=work.report_backup,
         further=(copy_people,),
         urgent=ClosedAccounts(auth.store).news,
     )

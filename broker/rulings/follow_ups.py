@@ -56,7 +56,7 @@ def follow_ups(event: Event, room: EventState) -> tuple[FollowUp, ...]:
     wrong = room.out_of_place()
     spare = sorted({laid.planned for laid in wrong if laid.deal != laid.planned})
     known = _players_of(room, {laid.deal for laid in wrong} | set(spare))
-    found = [_played_again(one) for one in room.moment().doubles]
+    found = [_played_again(one) for one in room.snapshot().doubles]
     for deal in sorted({laid.deal for laid in wrong}):
         for key in room.plays_with(deal):
             laid = room.play(key)

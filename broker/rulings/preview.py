@@ -84,7 +84,7 @@ class RulingChanges:
         if root.play is not None:
             there = root.play in self._event.bookings
             entered = self._entered(root.play, entry)
-            return SubjectState(play=self._room.laid_by(root.play, book, entered=entered) if there else None)
+            return SubjectState(play=self._room.play_under(root.play, book, entered=entered) if there else None)
         said = root.decision
         if isinstance(said, Substitute | Withdrawn):
             return SubjectState(sits=self._sits(book, said))
@@ -247,11 +247,11 @@ def what_if(room: EventState, profile: Rules, players: Iterable[str], teams: dic
     Where the profile lets fewer win at once, of several winners the nearest in turn order is kept; a win that was worth
     too little there is a draw.
     """
-    listed, other = tuple(players), room.under(profile)
-    plays = [play for key in other.known() if (play := _recounted_play(other, key, profile))]
+    listed, other = tuple(players), room.with_rules(profile)
+    plays = [play for key in other.touched() if (play := _recounted_play(other, key, profile))]
     ledger = Ledger.of(plays, profile, listed).with_adjustments(other.adjustments())
     of_teams = TeamState(teams, profile)
-    of_teams.follow(ledger, sorted({play.deal for play in plays}), room.complete)
+    of_teams.update(ledger, sorted({play.deal for play in plays}), room.complete)
     return WhatIf(
         profile=profile,
         players=standing_changes(room.standings(), standings.player_standings(ledger)),

@@ -28,14 +28,14 @@ T = TypeVar("T", bound=Struct)
 
 
 class GoingToCall(Struct, frozen=True):
-    """That somebody goes to the call that a table opened at a moment (ms since 1970); None: that was not heard yet."""
+    """That somebody goes to the call that a table opened at a time (ms since 1970); None: not known yet."""
 
     by: Attending
     call: int | None
 
 
 class SeenMark(Struct, frozen=True):
-    """That somebody has seen an alert of one kind, up to the one of a moment (ms since 1970)."""
+    """That somebody has seen the alerts of one kind up to a time (ms since 1970)."""
 
     by: Attending
     upto: int
@@ -47,10 +47,10 @@ def alert_key(alert: AlertView) -> str:
 
 
 class Attendance:
-    """On the scorer's thread alone. `clock` gives ms since 1970; `tell` is told the tables of which it is news."""
+    """On the scorer's thread alone. `clock` gives ms since 1970; `changed` is called with the tables concerned."""
 
-    def __init__(self, journal: Journal, clock: Callable[[], int], tell: Callable[[set[int]], None]) -> None:
-        self._journal, self._clock, self._tell = journal, clock, tell
+    def __init__(self, journal: Journal, clock: Callable[[], int], changed: Callable[[set[int]], None]) -> None:
+        self._journal, self._clock, self._changed = journal, clock, changed
         goes, seen = journal.remembered(GOING), journal.remembered(SEEN)
         self._goes = {int(table): found for table, text in goes.items() if (found := _read_kept(text, GoingToCall))}
         self._seen = {key: mark for key, text in seen.items() if (mark := _read_kept(text, SeenMark))}
@@ -59,12 +59,12 @@ class Attendance:
     # ---- calls ------------------------------------------------------------------------------
 
     def call(self, table: int, since: int | None) -> Attending | None:
-        """Return who goes to a table's call; `since` when it was opened, None where that was not heard."""
+        """Return who goes to a table's call; `since` when it was opened, None where that is not known."""
         found = self._goes.get(table)
         if found is None:
             return None
-        heard_since = found.call is None and since is not None and since <= found.by.at
-        return found.by if found.call == since or heard_since else None
+        opened_before = found.call is None and since is not None and since <= found.by.at
+        return found.by if found.call == since or opened_before else None
 
     def comes(self, table: int, call: Since | None) -> bool:
         """Return whether an arbiter is on the way to this call of a table, if there is one."""
@@ -73,7 +73,7 @@ class Attendance:
     def go(self, table: int, since: int | None, seen: int, account: str, name: str) -> bool:
         """Let an arbiter go to a call. `seen`: the `at` of whom they saw go there, to take over; 0: nobody.
 
-        Give whether that is news. Raises CallAttended where another one goes by now.
+        Return whether that is news. Raises CallAttended where another one goes by now.
         """
         before = self.call(table, since)
         if before and before.account == account:
@@ -95,7 +95,7 @@ class Attendance:
         self._keep(table, None)
         return True
 
-    def hear(self, message: LogMessage) -> None:
+    def apply(self, message: LogMessage) -> None:
         """Forget who went to a call that is over. By a clock that is behind a later one could seem the same."""
         if isinstance(message.fact, Call) and not message.fact.open and message.table in self._goes:
             self._keep(message.table, None)
@@ -111,7 +111,7 @@ class Attendance:
         self._goes.pop(table, None)
         if goes:
             self._goes[table] = goes
-        self._tell({table})
+        self._changed({table})
 
     # ---- alerts -----------------------------------------------------------------------------
 
@@ -124,10 +124,10 @@ class Attendance:
     def see(self, alert: AlertView, account: str, name: str) -> bool:
         """Note that somebody has seen an alert, and those of its kind before it; the first who has is named.
 
-        Give whether that is news.
+        Return whether that is news.
         """
-        had = self._seen.get(alert_key(alert))
-        if had is not None and had.upto >= alert.at:
+        mark = self._seen.get(alert_key(alert))
+        if mark is not None and mark.upto >= alert.at:
             return False
         self._note(alert_key(alert), SeenMark(Attending(account, name, self._clock()), alert.at))
         return True
@@ -146,7 +146,7 @@ class Attendance:
         if mark:
             self._seen[key] = mark
         self._shown = ((), ())
-        self._tell(set())
+        self._changed(set())
 
     def _with_who(self, alert: AlertView) -> AlertView:
         mark = self._seen.get(alert_key(alert))

@@ -66,7 +66,7 @@ class PublicViews:
         if not isinstance(view.plays, Arrivals):  # a view that no scorer has made
             plays = tuple(play for play in view.plays if not play.provisional)
             return plays, _standings(view, plays)
-        open_part, kept = self._embargo.open_part(view.plays.moment), self._kept
+        open_part, kept = self._embargo.open_part(view.plays.snapshot), self._kept
         if kept is None or kept[0] is not open_part:
             kept = self._kept = open_part, view.plays.of_complete_deals()
         return kept[1], open_part.standings

@@ -20,7 +20,7 @@ T = TypeVar("T")
 class AttendedThread(Protocol):
     """What is needed of a scorer."""
 
-    attended: Attendance
+    attendance: Attendance
 
     def ask(self, work: Callable[[], T]) -> T:
         """Have something done between two batches. Raises ScorerBusy."""

@@ -128,7 +128,7 @@ class PaperPage:
 
     def _stand_ins(self) -> Sequence[StandIn]:
         try:
-            return self._scorer.ask(lambda: self._scorer.rulings.room.moment().stand_ins)
+            return self._scorer.ask(lambda: self._scorer.rulings.room.snapshot().stand_ins)
         except ScorerError as problem:
             raise RuleError(problem.code, str(problem)) from None
 

@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from broker.errors import ScorerError
 from broker.people import Authentication, PeopleError
-from broker.scorer.devices import ID_SHOWN, ServingDevices
+from broker.scorer.devices import ID_SHOWN, Devices
 from broker.scorer.view import ViewFeed
 from broker.web import Access, DeskError, FeaturePages, Form, client_address, read_form, render_page, visitor_of
 from broker.web.tables.orders import LONGEST_REASON, read_reason
@@ -24,7 +24,7 @@ T = TypeVar("T")
 class DevicesThread(Protocol):
     """What is needed of a scorer."""
 
-    devices: ServingDevices
+    devices: Devices
 
     def ask(self, work: Callable[[], T]) -> T:
         """Have something done between two batches. Raises ScorerBusy."""

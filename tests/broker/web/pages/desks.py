@@ -95,7 +95,7 @@ class Whole:
             self.auth, BrokerForTables(event.name, folder / "credentials.json", 1883, "10.0.0.2"), PairingCodes("")
         )
         self.features = (*_features(folder, event, self.scorer, self.auth), pairing)
-        self.services = Services(lambda: self.scorer.moment, self.scorer.wire, lambda: NOW, attends=self.scorer)
+        self.services = Services(lambda: self.scorer.snapshot, self.scorer.wire, lambda: NOW, attends=self.scorer)
         self.server = DeskServer(
             self.scorer.feed, port=0, auth=self.auth, orders=self.orders, features=self.features, services=self.services
         )
@@ -133,7 +133,7 @@ def whole(
     thread.start()
     try:
         if connected:
-            made.scorer._queue.put(LinkChanged(up=True))
+            made.scorer._inbox.put(LinkChanged(up=True))
         with made.server:
             yield made
     finally:
@@ -196,7 +196,7 @@ def busy(folder: Path) -> Iterator[DeskServer]:
             lambda: give(draft(room, replace(correction, replaces=room.play((3, 2)).source), (3, 2)), HEAD),
         ):
             made.scorer.ask(ruling)
-        attended, now = made.scorer.attended, made.scorer.feed.current
+        attended, now = made.scorer.attendance, made.scorer.feed.current
         made.scorer.ask(lambda: attended.go(2, now.tables[1].calling_since, 0, "table_arbiter", PEOPLE[1]))
         unverified = next(one for one in now.alerts if one.code == "unverified")
         made.scorer.ask(lambda: attended.see(unverified, "head_arbiter", PEOPLE[0]))

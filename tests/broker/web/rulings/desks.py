@@ -43,13 +43,13 @@ class Ruled:
         )
         self.scorer = Scorer(open_event(folder), self.journal, folder, lambda: self.now)
         self.bench = AuditedRulings(self.scorer, self.auth)
-        services = Services(lambda: self.scorer.moment, self.scorer.wire, attends=self.scorer)
+        services = Services(lambda: self.scorer.snapshot, self.scorer.wire, attends=self.scorer)
         self.server = DeskServer(
             self.scorer.feed,
             port=0,
             auth=self.auth,
             orders=OrderDesk(NAME, self.auth, Ear()),
-            features=(rulings_pages(self.bench), sessions(lambda: self.bench.event, self.scorer.sessions)),
+            features=(rulings_pages(self.bench), sessions(lambda: self.bench.event, self.scorer.state.tables.sessions)),
             services=services,
         )
 
