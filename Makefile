@@ -18,6 +18,8 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+MESSAGES := $(wildcard broker/locale/*/LC_MESSAGES/*.po)
+
 $(VENV)/ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 14) else "Homologue needs Python 3.11, 3.12 or 3.13; $(PYTHON) is " + sys.version.split()[0] + ". Say which one to take: make PYTHON=python3.13 ...")'
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Python's venv module is missing: sudo apt-get install python3-venv"; exit 1; }
@@ -34,8 +36,13 @@ $(MICROPYTHON): tests/firmware/micropython/package-lock.json
 	npm ci --prefix $(<D) --silent --no-audit --no-fund
 	@touch $@
 
+# What programs read; without it they read the catalogues themselves, which takes longer.
+broker/locale/%/LC_MESSAGES/homologue.mo: broker/locale/%/LC_MESSAGES/homologue.po $(VENV)/ready
+	$(BIN)/python -m broker.locale compile
+	@touch $(MESSAGES:.po=.mo)
+
 .PHONY: setup
-setup: $(VENV)/ready ## make .venv with the command `homologue` in it
+setup: $(VENV)/ready $(MESSAGES:.po=.mo) ## make .venv with the command `homologue` in it
 
 .PHONY: demo
 demo: setup ## play an event of 16 players on this machine (ONCE=1: end by itself)
@@ -91,11 +98,12 @@ cuts: setup ## kill a kiosk at every write and in every state, thousands of time
 	$(BIN)/python -m tests.kiosk.cuts $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED))
 
 .PHONY: lint
-lint: setup ## ruff, mypy and the import rules
+lint: setup ## ruff, mypy, the import rules and the catalogues of translations
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m broker.locale check
 
 .PHONY: format
 format: setup ## put the code into the project's format
@@ -112,6 +120,10 @@ docs: setup ## write anew the documents that are generated from the code
 	$(BIN)/python -m broker.cli.reference topics > docs/topics.md.new && mv docs/topics.md.new docs/topics.md
 	$(BIN)/python -m firmware.diagrams header > docs/wiring.svg.new && mv docs/wiring.svg.new docs/wiring.svg
 	$(BIN)/python -m firmware.diagrams box > docs/button-box.svg.new && mv docs/button-box.svg.new docs/button-box.svg
+
+.PHONY: messages
+messages: setup ## collect the texts of the code, and bring them into the catalogues of translations
+	$(BIN)/python -m broker.locale update
 
 .PHONY: screens
 screens: setup ## draw every screen of the kiosk, in every language and two sizes, onto contact sheets in docs/pictures

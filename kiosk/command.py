@@ -23,7 +23,8 @@ from kiosk.errors import JournalBroken, KioskError, NotPaired, PairingAsked
 from kiosk.journal import JournalOwner, TableJournal
 from kiosk.loop import LoopRound, run_program
 from kiosk.program import TableProgram
-from kiosk.screens import ScreenWindow, Translations, type_key
+from kiosk.screens import ScreenWindow, type_key
+from kiosk.screens.texts import translator
 from vision.errors import VisionError
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def serve(settings: KioskSettings, stop: threading.Event, picture: Path | None =
     with ExitStack() as opened:
         journal = TableJournal(settings.folder / "table.sqlite", JournalOwner(config.event, config.table))
         opened.callback(journal.close)
-        window = opened.enter_context(ScreenWindow(config.screen, Translations(config.language)))
+        window = opened.enter_context(ScreenWindow(config.screen, translator(config.language)))
         program = TableProgram(settings, journal)
         window.show(program.shown())  # before what takes long to load: somebody has switched this table on
         journal.lay_out()

@@ -7,12 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from broker.i18n import Translator
 from firmware.reports import SEATS, Lamp, Seat
 from kiosk.camera.observations import CameraTarget
 from kiosk.camera.thread import CameraThread
 from kiosk.errors import PairingAsked
 from kiosk.program import TableProgram
-from kiosk.screens import QUIT, ScreenView, ScreenWindow, Translations, cannot_serve, fault_sentences, tray_verdict
+from kiosk.screens import QUIT, ScreenView, ScreenWindow, cannot_serve, fault_sentences, tray_verdict
 from kiosk.table import Table, TrayProblem
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ log = logging.getLogger("homologue.kiosk")
 PAIR_KEY: Final = "p"
 """The key that asks for another pairing."""
 
-ENGLISH: Final = Translations("en")
+ENGLISH: Final = Translator("en")
 
 
 class LoopRound:

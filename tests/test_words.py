@@ -1,36 +1,21 @@
 """Words on which translators have agreed (docs/words.md), in all that is said in French and Chinese."""
 
 import re
-import tomllib
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from kiosk.screens import translation_file
+from broker.locale.catalogues import keys, read, texts
 
 HOME: Final = Path(__file__).parent.parent
 DOCUMENT: Final = HOME / "docs" / "words.md"
 
-CATALOGUES: Final = (
-    "broker/web/catalogue.toml",
-    "broker/web/details.toml",
-    *sorted(str(path.relative_to(HOME)) for path in (HOME / "broker/web/words").glob("*.toml")),
-    "broker/export/carrier_sheets.toml",
-    "broker/export/paper_sheets.toml",
-    "broker/export/pdf.toml",
-    "broker/export/session_sheet.toml",
-    "vision/mounting/texts.toml",
-    "vision/sheets/texts.toml",
-)
-SCREENS: Final = "the tables’ screens"
-
 WRONG: Final = {
     "annuler": r"à annuler|annulez-l[ae]|annuler (la|cette|une) décision",  # a button that does nothing is Annuler
     "main": r"main de riichi|interromp\w+ la main|la main a été",  # what a winner shows is a main
-    "nulle": r"^void = .*nulle",  # a draw is a partie nulle
+    "nulle": r"\bvoid\b.* = .*nulle",  # a draw is a partie nulle
     "place": r"\bplaces? (\{seat\}|est|sud|ouest|nord)\b",  # in the standings, of a tile, to take one's place
     "tour": r"\btours? \{|\{\w+\} tours?\b|\b(chaque|prochain) tour\b",  # premier tour: of riichi, around the table
     "écart": r"\bsur (un |l[’'])?écart|\bécartée?s?\b",  # a distance
@@ -38,16 +23,16 @@ WRONG: Final = {
     "判罚": r"(?<!裁)判罚",
     "节": r"第 ?\{\w+\} ?节|[此本]节",  # 字节: bytes
 }
-"""Of a word that is right of something else: where it is wrong, in a line `key = sentence`."""
+"""Of a word that is right of something else: where it is wrong, in a line `English = translation`."""
 
 
 @cache
 def never() -> dict[str, tuple[str, ...]]:
     """Return the words of the document's last column, by language."""
     rows = [line.split("|")[1:-1] for line in DOCUMENT.read_text(encoding="utf-8").splitlines() if line[:1] == "|"]
-    words = {word.strip() for row in rows[2:] for word in row[-1].split(",")} - {""}
-    chinese = {word for word in words if re.search(r"[\u4e00-\u9fff]", word)}
-    return {"fr": tuple(sorted(words - chinese)), "zh": tuple(sorted(chinese))}
+    _ = {word.strip() for row in rows[2:] for word in row[-1].split(",")} - {""}
+    chinese = {word for word in _ if re.search(r"[\u4e00-\u9fff]", word)}
+    return {"fr": tuple(sorted(_ - chinese)), "zh": tuple(sorted(chinese))}
 
 
 def pattern(word: str) -> str:
@@ -57,17 +42,12 @@ def pattern(word: str) -> str:
 
 @cache
 def said(language: str) -> tuple[tuple[str, str], ...]:
-    """Return all that is said in a language: where, and `key = sentence`."""
-    found = [(path, f"{key} = {text}") for path in CATALOGUES for key, text in sentences(path, language)]
-    return *found, *((SCREENS, f"{entry.msgid} = {entry.msgstr}") for entry in translation_file(language))
-
-
-def sentences(path: str, language: str) -> Iterator[tuple[str, str]]:
-    """Return the sentences of a catalogue, each with its key."""
-    content = tomllib.loads((HOME / path).read_text(encoding="utf-8"))
-    said = [("", one[language]) for one in content["detail"]] if "detail" in content else content[language].items()
-    for key, text in said:
-        yield from ((key, line) for line in ([text] if isinstance(text, str) else text))
+    """Return all that is said in a language: where, and `English = translation`."""
+    return tuple(
+        (" ".join(sorted({file for file, _ in text.locations})), f"{key[1]} = {one}")
+        for key, text in keys(read(language)).items()
+        for one in texts(text)
+    )
 
 
 @pytest.mark.parametrize("language", ["fr", "zh"])
@@ -84,8 +64,15 @@ def test_a_word_with_a_place_of_its_own_is_one_of_the_document_and_right_somewhe
     assert plain == []
 
 
-def test_no_catalogue_is_forgotten() -> None:
-    rooms = *(HOME / "broker").iterdir(), HOME / "vision", HOME / "kiosk"
-    found = (path for room in rooms if room.name != "rules" for path in room.rglob("*.toml"))  # there: names of fans
-    french = [path for path in found if re.search(r"^(\[fr\]|fr = )", path.read_text(encoding="utf-8"), re.MULTILINE)]
-    assert sorted(str(path.relative_to(HOME)) for path in french) == sorted(CATALOGUES)
+def test_a_play_and_the_broker_have_words_of_their_own() -> None:
+    """In Chinese 副 is the deal and 局 the play; in French the broker is no mere server."""
+    plays = [one for _, one in said("zh") if re.search(r"\b(this|the|first) play\b.* = ", one, re.IGNORECASE)]
+    brokers = [one for where, one in said("fr") if "kiosk/" in where and "broker" in one.partition(" = ")[0].lower()]
+    assert (len(plays) > 5, len(brokers) > 1) == (True, True)
+    assert [one for where, one in said("zh") if one in plays and "kiosk/" in where and "副" in one] == []
+    assert [one for one in brokers if "serveur de messages" not in one.lower()] == []
+
+
+def test_chinese_has_punctuation_of_its_own() -> None:
+    half = re.compile(r"[\u4e00-\u9fff][,:;!?()]|[,:;!?()][\u4e00-\u9fff]")
+    assert [one for _, one in said("zh") if half.search(one.partition(" = ")[2])] == []

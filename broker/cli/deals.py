@@ -15,16 +15,9 @@ from broker.event import SETS
 from broker.event.deals import LAST_SET, commitment, make, read_commitment, tile_sets
 from broker.event.file_io import publish
 from broker.export import revealed_deals
-from broker.export.carrier_sheets import (
-    LANGUAGES,
-    CarrierLayout,
-    Language,
-    carrier_layouts,
-    carrier_sheet_pdf,
-    layout_csv,
-    layout_json,
-)
+from broker.export.carrier_sheets import CarrierLayout, carrier_layouts, carrier_sheet_pdf, layout_csv, layout_json
 from broker.export.revealed_deals import select_deals
+from broker.i18n import languages
 from broker.protocol import SEATS, Seat
 from broker.rules import Deal, RuleError
 from broker.rules.commitment import Commitment
@@ -185,7 +178,7 @@ def deal_verify(file: Path, committed: Path, root: str | None, *, as_lines: bool
 def _verdict_json(verdict: revealed_deals.DealVerdict) -> str:
     line: dict[str, Any] = {"deal": verdict.deal, "as_committed": verdict.refusal is None}
     if verdict.refusal:
-        line["error"] = {"code": verdict.refusal.code, "message": verdict.refusal.text}
+        line["error"] = {"code": verdict.refusal.code, "message": str(verdict.refusal.text)}
     return msgspec.json.encode(line).decode()
 
 
@@ -206,7 +199,7 @@ def _list(numbers: tuple[int, ...] | list[int]) -> str:
     return ", ".join(map(str, sorted(set(numbers))))
 
 
-FORMATS: Final[Mapping[str, Callable[[CarrierLayout, Language], bytes]]] = {
+FORMATS: Final[Mapping[str, Callable[[CarrierLayout, str], bytes]]] = {
     "pdf": carrier_sheet_pdf,
     "json": lambda layout, _: layout_json(layout),
     "csv": lambda layout, _: layout_csv(layout),
@@ -217,7 +210,7 @@ FORMATS: Final[Mapping[str, Callable[[CarrierLayout, Language], bytes]]] = {
 @options.folder_argument
 @options.deals_option
 @options.event_option
-@click.option("--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Of the sheet.")
+@click.option("--language", type=click.Choice(languages()), default="en", show_default=True, help="Of the sheet.")
 @click.option(
     "--format", "formats", type=click.Choice(list(FORMATS)), multiple=True, default=["pdf"], show_default=True,
     help="pdf: the carrier sheet; json, csv: the layout for programs. May be said several times.",
@@ -230,7 +223,7 @@ def deal_export(
     folder: Path,
     numbers: tuple[int, ...],
     event: str | None,
-    language: Language,
+    language: str,
     formats: tuple[str, ...],
     output: Path,
 ) -> None:

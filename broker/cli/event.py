@@ -28,8 +28,9 @@ from broker.event.players import ListedPlayer, players_csv, read_players, read_s
 from broker.event.readiness import Finding, start_notes, start_problems
 from broker.event.setup import MOST_ROUNDS, plan_of, read_public
 from broker.export.document import read_document, restore_event
-from broker.export.paper_sheets import LANGUAGES, Language, blank_sheets, blank_sheets_pdf, refuse_none_or_many
+from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
 from broker.files import write_private
+from broker.i18n import languages
 from broker.output import deliver
 from broker.people import Authentication, PeopleError
 from broker.protocol import SEATS
@@ -213,14 +214,14 @@ def event_check(ctx: click.Context, folder: Path, as_json: bool) -> None:  # noq
 @click.option("--output", type=options.FILE, help="PDF file [default: standard output].")
 @click.option("--table", "tables", type=click.IntRange(1), multiple=True, help="Only this table; may be given again.")
 @click.option("--round", "rounds", type=click.IntRange(1), multiple=True, help="Only this round; may be given again.")
-@click.option("--language", type=click.Choice(LANGUAGES), default="en", show_default=True)
+@click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
 @click.option("--force", is_flag=True, help="Overwrite the file if it is there.")
 def event_sheets(
     folder: Path,
     output: Path | None,
     tables: tuple[int, ...],
     rounds: tuple[int, ...],
-    language: Language,
+    language: str,
     *,
     force: bool,
 ) -> None:
@@ -257,7 +258,7 @@ def _report_findings(ctx: click.Context, folder: Path, *, as_json: bool) -> None
 
 
 def _rows(found: Iterable[Finding]) -> list[dict[str, str]]:
-    return [{"code": code, "message": text} for code, text in found]
+    return [{"code": code, "message": str(text)} for code, text in found]
 
 
 @click.command(name="import", short_help="Make an event's folder from its JSON document.")

@@ -17,11 +17,11 @@ from broker.event.file_io import flatten_errors
 from broker.export import ema, results
 from broker.export.archive import BY_NAME, ExportSource, archive
 from broker.export.document import encode_document, event_document
-from broker.export.pdf import LANGUAGES, Language, print_texts
 from broker.export.pmn import event
 from broker.export.pmn.event import pmn_notes
 from broker.export.pmn.notation import write_records
 from broker.export.results import OutsidePlaysRow, ResultRow, outside_plays_rows, result_rows
+from broker.i18n import Translator, languages
 from broker.output import deliver
 from broker.protocol import Standing
 from broker.rules import DEFAULT_MCR, Profile, RuleError
@@ -30,7 +30,7 @@ from broker.scorer.stored_event import StoredEvent, open_stored_event
 from broker.scoring import Ledger, player_standings
 
 LANGUAGE = click.option(
-    "--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Of printed pages."
+    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Of printed pages."
 )
 
 F = TypeVar("F", bound=Callable[..., None])
@@ -181,7 +181,7 @@ def pmn(folder: Path, output: Path | None, *, force: bool, embargoed: bool, with
 @_file
 @EMBARGOED
 @LANGUAGE
-def pdf_(which: str, folder: Path, language: Language, output: Path | None, *, force: bool, embargoed: bool) -> None:
+def pdf_(which: str, folder: Path, language: str, output: Path | None, *, force: bool, embargoed: bool) -> None:
     """The standings, or all travellers, to be printed: A4, in English, French or Chinese.
 
     \b
@@ -191,7 +191,7 @@ def pdf_(which: str, folder: Path, language: Language, output: Path | None, *, f
     with _reported("pdf"):
         stored = open_stored_event(folder)
         _say_what_is_left_out(stored, all_of_it=embargoed or which == "standings")
-        source = ExportSource(folder, stored, print_texts(language), _now(), embargoed)
+        source = ExportSource(folder, stored, Translator(language), _now(), embargoed)
         secret = embargoed and not stored.room.final
         content = BY_NAME[f"{which}.pdf"].content(source)
         deliver(content, output, source=folder, force=force, secret=secret)
@@ -224,7 +224,7 @@ def json_(folder: Path, output: Path | None, *, force: bool, embargoed: bool, wh
 @_file
 @EMBARGOED
 @LANGUAGE
-def all_(folder: Path, language: Language, output: Path | None, *, force: bool, embargoed: bool) -> None:
+def all_(folder: Path, language: str, output: Path | None, *, force: bool, embargoed: bool) -> None:
     """All of these in one archive (zip): PDF, CSV, EMA report once it is over, PMN, JSON.
 
     \b
@@ -233,7 +233,7 @@ def all_(folder: Path, language: Language, output: Path | None, *, force: bool, 
     with _reported("all"):
         stored = open_stored_event(folder)
         _say_what_is_left_out(stored, all_of_it=embargoed)
-        content = archive(ExportSource(folder, stored, print_texts(language), _now(), embargoed))
+        content = archive(ExportSource(folder, stored, Translator(language), _now(), embargoed))
         secret = embargoed and not stored.room.final
         deliver(content, output, source=folder, force=force, secret=secret)
 

@@ -85,7 +85,7 @@ def refusals_reported(*, as_json: bool) -> Iterator[None]:
     except RuleError as problem:
         if not as_json:
             raise click.ClickException(f"{problem.code}: {problem.text}") from None
-        click.echo(msgspec.json.encode({"error": {"code": problem.code, "message": problem.text}}).decode())
+        click.echo(msgspec.json.encode({"error": {"code": problem.code, "message": str(problem.text)}}).decode())
 
 
 @contextmanager
@@ -138,7 +138,7 @@ def write_movement(
     if wanted.output:
         deliver(files.movement_csv(plays), wanted.output, source=None, force=wanted.force)
     if wanted.as_json:
-        told = [{"code": fault.code, "message": fault.text} for fault in faults]
+        told = [{"code": fault.code, "message": str(fault.text)} for fault in faults]
         listed = [{"round": p.round, "table": p.table, "deal": p.deal, "players": dict(p.players)} for p in plays]
         answer = {"plays": listed, "faults": told, "quality": summary.measures_as_json(measured), **more}
         click.echo(msgspec.json.encode(answer).decode())
@@ -170,7 +170,7 @@ def movement() -> None:
     """  # noqa: D301 - click reads the \b
 
 
-@movement.command(short_help="Make a movement.")
+@movement.command("new", short_help="Make a movement.")
 @click.option("--players", type=int, help="How many; with --teams or --event as many as those name.")
 @click.option("--rounds", type=int, required=True, help="A player stays at a table for a round.")
 @click.option("--tables", type=int, help="Default: as many as the players fill; with fewer some sit out.")
@@ -188,7 +188,7 @@ def movement_new(
     copies: int | None,
     teams: Path | None,
     event: Path | None,
-    **search: Any,  # noqa: ANN401 - the options of `searching`
+    **search: Any,  # noqa: ANN401 - the options of `search_options`
 ) -> None:
     """Make a movement that breaks no rule, as good as the time allows.
 
@@ -229,7 +229,7 @@ def movement_new(
         write_movement(plays, names, faults, wanted, {})
 
 
-@movement.command(short_help="Put a movement from a file into an event.")
+@movement.command("take", short_help="Put a movement from a file into an event.")
 @click.argument("file", type=FILE)
 @click.option("--event", type=FILE, required=True, help="Folder of the event.")
 @click.option("--force", is_flag=True, help="In place of the movement that is there.")
@@ -272,7 +272,7 @@ def movement_check(*, file: Path, copies: int | None, teams: Path | None, as_jso
         problems = sorted([*read.problems, *(_at_line(fault, read.lines) for fault in faults)], key=lambda p: p.line)
         measured = measure_movement(read.by_stays) if read.plays and is_measurable(read.by_stays) else None
         if as_json:
-            told = [{"line": p.line, "code": p.code, "message": p.text} for p in problems]
+            told = [{"line": p.line, "code": p.code, "message": str(p.text)} for p in problems]
             answer = {"faults": told, "quality": summary.measures_as_json(measured) if measured else None}
             click.echo(msgspec.json.encode(answer).decode())
             return
@@ -299,7 +299,7 @@ def movement_repair(
     played: Path | None,
     absent: Sequence[str],
     substitute: Sequence[tuple[str, str]],
-    **search: Any,  # noqa: ANN401 - the options of `searching`
+    **search: Any,  # noqa: ANN401 - the options of `search_options`
 ) -> None:
     """Plan the rounds that are left anew: the fewest rules broken, and the fewest players moved.
 

@@ -1,13 +1,14 @@
 """What `homologue riichi` is asked, in JSON or typed by hand, and what it answers, as JSON and as sentences."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta, Struct
 
-from broker.export.points_table import pad_left
+from broker.export.points_table import pad_left, translator
+from broker.i18n import N_, Message
 from broker.protocol import SEATS
 from broker.rules import RuleError
 from broker.rules.riichi import Language, PaidWin, RiichiPayments, riichi_name
@@ -135,20 +136,12 @@ def parse_tiles(text: str) -> tuple[str, ...]:
 
 WAYS: Final = ("discarder_pays", "each_other_pays", "dealer_pays", "each_non_dealer_pays")
 
-SENTENCES: Final = {
-    "discarder_pays": {"en": "the discarder pays {}", "fr": "le joueur qui a écarté paie {}", "zh": "放铳者付{}"},
-    "each_other_pays": {"en": "each other pays {}", "fr": "chacun paie {}", "zh": "三家各付{}"},
-    "dealer_pays": {"en": "the dealer pays {}", "fr": "le donneur paie {}", "zh": "庄家付{}"},
-    "each_non_dealer_pays": {
-        "en": "each of the others pays {}",
-        "fr": "chacun des autres paie {}",
-        "zh": "另两家各付{}",
-    },
-    "winner_gain": {"en": "the winner gains {}", "fr": "le gagnant reçoit {}", "zh": "和牌者得{}"},
-    "rounded": {"en": "{} fu, rounded up to {}", "fr": "{} fu, arrondis à {}", "zh": "{}符，进位为{}符"},
-    "han": {"en": "{} han", "zh": "{}番"},
-    "fu": {"en": "{} fu", "zh": "{}符"},
-    "yakuman": {"en": "{} yakuman", "zh": "{}倍役满"},
+SENTENCES: Final[Mapping[str, Message]] = {
+    "discarder_pays": N_("the discarder pays {points}"),
+    "each_other_pays": N_("each other pays {points}"),
+    "dealer_pays": N_("the dealer pays {points}"),
+    "each_non_dealer_pays": N_("each of the others pays {points}"),
+    "winner_gain": N_("the winner gains {points}"),
 }
 """Terms have their Japanese names; sentences are English unless French or Chinese is asked for."""
 
@@ -187,16 +180,17 @@ def _items(fu: Fu, language: Language) -> list[dict[str, Any]]:
 
 def hand_sentences(value: RiichiHandValue, paid: RiichiPayments, language: Language) -> Iterator[str]:
     """Tell a hand's value for people: yaku, fu item by item, payments."""
+    _ = translator(language)
     for one in value.yaku:
-        worth = _sentence("yakuman", language, one.yakuman) if one.yakuman else _sentence("han", language, one.han)
+        worth = _("{count} yakuman", count=one.yakuman) if one.yakuman else _("{han} han", han=one.han)
         yield f"{pad_left(worth, 10)}  {riichi_name('yaku', one.id, language)}"
     if value.fu and not value.yakuman:
         yield ""
         for item in value.fu.items:
-            worth = pad_left(_sentence("fu", language, item.fu), 10)
+            worth = pad_left(_("{fu} fu", fu=item.fu), 10)
             yield f"{worth}  {riichi_name('fu', item.id, language)}{_beside(item.tiles)}"
         if value.fu.sum != value.fu.rounded:
-            yield f"{'':12}{_sentence('rounded', language, value.fu.sum, value.fu.rounded)}"
+            yield 12 * " " + _("{fu} fu, rounded up to {rounded}", fu=value.fu.sum, rounded=value.fu.rounded)
     yield ""
     fu = value.fu.rounded if value.fu else 0
     yield from payments_sentences("" if value.yakuman else worth_sentence(value.han, fu, 0, language), paid, language)
@@ -204,24 +198,21 @@ def hand_sentences(value: RiichiHandValue, paid: RiichiPayments, language: Langu
 
 def worth_sentence(han: int, fu: int, yakuman: int, language: Language) -> str:
     """Return what a hand is worth: its yakuman, or han and fu."""
+    _ = translator(language)
     if yakuman:
-        return _sentence("yakuman", language, yakuman)
-    return " ".join(_sentence(unit, language, one) for unit, one in (("han", han), ("fu", fu)) if one)
+        return _("{count} yakuman", count=yakuman)
+    return " ".join(text for text, worth in ((_("{han} han", han=han), han), (_("{fu} fu", fu=fu), fu)) if worth)
 
 
 def payments_sentences(worth: str, paid: RiichiPayments, language: Language) -> Iterator[str]:
     """Tell the limit and who pays what."""
+    _ = translator(language)
     limit = riichi_name("limit", paid.limit, language) if paid.limit else ""
     told = _payments_answer(paid)
-    ways = ", ".join(_sentence(way, language, told[way]) for way in told)
+    ways = ", ".join(_(SENTENCES[way], points=told[way]) for way in told)
     head = ", ".join(part for part in (worth, limit) if part)
     yield f"{head}: {ways}"
 
 
 def _beside(tiles: tuple[str, ...]) -> str:
     return f"  {' '.join(tiles)}" if tiles else ""
-
-
-def _sentence(which: str, language: Language, *numbers: int) -> str:
-    said = SENTENCES[which]
-    return said.get(language, said["en"]).format(*numbers)

@@ -9,6 +9,7 @@ import click
 from broker.cli.profile import load_either_profile
 from broker.cli.score_input import Event, Plays, Previous, read_plays, read_previous, read_team_file
 from broker.cli.stream import error_answer, input_lines, write_answer
+from broker.i18n import N_
 from broker.rules import DEFAULT_MCR, ComparisonRules, RuleError
 from broker.scoring import (
     Adjustment,
@@ -110,7 +111,7 @@ def _of_teams(beside: Iterable[Adjustment], teams: Teams) -> Iterator[Adjustment
         if one.name in team_of:
             yield one._replace(name=team_of[one.name])
         elif one.imp or one.fine:
-            raise RuleError("player_without_team", f"{one.name} is in no team")
+            raise RuleError("player_without_team", N_("{who} is in no team", who=one.name))
 
 
 def _members(event: Event, teams: Path | None) -> Teams:

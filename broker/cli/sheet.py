@@ -9,15 +9,8 @@ from broker.cli.profile import load_riichi_rules
 from broker.cli.session import EventLine
 from broker.cli.stream import input_lines, read_line
 from broker.errors import ScorerError, StoreError
-from broker.export.session_sheet import (
-    LANGUAGES,
-    Language,
-    StoredSession,
-    make_session_sheet,
-    read_session,
-    session_pdf,
-    session_text,
-)
+from broker.export.session_sheet import StoredSession, make_session_sheet, read_session, session_pdf, session_text
+from broker.i18n import languages
 from broker.output import write_whole
 from broker.rules import DEFAULT_RIICHI, RuleError
 from broker.rules.riichi import begin_session, play_session
@@ -43,7 +36,7 @@ class SheetEvent(Struct):
 @click.option("--rules", default=DEFAULT_RIICHI, show_default=True, help="Riichi profile: its id, or a file.")
 @click.option("--players", default="1,2,3,4", show_default=True, help="Names in turn order, the first dealer first.")
 @click.option("--title", help="What stands above it [default: the title of the rules].")
-@click.option("--language", type=click.Choice(LANGUAGES), default="en", show_default=True)
+@click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
 @click.option("--pdf", "file", type=click.Path(path_type=Path), help="Write a PDF instead of text.")
 def session_sheet(  # noqa: PLR0913, PLR0917 - one for each option
     folder: Path | None,
@@ -52,7 +45,7 @@ def session_sheet(  # noqa: PLR0913, PLR0917 - one for each option
     rules: str,
     players: str,
     title: str | None,
-    language: Language,
+    language: str,
     file: Path | None,
 ) -> None:
     """Write the sheet of a riichi session from its events, one a line on standard input, from the first hand on.

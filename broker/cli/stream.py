@@ -26,7 +26,7 @@ LONGEST_RAW: Final = 4 * LONGEST_LINE + 16
 
 def error_answer(problem: RuleError) -> dict[str, Any]:
     """Return a refusal as it is written to the stream."""
-    return {"error": {"code": problem.code, "message": problem.text}}
+    return {"error": {"code": problem.code, "message": str(problem.text)}}
 
 
 def read_line(line: str, kind: type[Q]) -> Q:

@@ -30,6 +30,7 @@ from broker.event.files import (
 from broker.event.movement import MovementPlay
 from broker.event.plan import BookedPlay, Plan, RiichiBooking, duplicates, plan_problems, read_plan
 from broker.gc_pause import gc_paused
+from broker.i18n import N_
 from broker.protocol import SEATS, PlannedPlay, PlayerCorrected, Seat, Wind
 from broker.rules import RuleError, Rules, SerialTray, form_hash, has_red, serial_order
 from broker.rules.riichi import RiichiProfile
@@ -74,7 +75,7 @@ class Event:
         problems = [
             *plan_problems(plan, self._deals, rules),
             *(
-                RuleError("deal_twice", f"deal {number} is listed twice")
+                RuleError("deal_twice", N_("deal {deal} is listed twice", deal=number))
                 for number in duplicates(d.number for d in listed)
             ),
         ]

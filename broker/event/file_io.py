@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from broker.files import write_private
+from broker.i18n import N_
 from broker.protocol import Refused, refuse_duplicate_names
 from broker.rules import RuleError
 
@@ -28,7 +29,7 @@ def read_bytes(path: Path) -> bytes:
     with path.open("rb") as file:
         content = file.read(MAX_FILE_BYTES + 1)
     if len(content) > MAX_FILE_BYTES:
-        raise RuleError("too_large", f"{path.name} has more than {MAX_FILE_BYTES} bytes")
+        raise RuleError("too_large", N_("{file} has more than {most} bytes", file=path.name, most=MAX_FILE_BYTES))
     return content
 
 
@@ -58,7 +59,7 @@ def publish(path: Path, content: bytes) -> None:
     """
     if path.exists():
         if path.read_bytes() != content:
-            raise RuleError("file_exists", f"{path} is there already and says something else")
+            raise RuleError("file_exists", N_("{file} is there already and says something else", file=path))
         return
     write_private(path, content)
     path.chmod(PUBLIC_MODE)
@@ -112,13 +113,30 @@ class CsvRow:
     def whole(self, fields: int) -> None:
         """Raise RuleError `line_incomplete` unless the line has as many fields as the heading."""
         if self.fields != fields:
-            raise RuleError("line_incomplete", f"line {self.line}: {self.fields} fields, the heading has {fields}")
+            raise RuleError(
+                "line_incomplete",
+                N_(
+                    "line {line}: {fields} fields, the heading has {heading}",
+                    line=self.line,
+                    fields=self.fields,
+                    heading=fields,
+                ),
+            )
 
     def number(self, name: str, largest: int) -> int:
         """Return a number from 1. Raises RuleError `number_wrong`."""
         text = self.cells.get(name, "")
         if not (text.isascii() and text.isdigit() and len(text) <= len(str(largest)) and 1 <= int(text) <= largest):
-            raise RuleError("number_wrong", f"line {self.line}: {name} {text[:20]!r} is no number from 1 to {largest}")
+            raise RuleError(
+                "number_wrong",
+                N_(
+                    "line {line}: {field} {text} is no number from 1 to {most}",
+                    line=self.line,
+                    field=name,
+                    text=repr(text[:20]),
+                    most=largest,
+                ),
+            )
         return int(text)
 
 
@@ -136,7 +154,7 @@ def read_csv(path: Path, needed: Collection[str], optional: Collection[str] = ()
         raise RuleError("heading_wrong", _about(path.name, missing, strange))
     rows = [_row(line, fields, heading) for line, fields in islice(lines, MAX_CSV_LINES) if any(map(str.strip, fields))]
     if next(lines, None):
-        raise RuleError("too_large", f"{path.name} has more than {MAX_CSV_LINES} lines")
+        raise RuleError("too_large", N_("{file} has more than {most} lines", file=path.name, most=MAX_CSV_LINES))
     return rows, len(first)
 
 
@@ -151,7 +169,7 @@ def _text(path: Path) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise RuleError("not_utf8", f"{path.name}, line {line}: not UTF-8") from None
+        raise RuleError("not_utf8", N_("{file}, line {line}: not UTF-8", file=path.name, line=line)) from None
 
 
 def _lines(text: str, name: str) -> Iterator[tuple[int, list[str]]]:

@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from broker.errors import BadEvent
 from broker.files import write_private
+from broker.i18n import N_
 from broker.protocol import COUNTRY, LONGEST_LINE, DealNo, Hash, PlayerId, RoundNo, Seat, SetNo, TableNo, Wind
 from broker.rules import Deal, RuleError, Rules, load_profile, load_riichi, parse_own_profile
 from broker.rules.mcr import Action
@@ -94,7 +95,7 @@ def read_file(path: Path, decode, kind: type[T]) -> T:  # type: ignore[no-untype
     try:
         return decode(path.read_bytes(), type=kind)  # type: ignore[no-any-return] # checked by `type`
     except FileNotFoundError:
-        missing = RuleError("file_missing", f"{path.name} is missing in {path.parent}")
+        missing = RuleError("file_missing", N_("{file} is missing in {folder}", file=path.name, folder=path.parent))
         raise BadEvent(missing.text, [missing]) from None
     except (OSError, ValueError, RecursionError) as error:  # ValueError: also of msgspec and of Unicode
         wrong = RuleError("malformed", f"{path.name}: {error}")

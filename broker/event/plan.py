@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from broker.event.files import DealRecord, OwnRules, Registry, read_file, write_deals, write_registry
 from broker.event.movement import check_movement, check_teams
 from broker.files import write_private
+from broker.i18n import N_
 from broker.output import EVENT
 from broker.protocol import (
     SEATS,
@@ -156,9 +157,9 @@ def plan_problems(plan: Plan, deals: Mapping[int, DealRecord], rules: OwnRules) 
     """Name everything that is wrong with a movement."""
     known = {player.id for player in plan.players}
     if len(known) != len(plan.players):
-        yield RuleError("player_listed_twice", "a player is listed twice")
+        yield RuleError("player_listed_twice", N_("a player is listed twice"))
     if not plan.plays and not plan.riichi:
-        yield RuleError("no_plays", "no play is planned")
+        yield RuleError("no_plays", N_("no play is planned"))
     yield from riichi_problems(plan.riichi, known, (play.table for play in plan.plays), rules.of_session)
     yield from (RuleError(fault.code, fault.text) for fault in check_movement(plan.plays))
     for play in plan.plays:
@@ -166,13 +167,17 @@ def plan_problems(plan: Plan, deals: Mapping[int, DealRecord], rules: OwnRules) 
             continue
         where = f"round {play.round} table {play.table}"
         for player in set(play.players.values()) - known:
-            yield RuleError("player_not_listed", f"{where}: player {player} is not in the list")
+            yield RuleError(
+                "player_not_listed", N_("{where}: player {who} is not in the list", where=where, who=player)
+            )
         if play.deal not in deals:
-            yield RuleError("deal_unknown", f"{where}: there is no deal {play.deal}")
+            yield RuleError("deal_unknown", N_("{where}: there is no deal {deal}", where=where, deal=play.deal))
     yield from _team_problems(plan)
     yield from session_problems(plan)
     for table, round_ in duplicates((play.table, play.round) for play in plan.plays):
-        yield RuleError("two_plays_at_once", f"table {table} has two plays in round {round_}")
+        yield RuleError(
+            "two_plays_at_once", N_("table {table} has two plays in round {round}", table=table, round=round_)
+        )
 
 
 def _team_problems(plan: Plan) -> Iterable[RuleError]:
@@ -181,11 +186,14 @@ def _team_problems(plan: Plan) -> Iterable[RuleError]:
         return
     known, members = {player.id for player in plan.players}, [one for team in plan.teams.values() for one in team]
     for one in sorted(set(members) - known):
-        yield RuleError("player_not_listed", f"player {one} of a team is not in the list")
+        yield RuleError("player_not_listed", N_("player {who} of a team is not in the list", who=one))
     for one in duplicates(members):
-        yield RuleError("player_in_two_teams", f"player {one} is in two teams, or twice in one")
+        yield RuleError("player_in_two_teams", N_("player {who} is in two teams, or twice in one", who=one))
     if loose := sorted(known - set(members)):
-        yield RuleError("teams_do_not_fit", f"{len(loose)} players are in no team: {', '.join(loose[:5])}")
+        yield RuleError(
+            "teams_do_not_fit",
+            N_("{count} players are in no team: {names}", count=len(loose), names=", ".join(loose[:5])),
+        )
     elif len(set(members)) == len(members):
         yield from (RuleError(fault.code, fault.text) for fault in check_teams(plan.plays, plan.teams))
 
@@ -258,7 +266,9 @@ def riichi_problems(
         if set(one.players) != set(SEATS) or len(set(one.players.values())) < len(SEATS):
             yield RuleError("riichi_misplanned", f"{where}: it needs four players, one a seat")
         for player in set(one.players.values()) - players:
-            yield RuleError("player_not_listed", f"{where}: player {player} is not in the list")
+            yield RuleError(
+                "player_not_listed", N_("{where}: player {who} is not in the list", where=where, who=player)
+            )
         try:
             rules_of(one.profile)
         except RuleError as error:

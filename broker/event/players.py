@@ -14,6 +14,7 @@ from broker.event.file_io import CsvRow, collect_errors, raise_errors, read_csv
 from broker.event.files import PLAYERS
 from broker.event.movement import SEATED
 from broker.event.plan import LARGEST_TEAM, Plan
+from broker.i18n import N_
 from broker.output import csv_text
 from broker.protocol import COUNTRY, LONGEST_LINE, Player, PlayerCorrected
 from broker.rules import RuleError
@@ -62,7 +63,7 @@ def read_players(path: Path) -> tuple[ListedPlayer, ...]:
     if rows and not {"name", *PARTS} & rows[0].cells.keys():
         raise RuleError("heading_wrong", f"{path.name}, line 1: there is no column name")
     if not rows:
-        raise RuleError("no_players", f"{path.name} has a heading and no players")
+        raise RuleError("no_players", N_("{file} has a heading and no players", file=path.name))
     if len(rows) > MAX_PLAYERS:
         raise RuleError("too_large", f"{path.name} has more than {MAX_PLAYERS} players")
     width = max(2, len(str(len(rows))))
@@ -83,7 +84,7 @@ def _listed(row: CsvRow, made: str) -> ListedPlayer:
     parts = [" ".join(of[column].split()) for column in PARTS]
     name = of["name"] or " ".join(filter(None, parts))
     if not name.strip():
-        raise RuleError("name_missing", f"line {row.line}: there is no name")
+        raise RuleError("name_missing", N_("line {line}: there is no name", line=row.line))
     try:
         said = {"id": of["id"] or made, "name": name}
         player = msgspec.convert(said, Player)
@@ -92,15 +93,26 @@ def _listed(row: CsvRow, made: str) -> ListedPlayer:
             raise RuleError("player_id_wrong", f"line {row.line}: {error}") from None
         raise RuleError("player_name_wrong", f"line {row.line}: {error}") from None
     if not player.name.isprintable():
-        raise RuleError("player_name_wrong", f"line {row.line}: the name has characters that no screen shows")
+        raise RuleError(
+            "player_name_wrong", N_("line {line}: the name has characters that no screen shows", line=row.line)
+        )
     further, team = tuple(of[column] for column in EXTRA_COLUMNS), " ".join(of[TEAM].split())
     for column, text in zip((*EXTRA_COLUMNS, *PARTS, TEAM), (*further, *parts, team), strict=True):
         if len(text) > LONGEST_LINE or not text.isprintable():
             raise RuleError(
-                "player_detail_wrong", f"line {row.line}: {column} has at most {LONGEST_LINE} printable characters"
+                "player_detail_wrong",
+                N_(
+                    "line {line}: {column} has at most {most} printable characters",
+                    line=row.line,
+                    column=column,
+                    most=LONGEST_LINE,
+                ),
             )
     if further[0] and not re.fullmatch(COUNTRY, further[0]):
-        raise RuleError("country_wrong", f"line {row.line}: {further[0]!r} is no country: two or three capital letters")
+        raise RuleError(
+            "country_wrong",
+            N_("line {line}: {text} is no country: two or three capital letters", line=row.line, text=repr(further[0])),
+        )
     return ListedPlayer(player, further, team, *parts)
 
 
@@ -139,7 +151,14 @@ def _twice(found: Iterable[tuple[int, ListedPlayer]]) -> Iterable[RuleError]:
         for what, text in (("id", one.player.id), ("national", of["national"]), ("ema", of["ema"])):
             if text and first.setdefault((what, text), line) != line:
                 yield RuleError(
-                    "player_listed_twice", f"line {line}: {what} {text} is in line {first[what, text]} already"
+                    "player_listed_twice",
+                    N_(
+                        "line {line}: {what} {text} is in line {first} already",
+                        line=line,
+                        what=what,
+                        text=text,
+                        first=first[what, text],
+                    ),
                 )
 
 
@@ -149,12 +168,20 @@ def _in_no_team(found: Iterable[tuple[int, ListedPlayer]]) -> Iterable[RuleError
     sizes = Counter(one.team for _, one in listed)
     for line, one in listed if len(sizes) > 1 else ():
         if not one.team:
-            yield RuleError("teams_do_not_fit", f"line {line}: {one.player.name} is in no team, others are")
+            yield RuleError(
+                "teams_do_not_fit", N_("line {line}: {who} is in no team, others are", line=line, who=one.player.name)
+            )
     for team, size in sizes.items():
         if team and size < SEATED:
-            yield RuleError("teams_do_not_fit", f"{team} has {size} players; a team has at least {SEATED}")
+            yield RuleError(
+                "teams_do_not_fit",
+                N_("{team} has {count} players; a team has at least {least}", team=team, count=size, least=SEATED),
+            )
         elif team and size > LARGEST_TEAM:
-            yield RuleError("teams_do_not_fit", f"{team} has {size} players; a team has at most {LARGEST_TEAM}")
+            yield RuleError(
+                "teams_do_not_fit",
+                N_("{team} has {count} players; a team has at most {most}", team=team, count=size, most=LARGEST_TEAM),
+            )
 
 
 def teams_of(players: Iterable[ListedPlayer]) -> dict[str, tuple[str, ...]]:

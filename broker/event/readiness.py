@@ -12,6 +12,7 @@ from broker.event.file_io import flatten_errors
 from broker.event.files import DEALS, PLAYERS, SETS
 from broker.event.plan import Plan, read_plan
 from broker.event.players import COUNTRY_CODES, ListedPlayer, read_players
+from broker.i18n import N_
 from broker.rules import RuleError
 
 Finding = tuple[str, str]
@@ -27,7 +28,9 @@ def start_problems(folder: Path) -> list[Finding]:
         found += _of(lambda: read_players(folder / PLAYERS))
     found += _of(lambda: refuse_other_event(folder))
     if (folder / DEALS).exists() and not (folder / COMMITMENT).exists():
-        found.append(("not_committed", f"the deals have no {COMMITMENT}: `homologue deal commit` writes it"))
+        found.append(
+            ("not_committed", N_("the deals have no {file}: `homologue deal commit` writes it", file=COMMITMENT))
+        )
     return list(dict.fromkeys(found))
 
 
@@ -39,7 +42,10 @@ def start_notes(plan: Plan, listed: Iterable[ListedPlayer] = ()) -> list[Finding
     seated = (*(play.players for play in plan.plays), *(session.players for session in plan.riichi))
     playing = {id_ for players in seated for id_ in players.values()}
     idle = [player for player in plan.players if player.id not in playing] if playing else []
-    odd = [RuleError("player_without_play", f"{player.id} ({player.name}) has nothing to play") for player in idle]
+    odd = [
+        RuleError("player_without_play", N_("{id} ({name}) has nothing to play", id=player.id, name=player.name))
+        for player in idle
+    ]
     return [(one.code, one.text) for one in (*odd, *_few_tables(plan))] + player_list_notes(listed)
 
 

@@ -27,6 +27,7 @@ from broker.event.movement.summary import MovementForecast, forecast_order, minu
 from broker.event.plan import Plan, read_plan
 from broker.event.players import ListedPlayer, players_csv, read_players, teams_of
 from broker.files import write_private
+from broker.i18n import N_
 from broker.output import EVENT
 from broker.protocol import SEATS, EventName, PublicAddress, Session
 from broker.rules import RuleError, counts_red_fives, load_profile, parse_own_profile
@@ -81,7 +82,7 @@ def take_head(
     profile = parse_own_profile(text).id if text else load_profile(profile).id
     head = {"name": _event_name(name), "title": " ".join(title.split()), "profile": profile, "keying": keying}
     if not (1 <= len(head["title"]) <= LONGEST_TITLE and head["title"].isprintable()):
-        raise RuleError("title_wrong", "a title has 1 to 100 printable characters")
+        raise RuleError("title_wrong", N_("a title has 1 to 100 printable characters"))
     head["public_address"] = read_public(public_address)
     plan = _converted({**msgspec.to_builtins(before or EMPTY_PLAN), **head}, Plan)
     if (folder / COMMITMENT).exists():
@@ -98,7 +99,9 @@ def _event_name(typed: str) -> str:
     try:
         return msgspec.convert(typed, EventName)
     except msgspec.ValidationError:
-        text = f"{typed[:40]!r} is no name such as cup-2026: small letters, digits and hyphens, 32 at most"
+        text = N_(
+            "{name} is no name such as cup-2026: small letters, digits and hyphens, 32 at most", name=repr(typed[:40])
+        )
         raise RuleError("event_name_wrong", text) from None
 
 
@@ -127,7 +130,10 @@ def take_players(folder: Path, text: str, *, movement_anew: bool = False) -> int
     missing = {id_ for play in plan.plays for id_ in play.players.values()} - {one.player.id for one in players}
     if missing and not movement_anew:
         names = ", ".join(sorted(missing)[:5]) + (" ..." if len(missing) > 5 else "")  # noqa: PLR2004 - to be read
-        raise RuleError("players_have_plays", f"{len(missing)} who have plays are not in this list: {names}")
+        raise RuleError(
+            "players_have_plays",
+            N_("{count} who have plays are not in this list: {names}", count=len(missing), names=names),
+        )
     write_private(folder / PLAYERS, players_csv(players).encode())
     if missing:
         plan = replace(plan, plays=(), uncompared=False)
@@ -278,7 +284,10 @@ def _session(row: Mapping[str, str], at: int) -> Session:
     except msgspec.ValidationError as error:
         raise RuleError("malformed", f"session {at}: {error}") from None
     if made.last_round < made.first_round:
-        raise RuleError("malformed", f"session {at}: it ends with round {made.last_round}, before it begins")
+        raise RuleError(
+            "malformed",
+            N_("session {session}: it ends with round {last}, before it begins", session=at, last=made.last_round),
+        )
     return made
 
 
@@ -301,7 +310,7 @@ def make_deals(folder: Path) -> str:
     """
     plan = settled(folder)
     if not plan.plays:
-        raise RuleError("no_plays", "there is no movement yet: it says how many deals there are")
+        raise RuleError("no_plays", N_("there is no movement yet: it says how many deals there are"))
     make.refuse_existing_deals(folder)
     red = counts_red_fives(read_own_rules(folder, ()).of_plays(plan.profile))
     chance = secrets.SystemRandom()

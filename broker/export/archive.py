@@ -11,11 +11,11 @@ from typing import Final
 from broker.event import Event
 from broker.export import ema, results
 from broker.export.document import encode_document, event_document
-from broker.export.pdf import PrintTexts
 from broker.export.pmn import event
 from broker.export.pmn.event import pmn_notes
 from broker.export.pmn.notation import write_records
 from broker.export.printed_results import standings_pdf, travellers_pdf
+from broker.i18n import Translator
 from broker.protocol import Standing
 from broker.rules import RuleError
 from broker.rules.riichi import RiichiProfile
@@ -35,7 +35,7 @@ class ExportSource:
 
     folder: Path
     stored: StoredEvent
-    words: PrintTexts
+    translator: Translator
     at: datetime
     """When; it stands on printed pages. With its time zone."""
     embargoed: bool = False
@@ -101,8 +101,8 @@ def _ema(source: ExportSource) -> str:
 
 
 EXPORTS: Final = (
-    Export("standings.pdf", PDF, lambda of: standings_pdf(of.stored, of.words, of.at, of.ranked)),
-    Export("travellers.pdf", PDF, lambda of: travellers_pdf(of.stored, of.words, of.at, embargoed=of.embargoed)),
+    Export("standings.pdf", PDF, lambda of: standings_pdf(of.stored, of.translator, of.at, of.ranked)),
+    Export("travellers.pdf", PDF, lambda of: travellers_pdf(of.stored, of.translator, of.at, embargoed=of.embargoed)),
     Export("standings-table.csv", CSV, lambda of: standings.standings_csv(of.ranked, of.stored.event.origin_of)),
     Export(
         "results.csv", CSV, lambda of: results.results_csv(results.event_result_rows(of.stored, embargoed=of.embargoed))

@@ -5,12 +5,10 @@ It shows no face. For programs the same layout is written as JSON and as CSV.
 
 import csv
 import io
-import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cache, partial
-from importlib.resources import files
+from functools import partial
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Final
 
 import msgspec
 from msgspec import Struct
@@ -26,8 +24,10 @@ from broker.event.deals import read_event_head, refuse_other_event, resolve_even
 from broker.event.file_io import collect_errors
 from broker.export import revealed_deals
 from broker.export.pdf import BOLD, LATIN, draw_text, fit_text, text_width
+from broker.i18n import N_, Translator
 from broker.protocol import SEATS, CarrierCode, DealNo, EventName, Hash, Name, Seat, SetNo, Wind, carrier_code_text
 from broker.rules import ROWS, RuleError, SerialTray, form_hash, seat_wind, serial_order
+from broker.terms import SEAT_NAMES
 
 
 class CarrierLayout(Struct, frozen=True):
@@ -94,9 +94,6 @@ def carrier_layouts(folder: Path, numbers: Collection[int] = (), event: str | No
     return collect_errors(told, revealed_deals.select_deals(folder, numbers))
 
 
-Language = Literal["en", "fr", "zh"]
-LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
-
 LEFT: Final = 11 * mm
 RIGHT: Final = A4[0] - LEFT
 QR: Final = 34 * mm
@@ -116,51 +113,46 @@ FORM: Final = 12
 """Characters of the form's hash on the sheet: enough to tell two forms apart, few enough to compare by eye."""
 
 
-def carrier_sheet_pdf(layout: CarrierLayout, language: Language) -> bytes:
+def carrier_sheet_pdf(layout: CarrierLayout, language: str) -> bytes:
     """Return the sheet as PDF; the same layout gives the same bytes."""
-    words = carrier_sheet_texts()[language]
-    return _pdf([layout], f"{layout.title}: {words['deal'].format(number=layout.deal)}", language)
+    _ = Translator(language)
+    return _pdf(
+        [layout], _("{what}: {value}", what=layout.title, value=_("Deal {number}", number=layout.deal)), language
+    )
 
 
-def carrier_sheets_pdf(layouts: Sequence[CarrierLayout], language: Language) -> bytes:
+def carrier_sheets_pdf(layouts: Sequence[CarrierLayout], language: str) -> bytes:
     """Return the sheets of several deals of an event as one PDF, a page each. `layouts`: at least one."""
     return _pdf(layouts, layouts[0].title, language)
 
 
-def _pdf(layouts: Iterable[CarrierLayout], title: str, language: Language) -> bytes:
+def _pdf(layouts: Iterable[CarrierLayout], title: str, language: str) -> bytes:
     out = io.BytesIO()
     canvas = Canvas(out, pagesize=A4, invariant=1, lang=language)
     canvas.setTitle(title)
     for layout in layouts:
-        _page(canvas, layout, carrier_sheet_texts()[language])
+        _page(canvas, layout, Translator(language))
         canvas.showPage()
     canvas.save()
     return out.getvalue()
 
 
-def _page(canvas: Canvas, layout: CarrierLayout, words: Mapping[str, str]) -> None:
-    _head(canvas, layout, words)
+def _page(canvas: Canvas, layout: CarrierLayout, _: Translator) -> None:
+    _head(canvas, layout, _)
     for at, seat in enumerate(SEATS):
-        _tray(canvas, layout, words, seat, FIRST_TRAY - at * TRAY)
-    _foot(canvas, layout, words)
+        _tray(canvas, layout, _, seat, FIRST_TRAY - at * TRAY)
+    _foot(canvas, layout, _)
 
 
-@cache
-def carrier_sheet_texts() -> dict[Language, Mapping[str, str]]:
-    """Read `sheet.toml`."""
-    tables = tomllib.loads((files("broker.export") / "carrier_sheets.toml").read_text(encoding="utf-8"))
-    return {language: tables[language] for language in LANGUAGES}
-
-
-def _head(canvas: Canvas, layout: CarrierLayout, words: Mapping[str, str]) -> None:
+def _head(canvas: Canvas, layout: CarrierLayout, _: Translator) -> None:
     room = RIGHT - LEFT - QR - 4 * mm
     title, size = fit_text(layout.title, room, 16, 9)
     draw_text(canvas, (LEFT, 282 * mm), title, size)
-    draw_text(canvas, (LEFT, 263 * mm), words["deal"].format(number=layout.deal), 44, bold=True)
+    draw_text(canvas, (LEFT, 263 * mm), _("Deal {number}", number=layout.deal), 44, bold=True)
     told = (
-        words["prevalent_wind"].format(wind=words[layout.prevalent_wind]),
-        words["dealer"].format(seat=words["seat"].format(seat=words[layout.dealer])),
-        words["set"].format(number=layout.set),
+        _("Prevalent wind: {wind}", wind=_(SEAT_NAMES[layout.prevalent_wind])),
+        _("Dealer: {seat}", seat=_(SEAT_NAMES[layout.dealer])),
+        _("Tile set: {number}", number=layout.set),
     )
     text, size = fit_text("   ·   ".join(told), room, 15, 10, bold=True)
     draw_text(canvas, (LEFT, 252 * mm), text, size, bold=True)
@@ -174,16 +166,18 @@ def _qr(canvas: Canvas, payload: str, x: float, y: float) -> None:
     renderPDF.draw(drawing, canvas, x, y)
 
 
-def _tray(canvas: Canvas, layout: CarrierLayout, words: Mapping[str, str], seat: Seat, top: float) -> None:
+def _tray(canvas: Canvas, layout: CarrierLayout, _: Translator, seat: Seat, top: float) -> None:
     base = top - 6 * mm
-    end = draw_text(canvas, (LEFT, base), words["seat"].format(seat=words[seat]), 19, bold=True)
-    own = words["seat_wind"].format(wind=words[seat_wind(seat, layout.dealer)])
+    end = draw_text(canvas, (LEFT, base), _(SEAT_NAMES[seat]), 19, bold=True)
+    own = _("seat wind: {wind}", wind=_(SEAT_NAMES[seat_wind(seat, layout.dealer)]))
     end = draw_text(canvas, (end + 5 * mm, base), own, 13)
     if seat == layout.dealer:
-        _tag(canvas, end + 5 * mm, base, words["deals_here"])
-    for row, (name, serials) in enumerate(zip(("hand", "wall_far", "wall_near"), layout.order[seat], strict=True)):
+        _tag(canvas, end + 5 * mm, base, _("DEALER"))
+    for row, (name, serials) in enumerate(
+        zip((N_("1  Hand"), N_("2  Wall"), N_("3  Wall")), layout.order[seat], strict=True)
+    ):
         bottom = top - 11.5 * mm - (row + 1) * CELL[1] - (AFTER_HAND if row else 0)
-        label, size = fit_text(words[name], LABEL - 1 * mm, 11, 8)
+        label, size = fit_text(_(name), LABEL - 1 * mm, 11, 8)
         draw_text(canvas, (LEFT, bottom + CELL[1] / 2 - 4), label, size)
         _row(canvas, serials, bottom)
     _places(canvas, top - 10.6 * mm)
@@ -215,9 +209,14 @@ def _places(canvas: Canvas, y: float) -> None:
     canvas.setFillGray(0)
 
 
-def _foot(canvas: Canvas, layout: CarrierLayout, words: Mapping[str, str]) -> None:
-    text, size = fit_text(words["help"], RIGHT - LEFT, 9, 7)
+def _foot(canvas: Canvas, layout: CarrierLayout, _: Translator) -> None:
+    text, size = fit_text(
+        _("Backs up. Each number is the serial of the tile that lies there; each row from the player’s left."),
+        RIGHT - LEFT,
+        9,
+        7,
+    )
     draw_text(canvas, (LEFT, 10.5 * mm), text, size)
-    form = words["form"].format(start=layout.form[:FORM])
+    form = _("Form {start}", start=layout.form[:FORM])
     text, size = fit_text(f"{form}   ·   {layout.payload}", RIGHT - LEFT, 9, 7)
     draw_text(canvas, (LEFT, 6 * mm), text, size)

@@ -35,6 +35,7 @@ from broker.event.deals import COMMITMENT
 from broker.event.file_io import decode_json, read_json
 from broker.event.players import EXTRA_COLUMNS, ListedPlayer, as_corrections, players_csv, read_players
 from broker.files import write_private
+from broker.i18n import N_
 from broker.protocol import (
     PLAY_DECISIONS,
     DealNo,
@@ -312,7 +313,7 @@ LARGEST: Final = 512 * 2**20
 def read_document(path: Path) -> Document:
     """Read a document. Raises RuleError `too_large`, `malformed`; OSError."""
     if path.stat().st_size > LARGEST:
-        raise RuleError("too_large", f"{path.name} has more than {LARGEST} bytes")
+        raise RuleError("too_large", N_("{file} has more than {most} bytes", file=path.name, most=LARGEST))
     return decode_json(path.read_bytes(), Document, path.name)
 
 

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from broker.event import PLAYERS, Event
 from broker.event.file_io import flatten_errors
 from broker.event.players import EXTRA_COLUMNS, ListedPlayer, as_corrections, read_players
+from broker.i18n import N_
 from broker.output import CsvCell, csv_text, decimal
 from broker.protocol import Player
 from broker.rules import RuleError
@@ -103,7 +104,7 @@ def _entrant(ema: str, last_name: str, first_name: str, country: str) -> Entrant
     if number and not NUMBER.fullmatch(number):
         raise RuleError("bad_players", f"{ema[:40]!r} is no EMA number: {DIGITS} digits")
     if country and not COUNTRY.fullmatch(country):
-        raise RuleError("bad_players", f"{country[:40]!r} is no country: two or three letters")
+        raise RuleError("bad_players", N_("{text} is no country: two or three letters", text=repr(country[:40])))
     return Entrant(number, last_name, first_name, country.upper())
 
 

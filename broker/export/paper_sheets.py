@@ -5,11 +5,8 @@ it is, so that a sheet that lies on the floor still belongs somewhere.
 """
 
 import io
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
-from importlib.resources import files
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final, NamedTuple
 
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.units import mm
@@ -17,19 +14,28 @@ from reportlab.pdfgen.canvas import Canvas
 
 from broker.event import BookedPlay, DealRecord, Event
 from broker.export.pdf import draw_text, fit_text, text_width
+from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS, Seat
 from broker.rules import RuleError
 from broker.rulings import StandIn, substitute_of
 from broker.rulings.paper import of_hand_values
-
-Language = Literal["en", "fr", "zh"]
-LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
+from broker.terms import SEAT_NAMES
 
 LEFT: Final = 14 * mm
 RIGHT: Final = A4[0] - 14 * mm
 HALF: Final = A4[1] / 2
 ROW: Final = 15 * mm
 GREY: Final = 0.4
+
+COLUMNS: Final[Mapping[str, Message]] = {
+    "seat": N_("Seat"),
+    "player": N_("Player"),
+    "hu": N_("Hu"),
+    "hand_value": N_("HV"),
+    "discarder": N_("Discarder"),
+    "points": N_("Points"),
+    "signature": N_("Signature"),
+}
 
 WIDTHS: Final = tuple(
     (key, wide * mm)
@@ -101,29 +107,23 @@ def blank_sheets(
     ]
 
 
-def blank_sheets_pdf(sheets: Iterable[BlankSheet], language: Language) -> bytes:
+def blank_sheets_pdf(sheets: Iterable[BlankSheet], language: str) -> bytes:
     """Return the sheets as PDF, two on a page; the same sheets give the same bytes."""
     out = io.BytesIO()
     canvas = Canvas(out, pagesize=A4, invariant=1, lang=language)
-    words = _words()[language]
+    _ = Translator(language)
     at = -1
     for at, sheet in enumerate(sheets):
         if at and at % 2 == 0:
             canvas.showPage()
-        _sheet(canvas, sheet, words, HALF * (1 - at % 2))
+        _sheet(canvas, sheet, _, HALF * (1 - at % 2))
         if at % 2 == 0:
             _cut(canvas)
-    canvas.setTitle(words["seat"])
+    canvas.setTitle(_("Seat"))
     if at >= 0:
         canvas.showPage()
     canvas.save()
     return out.getvalue()
-
-
-@cache
-def _words() -> dict[Language, Mapping[str, str]]:
-    tables = tomllib.loads((files("broker.export") / "paper_sheets.toml").read_text(encoding="utf-8"))
-    return {language: tables[language] for language in LANGUAGES}
 
 
 def _cut(canvas: Canvas) -> None:
@@ -134,46 +134,50 @@ def _cut(canvas: Canvas) -> None:
     canvas.restoreState()
 
 
-def _sheet(canvas: Canvas, sheet: BlankSheet, words: Mapping[str, str], foot: float) -> None:
+def _sheet(canvas: Canvas, sheet: BlankSheet, _: Translator, foot: float) -> None:
     top = foot + HALF - 12 * mm
     key, size = fit_text(sheet.key, 62 * mm, 11, 7, bold=True)
     draw_text(canvas, (RIGHT - text_width(key, size, bold=True), top - 3 * mm), key, size, bold=True)
     title, size = fit_text(sheet.title, 110 * mm, 10, 7)
     draw_text(canvas, (LEFT, top - 3 * mm), title, size)
-    told = (("table", sheet.play.table), ("round", sheet.play.round), ("deal", sheet.play.deal))
-    large = "   ".join(words[key].format(number=number) for key, number in told)
+    told = (
+        _("Table {number}", number=sheet.play.table),
+        _("Round {number}", number=sheet.play.round),
+        _("Deal {number}", number=sheet.play.deal),
+    )
+    large = "   ".join(told)
     text, size = fit_text(large, RIGHT - LEFT - 62 * mm, 21, 12, bold=True)
     draw_text(canvas, (LEFT, top - 13 * mm), text, size, bold=True)
     winds = (
-        words["prevalent_wind"].format(wind=words[sheet.deal.prevalent_wind]),
-        words["dealer"].format(seat=words[sheet.deal.dealer]),
+        _("Prevalent wind {wind}", wind=_(SEAT_NAMES[sheet.deal.prevalent_wind])),
+        _("Dealer {seat}", seat=_(SEAT_NAMES[sheet.deal.dealer])),
     )
     text, size = fit_text(" · ".join(winds), 60 * mm, 10.5, 7)
     draw_text(canvas, (RIGHT - text_width(text, size), top - 13 * mm), text, size)
-    _endings(canvas, words, top - 23 * mm)
-    below = _grid(canvas, sheet, words, top - 29 * mm)
-    _below(canvas, sheet, words, below, foot)
+    _endings(canvas, _, top - 23 * mm)
+    below = _grid(canvas, sheet, _, top - 29 * mm)
+    _below(canvas, sheet, _, below, foot)
 
 
-def _endings(canvas: Canvas, words: Mapping[str, str], y: float) -> None:
-    end = draw_text(canvas, (LEFT, y), words["how"], 10.5, bold=True) + 6 * mm
-    for key in ("discard", "self_drawn", "draw"):
+def _endings(canvas: Canvas, _: Translator, y: float) -> None:
+    end = draw_text(canvas, (LEFT, y), _("How it ended"), 10.5, bold=True) + 6 * mm
+    for text in (_("won on a discard"), _("self-drawn"), _("draw")):
         canvas.rect(end, y - 0.8 * mm, 4.6 * mm, 4.6 * mm)
-        end = draw_text(canvas, (end + 6.5 * mm, y), words[key], 10.5) + 8 * mm
+        end = draw_text(canvas, (end + 6.5 * mm, y), text, 10.5) + 8 * mm
 
 
-def _grid(canvas: Canvas, sheet: BlankSheet, words: Mapping[str, str], top: float) -> float:
+def _grid(canvas: Canvas, sheet: BlankSheet, _: Translator, top: float) -> float:
     """Draw head and four rows; give where they end."""
     head = 7 * mm
     canvas.setLineWidth(0.7)
     x = LEFT
     for key, wide in WIDTHS:
-        text, size = fit_text(words[key], wide - 3 * mm, 9, 6.5, bold=True)
+        text, size = fit_text(_(COLUMNS[key]), wide - 3 * mm, 9, 6.5, bold=True)
         draw_text(canvas, (x + 1.5 * mm, top - 5 * mm), text, size, bold=True)
         for at, seat in enumerate(SEATS):
             y = top - head - (at + 1) * ROW
             canvas.rect(x, y, wide, ROW)
-            _filled(canvas, sheet, words, (key, seat), (x, y, wide))
+            _filled(canvas, sheet, _, (key, seat), (x, y, wide))
         x += wide
     return float(top - head - len(SEATS) * ROW)
 
@@ -181,14 +185,14 @@ def _grid(canvas: Canvas, sheet: BlankSheet, words: Mapping[str, str], top: floa
 def _filled(
     canvas: Canvas,
     sheet: BlankSheet,
-    words: Mapping[str, str],
+    _: Translator,
     what: tuple[str, Seat],
     place: tuple[float, float, float],
 ) -> None:
     """Fill in what is known: the seat and the name; the rest of a row is for pens."""
     (key, seat), (x, y, wide) = what, place
     if key == "seat":
-        text, size = fit_text(words[seat], wide - 3 * mm, 14, 9, bold=True)
+        text, size = fit_text(_(SEAT_NAMES[seat]), wide - 3 * mm, 14, 9, bold=True)
         draw_text(canvas, (x + 1.5 * mm, y + 4.4 * mm), text, size, bold=True)
     elif key == "player":
         text, size = fit_text(sheet.names[seat], wide - 3 * mm, 12, 7)
@@ -196,7 +200,7 @@ def _filled(
         canvas.setFillGray(GREY)
         whose = sheet.play.players[seat]
         if seat in sheet.replaced:
-            whose = f"{whose} · {words['instead'].format(player=sheet.replaced[seat])}"
+            whose += " · " + _("for {player}", player=sheet.replaced[seat])
         text, size = fit_text(whose, wide - 3 * mm, 7.5, 6)
         draw_text(canvas, (x + 1.5 * mm, y + 1.8 * mm), text, size)
         canvas.setFillGray(0)
@@ -204,14 +208,22 @@ def _filled(
         canvas.rect(x + wide / 2 - 2.6 * mm, y + ROW / 2 - 2.6 * mm, 5.2 * mm, 5.2 * mm)
 
 
-def _below(canvas: Canvas, sheet: BlankSheet, words: Mapping[str, str], y: float, foot: float) -> None:
-    draw_text(canvas, (LEFT, y - 8 * mm), words["fine"], 9)
+def _below(canvas: Canvas, sheet: BlankSheet, _: Translator, y: float, foot: float) -> None:
+    draw_text(canvas, (LEFT, y - 8 * mm), _("Fine (arbiter): seat, IMP, reason"), 9)
     canvas.setLineWidth(0.4)
     canvas.line(LEFT + 62 * mm, y - 8.5 * mm, RIGHT - 52 * mm, y - 8.5 * mm)
-    end = draw_text(canvas, (RIGHT - 50 * mm, y - 8 * mm), words["arbiter"], 9)
+    end = draw_text(canvas, (RIGHT - 50 * mm, y - 8 * mm), _("Arbiter"), 9)
     canvas.line(end + 2 * mm, y - 8.5 * mm, RIGHT, y - 8.5 * mm)
     canvas.setFillGray(GREY)
-    text, size = fit_text(words["help"].format(least=sheet.least), RIGHT - LEFT, 8.5, 6.5)
+    text, size = fit_text(
+        _(
+            "Several may win on one discard. HV from {least}. All four sign; then the sheet goes to the arbiter.",
+            least=sheet.least,
+        ),
+        RIGHT - LEFT,
+        8.5,
+        6.5,
+    )
     draw_text(canvas, (LEFT, foot + 8 * mm), text, size)
     canvas.setFillGray(0)
 
@@ -223,7 +235,10 @@ MAX_SHEETS: Final = 2000
 def refuse_none_or_many(made: Sequence[BlankSheet]) -> Sequence[BlankSheet]:
     """Return the sheets unless there are none, or too many for one file. Raises RuleError `no_plays`, `too_large`."""
     if not made:
-        raise RuleError("no_plays", "no play of the plan is at these tables in these rounds")
+        raise RuleError("no_plays", N_("no play of the plan is at these tables in these rounds"))
     if len(made) > MAX_SHEETS:
-        raise RuleError("too_large", f"{len(made)} sheets, at most {MAX_SHEETS} in one file: choose tables or rounds")
+        raise RuleError(
+            "too_large",
+            N_("{count} sheets, at most {most} in one file: choose tables or rounds", count=len(made), most=MAX_SHEETS),
+        )
     return made

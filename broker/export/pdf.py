@@ -4,15 +4,14 @@ Their sentences are in three languages.
 """
 
 import io
-import tomllib
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from importlib.resources import as_file, files
 from itertools import groupby
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final, Literal, NamedTuple
 
 from reportlab.lib.pagesizes import A4, landscape
 from reportlab.lib.units import mm
@@ -20,6 +19,8 @@ from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfbase.pdfmetrics import registerFont, stringWidth
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
+
+from broker.i18n import Translator
 
 LATIN: Final = "Helvetica"
 BOLD: Final = "Helvetica-Bold"
@@ -109,28 +110,6 @@ def _wider() -> frozenset[int]:
     registerFont(heavy)
     both = regular.face.charToGlyph.keys() & heavy.face.charToGlyph.keys()
     return frozenset(letter for letter in both if chr(letter).isprintable())
-
-
-Language = Literal["en", "fr", "zh"]
-LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
-
-
-class PrintTexts:
-    """One language's sentences."""
-
-    def __init__(self, language: Language, sentences: Mapping[str, str]) -> None:
-        self.language, self._sentences = language, sentences
-
-    def say(self, key: str, **values: object) -> str:
-        """Return a sentence. Raises KeyError."""
-        return self._sentences[key].format(**values)
-
-
-@cache
-def print_texts(language: Language) -> PrintTexts:
-    """Read `words.toml`."""
-    tables = tomllib.loads((files("broker.export") / "pdf.toml").read_text(encoding="utf-8"))
-    return PrintTexts(language, tables[language])
 
 
 LINE_HEIGHT: Final[float] = 5.6 * mm
@@ -264,7 +243,7 @@ class PageHeading:
     profile: str
     progress: str
     at: datetime
-    words: PrintTexts
+    translator: Translator
 
 
 def pages_pdf(
@@ -273,12 +252,13 @@ def pages_pdf(
     """Return the pages; the same content and time give the same bytes. `wide`: A4 on its side."""
     page = io.BytesIO()
     size = landscape(A4) if wide else A4
-    canvas = Canvas(page, pagesize=size, invariant=1, lang=heading.words.language)
+    canvas = Canvas(page, pagesize=size, invariant=1, lang=heading.translator.language)
     canvas.setTitle(f"{heading.title}: {heading.kind}")
     laid = paginate(blocks, size[1] - HEAD - FOOT - 2 * mm - MARGIN / 2)
     for number, lines in enumerate(laid, 1):
         _head(canvas, heading, size)
-        _foot(canvas, heading, size, heading.words.say("page", number=number, all=len(laid)))
+        _ = heading.translator
+        _foot(canvas, heading, size, _("Page {number} of {all}", number=number, all=len(laid)))
         _lines(canvas, lines, columns, size)
         canvas.showPage()
     canvas.save()
@@ -286,7 +266,8 @@ def pages_pdf(
 
 
 def _head(canvas: Canvas, heading: PageHeading, size: tuple[float, float]) -> None:
-    badge = heading.words.say("final" if heading.final else "provisional")
+    _ = heading.translator
+    badge = _("Final") if heading.final else _("Provisional")
     right, y = size[0] - MARGIN, size[1] - MARGIN
     _badge(canvas, badge, (right, y - 6 * mm), filled=heading.final)
     room = right - MARGIN - text_width(badge, 11, bold=True) - 12 * mm
@@ -312,7 +293,8 @@ def _foot(canvas: Canvas, heading: PageHeading, size: tuple[float, float], page:
     canvas.line(MARGIN, FOOT, size[0] - MARGIN, FOOT)
     canvas.setFillGray(GREY)
     time = heading.at.strftime("%Y-%m-%d %H:%M %z").strip()
-    said = " · ".join((heading.words.say("profile", profile=heading.profile), heading.words.say("printed", time=time)))
+    _ = heading.translator
+    said = " · ".join((_("rules: {profile}", profile=heading.profile), _("printed {time}", time=time)))
     draw_text(canvas, (MARGIN, FOOT - 4 * mm), said, 8)
     _right(canvas, (size[0] - MARGIN, FOOT - 4 * mm), page, 8)
     canvas.setFillGray(0)

@@ -1,7 +1,7 @@
 """The riichi points table, made by the function that pays: by han and fu, and by limit; as text and as PDF."""
 
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Final, NamedTuple
@@ -11,6 +11,7 @@ from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
 from broker.export.pdf import draw_text, fit_text, text_width
+from broker.i18n import SOURCE, Translator, languages
 from broker.rules.riichi import (
     SEVEN_PAIRS_FU,
     Language,
@@ -96,47 +97,6 @@ def _cell_of(rules: PointRules, win: PaidWin, there_are: tuple[bool, bool]) -> P
     )
 
 
-ENGLISH: Final[Mapping[str, str]] = {
-    "other": "Non-dealer",
-    "dealer": "Dealer",
-    "han": "{} han",
-    "fu": "fu",
-    "key_other": "bold: the discarder pays · below, self-drawn: each non-dealer / the dealer pays",
-    "key_dealer": "bold: the discarder pays · below, self-drawn: each of the three pays",
-    "counter": "Each counter adds {counter}: from the discarder, or {each} from each of three. A deposit is {deposit}.",
-    "rules": "Rules: {title} ({id}, version {version})",
-}
-
-FRENCH: Final[Mapping[str, str]] = {
-    "other": "Joueur ordinaire",
-    "dealer": "Donneur",
-    "han": "{} han",
-    "fu": "fu",
-    "key_other": "en gras : paie qui a écarté la tuile · dessous, par tsumo : chaque joueur ordinaire / le donneur",
-    "key_dealer": "en gras : paie qui a écarté la tuile · dessous, par tsumo : chacun des trois",
-    "counter": "Chaque compteur ajoute {counter} points, {each} par joueur en cas de tsumo. Un dépôt vaut {deposit}.",
-    "rules": "Règles : {title} ({id}, version {version})",
-}
-
-CHINESE: Final[Mapping[str, str]] = {
-    "other": "闲家",
-    "dealer": "庄家",
-    "han": "{}番",
-    "fu": "符",
-    "key_other": "粗体：放铳者支付 · 下行：自摸时每位闲家 / 庄家支付",
-    "key_dealer": "粗体：放铳者支付 · 下行：自摸时三家各付",
-    "counter": "每个本场棒加{counter}点：由放铳者付，自摸时三家各付{each}点。立直棒为{deposit}点。",
-    "rules": "规则：{title}（{id}，第{version}版）",
-}
-
-_OF: Final[Mapping[Language, Mapping[str, str]]] = {"fr": FRENCH, "zh": CHINESE}
-
-
-def points_table_texts(language: Language) -> Mapping[str, str]:
-    """Return the words of the table."""
-    return _OF.get(language, ENGLISH)
-
-
 TWO_WIDE: Final = frozenset("WF")
 
 
@@ -167,12 +127,13 @@ def points_table_text(profile: RiichiProfile, language: Language) -> str:
 
 
 def _lines(profile: RiichiProfile, language: Language) -> Iterator[str]:
-    said = points_table_texts(language)
+    _ = translator(language)
     for dealer in (False, True):
-        yield said["dealer" if dealer else "other"].upper()
+        yield (_("Dealer") if dealer else _("Non-dealer")).upper()
         yield (
-            f"{pad_left(said['fu'], FIRST - 2)}  "
-            + "".join(pad_right(said["han"].format(han), WIDE) for han in HAN).rstrip()
+            pad_left(_("fu"), FIRST - 2)
+            + "  "
+            + "".join(pad_right(_("{han} han", han=han), WIDE) for han in HAN).rstrip()
         )
         for fu, cells in points_rows(profile.points, dealer=dealer):
             yield f"{fu:>{FIRST - 2}}  " + "".join(f"{cell!s:<{WIDE}}" for cell in cells).rstrip()
@@ -180,13 +141,24 @@ def _lines(profile: RiichiProfile, language: Language) -> Iterator[str]:
             yield f"{han:>{FIRST - 2}}  {pad_right(riichi_name('limit', limit, language), WIDE)}{cell}"
         yield ""
     yield counters_text(profile, language)
-    yield said["rules"].format(title=profile.title, id=profile.id, version=profile.version)
+    yield _("Rules: {title} ({id}, version {version})", title=profile.title, id=profile.id, version=profile.version)
 
 
 def counters_text(profile: RiichiProfile, language: Language) -> str:
     """Return what counters and deposits are worth."""
     counter, deposit = profile.points.counter.value, profile.points.deposit.value
-    return points_table_texts(language)["counter"].format(counter=counter, each=counter // 3, deposit=deposit)
+    _ = translator(language)
+    return _(
+        "Each counter adds {counter}: from the discarder, or {each} from each of three. A deposit is {deposit}.",
+        counter=counter,
+        each=counter // 3,
+        deposit=deposit,
+    )
+
+
+def translator(language: Language) -> Translator:
+    """Return what translates into the language of the names; Japanese terms stand in English sentences."""
+    return Translator(language if language in languages() else SOURCE)
 
 
 MARGIN: Final = 12 * mm
@@ -223,11 +195,16 @@ def points_table_pdf(profile: RiichiProfile, language: Language) -> bytes:
 
 
 def _half(canvas: Canvas, half: Half, profile: RiichiProfile, language: Language) -> None:
-    said = points_table_texts(language)
-    draw_text(canvas, (half.left, TOP + 4 * mm), said["dealer" if half.dealer else "other"], 17, bold=True)
-    key, size = fit_text(said["key_dealer" if half.dealer else "key_other"], half.width, 8, 6)
+    _ = translator(language)
+    draw_text(canvas, (half.left, TOP + 4 * mm), _("Dealer") if half.dealer else _("Non-dealer"), 17, bold=True)
+    legend = (
+        _("bold: the discarder pays · below, self-drawn: each of the three pays")
+        if half.dealer
+        else _("bold: the discarder pays · below, self-drawn: each non-dealer / the dealer pays")
+    )
+    key, size = fit_text(legend, half.width, 8, 6)
     draw_text(canvas, (half.left, TOP - 0.5 * mm), key, size)
-    bottom = _head(canvas, half, TOP - 9 * mm, said)
+    bottom = _head(canvas, half, TOP - 9 * mm, _)
     for at, (fu, cells) in enumerate(points_rows(profile.points, dealer=half.dealer)):
         bottom -= ROW
         _shade(canvas, half, bottom, at)
@@ -236,12 +213,12 @@ def _half(canvas: Canvas, half: Half, profile: RiichiProfile, language: Language
     _limits(canvas, half, bottom - 3 * mm, profile, language)
 
 
-def _head(canvas: Canvas, half: Half, base: float, said: Mapping[str, str]) -> float:
+def _head(canvas: Canvas, half: Half, base: float, _: Translator) -> float:
     """Write the names of the columns; give where the rows begin."""
     column = (half.width - FU_WIDTH) / len(HAN)
-    _centred(canvas, half.left + FU_WIDTH / 2, base, said["fu"], 10)
+    _centred(canvas, half.left + FU_WIDTH / 2, base, _("fu"), 10)
     for at, han in enumerate(HAN):
-        _centred(canvas, half.left + FU_WIDTH + (at + 0.5) * column, base, said["han"].format(han), 10)
+        _centred(canvas, half.left + FU_WIDTH + (at + 0.5) * column, base, _("{han} han", han=han), 10)
     return float(base - 2 * mm)
 
 
@@ -267,11 +244,12 @@ def _cell(canvas: Canvas, middle: float, bottom: float, cell: PointsCell) -> Non
 
 
 def _limits(canvas: Canvas, half: Half, top: float, profile: RiichiProfile, language: Language) -> None:
+    _ = translator(language)
     for at, (limit, han, cell) in enumerate(limit_rows(profile.points, dealer=half.dealer)):
         bottom = top - (at + 1) * ROW * 0.76
         canvas.line(half.left, bottom, half.left + half.width, bottom)
         base = bottom + 2.2 * mm
-        told, size = fit_text(points_table_texts(language)["han"].format(han) if han else "", FU_WIDTH, 9, 6, bold=True)
+        told, size = fit_text(_("{han} han", han=han) if han else "", FU_WIDTH, 9, 6, bold=True)
         _centred(canvas, half.left + FU_WIDTH / 2, base, told, size)
         draw_text(canvas, (half.left + FU_WIDTH + 4 * mm, base), riichi_name("limit", limit, language), 10)
         draw_text(canvas, (half.left + FU_WIDTH + LIMIT, base), str(cell.on_discard), LARGE, bold=True)
@@ -280,9 +258,9 @@ def _limits(canvas: Canvas, half: Half, top: float, profile: RiichiProfile, lang
 
 
 def _foot(canvas: Canvas, profile: RiichiProfile, language: Language) -> None:
-    said = points_table_texts(language)
+    _ = translator(language)
     draw_text(canvas, (MARGIN, 13 * mm), counters_text(profile, language), 9)
-    told = said["rules"].format(title=profile.title, id=profile.id, version=profile.version)
+    told = _("Rules: {title} ({id}, version {version})", title=profile.title, id=profile.id, version=profile.version)
     draw_text(canvas, (MARGIN, 8 * mm), told, 8)
 
 

@@ -15,18 +15,19 @@ from broker.export.pdf import (
     PageCell,
     PageHeading,
     PageLine,
-    PrintTexts,
     page_columns,
     pages_pdf,
     striped_rows,
     text_width,
 )
+from broker.i18n import N_, Message, Translator
 from broker.output import decimal
 from broker.protocol import SEATS, Seat, Standing
 from broker.rulings import CountedPlay
 from broker.scorer import snapshot
 from broker.scorer.stored_event import StoredEvent
 from broker.scoring import ComparisonGroup, Exact, PlayWithImps, ScoredPlay, real_table
+from broker.terms import SEAT_LETTERS, SEAT_NAMES
 
 Align = Literal["left", "right"]
 
@@ -61,16 +62,15 @@ _SEAT: Final[tuple[tuple[float, Align], ...]] = ((PLAYER, "left"), (POINTS, "rig
 TRAVELLERS: Final = page_columns(MARGIN, ((LITTLE, "right"), (LITTLE, "right"), *_SEAT * 4, (HU, "left")))
 
 
-def standings_pdf(
-    stored: StoredEvent, words: PrintTexts, at: datetime, listed: Iterable[Standing] | None = None
-) -> bytes:
+def standings_pdf(stored: StoredEvent, _: Translator, at: datetime, listed: Iterable[Standing] | None = None) -> bytes:
     """Return the standings as PDF: those of the room, or others that may be known."""
     lines = snapshot.standing_rows(stored.room.standings(), stored.event.players) if listed is None else tuple(listed)
-    heading, event = _heading(stored, words, at, "standings"), stored.event
+    heading, event = _heading(stored, _, at, _("Standings")), stored.event
     known = event.has_origins
-    named = ("place", "name", *(("country", "club") if known else ()), "imp", "fines", "plays")
+    origin = (_("Country"), _("Club")) if known else ()
+    named = (_("Place"), _("Name"), *origin, _("IMP"), _("Fines"), _("Plays"))
     found = striped_rows(_ranked(line, event.origin_of(line.player) if known else ()) for line in lines)
-    block = PageBlock((PageLine("columns", tuple(PageCell(words.say(key)) for key in named)),), found)
+    block = PageBlock((PageLine("columns", tuple(map(PageCell, named))),), found)
     return pages_pdf(heading, [block], WITH_ORIGINS if known else STANDINGS)
 
 
@@ -83,38 +83,45 @@ def _ranked(line: Standing, origin: Iterable[str]) -> tuple[PageCell, ...]:
     )
 
 
-def travellers_pdf(stored: StoredEvent, words: PrintTexts, at: datetime, *, embargoed: bool = False) -> bytes:
+def travellers_pdf(stored: StoredEvent, _: Translator, at: datetime, *, embargoed: bool = False) -> bytes:
     """Return all travellers as PDF; those of deals that a table has still to play only if asked for."""
     shown = [group for group in stored.room.groups() if embargoed or not stored.embargoed(group.deal)]
-    settled = unplayed_notes(stored, words, embargoed=embargoed)
-    blocks = list(_travellers(stored, words, shown, settled))
-    note = words.say("legend") if blocks else words.say("nothing_yet")
+    settled = unplayed_notes(stored, _, embargoed=embargoed)
+    blocks = list(_travellers(stored, _, shown, settled))
+    note = (
+        _(
+            "Hu: the winner’s seat and hand value, then who discarded. In brackets: a fine "
+            "or an award, not in the IMP before it."
+        )
+        if blocks
+        else _("Nothing can be shown yet: no deal has been played by all its tables.")
+    )
     notes = [PageLine("note", (PageCell(note),))]
     if blocks and not embargoed and not stored.room.final:
-        notes.append(PageLine("note", (PageCell(words.say("embargo")),)))
+        notes.append(PageLine("note", (PageCell(_("Deals that a table has still to play are left out.")),)))
     return pages_pdf(
-        _heading(stored, words, at, "travellers"),
-        [*blocks, *outside_plays_block(stored, words), PageBlock((), tuple(notes))],
+        _heading(stored, _, at, _("Travellers")),
+        [*blocks, *outside_plays_block(stored, _), PageBlock((), tuple(notes))],
         TRAVELLERS,
         wide=True,
     )
 
 
-def _heading(stored: StoredEvent, words: PrintTexts, at: datetime, kind: str) -> PageHeading:
-    progress = words.say("progress", count=stored.room.plays_in, expected=len(stored.event.plan.plays))
+def _heading(stored: StoredEvent, _: Translator, at: datetime, kind: str) -> PageHeading:
+    progress = _("{count} of {expected} plays", count=stored.room.plays_in, expected=len(stored.event.plan.plays))
     return PageHeading(
         stored.event.plan.title,
-        words.say(kind),
+        kind,
         stored.is_final(at),
         stored.event.profile.id,
         progress,
         at,
-        words,
+        _,
     )
 
 
 def _travellers(
-    stored: StoredEvent, words: PrintTexts, shown: Iterable[ComparisonGroup], settled: Mapping[int, list[PageLine]]
+    stored: StoredEvent, _: Translator, shown: Iterable[ComparisonGroup], settled: Mapping[int, list[PageLine]]
 ) -> Iterator[PageBlock]:
     results = {(laid.line, laid.deal): laid for _, laid in stored.played()}
     by_deal: dict[int, list[ComparisonGroup]] = {deal: [] for deal in settled}
@@ -122,16 +129,16 @@ def _travellers(
         by_deal.setdefault(group.deal, []).append(group)
     for deal, groups in sorted(by_deal.items()):
         for number, group in enumerate(groups, 1):
-            head = _head(stored, words, group, number if len(groups) > 1 else 0)
-            plays = striped_rows(_play(one, results.get((one.play.table, deal)), stored, words) for one in group.plays)
+            head = _head(stored, _, group, number if len(groups) > 1 else 0)
+            plays = striped_rows(_play(one, results.get((one.play.table, deal)), stored, _) for one in group.plays)
             below = settled.get(deal, ()) if number == len(groups) else ()
-            yield PageBlock(head, (*plays, _datum(group, words), *_stand_ins(group, results, stored, words), *below))
+            yield PageBlock(head, (*plays, _datum(group, _), *_stand_ins(group, results, stored, _), *below))
         if not groups:
-            yield PageBlock((_title(words, deal, _winds(stored, words, deal)),), tuple(settled[deal]))
+            yield PageBlock((_title(_, deal, _winds(stored, _, deal)),), tuple(settled[deal]))
 
 
 def _stand_ins(
-    group: ComparisonGroup, results: Mapping[tuple[int, int], CountedPlay], stored: StoredEvent, words: PrintTexts
+    group: ComparisonGroup, results: Mapping[tuple[int, int], CountedPlay], stored: StoredEvent, _: Translator
 ) -> Iterator[PageLine]:
     """Say below a deal's plays who sat there for whom; the names above are of those who score."""
     for play in group.members:
@@ -139,40 +146,55 @@ def _stand_ins(
         for seat in SEATS if laid else ():
             player = play.players[seat]
             if laid and (sat := stored.sat(player, laid.round)):
-                where = {"table": real_table(play), "seat": words.say(seat)}
+                where = {"table": real_table(play), "seat": _(SEAT_NAMES[seat])}
                 name = stored.event.players[player].name
-                yield PageLine("note", (PageCell(words.say("sat", mark=STAND_IN, name=sat, player=name, **where)),))
+                yield PageLine(
+                    "note",
+                    (
+                        PageCell(
+                            _(
+                                "{mark} Table {table}, {seat}: {name} for {player}",
+                                mark=STAND_IN,
+                                name=sat,
+                                player=name,
+                                **where,
+                            )
+                        ),
+                    ),
+                )
 
 
-def _winds(stored: StoredEvent, words: PrintTexts, number: int) -> list[str]:
+def _winds(stored: StoredEvent, _: Translator, number: int) -> list[str]:
     deal = stored.deals[number]
     return [
-        words.say("prevalent_wind", wind=words.say(deal.prevalent_wind)),
-        words.say("dealer", seat=words.say(deal.dealer)),
+        _("prevalent wind {wind}", wind=_(SEAT_NAMES[deal.prevalent_wind])),
+        _("dealer {seat}", seat=_(SEAT_NAMES[deal.dealer])),
     ]
 
 
-def _title(words: PrintTexts, deal: int, told: Iterable[str]) -> PageLine:
-    return PageLine("heading", (PageCell(words.say("deal", number=deal)), PageCell(" · ".join(told))))
+def _title(_: Translator, deal: int, told: Iterable[str]) -> PageLine:
+    return PageLine("heading", (PageCell(_("Deal {number}", number=deal)), PageCell(" · ".join(told))))
 
 
-def _head(stored: StoredEvent, words: PrintTexts, group: ComparisonGroup, number: int) -> tuple[PageLine, PageLine]:
-    told = _winds(stored, words, group.deal)
+def _head(stored: StoredEvent, _: Translator, group: ComparisonGroup, number: int) -> tuple[PageLine, PageLine]:
+    told = _winds(stored, _, group.deal)
     if number:
-        lay = "as_planned" if group.form == stored.event.form(group.deal) else "otherwise"
-        told.append(words.say("group", number=number, lay=words.say(lay)))
+        lay = (
+            N_("the tiles lay as planned")
+            if group.form == stored.event.form(group.deal)
+            else N_("the tiles lay otherwise")
+        )
+        told.append(_("group {number}: {lay}", number=number, lay=_(lay)))
     if stored.embargoed(group.deal):
         expected = stored.room.expected(group.deal)
-        told.append(words.say("incomplete", count=stored.room.plays_of(group.deal), expected=expected))
-    names = [words.say("table"), words.say("round")]
+        told.append(_("{count} of {expected} plays", count=stored.room.plays_of(group.deal), expected=expected))
+    names = [_("Table"), _("Round")]
     for seat in SEATS:
-        names += [words.say(seat), words.say("points"), words.say("imp")]
-    return _title(words, group.deal, told), PageLine("columns", tuple(map(PageCell, (*names, words.say("hu")))))
+        names += [_(SEAT_NAMES[seat]), _("Pts"), _("IMP")]
+    return _title(_, group.deal, told), PageLine("columns", tuple(map(PageCell, (*names, _("Hu")))))
 
 
-def _play(
-    one: PlayWithImps, result: CountedPlay | None, stored: StoredEvent, words: PrintTexts
-) -> tuple[PageCell, ...]:
+def _play(one: PlayWithImps, result: CountedPlay | None, stored: StoredEvent, _: Translator) -> tuple[PageCell, ...]:
     play, points = one.play, one.play.points or {}
     cells = [PageCell(str(real_table(play))), PageCell(str(result.round) if result else "–")]
     for seat in SEATS:
@@ -181,7 +203,7 @@ def _play(
         more = play.awards.get(seat, 0) - play.fines.get(seat, 0)
         imp = signed_text(one.imp[seat]) + (f" ({signed_text(more)})" if more else "")
         cells += [PageCell(name, bold=won), PageCell(signed_text(points[seat]), bold=won), PageCell(imp)]
-    return (*cells, PageCell(_hu(result, words)))
+    return (*cells, PageCell(_hu(result, _)))
 
 
 def _name(stored: StoredEvent, player: str, round_: int | None) -> str:
@@ -193,46 +215,48 @@ def _name(stored: StoredEvent, player: str, round_: int | None) -> str:
     return whole if text_width(whole, LEGIBLE, bold=True) <= PLAYER - 2 * PAD else name
 
 
-def _hu(result: CountedPlay | None, words: PrintTexts) -> str:
+def _hu(result: CountedPlay | None, _: Translator) -> str:
     if result is None:
         return "–"
     if result.win == "draw":
-        return words.say("draw")
-    won = ", ".join(f"{words.say(f'short_{seat}')} {result.winners[seat]}" for seat in SEATS if seat in result.winners)
-    how = words.say(f"short_{result.discarder}") if result.discarder else words.say("self_drawn")
+        return _("draw")
+    won = ", ".join(f"{_(SEAT_LETTERS[seat])} {result.winners[seat]}" for seat in SEATS if seat in result.winners)
+    how = _(SEAT_LETTERS[result.discarder]) if result.discarder else _("self-drawn")
     return f"{won} / {how}"
 
 
-def _datum(group: ComparisonGroup, words: PrintTexts) -> PageLine:
+def _datum(group: ComparisonGroup, _: Translator) -> PageLine:
     data: Mapping[Seat, Fraction] = {} if group.apart else group.datum
     cells = [PageCell(""), PageCell("")]
     for seat in SEATS:
         # Where own scores stay out of it each play has a datum of its own.
-        cells += [
-            PageCell(words.say("datum") if seat == "east" else ""),
-            PageCell(_mean(data.get(seat), words)),
-            PageCell(""),
-        ]
+        cells += [PageCell(_("Datum") if seat == "east" else ""), PageCell(_mean(data.get(seat), _)), PageCell("")]
     return PageLine("sum", (*cells, PageCell("")))
 
 
-def _mean(datum: Fraction | None, words: PrintTexts) -> str:
+def _mean(datum: Fraction | None, _: Translator) -> str:
     if datum is None:
         return "–"
-    return f"{float(datum):+.1f}".replace("-", MINUS).replace(".", words.say("decimal")) if datum else "0"
+    return _.decimal(float(datum), "+0.0;-0.0").replace("-", MINUS) if datum else "0"
 
 
 BETWEEN = " · "
 
+KINDS: Final[Mapping[str, Message]] = {
+    "void": N_("Table {table}, round {round}: void"),
+    "adjusted": N_("Table {table}, round {round}: adjusted, no points"),
+    "withdrawn": N_("Table {table}, round {round}: adjusted, a player has withdrawn"),
+}
+
 OfDeal = dict[int, list[PageLine]]
 
 
-def unplayed_notes(stored: StoredEvent, words: PrintTexts, *, embargoed: bool) -> OfDeal:
+def unplayed_notes(stored: StoredEvent, _: Translator, *, embargoed: bool) -> OfDeal:
     """Return the notes of each deal: a line for each of its plays that are void or adjusted."""
     found: OfDeal = {}
     for laid, play in sorted(stored.counted(embargoed=embargoed), key=lambda one: one[0].table):
         if kind := stored.instead(laid):
-            said = words.say(kind, table=laid.table, round=laid.round)
+            said = _(KINDS[kind], table=laid.table, round=laid.round)
             text = BETWEEN.join((said, *_given(stored, laid, play)))
             found.setdefault(laid.deal, []).append(PageLine("note", (PageCell(text),)))
     return found
@@ -244,7 +268,7 @@ def _given(stored: StoredEvent, laid: CountedPlay, play: ScoredPlay) -> Iterator
             yield f"{stored.event.players[laid.players[seat]].name} {signed_text(imp)}"
 
 
-def outside_plays_block(stored: StoredEvent, words: PrintTexts) -> Iterator[PageBlock]:
+def outside_plays_block(stored: StoredEvent, _: Translator) -> Iterator[PageBlock]:
     """Return a block of those who were given or fined something of no play, if there are any."""
     lines = tuple(
         PageLine("note", (PageCell(f"{stored.event.players[one.name].name} {signed_text(one.imp - one.fine)}"),))
@@ -252,7 +276,7 @@ def outside_plays_block(stored: StoredEvent, words: PrintTexts) -> Iterator[Page
         if one.imp != one.fine
     )
     if lines:
-        yield PageBlock((PageLine("heading", (PageCell(words.say("of_no_play")), PageCell(""))),), lines)
+        yield PageBlock((PageLine("heading", (PageCell(_("IMP of no play")), PageCell(""))),), lines)
 
 
 MINUS: Final = "–"

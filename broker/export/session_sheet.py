@@ -1,19 +1,17 @@
 """The sheet of a riichi session, as text and as PDF: from typed events or from the store."""
 
 import io
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Final
 
 from reportlab.lib.pagesizes import A4, landscape
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
 from broker.export.pdf import draw_text, fit_text, text_width
+from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS
 from broker.rules import RuleError
 from broker.rules.riichi import (
@@ -32,12 +30,6 @@ from broker.rules.riichi import (
     event_from_message,
 )
 from broker.scorer.stored_event import open_stored_event
-
-Language = Literal["en", "fr", "zh"]
-
-LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
-
-SheetTexts = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,70 +55,76 @@ class SessionSheet:
     rows: tuple[SheetRow, ...]
     places: tuple[int, ...]
     next_hand: str
-    words: SheetTexts
-
-
-@cache
-def sheet_texts(language: Language) -> SheetTexts:
-    """Read `words.toml`."""
-    tables = tomllib.loads((files("broker.export") / "session_sheet.toml").read_text(encoding="utf-8"))
-    words: SheetTexts = tables[language]
-    return words
+    translator: Translator
 
 
 def make_session_sheet(
-    title: str, start: SessionState, entries: Sequence[RecordedEvent], players: Sequence[str], language: Language
+    title: str, start: SessionState, entries: Sequence[RecordedEvent], players: Sequence[str], language: str
 ) -> SessionSheet:
     """Put a session's events into rows."""
-    words = sheet_texts(language)
+    _ = Translator(language)
     last = entries[-1].settled if entries else None
     state = start if last is None else last.state
-    ahead = "" if state.over else _hand(state, words)
-    rows = tuple(_row(entry, players, words) for entry in entries)
+    ahead = "" if state.over else _hand(state, _)
+    rows = tuple(_row(entry, players, _) for entry in entries)
     places = () if last is None or last.places is None else last.places
-    return SessionSheet(title, tuple(players), start.scores, rows, places, ahead, words)
+    return SessionSheet(title, tuple(players), start.scores, rows, places, ahead, _)
 
 
-def _row(entry: RecordedEvent, players: Sequence[str], words: SheetTexts) -> SheetRow:
+def _row(entry: RecordedEvent, players: Sequence[str], _: Translator) -> SheetRow:
     before, settled = entry.before, entry.settled
-    what = ", ".join((*_entry_text(entry.event, players, words), *_riichi(entry.event, players, words)))
+    what = ", ".join((*_entry_text(entry.event, players, _), *_riichi(entry.event, players, _)))
     return SheetRow(
-        _hand(before, words), before.counters, what, settled.deltas, settled.state.scores, settled.state.deposits
+        _hand(before, _), before.counters, what, settled.deltas, settled.state.scores, settled.state.deposits
     )
 
 
-def _hand(state: SessionState, words: SheetTexts) -> str:
-    return words["hand_name"].format(wind=words[f"wind_{state.round_wind}"], number=state.dealer + 1)
+def _hand(state: SessionState, _: Translator) -> str:
+    return _("{wind}{number}", wind=_(WINDS[state.round_wind]), number=state.dealer + 1)
 
 
 def _named(those: Iterable[int], players: Sequence[str]) -> str:
     return " + ".join(players[one] for one in those)
 
 
-def _riichi(event: SessionEvent, players: Sequence[str], words: SheetTexts) -> Iterator[str]:
+def _riichi(event: SessionEvent, players: Sequence[str], _: Translator) -> Iterator[str]:
     if isinstance(event, HandEnd) and event.riichi:
-        yield f"{words['riichi']}: {_named(event.riichi, players)}"
+        yield _("{what}: {names}", what=_("riichi"), names=_named(event.riichi, players))
 
 
-def _entry_text(event: SessionEvent, players: Sequence[str], words: SheetTexts) -> Iterator[str]:
+def _entry_text(event: SessionEvent, players: Sequence[str], _: Translator) -> Iterator[str]:
     match event:
         case Ron(loser=loser, wins=wins):
-            yield f"{words['ron']} {_named((win.winner for win in wins), players)} {words['from']} {players[loser]}"
+            yield _(
+                "ron {winners} from {loser}",
+                winners=_named((win.winner for win in wins), players),
+                loser=players[loser],
+            )
         case Tsumo(win=win):
-            yield f"{words['tsumo']} {players[win.winner]}"
+            yield _("tsumo {winner}", winner=players[win.winner])
         case ExhaustiveDraw(tenpai=tenpai, nagashi=nagashi):
-            yield f"{words['draw']}, {words['tenpai']}: {_named(tenpai, players) or words['nobody']}"
+            yield _("draw, tenpai: {names}", names=_named(tenpai, players) or _("nobody"))
             if nagashi:
-                yield f"{words['nagashi']}: {_named(nagashi, players)}"
+                yield _("{what}: {names}", what=_("nagashi"), names=_named(nagashi, players))
         case Abort(reason=reason):
-            yield f"{words['abort']} ({words.get(reason, reason)})"
+            yield _("aborted ({reason})", reason=ABORTS.get(reason, reason))
         case Chombo(offenders=offenders) | MinorFault(offenders=offenders) | DeadHand(offenders=offenders):
-            yield f"{words[FAULTS[type(event)]]}: {_named(offenders, players)}"
+            yield _("{what}: {names}", what=FAULTS[type(event)], names=_named(offenders, players))
         case _:
-            yield words["session_end"]
+            yield _("end; what lay on the table is given out")
 
 
-FAULTS: Final[Mapping[type, str]] = {Chombo: "chombo", MinorFault: "minor_fault", DeadHand: "dead_hand"}
+FAULTS: Final[Mapping[type, Message]] = {Chombo: N_("chombo"), MinorFault: N_("minor fault"), DeadHand: N_("dead hand")}
+
+WINDS: Final[Mapping[str, Message]] = {"E": N_("E"), "S": N_("S"), "W": N_("W"), "N": N_("N")}
+
+ABORTS: Final[Mapping[str, Message]] = {
+    "nine_terminals": N_("nine terminals"),
+    "four_winds": N_("four winds"),
+    "four_riichi": N_("four riichi"),
+    "four_kans": N_("four kans"),
+    "triple_ron": N_("triple ron"),
+}
 
 LONGEST_NAME = 12
 
@@ -137,19 +135,19 @@ def session_text(sheet: SessionSheet) -> str:
 
 
 def _lines(sheet: SessionSheet) -> Iterator[str]:
-    words = sheet.words
-    what = max([len(row.what) for row in sheet.rows] + [len(words["what"])])
+    _ = sheet.translator
+    what = max([len(row.what) for row in sheet.rows] + [len(_("what happened"))])
     names = [name[:LONGEST_NAME] for name in sheet.players]
-    yield f"{words['title']}: {sheet.title}"
+    yield _("{what}: {names}", what=_.pgettext("riichi", "Session"), names=sheet.title)
     yield ""
-    yield f"{'':{5 + 4 + what}}" + "".join(f"{name:>16}" for name in names) + f"  {words['table']}"
-    yield f"{words['start']:{5 + 4 + what}}" + "".join(f"{score:>16}" for score in sheet.start)
+    yield f"{'':{5 + 4 + what}}" + "".join(f"{name:>16}" for name in names) + "  " + _("on the table")
+    yield _("start").ljust(5 + 4 + what) + "".join(f"{score:>16}" for score in sheet.start)
     yield from (_text_row(row, what) for row in sheet.rows)
     yield ""
     if sheet.places:
-        yield f"{words['final']:{5 + 4 + what}}" + "".join(f"{place:>16}" for place in sheet.places)
+        yield _("place").ljust(5 + 4 + what) + "".join(f"{place:>16}" for place in sheet.places)
     else:
-        yield f"{words['going_on']} {sheet.next_hand}"
+        yield _("goes on with {hand}", hand=sheet.next_hand)
 
 
 def _text_row(row: SheetRow, what: int) -> str:
@@ -184,7 +182,7 @@ def session_pdf(sheet: SessionSheet) -> bytes:
     """Return the sheet as PDF; the same sheet gives the same bytes."""
     page = io.BytesIO()
     canvas = Canvas(page, pagesize=PAGE, invariant=1)
-    canvas.setTitle(f"{sheet.words['title']}: {sheet.title}")
+    canvas.setTitle(_title(sheet))
     pages = [sheet.rows[at : at + ON_A_PAGE] for at in range(0, len(sheet.rows), ON_A_PAGE)] or [()]
     for number, rows in enumerate(pages, 1):
         y = _head(canvas, sheet, f"{number}/{len(pages)}")
@@ -199,14 +197,14 @@ def session_pdf(sheet: SessionSheet) -> bytes:
 
 
 def _head(canvas: Canvas, sheet: SessionSheet, page: str) -> float:
-    draw_text(canvas, (LEFT, TOP), f"{sheet.words['title']}: {sheet.title}", 16, bold=True)
+    draw_text(canvas, (LEFT, TOP), _title(sheet), 16, bold=True)
     _right(canvas, PAGE[0] - LEFT, TOP, page)
-    y = TOP - 2 * LINE
+    _, y = sheet.translator, TOP - 2 * LINE
     for at, name in enumerate(sheet.players):
         text, size = fit_text(name, COLUMN - 4 * mm, 11, 7, bold=True)
         draw_text(canvas, (PLAYERS + at * COLUMN + SCORE - text_width(text, size, bold=True), y), text, size, bold=True)
     y -= LINE
-    draw_text(canvas, (WHAT, y), sheet.words["start"], SIZE)
+    draw_text(canvas, (WHAT, y), _("start"), SIZE)
     for at, score in enumerate(sheet.start):
         _right(canvas, PLAYERS + at * COLUMN + SCORE, y, str(score))
     canvas.line(LEFT, y - 2 * mm, PAGE[0] - LEFT, y - 2 * mm)
@@ -226,17 +224,23 @@ def _draw_row(canvas: Canvas, row: SheetRow, y: float) -> None:
 
 
 def _foot(canvas: Canvas, sheet: SessionSheet, y: float) -> None:
+    _ = sheet.translator
     canvas.line(LEFT, y + LINE - 2 * mm, PAGE[0] - LEFT, y + LINE - 2 * mm)
     if not sheet.places:
-        draw_text(canvas, (WHAT, y - 1 * mm), f"{sheet.words['going_on']} {sheet.next_hand}", SIZE)
+        draw_text(canvas, (WHAT, y - 1 * mm), _("goes on with {hand}", hand=sheet.next_hand), SIZE)
         return
-    draw_text(canvas, (WHAT, y - 1 * mm), sheet.words["final"], SIZE, bold=True)
+    draw_text(canvas, (WHAT, y - 1 * mm), _("place"), SIZE, bold=True)
     for at, place in enumerate(sheet.places):
         _right(canvas, PLAYERS + at * COLUMN + SCORE, y - 1 * mm, str(place), bold=True)
 
 
 def _right(canvas: Canvas, x: float, y: float, text: str, *, bold: bool = False) -> None:
     draw_text(canvas, (x - text_width(text, SIZE, bold=bold), y), text, SIZE, bold=bold)
+
+
+def _title(sheet: SessionSheet) -> str:
+    _ = sheet.translator
+    return _("{what}: {names}", what=_.pgettext("riichi", "Session"), names=sheet.title)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ FIRST_LINK_USER: Final = "(first link)"
 """Who makes the first account, in the audit log."""
 
 
-def wall_clock() -> int:
+def wall_clock_ms() -> int:
     """Return the wall clock in ms since 1970."""
     return time.time_ns() // 1_000_000
 
@@ -58,7 +58,7 @@ class LoginSession:
 class Authentication:
     """Of one event's folder. `clock` gives the wall clock in ms."""
 
-    def __init__(self, folder: Path, clock: Callable[[], int] = wall_clock) -> None:
+    def __init__(self, folder: Path, clock: Callable[[], int] = wall_clock_ms) -> None:
         """Open or make their store, where the event's journal is. Raises PeopleStoreBroken."""
         self._folder, self.clock = folder, clock
         self.store = open_people(folder, clock())

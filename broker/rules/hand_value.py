@@ -124,8 +124,8 @@ def _riichi_value(
 ) -> RiichiValue:
     """Count a hand.
 
-    Raises RuleError with the codes of `Hand`, `Meld`, `Situation` and `value`, `red_fives_unclear` or
-    `tile_laid_twice`.
+    Raises RuleError with the codes of `RiichiHand`, `RiichiHandMeld`, `RiichiSituation` and `riichi_value`,
+    `red_fives_unclear` or `tile_laid_twice`.
     """
     held = (*laid.concealed, *(serial for meld in laid.melds for serial in meld.serials), laid.winning)
     if len({*held, *said.dora, *said.ura}) < len(held) + len(said.dora) + len(said.ura):

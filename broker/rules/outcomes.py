@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final, Protocol
 
+from broker.i18n import N_
 from broker.protocol import SEATS, RiichiEvent, Seat, WinKind
 from broker.rules.deal import SEAT_INDEX
 from broker.rules.errors import RuleError
@@ -50,7 +51,7 @@ class Ended(Protocol):
 def points_paid(ended: Ended, dealer: Seat, rules: Rules) -> dict[Seat, int]:
     """Return the points of all four seats; of riichi in hundreds.
 
-    Raises RuleError as `points` and `scored`, `hand_missing`, `hand_not_asked`, `hand_differs`.
+    Raises RuleError as `seat_points` and `score_riichi`, `hand_missing`, `hand_not_asked`, `hand_differs`.
     """
     told = Outcome(ended.win, dict(ended.winners), ended.discarder)
     if not isinstance(rules, RiichiProfile):
@@ -61,7 +62,7 @@ def points_paid(ended: Ended, dealer: Seat, rules: Rules) -> dict[Seat, int]:
         raise RuleError("hand_missing", "of a hand of riichi its han and fu are told, or who was tenpai")
     outcome, right = score_riichi(ended.hand, dealer, rules)
     if outcome != told:
-        raise RuleError("hand_differs", f"the hand of riichi is told otherwise: {outcome}")
+        raise RuleError("hand_differs", N_("the hand of riichi is told otherwise: {outcome}", outcome=outcome))
     return right
 
 
@@ -77,7 +78,9 @@ HAN_OF_YAKUMAN: Final = 13
 def score_riichi(told: RiichiEvent, dealer: Seat, rules: RiichiProfile) -> tuple[Outcome, dict[Seat, int]]:
     """Return a play's outcome, its winners by their han, and each seat's points in hundreds.
 
-    Winners are those whom the rules let win, of all who declared. Raises RuleError as `alone`, and where it cannot be.
+    Winners are those whom the rules let win, of all who declared.
+
+    Raises RuleError as `score_alone`, and where it cannot be.
     """
     event = event_from_message(told)
     points = score_alone(event, dealer, rules)

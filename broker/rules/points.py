@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from broker.i18n import N_
 from broker.protocol import SEATS, Seat, WinKind
 from broker.rules.errors import RuleError
 from broker.rules.profile import PaymentRules
@@ -24,7 +25,7 @@ class Outcome:
 
 
 def seat_points(outcome: Outcome, payments: PaymentRules) -> dict[Seat, int]:
-    """Return the points of all four seats. Raises RuleError with the codes of `check`."""
+    """Return the points of all four seats. Raises RuleError with the codes of `check_outcome`."""
     check_outcome(outcome, payments)
     if outcome.win == "draw":
         return dict.fromkeys(SEATS, 0)
@@ -63,7 +64,11 @@ def check_outcome(outcome: Outcome, payments: PaymentRules) -> None:
         _refuse_if(one_only, "several_winners", "only the nearest in turn order wins under this profile")
     for seat, value in winners.items():
         low = value < payments.minimum.value
-        _refuse_if(low, "below_minimum", f"{seat}: {value} is under the minimum of {payments.minimum.value}")
+        _refuse_if(
+            low,
+            "below_minimum",
+            N_("{seat}: {value} is under the minimum of {least}", seat=seat, value=value, least=payments.minimum.value),
+        )
 
 
 def _refuse_if(wrong: bool, code: str, text: str) -> None:  # noqa: FBT001 - reads as a sentence

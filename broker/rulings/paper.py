@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from broker.event.event import Event
 from broker.event.file_io import CsvRow, collect_errors, raise_errors, read_csv
+from broker.i18n import N_
 from broker.protocol import (
     SEATS,
     Correct,
@@ -86,7 +87,7 @@ def _read(name: str, text: str, kind: object) -> Any:  # noqa: ANN401 - of the k
     try:
         return msgspec.convert(_number_or_text(text), kind)
     except msgspec.ValidationError:
-        raise RuleError("sheet_wrong", f"{name}: {text[:20]!r} cannot be") from None
+        raise RuleError("sheet_wrong", N_("{field}: {text} cannot be", field=name, text=repr(text[:20]))) from None
 
 
 def _number_or_text(text: str) -> int | str:
@@ -103,7 +104,7 @@ def read_sheets(path: Path, event: Event) -> tuple[PaperSheet, ...]:
     """
     rows, fields = read_csv(path, NEEDED, OPTIONAL)
     if not rows:
-        raise RuleError("no_plays", f"{path.name} has no sheet")
+        raise RuleError("no_plays", N_("{file} has no sheet", file=path.name))
 
     def take(row: CsvRow) -> tuple[int, PaperSheet]:
         row.whole(fields)
@@ -121,7 +122,10 @@ def _twice(found: Iterable[tuple[int, PaperSheet]]) -> Iterable[RuleError]:
     first: dict[tuple[int, int], int] = {}
     for line, sheet in found:
         if first.setdefault(sheet.keyed.key, line) != line:
-            yield RuleError("sheet_twice", f"line {line}: this play is in line {first[sheet.keyed.key]} already")
+            yield RuleError(
+                "sheet_twice",
+                N_("line {line}: this play is in line {first} already", line=line, first=first[sheet.keyed.key]),
+            )
 
 
 def sheet_of(keyed: KeyedSheet, event: Event) -> PaperSheet:
@@ -131,16 +135,30 @@ def sheet_of(keyed: KeyedSheet, event: Event) -> PaperSheet:
     """
     booking = event.bookings.get(keyed.key)
     if booking is None or booking.deal != keyed.deal:
-        raise RuleError("not_planned", f"table {keyed.table} has no deal {keyed.deal} in round {keyed.round}")
+        raise RuleError(
+            "not_planned",
+            N_(
+                "table {table} has no deal {deal} in round {round}",
+                table=keyed.table,
+                deal=keyed.deal,
+                round=keyed.round,
+            ),
+        )
     rules = of_hand_values(event)
     right = seat_points(Outcome(keyed.win, keyed.winners, keyed.discarder), rules.payments)
     if wrong := [seat for seat, said in keyed.points.items() if said != right[seat]]:
         seat = wrong[0]
         raise RuleError(
-            "sheet_points", f"{seat} has {keyed.points[seat]} on the sheet, and {right[seat]} by what was keyed"
+            "sheet_points",
+            N_(
+                "{seat} has {sheet} on the sheet, and {right} by what was keyed",
+                seat=seat,
+                sheet=keyed.points[seat],
+                right=right[seat],
+            ),
         )
     if strange := set(keyed.fines.values()) - set(event.profile.false_hu.fines.value):
-        raise RuleError("fine_not_in_profile", f"the profile has no fines of {sorted(strange)} IMP")
+        raise RuleError("fine_not_in_profile", N_("the profile has no fines of {imp} IMP", imp=sorted(strange)))
     decision = Correct(
         replaces=None,
         win=keyed.win,
@@ -213,12 +231,24 @@ def _other(entry: RulingEntry | None, laid: CountedPlay) -> RuleError:
     """Return what a sheet differs from: the table's result, another sheet, or what an arbiter ruled (`entry`)."""
     table, round_ = laid.table, laid.round
     if entry is None:
-        text = f"table {table}, round {round_} has another result than this sheet: an arbiter rules"
+        text = N_(
+            "table {table}, round {round} has another result than this sheet: an arbiter rules",
+            table=table,
+            round=round_,
+        )
         return RuleError("paper_differs", text)
     if isinstance(entry.decision, Correct) and entry.decision.source == "paper":
-        text = f"table {table}, round {round_}: {entry.author} has keyed a sheet with another result"
+        text = N_(
+            "table {table}, round {round}: {author} has keyed a sheet with another result",
+            table=table,
+            round=round_,
+            author=entry.author,
+        )
         return RuleError("sheets_differ", text)
-    return RuleError("sheet_ruled_out", f"table {table}, round {round_}: {entry.author} has ruled on it")
+    return RuleError(
+        "sheet_ruled_out",
+        N_("table {table}, round {round}: {author} has ruled on it", table=table, round=round_, author=entry.author),
+    )
 
 
 def _give(rulings: RulingService, sheet: PaperSheet, author: RulingAuthor, reason: str) -> None:

@@ -3,6 +3,7 @@
 from collections import Counter
 
 from broker.event import Event
+from broker.i18n import N_
 from broker.protocol import (
     DEAL_DECISIONS,
     PLAY_DECISIONS,
@@ -49,7 +50,7 @@ def check_ruling(event: Event, room: EventState, draft: RulingDraft, author: Rul
         raise Refused("ruling_conflict", "something was entered or ruled here since this form was opened: look again")
     _check_rank(room, draft, author, subject)
     if unknown := sorted(set(players_named(draft.decision)) - set(event.players)):
-        raise Refused("nobody_of_event", f"nobody of this event is {', '.join(unknown)}")
+        raise Refused("nobody_of_event", N_("nobody of this event is {who}", who=", ".join(unknown)))
     plan.check_correction(event, draft.decision)
     if isinstance(draft.decision, Substitute | Withdrawn):
         _check_absence(event, room, draft.decision)
@@ -109,7 +110,7 @@ def _subject(event: Event, room: EventState, draft: RulingDraft) -> Subject:
     )
     of_deal = isinstance(decision, DEAL_DECISIONS)
     if (None in place) is of_play or (of_deal and draft.deal is None) or (not of_deal and None in place and draft.deal):
-        raise Refused("subject_missing", "it is not said what this ruling is about")
+        raise Refused("subject_missing", N_("it is not said what this ruling is about"))
     if of_play:
         return _play(event, room, draft)
     if of_deal:
@@ -120,13 +121,13 @@ def _subject(event: Event, room: EventState, draft: RulingDraft) -> Subject:
 def _play(event: Event, room: EventState, draft: RulingDraft) -> Subject:
     key = (draft.table or 0, draft.round or 0)
     if key not in event.bookings or draft.deal not in {None, room.play(key).deal}:
-        raise Refused("unknown_play", f"table {key[0]} has no such play in round {key[1]}")
+        raise Refused("unknown_play", N_("table {table} has no such play in round {round}", table=key[0], round=key[1]))
     return key
 
 
 def _deal(event: Event, deal: int) -> Subject:
     if deal not in event.expected:
-        raise Refused("unknown_deal", f"there is no deal {deal} in this event")
+        raise Refused("unknown_deal", N_("there is no deal {deal} in this event", deal=deal))
     return deal
 
 
@@ -143,7 +144,7 @@ def _check_play(event: Event, laid: CountedPlay, draft: RulingDraft) -> None:
             _check_seats(laid, decision)
         case DealPlayed():
             if decision.played not in event.expected:
-                raise Refused("unknown_deal", f"there is no deal {decision.played} in this event")
+                raise Refused("unknown_deal", N_("there is no deal {deal} in this event", deal=decision.played))
             if decision.played == laid.deal or decision.result != laid.result:
                 raise Refused("ruling_conflict", "this is what the play is said to be already, or it was entered anew")
 
@@ -158,7 +159,7 @@ def _check_outcome(event: Event, laid: CountedPlay, decision: Correct) -> None:
     except RuleError as error:
         raise Refused("impossible_result", error.text) from error
     if right != decision.points:
-        raise Refused("wrong_points", f"these are not the points of that outcome: {right}")
+        raise Refused("wrong_points", N_("these are not the points of that outcome: {right}", right=right))
 
 
 def _check_seats(laid: CountedPlay, decision: SeatsPlayed) -> None:
@@ -166,7 +167,9 @@ def _check_seats(laid: CountedPlay, decision: SeatsPlayed) -> None:
         raise Refused("seats_doubled", "four players sit at a table, one a seat")
     left_out = {*laid.awards, *laid.fines, *laid.instead} - set(decision.players.values())
     if left_out:
-        raise Refused("gifts_stand", f"what {', '.join(sorted(left_out))} got or paid here is to be taken back first")
+        raise Refused(
+            "gifts_stand", N_("what {who} got or paid here is to be taken back first", who=", ".join(sorted(left_out)))
+        )
 
 
 def _check_absence(event: Event, room: EventState, decision: Substitute | Withdrawn) -> None:
@@ -174,13 +177,18 @@ def _check_absence(event: Event, room: EventState, decision: Substitute | Withdr
     if isinstance(decision, Withdrawn):
         coming -= room.results.keys()
     if not coming:
-        raise Refused("plays_nothing", f"{decision.player} has nothing to play from round {decision.first_round} on")
+        raise Refused(
+            "plays_nothing",
+            N_("{who} has nothing to play from round {round} on", who=decision.player, round=decision.first_round),
+        )
     if isinstance(decision, Substitute) and sits_elsewhere(event, room.book.of(WHO_PLAYS), decision):
-        raise Refused("sits_elsewhere", f"{decision.name} sits somewhere else in one of these rounds")
+        raise Refused("sits_elsewhere", N_("{who} sits somewhere else in one of these rounds", who=decision.name))
 
 
 def _check_groups(room: EventState, decision: Fouled, deal: int) -> None:
     tables = Counter(table for group in decision.groups for table in group)
     known = {table for table, _ in room.plays_with(deal)}
     if tables.keys() - known or max(tables.values()) > 1:
-        raise Refused("groups_wrong", f"each group is of tables that play deal {deal}, and none is in two")
+        raise Refused(
+            "groups_wrong", N_("each group is of tables that play deal {deal}, and none is in two", deal=deal)
+        )

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from broker.errors import BadEvent
 from broker.event import Event, RiichiBooking
+from broker.i18n import N_
 from broker.protocol import (
     ARBITER_FACTS,
     SEATS,
@@ -220,11 +221,11 @@ class Intake:
 
     def _judge(self, message: Message) -> IntakeVerdict:
         if message.event != self._event.name:
-            raise Refused("wrong_event", f"this is the scorer of {self._event.name}")
+            raise Refused("wrong_event", N_("this is the scorer of {event}", event=self._event.name))
         if not isinstance(message, LogMessage | TableState | CountRequest):
-            raise Refused("not_for_scorer", "the scorer takes no such message")
+            raise Refused("not_for_scorer", N_("the scorer takes no such message"))
         if message.table not in self.books:
-            raise Refused("unknown_table", f"there is no table {message.table} in this event")
+            raise Refused("unknown_table", N_("there is no table {table} in this event", table=message.table))
         if isinstance(message, LogMessage):
             return self._judge_fact(message)
         if isinstance(message, CountRequest):
@@ -239,7 +240,7 @@ class Intake:
 
     def _judge_fact(self, message: LogMessage) -> IntakeVerdict:
         if self._refuses(message.table, message.device):
-            raise Refused("another_device", f"table {message.table} is served by another device")
+            raise Refused("another_device", N_("table {table} is served by another device", table=message.table))
         # Who sends a fact is not who found it: a dead device's facts come from the one that has taken its journal in.
         message = replace(message, device=None)
         book = self.books[message.table]
@@ -252,9 +253,12 @@ class Intake:
                 "conflict", f"fact {message.seq} of table {message.table} is already there, and says otherwise"
             )
         if message.id in self._ids:
-            raise Refused("id_reused", f"id {message.id} was taken with another number")
+            raise Refused("id_reused", N_("id {id} was taken with another number", id=message.id))
         if message.seq > len(book.taken) + MOST_MISSING:
-            raise Refused("seq_out_of_range", f"fact {message.seq} is too far ahead: {len(book.taken)} were taken")
+            raise Refused(
+                "seq_out_of_range",
+                N_("fact {number} is too far ahead: {count} were taken", number=message.seq, count=len(book.taken)),
+            )
         self._check_play(message)
         self._check_around(message)
         return IntakeVerdict(message, new=True)
@@ -272,14 +276,20 @@ class Intake:
             self._check_riichi(session, fact)
             return
         if isinstance(fact, RiichiRecorded | RiichiTakenBack):
-            raise Refused("not_planned", f"table {message.table} plays no riichi session in round {fact.round}")
+            raise Refused(
+                "not_planned",
+                N_("table {table} plays no riichi session in round {round}", table=message.table, round=fact.round),
+            )
         if not self._has_deal(message.table, fact):
             raise _no_deal(message.table, fact)
         if isinstance(fact, Seated):
             self._check_players(message.table, fact)
         if isinstance(fact, Result):
             if not all(self._may_be_reopened(message, other) for other in self._results.get(_play_of(message), ())):
-                raise Refused("already_recorded", f"table {message.table} has a result for deal {fact.deal}")
+                raise Refused(
+                    "already_recorded",
+                    N_("table {table} has a result for deal {deal}", table=message.table, deal=fact.deal),
+                )
             self._check_result(message.table, fact)
         if isinstance(fact, Ruled):
             self._check_ruled(message.table, fact)
@@ -287,7 +297,7 @@ class Intake:
     def _check_ruled(self, table: int, fact: Ruled) -> None:
         """Refuse what no table can rule: its device speaks for whoever has its PIN, never for the head arbiter."""
         if fact.role != "table_arbiter":
-            raise Refused("not_ruled_here", "the head arbiter rules at the desk, not through a table")
+            raise Refused("not_ruled_here", N_("the head arbiter rules at the desk, not through a table"))
         if self._ruled[table, fact.round] >= MOST_RULED:
             raise Refused("too_many_rulings", f"table {table} has ruled {MOST_RULED} times here: rule at the desk")
         here, told = set(self._event.bookings[table, fact.round].players.values()), set(players_named(fact.decision))
@@ -307,28 +317,37 @@ class Intake:
 
     def _check_riichi(self, session: RiichiBooking, fact: Fact) -> None:
         if not isinstance(fact, OF_RIICHI):
-            raise Refused("not_planned", f"table {session.table} plays a riichi session in round {fact.round}")
+            raise Refused(
+                "not_planned",
+                N_("table {table} plays a riichi session in round {round}", table=session.table, round=fact.round),
+            )
         if isinstance(fact, RiichiRecorded) and fact.profile != session.profile:
-            raise Refused("wrong_profile", f"this session is played by {session.profile}, not {fact.profile}")
+            raise Refused(
+                "wrong_profile",
+                N_("this session is played by {own}, not {other}", own=session.profile, other=fact.profile),
+            )
 
     def _check_players(self, table: int, fact: Result | Seated) -> None:
         planned = sorted(self._event.bookings[table, fact.round].players.values())
         if set(fact.players) != set(SEATS) or sorted(fact.players.values()) != planned:
-            raise Refused("wrong_players", f"{', '.join(planned)} play here, one a seat")
+            raise Refused("wrong_players", N_("{players} play here, one a seat", players=", ".join(planned)))
 
     def _check_result(self, table: int, result: Result) -> None:
         if result.profile != self._event.profile.id:
-            raise Refused("wrong_profile", f"this event is played by {self._event.profile.id}, not {result.profile}")
+            raise Refused(
+                "wrong_profile",
+                N_("this event is played by {own}, not {other}", own=self._event.profile.id, other=result.profile),
+            )
         self._check_players(table, result)
         fines = {fine.imp for fine in result.fines.values()}
         if fines - set(self._event.profile.false_hu.fines.value):
-            raise Refused("fine_not_in_profile", f"the profile has no fines of {sorted(fines)} IMP")
+            raise Refused("fine_not_in_profile", N_("the profile has no fines of {imp} IMP", imp=sorted(fines)))
         try:
             right = points_paid(result, self._event.winds(result.deal)[1], self._event.profile)
         except RuleError as error:
             raise Refused("impossible_result", error.text) from None
         if right != result.points:
-            raise Refused("wrong_points", f"these are not the points of that outcome: {right}")
+            raise Refused("wrong_points", N_("these are not the points of that outcome: {right}", right=right))
 
     def _list(self, table: int, refusal: Refusal) -> None:
         """Name a fact that was refused, with the last code alone: an older one would hide what its table is to do."""
@@ -337,7 +356,10 @@ class Intake:
 
 
 def _no_deal(table: int, about: Fact | CountRequest) -> Refused:
-    return Refused("not_planned", f"table {table} has no deal {about.deal} in round {about.round}")
+    return Refused(
+        "not_planned",
+        N_("table {table} has no deal {deal} in round {round}", table=table, deal=about.deal, round=about.round),
+    )
 
 
 def _play_of(message: LogMessage) -> tuple[int, int]:

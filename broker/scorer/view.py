@@ -162,7 +162,12 @@ class DashboardView(Struct, frozen=True):
 
 def view_json(view: DashboardView) -> bytes:
     """Write a view as programs get it."""
-    return msgspec.json.encode(view, enc_hook=list)  # plays and standings may be no list or tuple
+    return msgspec.json.encode(view, enc_hook=_plain)
+
+
+def _plain(value: object) -> str | list[object]:
+    """Write a message as its English text; plays and standings may be no list or tuple."""
+    return str(value) if isinstance(value, str) else list(value)  # type: ignore[call-overload]
 
 
 class ViewFeed:

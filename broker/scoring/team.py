@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from broker.i18n import N_
 from broker.protocol import SEATS, Seat
 from broker.rules import ComparisonRules, RuleError
 from broker.scoring.compare import Exact, to_imp
@@ -49,7 +50,7 @@ def deal_lineups(deal: int, plays: Iterable[ScoredPlay], teams: Teams) -> dict[s
         for seat in SEATS:
             player = play.entry(seat)
             if player not in team_of:
-                raise RuleError("player_without_team", f"{player} is in no team")
+                raise RuleError("player_without_team", N_("{who} is in no team", who=player))
             team = team_of[player]
             if seat in found[team]:
                 raise RuleError("team_incomplete", f"deal {deal}: {team} sits twice at {seat}")
@@ -195,7 +196,7 @@ def team_standings(
 ) -> Ranking:
     """Rank the teams. Provisional standings leave out deals that not all teams have played yet.
 
-    What plays out of place explain is left out as well (`team_deals.py`).
+    What plays out of place explain is left out as well (`comparable_deals`).
 
     Raises RuleError `player_without_team`, `player_in_two_teams`, `team_incomplete`.
     """

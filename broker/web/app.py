@@ -14,6 +14,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from broker.event import Origin
+from broker.i18n import N_
 from broker.people import Authentication, PeopleError
 from broker.rules import RuleError
 from broker.scorer.view import ViewFeed
@@ -169,7 +170,7 @@ def error_response(request: Request, error: Exception) -> Response:
     """Answer a request that was refused with an error that has a code."""
     if wants_html(request):
         return render_page(
-            request, "refused.html", "refused", getattr(request.state, "visitor", Visitor()), error=error
+            request, "refused.html", N_("Not possible"), getattr(request.state, "visitor", Visitor()), error=error
         )
     code, status = getattr(error, "code", "desk_error"), getattr(error, "status", 400)
     return JSONResponse({"error": {"code": code, "message": str(error)}}, status)

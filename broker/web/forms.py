@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from starlette.requests import ClientDisconnect, Request
 
+from broker.i18n import N_
 from broker.protocol import LAST_TABLE
 from broker.web.auth import Visitor
 from broker.web.errors import DeskError, FormForeign, FormMalformed, FormTooLarge, TablesUnreadable
@@ -130,7 +131,7 @@ def tables_of(text: str) -> list[int]:
         first = int(match[1]) if match else 0
         last = int(match[2] or first) if match else 0
         if not 1 <= first <= last or len(found) + last - first >= LAST_TABLE:
-            raise TablesUnreadable(f"{word[:20]!r} is no table, nor a range of tables as 5-9")
+            raise TablesUnreadable(N_("{word} is no table, nor a range of tables as 5-9", word=repr(word[:20])))
         found.extend(range(first, last + 1))
     return found
 
@@ -139,7 +140,7 @@ def tables_among(known: Iterable[int], text: str) -> list[int]:
     """Read tables that there are. Raises TablesUnreadable."""
     found = tables_of(text)
     if unknown := set(found) - set(known):
-        raise TablesUnreadable(f"this event has no table {as_ranges(unknown)[:60]}")
+        raise TablesUnreadable(N_("this event has no table {tables}", tables=as_ranges(unknown)[:60]))
     return found
 
 

@@ -24,8 +24,8 @@ from starlette.routing import Route
 from broker.people import Right
 from broker.scorer.view import DashboardView, ViewFeed
 from broker.web.auth import Access, Visitor, visitor_of
-from broker.web.i18n import LANGUAGES, Catalogue, catalogues
-from broker.web.render import catalogue_for, environment
+from broker.web.i18n import HtmlTranslator, translators
+from broker.web.render import environment, translator_for
 
 EVENT_STREAM: Final = "text/event-stream; charset=utf-8"
 
@@ -238,7 +238,7 @@ class LivePage:
     key: object = None
 
 
-MakePage = Callable[[Request, Visitor, Catalogue], LivePage]
+MakePage = Callable[[Request, Visitor, HtmlTranslator], LivePage]
 
 
 class RenderingKey(NamedTuple):
@@ -271,7 +271,7 @@ class LivePages:
         """Return the routes of one kind of page: itself, and its stream, which is the same path under `/live`."""
 
         async def page(request: Request) -> Response:
-            return self._page(request, make(request, visitor_of(request), catalogue_for(request)))
+            return self._page(request, make(request, visitor_of(request), translator_for(request)))
 
         async def live(request: Request) -> Response:
             return self._stream(request, make)
@@ -279,18 +279,17 @@ class LivePages:
         return self._access.route(path, page, right), self._access.route("/live" + path, live, right)
 
     def _page(self, request: Request, sheet: LivePage) -> Response:
-        words, visitor, query = catalogue_for(request), visitor_of(request), _kept(request)
+        _, visitor, query = translator_for(request), visitor_of(request), _kept(request)
         html = (
             environment()
             .get_template("live_sheet.html")
             .render(
-                room=self._room(request, sheet, words, visitor),
+                room=self._room(request, sheet, _, visitor),
                 view=self._feed.current,
                 title=sheet.title,
-                words=words,
-                say=words.say,
-                names=[(one, catalogues()[one]) for one in LANGUAGES],
-                stream=f"/live{request.url.path}?{urlencode({**query, 'lang': words.language})}",
+                _=_,
+                translators=translators(),
+                stream=f"/live{request.url.path}?{urlencode({**query, 'lang': _.language})}",
                 now=None,
                 here="?" + urlencode(query) + ("&" if query else ""),
                 visitor=visitor,
@@ -306,12 +305,12 @@ class LivePages:
     def _stream(self, request: Request, make: MakePage) -> Response:
         if request.method == "HEAD":
             return Response(media_type=EVENT_STREAM)
-        words, visitor = catalogue_for(request), visitor_of(request)
-        make(request, visitor, words)  # what is not there is refused before the stream begins
+        _, visitor = translator_for(request), visitor_of(request)
+        make(request, visitor, _)  # what is not there is refused before the stream begins
         last: list[Markup] = []
 
         def tell(view: DashboardView) -> bytes | None:
-            html = self._room(request, make(request, visitor, words), words, visitor)
+            html = self._room(request, make(request, visitor, _), _, visitor)
             if last == [html]:
                 return None
             last[:] = [html]
@@ -322,18 +321,17 @@ class LivePages:
         )
         return StreamingResponse(stream, media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
 
-    def _room(self, request: Request, sheet: LivePage, words: Catalogue, visitor: Visitor) -> Markup:
+    def _room(self, request: Request, sheet: LivePage, _: HtmlTranslator, visitor: Visitor) -> Markup:
         address = request.url.path.removeprefix("/live") + urlencode(_kept(request))
         rights = (visitor.may("see_room"), visitor.may("give_orders"), visitor.rules)
-        place = RenderingKey(address, words.language, rights)
+        place = RenderingKey(address, _.language, rights)
         kept = self._kept.pop(place, None)
         if kept is None or kept[0] != sheet.key or sheet.key is None:
             html = (
                 environment()
                 .get_template(sheet.template)
                 .render(
-                    words=words,
-                    say=words.say,
+                    _=_,
                     view_title=self._feed.current.title,
                     title=sheet.title,
                     arbiter=visitor.may("see_room"),

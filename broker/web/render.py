@@ -15,22 +15,17 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from broker.i18n import N_
 from broker.protocol import SEATS, PublicState
 from broker.scorer.grid import Need
 from broker.scorer.view import AlertView, TableView, paused_left_ms, time_up_at, whole_minutes
+from broker.terms import SEAT_LETTERS, SEAT_NAMES
+from broker.web import labels
 from broker.web.auth import Visitor
-from broker.web.i18n import (
-    LANGUAGES,
-    Catalogue,
-    catalogues,
-    choose_catalogue,
-    code_message,
-    detail_message,
-    error_message,
-    fault_message,
-    health_change,
-    overridden_guards,
-)
+from broker.web.faults import fault_message, health_change, overridden_guards
+from broker.web.i18n import HtmlTranslator, choose_translator, translators
+from broker.web.labels import RULING
+from broker.web.problems import ALERT, REFUSED_MESSAGE, code_message, detail_message, error_message
 
 SHOWN_PLAYS: Final = 60
 """The page is read, not archived: a phone need not take older plays four times a second. `view.json` has them all."""
@@ -66,22 +61,25 @@ DEVICE_VALUES: Final = {"what": health_change, "guards": overridden_guards}
 @pass_context
 def device_fault_text(context: Context, part: str, code: str) -> Markup:
     """Say in the reader's language what is wrong with a part of a table's device."""
-    return fault_message(context["words"], part, code)
+    return fault_message(context["_"], part, code)
 
 
 @pass_context
 def alert_text(context: Context, alert: AlertView) -> Markup:
     """Say an alert in the reader's language. Of a message that was refused the scorer's own words have the details."""
-    words: Catalogue = context["words"]
-    key, table = f"alert_{alert.code}", alert.table or "?"
-    kind = f"kind_{alert.values.get('kind', '')}"
-    named = {"kind": words.say(kind)} if kind in words.sentences else {}
-    named |= {name: say(words, str(alert.values[name])) for name, say in DEVICE_VALUES.items() if name in alert.values}
-    if key in words.sentences:
-        return words.say(key, **{**alert.values, "table": table, **named})
-    why = words.sentences.get(f"refused_{alert.code}", alert.code)
-    about = words.say("alert_refused" if alert.table else "alert_refused_of_nobody", table=table, why=why)
-    return about + detail_message(words, alert.text)
+    _: HtmlTranslator = context["_"]
+    table, kind = alert.table or "?", alert.values.get("kind")
+    named = {"kind": _(RULING[kind])} if isinstance(kind, str) and kind in RULING else {}
+    named |= {name: say(_, str(alert.values[name])) for name, say in DEVICE_VALUES.items() if name in alert.values}
+    if alert.code in ALERT:
+        return _(ALERT[alert.code], **{**alert.values, "table": table, **named})
+    why = REFUSED_MESSAGE.get(alert.code, alert.code)
+    about = _(
+        N_("A message of table {table} was refused: {why}") if alert.table else N_("A message was refused: {why}"),
+        table=table,
+        why=why,
+    )
+    return about + detail_message(_, alert.text)
 
 
 def alert_value(alert: AlertView) -> str:
@@ -138,6 +136,9 @@ def environment() -> Environment:
         alert_value=alert_value,
     )
     made.globals.update(
+        labels=labels,
+        seat_names=SEAT_NAMES,
+        seat_letters=SEAT_LETTERS,
         seats=SEATS,
         signs=SIGNS,
         stages=STAGE_SIGNS,
@@ -163,7 +164,7 @@ def compile_pages() -> None:
     """Compile what the first page is made of; the others are, when somebody opens them."""
     for name in OPENED_FIRST:
         environment().get_template(name)
-    catalogues()
+    translators()
 
 
 AbsentState = Literal["unheard", "init", "disconnected", "lost"]
@@ -245,9 +246,9 @@ def _absent_state(table: TableView) -> AbsentState:
             return "unheard"
 
 
-def catalogue_for(request: Request) -> Catalogue:
+def translator_for(request: Request) -> HtmlTranslator:
     """Return the language that a reader gets."""
-    return choose_catalogue(request.query_params.get("lang"), request.headers.get("accept-language", ""))
+    return choose_translator(request.query_params.get("lang"), request.headers.get("accept-language", ""))
 
 
 def render_page(
@@ -261,22 +262,21 @@ def render_page(
     values: Mapping[str, object] = MappingProxyType({}),
 ) -> Response:
     """Render a page with `values`; what went wrong, or was done (a key of the catalogue), is told at its top."""
-    words = catalogue_for(request)
+    _ = translator_for(request)
     html = (
         environment()
         .get_template(template)
         .render(
-            words=words,
-            say=words.say,
-            why=partial(code_message, words),
-            names=[(one, catalogues()[one]) for one in LANGUAGES],
+            _=_,
+            why=partial(code_message, _),
+            translators=translators(),
             visitor=visitor or Visitor(),
             title=title,
             here=f"{request.url.path}?{_kept_query(request)}",
             to=request.url.path,
-            problem=error_message(words, error) if error else "",
+            problem=error_message(_, error) if error else "",
             code=getattr(error, "code", ""),
-            done=words.say(done) if done else "",
+            done=_(done) if done else "",
             **values,
         )
     )
@@ -288,7 +288,7 @@ def render_page(
 
 def redirect(request: Request, path: str, **asked: str) -> RedirectResponse:
     """Lead to a page of this desk in the reader's language, after a form: who loads it again sends nothing again."""
-    query = urlencode({**asked, "lang": catalogue_for(request).language})
+    query = urlencode({**asked, "lang": translator_for(request).language})
     return RedirectResponse(f"{request.scope.get('root_path', '')}{path}?{query}", status_code=303)
 
 

@@ -6,7 +6,7 @@ from typing import Final, Protocol, TypeVar
 
 from starlette.routing import Route
 
-from broker.people.login import wall_clock
+from broker.people.login import wall_clock_ms
 from broker.scorer.attendance import Attendance
 from broker.scorer.publisher import WireLog
 from broker.scorer.view import ViewFeed
@@ -33,7 +33,7 @@ class Services:
     moments: SnapshotSource | None = None
     wire: WireLog | None = None
     """The last messages on the wire. With these two there are the arbiters' grid and feed."""
-    clock: Callable[[], int] = wall_clock
+    clock: Callable[[], int] = wall_clock_ms
     """The time, ms since 1970: by it carriers and tables are late, and corrections are over."""
     open_public: bool = False
     """Whether who has not logged in may see what players may know."""

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from kiosk.errors import KioskError
+from kiosk.screens.texts import translator
 
 
 @click.command(short_help="Print a card each for table staff and players, one page to laminate.")
@@ -19,14 +20,13 @@ from kiosk.errors import KioskError
 def cards(language: str, output: Path) -> None:
     """Write staff-LANGUAGE.pdf, players-LANGUAGE.pdf and, for a riichi table, riichi-LANGUAGE.pdf: an A4 page each."""
     from kiosk.cards.page import CARDS, card_page  # noqa: PLC0415 - pygame and reportlab: not for --help
-    from kiosk.screens import Translations  # noqa: PLC0415 - as above
 
     try:
-        words = Translations(language)
+        _ = translator(language)
         output.mkdir(parents=True, exist_ok=True)
         for card in CARDS:
             path = output / f"{card.name}-{language}.pdf"
-            path.write_bytes(card_page(card, words))
+            path.write_bytes(card_page(card, _))
             click.echo(str(path))
     except KioskError as error:
         click.echo(f"homologue cards: {error.code}: {error}", err=True)

@@ -18,6 +18,7 @@ from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import Paragraph
 
+from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS, PlannedPlay, RiichiEvent, RiichiWin, Seat
 from kiosk.camera.observations import DEFAULT_VIEW, CameraView, SeenTile, TableObservation, picture_room
 from kiosk.camera.overlay import HeapOverlay
@@ -26,17 +27,7 @@ from kiosk.input import Form
 from kiosk.practice.deals import practice_plan
 from kiosk.practice.hands import turned_out_tiles
 from kiosk.restoring import Restoring, with_observation
-from kiosk.screens import (
-    HAN,
-    HINT,
-    ResultView,
-    ScreenView,
-    SessionView,
-    StatusLine,
-    TableScreen,
-    Translations,
-    chinese_font,
-)
+from kiosk.screens import HAN, HINT, ResultView, ScreenView, SessionView, StatusLine, TableScreen, chinese_font
 from kiosk.table import Misplaced, TrayChecked, TrayProblem, Work, place_by_serial, serial_by_place, work_after_look
 from vision.geometry import Picture, rectangle
 from vision.reader import quad_corners
@@ -59,32 +50,33 @@ FEW: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One card. Sentences are named, and found in the catalogue."""
+    """One card."""
 
     name: str
-    moments: tuple[tuple[str, ScreenView | Callable[[], ScreenView]], ...]
+    title: Message
+    moments: tuple[tuple[Message, ScreenView | Callable[[], ScreenView]], ...]
     """In the order of a play; what takes time to draw is made when it is wanted."""
-    besides: tuple[str, ...]
+    besides: tuple[Message, ...]
 
 
-def card_page(card: Card, words: Translations) -> bytes:
+def card_page(card: Card, _: Translator) -> bytes:
     """Return the page. Raises BadConfiguration where the language has no font here."""
     file = io.BytesIO()
-    canvas = Canvas(file, pagesize=A4, invariant=1, lang=words.language)
-    canvas.setTitle(words(f"card_{card.name}"))
-    plain, bold = _fonts(words.language)
+    canvas = Canvas(file, pagesize=A4, invariant=1, lang=_.language)
+    canvas.setTitle(_(card.title))
+    plain, bold = _fonts(_.language)
     size, room = (13.5, 42 * mm) if len(card.moments) <= FEW else (11, 22.5 * mm)
     title = ParagraphStyle("title", fontName=bold, fontSize=20, leading=24)
-    text = ParagraphStyle("text", fontName=plain, fontSize=size, leading=size * 1.3, wordWrap=_wrapping(words.language))
-    y = A4[1] - MARGIN - _write(canvas, words(f"card_{card.name}"), title, (MARGIN, A4[1] - MARGIN))
+    text = ParagraphStyle("text", fontName=plain, fontSize=size, leading=size * 1.3, wordWrap=_wrapping(_.language))
+    y = A4[1] - MARGIN - _write(canvas, _(card.title), title, (MARGIN, A4[1] - MARGIN))
     y -= 5 * mm
     for at, (sentence, shown) in enumerate(card.moments):
         x, top = MARGIN + at % 2 * (WIDE + GAP), y - at // 2 * (HIGH + room)
-        canvas.drawImage(_picture(words, shown() if callable(shown) else shown), x, top - HIGH, WIDE, HIGH)
-        _write(canvas, f"<b>{at + 1}</b>  {words(sentence)}", text, (x, top - HIGH - 1.5 * mm), WIDE)
+        canvas.drawImage(_picture(_, shown() if callable(shown) else shown), x, top - HIGH, WIDE, HIGH)
+        _write(canvas, f"<b>{at + 1}</b>  {_(sentence)}", text, (x, top - HIGH - 1.5 * mm), WIDE)
     y -= -(-len(card.moments) // 2) * (HIGH + room)
     for sentence in card.besides:
-        y -= _write(canvas, words(sentence), text, (MARGIN, y)) + 2 * mm
+        y -= _write(canvas, _(sentence), text, (MARGIN, y)) + 2 * mm
     canvas.showPage()
     canvas.save()
     return file.getvalue()
@@ -100,10 +92,10 @@ def _write(
     return float(height)
 
 
-def _picture(words: Translations, shown: ScreenView) -> ImageReader:
+def _picture(_: Translator, shown: ScreenView) -> ImageReader:
     pygame.font.init()
     surface = pygame.Surface(SIZE)
-    TableScreen(words, SIZE).draw(surface, shown)
+    TableScreen(_, SIZE).draw(surface, shown)
     return ImageReader(Image.frombytes("RGB", SIZE, pygame.image.tobytes(surface, "RGB")))
 
 
@@ -174,15 +166,52 @@ def tray_fault_scene() -> ScreenView:
 
 STAFF_CARD: Final = Card(
     "staff",
+    N_("For table staff"),
     (
-        ("card_heap", heap_scene),
-        ("card_fault", tray_fault_scene),
-        ("card_confirm", CONFIRMING),
-        ("card_stay_away", PLAYING),
-        ("card_value", VALUE),
-        ("card_next", RECORDED),
+        (
+            N_(
+                "Spread the tiles out, backs up: each shows its seat. Make four piles; then "
+                "each pile, alone, shows row and place. Or scan tile by tile."
+            ),
+            heap_scene,
+        ),
+        (
+            N_(
+                "Lay each tray under the camera and take your hands away: a right one gets a "
+                "tick. Else do the one move that is shown; the next one comes by itself."
+            ),
+            tray_fault_scene,
+        ),
+        (
+            N_(
+                "Bring each tray to its seat. Each player looks at the serial numbers, presses "
+                "the own button and lets go."
+            ),
+            CONFIRMING,
+        ),
+        (N_("Stay away. Nobody makes a sound. Nothing shows who has pressed."), PLAYING),
+        (
+            N_(
+                "The seats marked hu show their hands. Enter the value, then who discarded. "
+                "False hu: only with the arbiter."
+            ),
+            VALUE,
+        ),
+        (
+            N_("When all four have accepted it is recorded. Mix the tiles face down, then touch Next deal."),
+            RECORDED,
+        ),
     ),
-    ("card_seats", "card_offline", "card_cable", "card_dark", "card_call"),
+    (
+        N_(
+            "<b>Take your seats</b>, before the first play and whenever others sit here: "
+            "each player presses at the own name."
+        ),
+        N_("<b>Offline?</b> Go on. Nothing is lost; results arrive later."),
+        N_("<b>A cable is out?</b> Put it back at any time; it works again within two seconds."),
+        N_("<b>The screen is black?</b> Switch the power off and on: the table comes back where it stood."),
+        N_("<b>Anything else?</b> Touch Call the arbiter."),
+    ),
 )
 
 SEATING: Final = replace(PLAYING, state="seating", marked=frozenset[Seat](("south", "north")))
@@ -193,15 +222,47 @@ NOBODY: Final = replace(PLAYING, ended=True)
 
 PLAYERS_CARD: Final = Card(
     "players",
+    N_("For the player"),
     (
-        ("card_sit", SEATING),
-        ("card_order", CONFIRMING),
-        ("card_hu", PLAYING),
-        ("card_nobody", NOBODY),
-        ("card_declared", DECLARED),
-        ("card_accept", RESULT),
+        (
+            N_("Is your name at your seat? Press your button and let go. If it stands at another seat, change places."),
+            SEATING,
+        ),
+        (
+            N_(
+                "Look at the serial numbers, not at the faces. Are your 34 tiles in order? "
+                "Press your button and let go."
+            ),
+            CONFIRMING,
+        ),
+        (
+            N_(
+                "Hu: press your button and let go. Make no sound, do not lay down your hand. "
+                "All who press in the claim window, three seconds, have declared."
+            ),
+            PLAYING,
+        ),
+        (N_("<b>Nobody won?</b> Touch Nobody won. Whoever did win presses now."), NOBODY),
+        (
+            N_("Then the screen marks who has declared. They show their hands; the others keep theirs."),
+            DECLARED,
+        ),
+        (
+            N_(
+                "Look at value, discarder and points, then press to accept. Nobody accepts for "
+                "you; waiting is not accepting."
+            ),
+            RESULT,
+        ),
     ),
-    ("card_hold", "card_false_hu", "card_call"),
+    (
+        N_(
+            "<b>The others are not to know that you call?</b> Hold your button for two "
+            "seconds: the arbiter comes. It is no hu and accepts nothing."
+        ),
+        N_("<b>A false hu</b> costs you 4 or 8 IMP, as the arbiter decides; nobody else's points change."),
+        N_("<b>Anything else?</b> Touch Call the arbiter."),
+    ),
 )
 
 SESSION: Final = SessionView(
@@ -232,13 +293,33 @@ RIICHI_RESULT: Final = replace(
 
 RIICHI_CARD: Final = Card(
     "riichi",
+    N_("For the player, riichi"),
     (
-        ("card_riichi_sit", RIICHI_SEATING),
-        ("card_riichi_win", RIICHI_PLAYING),
-        ("card_riichi_tenpai", RIICHI_TENPAI),
-        ("card_riichi_pay", RIICHI_RESULT),
+        (N_("Take your seat and press your button. East deals first."), RIICHI_SEATING),
+        (
+            N_(
+                "Won, by ron or tsumo? Press your button, make no sound. Riichi: say it, "
+                "discard, and hold the button for two seconds; your deposit shows at once."
+            ),
+            RIICHI_PLAYING,
+        ),
+        (
+            N_("Nobody won: touch it on the screen. Then press if you are tenpai; press again if you are not."),
+            RIICHI_TENPAI,
+        ),
+        (
+            N_(
+                "Your seat shows what you get or pay, in sticks. Pay, then press if it is "
+                "right. Nobody accepts for you."
+            ),
+            RIICHI_RESULT,
+        ),
     ),
-    ("card_riichi_next", "card_offline", "card_call"),
+    (
+        N_("<b>Next hand</b>, an error, the end: touch it on the screen when the hand is recorded."),
+        N_("<b>Offline?</b> Go on. Nothing is lost; results arrive later."),
+        N_("<b>Anything else?</b> Touch Call the arbiter."),
+    ),
 )
 
 CARDS: Final = (STAFF_CARD, PLAYERS_CARD, RIICHI_CARD)

@@ -22,7 +22,8 @@ from kiosk.errors import KioskError, PairingRefused
 from kiosk.pairing import form as forms
 from kiosk.pairing.exchange import request_pairing
 from kiosk.pairing.form import PairingForm
-from kiosk.screens import QUIT, ScreenView, ScreenWindow, StatusLine, Translations
+from kiosk.screens import QUIT, ScreenView, ScreenWindow, StatusLine
+from kiosk.screens.texts import translator
 from kiosk.status import program_version, time_of_day
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def pair_at_the_table(own: UnpairedSettings, stop: threading.Event, picture: Pat
     """Show the pairing screen until the device is paired, or told to stop; return which. Raises KioskError."""
     desk = PairingDesk(own.paired, own.desk)
     with ExitStack() as opened:
-        window = opened.enter_context(ScreenWindow(own.screen, Translations(own.language)))
+        window = opened.enter_context(ScreenWindow(own.screen, translator(own.language)))
         window.show(pairing_view(desk.form, time_of_day()))  # before what takes long to load
         if own.devices.scanner:
             opened.enter_context(open_scanner(own.devices.scanner, desk.scanned))

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import pygame
 
+from broker.i18n import N_, NP_, Translator
 from broker.protocol import (
     Assignment,
     Counted,
@@ -27,6 +28,7 @@ from broker.protocol import (
 )
 from broker.protocol.link import Incoming, LinkChanged
 from broker.rules.hand_value import KnownTiles, answer_count
+from broker.terms import SEAT_NAMES
 from firmware.buttons import SeatButtons
 from firmware.scanners import open_scanner
 from firmware.sim.buttons import ButtonFingers
@@ -38,7 +40,8 @@ from kiosk.loop import LoopRound, run_program
 from kiosk.practice.deals import EVENT, FACES, TABLE, practice_plan
 from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN, SCAN_NEXT, TURN_OUT, PracticeHands, Strip, strip
 from kiosk.program import TableProgram
-from kiosk.screens import FINGER, TOUCHES, ScreenWindow, TargetPainter, TextPen, TouchTarget, Translations
+from kiosk.screens import FINGER, TOUCHES, ScreenWindow, TargetPainter, TextPen, TouchTarget
+from kiosk.screens.texts import translator
 from kiosk.table import profile_of
 from vision.cameras.addresses import check_camera_address, open_camera
 from vision.sim.table import SimulatedTable
@@ -89,7 +92,7 @@ def practise(
         journal = TableJournal(folder / "table.sqlite", JournalOwner(EVENT, TABLE))
         opened.callback(journal.close)
         rows = strip(camera=camera == SIMULATED, scanner=scanner == SIMULATED_SCANNER)
-        window = PracticeWindow(settings.config.screen, Translations(language), time.monotonic_ns, rows)
+        window = PracticeWindow(settings.config.screen, translator(language), time.monotonic_ns, rows)
         opened.enter_context(window)
         program = TableProgram(settings, journal, link=lambda tell: PracticeScorer(practice_plan(), tell))
         trays, fingers = SimulatedTable(), ButtonFingers()
@@ -113,11 +116,11 @@ def _settings(folder: Path, config: str) -> KioskSettings:
 
 
 LABELS: Final = {
-    LAY: "do_lay",
-    LAY_WRONG: "do_lay_wrong",
-    TURN_OUT: "do_turn_out",
-    SCAN: "do_scan",
-    SCAN_NEXT: "do_scan_next",
+    LAY: N_("Lay tray or hand"),
+    LAY_WRONG: N_("Lay a mistake"),
+    TURN_OUT: N_("Turn out tiles"),
+    SCAN: NP_("button", "Scan any tile"),
+    SCAN_NEXT: N_("Scan in order"),
 }
 
 CODES: Final = {getattr(pygame, f"K_{key.upper()}"): key for key in (*KEYS, *LABELS)}
@@ -127,17 +130,15 @@ class PracticeWindow(ScreenWindow):
     """A table's window, and the strip. What `hands` does is theirs; the table's program sees real buttons pressed."""
 
     def __init__(
-        self, settings: ScreenSettings, words: Translations, clock: Callable[[], int], rows: Strip = ((*KEYS,),)
+        self, settings: ScreenSettings, _: Translator, clock: Callable[[], int], rows: Strip = ((*KEYS,),)
     ) -> None:
         """Take the keys on the strip. Raise ScreenMissing, and BadConfiguration where the language has no font here."""
         self._rows, self._row_height = rows, round(settings.height * (FINGER + 0.03))
-        super().__init__(settings, words, clock, below=len(rows) * self._row_height)
+        super().__init__(settings, _, clock, below=len(rows) * self._row_height)
         self._hands: PracticeHands | None = None
         self._strip: tuple[TouchTarget, ...] = ()
-        self._words = words
-        self._buttons = TargetPainter(
-            words, TextPen(words.language, (settings.width, settings.height)), settings.height
-        )
+        self._ = _
+        self._buttons = TargetPainter(_, TextPen(_.language, (settings.width, settings.height)), settings.height)
         self._held: str | None = None
 
     def give(self, hands: PracticeHands) -> None:
@@ -154,7 +155,7 @@ class PracticeWindow(ScreenWindow):
         for number, row in enumerate(self._rows):
             top, wide = height - (len(self._rows) - number) * self._row_height + gap, (width - gap) // len(row)
             for at, key in enumerate(row):
-                label = self._words.seat(KEYS[key]) if key in KEYS else self._words(LABELS[key])
+                label = self._(SEAT_NAMES[KEYS[key]]) if key in KEYS else self._(LABELS[key])
                 box = pygame.Rect(gap + at * wide, top, wide - gap, self._row_height - gap)
                 yield TouchTarget(key, label, box)
 

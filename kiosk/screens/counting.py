@@ -9,10 +9,12 @@ from typing import Final
 
 import pygame
 
+from broker.i18n import N_, Translator
 from broker.protocol import McrValue, NotCounted, RiichiValue, RiichiWinDetails
 from broker.rules.hand_from_serials import LaidHand
 from broker.rules.mcr import fan
 from broker.rules.riichi import names
+from broker.terms import SEAT_NAMES
 from kiosk.counting.desk import CountingView, HandCounting
 from kiosk.counting.questions import AnyHand, CountQuestion, McrQuestions, RiichiQuestions
 from kiosk.screens import drawing
@@ -23,82 +25,98 @@ from kiosk.screens.drawing import (
     ScreenBody,
     TextLine,
     TextPen,
-    Translations,
     paint_picture,
     problem_lines,
     time_lines,
 )
 from kiosk.screens.riichi import hand_worth
+from kiosk.screens.texts import ANSWER, QUESTION, refusal
 from kiosk.screens.views import ScreenView
 
 FEW = 4
 """Questions have a row each as long as there are no more; else two of them share one."""
 
 
-def counting_screen(words: Translations, shown: ScreenView) -> ScreenBody | None:
+def counting_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
     """Whatever the counting of a hand has come to."""
     if shown.count is None:
         return None
     now = shown.count.counting
-    head = *time_lines(words, shown), TextLine(words("count_of", seat=words.seat(now.winner.seat)), 0.07, drawing.TEXT)
-    said, paint = _answer_lines(words, shown.count)
-    lines, by_keypad = (*head, *said, *problem_lines(words, shown)), KeyButton("back", words("do_by_keypad"))
+    head = *time_lines(_, shown), TextLine(_("Hand of {seat}", seat=_(SEAT_NAMES[now.winner.seat])), 0.07, drawing.TEXT)
+    said, paint = _answer_lines(_, shown.count)
+    lines, by_keypad = (*head, *said, *problem_lines(_, shown)), KeyButton("back", _("By keypad"))
     if now.asked is None and not isinstance(now.hand, str):
-        panel = (*_questions(words, now.questions), (*_ask(words, now), by_keypad))
+        panel = (*_questions(_, now.questions), (*_ask(_, now), by_keypad))
         return ScreenBody(lines, panel=panel, paint=paint, seats=False)
-    fault = "do_riichi_chombo" if shown.session else "do_false_hu"
+    fault = N_("Chombo") if shown.session else N_("False hu")
     # Nothing is asked yet, or no more: picture and list have the room.
-    return ScreenBody(lines, (*_answers(words, now, fault), by_keypad), paint=paint, seats=False)
+    return ScreenBody(lines, (*_answers(_, now, fault), by_keypad), paint=paint, seats=False)
 
 
-def _answer_lines(words: Translations, shown: CountingView) -> tuple[tuple[TextLine, ...], Paint | None]:
+def _answer_lines(_: Translator, shown: CountingView) -> tuple[tuple[TextLine, ...], Paint | None]:
     """Return what is said of the hand, and what is drawn under it."""
     match shown.counting.answer:
         case McrValue() | RiichiValue() as value:
-            return value_lines(words, value), paint_elements(words, value)
+            return value_lines(_, value), paint_elements(_, value)
         case NotCounted(code=code):
-            return (TextLine(words.problem(code), 0.06, drawing.ATTENTION),), None
+            return (TextLine(refusal(_, code), 0.06, drawing.ATTENTION),), None
         case _:
-            return (*_waiting(words, shown),), _seen(shown.counting)
+            return (*_waiting(_, shown),), _seen(shown.counting)
 
 
-def _waiting(words: Translations, shown: CountingView) -> Iterator[TextLine]:
+def _waiting(_: Translator, shown: CountingView) -> Iterator[TextLine]:
     """Return what is read, or that the answer is to come."""
     now, hand = shown.counting, shown.counting.hand
     if now.asked is not None:
-        yield TextLine(words("count_silent" if shown.silent else "count_asked"), 0.06, drawing.ATTENTION)
+        yield TextLine(
+            _(
+                N_("No answer from the scorer. Enter the value by keypad.")
+                if shown.silent
+                else N_("Asking the scorer.")
+            ),
+            0.06,
+            drawing.ATTENTION,
+        )
     elif isinstance(hand, str):
-        yield TextLine(words.problem(hand), 0.05, drawing.ATTENTION)
-        yield from (TextLine(words(name), 0.055, drawing.QUIET) for name in _help(now))
+        yield TextLine(refusal(_, hand), 0.05, drawing.ATTENTION)
+        yield from (TextLine(_(name), 0.055, drawing.QUIET) for name in _help(now))
     else:
-        yield from _read(words, now, hand)
+        yield from _read(_, now, hand)
 
 
 def _help(now: HandCounting) -> Iterator[str]:
     """Name what is to be known of how a hand is laid."""
     if now.walls_ticked:
-        yield "count_walls_ticked"
-    yield "count_help" if isinstance(now.win, McrQuestions) and not now.walls_ticked else "count_help_as_said"
+        yield N_("Walls ticked, not read: say who drew the winning tile.")
+    yield (
+        N_("Face down on the mat: concealed tiles, each meld, last the winning tile. Two fingers between them.")
+        if isinstance(now.win, McrQuestions) and not now.walls_ticked
+        else N_("Concealed tiles first, then each meld, last the winning tile. Face down, two fingers between them.")
+    )
     if isinstance(now.win, RiichiQuestions) and not now.win.known.dead_wall:
-        yield "count_help_indicators"
+        yield N_("In a row below: the dora indicators, and apart those under them.")
 
 
-def _read(words: Translations, now: HandCounting, hand: AnyHand) -> Iterator[TextLine]:
+def _read(_: Translator, now: HandCounting, hand: AnyHand) -> Iterator[TextLine]:
     still = now.sight.still
-    parts = words("count_parts", concealed=len(hand.concealed), melds=len(hand.melds))
+    parts = _(
+        "Concealed {concealed}   Melds {melds}   Winning tile 1", concealed=len(hand.concealed), melds=len(hand.melds)
+    )
     yield TextLine(parts, 0.05, drawing.GOOD if still else drawing.QUIET)
     if isinstance(now.said, RiichiWinDetails):
-        turned = words("count_indicators", dora=len(now.said.dora), ura=len(now.said.ura))
+        turned = _("Dora indicators {dora}   Under them {ura}", dora=len(now.said.dora), ura=len(now.said.ura))
         yield TextLine(turned, 0.05, drawing.TEXT if now.said.dora else drawing.ATTENTION)
     if not still:
-        yield TextLine(words("count_moving"), 0.05, drawing.TEXT)
+        yield TextLine(_("Looking: hands off the tiles."), 0.05, drawing.TEXT)
     elif isinstance(hand, LaidHand):
-        drawn = words("self_drawn") if hand.discarder is None else words("on_discard", seat=words.seat(hand.discarder))
+        drawn = (
+            _("Self-drawn") if hand.discarder is None else _("On {seat}'s discard", seat=_(SEAT_NAMES[hand.discarder]))
+        )
         yield TextLine(drawn, 0.05, drawing.TEXT)
     elif not now.win.ready:
-        yield TextLine(words("count_say_tile"), 0.05, drawing.ATTENTION)
+        yield TextLine(_("Self-drawn or a discard? Touch it."), 0.05, drawing.ATTENTION)
     elif now.walls_ticked:
-        yield TextLine(words("count_walls_ticked"), 0.05, drawing.QUIET)
+        yield TextLine(_("Walls ticked, not read: say who drew the winning tile."), 0.05, drawing.QUIET)
 
 
 def _seen(now: HandCounting) -> Paint | None:
@@ -108,39 +126,39 @@ def _seen(now: HandCounting) -> Paint | None:
 # ---- what may be touched ------------------------------------------------------------------------
 
 
-def _answers(words: Translations, now: HandCounting, fault: str) -> Iterator[KeyButton]:
+def _answers(_: Translator, now: HandCounting, fault: str) -> Iterator[KeyButton]:
     """Return what may be done with what the scorer says, or while it says nothing."""
     if now.accepted is not None:
-        yield KeyButton("enter", _accept(words, now.accepted), "strong")
+        yield KeyButton("enter", _accept(_, now.accepted), "strong")
     if now.asked is not None:
-        yield KeyButton("r", words("do_read_again"))
+        yield KeyButton("r", _("Read again"))
     if now.may_be_false:
-        yield KeyButton("x", words(fault))
+        yield KeyButton("x", _(fault))
 
 
-def _accept(words: Translations, value: McrValue | RiichiValue) -> str:
+def _accept(_: Translator, value: McrValue | RiichiValue) -> str:
     if isinstance(value, McrValue):
-        return words("do_accept_value", fan=value.fan)
-    return words("do_accept_worth", worth=hand_worth(words, value).text)
+        return _("Accept {fan}", fan=value.fan)
+    return _("Accept {worth}", worth=hand_worth(_, value).text)
 
 
-def _ask(words: Translations, now: HandCounting) -> tuple[KeyButton, ...]:
-    return (KeyButton("enter", words("do_ask_count"), "strong"),) if now.may_ask else ()
+def _ask(_: Translator, now: HandCounting) -> tuple[KeyButton, ...]:
+    return (KeyButton("enter", _.pgettext("button", "Count"), "strong"),) if now.may_ask else ()
 
 
-def _questions(words: Translations, asked: tuple[CountQuestion, ...]) -> Iterator[tuple[KeyButton, ...]]:
+def _questions(_: Translator, asked: tuple[CountQuestion, ...]) -> Iterator[tuple[KeyButton, ...]]:
     """Ask what the tiles cannot tell."""
     each = 1 if len(asked) <= FEW else 2
     for at in range(0, len(asked), each):
         row = asked[at : at + each]
-        yield tuple(_question(words, question, "\n" if len(row) > 1 else "") for question in row)
+        yield tuple(_question(_, question, "\n" if len(row) > 1 else "") for question in row)
 
 
-def _question(words: Translations, asked: CountQuestion, between: str) -> KeyButton:
+def _question(_: Translator, asked: CountQuestion, between: str) -> KeyButton:
     """Return a button with the question and, after what stands between them, the answer."""
     name = asked.answer
-    answer = words(name) if name in words else yaku_name(words, name)
-    return KeyButton(asked.key, words(asked.name, answer=between + answer), "strong" if asked.strong else "plain")
+    answer = _(ANSWER[name]) if name in ANSWER else yaku_name(_, name)
+    return KeyButton(asked.key, _(QUESTION[asked.name], answer=between + answer), "strong" if asked.strong else "plain")
 
 
 FAN_LANGUAGES: Final[Mapping[str, fan.Language]] = {language: language for language in fan.LANGUAGES}
@@ -163,59 +181,65 @@ Row = tuple[str, str]
 """What it is, and what it is worth."""
 
 
-def value_lines(words: Translations, value: McrValue | RiichiValue) -> tuple[TextLine, ...]:
+def value_lines(_: Translator, value: McrValue | RiichiValue) -> tuple[TextLine, ...]:
     """Return what a hand comes to."""
     if isinstance(value, RiichiValue):
-        return (TextLine(hand_worth(words, value).text, 0.09, drawing.GOOD),)
+        return (TextLine(hand_worth(_, value).text, 0.09, drawing.GOOD),)
     if value.fan < value.minimum:
-        return (TextLine(words("count_under", fan=value.fan, minimum=value.minimum), 0.06, drawing.ATTENTION),)
-    return (TextLine(words("count_total", fan=value.fan), 0.09, drawing.GOOD),)
+        return (
+            TextLine(
+                _("{fan} fan: under the minimum of {minimum}.", fan=value.fan, minimum=value.minimum),
+                0.06,
+                drawing.ATTENTION,
+            ),
+        )
+    return (TextLine(_("{fan} fan", fan=value.fan), 0.09, drawing.GOOD),)
 
 
-def paint_elements(words: Translations, value: McrValue | RiichiValue) -> Paint:
+def paint_elements(_: Translator, value: McrValue | RiichiValue) -> Paint:
     """Return what writes what it is made of: names on the left, what each is worth on the right."""
     if isinstance(value, McrValue):
-        fan = _fan(words, value)
+        fan = _fan(_, value)
         half = -(-len(fan) // 2)
         return _columns([fan[:half], fan[half:]] if len(fan) > LONGEST else [fan])
-    yaku = [(yaku_name(words, one.id), _han(words, one.han, one.yakuman)) for one in value.yaku]
-    return _columns([yaku, _fu(words, value)] if value.items and not value.yakuman else [yaku])
+    yaku = [(yaku_name(_, one.id), _han(_, one.han, one.yakuman)) for one in value.yaku]
+    return _columns([yaku, _fu(_, value)] if value.items and not value.yakuman else [yaku])
 
 
-def _fan(words: Translations, value: McrValue) -> list[Row]:
+def _fan(_: Translator, value: McrValue) -> list[Row]:
     times = Counter((one.id, one.fan) for one in value.elements)
-    return [(_times(fan_name(words, fan_id), many), str(fan * many)) for (fan_id, fan), many in times.items()]
+    return [(_times(fan_name(_, fan_id), many), str(fan * many)) for (fan_id, fan), many in times.items()]
 
 
-def _fu(words: Translations, value: RiichiValue) -> list[Row]:
+def _fu(_: Translator, value: RiichiValue) -> list[Row]:
     times = Counter((one.id, one.fu) for one in value.items)
-    rows = [(_times(_name("fu", words, fu_id), many), str(fu * many)) for (fu_id, fu), many in times.items()]
-    return [*rows, (words("count_fu_rounded"), str(value.fu))]
+    rows = [(_times(_name("fu", _, fu_id), many), str(fu * many)) for (fu_id, fu), many in times.items()]
+    return [*rows, (_("Fu, rounded up"), str(value.fu))]
 
 
-def _han(words: Translations, han: int, yakuman: int) -> str:
-    return words("riichi_yakuman", count=yakuman) if yakuman else words("riichi_han", han=han)
+def _han(_: Translator, han: int, yakuman: int) -> str:
+    return _("yakuman × {count}", count=yakuman) if yakuman else _("{han} han", han=han)
 
 
 def _times(name: str, times: int) -> str:
     return f"{name} ×{times}" if times > 1 else name
 
 
-def fan_name(words: Translations, fan_id: str) -> str:
+def fan_name(_: Translator, fan_id: str) -> str:
     """Name a fan; of one that this version does not know, its id."""
     if fan_id not in fan.fan_entries():
         return fan_id
-    return fan.fan_name(fan_id, FAN_LANGUAGES.get(words.language, "en"))
+    return fan.fan_name(fan_id, FAN_LANGUAGES.get(_.language, "en"))
 
 
-def yaku_name(words: Translations, yaku_id: str) -> str:
+def yaku_name(_: Translator, yaku_id: str) -> str:
     """Name a yaku; of one that this version does not know, its id."""
-    return _name("yaku", words, yaku_id)
+    return _name("yaku", _, yaku_id)
 
 
-def _name(part: names.Part, words: Translations, of: str) -> str:
+def _name(part: names.Part, _: Translator, of: str) -> str:
     known = of in names.riichi_names(part)
-    return names.riichi_name(part, of, YAKU_LANGUAGES.get(words.language, "ja")) if known else of
+    return names.riichi_name(part, of, YAKU_LANGUAGES.get(_.language, "ja")) if known else of
 
 
 def _columns(columns: Sequence[Sequence[Row]]) -> Paint:

@@ -5,47 +5,48 @@ from typing import Final
 
 import pygame
 
+from broker.i18n import Translator
 from broker.protocol import SEATS, Seat
 from broker.protocol.pairing import DIGITS
+from broker.terms import SEAT_NAMES
 from firmware.hardware.self_test import Remark
 from firmware.reports import Scanned
 from kiosk.pairing.form import PairingForm
 from kiosk.screens import drawing
-from kiosk.screens.drawing import KeyButton, Paint, ScreenBody, TextLine, TextPen, Translations, keypad, paint_picture
+from kiosk.screens.drawing import KeyButton, Paint, ScreenBody, TextLine, TextPen, keypad, paint_picture
+from kiosk.screens.texts import FAULT, PART, PART_FAULT, REMEDY, TEST, refusal
 from kiosk.screens.views import ScreenView
 from kiosk.self_test import SelfTestStep, SelfTestView
 
 
-def part_and_fault(words: Translations, part: str, code: str) -> str:
+def part_and_fault(_: Translator, part: str, code: str) -> str:
     """Return which part it is and what is wrong with it; by its code where there is no word for that."""
-    return words("faulty", part=part_name(words, part), fault=fault_name(words, part, code))
+    return _("{part}: {fault}", part=part_name(_, part), fault=fault_name(_, part, code))
 
 
-def part_name(words: Translations, part: str) -> str:
+def part_name(_: Translator, part: str) -> str:
     """Name a part as its health does: `camera`, `button-east`."""
-    kind, _, seat = part.partition("-")
-    name = f"part_{kind}"
-    if name not in words:
+    kind, *seat = part.split("-", 1)
+    if kind not in PART:
         return part
-    return words(name, seat=words.seat(seat)) if seat else words(name)
+    return _(PART[kind], seat=_(SEAT_NAMES[seat[0]])) if seat else _(PART[kind])
 
 
-def fault_name(words: Translations, part: str, code: str) -> str:
+def fault_name(_: Translator, part: str, code: str) -> str:
     """Return what is wrong with a part."""
-    name = next((one for one in (f"fault_{code}", f"fault_of_{part}") if one in words), None)
-    return words(name) if name else code
+    found = FAULT.get(code) or PART_FAULT.get(part)
+    return _(found) if found else code
 
 
-def remedy(words: Translations, code: str) -> str:
+def remedy(_: Translator, code: str) -> str:
     """Return what to do; nothing where nobody at the table can do anything."""
-    name = f"remedy_{code}"
-    return words(name) if name in words else ""
+    return _(REMEDY[code]) if code in REMEDY else ""
 
 
-def with_remedy(words: Translations, part: str, code: str) -> str:
+def with_remedy(_: Translator, part: str, code: str) -> str:
     """Return what is wrong and what to do, in one line."""
-    what, help_ = part_and_fault(words, part, code), remedy(words, code)
-    return words("fault_and_remedy", fault=what, remedy=help_) if help_ else what
+    what, help_ = part_and_fault(_, part, code), remedy(_, code)
+    return _("{fault}. {remedy}", fault=what, remedy=help_) if help_ else what
 
 
 STEPS: Final[tuple[SelfTestStep, ...]] = ("buttons", "scanner", "camera", "found")
@@ -54,96 +55,96 @@ MOST: Final = 3
 """As many faults as have room with what to do."""
 
 
-def self_test_screen(words: Translations, shown: ScreenView) -> ScreenBody | None:
+def self_test_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
     """Whatever step the test is at."""
     seen = shown.self_test
     if seen is None:
         return None
-    return _STEPS[seen.step](words, seen)
+    return _STEPS[seen.step](_, seen)
 
 
-def _head(words: Translations, seen: SelfTestView) -> TextLine:
+def _head(_: Translator, seen: SelfTestView) -> TextLine:
     steps = tuple(step for step in STEPS if step != "scanner" or seen.scanner)
-    return TextLine(words("test_step", step=steps.index(seen.step) + 1, steps=len(steps)), 0.045, drawing.QUIET)
+    return TextLine(
+        _("Self-test {step} of {steps}", step=steps.index(seen.step) + 1, steps=len(steps)), 0.045, drawing.QUIET
+    )
 
 
-def _skip(words: Translations) -> KeyButton:
-    return KeyButton("q", words("do_test_skip"))
+def _skip(_: Translator) -> KeyButton:
+    return KeyButton("q", _("Skip the test"))
 
 
-def _buttons(words: Translations, seen: SelfTestView) -> ScreenBody:
-    asked = words("test_button", seat=words.seat(seen.asked or ""))
+def _buttons(_: Translator, seen: SelfTestView) -> ScreenBody:
+    asked = _("Press the button of {seat}", seat=_(SEAT_NAMES[seen.asked]) if seen.asked else "")
     said = (
-        (_remark(words, seen.remark), drawing.ATTENTION) if seen.remark else (words("test_button_help"), drawing.QUIET)
+        (_remark(_, seen.remark), drawing.ATTENTION)
+        if seen.remark
+        else (_("One short press, whoever you are. Go round the table."), drawing.QUIET)
     )
-    lines = _head(words, seen), TextLine(asked, 0.1, drawing.TEXT), TextLine(said[0], 0.055, said[1])
-    return ScreenBody(
-        lines, (KeyButton("x", words("do_test_not")), _skip(words)), paint=_seats(words, seen), seats=False
-    )
+    lines = _head(_, seen), TextLine(asked, 0.1, drawing.TEXT), TextLine(said[0], 0.055, said[1])
+    return ScreenBody(lines, (KeyButton("x", _("It does not come")), _skip(_)), paint=_seats(_, seen), seats=False)
 
 
-def _remark(words: Translations, remark: Remark) -> str:
+def _remark(_: Translator, remark: Remark) -> str:
     """Return what the buttons have told that was not asked for."""
     if remark.said == "ill" and remark.code is not None:
         part = f"button-{remark.other}" if remark.other in SEATS else remark.other
-        return with_remedy(words, part, remark.code)
-    return words(f"test_{remark.said}", other=words.seat(remark.other) if remark.other in SEATS else remark.other)
+        return with_remedy(_, part, remark.code)
+    return _(TEST[remark.said], other=_(SEAT_NAMES[remark.other]) if remark.other in SEATS else remark.other)
 
 
-def _scanner(words: Translations, seen: SelfTestView) -> ScreenBody:
+def _scanner(_: Translator, seen: SelfTestView) -> ScreenBody:
     if seen.scan is None:
-        lines = TextLine(words("test_scan"), 0.11, drawing.TEXT), TextLine(words("test_scan_help"), 0.06, drawing.QUIET)
-        return ScreenBody(
-            (_head(words, seen), *lines), (KeyButton("x", words("do_test_no_scan")), _skip(words)), seats=False
+        lines = (
+            TextLine(_("Scan any tile"), 0.11, drawing.TEXT),
+            TextLine(_("It must make no sound."), 0.06, drawing.QUIET),
         )
+        return ScreenBody((_head(_, seen), *lines), (KeyButton("x", _("Nothing is read")), _skip(_)), seats=False)
     if isinstance(seen.scan, Scanned):
-        was = TextLine(words("test_scanned", serial=seen.scan.serial), 0.08, drawing.GOOD)
+        was = TextLine(_("Tile {serial} was read", serial=seen.scan.serial), 0.08, drawing.GOOD)
     else:
-        was = TextLine(words("test_scanned_other"), 0.08, drawing.ATTENTION)
-    lines = was, TextLine(words("test_beep"), 0.08, drawing.TEXT)
-    answers = KeyButton("n", words("do_riichi_no"), "strong"), KeyButton("y", words("do_riichi_yes"))
-    return ScreenBody((_head(words, seen), *lines), answers, seats=False)
+        was = TextLine(_("Something was read, but no tile"), 0.08, drawing.ATTENTION)
+    lines = was, TextLine(_("Did the scanner make a sound?"), 0.08, drawing.TEXT)
+    answers = KeyButton("n", _("No"), "strong"), KeyButton("y", _("Yes"))
+    return ScreenBody((_head(_, seen), *lines), answers, seats=False)
 
 
-def _camera(words: Translations, seen: SelfTestView) -> ScreenBody:
+def _camera(_: Translator, seen: SelfTestView) -> ScreenBody:
     wrong, view = seen.picture.wrong, seen.picture.view
-    lines = [_head(words, seen), TextLine(words("test_camera"), 0.065, drawing.TEXT)]
+    lines = [_head(_, seen), TextLine(_("Is the picture sharp, bright and whole?"), 0.065, drawing.TEXT)]
     if view is None:
-        lines.append(TextLine(words("test_no_picture"), 0.055, drawing.ATTENTION))
+        lines.append(TextLine(_("No picture yet"), 0.055, drawing.ATTENTION))
     elif wrong:
-        lines.append(TextLine(with_remedy(words, "camera", wrong[0]), 0.045, drawing.ATTENTION))
+        lines.append(TextLine(with_remedy(_, "camera", wrong[0]), 0.045, drawing.ATTENTION))
     else:
-        lines.append(TextLine(words("test_camera_help"), 0.045, drawing.QUIET))
-    right = (KeyButton("enter", words("do_test_right"), "strong"),) if view is not None else ()
-    answers = (*right, KeyButton("x", words("do_test_wrong")), _skip(words))
+        lines.append(TextLine(_("Lay a tray there, backs up."), 0.045, drawing.QUIET))
+    right = (KeyButton("enter", _("It is right"), "strong"),) if view is not None else ()
+    answers = (*right, KeyButton("x", _("It is wrong")), _skip(_))
     return ScreenBody((*lines,), answers, paint=paint_picture(view) if view is not None else None, seats=False)
 
 
-def _found(words: Translations, seen: SelfTestView) -> ScreenBody:
-    go_on, again = KeyButton("enter", words("do_test_go_on"), "strong"), KeyButton("r", words("do_test_again"))
-    passed, ill = (
-        TextLine(words("test_passed"), 0.13, drawing.GOOD),
-        TextLine(words("test_found"), 0.075, drawing.ATTENTION),
-    )
-    lines = _head(words, seen), ill if seen.found else passed, *_faults(words, seen)
+def _found(_: Translator, seen: SelfTestView) -> ScreenBody:
+    go_on, again = KeyButton("enter", _("Go on"), "strong"), KeyButton("r", _("Test again"))
+    passed, ill = TextLine(_("All is well"), 0.13, drawing.GOOD), TextLine(_("To be mended"), 0.075, drawing.ATTENTION)
+    lines = _head(_, seen), ill if seen.found else passed, *_faults(_, seen)
     return ScreenBody(lines, (go_on, again), seats=False)
 
 
-def _faults(words: Translations, seen: SelfTestView) -> Iterator[TextLine]:
+def _faults(_: Translator, seen: SelfTestView) -> Iterator[TextLine]:
     """Name what is wrong and what to do: of as many as have room."""
     for one in seen.found[:MOST]:
-        yield TextLine(part_and_fault(words, one.part, one.code), 0.06, drawing.TEXT)
-        if help_ := remedy(words, one.code):
+        yield TextLine(part_and_fault(_, one.part, one.code), 0.06, drawing.TEXT)
+        if help_ := remedy(_, one.code):
             yield TextLine(help_, 0.045, drawing.QUIET)
     more = len(seen.found) - MOST
     if more > 0:
-        yield TextLine(words("more", count=more), 0.05, drawing.QUIET)
+        yield TextLine(_.ngettext("and {count} more", "and {count} more", count=more), 0.05, drawing.QUIET)
 
 
 # ---- the four seats -----------------------------------------------------------------------------
 
 
-def _seats(words: Translations, seen: SelfTestView) -> Paint:
+def _seats(_: Translator, seen: SelfTestView) -> Paint:
     """Return what draws a box for each seat: what is said of its button, in a word and a colour."""
 
     def paint(surface: pygame.Surface, room: pygame.Rect, pen: TextPen) -> None:
@@ -152,18 +153,18 @@ def _seats(words: Translations, seen: SelfTestView) -> Paint:
         width = (room.width - 3 * gap) // len(SEATS)
         for at, seat in enumerate(SEATS):
             box = pygame.Rect(room.left + at * (width + gap), room.top + gap, width, room.height - 2 * gap)
-            _box(surface, pen, box, words.seat(seat), _state(words, seen, seat))
+            _box(surface, pen, box, _(SEAT_NAMES[seat]), _state(_, seen, seat))
 
     return paint
 
 
-def _state(words: Translations, seen: SelfTestView, seat: Seat) -> tuple[str, drawing.Colour, bool]:
+def _state(_: Translator, seen: SelfTestView, seat: Seat) -> tuple[str, drawing.Colour, bool]:
     """Return what is said of a button, in which colour, and whether it is framed."""
     if seat in seen.right:
-        return words("test_seat_right"), drawing.GOOD, True
+        return _("works"), drawing.GOOD, True
     if seat in seen.wrong:
-        return words("test_seat_wrong"), drawing.ATTENTION, False
-    return (words("test_seat_asked"), drawing.ATTENTION, True) if seat == seen.asked else ("", drawing.QUIET, False)
+        return _("does not come"), drawing.ATTENTION, False
+    return (_("press now"), drawing.ATTENTION, True) if seat == seen.asked else ("", drawing.QUIET, False)
 
 
 def _box(
@@ -181,7 +182,7 @@ def _box(
         y = pen.write(surface, line.text, (box.centerx, y), line.share, line.colour, wide, align="centre").bottom
 
 
-_STEPS: Final[dict[SelfTestStep, Callable[[Translations, SelfTestView], ScreenBody]]] = {
+_STEPS: Final[dict[SelfTestStep, Callable[[Translator, SelfTestView], ScreenBody]]] = {
     "buttons": _buttons,
     "scanner": _scanner,
     "camera": _camera,
@@ -192,52 +193,52 @@ EMPTY: Final = "·"
 """In the place of a digit that is still to be typed."""
 
 
-def pairing_screen(words: Translations, shown: ScreenView) -> ScreenBody | None:
+def pairing_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
     """Whatever the form asks."""
     form = shown.pairing
     if form is None:
         return None
     match form.ask:
         case "address":
-            return _address(words, form)
+            return _address(_, form)
         case "code":
-            return _code(words, form)
+            return _code(_, form)
         case "asking":
-            lines = TextLine(words("pairing_asking"), 0.1, drawing.TEXT), TextLine(form.address, 0.06, drawing.QUIET)
+            lines = TextLine(_("Asking the desk"), 0.1, drawing.TEXT), TextLine(form.address, 0.06, drawing.QUIET)
             return ScreenBody(lines)
         case "paired":
             return ScreenBody(
                 (
-                    TextLine(words("pairing_done"), 0.08, drawing.GOOD),
-                    TextLine(words("table", table=form.table), 0.15, drawing.TEXT),
+                    TextLine(_("Paired"), 0.08, drawing.GOOD),
+                    TextLine(_("Table {table}", table=form.table), 0.15, drawing.TEXT),
                     TextLine(form.event, 0.07, drawing.QUIET),
                 )
             )
 
 
-def _address(words: Translations, form: PairingForm) -> ScreenBody:
+def _address(_: Translator, form: PairingForm) -> ScreenBody:
     lines = (
-        TextLine(words("pairing_title"), 0.08, drawing.TEXT),
-        TextLine(words("pairing_show"), 0.055, drawing.QUIET),
-        TextLine(words("pairing_address"), 0.055, drawing.TEXT),
+        TextLine(_("Pair this table"), 0.08, drawing.TEXT),
+        TextLine(_("Show the desk's square to the camera or scanner, or type:"), 0.055, drawing.QUIET),
+        TextLine(_("the desk's address"), 0.055, drawing.TEXT),
         TextLine(form.address or "–", 0.08, drawing.TEXT),
-        *_problem(words, form),
+        *_problem(_, form),
     )
     dot, colon = KeyButton(".", "."), KeyButton(":", ":")
-    return ScreenBody(lines, panel=keypad(words, dot, colon, KeyButton("enter", words("do_enter"), "strong")))
+    return ScreenBody(lines, panel=keypad(_, dot, colon, KeyButton("enter", _("Enter"), "strong")))
 
 
-def _code(words: Translations, form: PairingForm) -> ScreenBody:
+def _code(_: Translator, form: PairingForm) -> ScreenBody:
     typed = form.code.ljust(DIGITS, EMPTY)
     lines = (
-        TextLine(words("pairing_title"), 0.08, drawing.TEXT),
-        TextLine(words("pairing_show"), 0.055, drawing.QUIET),
-        TextLine(words("pairing_code", desk=form.address), 0.055, drawing.TEXT),
+        TextLine(_("Pair this table"), 0.08, drawing.TEXT),
+        TextLine(_("Show the desk's square to the camera or scanner, or type:"), 0.055, drawing.QUIET),
+        TextLine(_("the eight digits from {desk}", desk=form.address), 0.055, drawing.TEXT),
         TextLine(f"{typed[: DIGITS // 2]} {typed[DIGITS // 2 :]}", 0.13, drawing.TEXT),
-        *_problem(words, form),
+        *_problem(_, form),
     )
-    return ScreenBody(lines, panel=keypad(words, KeyButton("enter", words("do_enter"), "strong")))
+    return ScreenBody(lines, panel=keypad(_, KeyButton("enter", _("Enter"), "strong")))
 
 
-def _problem(words: Translations, form: PairingForm) -> tuple[TextLine, ...]:
-    return (TextLine(words.problem(form.problem), 0.06, drawing.ATTENTION),) if form.problem else ()
+def _problem(_: Translator, form: PairingForm) -> tuple[TextLine, ...]:
+    return (TextLine(refusal(_, form.problem), 0.06, drawing.ATTENTION),) if form.problem else ()

@@ -3,79 +3,19 @@
 Dark, quiet, legible at two metres. Text that is too long is made smaller; cut only where nobody could read it any more.
 """
 
-import gettext
-import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-import polib
 import pygame
 
+from broker.i18n import N_, Translator
 from kiosk.camera.observations import CameraView
 from kiosk.errors import BadConfiguration
+from kiosk.screens.texts import refusal
 from kiosk.screens.views import ScreenView
-
-SOURCE: Final = "en"
-
-FOLDER: Final = files("kiosk.screens") / "languages"
-
-
-def languages() -> tuple[str, ...]:
-    """Return the languages that there are: the source, and every catalogue beside it."""
-    found = (name.removesuffix(".po") for one in FOLDER.iterdir() if (name := one.name).endswith(".po"))
-    return (SOURCE, *sorted(found))
-
-
-class Translations:
-    """One language. Calling it gives a sentence with its names filled in."""
-
-    def __init__(self, language: str = SOURCE) -> None:
-        """Raise BadConfiguration where there is no such language."""
-        if language not in languages():
-            raise BadConfiguration(f"language {language}: there are {', '.join(languages())}")
-        self.language = language
-        self._sentences = {entry.msgctxt: entry for entry in translation_file(SOURCE)}
-        self._translated = _gettext(language)
-
-    def __call__(self, name: str, **names: object) -> str:
-        """Return a sentence. One that has a plural takes it from the `count` that is filled in."""
-        entry, count = self._sentences[name], names.get("count")
-        if entry.msgid_plural and isinstance(count, int):
-            text = self._translated.npgettext(name, entry.msgid, entry.msgid_plural, count)
-        else:
-            text = self._translated.pgettext(name, entry.msgid)
-        return text.format(**names)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._sentences
-
-    def problem(self, code: str) -> str:
-        """Return what was refused at the keyboard: in a sentence where there is one, by its code where not."""
-        name = f"problem_{code}"
-        return self(name) if name in self else self("problem", code=code)
-
-    def seat(self, seat: str) -> str:
-        """Return a seat's or wind's name."""
-        return self(seat)
-
-
-@cache
-def translation_file(language: str) -> polib.POFile:
-    """Read a language's catalogue; the source's is the template of all others."""
-    name = "homologue.pot" if language == SOURCE else f"{language}.po"
-    return polib.pofile((FOLDER / name).read_text(encoding="utf-8"))
-
-
-@cache
-def _gettext(language: str) -> gettext.NullTranslations:
-    if language == SOURCE:
-        return gettext.NullTranslations()
-    return gettext.GNUTranslations(io.BytesIO(translation_file(language).to_binary()))
-
 
 Colour = tuple[int, int, int]
 
@@ -359,42 +299,44 @@ class ScreenBody:
     """The four seats are drawn; else the middle has their room."""
 
 
-ScreenFunction = Callable[[Translations, ScreenView], ScreenBody | None]
+ScreenFunction = Callable[[Translator, ScreenView], ScreenBody | None]
 
 
-def time_lines(words: Translations, shown: ScreenView) -> tuple[TextLine, ...]:
+def time_lines(_: Translator, shown: ScreenView) -> tuple[TextLine, ...]:
     """Return the time that the play has left, where it is limited, and the extra time that the arbiter has given."""
-    said = [] if shown.left_min is None else [_time_left(words, shown.left_min)]
+    said = [] if shown.left_min is None else [_time_left(_, shown.left_min)]
     if shown.extra_min:
-        said.append(words("extra_within" if said else "extra_time", minutes=shown.extra_min))
+        said.append(
+            _(N_("{minutes} min of them extra") if said else N_("Extra time: {minutes} min"), minutes=shown.extra_min)
+        )
     over = shown.left_min is not None and shown.left_min <= 0
     return (TextLine(" · ".join(said), 0.055, ATTENTION if over else TEXT),) if said else ()
 
 
-def _time_left(words: Translations, minutes: int) -> str:
+def _time_left(_: Translator, minutes: int) -> str:
     if minutes > 0:
-        return words("time_left", minutes=minutes)
-    return words("time_over", minutes=-minutes) if minutes else words("time_is_up")
+        return _("Time left: {minutes} min", minutes=minutes)
+    return _("Over time: +{minutes} min", minutes=-minutes) if minutes else _("Time is up")
 
 
-def problem_lines(words: Translations, shown: ScreenView) -> tuple[TextLine, ...]:
+def problem_lines(_: Translator, shown: ScreenView) -> tuple[TextLine, ...]:
     """Return what was refused at the keyboard, if anything was."""
-    return (TextLine(words.problem(shown.problem), 0.06, ATTENTION),) if shown.problem else ()
+    return (TextLine(refusal(_, shown.problem), 0.06, ATTENTION),) if shown.problem else ()
 
 
 DIGIT_ROWS: Final = tuple(tuple(KeyButton(digit, digit) for digit in row) for row in ("123", "456", "789"))
 
 
-def keypad(words: Translations, *last: KeyButton) -> ButtonRows:
+def keypad(_: Translator, *last: KeyButton) -> ButtonRows:
     """Return a numeric keypad: clear and back beside the nought, and a last row of the screen's own."""
-    nought = KeyButton("clear", words("do_clear")), KeyButton("0", "0"), KeyButton("back", words("do_back"))
+    nought = KeyButton("clear", _("Clear")), KeyButton("0", "0"), KeyButton("back", _("Back"))
     return (*DIGIT_ROWS, nought, last)
 
 
 def paint_picture(view: CameraView) -> Paint:
     """Return what shows the camera's picture, no larger than it is."""
 
-    def paint(surface: pygame.Surface, room: pygame.Rect, _: TextPen) -> None:
+    def paint(surface: pygame.Surface, room: pygame.Rect, _pen: TextPen) -> None:
         height, width = view.picture.shape[:2]
         seen = pygame.image.frombuffer(view.picture.tobytes(), (width, height), "BGR")
         scale = min(room.width / width, room.height / height)

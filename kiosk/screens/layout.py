@@ -5,8 +5,10 @@ from typing import Final, Literal, NamedTuple
 
 import pygame
 
+from broker.i18n import Translator
 from kiosk.screens import drawing
-from kiosk.screens.drawing import TextLine, TextPen, Tone, Translations
+from kiosk.screens.drawing import TextLine, TextPen, Tone
+from kiosk.screens.texts import KEY
 
 Hand = Literal["right", "left"]
 """At which side the buttons are."""
@@ -174,8 +176,8 @@ class TouchTarget(NamedTuple):
 class TargetPainter:
     """Draws targets."""
 
-    def __init__(self, words: Translations, pen: TextPen, height: int) -> None:
-        self._words, self._pen, self._height = words, pen, height
+    def __init__(self, _: Translator, pen: TextPen, height: int) -> None:
+        self._, self._pen, self._height = _, pen, height
 
     def draw(self, surface: pygame.Surface, target: TouchTarget, *, pressed: bool) -> None:
         """Draw one: filled where it is strong, and the other way round while a finger is on it."""
@@ -203,6 +205,5 @@ class TargetPainter:
 
     def _key(self, target: TouchTarget) -> str:
         """Name the key of the keyboard that does the same, where it is not the label itself."""
-        named = f"key_{target.key}"
-        name = self._words(named) if named in self._words else target.key.upper()
+        name = self._(KEY[target.key]) if target.key in KEY else target.key.upper()
         return "" if name == target.label else name

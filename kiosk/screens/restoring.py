@@ -6,8 +6,10 @@ from typing import Final
 
 import pygame
 
+from broker.i18n import N_, Translator
 from broker.protocol import SEATS, Seat, Verifier
 from broker.rules import ROWS, TRAY
+from broker.terms import SEAT_NAMES
 from kiosk.restoring import FOREIGN, ROW_KEYS, Restoring, ScanAnswer, sorting_stage, tray_by_hand, unseen_serials
 from kiosk.screens import drawing
 from kiosk.screens.device import fault_name
@@ -17,12 +19,12 @@ from kiosk.screens.drawing import (
     ScreenBody,
     TextLine,
     TextPen,
-    Translations,
     paint_picture,
     problem_lines,
     time_lines,
 )
 from kiosk.screens.seats import draw_shape
+from kiosk.screens.texts import MISPLACED
 from kiosk.screens.views import ScreenView
 from kiosk.table import (
     PLACES,
@@ -46,57 +48,62 @@ from kiosk.table import (
 )
 
 
-def move_sentence(words: Translations, move: Move, *, face: bool) -> str:
+def move_sentence(_: Translator, move: Move, *, face: bool) -> str:
     """Say a move. Places of two trays are named with their seat; `face`: what is turned lies face up."""
     across = len({place.seat for place in places_of(move)}) > 1
-    one = place_name(words, move.one, seat=across)
+    one = place_name(_, move.one, seat=across)
     match move:
         case Swap(other=other):
-            return words("move_swap", one=one, other=place_name(words, other, seat=across))
+            return _("Exchange: {one} and {other}", one=one, other=place_name(_, other, seat=across))
         case Shift(other=other):
-            return words("move_shift", one=one, other=place_name(words, other, seat=across))
+            return _("Move: {one} to {other}", one=one, other=place_name(_, other, seat=across))
         case TakeOut():
-            return words("move_out", one=one)
+            return _("Take out the tile of another set: {one}", one=one)
         case PutIn(serial=serial):
-            return words("move_in", one=one, serial=serial)
+            return _("Put in {serial}: {one}", one=one, serial=serial)
         case _:
-            return words("move_over" if face else "move_round", one=one)
+            return _(N_("Turn it over: {one}") if face else N_("Lay it the right way round: {one}"), one=one)
 
 
-def place_name(words: Translations, place: TilePlace, *, seat: bool) -> str:
+def place_name(_: Translator, place: TilePlace, *, seat: bool) -> str:
     """Name a place, counted from 1."""
     row, col = place.row + 1, place.col + 1
     if seat:
-        return words("place_of", seat=words.seat(place.seat), row=row, col=col)
-    return words("place_here", row=row, col=col)
+        return _("{seat}, row {row}, place {col}", seat=_(SEAT_NAMES[place.seat]), row=row, col=col)
+    return _("row {row}, place {col}", row=row, col=col)
 
 
-def tray_verdict(words: Translations, check: TrayProblem) -> str:
+def tray_verdict(_: Translator, check: TrayProblem) -> str:
     """Say in a line how a tray stands."""
-    seat = words.seat(check.seat)
+    seat = _(SEAT_NAMES[check.seat])
     if check.aside is not None:
-        return words("tray_strange", seat=seat)
+        return _("{seat}: this is no tray of this deal", seat=seat)
     if check.wrong:
-        return words("tray_wrong", seat=seat)
-    return words("tray_unread", seat=seat, count=check.unread)
+        return _("{seat}: not right yet", seat=seat)
+    return _.ngettext(
+        "{seat}: {count} place not read; move your hands away",
+        "{seat}: {count} places not read; move your hands away",
+        seat=seat,
+        count=check.unread,
+    )
 
 
-def fault_sentences(words: Translations, check: TrayProblem) -> Iterator[str]:
+def fault_sentences(_: Translator, check: TrayProblem) -> Iterator[str]:
     """Name each place that is not right; an exchange is named once. In a tray of no deal of ours none is."""
     if check.aside is not None:
         return
     named: set[tuple[int, int]] = set()
     for wrong in check.wrong:
         if (wrong.row, wrong.col) not in named:
-            yield _place(words, wrong)
+            yield _place(_, wrong)
         if wrong.other:
             named.add(wrong.other)
 
 
-def _place(words: Translations, wrong: Misplaced) -> str:
+def _place(_: Translator, wrong: Misplaced) -> str:
     row2, col2 = wrong.other or (0, 0)
-    return words(
-        f"misplaced_{wrong.kind}",
+    return _(
+        MISPLACED[wrong.kind],
         row=wrong.row + 1,
         col=wrong.col + 1,
         row2=row2 + 1,
@@ -189,22 +196,20 @@ def _sign(lying: PlaceContent) -> str:
     return SIGNS.get(lying.what, "×" if lying.well else "!")
 
 
-def tray_screen(words: Translations, shown: ScreenView) -> ScreenBody | None:
+def tray_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
     """The tray that was looked at last, where it is not right."""
     check, work, order = shown.check, shown.work, shown.order
     if check is None or work is None or order is None:
         return None
     lines = [
-        TextLine(tray_verdict(words, check), 0.07, drawing.ATTENTION),
-        *_move(words, work),
-        *_beside(words, shown),
-        *_covered(words, shown),
+        TextLine(tray_verdict(_, check), 0.07, drawing.ATTENTION),
+        *_move(_, work),
+        *_beside(_, shown),
+        *_covered(_, shown),
     ]
     paint = paint_look(work.carrier, serial_by_place(order), _drawn_seat(work, check), work.move)
-    by_hand = (KeyButton("h", words("do_by_hand")),) if check.unread else ()
-    return ScreenBody(
-        (*time_lines(words, shown), *lines, *problem_lines(words, shown)), by_hand, paint=paint, seats=False
-    )
+    by_hand = (KeyButton("h", _("By hand")),) if check.unread else ()
+    return ScreenBody((*time_lines(_, shown), *lines, *problem_lines(_, shown)), by_hand, paint=paint, seats=False)
 
 
 def _drawn_seat(work: Work, check: TrayProblem) -> Seat:
@@ -213,33 +218,51 @@ def _drawn_seat(work: Work, check: TrayProblem) -> Seat:
     return check.seat if check.seat in seats or not seats else seats[0]
 
 
-def _move(words: Translations, work: Work) -> tuple[TextLine, ...]:
+def _move(_: Translator, work: Work) -> tuple[TextLine, ...]:
     if work.move is None:
         return ()
     face = work.carrier[work.move.one].what is Content.FACE_UP
-    done = words("move_done") + "   " if work.ticked else ""
-    left = TextLine(done + words("moves_left", count=work.left), 0.05, drawing.GOOD if work.ticked else drawing.QUIET)
-    return TextLine(move_sentence(words, work.move, face=face), 0.085, drawing.TEXT), left
+    done = _("Done.") + "   " if work.ticked else ""
+    left = TextLine(
+        done + _.ngettext("{count} move to go", "{count} moves to go", count=work.left),
+        0.05,
+        drawing.GOOD if work.ticked else drawing.QUIET,
+    )
+    return TextLine(move_sentence(_, work.move, face=face), 0.085, drawing.TEXT), left
 
 
-def _beside(words: Translations, shown: ScreenView) -> tuple[TextLine, ...]:
+def _beside(_: Translator, shown: ScreenView) -> tuple[TextLine, ...]:
     """Say that the tile that is missing lies in view, in no tray."""
     move = shown.work.move if shown.work else None
     in_view = shown.bench.sight.in_view if shown.bench else ()
     if not isinstance(move, PutIn) or all(one.serial != move.serial or one.foreign for one in in_view):
         return ()
-    return (TextLine(words("move_in_beside", serial=move.serial), 0.055, drawing.GOOD),)
+    return (TextLine(_("{serial} lies beside the tray.", serial=move.serial), 0.055, drawing.GOOD),)
 
 
-def _trays_right(words: Translations, work: Work) -> tuple[TextLine, ...]:
+def _trays_right(_: Translator, work: Work) -> tuple[TextLine, ...]:
     """Name the trays that are right: the seats have no room beside the drawing."""
-    seats = ", ".join(words.seat(seat) for seat in SEATS if seat in work.verified)
-    return (TextLine(words("trays_right", seats=seats), 0.05, drawing.GOOD),) if seats else ()
+    seats = ", ".join(_(SEAT_NAMES[seat]) for seat in SEATS if seat in work.verified)
+    return (TextLine(_("Right: {seats}", seats=seats), 0.05, drawing.GOOD),) if seats else ()
 
 
-def _covered(words: Translations, shown: ScreenView) -> tuple[TextLine, ...]:
+def _covered(_: Translator, shown: ScreenView) -> tuple[TextLine, ...]:
     covered = shown.bench.sight.covered if shown.bench else 0
-    return (TextLine(words("covered", count=covered), 0.05, drawing.ATTENTION),) if covered else ()
+    return (
+        (
+            TextLine(
+                _.ngettext(
+                    "{count} place is covered: take your hands away",
+                    "{count} places are covered: take your hands away",
+                    count=covered,
+                ),
+                0.05,
+                drawing.ATTENTION,
+            ),
+        )
+        if covered
+        else ()
+    )
 
 
 ALL: Final = TRAY * len(SEATS)
@@ -248,86 +271,93 @@ MOST_NAMED: Final = 12
 """As many serials as somebody looks for at a time."""
 
 
-def heap_screen(words: Translations, shown: ScreenView) -> ScreenBody | None:
+def heap_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
     """Tiles that lie in no tray."""
     bench, work = shown.bench, shown.work
     if bench is None or work is None or bench.showing != "camera" or bench.sight.view is None or not bench.heap.in_view:
         return None
-    lines = (
-        *time_lines(words, shown),
-        _sorting(words, shown, bench),
-        *_heap_lines(words, bench, work),
-        *problem_lines(words, shown),
-    )
-    by_hand = (KeyButton("h", words("do_by_hand")),) if shown.check is not None and shown.check.unread else ()
+    lines = (*time_lines(_, shown), _sorting(_, shown, bench), *_heap_lines(_, bench, work), *problem_lines(_, shown))
+    by_hand = (KeyButton("h", _("By hand")),) if shown.check is not None and shown.check.unread else ()
     return ScreenBody(lines, by_hand, paint=paint_picture(bench.sight.view), seats=False)
 
 
-def _sorting(words: Translations, shown: ScreenView, bench: Restoring) -> TextLine:
+def _sorting(_: Translator, shown: ScreenView, bench: Restoring) -> TextLine:
     """Say by what tiles are sorted now."""
     serials = (one.serial for one in bench.heap.in_view if one.serial is not None and not one.foreign)
     sort, seat = sorting_stage(serials, place_by_serial(serial_by_place(shown.order or {})))
     if sort == "seat" or seat is None:
-        return TextLine(words("heap_by_seat"), 0.06, drawing.TEXT)
-    return TextLine(words("heap_by_place", seat=words.seat(seat)), 0.06, drawing.TEXT)
+        return TextLine(_("Sort the tiles by seat: colour and letter"), 0.06, drawing.TEXT)
+    return TextLine(_("{seat}: row and place are on the tiles", seat=_(SEAT_NAMES[seat])), 0.06, drawing.TEXT)
 
 
-def _heap_lines(words: Translations, bench: Restoring, work: Work) -> Iterator[TextLine]:
+def _heap_lines(_: Translator, bench: Restoring, work: Work) -> Iterator[TextLine]:
     """Return how far it is, and what to do with tiles that go nowhere."""
     missing = unseen_serials(bench.heap, known_places(work.carrier).keys())
-    progress = words("heap_progress", seen=ALL - len(missing), all=ALL)
+    progress = _("{seen} of {all} tiles seen", seen=ALL - len(missing), all=ALL)
     if 0 < len(missing) <= MOST_NAMED:
-        progress = f"{progress}   {words('heap_unseen', serials=' '.join(map(str, missing)))}"
+        progress += "   " + _("not seen: {serials}", serials=" ".join(map(str, missing)))
     yield TextLine(progress, 0.045, drawing.QUIET if missing else drawing.GOOD)
-    for name, count in (
-        ("heap_faces", bench.heap.count(face_up=True)),
-        ("heap_foreign", bench.heap.count(foreign=True)),
-        ("heap_unread", bench.heap.unread),
-    ):
-        if count:
-            yield TextLine(words(name, count=count), 0.045, drawing.ATTENTION)
+    if faces := bench.heap.count(face_up=True):
+        text = _.ngettext("{count} face up: turn it over", "{count} face up: turn them over", count=faces)
+        yield TextLine(text, 0.045, drawing.ATTENTION)
+    if foreign := bench.heap.count(foreign=True):
+        text = _.ngettext(
+            "{count} of another set: put it aside", "{count} of another set: put them aside", count=foreign
+        )
+        yield TextLine(text, 0.045, drawing.ATTENTION)
+    if unread := bench.heap.unread:
+        text = _.ngettext("{count} not read: spread out, wipe", "{count} not read: spread out, wipe", count=unread)
+        yield TextLine(text, 0.045, drawing.ATTENTION)
 
 
-def scan_screen(words: Translations, shown: ScreenView) -> ScreenBody | None:
+def scan_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
     """The tile that was scanned last."""
     bench = shown.bench
     if bench is None or bench.showing != "scanner" or bench.scans.answer is None:
         return None
     answer = bench.scans.answer
-    lines = (
-        *time_lines(words, shown),
-        *_scan_lines(words, answer),
-        *_run_lines(words, bench),
-        *problem_lines(words, shown),
-    )
-    paint = _goes(words, answer.place) if answer.place is not None else None
-    return ScreenBody(lines, (KeyButton("back", words("do_back")),), paint=paint, seats=False)
+    lines = (*time_lines(_, shown), *_scan_lines(_, answer), *_run_lines(_, bench), *problem_lines(_, shown))
+    paint = _goes(_, answer.place) if answer.place is not None else None
+    return ScreenBody(lines, (KeyButton("back", _("Back")),), paint=paint, seats=False)
 
 
-def _scan_lines(words: Translations, answer: ScanAnswer) -> Iterator[TextLine]:
+def _scan_lines(_: Translator, answer: ScanAnswer) -> Iterator[TextLine]:
     if answer.code is not None:
-        name = f"scan_{'foreign' if answer.code == FOREIGN else 'nothing'}"
-        yield TextLine(words(name), 0.12, drawing.ATTENTION)
-        why = fault_name(words, "scanner", answer.code)
-        yield TextLine(words(f"{name}_help", text=answer.text[:24], fault=why), 0.06, drawing.TEXT)
+        foreign = answer.code == FOREIGN
+        yield TextLine(_("Another set") if foreign else _("Not read"), 0.12, drawing.ATTENTION)
+        why = fault_name(_, "scanner", answer.code)
+        help_ = (
+            _("Put this tile aside, and give it to the arbiter.")
+            if foreign
+            else _("This is no tile: scan again. {fault} ({text})", text=answer.text[:24], fault=why)
+        )
+        yield TextLine(help_, 0.06, drawing.TEXT)
         return
-    again = words("scan_again") if answer.again else ""
+    again = _("scanned twice") if answer.again else ""
     yield TextLine(f"{answer.serial}   {again}".strip(), 0.07, drawing.ATTENTION if again else drawing.QUIET)
     if answer.astray is not None:
         yield TextLine(
-            words("scan_astray", place=place_name(words, answer.astray, seat=True)), 0.055, drawing.ATTENTION
+            _("Not the next tile: {place} is to be scanned", place=place_name(_, answer.astray, seat=True)),
+            0.055,
+            drawing.ATTENTION,
         )
 
 
-def _run_lines(words: Translations, bench: Restoring) -> Iterator[TextLine]:
+def _run_lines(_: Translator, bench: Restoring) -> Iterator[TextLine]:
     run = bench.scans.run
     if run is not None and run.count > 1:
-        yield TextLine(words("scan_run", seat=words.seat(run.seat), count=run.count), 0.05, drawing.GOOD)
+        yield TextLine(
+            _("{seat}: {count} of 34 in order", seat=_(SEAT_NAMES[run.seat]), count=run.count), 0.05, drawing.GOOD
+        )
     elif bench.scans.answer is not None and bench.scans.answer.code is None:
-        yield TextLine(words("scan_seen", count=len(bench.scans.seen)), 0.05, drawing.QUIET)
+        yield TextLine(
+            _.ngettext("{count} tile scanned", "{count} tiles scanned", count=len(bench.scans.seen)),
+            0.05,
+            drawing.QUIET,
+        )
 
 
-def _goes(words: Translations, place: TilePlace) -> Paint:
+def _goes(_: Translator, place: TilePlace) -> Paint:
     """Draw the seat's shape beside its name, row and place, and the place in its tray under them."""
 
     def paint(surface: pygame.Surface, room: pygame.Rect, pen: TextPen) -> None:
@@ -336,8 +366,8 @@ def _goes(words: Translations, place: TilePlace) -> Paint:
         draw_shape(surface, pygame.Rect(upper.left, upper.top, size, size), place.seat, pen)
         left, width = upper.left + size + size // 4, room.width - size - size // 4
         share = 0.48 * upper.height / surface.get_height()
-        y = pen.write(surface, words.seat(place.seat), (left, upper.top), share, drawing.TEXT, width).bottom
-        pen.write(surface, place_name(words, place, seat=False), (left, y), share, drawing.TEXT, width)
+        y = pen.write(surface, _(SEAT_NAMES[place.seat]), (left, upper.top), share, drawing.TEXT, width).bottom
+        pen.write(surface, place_name(_, place, seat=False), (left, y), share, drawing.TEXT, width)
         lower = pygame.Rect(room.left, upper.bottom + 8, room.width, room.bottom - upper.bottom - 8)
         TrayDrawing(place.seat, colours={place: drawing.ATTENTION}, strong=(place,)).paint(surface, lower, pen)
 
@@ -347,7 +377,7 @@ def _goes(words: Translations, place: TilePlace) -> Paint:
 BY: Final[Verifier] = "hand"
 
 
-def by_hand_screen(words: Translations, shown: ScreenView) -> ScreenBody | None:
+def by_hand_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
     """The next tray that nobody has vouched for."""
     bench, work = shown.bench, shown.work
     if bench is None or work is None or shown.order is None or bench.showing != BY:
@@ -356,20 +386,20 @@ def by_hand_screen(words: Translations, shown: ScreenView) -> ScreenBody | None:
     if seat is None:
         return None
     lines = (
-        *time_lines(words, shown),
-        TextLine(words("by_hand", seat=words.seat(seat)), 0.075, drawing.TEXT),
-        TextLine(words("by_hand_help"), 0.045, drawing.ATTENTION),
-        *problem_lines(words, shown),
+        *time_lines(_, shown),
+        TextLine(_("{seat}: compare each number, then tick the row", seat=_(SEAT_NAMES[seat])), 0.075, drawing.TEXT),
+        TextLine(_("Nothing reads these tiles: the play is recorded as not verified."), 0.045, drawing.ATTENTION),
+        *problem_lines(_, shown),
     )
-    return ScreenBody(lines, _keys(words, work, seat), paint=_tray(shown, work, seat).paint, seats=False)
+    return ScreenBody(lines, _keys(_, work, seat), paint=_tray(shown, work, seat).paint, seats=False)
 
 
-def _keys(words: Translations, work: Work, seat: Seat) -> tuple[KeyButton, ...]:
+def _keys(_: Translator, work: Work, seat: Seat) -> tuple[KeyButton, ...]:
     rows = tuple(
-        KeyButton(key, words("do_untick_row" if (seat, row) in work.rows else "do_tick_row", row=row + 1))
+        KeyButton(key, _(N_("Undo row {row}") if (seat, row) in work.rows else N_("Row {row} right"), row=row + 1))
         for row, key in enumerate(ROW_KEYS)
     )
-    return (*rows, KeyButton("h", words("do_camera")))
+    return (*rows, KeyButton("h", _("Camera")))
 
 
 def _tray(shown: ScreenView, work: Work, seat: Seat) -> TrayDrawing:

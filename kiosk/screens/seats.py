@@ -5,10 +5,13 @@ from typing import Final
 
 import pygame
 
+from broker.i18n import Translator
 from broker.protocol import SEATS, Seat
+from broker.terms import SEAT_NAMES
 from kiosk.screens import drawing
-from kiosk.screens.drawing import TextLine, TextPen, Translations
+from kiosk.screens.drawing import TextLine, TextPen
 from kiosk.screens.riichi import planned_seat_lines, session_seat_lines
+from kiosk.screens.texts import STATE_MARKED
 from kiosk.screens.views import ScreenView
 
 MINUS: Final = "\N{MINUS SIGN}"
@@ -20,8 +23,8 @@ STRIP: Final = 0.044
 class SeatBox:
     """Draws one seat."""
 
-    def __init__(self, words: Translations, pen: TextPen, height: int) -> None:
-        self._words, self._pen, self._height = words, pen, height
+    def __init__(self, _: Translator, pen: TextPen, height: int) -> None:
+        self._, self._pen, self._height = _, pen, height
         self._thick = max(3, round(height * 0.008))
 
     def draw(self, surface: pygame.Surface, shown: ScreenView, seat: Seat, box: pygame.Rect, *, small: bool) -> None:
@@ -63,19 +66,19 @@ class SeatBox:
         pygame.draw.lines(surface, drawing.GOOD, closed=False, points=points, width=self._thick)
 
     def _who(self, shown: ScreenView, seat: Seat, width: int) -> Iterator[TextLine]:
-        yield TextLine(self._words.seat(seat), 0.085, drawing.TEXT)
+        yield TextLine(self._(SEAT_NAMES[seat]), 0.085, drawing.TEXT)
         for part in self._pen.in_two(shown.players[seat], 0.052, width):
             yield TextLine(part, 0.052, drawing.TEXT)
 
     def _wind(self, shown: ScreenView, seat: Seat, width: int) -> TextLine:
-        winds = {wind: self._words("seat_wind", wind=self._words.seat(wind)) for wind in SEATS}
+        winds = {wind: self._("seat wind: {wind}", wind=self._(SEAT_NAMES[wind])) for wind in SEATS}
         return TextLine(winds[shown.winds[seat]], self._pen.share(winds.values(), 0.05, width), drawing.QUIET)
 
     def _what(self, shown: ScreenView, seat: Seat) -> Iterator[TextLine]:
         if shown.session is not None:
-            yield from session_seat_lines(self._words, shown, shown.session, seat)
+            yield from session_seat_lines(self._, shown, shown.session, seat)
         elif shown.alone is not None:
-            yield from planned_seat_lines(self._words, shown, shown.alone, seat)
+            yield from planned_seat_lines(self._, shown, shown.alone, seat)
             yield from self._fined(shown, seat)
         else:
             yield from self._came_of(shown, seat)
@@ -86,20 +89,20 @@ class SeatBox:
         if shown.result is not None:
             yield from self._scored(shown.result.points[seat], shown.result.winners.get(seat))
         elif seat in entered:
-            yield TextLine(self._words("value", value=entered[seat]), 0.06, drawing.TEXT)
+            yield TextLine(self._("value {value}", value=entered[seat]), 0.06, drawing.TEXT)
         elif seat in shown.declared:
-            yield TextLine(self._words("has_declared"), 0.06, drawing.ATTENTION)
+            yield TextLine(self._("hu"), 0.06, drawing.ATTENTION)
         elif seat in shown.marked:
-            yield TextLine(self._words(f"{shown.state}_marked"), 0.05, drawing.GOOD)
+            yield TextLine(self._(STATE_MARKED[shown.state]), 0.05, drawing.GOOD)
         yield from self._fined(shown, seat)
 
     def _fined(self, shown: ScreenView, seat: Seat) -> Iterator[TextLine]:
         if seat in shown.fines:
-            yield TextLine(self._words("fine", imp=shown.fines[seat].imp), 0.045, drawing.ATTENTION)
+            yield TextLine(self._("fine {imp} IMP", imp=shown.fines[seat].imp), 0.045, drawing.ATTENTION)
 
     def _scored(self, points: int, value: int | None) -> Iterator[TextLine]:
         if value is not None:
-            yield TextLine(self._words("value", value=value), 0.045, drawing.GOOD)
+            yield TextLine(self._("value {value}", value=value), 0.045, drawing.GOOD)
         yield TextLine(f"+{points}" if points > 0 else str(points).replace("-", MINUS), 0.1, drawing.TEXT)
 
 

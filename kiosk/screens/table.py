@@ -11,11 +11,13 @@ from unicodedata import east_asian_width
 
 import pygame
 
+from broker.i18n import N_, Translator
 from broker.protocol import SEATS
+from broker.terms import SEAT_NAMES
 from kiosk.screens import drawing
 from kiosk.screens.counting import counting_screen
 from kiosk.screens.device import pairing_screen, part_and_fault, self_test_screen
-from kiosk.screens.drawing import Align, KeyButton, ScreenBody, ScreenFunction, TextLine, TextPen, Translations
+from kiosk.screens.drawing import Align, KeyButton, ScreenBody, ScreenFunction, TextLine, TextPen
 from kiosk.screens.layout import FINGER, HEAD, Hand, ScreenLayout, TargetPainter, TouchTarget
 from kiosk.screens.play import (
     another_carrier_screen,
@@ -62,22 +64,22 @@ class TableScreen:
     """Draws what is shown onto a surface, and says what of it may be touched."""
 
     def __init__(
-        self, words: Translations, size: tuple[int, int], look: Appearance = USUAL, pen: TextPen | None = None
+        self, _: Translator, size: tuple[int, int], look: Appearance = USUAL, pen: TextPen | None = None
     ) -> None:
         """Raise BadConfiguration where the language has no font here."""
-        self._words = words
+        self._ = _
         self._layout = ScreenLayout(size, look.hand)
-        self._pen = pen or TextPen(words.language, size, look.larger)
-        self._seat = SeatBox(words, self._pen, size[1])
-        self._buttons = TargetPainter(words, self._pen, size[1])
+        self._pen = pen or TextPen(_.language, size, look.larger)
+        self._seat = SeatBox(_, self._pen, size[1])
+        self._buttons = TargetPainter(_, self._pen, size[1])
 
     def targets(self, shown: ScreenView) -> tuple[TouchTarget, ...]:
         """Return what may be touched."""
-        return (*self._targets(current_screen(self._words, shown), shown),)
+        return (*self._targets(current_screen(self._, shown), shown),)
 
     def draw(self, surface: pygame.Surface, shown: ScreenView, pressed: TouchTarget | None = None) -> None:
         """Draw everything; a finger may be on one target."""
-        now = current_screen(self._words, shown)
+        now = current_screen(self._, shown)
         surface.fill(drawing.GROUND)
         self._head(surface, shown)
         self._middle(surface, shown, now)
@@ -97,7 +99,7 @@ class TableScreen:
             for action, box in zip(row, boxes, strict=True):
                 yield TouchTarget(action.key, action.label, box, action.tone)
         if shown.players:
-            label = self._words("do_uncall" if shown.calling else "do_call")
+            label = self._(N_("Take the call back") if shown.calling else N_("Call the arbiter"))
             yield TouchTarget("c", label, self._layout.call)
 
     def _room(self, now: ScreenBody, shown: ScreenView) -> pygame.Rect:
@@ -112,13 +114,13 @@ class TableScreen:
         return BodyParts(*self._layout.beside(room, code.get_width()), code)
 
     def _head(self, surface: pygame.Surface, shown: ScreenView) -> None:
-        words, layout = self._words, self._layout
+        _, layout = self._, self._layout
         y, third = layout.y(HEAD), (layout.width - 4 * layout.margin) // 3
-        texts = [words("table", table=shown.table) if shown.table else words("no_table")]
+        texts = [_("Table {table}", table=shown.table) if shown.table else _("Not paired")]
         if shown.deal is not None and shown.prevalent_wind is not None:
-            texts += riichi_head(words, shown) or [
-                words("deal", deal=shown.deal, round=shown.round),
-                words("prevalent_wind", wind=words.seat(shown.prevalent_wind)),
+            texts += riichi_head(_, shown) or [
+                _("Deal {deal} · round {round}", deal=shown.deal, round=shown.round),
+                _("Prevalent wind: {wind}", wind=_(SEAT_NAMES[shown.prevalent_wind])),
             ]
         share = self._pen.share(texts, 0.06, third)
         places: tuple[tuple[int, Align], ...] = (
@@ -151,7 +153,7 @@ class TableScreen:
     def _foot(self, surface: pygame.Surface, shown: ScreenView) -> None:
         """Say how the device stands, what is broken or called; beside it the time of day."""
         call = bool(shown.players)
-        self._lines(surface, [*status_lines(self._words, shown)], self._layout.foot(call=call), self._layout.outer)
+        self._lines(surface, [*status_lines(self._, shown)], self._layout.foot(call=call), self._layout.outer)
         self._lines(surface, [*clock_lines(shown)], self._layout.clock(call=call), "centre")
 
     def _lines(self, surface: pygame.Surface, lines: list[TextLine], room: pygame.Rect, align: Align) -> None:
@@ -187,19 +189,19 @@ SCREENS: Final[tuple[ScreenFunction, ...]] = (
 )
 
 
-def current_screen(words: Translations, shown: ScreenView) -> ScreenBody:
+def current_screen(_: Translator, shown: ScreenView) -> ScreenBody:
     """Return what is in the middle."""
     for screen in SCREENS:
-        if (found := screen(words, shown)) is not None:
-            return _with_arbiter(words, shown, found)
-    return _with_arbiter(words, shown, state_screen(words, shown))
+        if (found := screen(_, shown)) is not None:
+            return _with_arbiter(_, shown, found)
+    return _with_arbiter(_, shown, state_screen(_, shown))
 
 
-def _with_arbiter(words: Translations, shown: ScreenView, found: ScreenBody) -> ScreenBody:
+def _with_arbiter(_: Translator, shown: ScreenView, found: ScreenBody) -> ScreenBody:
     """Where the arbiter is called, offer the panel too; it says nothing of who called, nor of presses."""
     if not shown.calling or shown.panel is not None:
         return found
-    open_it = KeyButton("a", words("do_arbiter"))
+    open_it = KeyButton("a", _("Arbiter"))
     if found.panel:
         return replace(found, panel=(*found.panel, (open_it,)))
     return replace(found, actions=(*found.actions, open_it))
@@ -212,32 +214,40 @@ A Chinese letter has the room of two.
 """
 
 
-def status_lines(words: Translations, shown: ScreenView) -> Iterator[TextLine]:
+def status_lines(_: Translator, shown: ScreenView) -> Iterator[TextLine]:
     """Return the lines, from above."""
     if shown.calling:
-        yield TextLine(_call_sentence(words, shown), 0.05, drawing.ATTENTION)
+        yield TextLine(_call_sentence(_, shown), 0.05, drawing.ATTENTION)
     line = shown.line
     if line.apart:
         return
-    wrong = [words("refused", count=line.refused)] if line.refused else []
-    wrong.extend(part_and_fault(words, *one.split(": ", 1)) for one in line.health)
+    wrong = (
+        [_.ngettext("{count} refused: call the arbiter", "{count} refused: call the arbiter", count=line.refused)]
+        if line.refused
+        else []
+    )
+    wrong.extend(part_and_fault(_, *one.split(": ", 1)) for one in line.health)
     colour = drawing.QUIET if line.up and not wrong else drawing.ATTENTION
-    connection = [words("online" if line.up else "offline")]
+    connection = [_(N_("connected") if line.up else N_("offline: go on, nothing is lost"))]
     if line.unsent:
-        connection.append(words("unsent", count=line.unsent))
+        connection.append(_("{count} to send", count=line.unsent))
     yield TextLine(" · ".join(connection), 0.042, colour)
     if wrong:
-        yield TextLine(_shortened(words, wrong), 0.042, colour)
+        yield TextLine(_shortened(_, wrong), 0.042, colour)
 
 
-def _call_sentence(words: Translations, shown: ScreenView) -> str:
+def _call_sentence(_: Translator, shown: ScreenView) -> str:
     """Say that the arbiter is called, and that one comes or how many calls come first."""
     if shown.arbiter_coming:
-        return words("calling_coming")
+        return _("An arbiter is on the way")
     before = shown.calls_before
     if before is None:
-        return words("calling")
-    return words("calling_after", count=before) if before else words("calling_next")
+        return _("The arbiter is called")
+    return (
+        _("The arbiter is called · {count} before you", count=before)
+        if before
+        else _("The arbiter is called · you are next")
+    )
 
 
 def clock_lines(shown: ScreenView) -> Iterator[TextLine]:
@@ -248,13 +258,13 @@ def clock_lines(shown: ScreenView) -> Iterator[TextLine]:
         yield TextLine(shown.line.version, drawing.SMALLEST, drawing.QUIET)
 
 
-def _shortened(words: Translations, wrong: list[str]) -> str:
+def _shortened(_: Translator, wrong: list[str]) -> str:
     """Name as much as has room, and how much more there is."""
     named = [*wrong]
     while len(named) > 1 and _letters(" · ".join(named)) > MOST_LETTERS:
         named.pop()
     if more := len(wrong) - len(named):
-        named.append(words("more", count=more))
+        named.append(_.ngettext("and {count} more", "and {count} more", count=more))
     return " · ".join(named)
 
 

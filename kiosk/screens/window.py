@@ -14,9 +14,9 @@ from typing import Final
 
 import pygame
 
+from broker.i18n import Translator
 from kiosk.config import ScreenSettings
 from kiosk.errors import ScreenMissing
-from kiosk.screens.drawing import Translations
 from kiosk.screens.layout import TouchTarget
 from kiosk.screens.table import Appearance, TableScreen
 from kiosk.screens.views import ScreenView
@@ -45,12 +45,7 @@ class ScreenWindow:
     """One window for one table. Context-managed; `close` may be called twice."""
 
     def __init__(
-        self,
-        settings: ScreenSettings,
-        words: Translations,
-        clock: Callable[[], int] = time.monotonic_ns,
-        *,
-        below: int = 0,
+        self, settings: ScreenSettings, _: Translator, clock: Callable[[], int] = time.monotonic_ns, *, below: int = 0
     ) -> None:
         """Leave so many pixels `below` the table's screen to others.
 
@@ -69,7 +64,7 @@ class ScreenWindow:
         pygame.font.init()
         pygame.display.set_caption("Homologue")
         pygame.mouse.set_visible(not settings.fullscreen)
-        self._screen = TableScreen(words, size, Appearance(settings.hand, LARGER[settings.text]))
+        self._screen = TableScreen(_, size, Appearance(settings.hand, LARGER[settings.text]))
         self._clock, self._finger, self._dimming = clock, Finger(), Dimming(settings.dim_after_s)
         self._light = Backlight(Path(settings.backlight)) if settings.backlight else None
         self._pace = PollingPace()

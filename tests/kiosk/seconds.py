@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from broker.i18n import Translator
+
 os.environ["SDL_VIDEODRIVER"] = "dummy"
 
 import pygame
@@ -22,7 +24,7 @@ from firmware.reports import Health, Held, Lamp, Pressed, Released, Report, Seat
 from kiosk.camera.thread import CameraThread
 from kiosk.config import ScreenSettings
 from kiosk.loop import LoopRound
-from kiosk.screens import ScreenWindow, Translations
+from kiosk.screens import ScreenWindow
 from kiosk.table import Phase
 from tests.kiosk.standing import Standing, since, standing
 from tests.kiosk.tables import HOLD, MS, WINDOW
@@ -138,7 +140,7 @@ def watching(folder: Path, watched: pytest.MonkeyPatch) -> Iterator[Watching]:
 
 
 def _window(table: Standing) -> ScreenWindow:
-    return ScreenWindow(ScreenSettings(driver="dummy", dim_after_s=DIM_S), Translations("en"), table.time)
+    return ScreenWindow(ScreenSettings(driver="dummy", dim_after_s=DIM_S), Translator("en"), table.time)
 
 
 @contextmanager

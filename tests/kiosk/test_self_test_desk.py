@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+from broker.i18n import Translator
 from broker.protocol import SEATS, Seat
 from firmware.button_addresses import OpenedButtons, open_buttons
 from firmware.hardware.inventory import HardwareTrouble
@@ -20,7 +21,7 @@ from kiosk.input import Act
 from kiosk.journal import TableJournal
 from kiosk.loop import lamps_shown
 from kiosk.program import TableProgram
-from kiosk.screens import Hand, ScreenWindow, Translations
+from kiosk.screens import Hand, ScreenWindow
 from kiosk.self_test import NIGHT_MS, SelfTestView, begins_a_day
 from kiosk.table import AT_THE_TABLE, BEFORE_PLAY, ArbiterAdmitted, Phase
 from tests.kiosk.journals import OURS
@@ -110,10 +111,10 @@ def rule(table: Standing, act: Act) -> None:
 
 @pytest.mark.parametrize(("language", "hand"), [("en", "right"), ("fr", "left"), ("zh", "right")])
 def test_it_is_gone_through_with_a_finger_and_what_is_wrong_is_told(tmp_path: Path, language: str, hand: Hand) -> None:
-    words = Translations(language)
+    _ = Translator(language)
     screen = ScreenSettings(driver="dummy", hand=hand)
-    with standing(tmp_path, config=DAILY) as table, ScreenWindow(screen, words, table.time) as window:
-        hands = Hands(table, window, words)
+    with standing(tmp_path, config=DAILY) as table, ScreenWindow(screen, _, table.time) as window:
+        hands = Hands(table, window, _)
         table.program.tell(Health("camera", "camera_unplugged"))
         pressed(table, "east")
         assert lamps_shown(table.program.shown()) == {"east": "on", "south": "blink", "west": "off", "north": "off"}

@@ -16,12 +16,14 @@ from typing import Final
 import msgspec
 import pytest
 
+from broker.i18n import Translator
+
 os.environ["SDL_VIDEODRIVER"] = "dummy"
 
 import pygame
 
 from broker.protocol import SEATS, TOPICS, LogMessage, Seat, TableState, decode_on_topic
-from kiosk.screens import StatusLine, TableScreen, Translations, screen_view
+from kiosk.screens import StatusLine, TableScreen, screen_view
 from kiosk.table import ButtonHeld, ButtonPressed, Phase, PlayEndedDrawn
 from tests.kiosk.connected import Table, begin, connected
 from tests.kiosk.seconds import (
@@ -84,7 +86,7 @@ def test_not_a_pixel_changes(who: tuple[Seat, ...], ended: str) -> None:
         if ended == "after":
             sitting.take(PlayEndedDrawn(at=sitting.wait(50 * MS)))
         surface = pygame.Surface((800, 480))
-        TableScreen(Translations("en"), surface.get_size()).draw(
+        TableScreen(Translator("en"), surface.get_size()).draw(
             surface, screen_view(TABLE, sitting.table, None, StatusLine(), None)
         )
         pictures.append(pygame.image.tobytes(surface, "RGB"))

@@ -5,12 +5,12 @@ from typing import Final
 
 import pytest
 
+from broker.i18n import Translator
 from broker.rules import DEFAULT_MCR, load_mcr
-from kiosk.screens import Translations
 from vision.reading import TrayFaultType
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
-WORDS: Final = Translations("en")
+WORDS: Final = Translator("en")
 MOVES: Final = ("move_out", "move_in", "move_over", "move_round")
 NAMES: Final = {"row": 2, "col": 5, "row2": 3, "col2": 1, "found": 117, "expected": 64}
 

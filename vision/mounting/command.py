@@ -2,10 +2,8 @@
 
 import json
 import re
-import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from itertools import islice
 from queue import Empty, SimpleQueue
 from threading import Event
@@ -13,6 +11,7 @@ from typing import Any, Final
 
 import click
 
+from broker.i18n import N_, Message, Translator, languages
 from vision.cameras.addresses import check_camera_address, open_camera
 from vision.cameras.camera import UnmetSetting
 from vision.cameras.feed import CameraEvent, CameraFeed, CameraLost, CameraOpened
@@ -24,31 +23,53 @@ from vision.mounting.measure import CARRIER, TRAY, MarkKind, MountingMeasures, M
 from vision.reader import tile_outlines
 from vision.sim.table import SimulatedTable
 
+FOCUS: Final[Mapping[str | None, Message]] = {
+    "good": N_("focus good"),
+    "soft": N_("focus soft"),
+    None: N_("focus ?"),
+}
 
-def _read_texts() -> dict[str, dict[str, str]]:
-    return tomllib.loads((files("vision.mounting") / "texts.toml").read_text(encoding="utf-8"))
+HINTS: Final[Mapping[str, Message]] = {
+    "camera_setting": N_(
+        "The camera did not take {setting}={wanted} (it has {taken}): correct the address, or leave it out."
+    ),
+    "camera_no_tiles": N_("Fewer than three tiles are seen: lay a full tray under the camera, backs up, and light it."),
+    "camera_too_coarse": N_(
+        "Too few pixels for {places} places: take a camera of at least {width} x {height}, or larger marks."
+    ),
+    "camera_too_near": N_("Not all {places} places are in the picture: move the camera about {cm} cm away."),
+    "camera_too_far": N_("The marks are too small: move the camera about {cm} cm closer."),
+    "camera_tilted": N_("The camera is tilted by {degrees} degrees: let it look straight down."),
+    "camera_soft": N_(
+        "The picture is soft (edges of {pixels} pixels): focus on the tile backs, and fix the focus there."
+    ),
+    "camera_glare": N_(
+        "A lamp is reflected {where} ({percent} % of the tiles): move or turn the lamp, or shade it with paper."
+    ),
+    "camera_bright": N_("The tiles are burnt out: less light, or a shorter exposure."),
+    "camera_dark": N_("The tiles are too dark: more light, or a longer exposure."),
+    "camera_noisy": N_("The picture is noisy: more light helps most."),
+}
+
+WHERE: Final[Mapping[str, Message]] = {
+    "top_left": N_("at the top left"),
+    "top": N_("at the top"),
+    "top_right": N_("at the top right"),
+    "left": N_("on the left"),
+    "middle": N_("in the middle"),
+    "right": N_("on the right"),
+    "bottom_left": N_("at the bottom left"),
+    "bottom": N_("at the bottom"),
+    "bottom_right": N_("at the bottom right"),
+}
 
 
-MOUNTING_TEXTS: Final = _read_texts()
-"""By language, each sentence by its key."""
-
-
-class MountingTexts:
-    """One language."""
-
-    def __init__(self, language: str) -> None:
-        self._sentences = MOUNTING_TEXTS[language]
-
-    def __call__(self, key: str, **names: object) -> str:
-        """Return a sentence with its names filled in."""
-        return self._sentences[key].format(**names)
-
-    def hint(self, hint: MountingHint) -> str:
-        """Return what to change, in a sentence."""
-        names = dict(hint.names)
-        if "where" in names:
-            names["where"] = self(f"where_{names['where']}")
-        return self(hint.code, **names)
+def hint_text(_: Translator, hint: MountingHint) -> str:
+    """Return what to change."""
+    names = dict(hint.names)
+    if "where" in names:
+        names["where"] = WHERE[str(names["where"])]
+    return _(HINTS[hint.code], **names)
 
 
 _FIRST = 8  # frames until a camera has settled its exposure and focus: `--once` takes the last of them
@@ -129,7 +150,7 @@ class MountingReport:
     hints: tuple[MountingHint, ...]
 
 
-def mounting_line(look: MountingReport, setup: MountingSetup, words: MountingTexts) -> dict[str, Any]:
+def mounting_line(look: MountingReport, setup: MountingSetup, _: Translator) -> dict[str, Any]:
     """Return the object that `homologue camera --json` prints for one look."""
     seen, pose = look.measures, look.measures.pose
     return {
@@ -146,7 +167,7 @@ def mounting_line(look: MountingReport, setup: MountingSetup, words: MountingTex
         "level": _round(seen.light.level, 0),
         "noise": _round(seen.light.noise, 2),
         "fits": {str(places): fits_in_picture(seen, setup, places) for places in (TRAY, CARRIER)},
-        "hints": [{"code": hint.code, "message": words.hint(hint)} for hint in look.hints],
+        "hints": [{"code": hint.code, "message": hint_text(_, hint)} for hint in look.hints],
     }
 
 
@@ -155,24 +176,24 @@ def mounting_error_line(name: str, lost: CameraLost) -> dict[str, Any]:
     return {"picture": name, "error": {"code": lost.code, "message": lost.message}}
 
 
-def mounting_text(look: MountingReport, setup: MountingSetup, words: MountingTexts) -> str:
+def mounting_text(look: MountingReport, setup: MountingSetup, _: Translator) -> str:
     """Return a line of figures, and a line for each thing to change."""
-    told = [f"  {hint.code}: {words.hint(hint)}" for hint in look.hints]
-    return "\n".join([f"{look.name}: {mounting_figures(look, setup, words)}", *(told or [f"  {words('good')}"])])
+    told = [f"  {hint.code}: {hint_text(_, hint)}" for hint in look.hints]
+    return "\n".join([f"{look.name}: {mounting_figures(look, setup, _)}", *(told or ["  " + _("all is well")])])
 
 
-def mounting_figures(look: MountingReport, setup: MountingSetup, words: MountingTexts) -> str:
+def mounting_figures(look: MountingReport, setup: MountingSetup, _: Translator) -> str:
     """Return all figures in one line; a dash where nothing could be measured."""
     seen, pose = look.measures, look.measures.pose
     parts = [
         f"{pose.pixels_per_mm:.1f} px/mm" if pose else "- px/mm",
         f"{pose.tilt:.0f}°" if pose else "-°",
-        words(f"focus_{judge_focus(seen, setup) or 'unknown'}") + (f" ({seen.edge:.1f} px)" if seen.edge else ""),
-        words("glare", percent=f"{100 * seen.glare.share:.1f}"),
-        words("light", level=round(seen.light.level), noise=f"{seen.light.noise:.1f}"),
+        _(FOCUS[judge_focus(seen, setup)]) + (f" ({seen.edge:.1f} px)" if seen.edge else ""),
+        _("glare {percent} %", percent=f"{100 * seen.glare.share:.1f}"),
+        _("light {level}, noise {noise}", level=round(seen.light.level), noise=f"{seen.light.noise:.1f}"),
     ]
     rooms = [
-        words("fits" if fits_in_picture(seen, setup, places) else "fits_not", places=places)
+        _(N_("{places} fit") if fits_in_picture(seen, setup, places) else N_("{places} do not fit"), places=places)
         for places in ((TRAY, CARRIER) if pose else ())
     ]
     return " | ".join([*parts, *rooms])
@@ -218,7 +239,7 @@ def _tile_size(_context: click.Context, _option: click.Parameter, value: str) ->
     help="How many places should be in the picture: a tray's or a carrier's.",
 )  # fmt: skip
 @click.option("--view", type=click.FloatRange(10, 150), help="Horizontal angle of the lens in degrees, if known.")
-@click.option("--language", type=click.Choice(sorted(MOUNTING_TEXTS)), default="en", show_default=True)
+@click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
 @click.option("--every", type=click.FloatRange(0, 60), default=1.0, show_default=True, help="Seconds between lines.")
 @click.option("--frames", type=click.IntRange(1), help="End after so many lines.")
 @click.option("--once", is_flag=True, help="One picture, and end.")
@@ -244,7 +265,7 @@ def camera(  # noqa: PLR0913 -- one parameter an option: click wants it so
             _in_window(shots, setup, language, every if address.startswith("pictures:") else 0.0)
         else:
             for shot in shots:
-                click.echo(_line(shot, setup, MountingTexts(language), as_json=as_json))
+                click.echo(_line(shot, setup, Translator(language), as_json=as_json))
     except VisionError as error:
         refused = {"error": {"code": error.code, "message": str(error)}}
         click.echo(json.dumps(refused) if as_json else f"{error.code}: {error}", err=not as_json)
@@ -260,7 +281,7 @@ def _shots(address: str, every: float, *, once: bool) -> Iterator[CameraShot]:
         yield from live_shots(address, every)
 
 
-def _line(shot: CameraShot, setup: MountingSetup, words: MountingTexts, *, as_json: bool) -> str:
+def _line(shot: CameraShot, setup: MountingSetup, _: Translator, *, as_json: bool) -> str:
     if isinstance(shot.picture, CameraLost):
         lost = shot.picture
         return (
@@ -268,13 +289,13 @@ def _line(shot: CameraShot, setup: MountingSetup, words: MountingTexts, *, as_js
         )
     seen = measure_mounting(shot.picture, tile_outlines(shot.picture), setup)
     look = MountingReport(shot.name, seen, mounting_hints(seen, setup, shot.unmet))
-    return json.dumps(mounting_line(look, setup, words)) if as_json else mounting_text(look, setup, words)
+    return json.dumps(mounting_line(look, setup, _)) if as_json else mounting_text(look, setup, _)
 
 
 def _in_window(shots: Iterator[CameraShot], setup: MountingSetup, language: str, pause: float) -> None:
     from vision.mounting.window import MountingWindow  # noqa: PLC0415 -- text mode needs no display, nor what draws on one
 
-    words, window = MountingTexts(language), MountingWindow(language)
+    _, window = Translator(language), MountingWindow(language)
     try:
         for shot in shots:
             if isinstance(shot.picture, CameraLost):
@@ -283,8 +304,8 @@ def _in_window(shots: Iterator[CameraShot], setup: MountingSetup, language: str,
                 quads = tile_outlines(shot.picture)
                 seen = measure_mounting(shot.picture, quads, setup)
                 told = mounting_hints(seen, setup, shot.unmet)
-                line = mounting_figures(MountingReport(shot.name, seen, told), setup, words)
-                window.show(shot.picture, quads, line, [words.hint(hint) for hint in told] or [words("good")])
+                line = mounting_figures(MountingReport(shot.name, seen, told), setup, _)
+                window.show(shot.picture, quads, line, [hint_text(_, hint) for hint in told] or [_("all is well")])
             if window.closed(pause):
                 return
     finally:

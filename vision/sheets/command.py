@@ -7,6 +7,7 @@ from typing import Final
 
 import click
 
+from broker.i18n import languages
 from vision.errors import FileNameError, SerialsInvalidError, VisionError
 from vision.payload import LAST_SERIAL, LAST_SET
 from vision.sheets import registry
@@ -14,7 +15,6 @@ from vision.sheets.formats import USUAL_FORMAT, sheet_formats, with_margins
 from vision.sheets.label import CODE_TEXTS, NUMBER_SIZES, NumberSize
 from vision.sheets.registry import RegisteredSet, locked_folder, private_file, registry_bytes
 from vision.sheets.sheet import LabelOrder, format_list, labels_pdf
-from vision.sheets.stickers import SHEET_LANGUAGES, SheetLanguage
 
 REGISTRY: Final = "sets.json"
 PATH: Final = click.Path(dir_okay=False, path_type=Path)
@@ -78,7 +78,7 @@ def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> N
     help="The number for people. Large ones can be read across a table.",
 )
 @click.option(
-    "--language", type=click.Choice(SHEET_LANGUAGES), default="en", show_default=True, help="Language of the sheets."
+    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the sheets."
 )
 def labels(  # noqa: PLR0913 - one parameter an option
     *,
@@ -94,7 +94,7 @@ def labels(  # noqa: PLR0913 - one parameter an option
     start: int,
     modules: int | None,
     printed: NumberSize,
-    language: SheetLanguage,
+    language: str,
 ) -> None:
     """Print sheets of labels for the backs of a set, each face before the labels of its four tiles.
 

@@ -8,12 +8,13 @@ from typing import Final
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
+from broker.i18n import N_, Translator
 from vision.errors import LabelTooSmallError, StartOffSheetError
 from vision.sheets.formats import USUAL_FORMAT, PlacedGroup, SheetFormat, place_groups, sheet_formats
 from vision.sheets.label import CODE_TEXTS, LabelLayout, NumberSize, lay_out_label, usual_modules
 from vision.sheets.page import BLACK, GREY, LabelPage, fitted_size, wrapped_lines
 from vision.sheets.registry import FACES, TILES_OF_EACH
-from vision.sheets.stickers import SheetLanguage, SheetTexts, StickerGroup, StickerSheet, draw_stickers, sheet_texts
+from vision.sheets.stickers import StickerGroup, StickerSheet, draw_stickers
 
 SIDE: Final = 100.0
 """Millimetres: width and height of the frame."""
@@ -25,18 +26,18 @@ _TEXT: Final = 3.4
 _LINE: Final = 4.3
 
 
-def draw_check_page(page: LabelPage, sheet: SheetFormat, words: SheetTexts, set_text: str, sheets: int) -> None:
+def draw_check_page(page: LabelPage, sheet: SheetFormat, _: Translator, set_text: str, sheets: int) -> None:
     """Draw frame, ruler, steps, and the outlines of the labels at the edges."""
     width, height = sheet.page
     left, top = (width - SIDE) / 2, (height - SIDE) / 2 - 8
     for column, row in _edge_labels(sheet):
         page.box(sheet.corner_of(column, row), (sheet.width, sheet.height), corner=sheet.corner)
-    title = words["title"].format(set=set_text)
+    title = _("Set {set}: check the printer", set=set_text)
     page.text((left, top - 12), title, fitted_size(title, SIDE, 7, bold=True), bold=True)
     _frame(page, left, top)
     _inches(page, left, top + SIDE + 10)
     y = top + 13
-    for step in _steps(sheet, words, sheets):
+    for step in steps(sheet, _, sheets):
         for line in wrapped_lines(step, SIDE - 16, _TEXT):
             page.text((left + 11, y), line, _TEXT)
             y += _LINE
@@ -50,14 +51,47 @@ def _edge_labels(sheet: SheetFormat) -> Iterator[tuple[int, int]]:
                 yield column, row
 
 
-def _steps(sheet: SheetFormat, words: SheetTexts, sheets: int) -> Iterator[str]:
+def steps(sheet: SheetFormat, _: Translator, sheets: int) -> Iterator[str]:
+    """Return what to do, numbered."""
     told = {
-        "align": words["align_cut" if sheet.cut else "align_stickers"],
+        "align": _(
+            N_("Labels are cut out along the marks and glued on; the outlines at the edges show where they will be.")
+            if sheet.cut
+            else N_(
+                "Hold this page with a sheet of stickers against the light. The outlines at "
+                "the edges must lie on the stickers; if not, move them with --margin-left and "
+                "--margin-top."
+            )
+        ),
         "pages": "2" if sheets == 1 else f"2–{sheets + 1}",
         "paper": sheet.name,
-        "stick": words["lying" if sheet.lying else "upright"],
+        "stick": _(
+            N_(
+                "The labels are printed lying: turn the sheet a quarter to the left, and stick "
+                "them upright, with the number below the code."
+            )
+            if sheet.lying
+            else N_("Stick a label upright: the number is beside or below the code.")
+        ),
     }
-    return (step.format(**told) for step in words["steps"])
+    steps = (
+        _("Print this page on plain paper at 100 %: “actual size”, not “fit to page”."),
+        _(
+            "Measure the frame. It is 100 mm wide and high; the ruler below is 4 inches "
+            "long. Where you measure M mm instead of 100, make the sheets again with "
+            "--scale 10000 / M: for 99 mm, 101.01."
+        ),
+        told["align"],
+        _(
+            "Print the other pages ({pages}) on {paper}. A drawn tile stands before the "
+            "labels that go on its backs; the drawn tiles themselves are not stuck on.",
+            pages=told["pages"],
+            paper=told["paper"],
+        ),
+        told["stick"],
+        _("Keep the sheets as secret as the deals, and destroy what is left over."),
+    )
+    return (f"{number}\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}{step}" for number, step in enumerate(steps, 1))
 
 
 def _frame(page: LabelPage, left: float, top: float) -> None:
@@ -96,28 +130,33 @@ class LabelOrder:
     sheet: SheetFormat
     modules: int | None = None
     number: NumberSize = "small"
-    language: SheetLanguage = "en"
+    language: str = "en"
     start: int = 1
     scale: float = 1.0
 
 
 def labels_pdf(labels: LabelOrder) -> bytes:
     """Return the labels as PDF; the same labels give the same bytes. Raises LabelTooSmallError, StartOffSheetError."""
-    sheet, words = labels.sheet, sheet_texts()[labels.language]
+    sheet, _ = labels.sheet, Translator(labels.language)
     modules, layout = layout_on(sheet, labels.number, labels.modules)
     groups = by_face(labels.faces)
     placed = _place(labels, groups)
     sheets = placed[-1].sheet + 1
     written = io.BytesIO()
     canvas = Canvas(written, pagesize=(sheet.page[0] * mm, sheet.page[1] * mm), invariant=1, lang=labels.language)
-    canvas.setTitle(words["title"].format(set=f"{labels.set:02d}"))
+    canvas.setTitle(_("Set {set}: check the printer", set=f"{labels.set:02d}"))
     with LabelPage(canvas, sheet.page[1], labels.scale) as page:
-        draw_check_page(page, sheet, words, f"{labels.set:02d}", sheets)
+        draw_check_page(page, sheet, _, f"{labels.set:02d}", sheets)
     for at in range(sheets):
         here = tuple((group, spot.cells) for group, spot in zip(groups, placed, strict=True) if spot.sheet == at)
-        heading = words["heading"].format(set=f"{labels.set:02d}", sheet=at + 1, sheets=sheets)
+        heading = _(
+            "Set {set}   ·   sheet {sheet} of {sheets}   ·   SECRET: tells which number is on which tile",
+            set=f"{labels.set:02d}",
+            sheet=at + 1,
+            sheets=sheets,
+        )
         with LabelPage(canvas, sheet.page[1], labels.scale) as page:
-            draw_stickers(page, StickerSheet(labels.set, sheet, layout, modules, heading, here), words)
+            draw_stickers(page, StickerSheet(labels.set, sheet, layout, modules, heading, here), _)
     canvas.save()
     return written.getvalue()
 

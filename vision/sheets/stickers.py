@@ -1,36 +1,39 @@
 """One sheet of stickers: each face, drawn and named, and after it the labels of its tiles; cutting marks."""
 
-import tomllib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.resources import files
-from typing import Any, Final, Literal, get_args
+from typing import Final
 
 from reportlab.lib.colors import Color, HexColor
 
+from broker.i18n import NP_, Message, Translator
 from vision.payload import Payload
 from vision.sheets.formats import SheetCell, SheetFormat
 from vision.sheets.label import LabelLayout, code_modules, draw_label
 from vision.sheets.page import BLACK, GREY, LabelPage, fitted_size
 
-SheetLanguage = Literal["en", "fr", "zh"]
-SHEET_LANGUAGES: Final[tuple[SheetLanguage, ...]] = get_args(SheetLanguage)
+SUITS: Final[Mapping[str, Message]] = {
+    "m": NP_("suit", "characters"),
+    "p": NP_("suit", "dots"),
+    "s": NP_("suit", "bamboo"),
+}
 
-SheetTexts = dict[str, Any]
+HONOURS: Final = (
+    NP_("tile", "east"),
+    NP_("tile", "south"),
+    NP_("tile", "west"),
+    NP_("tile", "north"),
+    NP_("tile", "white"),
+    NP_("tile", "green"),
+    NP_("tile", "red"),
+)
 
 
-@cache
-def sheet_texts() -> dict[str, SheetTexts]:
-    """Read `words.toml`, by language."""
-    return tomllib.loads((files("vision.sheets") / "texts.toml").read_text(encoding="utf-8"))
-
-
-def face_name(words: SheetTexts, face: str) -> str:
+def face_name(_: Translator, face: str) -> str:
     """Return what stands beside a face's code: the suit, or the honour's name."""
     rank, suit = int(face[0]), face[1]
-    name: str = words["z"][rank - 1] if suit == "z" else words[suit]
-    return name
+    name = HONOURS[rank - 1] if suit == "z" else SUITS[suit]
+    return _(name)
 
 
 ASPECT: Final = 0.75
@@ -119,14 +122,12 @@ _LEGIBLE: Final = 1.8
 """Millimetres of the em: below that the code alone is written."""
 
 
-def draw_guide(
-    page: LabelPage, at: tuple[float, float], size: tuple[float, float], face: str, words: SheetTexts
-) -> None:
+def draw_guide(page: LabelPage, at: tuple[float, float], size: tuple[float, float], face: str, _: Translator) -> None:
     """Draw a face with its code and its name, in a sticker of this size."""
     if size[0] >= _NARROW * size[1]:
-        _beside(page, at, size, face, face_name(words, face))
+        _beside(page, at, size, face, face_name(_, face))
     else:
-        _below(page, at, size, face, face_name(words, face))
+        _below(page, at, size, face, face_name(_, face))
 
 
 def _beside(page: LabelPage, at: tuple[float, float], size: tuple[float, float], face: str, name: str) -> None:
@@ -205,12 +206,12 @@ class StickerSheet:
     groups: tuple[tuple[StickerGroup, tuple[SheetCell, ...]], ...] = field(repr=False)  # secret
 
 
-def draw_stickers(page: LabelPage, stickers: StickerSheet, words: SheetTexts) -> None:
+def draw_stickers(page: LabelPage, stickers: StickerSheet, _: Translator) -> None:
     """Draw a sheet."""
     sheet = stickers.sheet
     _head(page, stickers)
     for (face, serials), (first, *cells) in stickers.groups:
-        draw_guide(page, sheet.corner_of(*first), (sheet.width, sheet.height), face, words)
+        draw_guide(page, sheet.corner_of(*first), (sheet.width, sheet.height), face, _)
         for serial, cell in zip(serials, cells, strict=True):
             _draw_one(page, stickers, serial, cell)
     if sheet.cut:

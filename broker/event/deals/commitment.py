@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from broker.errors import BadEvent
 from broker.event.file_io import publish, read_bytes, read_json
 from broker.event.files import DealRecord, read_deals, write_deals
+from broker.i18n import N_
 from broker.output import EVENT
 from broker.protocol import DealNo, EventName, Hash, Name
 from broker.rules import Deal, RuleError
@@ -85,7 +86,7 @@ def refuse_other_event(folder: Path) -> None:
 def deal_and_salt(record: DealRecord) -> tuple[Deal, str]:
     """Return a deal with its salt. Raises RuleError `not_committed`, `not_a_deal`."""
     if record.salt is None:
-        raise RuleError("not_committed", f"deal {record.number} has no salt: nobody has committed to it")
+        raise RuleError("not_committed", N_("deal {deal} has no salt: nobody has committed to it", deal=record.number))
     return record.deal(), record.salt
 
 
@@ -120,11 +121,11 @@ def read_commitment(path: Path) -> Commitment:
     _refuse_twice(one.deal for one in file.deals)
     commitment = Commitment(file.event, {one.deal: one.hash for one in file.deals})
     if commitment.root != file.root:
-        raise RuleError("root_differs", f"{path.name}: the root is not the hash of what is listed")
+        raise RuleError("root_differs", N_("{file}: the root is not the hash of what is listed", file=path.name))
     return commitment
 
 
 def _refuse_twice(numbers: Iterable[int]) -> None:
     for number, count in Counter(numbers).items():
         if count > 1:
-            raise RuleError("deal_twice", f"deal {number} is listed {count} times")
+            raise RuleError("deal_twice", N_("deal {deal} is listed {count} times", deal=number, count=count))

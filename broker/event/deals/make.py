@@ -14,6 +14,7 @@ from broker.event.deals.commitment import COMMITMENT, SALT_BYTES, publish_commit
 from broker.event.deals.tile_sets import LAST_SET, faults_of_deal
 from broker.event.file_io import CsvRow, collect_errors, decode_json, raise_errors, read_csv, read_json
 from broker.event.files import DEALS, DealRecord, write_deals
+from broker.i18n import N_
 from broker.protocol import SEATS, DealNo, Seat, SetNo, Wind
 from broker.rules import FACES, TRAY, Deal, RuleError, Shuffler, new_deal
 
@@ -72,7 +73,10 @@ def salt_deals(planned: Iterable[PlannedDeal]) -> list[DealRecord]:
 
 def _set(number: int, wished: int | None) -> int:
     if wished is None and number > LAST_SET:
-        raise RuleError("set_not_said", f"sets have numbers up to {LAST_SET}: say which one deal {number} lies in")
+        raise RuleError(
+            "set_not_said",
+            N_("sets have numbers up to {most}: say which one deal {deal} lies in", most=LAST_SET, deal=number),
+        )
     return number if wished is None else wished
 
 
@@ -80,7 +84,9 @@ def refuse_existing_deals(folder: Path) -> None:
     """Raise RuleError `deals_exist` where there are deals, or a commitment to some."""
     for name in (DEALS, COMMITMENT):
         if (folder / name).exists():
-            raise RuleError("deals_exist", f"{name} is in {folder} already, and stays as it is")
+            raise RuleError(
+                "deals_exist", N_("{file} is in {folder} already, and stays as it is", file=name, folder=folder)
+            )
 
 
 def save_deals(folder: Path, event: str, deals: Iterable[DealRecord]) -> str:
@@ -119,19 +125,26 @@ def read_deal_list(path: Path) -> list[PlannedDeal]:
     """
     found = _from_json(path) if path.suffix.lower() == ".json" else _from_csv(path)
     if not found:
-        raise RuleError("no_deal", f"{path.name} lists no deal")
+        raise RuleError("no_deal", N_("{file} lists no deal", file=path.name))
     return found
 
 
 def _from_json(path: Path) -> list[PlannedDeal]:
     entries = read_json(path, list[msgspec.Raw])
     if len(entries) > LAST_DEAL:
-        raise RuleError("too_large", f"{path.name} lists {len(entries)} deals, at most {LAST_DEAL}")
+        raise RuleError(
+            "too_large",
+            N_("{file} lists {count} deals, at most {most}", file=path.name, count=len(entries), most=LAST_DEAL),
+        )
     listed = collect_errors(
         lambda entry: decode_json(entry[1], ListedDeal, f"deal in place {entry[0]} of the list"), enumerate(entries, 1)
     )
     counted = Counter(one.number for one in listed)
-    twice = [RuleError("deal_twice", f"deal {number} is listed {n} times") for number, n in counted.items() if n > 1]
+    twice = [
+        RuleError("deal_twice", N_("deal {deal} is listed {count} times", deal=number, count=n))
+        for number, n in counted.items()
+        if n > 1
+    ]
     raise_errors([*twice, *(fault for one in listed for fault in _faults(f"deal {one.number}", one.faces))])
     return [(Deal(one.number, one.prevalent_wind, one.dealer, one.faces), one.set) for one in listed]
 
@@ -182,7 +195,16 @@ def _wind(row: CsvRow, name: str) -> Seat:
     for word in get_args(Seat):
         if word == text:
             return word  # type: ignore[no-any-return] # the words of a Literal are that Literal
-    raise RuleError("seat_unknown", f"line {row.line}: {name} {text[:20]!r} is none of {', '.join(SEATS)}")
+    raise RuleError(
+        "seat_unknown",
+        N_(
+            "line {line}: {field} {text} is none of {known}",
+            line=row.line,
+            field=name,
+            text=repr(text[:20]),
+            known=", ".join(SEATS),
+        ),
+    )
 
 
 def _contradictions(number: int, rows: list[CsvRow]) -> Iterator[RuleError]:
@@ -200,7 +222,7 @@ def _contradictions(number: int, rows: list[CsvRow]) -> Iterator[RuleError]:
         first.setdefault(seat, row.line)
     for seat in SEATS:
         if seat not in first:
-            yield RuleError("seat_missing", f"deal {number}: there is no line for {seat}")
+            yield RuleError("seat_missing", N_("deal {deal}: there is no line for {seat}", deal=number, seat=seat))
 
 
 def _faults(where: str, faces: Mapping[Seat, tuple[str, ...]]) -> Iterable[RuleError]:

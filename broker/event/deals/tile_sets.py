@@ -8,6 +8,7 @@ from typing import Final
 
 from broker.event.file_io import CsvRow, collect_errors, raise_errors, read_csv
 from broker.event.files import DEALS, SETS, Registry, read_deals, read_registry, write_registry
+from broker.i18n import N_
 from broker.protocol import SEATS, Seat
 from broker.rules import COPIES, FACES, FULL_SET, KINDS, RED, TRAY, RuleError, Shuffler, new_set
 
@@ -56,7 +57,10 @@ def add_sets(folder: Path, made: Registry) -> None:
     """
     known = read_registry(folder) if (folder / SETS).exists() else {}
     others = [number for number in made if number in known and known[number] != made[number]]
-    raise_errors(RuleError("set_exists", f"set {number} is in {SETS} already, and stays as it is") for number in others)
+    raise_errors(
+        RuleError("set_exists", N_("set {set} is in {file} already, and stays as it is", set=number, file=SETS))
+        for number in others
+    )
     if set(made) - set(known):
         write_registry(folder, dict(sorted((known | made).items())))
 
@@ -110,7 +114,9 @@ def read_sets(path: Path, number: int | None) -> Registry:
 def _tile(row: CsvRow, fields: int, number: int | None) -> tuple[int, int, str]:
     row.whole(fields)
     if number is None and not row.cells.get("set"):
-        raise RuleError("set_not_said", f"line {row.line}: of which set? Say --set N, or add a column set")
+        raise RuleError(
+            "set_not_said", N_("line {line}: of which set? Say --set N, or add a column set", line=row.line)
+        )
     at = number if number is not None and not row.cells.get("set") else row.number("set", LAST_SET)
     return at, row.number("serial", len(FULL_SET)), _face(row)
 
@@ -118,7 +124,7 @@ def _tile(row: CsvRow, fields: int, number: int | None) -> tuple[int, int, str]:
 def _face(row: CsvRow) -> str:
     face = row.cells["face"].lower()
     if face not in FACES:
-        raise RuleError("not_a_tile", f"line {row.line}: {face[:20]!r} is no tile")
+        raise RuleError("not_a_tile", N_("line {line}: {face} is no tile", line=row.line, face=repr(face[:20])))
     return face
 
 
@@ -130,13 +136,13 @@ def _faults(registry: Registry) -> Iterator[RuleError]:
 
 def _unknown(registry: Registry, numbers: Collection[int]) -> Iterator[RuleError]:
     for number in sorted(set(numbers) - set(registry)):
-        yield RuleError("set_unknown", f"a deal lies in set {number}, which is not in {SETS}")
+        yield RuleError("set_unknown", N_("a deal lies in set {set}, which is not in {file}", set=number, file=SETS))
 
 
 def _exposed(folder: Path) -> Iterator[RuleError]:
     for path in (folder / SETS, folder / DEALS):
         if path.exists() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-            yield RuleError("secret_exposed", f"others may read {path}: chmod 600 it")
+            yield RuleError("secret_exposed", N_("others may read {file}: chmod 600 it", file=path))
 
 
 LAST_SET: Final = 99

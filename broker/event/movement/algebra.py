@@ -103,7 +103,7 @@ def has_field(size: int) -> bool:
 
 @cache
 def finite_field(size: int) -> FiniteField:
-    """Return the field of a size that `is_known`."""
+    """Return the field of a size that `has_field`."""
     prime, modulus = MODULI.get(size, (size, (0, 1)))
     degree = len(modulus) - 1
     elements = [_digits(number, prime, degree) for number in range(size)]

@@ -14,6 +14,7 @@ import tomli_w
 from broker.event.files import DEALS, read_deals
 from broker.event.movement.plays import MOST_PLAYERS, MovementPlay, NamedPlay, play_times
 from broker.event.plan import BookedPlay, Plan, decode_plan
+from broker.i18n import N_
 from broker.output import EVENT, replace_text
 from broker.output import csv_text as cells_as_csv
 from broker.protocol import SEATS, DealNo, PlayerId, RoundNo, Seat, TableNo
@@ -112,7 +113,7 @@ def _from_csv(text: str) -> MovementFile:
             if not columns or problem.code == "too_large":
                 break
     if not plays and not problems:
-        problems.append(MovementProblem("no_plays", "there is no play in this file", 1))
+        problems.append(MovementProblem("no_plays", N_("there is no play in this file"), 1))
     return MovementFile(tuple(plays), tuple(lines), tuple(problems))
 
 
@@ -141,20 +142,29 @@ def _columns(cells: Sequence[str]) -> Sequence[str]:
     names = [cell.lower() for cell in cells]
     unknown = [name for name in names if name not in MOVEMENT_COLUMNS]
     if unknown:
-        raise RuleError("unknown_column", f"{unknown[0][:40]!r} is no column; there are {', '.join(MOVEMENT_COLUMNS)}")
+        raise RuleError(
+            "unknown_column",
+            N_(
+                "{column} is no column; there are {known}",
+                column=repr(unknown[0][:40]),
+                known=", ".join(MOVEMENT_COLUMNS),
+            ),
+        )
     missing = [name for name in MOVEMENT_COLUMNS if name not in names]
     if missing:
-        raise RuleError("missing_column", f"the first line has no column {', '.join(missing)}")
+        raise RuleError("missing_column", N_("the first line has no column {columns}", columns=", ".join(missing)))
     if len(names) > len(MOVEMENT_COLUMNS):
-        raise RuleError("malformed", "a column comes twice")
+        raise RuleError("malformed", N_("a column comes twice"))
     return names
 
 
 def _play(columns: Sequence[str], cells: Sequence[str], before: int) -> NamedPlay:
     if before >= MOST_ROWS:
-        raise RuleError("too_large", f"more than {MOST_ROWS} plays")
+        raise RuleError("too_large", N_("more than {most} plays", most=MOST_ROWS))
     if len(cells) != len(columns):
-        raise RuleError("malformed", f"{len(cells)} cells where {len(columns)} are needed")
+        raise RuleError(
+            "malformed", N_("{cells} cells where {columns} are needed", cells=len(cells), columns=len(columns))
+        )
     row = dict(zip(columns, cells, strict=True))
     players: dict[Seat, int | str] = {seat: read_player_id(row[seat]) for seat in SEATS}
     return NamedPlay(
@@ -169,7 +179,9 @@ def _number(column: str, text: str, kind: object) -> int:
     try:
         return int(msgspec.convert(int(text) if NUMBER.fullmatch(text) else text, kind))
     except msgspec.ValidationError:
-        raise RuleError("malformed", f"{text[:40]!r} is no number of a {column}") from None
+        raise RuleError(
+            "malformed", N_("{text} is no number of a {column}", text=repr(text[:40]), column=column)
+        ) from None
 
 
 def read_player_id(text: str) -> str:
@@ -177,7 +189,9 @@ def read_player_id(text: str) -> str:
     try:
         return msgspec.convert(text.removeprefix("'"), PlayerId)
     except msgspec.ValidationError:
-        raise RuleError("malformed", f"{text[:40]!r} is no player's id (1 to 32 letters, digits, - and _)") from None
+        raise RuleError(
+            "malformed", N_("{text} is no player's id (1 to 32 letters, digits, - and _)", text=repr(text[:40]))
+        ) from None
 
 
 def _from_plan(content: bytes) -> MovementFile:
@@ -185,7 +199,7 @@ def _from_plan(content: bytes) -> MovementFile:
     listed = [at for at, line in enumerate(content.decode().splitlines(), 1) if PLAYS_TABLE.match(line)]
     lines = listed if len(listed) == len(plan.plays) else [1] * len(plan.plays)
     plays = tuple(NamedPlay(play.round, play.table, play.deal, dict(play.players)) for play in plan.plays)
-    problems = () if plays else (MovementProblem("no_plays", "there is no play in this file", 1),)
+    problems = () if plays else (MovementProblem("no_plays", N_("there is no play in this file"), 1),)
     return MovementFile(plays, tuple(lines), problems, of_event=True)
 
 
@@ -216,7 +230,7 @@ def _plan(content: bytes) -> Plan:
 def movement_csv(plays: Iterable[MovementPlay]) -> str:
     """Write CSV (RFC 4180).
 
-    An id that a spreadsheet would take for a formula gets an apostrophe before it, which `read` takes off again.
+    An id that a spreadsheet would take for a formula gets an apostrophe before it, which `read_movement` removes.
     """
     return cells_as_csv(
         MOVEMENT_COLUMNS, ((p.round, p.table, p.deal, *(str(p.players[seat]) for seat in SEATS)) for p in plays)
@@ -237,7 +251,7 @@ def write_movement_to_event(folder: Path, plays: Sequence[MovementPlay], *, forc
     """Put a movement into an event's folder; return the number of plays.
 
     A scorer's round is one play at each table, so that a round of several deals becomes as many rounds. Raises
-    RuleError as `read`; `event_started` where a scorer has been started, `plays_exist` where there is a movement and
+    RuleError as `read_movement`; `event_started` once a scorer was started, `plays_exist` where there is a movement and
     no `force`, `deal_unknown` where the folder has deals and not all of these, `unwritable`.
     """
     plan = replaceable_plan(folder, force=force)
@@ -267,7 +281,10 @@ def _refuse_missing_deals(folder: Path, wanted: set[int]) -> None:
         return
     missing = sorted(wanted - {deal.number for deal in read_deals(folder)})
     if missing:
-        raise RuleError("deal_unknown", f"{DEALS} has not all deals of this movement: {', '.join(map(str, missing))}")
+        raise RuleError(
+            "deal_unknown",
+            N_("{file} has not all deals of this movement: {deals}", file=DEALS, deals=", ".join(map(str, missing))),
+        )
 
 
 def scheduled_plays(plays: Sequence[MovementPlay]) -> tuple[BookedPlay, ...]:

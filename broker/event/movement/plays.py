@@ -20,6 +20,7 @@ from itertools import pairwise
 from math import ceil
 from typing import Final, Protocol, TypeVar
 
+from broker.i18n import N_
 from broker.protocol import SEATS, Seat
 from broker.rules import RuleError
 
@@ -184,22 +185,32 @@ def _carriers(plays: Sequence[MovementPlay], copies: int) -> Iterator[MovementFa
     seen = ((when[at], (play.deal,), play.table) for at, play in enumerate(plays))
     for ((round_, _), deal), ats in _clashes(seen, copies):
         count = "two" if len(ats) == 2 else len(ats)  # noqa: PLR2004 - the word for 2
-        yield MovementFault("deal_at_two_tables", f"deal {deal} is at {count} tables in round {round_}", ats)
+        yield MovementFault(
+            "deal_at_two_tables",
+            N_("deal {deal} is at {count} tables in round {round}", deal=deal, count=count, round=round_),
+            ats,
+        )
 
 
 def _tables_repeat(plays: Sequence[MovementPlay]) -> Iterator[MovementFault]:
     for (table, deal), ats in _clashes((play.table, (play.deal,), at) for at, play in enumerate(plays)):
-        yield MovementFault("table_repeats_deal", f"table {table} has deal {deal} twice", ats)
+        yield MovementFault(
+            "table_repeats_deal", N_("table {table} has deal {deal} twice", table=table, deal=deal), ats
+        )
 
 
 def _players_in_two_places(plays: Sequence[MovementPlay]) -> Iterator[MovementFault]:
     for (round_, player), ats in _clashes((play.round, play.players.values(), play.table) for play in plays):
-        yield MovementFault("player_at_two_tables", f"player {player} sits twice in round {round_}", ats)
+        yield MovementFault(
+            "player_at_two_tables", N_("player {who} sits twice in round {round}", who=player, round=round_), ats
+        )
 
 
 def _players_repeat(plays: Sequence[MovementPlay]) -> Iterator[MovementFault]:
     for (deal, player), ats in _clashes((play.deal, play.players.values(), at) for at, play in enumerate(plays)):
-        yield MovementFault("player_repeats_deal", f"player {player} plays deal {deal} twice", ats)
+        yield MovementFault(
+            "player_repeats_deal", N_("player {who} plays deal {deal} twice", who=player, deal=deal), ats
+        )
 
 
 def _players(play: MovementPlay) -> set[int | str]:
@@ -236,7 +247,7 @@ def _all_differ(seen: Iterable[tuple[K, Collection[L], int]]) -> bool:
 def _strangers(plays: Sequence[MovementPlay], team_of: Mapping[int | str, str]) -> Iterator[MovementFault]:
     for at, play in enumerate(plays):
         for player in sorted(_players(play) - set(team_of), key=str):
-            yield MovementFault("player_without_team", f"{player} is in no team", (at,))
+            yield MovementFault("player_without_team", N_("{who} is in no team", who=player), (at,))
 
 
 def _team_seats(plays: Sequence[MovementPlay], team_of: Mapping[int | str, str]) -> Iterator[MovementFault]:

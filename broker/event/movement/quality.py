@@ -58,7 +58,7 @@ class Quality:
 
 
 def is_measurable(plays: Sequence[MovementPlay]) -> bool:
-    """Return whether `quality` ends in reasonable time: all that an Order can ask for does, not any file."""
+    """Return whether `measure_movement` ends in reasonable time, as for all that a MovementOrder asks, not any file."""
     return sum(count**2 for count in Counter(play.deal for play in plays).values()) <= MOST_COMPARED
 
 

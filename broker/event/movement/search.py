@@ -298,7 +298,7 @@ LONGEST: Final = 400_000
 """Steps of a cooling; each next cooling is longer, so that little time gives a result and much time a good one."""
 
 KeepSearching = Callable[[], bool]
-"""Asked every `ASKED` exchanges; `False` ends the search with the best that was found."""
+"""Asked every `STEPS_AT_ONCE` exchanges; `False` ends the search with the best that was found."""
 
 
 def search(

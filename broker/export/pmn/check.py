@@ -137,7 +137,7 @@ def _replayed(record: PmnRecord, judge_of: JudgeOf, rules: Profile) -> PlayState
         try:
             play = replay_actions(deal, (one.action for one in moved), rules.payments, judge_of.of(record))
         except StepRefused as problem:
-            raise RecordError(problem.code, _reason(problem), step=_step(moved, problem, judge_of.of(record))) from None
+            raise RecordError(problem.code, problem.reason, step=_step(moved, problem, judge_of.of(record))) from None
         if play.turns.over is None:
             last = moved[-1].step if moved else 1
             raise RecordError("play_unfinished", f"nobody has won, and {play.turns.turn} could go on", step=last)
@@ -153,11 +153,6 @@ def _step(moved: list[NumberedAction], problem: StepRefused, judge: Judge) -> in
         except RuleError:
             return first + joined - 1
     return first + max(len(action.seats) - 1, 0)
-
-
-def _reason(problem: StepRefused) -> str:
-    """Leave out the number of the action: the record's steps are counted otherwise."""
-    return problem.text.partition(": ")[2]
 
 
 def _refuse_other_winners(record: PmnRecord, play: PlayState) -> None:
@@ -244,7 +239,7 @@ class RecordVerdict(Struct, frozen=True):
         if self.problem is None:
             return {**told, "replayed": self.replayed}
         where = {"line": self.problem.line, "step": self.problem.step}
-        return {**told, "error": {"code": self.problem.code, "message": self.problem.text, **where}}
+        return {**told, "error": {"code": self.problem.code, "message": str(self.problem.text), **where}}
 
     def sentence(self) -> str:
         """Return it in words."""

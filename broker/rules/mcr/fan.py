@@ -241,9 +241,9 @@ class FanCount:
 
 
 def count_fan(hand: McrHand, situation: McrSituation, ruleset: Ruleset = "green-book") -> FanCount:
-    """Count a hand. It may be worth less than a profile's minimum: `at_least` asks for that.
+    """Count a hand. It may be worth less than a profile's minimum: `check_minimum` asks for that.
 
-    Raises RuleError with the codes of `situation.check`, `not_winning`, `unknown_ruleset`, `fan_counter_missing` or
+    Raises RuleError with the codes of `check_situation`, `not_winning`, `unknown_ruleset`, `fan_counter_missing` or
     `fan_counter_failed`.
     """
     check_situation(hand, situation)
@@ -264,17 +264,17 @@ def check_minimum(minimum: int, counted: FanCount) -> None:
 
 
 def count_hu(hu: Hu, ruleset: Ruleset = "green-book") -> FanCount:
-    """Count a declared hu; no minimum is asked for. Raises RuleError with the codes of `Hand`, `Situation`, `count`."""
+    """Count a declared hu; no minimum is asked for. Raises as `McrHand`, `McrSituation` and `count_fan` do."""
     return count_fan(hand_from_hu(hu), situation_from_hu(hu), ruleset)
 
 
 def hand_from_hu(hu: Hu) -> McrHand:
-    """Return the tiles of a hu. Raises RuleError with the codes of `Hand`."""
+    """Return the tiles of a hu. Raises RuleError with the codes of `McrHand`."""
     return McrHand(hu.concealed, hu.winning_tile, tuple(meld_from_table(meld) for meld in hu.melds))
 
 
 def situation_from_hu(hu: Hu) -> McrSituation:
-    """Return how a hu came about. Raises RuleError with the codes of `Situation`."""
+    """Return how a hu came about. Raises RuleError with the codes of `McrSituation`."""
     return McrSituation(
         self_drawn=hu.self_drawn,
         seat_wind=hu.seat_wind,

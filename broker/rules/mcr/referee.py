@@ -353,6 +353,8 @@ class StepRefused(RuleError):
 
     def __init__(self, problem: RuleError, step: int, play: PlayState) -> None:
         super().__init__(problem.code, f"step {step}: {problem.text}")
+        self.reason = problem.text
+        """Why, without the number of the step."""
         self.step = step
         """Counted from 1."""
         self.play = play

@@ -22,7 +22,7 @@ FORMS: Final = {
 
 
 def shanten(concealed: Sequence[str], melds: Sequence[McrMeld] = ()) -> int:
-    """Return how many tiles are missing until the hand waits: 0 where it does, and then `waits` is not empty.
+    """Return how many tiles are missing until the hand waits: 0 where it does, and then `mcr_waits` is not empty.
 
     `concealed`: the tiles after a discard, 13 and three less for each meld. Raises RuleError `unknown_tile`,
     `wrong_tile_count`, `five_of_a_tile`, `fan_counter_missing` or `fan_counter_failed`.

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
+from broker.i18n import N_
 from broker.rules.errors import RuleError
 from broker.rules.riichi.events import (
     NOTHING,
@@ -220,7 +221,9 @@ def _draw(state: SessionState, draw: ExhaustiveDraw, rules: RiichiProfile) -> Se
 
 def _abort(state: SessionState, abort: Abort, rules: RiichiProfile) -> SettledEvent:
     if abort.reason not in rules.session.draw.aborts.value:
-        raise RuleError("abort_not_played", f"{abort.reason[:40]} does not break a hand off under these rules")
+        raise RuleError(
+            "abort_not_played", N_("{reason} does not break a hand off under these rules", reason=abort.reason[:40])
+        )
     deltas = deposits_laid(abort.riichi, rules)
     came = _with(state, deltas, state.deposits + len(abort.riichi))
     return _settled(deltas, state_after(came, "aborted", (), rules.session), rules)

@@ -255,7 +255,7 @@ class RiichiHandValue:
 def riichi_value(hand: RiichiHand, said: RiichiSituation, profile: RiichiProfile) -> RiichiHandValue:
     """Count a hand for the reading that is worth most.
 
-    Raises RuleError with the codes of `situation.check`, `not_winning`, `no_yaku` or `yaku_counter_failed`.
+    Raises RuleError with the codes of `check_riichi_situation`, `not_winning`, `no_yaku` or `yaku_counter_failed`.
     """
     check_riichi_situation(hand, said, profile.hand)
     found = hand_readings(hand, self_drawn=said.self_drawn)
@@ -272,7 +272,7 @@ def riichi_value(hand: RiichiHand, said: RiichiSituation, profile: RiichiProfile
 def value_and_payments(
     hand: RiichiHand, said: RiichiSituation, profile: RiichiProfile, honba: int = 0, deposits: int = 0
 ) -> tuple[RiichiHandValue, RiichiPayments]:
-    """Count a hand, and give what it pays. Raises RuleError with the codes of `value` and `Win`."""
+    """Count a hand, and give what it pays. Raises RuleError with the codes of `riichi_value` and `PaidWin`."""
     counted_value = riichi_value(hand, said, profile)
     return counted_value, riichi_payments(counted_value.win(said, honba, deposits), profile.points)
 

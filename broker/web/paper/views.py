@@ -19,6 +19,7 @@ from broker.errors import ScorerError, StoreError
 from broker.event import BookedPlay, DealRecord, Event
 from broker.event.file_io import flatten_errors
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
+from broker.i18n import N_
 from broker.people import Account, PeopleError
 from broker.protocol import SEATS
 from broker.rules import RuleError
@@ -42,10 +43,10 @@ from broker.web import (
     Form,
     FormMalformed,
     MenuEntry,
-    catalogue_for,
     client_address,
     read_form,
     render_page,
+    translator_for,
     typed_fields,
     visitor_of,
 )
@@ -60,7 +61,7 @@ FIELDS: Final = (*NEEDED, *OPTIONAL)
 
 def paper_pages(event: Event, deals: Sequence[DealRecord], scorer: KeyingThread) -> FeaturePages:
     """Return the desk the page of paper sheets."""
-    page = (MenuEntry("/paper", "paper", WHO),)
+    page = (MenuEntry("/paper", N_("Paper"), WHO),)
     return FeaturePages(lambda access, feed: PaperPage(access, feed, event, deals, scorer).routes(), page)
 
 
@@ -124,7 +125,7 @@ class PaperPage:
                     self._scorer.rulings.room.event, self._deals, tables=tables, rounds=rounds, stand_ins=known
                 )
             )
-            return blank_sheets_pdf(made, catalogue_for(request).language)
+            return blank_sheets_pdf(made, translator_for(request).language)
 
     def _stand_ins(self) -> Sequence[StandIn]:
         try:
@@ -142,7 +143,7 @@ class PaperPage:
 
     def _read_csv(self, text: str) -> Sequence[PaperSheet]:
         if "\ufffd" in text:
-            raise RuleError("not_utf8", "the file is not UTF-8: save it anew in that encoding")
+            raise RuleError("not_utf8", N_("the file is not UTF-8: save it anew in that encoding"))
         with TemporaryDirectory() as beside:
             path = Path(beside) / "sheets.csv"
             path.write_text(text, encoding="utf-8", newline="")
@@ -200,7 +201,7 @@ class PaperPage:
             "heading": ",".join((*NEEDED, *OPTIONAL)),
         }
         values |= self._open(request) | (more or {})
-        return render_page(request, "paper.html", "paper", visitor_of(request), error=error, values=values)
+        return render_page(request, "paper.html", N_("Paper"), visitor_of(request), error=error, values=values)
 
     def _open(self, request: Request) -> dict[str, object]:
         """What two people have keyed, as far as this visitor may see it: nothing that the other has yet to key."""

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from broker.i18n import N_
 from broker.people import (
     ROLES,
     SHORTEST_PASSWORD,
@@ -123,7 +124,7 @@ class Login:
 
     def _login_page(self, request: Request, *, name: str = "", error: Exception | None = None) -> Response:
         values = {"name": name, "plain": is_plain(request)}
-        return render_page(request, "login.html", "log_in", error=error, values=values)
+        return render_page(request, "login.html", N_("Log in"), error=error, values=values)
 
     def _welcome_page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
         token, name, full = (form.get(field, "")[:64] for field in ("token", "name", "full"))
@@ -132,7 +133,7 @@ class Login:
         return render_page(
             request,
             "welcome.html",
-            "welcome",
+            N_("The first head arbiter"),
             error=error,
             values=filled | {"plain": plain, "shortest": SHORTEST_PASSWORD},
         )
@@ -173,7 +174,7 @@ class PeoplePage:
             await run_in_threadpool(self._act, visitor, form, Actor(_name(visitor), client_address(request)))
         except (PeopleError, DeskError) as error:
             return await run_in_threadpool(self._page, request, typed_fields(form, error), error)
-        return await run_in_threadpool(self._page, request, None, None, "saved")
+        return await run_in_threadpool(self._page, request, None, None, N_("Saved."))
 
     async def audit(self, _request: Request) -> Response:
         """Return the whole log as a file."""
@@ -213,7 +214,9 @@ class PeoplePage:
             "shortest": SHORTEST_PASSWORD,
             "filled": {field: adding.get(field, "")[:64] for field in ("name", "full", "role")},
         }
-        return render_page(request, "people.html", "people", visitor_of(request), error=error, done=done, values=values)
+        return render_page(
+            request, "people.html", N_("People"), visitor_of(request), error=error, done=done, values=values
+        )
 
 
 def _name(visitor: Visitor) -> str:

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from broker.protocol import COUNTRY, TeamStanding
 from broker.scorer.standings import StandingsRow, StandingsTable
 from broker.scorer.view import ViewFeed
-from broker.web import LANGUAGES, Access, Pagination, Sheets, Visitor, catalogue_for, catalogues, environment
+from broker.web import Access, Pagination, Sheets, Visitor, environment, translator_for, translators
 
 LINES: Final = 10
 """Names that can be read from the back of a hall on any screen; `display.js` measures how many fit on this one."""
@@ -88,12 +88,12 @@ class DisplayPage:
     async def show(self, request: Request) -> Response:
         """Show one page, which names the next: with and without JavaScript the pages follow each other."""
         # An arbiter may have opened it, on a projector: what it shows is what everybody may know, not what they may.
-        ladder, wish, words = self._sheets.ladder(Visitor()), DisplayOptions.of(request), catalogue_for(request)
+        ladder, wish, _ = self._sheets.ladder(Visitor()), DisplayOptions.of(request), translator_for(request)
         teams, rungs = wish.teams(ladder, self._sheets.moment(Visitor()).teams), wish.rungs(ladder)
         of_teams = -(-len(teams) // wish.names)
         leaf = Pagination.at(request.query_params.get("page", ""), of_teams * wish.names + len(rungs), wish.names)
         players = Pagination(leaf.number - of_teams, leaf.of).lines(wish.names)
-        following = {"page": leaf.number % leaf.of + 1, **wish.asked(), "lang": words.language}
+        following = {"page": leaf.number % leaf.of + 1, **wish.asked(), "lang": _.language}
         html = (
             environment()
             .get_template("display.html")
@@ -105,9 +105,8 @@ class DisplayPage:
                 rungs=_in_columns(rungs[players], wish) if leaf.number > of_teams else (),
                 leaf=leaf,
                 following=f"/display?{urlencode(following)}",
-                words=words,
-                say=words.say,
-                names=[(one, catalogues()[one]) for one in LANGUAGES],
+                _=_,
+                translators=translators(),
             )
         )
         return HTMLResponse(html, headers={"Vary": "Accept-Language, Cookie"})

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from broker.errors import ScorerError, StoreError
 from broker.event import Event
 from broker.export.archive import BY_NAME, CSV, EXPORTS, Export, ExportSource, archive
-from broker.export.pdf import print_texts
+from broker.i18n import N_, Message, Translator
 from broker.rules import RuleError
 from broker.scorer.stored_event import open_stored_event
 from broker.scorer.view import ViewFeed
@@ -27,11 +27,13 @@ from broker.web import (
     NotAllowed,
     PageUnknown,
     Visitor,
-    catalogue_for,
     public_view,
     render_page,
+    translator_for,
     visitor_of,
 )
+from broker.web.labels import EXPORT
+from broker.web.problems import PROBLEM
 
 ZIP: Final = "all.zip"
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
@@ -43,7 +45,7 @@ WITHOUT_EMBARGO: Final = frozenset({"ema.csv"})
 
 def exports_pages(folder: Path, event: Event) -> FeaturePages:
     """Return the desk the exports of the event in `folder`."""
-    way = MenuEntry("/exports", "exports", WHO)
+    way = MenuEntry("/exports", N_("Exports"), WHO)
     return FeaturePages(lambda access, feed: ExportsPage(access, feed, folder, event).routes(), (way,))
 
 
@@ -52,11 +54,11 @@ WHO: Final = "see_public"
 
 @dataclass(frozen=True, slots=True)
 class ListedExport:
-    """A file as the page lists it. `key` is its title in the catalogue; `why` says why there is none, or nothing."""
+    """A file as the page lists it. `why` says why there is none."""
 
-    key: str
+    title: Message
     name: str
-    why: str = ""
+    why: Message | None = None
     embargo: bool = True
     """Whether an arbiter can have it with deals under embargo."""
 
@@ -85,9 +87,9 @@ class ExportsPage:
 
     def _page(self, request: Request, error: Exception | None = None) -> Response:
         visitor, final = visitor_of(request), self._feed.current.final
-        listed = [ListedExport("exports_all", ZIP), *map(self._listed, self._may_take(visitor))]
+        listed = [ListedExport(N_("Everything in one archive"), ZIP), *map(self._listed, self._may_take(visitor))]
         values = {"exports": listed, "final": final, "arbiter": visitor.may("see_room")}
-        return render_page(request, "exports.html", "exports", visitor, error=error, values=values)
+        return render_page(request, "exports.html", N_("Exports"), visitor, error=error, values=values)
 
     async def download(self, request: Request) -> Response:
         """Return one file, or all."""
@@ -111,13 +113,12 @@ class ExportsPage:
         return Response(content, media_type=media, headers={"Content-Disposition": attachment})
 
     def _listed(self, one: Export) -> "ListedExport":
-        why, lacking = "", one.lacking(self._event)
+        why, lacking = None, one.lacking(self._event)
         if lacking:
-            why = f"problem_{lacking.code}"
+            why = PROBLEM[lacking.code]
         elif one.at_the_end and not self._feed.current.final:
-            why = "exports_later"
-        key = "export_" + one.name.replace(".", "_").replace("-", "_")
-        return ListedExport(key, one.name, why, embargo=one.name not in WITHOUT_EMBARGO)
+            why = N_("once the standings are final")
+        return ListedExport(EXPORT[one.name], one.name, why, embargo=one.name not in WITHOUT_EMBARGO)
 
     def _may_take(self, visitor: Visitor) -> list[Export]:
         insider = visitor.may("see_room") or visitor.may("set_up")
@@ -137,5 +138,5 @@ class ExportsPage:
 
     def _source(self, request: Request, *, embargoed: bool) -> ExportSource:
         view = self._feed.current if visitor_of(request).may("see_room") else public_view(self._feed.current)
-        stored, said = open_stored_event(self._folder), print_texts(catalogue_for(request).language)
+        stored, said = open_stored_event(self._folder), Translator(translator_for(request).language)
         return ExportSource(self._folder, stored, said, datetime.now().astimezone(), embargoed, tuple(view.standings))

@@ -10,7 +10,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.event import Event, RiichiBooking, SessionKey
-from broker.export.session_sheet import Language, SessionSheet, make_session_sheet, session_pdf
+from broker.export.session_sheet import SessionSheet, make_session_sheet, session_pdf
+from broker.i18n import N_
 from broker.people import Right
 from broker.protocol import SEATS, RiichiRecorded, RiichiStanding
 from broker.rules import RuleError
@@ -18,14 +19,14 @@ from broker.rules.riichi import begin_session, event_from_message, play_session
 from broker.scorer.tables import RiichiSessions
 from broker.web import (
     Access,
-    Catalogue,
     FeaturePages,
+    HtmlTranslator,
     LivePage,
     LivePages,
     MenuEntry,
     Pagination,
     Visitor,
-    catalogue_for,
+    translator_for,
 )
 
 
@@ -59,20 +60,20 @@ class SessionsNow:
 
     def __init__(self, events: Callable[[], Event], sessions: RiichiSessions) -> None:
         self._events, self._sessions = events, sessions
-        self._kept: dict[tuple[SessionKey, Language], tuple[Event, TableSession]] = {}
+        self._kept: dict[tuple[SessionKey, str], tuple[Event, TableSession]] = {}
 
     def __len__(self) -> int:
         return len(self._events().riichi)
 
-    def some(self, lines: slice, language: Language) -> tuple[TableSession, ...]:
+    def some(self, lines: slice, language: str) -> tuple[TableSession, ...]:
         """Return some of the event's sessions, which are in the order of tables and rounds: only these are settled."""
         return tuple(self._of(key, language) for key in sorted(self._events().riichi)[lines])
 
-    def one(self, key: SessionKey, language: Language) -> TableSession | None:
+    def one(self, key: SessionKey, language: str) -> TableSession | None:
         """Return one session; None where none is planned."""
         return self._of(key, language) if key in self._events().riichi else None
 
-    def _of(self, key: SessionKey, language: Language) -> TableSession:
+    def _of(self, key: SessionKey, language: str) -> TableSession:
         event, entries, (of, kept) = (
             self._events(),
             self._sessions.entries(key),
@@ -86,9 +87,7 @@ class SessionsNow:
         return kept
 
 
-def _sheet(
-    event: Event, booking: RiichiBooking, told: Sequence[RiichiRecorded], language: Language
-) -> SessionSheet | None:
+def _sheet(event: Event, booking: RiichiBooking, told: Sequence[RiichiRecorded], language: str) -> SessionSheet | None:
     rules = event.session_rules(booking)
     names = [event.players[booking.players[seat]].name for seat in SEATS]
     try:
@@ -109,7 +108,7 @@ SESSIONS: Final = 20
 
 def sessions_pages(events: Callable[[], Event], sessions: RiichiSessions) -> FeaturePages:
     """Return the desk its page of sessions; no way leads there in an event that has none. `events`: as it is now."""
-    ways = (MenuEntry("/riichi", "riichi_sessions", WHO),) if events().riichi else ()
+    ways = (MenuEntry("/riichi", N_("Riichi"), WHO),) if events().riichi else ()
     page = SessionsPage(events, SessionsNow(events, sessions))
     return FeaturePages(lambda access, _feed: page.files(access), ways, page.routes)
 
@@ -128,14 +127,14 @@ class SessionsPage:
         """Return the routes of what is printed."""
         return [access.route("/riichi/{table:int}-{round:int}.pdf", self.printed, WHO)]
 
-    def show(self, request: Request, _visitor: Visitor, words: Catalogue) -> LivePage:
+    def show(self, request: Request, _visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show a page of sessions: of each the scores, the round, what lies on the table, the hands."""
         event = self._events()
         leaf = Pagination.at(request.query_params.get("page", ""), len(self._sessions), SESSIONS)
-        sessions = self._sessions.some(leaf.lines(SESSIONS), words.language)
+        sessions = self._sessions.some(leaf.lines(SESSIONS), _.language)
         values = {"sessions": sessions, "players": event.players, "shown_hands": SHOWN_HANDS, "leaf": leaf}
         key = (leaf, event, tuple(one.entries for one in sessions))
-        return LivePage("riichi.html", words.say("riichi_sessions"), values, key)
+        return LivePage("riichi.html", _("Riichi"), values, key)
 
     async def printed(self, request: Request) -> Response:
         """Return the sheet of one session."""
@@ -143,7 +142,7 @@ class SessionsPage:
 
     def _printed(self, request: Request) -> Response:
         key = request.path_params["table"], request.path_params["round"]
-        found = self._sessions.one(key, catalogue_for(request).language)
+        found = self._sessions.one(key, translator_for(request).language)
         if found is None or found.sheet is None:
             raise RuleError("no_such_session", f"there is no sheet of table {key[0]}, round {key[1]}")
         name = f'inline; filename="riichi-{key[0]}-{key[1]}.pdf"'

@@ -15,13 +15,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from broker.i18n import N_
 from broker.protocol import SEATS, read_receipt_code, receipt_link
 from broker.scorer.sheets import DealSheet, PlayLine, ReceiptSheet
 from broker.scorer.standings import StandingsHistory, StandingsTable, standings_history
+from broker.terms import SEAT_NAMES
 from broker.web import (
     Access,
-    Catalogue,
     DeskError,
+    HtmlTranslator,
     LivePage,
     LivePages,
     Misses,
@@ -61,7 +63,7 @@ class ResultsPage:
             *self._live.routes("/team/{team:int}", self.team, "see_public"),
         ]
 
-    def standings(self, request: Request, visitor: Visitor, words: Catalogue) -> LivePage:
+    def standings(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Everybody's place, and the places that they can still reach."""
         ladder = self._sheets.ladder(visitor)
         leaf = _pagination(request, len(ladder.rungs))
@@ -72,31 +74,31 @@ class ResultsPage:
             "leaf": leaf,
             "teams": teams,
             "numbers": {team: at for at, team in enumerate(self._sheets.moment(visitor).event.plan.teams, 1)},
-            "first": partial(self._first, visitor, ladder, words),
+            "first": partial(self._first, visitor, ladder, _),
             "origins": self._sheets.moment(visitor).event.has_origins,
         }
-        return LivePage("ladder.html", words.say("standings"), values, (ladder, leaf, teams))
+        return LivePage("ladder.html", _("Standings"), values, (ladder, leaf, teams))
 
     def _first(
-        self, visitor: Visitor, ladder: StandingsTable, words: Catalogue
+        self, visitor: Visitor, ladder: StandingsTable, _: HtmlTranslator
     ) -> tuple[StandingsHistory, Markup] | None:
         """Return the way of those who lead, as numbers and as a chart."""
         lines = standings_history(self._sheets.moment(visitor), [rung.player for rung in ladder.rungs[:LEADERS]])
-        about = str(words.say("chart_course"))
+        about = str(_("How the first came there: IMP after each deal"))
         return (
             (lines, course_chart(lines, about))
             if len(lines.deals) > 1 and any(any(one.imps) for one in lines.lines)
             else None
         )
 
-    def deals(self, request: Request, visitor: Visitor, words: Catalogue) -> LivePage:
+    def deals(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """All deals of the event."""
         lines = self._sheets.deals(visitor)
         leaf = _pagination(request, len(lines))
         shown = lines[leaf.lines()]
-        return LivePage("deals.html", words.say("deals"), {"lines": shown, "leaf": leaf}, (shown, leaf))
+        return LivePage("deals.html", _("Deals"), {"lines": shown, "leaf": leaf}, (shown, leaf))
 
-    def deal(self, request: Request, visitor: Visitor, words: Catalogue) -> LivePage:
+    def deal(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show one traveller."""
         number = request.path_params["deal"]
         moment = self._sheets.moment(visitor)
@@ -108,21 +110,26 @@ class ResultsPage:
             "sheet": sheet,
             "groups": _cut(sheet, leaf),
             "leaf": leaf,
-            "chart": partial(deal_chart, sheet, str(words.say("chart_deal")), _seats(words)),
+            "chart": partial(
+                deal_chart,
+                sheet,
+                str(_("How the deal went around the room: points at each table, in the order of play")),
+                _seats(_),
+            ),
             "before": numbers[at - 1] if at else None,
             "after": numbers[at + 1] if at + 1 < len(numbers) else None,
         }
         key = (moment.parts(number), sheet.complete, leaf, moment.stand_ins, moment.event)
-        return LivePage("deal.html", words.say("deal", deal=number), values, key)
+        return LivePage("deal.html", _("Deal {deal}", deal=number), values, key)
 
-    def player(self, request: Request, visitor: Visitor, words: Catalogue) -> LivePage:
+    def player(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show one player's sheet."""
         sheet = self._sheets.player(visitor, request.path_params["player"])
-        chart = partial(player_chart, sheet, str(words.say("chart_player")), _seats(words))
+        chart = partial(player_chart, sheet, str(_("Points (across) and the IMP that they gave (up)")), _seats(_))
         slips = _slips(self._sheets.moment(visitor).event.plan.public_address)
         return LivePage("player.html", sheet.name, {"sheet": sheet, "chart": chart, "slips": slips}, sheet)
 
-    def team(self, request: Request, visitor: Visitor, _words: Catalogue) -> LivePage:
+    def team(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show one team's sheet."""
         sheet = self._sheets.team(visitor, request.path_params["team"])
         return LivePage("team.html", sheet.team, {"sheet": sheet}, sheet)
@@ -149,8 +156,8 @@ def _slips(address: str) -> Callable[[str], Markup] | None:
     return (lambda code: qr(receipt_link(address, code))) if address else None
 
 
-def _seats(words: Catalogue) -> dict[str, str]:
-    return {seat: str(words.say(f"seat_{seat}")) for seat in SEATS}
+def _seats(_: HtmlTranslator) -> dict[str, str]:
+    return {seat: str(_(SEAT_NAMES[seat])) for seat in SEATS}
 
 
 def _json(sheet: msgspec.Struct) -> Response:
@@ -189,7 +196,7 @@ class ReceiptPage:
         if typed:
             code = read_receipt_code(typed) or typed[:64]
             return redirect(request, f"/receipt/{quote(code, safe='')}")
-        return render_page(request, "receipt_ask.html", "receipt", values={"typed": ""})
+        return render_page(request, "receipt_ask.html", N_("Receipt"), values={"typed": ""})
 
     async def show(self, request: Request) -> Response:
         """Show what a code stands for."""
@@ -197,10 +204,12 @@ class ReceiptPage:
         try:
             sheet = self._find(client_address(request), typed)
         except DeskError as error:
-            return render_page(request, "receipt_ask.html", "receipt", error=error, values={"typed": typed[:64]})
+            return render_page(request, "receipt_ask.html", N_("Receipt"), error=error, values={"typed": typed[:64]})
         known = receipt_link(self._sheets.moment(Visitor()).event.plan.public_address, sheet.code)
         here = known or f"{request.base_url}receipt/{sheet.code}"
-        return render_page(request, "receipt.html", "receipt", values={"sheet": sheet, "qr": qr(here), "link": here})
+        return render_page(
+            request, "receipt.html", N_("Receipt"), values={"sheet": sheet, "qr": qr(here), "link": here}
+        )
 
     def _find(self, who: str, typed: str) -> ReceiptSheet:
         now = time.monotonic_ns() // 1_000_000

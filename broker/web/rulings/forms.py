@@ -13,6 +13,7 @@ import msgspec
 from msgspec import ValidationError
 from msgspec.structs import replace
 
+from broker.i18n import N_
 from broker.protocol import (
     AWARD_IMP,
     FINE_IMP,
@@ -57,7 +58,7 @@ def whole_number(form: Form, field: str) -> int | None:
     if not text:
         return None
     if not NUMBER.fullmatch(text):
-        raise Refused("number_unreadable", f"{text[:20]!r} is no whole number")
+        raise Refused("number_unreadable", N_("{text} is no whole number", text=repr(text[:20])))
     return int(text)
 
 
@@ -95,7 +96,7 @@ def draft_of(form: Form, laid: CountedPlay | None, by: PaymentRules, now: int) -
         decisions["deal_played"] = lambda: DealPlayed(played=whole_number(form, "played") or 0, result=laid.result)
     make = decisions.get(form.get("kind", ""))
     if make is None:
-        raise Refused("ruling_kind_missing", "the form does not say what is to be ruled")
+        raise Refused("ruling_kind_missing", N_("the form does not say what is to be ruled"))
     said: dict[str, Any] = {
         "id": form.get("id", ""),
         "after": form.get("after") or None,
@@ -247,10 +248,10 @@ def player_of(written: str, players: Mapping[str, Player]) -> str:
     """
     found = matching_players(written, players)
     if not found:
-        raise Refused("nobody_of_event", f"nobody of this event is {written.strip()[:50]}")
+        raise Refused("nobody_of_event", N_("nobody of this event is {who}", who=written.strip()[:50]))
     if len(found) > 1:
         listed = [f"{one.name} ({one.id})" for one in found[:MOST_NAMED]] + ["…"] * (len(found) > MOST_NAMED)
-        raise Refused("player_ambiguous", f"it may be {', '.join(listed)}")
+        raise Refused("player_ambiguous", N_("it may be {who}", who=", ".join(listed)))
     return found[0].id
 
 
@@ -282,13 +283,15 @@ FORM_PROBLEMS: Final = (
     FormProblem(
         "player_missing", r"`\$\.decision\.players?[\[`]|`key` in `\$\.decision\.(gives|takes)`", "nobody is named"
     ),
-    FormProblem("imp_out_of_range", r"`\$\.decision\.gives\[", f"IMP are {-AWARD_IMP} to {AWARD_IMP}"),
-    FormProblem("imp_out_of_range", r"`\$\.decision\.takes\[", f"a fine is 1 to {FINE_IMP} IMP"),
+    FormProblem(
+        "imp_out_of_range", r"`\$\.decision\.gives\[", N_("IMP are {least} to {most}", least=-AWARD_IMP, most=AWARD_IMP)
+    ),
+    FormProblem("imp_out_of_range", r"`\$\.decision\.takes\[", N_("a fine is 1 to {most} IMP", most=FINE_IMP)),
     FormProblem("deadline_out_of_range", r"`\$\.decision\.at`", "the minutes are too many"),
     FormProblem("substitute_unnamed", r"`\$\.decision\.name`", "a name has 1 to 100 characters"),
     FormProblem("round_missing", r"`\$\.decision\.first_round`", "it is not said from which round on"),
-    FormProblem("unknown_deal", r"`\$\.decision\.played`", "it is not said which deal was played"),
-    FormProblem("groups_wrong", r"`\$\.decision\.groups", "groups are of tables of this event, at most 50 groups"),
+    FormProblem("unknown_deal", r"`\$\.decision\.played`", N_("it is not said which deal was played")),
+    FormProblem("groups_wrong", r"`\$\.decision\.groups", N_("groups are of tables of this event, at most 50 groups")),
     FormProblem("hand_value_out_of_range", r"`\$\.(decision\.winners|wins)\[\.\.\.\](\.(han|fu|yakuman))?`", ""),
     FormProblem("ending_missing", r"`\$\.reason`", "the form does not say why the hand was aborted"),
 )

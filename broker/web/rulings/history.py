@@ -14,6 +14,7 @@ import msgspec
 from markupsafe import Markup
 from msgspec import Struct
 
+from broker.i18n import N_
 from broker.output import csv_text
 from broker.protocol import (
     SEATS,
@@ -38,7 +39,9 @@ from broker.rules import AwardRules
 from broker.rulings import CountedPlay, RulingBook, RulingEntry, imp_of
 from broker.rulings.preview import Groups, RulingChange, SubjectState
 from broker.scorer.tables import Visit
-from broker.web import Catalogue, signed_number, time_tag
+from broker.terms import SEAT_NAMES
+from broker.web import HtmlTranslator, signed_number, time_tag
+from broker.web.labels import FAULT, RIICHI, RIICHI_WIN, RULING, TOLD, WIN
 from broker.web.rulings.forms import RIICHI_KINDS
 
 ENDINGS: Final = {kind: ending for ending, kind in RIICHI_KINDS.items()}
@@ -59,19 +62,27 @@ class RulingText(NamedTuple):
 class RulingWriter:
     """Tells of rulings in one language."""
 
-    def __init__(self, words: Catalogue, players: Mapping[str, Player], awards: AwardRules) -> None:
-        self._words, self._say, self._players, self._awards = words, words.say, players, awards
+    def __init__(self, _: HtmlTranslator, players: Mapping[str, Player], awards: AwardRules) -> None:
+        self._, self._players, self._awards = _, players, awards
 
     def of(self, change: RulingChange) -> RulingText:
         """Return what a ruling is, and what it changes of what it is about."""
         what, before, after = self._what(change), change.before, change.after
         if before is None:
-            return RulingText(what, self._say("told_unknown"), self._play(after.play, ("deal", "outcome")))
+            return RulingText(
+                what,
+                self._("The table was reopened since; its result of that time counts no longer."),
+                self._play(after.play, ("deal", "outcome")),
+            )
         aspects = _aspects(before.play, after.play)
         if before == after or (after.play and not aspects):
             beside = change.root.play is None and isinstance(change.root.decision, Award | FineRuled)
-            same = "told_same_person" if isinstance(change.root.decision, PlayerCorrected) else "told_same"
-            return RulingText(what if beside else DOT.join(filter(None, (what, self._say(same)))), NO_TEXT, NO_TEXT)
+            same = (
+                N_("Name, country and club stay as they are.")
+                if isinstance(change.root.decision, PlayerCorrected)
+                else N_("This changes nothing of what counts.")
+            )
+            return RulingText(what if beside else DOT.join(filter(None, (what, self._(same)))), NO_TEXT, NO_TEXT)
         return RulingText(what, *(self._held(change.root.decision, held, aspects) for held in (before, after)))
 
     def name(self, player: str) -> str:
@@ -83,7 +94,7 @@ class RulingWriter:
     def _what(self, change: RulingChange) -> Markup:
         if change.undoes is not None:
             undone = change.undoes
-            kind, what = self._say(f"kind_{undone.kind}"), self._decided(undone)
+            kind, what = self._(RULING[undone.kind]), self._decided(undone)
             return DOT.join(part for part in (kind, what, Markup.escape(undone.reason)) if part)
         return self._decided(change.entry)
 
@@ -95,12 +106,22 @@ class RulingWriter:
                 return self._list((one, self._imp(-fine)) for one, fine in said.takes.items())
             case Substitute():
                 player = self.name(said.player)
-                key = "back_line" if entry.back else "substitute_line"
-                return self._say(key, player=player, name=said.name, round=said.first_round)
+                key = (
+                    N_("{player} plays again, from round {round} on")
+                    if entry.back
+                    else N_("{name} plays for {player}, from round {round} on")
+                )
+                return self._(key, player=player, name=said.name, round=said.first_round)
             case Withdrawn():
                 values = {"player": self.name(said.player), "round": said.first_round}
                 others = self._imp(imp_of("others", self._awards))
-                return self._say("withdrawn_line", gift=self._gift(said.fault), others=others, **values)
+                return self._(
+                    "{player} leaves, from round {round} on, and nobody comes instead: gets {gift} "
+                    "each play, the other three {others} each",
+                    gift=self._gift(said.fault),
+                    others=others,
+                    **values,
+                )
             case PlayerCorrected():
                 return Markup.escape(said.player)
             case _:
@@ -108,26 +129,30 @@ class RulingWriter:
 
     def _gift(self, gift: AwardGiven) -> Markup:
         imp = self._imp(imp_of(gift, self._awards))
-        return self._say("told_gift", fault=self._say(f"fault_{gift}"), imp=imp) if isinstance(gift, str) else imp
+        return self._("{imp} ({fault})", fault=self._(FAULT[gift]), imp=imp) if isinstance(gift, str) else imp
 
     def _imp(self, imp: int) -> Markup:
-        return self._say("told_imp", imp=signed_number(imp))
+        return self._("{imp} IMP", imp=signed_number(imp))
 
     def _list(self, lines: Iterable[tuple[str, Markup]]) -> Markup:
-        return DOT.join(self._say("told_player", name=self.name(one), what=what) for one, what in lines)
+        return DOT.join(self._("{name} {what}", name=self.name(one), what=what) for one, what in lines)
 
     # ---- how it was, and is -----------------------------------------------------------------
 
     def _held(self, about: AnyDecision, held: SubjectState, aspects: Iterable[str]) -> Markup:
         match about:
             case Substitute() | Withdrawn():
-                return self._say("told_sits", name=held.sits) if held.sits else self._say("told_nobody_sits")
+                return self._("{name} plays", name=held.sits) if held.sits else self._("Nobody plays")
             case PlayerCorrected() | TitleCorrected() | SessionsCorrected():
                 return BETWEEN.join(PART.format(text) for text in held.said if text) or PART.format("–")
             case Fouled():
-                return self._groups(held.groups) if held.groups else self._say("told_as_restored")
+                return self._groups(held.groups) if held.groups else self._("Compared as the tables restored it")
             case Deadline():
-                return self._say("deadline_line", time=time_tag(held.until)) if held.until else self._say("told_no_end")
+                return (
+                    self._("Corrections until {time}", time=time_tag(held.until))
+                    if held.until
+                    else self._("No end of corrections")
+                )
             case _:
                 return self._play(held.play, aspects)
 
@@ -137,41 +162,47 @@ class RulingWriter:
 
     def _groups(self, groups: Groups) -> Markup:
         lines = Markup(" | ").join(" ".join(map(str, group)) for group in groups)
-        return self._say("told_groups", groups=lines)
+        return self._("Compared apart: tables {groups}", groups=lines)
 
     def _aspect(self, laid: CountedPlay, aspect: str) -> list[Markup]:
         if aspect == "deal":
-            return [self._say("deal", deal=laid.deal)]
+            return [self._("Deal {deal}", deal=laid.deal)]
         if aspect == "outcome":
             return [self._ending(laid), *(self._seat(laid, seat) for seat in SEATS)]
         given = laid.fines if aspect == "fines" else _together(laid)
         listed = self._list((one, self._imp(-imp if aspect == "fines" else imp)) for one, imp in given.items() if imp)
-        return [self._say(f"told_{aspect}", list=listed) if listed else self._say(f"told_no_{aspect}")]
+        return [self._(TOLD[aspect], list=listed) if listed else self._(TOLD[f"no_{aspect}"])]
 
     def _ending(self, laid: CountedPlay) -> Markup:
         if laid.points is None:
-            return self._say("told_no_points" if laid.settled else "told_to_come")
+            return self._(N_("Points do not count") if laid.settled else N_("Still to come"))
         if laid.hand is None:
-            return self._say(f"win_{laid.win}")
+            return self._(WIN[str(laid.win)])
         if laid.hand.kind == "abort" and laid.hand.reason:
-            return self._say("told_abort", reason=self._say(f"riichi_{laid.hand.reason}"))
-        return self._say(f"riichi_win_{ENDINGS[laid.hand.kind]}")
+            return self._("Broken off: {reason}", reason=self._(RIICHI[laid.hand.reason]))
+        return self._(RIICHI_WIN[ENDINGS[laid.hand.kind]])
 
     def _seat(self, laid: CountedPlay, seat: Seat) -> Markup:
-        name = self._say("told_seat", seat=self._say(f"seat_{seat}"), name=self.name(laid.players[seat]))
+        name = self._("{seat}: {name}", seat=self._(SEAT_NAMES[seat]), name=self.name(laid.players[seat]))
         if laid.points is None:
             return name
-        key = "told_winner" if seat in laid.winners else "told_discarder" if seat == laid.discarder else "told_points"
+        key = (
+            N_("{who} {points} (won, {worth})")
+            if seat in laid.winners
+            else N_("{who} {points} (discarded)")
+            if seat == laid.discarder
+            else N_("{who} {points}")
+        )
         worth = self._worth(laid, seat) if seat in laid.winners else ""
-        return self._say(key, who=name, worth=worth, points=signed_number(laid.points[seat]))
+        return self._(key, who=name, worth=worth, points=signed_number(laid.points[seat]))
 
     def _worth(self, laid: CountedPlay, seat: Seat) -> Markup:
         if laid.hand is None or seat not in laid.hand.wins:
-            return self._say("hand_value", value=laid.winners[seat])
+            return self._("HV {value}", value=laid.winners[seat])
         win = laid.hand.wins[seat]
         if win.yakuman:
-            return self._say("riichi_yakuman", count=win.yakuman)
-        return self._say("riichi_han_fu", han=win.han, fu=win.fu) if win.fu else self._say("riichi_han", han=win.han)
+            return self._("yakuman × {count}", count=win.yakuman)
+        return self._("{han} han {fu} fu", han=win.han, fu=win.fu) if win.fu else self._("{han} han", han=win.han)
 
 
 def _together(laid: CountedPlay) -> dict[str, int]:

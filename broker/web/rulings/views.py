@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.errors import ScorerError
+from broker.i18n import N_
 from broker.people import Account, PeopleError
 from broker.protocol import SEATS, Refused
 from broker.rules import ComparisonRules, RuleError, Rules, load_of_same_book, same_rule_book
@@ -32,11 +33,11 @@ from broker.web import (
     MenuEntry,
     Pagination,
     as_ranges,
-    catalogue_for,
     client_address,
     read_form,
     redirect,
     render_page,
+    translator_for,
     typed_fields,
     visitor_of,
 )
@@ -74,7 +75,7 @@ def rulings_pages(rulings: AuditedRulings) -> FeaturePages:
         return [*RulingsPage(access, rulings).routes(), *WhatIfPage(access, rulings).routes()]
 
     return FeaturePages(
-        routes, (MenuEntry(RULINGS_PATH, "rulings", "see_room"), MenuEntry("/what-if", "what_if", "see_room"))
+        routes, (MenuEntry(RULINGS_PATH, N_("Rulings"), "see_room"), MenuEntry("/what-if", N_("What if"), "see_room"))
     )
 
 
@@ -121,8 +122,8 @@ class RulingsPage:
         values["told"] = {one.entry.id: self._telling(request).of(one) for one in values.pop("changes")}
         values["kinds"] = (*OF_PLAY, "fouled", "substitute", "withdrawn", "deadline", *PLAN_KINDS, "undo")
         values["at_tables"] = VISIT_KINDS
-        done = "ruling_published" if "done" in wishes else ""
-        return render_page(request, "rulings.html", "rulings", visitor_of(request), done=done, values=values)
+        done = N_("Published.") if "done" in wishes else ""
+        return render_page(request, "rulings.html", N_("Rulings"), visitor_of(request), done=done, values=values)
 
     async def as_csv(self, request: Request) -> Response:
         """Return the history for spreadsheets."""
@@ -165,9 +166,11 @@ class RulingsPage:
         key, deal = play_asked_for(asked), asked.get("deal", "").strip()
         if asked.get("table", asked.get("round", asked.get("play", ""))) and key not in self._rulings.event.bookings:
             table, round_ = key or (asked.get("table", "")[:4], asked.get("round", "")[:4])
-            return Refused("unknown_play", f"table {table} has no such play in round {round_}")
+            return Refused(
+                "unknown_play", N_("table {table} has no such play in round {round}", table=table, round=round_)
+            )
         if deal and _number_or_none(asked, "deal") not in self._rulings.event.expected:
-            return Refused("unknown_deal", f"there is no deal {deal[:4]} in this event")
+            return Refused("unknown_deal", N_("there is no deal {deal} in this event", deal=deal[:4]))
         return None
 
     async def rule(self, request: Request) -> Response:
@@ -197,7 +200,9 @@ class RulingsPage:
         key = play_asked_for(form)
         laid = self._rulings.look(lambda rulings: rulings.room.play(key)) if key in event.bookings else None
         if key and laid is None:
-            raise Refused("unknown_play", f"table {key[0]} has no such play in round {key[1]}")
+            raise Refused(
+                "unknown_play", N_("table {table} has no such play in round {round}", table=key[0], round=key[1])
+            )
         now = self._rulings.look(lambda rulings: rulings.now())
         dealer = event.winds(laid.deal)[1] if laid else SEATS[0]
         return draft_of(form, laid, PaymentRules(event.profile, dealer), now)
@@ -220,7 +225,7 @@ class RulingsPage:
             lambda rulings: plan.plays_to_come(event, rulings.room.results, draft.decision)
         )
         return render_page(
-            request, "ruling_effects.html", "ruling_effects", visitor_of(request), error=error, values=values
+            request, "ruling_effects.html", N_("Whom this moves"), visitor_of(request), error=error, values=values
         )
 
     def _form(self, request: Request, form: Mapping[str, str], error: Exception | None = None) -> Response:
@@ -268,11 +273,13 @@ class RulingsPage:
             "awards": event.profile.awards,
             "fines": event.profile.false_hu.fines.value,
         } | _riichi(event.profile)
-        return render_page(request, "ruling_new.html", "ruling_new", visitor_of(request), error=error, values=values)
+        return render_page(
+            request, "ruling_new.html", N_("New ruling"), visitor_of(request), error=error, values=values
+        )
 
     def _telling(self, request: Request) -> RulingWriter:
         event = self._rulings.event
-        return RulingWriter(catalogue_for(request), event.players, event.profile.awards)
+        return RulingWriter(translator_for(request), event.players, event.profile.awards)
 
 
 def _riichi(rules: Rules) -> dict[str, object]:
@@ -358,7 +365,7 @@ class WhatIfPage:
             "own": event.profile.id,
             "players": event.players,
         }
-        return render_page(request, "what_if.html", "what_if", visitor_of(request), error=error, values=values)
+        return render_page(request, "what_if.html", N_("What if"), visitor_of(request), error=error, values=values)
 
     def _counted(self, wishes: Mapping[str, str]) -> WhatIf:
         event = self._rulings.event
@@ -370,7 +377,7 @@ class WhatIfPage:
         asked = {name: wishes[name] for name in CHOICES if wishes.get(name)}
         if any(value not in CHOICES[name] for name, value in asked.items()):
             wrong = ", ".join(name for name, value in asked.items() if value not in CHOICES[name])
-            raise Refused("setting_unknown", f"there is no such setting: {wrong}")
+            raise Refused("setting_unknown", N_("there is no such setting: {wrong}", wrong=wrong))
         wished = (base.id, tuple(asked.items()))
         with self._turn:
             moment, room = self._rulings.look(lambda rulings: (rulings.room.snapshot(), rulings.room.fork()))

@@ -20,6 +20,7 @@ from broker.errors import ScorerError, StoreError
 from broker.event import PLAYERS, Event
 from broker.event.players import EXTRA_COLUMNS, PARTS, ListedPlayer, current_players, players_csv, read_players
 from broker.event.setup import SESSION_FIELDS, rows_to_fill, session_rows, sessions_of
+from broker.i18n import N_, Message
 from broker.people import Account, PeopleError
 from broker.protocol import (
     LONGEST_REASON,
@@ -58,6 +59,7 @@ from broker.web import (
     typed_fields,
     visitor_of,
 )
+from broker.web.labels import PLAN_FIELD
 from broker.web.rulings.audited import AuditedRulings
 
 SHOWN: Final = 100
@@ -66,16 +68,16 @@ SHOWN: Final = 100
 WHO: Final = "set_up"
 WRONG: Final = (DeskError, PeopleError, RuleError, ScorerError, StoreError, Refused)
 NO_SESSION: Final = dict.fromkeys(SESSION_FIELDS, "")
-WORDS: Final = {"name": "setup_session"}
+WORDS: Final = {"name": N_("Session")}
 """What a field of a session is called, where a player's of that name is called otherwise."""
 
 PLAYER_FIELDS: Final = ("name", *EXTRA_COLUMNS, *PARTS)
 
 
 class PlanChange(NamedTuple):
-    """One thing that is told otherwise. `field`: its word in the catalogue."""
+    """One thing that is told otherwise. `field`: what it is called."""
 
-    field: str
+    field: Message
     before: str
     after: str
     of: str = ""
@@ -139,7 +141,7 @@ class CorrectionsPage:
         looked = {"changes": changes, "tables": sorted(tables_concerned(before, about)), "mark": mark, "draft": draft}
         kept = {name: value for name, value in form.items() if name not in {"form", "action", "looked_at"}}
         values = {"looked": looked, "kept": kept}
-        return render_page(request, "plan_look.html", "plan_look", visitor_of(request), values=values)
+        return render_page(request, "plan_look.html", N_("Look at the correction"), visitor_of(request), values=values)
 
     # ---- a form, read -----------------------------------------------------------------------
 
@@ -168,12 +170,15 @@ class CorrectionsPage:
         said["country"] = said["country"].upper()
         one = PlayerCorrected(player=form.get("player", ""), **said)
         if one.country and not (one.country.isascii() and one.country.isalpha() and len(one.country) in {2, 3}):
-            raise RuleError("country_wrong", f"{one.country!r} is no country: two or three letters")
+            raise RuleError("country_wrong", N_("{text} is no country: two or three letters", text=repr(one.country)))
         for other in self._listed(self._rulings.event):
             of = dict(zip(EXTRA_COLUMNS, other.further, strict=True))
             for what in ("national", "ema"):
                 if other.player.id != one.player and said[what] and said[what] == of[what]:
-                    raise RuleError("player_listed_twice", f"{what} {said[what]} is {other.player.name}'s already")
+                    raise RuleError(
+                        "player_listed_twice",
+                        N_("{what} {number} is {name}'s already", what=what, number=said[what], name=other.player.name),
+                    )
         return one
 
     # ---- what is shown ----------------------------------------------------------------------
@@ -191,18 +196,19 @@ class CorrectionsPage:
             return None
 
     def _changes(self, before: Event, after: Event) -> list[PlanChange]:
-        changes = [PlanChange("setup_title", before.plan.title, after.plan.title)]
+        changes = [PlanChange(N_("Title, as people read it"), before.plan.title, after.plan.title)]
         had = {one.player.id: one for one in self._listed(before)}
         for one in self._listed(after):
             was = had[one.player.id]
             if was != one:
                 pairs = zip(PLAYER_FIELDS, _cells(was), _cells(one), strict=True)
-                changes += [PlanChange(f"plan_{field}", *cells) for field, *cells in pairs]
+                changes += [PlanChange(PLAN_FIELD[field], *cells) for field, *cells in pairs]
         rows = zip_longest(session_rows(before.plan.sessions), session_rows(after.plan.sessions), fillvalue=NO_SESSION)
         for row, now in rows:
             whose = row["name"] or now["name"]
             changes += [
-                PlanChange(WORDS.get(field, f"plan_{field}"), row[field], now[field], whose) for field in SESSION_FIELDS
+                PlanChange(WORDS.get(field, PLAN_FIELD[field]), row[field], now[field], whose)
+                for field in SESSION_FIELDS
             ]
         return [change for change in changes if change.before != change.after]
 
@@ -243,8 +249,10 @@ class CorrectionsPage:
             "rounds": max((play.round for play in event.plan.plays), default=0),
             "lines": lines[:SHOWN],
         }
-        done = "plan_published" if "done" in wishes and not error else ""
-        return render_page(request, "plan.html", "setup", visitor_of(request), error=error, done=done, values=values)
+        done = N_("The correction is published.") if "done" in wishes and not error else ""
+        return render_page(
+            request, "plan.html", N_("Set-up"), visitor_of(request), error=error, done=done, values=values
+        )
 
 
 def _after(rulings: RulingService, draft: RulingDraft) -> Event:

@@ -20,6 +20,7 @@ from broker.event.players import read_saved_players
 from broker.event.readiness import player_list_notes, start_notes, start_problems
 from broker.event.setup import rows_to_fill, typed_session_rows
 from broker.export.carrier_sheets import carrier_layouts, carrier_sheets_pdf
+from broker.i18n import N_
 from broker.people import PeopleError
 from broker.rules import DEFAULT_MCR, RuleError, shipped_profiles
 from broker.store import has_started
@@ -30,11 +31,11 @@ from broker.web import (
     Form,
     FormMalformed,
     MenuEntry,
-    catalogue_for,
     client_address,
     read_form,
     redirect,
     render_page,
+    translator_for,
     typed_fields,
     visitor_of,
 )
@@ -65,7 +66,7 @@ def setup_pages(folder: Path, *, first: bool = False, rulings: AuditedRulings | 
         page = SetupPage(access, folder)
         return CorrectionsPage(access, folder, rulings, page.files()).routes() if rulings else page.routes(first=first)
 
-    return FeaturePages(routes, (MenuEntry("/setup", "setup", WHO),))
+    return FeaturePages(routes, (MenuEntry("/setup", N_("Set-up"), WHO),))
 
 
 class SetupPage:
@@ -138,7 +139,7 @@ class SetupPage:
             with self._turn:
                 if not (layouts := carrier_layouts(self._folder)):
                     raise RuleError("no_deal", "there are no deals to print")
-                content = carrier_sheets_pdf(layouts, catalogue_for(request).language)
+                content = carrier_sheets_pdf(layouts, translator_for(request).language)
         except (RuleError, ScorerError) as error:
             return self._page(request, {}, error)
         except ExceptionGroup as several:
@@ -253,7 +254,9 @@ class SetupPage:
         values = {**self._values(form), "found": [], "checked_players": (), "checked_movement": None, "measures": ""}
         values |= {"ahead": {}, "asked": 0, "checked_notes": ()}
         values |= more or {}
-        return render_page(request, "setup.html", "setup", visitor_of(request), error=error, done=done, values=values)
+        return render_page(
+            request, "setup.html", N_("Set-up"), visitor_of(request), error=error, done=done, values=values
+        )
 
     def _values(self, form: Form) -> Values:
         try:
@@ -289,7 +292,7 @@ class SetupPage:
 def _rounds(form: Form) -> int:
     rounds, most = form.get("rounds", ""), setup.MOST_ROUNDS
     if not (rounds.isascii() and rounds.isdigit() and len(rounds) <= 3 and 1 <= int(rounds) <= most):  # noqa: PLR2004 - digits
-        raise RuleError("malformed", f"rounds are 1 to {most}")
+        raise RuleError("malformed", N_("rounds are 1 to {most}", most=most))
     return int(rounds)
 
 

@@ -33,7 +33,7 @@ from broker.scorer.carriers import (
 )
 from broker.scorer.snapshot import Snapshot
 from broker.scorer.view import DashboardView, TableView, ViewFeed
-from broker.web import Catalogue, LivePage, LivePages, Pagination, TablesUnreadable, Visitor, tables_of
+from broker.web import HtmlTranslator, LivePage, LivePages, Pagination, TablesUnreadable, Visitor, tables_of
 
 STAGES: Final[Mapping[PublicState, Stage]] = {
     "restoring": "laid_out",
@@ -209,7 +209,7 @@ class CarriersPage:
         """Return the routes."""
         return live.routes("/carriers", self.show, WHO)
 
-    def show(self, request: Request, _visitor: Visitor, words: Catalogue) -> LivePage:
+    def show(self, request: Request, _visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show the ways that are to be gone now, those to come, and when the round and the session end.
 
         `?tables=1-40` keeps to what goes to those tables or comes from them; `?kind=all` shows where all carriers are.
@@ -239,7 +239,7 @@ class CarriersPage:
             "searched": bool(only) or len(told.carriers) > FEW,
             "minutes": _minutes,
         }
-        return LivePage("carriers.html", words.say("carriers"), values, (told, written, every, leaf))
+        return LivePage("carriers.html", _("Carriers"), values, (told, written, every, leaf))
 
 
 def _part(told: Carrying, only: Collection[int]) -> Carrying:

@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from broker.errors import ScorerError
 from broker.event import Origin
+from broker.i18n import N_
 from broker.people import Account, Authentication, PeopleError
 from broker.scorer.standings import no_origin, standings_csv
 from broker.scorer.view import AlertView, DashboardView, TableView, ViewFeed
@@ -24,17 +25,15 @@ from broker.scorer.view import view_json as written
 from broker.web import (
     CARDS_A_PAGE,
     EVENT_STREAM,
-    LANGUAGES,
     Access,
     AlertGone,
     AttendedThread,
-    Catalogue,
     DeskError,
     EncodeView,
     EventStreams,
     Form,
     FormMalformed,
-    Language,
+    HtmlTranslator,
     NoCall,
     Pagination,
     PublicViews,
@@ -44,8 +43,6 @@ from broker.web import (
     Visitor,
     alert_value,
     calling_tables,
-    catalogue_for,
-    catalogues,
     client_address,
     environment,
     read_form,
@@ -53,6 +50,8 @@ from broker.web import (
     render_page,
     split_alerts,
     sse_event,
+    translator_for,
+    translators,
     visitor_of,
 )
 
@@ -111,7 +110,7 @@ class DashboardRenderer:
     def whole(
         self,
         view: DashboardView,
-        words: Catalogue,
+        _: HtmlTranslator,
         now: int,
         visitor: Visitor = ANYBODY,
         wanted: CardsWanted = FIRST_CARDS,
@@ -123,13 +122,12 @@ class DashboardRenderer:
             environment()
             .get_template("page.html")
             .render(
-                room=self.room(view, words, visitor, wanted),
+                room=self.room(view, _, visitor, wanted),
                 view=view,
-                words=words,
-                say=words.say,
-                names=[(language, catalogues()[language]) for language in LANGUAGES],
+                _=_,
+                translators=translators(),
                 now=now,
-                stream=f"/events?show=page&{here}lang={words.language}",
+                stream=f"/events?show=page&{here}lang={_.language}",
                 here=f"?{here}",
                 visitor=visitor,
                 sheets=self._sheets,
@@ -142,13 +140,13 @@ class DashboardRenderer:
         )
 
     def room(
-        self, view: DashboardView, words: Catalogue, visitor: Visitor = ANYBODY, wanted: CardsWanted = FIRST_CARDS
+        self, view: DashboardView, _: HtmlTranslator, visitor: Visitor = ANYBODY, wanted: CardsWanted = FIRST_CARDS
     ) -> Markup:
         """Return the part that changes: everything but the head and the banners of the connection."""
-        return self.rendering(view, words, visitor, wanted).whole
+        return self.rendering(view, _, visitor, wanted).whole
 
     def rendering(
-        self, view: DashboardView, words: Catalogue, visitor: Visitor = ANYBODY, wanted: CardsWanted = FIRST_CARDS
+        self, view: DashboardView, _: HtmlTranslator, visitor: Visitor = ANYBODY, wanted: CardsWanted = FIRST_CARDS
     ) -> Rendering:
         """Render the part that changes, in parts."""
         if self._rooms[0] is not view:
@@ -157,12 +155,11 @@ class DashboardRenderer:
         cards = CardsPage.of(view, wanted)
         # What is rendered for one reader is shown to others: it may depend on rights alone, never on who it is.
         rights = visitor.may("see_room"), visitor.may("give_orders"), visitor.rules
-        audience = (words.language, rights, cards.leaf.number)
+        audience = (_.language, rights, cards.leaf.number)
         if audience not in rendered:
             values = {
                 "view": view,
                 "cards": cards,
-                "say": words.say,
                 "calling": calling_tables(view.tables),
                 "alerts": split_alerts(view.alerts),
                 "arbiter": rights[0],
@@ -170,7 +167,7 @@ class DashboardRenderer:
                 "rules": rights[2],
                 "attends": self._attends and rights[1],
                 "numbers": self._numbers,
-                "words": words,
+                "_": _,
                 "sheets": self._sheets,
                 "origin_of": self.origin_of,
             }
@@ -204,7 +201,7 @@ class DashboardPage:
         """The page, with the newest view already in it."""
         html = self._pages.whole(
             self._feed.current,
-            catalogue_for(request),
+            translator_for(request),
             time.time_ns() // 1_000_000,
             visitor_of(request),
             _cards_wanted(request),
@@ -226,12 +223,12 @@ class DashboardPage:
 
     def _page_by_page(self, request: Request) -> EncodeView:
         """Tell one reader of the page what has changed in it since it was told last."""
-        words, visitor, wanted = catalogue_for(request), visitor_of(request), _cards_wanted(request)
+        _, visitor, wanted = translator_for(request), visitor_of(request), _cards_wanted(request)
         last: Rendering | None = None
 
         def as_page(view: DashboardView) -> bytes | None:
             nonlocal last
-            now, before = self._pages.rendering(view, words, visitor, wanted), last
+            now, before = self._pages.rendering(view, _, visitor, wanted), last
             last = now
             text = now.after(before)
             return None if text is None else sse_event("page", view.version, text)
@@ -266,7 +263,7 @@ def _cards_wanted(request: Request) -> CardsWanted:
     return CardsWanted(request.query_params.get("page", ""), request.query_params.get("table", ""))
 
 
-Audience = tuple[Language, tuple[bool, bool, bool], int]
+Audience = tuple[str, tuple[bool, bool, bool], int]
 """Language, rights and page of cards of those who see the same."""
 
 
@@ -322,7 +319,7 @@ class CallsPage:
             form = await read_form(request, visitor_of(request))
             await run_in_threadpool(self._do, request, form)
         except (PeopleError, DeskError, ScorerError) as error:
-            return render_page(request, "refused.html", "refused", visitor_of(request), error=error)
+            return render_page(request, "refused.html", N_("Not possible"), visitor_of(request), error=error)
         path, asked = _back(form.get("to", ""))
         return redirect(request, path, **asked)
 

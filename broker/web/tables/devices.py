@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.errors import ScorerError
+from broker.i18n import N_
 from broker.people import Authentication, PeopleError
 from broker.scorer.devices import ID_SHOWN, Devices
 from broker.scorer.view import ViewFeed
@@ -63,7 +64,7 @@ class DevicesPage:
             await run_in_threadpool(self._do, request, form)
         except (PeopleError, DeskError, ScorerError) as error:
             return await run_in_threadpool(self._page, request, error)
-        return await run_in_threadpool(self._page, request, None, "devices_done")
+        return await run_in_threadpool(self._page, request, None, N_("Handed over. Both devices show it at once."))
 
     def _do(self, request: Request, form: Form) -> None:
         """Note it first and commit the note last: where it is refused there is no note of it."""
@@ -84,5 +85,11 @@ class DevicesPage:
         rows = [(table, serves, serves[:ID_SHOWN], to, to[:ID_SHOWN]) for table, (serves, to) in waiting.items()]
         values = {"waiting": rows, "longest": LONGEST_REASON}
         return render_page(
-            request, "devices.html", "devices", visitor_of(request), error=error, done=done, values=values
+            request,
+            "devices.html",
+            N_("Two devices at a table"),
+            visitor_of(request),
+            error=error,
+            done=done,
+            values=values,
         )

@@ -14,8 +14,8 @@ from broker.scorer.publisher import WireLog
 from broker.scorer.snapshot import Snapshot
 from broker.scorer.view import DashboardView, TableView, ViewFeed
 from broker.web import (
-    Catalogue,
     DealLine,
+    HtmlTranslator,
     LivePage,
     LivePages,
     Pagination,
@@ -54,7 +54,7 @@ class GridPage:
         """Return the routes."""
         return live.routes("/grid", self.show, "see_room")
 
-    def show(self, request: Request, visitor: Visitor, words: Catalogue) -> LivePage:
+    def show(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show where each play stands, how much of its time is left, who calls since when, and what is the matter.
 
         Nothing in it goes on with every second: the browser counts, and a table that is over its time is one more that
@@ -78,7 +78,7 @@ class GridPage:
             "outstanding": (outstanding := self._outstanding(visitor, view))[:DEALS],
             "outstanding_more": len(outstanding) - DEALS,
         }
-        return LivePage("grid.html", words.say("grid"), values)
+        return LivePage("grid.html", _("Grid"), values)
 
     def _all(self, moment: Snapshot, tables: Sequence[TableView]) -> tuple[GridRow, ...]:
         """Return the rows of all tables, made once for all readers of a moment."""
@@ -111,11 +111,11 @@ class WirePage:
         """Return the routes."""
         return live.routes("/wire", self.show, "see_room")
 
-    def show(self, request: Request, _visitor: Visitor, words: Catalogue) -> LivePage:
+    def show(self, request: Request, _visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show the newest messages that the filter lets through."""
         asked = {name: request.query_params.get(name, "")[:64] for name in ("kind", "table", "text")}
         table = int(asked["table"]) if asked["table"].isascii() and asked["table"].isdigit() else None
         found = self._wire.newest(kind=asked["kind"], table=table, text=asked["text"])
         shown = [one for one, _ in zip(found, range(MESSAGES_A_PAGE), strict=False)]
         values = {"messages": shown, "asked": asked, "kinds": [topic.name for topic in TOPICS], "most": MESSAGES_A_PAGE}
-        return LivePage("wire.html", words.say("wire"), values)
+        return LivePage("wire.html", _("Feed"), values)

@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from broker.i18n import N_
 from broker.people import (
     Account,
     Authentication,
@@ -300,7 +301,10 @@ FORM_ID: Final = re.compile(r"[0-9a-f]{32}")
 LONGEST_TABLES: Final = 2000
 """Characters: more than anybody writes of a thousand tables."""
 
-DONE_MESSAGES: Final = {"given": "order_given", "again": "order_not_again"}
+DONE_MESSAGES: Final = {
+    "given": N_("Given. It is shown as done once the table says so."),
+    "again": N_("That order was given already. It was not given a second time."),
+}
 """What the address says of the order that was sent last, and how the page says it."""
 
 
@@ -378,7 +382,7 @@ class OrdersPage:
             "as_ranges": as_ranges,
         }
         visitor = visitor_of(request)
-        return render_page(request, "orders.html", "orders", visitor, error=error, done=done or "", values=values)
+        return render_page(request, "orders.html", N_("Orders"), visitor, error=error, done=done or "", values=values)
 
 
 def _ticked_tables(form: Form) -> list[int]:

@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from broker.errors import BrokerError
+from broker.i18n import N_
 from broker.mqtt.access import Credentials
 from broker.people import Authentication, PeopleError
 from broker.protocol.pairing import (
@@ -119,7 +120,7 @@ def pairing_pages(
     def routes(access: Access, feed: ViewFeed) -> Sequence[Route]:
         return PairingPage(access, feed, auth, broker, pairings, names, clock).routes()
 
-    return FeaturePages(routes, (MenuEntry("/pairing", "pairing", WHO),))
+    return FeaturePages(routes, (MenuEntry("/pairing", N_("Pair tables"), WHO),))
 
 
 class PairingPage:
@@ -240,7 +241,7 @@ class PairingPage:
             "plain": not self._pairings.fingerprint,
             **self._of_pin(),
         }
-        return render_page(request, "pairing.html", "pairing", visitor_of(request), error=error, values=values)
+        return render_page(request, "pairing.html", N_("Pair tables"), visitor_of(request), error=error, values=values)
 
     def _of_pin(self) -> dict[str, object]:
         """Return what the page says of the arbiters' PIN. A file that cannot be used is as none: it is set again."""

@@ -21,6 +21,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
+from broker.i18n import Translator
+
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 
 from firmware.button_addresses import open_buttons
@@ -31,7 +33,7 @@ from kiosk.config import KioskSettings, ScreenSettings
 from kiosk.journal import TableJournal
 from kiosk.loop import LoopRound
 from kiosk.program import TableProgram
-from kiosk.screens import ScreenWindow, Translations
+from kiosk.screens import ScreenWindow
 from kiosk.table import ButtonPressed, Phase
 from tests.benchmarks.hands.bare import LAID_OUT, Bare
 from tests.benchmarks.hands.pins import percentile
@@ -85,7 +87,7 @@ class Bench:
             played(journal, Phase.PLAYING)
             program = TableProgram(KioskSettings(self._folder / "table.toml"), journal)
             opened.callback(unconnected, program)
-            window = opened.enter_context(ScreenWindow(ScreenSettings(driver="dummy"), Translations("en")))
+            window = opened.enter_context(ScreenWindow(ScreenSettings(driver="dummy"), Translator("en")))
             buttons = open_buttons(self._address, self._told(program))
             opened.enter_context(buttons.buttons)
             self.fingers = buttons.fingers

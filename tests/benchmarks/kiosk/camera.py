@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
+from broker.i18n import Translator
+
 os.environ["SDL_VIDEODRIVER"] = "dummy"
 
 import cv2
@@ -24,7 +26,7 @@ from kiosk.camera.loop import TrayWatcher
 from kiosk.camera.observations import TableObservation
 from kiosk.config import ScreenSettings
 from kiosk.restoring import Restoring, with_observation
-from kiosk.screens import ScreenWindow, StatusLine, Translations, screen_view, with_restoring
+from kiosk.screens import ScreenWindow, StatusLine, screen_view, with_restoring
 from kiosk.table import Phase, TrayChecked
 from tests.kiosk.tables import TABLE, sitting_in
 from vision.cameras.addresses import open_camera
@@ -124,7 +126,7 @@ def used(frames: Iterator[Picture], window: ScreenWindow) -> Used:
 
 def main() -> None:
     """Watch both."""
-    with ScreenWindow(ScreenSettings(driver="dummy"), Translations("en")) as window:
+    with ScreenWindow(ScreenSettings(driver="dummy"), Translator("en")) as window:
         for name, frames in (("tray", trays()), ("heap of 60", heaps()), ("heap of 60, sorted", heaps(2 * A_SECOND))):
             read_picture(next(frames))  # networks and fonts are loaded
             took = used(frames, window)

@@ -9,6 +9,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
+from broker.i18n import Translator
+
 os.environ["SDL_VIDEODRIVER"] = "dummy"
 
 import pygame
@@ -16,7 +18,7 @@ import pygame
 from kiosk.camera.thread import CameraThread
 from kiosk.config import ScreenSettings
 from kiosk.loop import LoopRound
-from kiosk.screens import ScreenView, ScreenWindow, Translations
+from kiosk.screens import ScreenView, ScreenWindow
 from kiosk.table import Phase
 from tests.benchmarks.hands.pins import percentile
 from tests.kiosk.standing import standing
@@ -49,7 +51,7 @@ def main() -> None:
     """Touch digits, which only fill a form in, and the call, which goes to the disk first."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as opened:
         table = opened.enter_context(standing(Path(folder)))
-        window = opened.enter_context(Seen(ScreenSettings(driver="dummy"), Translations("en")))
+        window = opened.enter_context(Seen(ScreenSettings(driver="dummy"), Translator("en")))
         eyes = CameraThread(lambda: open_camera("sim://tray"), table.program.seen, table.time)
         table.come_to(Phase.DECLARED)
         stop = threading.Event()

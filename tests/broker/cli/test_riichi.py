@@ -203,7 +203,7 @@ def test_the_sum_of_fu_is_told_before_and_after_rounding_in_french_too() -> None
     exit_code, text = told("hand", "333m234567p1388s", "2s", "--riichi", "--language", "fr")
     assert exit_code == 0
     assert "            36 fu, arrondis à 40\n" in text
-    assert text.endswith("1 han 40 fu: le joueur qui a écarté paie 1300, le gagnant reçoit 1300\n")
+    assert text.endswith("1 han 40 fu: le joueur qui a défaussé paie 1300, le gagnant reçoit 1300\n")
 
 
 def test_a_hand_is_told_in_chinese_with_each_fu_under_the_other() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from broker.export.archive import BY_NAME, ExportSource, archive
-from broker.export.pdf import print_texts
+from broker.i18n import Translator
 from broker.protocol import Deadline
 from broker.rules import RuleError
 from tests.broker.export.test_printed_results import text_of
@@ -22,13 +22,11 @@ def test_nothing_that_is_written_is_final_before_the_correction_period_is_over(o
     found = []
     for now in (AT, AT + 1):
         at = datetime.fromtimestamp(now / 1000, UTC)
-        source = ExportSource(over, stored, print_texts("en"), at)
+        source = ExportSource(over, stored, Translator("en"), at)
         pages = [text_of(BY_NAME[f"{name}.pdf"].content(source))[0] for name in ("standings", "travellers")]
         made = json.loads(BY_NAME["event.json"].content(source))
         archived = zipfile.ZipFile(BytesIO(archive(source))).namelist()
         found.append((["Final" in page for page in pages], made["final"], "cup/ema.csv" in archived))
     assert found == [([False, False], False, False), ([True, True], True, True)]
     with pytest.raises(RuleError, match="corrections"):
-        BY_NAME["ema.csv"].content(
-            ExportSource(over, stored, print_texts("en"), datetime.fromtimestamp(AT / 1000, UTC))
-        )
+        BY_NAME["ema.csv"].content(ExportSource(over, stored, Translator("en"), datetime.fromtimestamp(AT / 1000, UTC)))

@@ -13,15 +13,16 @@ from broker.cli.main import homologue
 from broker.event import PLAYERS, open_event
 from broker.event.players import ListedPlayer, players_csv
 from broker.export import results
-from broker.export.pdf import LANGUAGES, Language, print_texts
 from broker.export.pmn import event
 from broker.export.printed_results import standings_pdf, travellers_pdf
+from broker.i18n import Translator, languages
 from broker.protocol import Substitute
 from broker.scorer import snapshot, standings
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import StoredEvent, open_stored_event
 from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
+from broker.terms import SEAT_NAMES
 from tests.broker.export.test_results import table
 from tests.broker.rulings.ruled import ruling
 from tests.broker.scorer.folders import event_folder
@@ -86,11 +87,11 @@ def test_a_record_names_who_sat_there_and_for_whom(stored: StoredEvent) -> None:
     ],
 )
 def test_printed_travellers_mark_the_player_and_say_below_who_sat_there(
-    stored: StoredEvent, language: Language, said: str
+    stored: StoredEvent, language: str, said: str
 ) -> None:
-    text, name = text_of(travellers_pdf(stored, print_texts(language), NOON)), print_texts(language).say
+    text, name = text_of(travellers_pdf(stored, Translator(language), NOON)), Translator(language)
     lines = [
-        said.format(table=play.table, seat=name(seat))
+        said.format(table=play.table, seat=name(SEAT_NAMES[seat]))
         for play in plan().plays
         for seat, player in play.players.items()
         if player == GONE and play.round >= SINCE
@@ -101,13 +102,13 @@ def test_printed_travellers_mark_the_player_and_say_below_who_sat_there(
     assert (text.count("*Player 7 (FR)"), text.count("Player 7 (FR)")) == (2, 4)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_printed_standings_have_a_column_for_country_and_club_where_anybody_s_is_known(
-    stored: StoredEvent, language: Language
+    stored: StoredEvent, language: str
 ) -> None:
-    said = print_texts(language)
-    text = text_of(standings_pdf(stored, said, NOON))
-    assert [word for word in ("FR", "Paris MC", said.say("country"), said.say("club")) if word not in text] == []
+    _ = Translator(language)
+    text = text_of(standings_pdf(stored, _, NOON))
+    assert [word for word in ("FR", "Paris MC", _("Country"), _("Club")) if word not in text] == []
 
 
 def test_the_standings_file_has_country_and_club_last(stored: StoredEvent) -> None:
@@ -129,8 +130,8 @@ def test_a_blank_sheet_has_the_name_of_who_signs_it_and_below_for_whom(folder: P
 
 def test_without_a_list_and_a_ruling_nothing_is_added(tmp_path: Path) -> None:
     stored = open_stored_event(event_folder(tmp_path / "cup"))
-    text = text_of(travellers_pdf(stored, print_texts("en"), NOON)) + text_of(
-        standings_pdf(stored, print_texts("en"), NOON)
+    text = text_of(travellers_pdf(stored, Translator("en"), NOON)) + text_of(
+        standings_pdf(stored, Translator("en"), NOON)
     )
     assert ("*" in text, " for Player" in text, "Club" in text) == (False, False, False)
     rows = table(results.results_csv(results.event_result_rows(stored)))

@@ -13,7 +13,7 @@ from jinja2 import Environment
 from msgspec.structs import replace
 
 from broker.scorer.view import DashboardView, ViewFeed
-from broker.web import HEARTBEAT, EventStreams, Renderer, Rendering, StreamPace, catalogues, sse_event
+from broker.web import HEARTBEAT, EventStreams, Renderer, Rendering, StreamPace, sse_event, translators
 from broker.web.tables.dashboard import DashboardRenderer
 from tests import event_loop
 from tests.broker.web import sample
@@ -199,7 +199,7 @@ def test_a_part_without_a_key_is_a_fault_of_ours() -> None:
 
 
 def test_of_a_result_a_reader_is_sent_the_lines_that_it_changes() -> None:
-    pages, words, view = DashboardRenderer(), catalogues()["en"], sample.view()
+    pages, words, view = DashboardRenderer(), translators()["en"], sample.view()
     before = pages.rendering(view, words)
     later = sample.newer(view, plays=(replace(view.plays[0], table=4, deal=9), *view.plays))
     sent = pages.rendering(later, words).after(before) or ""

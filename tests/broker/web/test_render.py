@@ -8,13 +8,14 @@ from msgspec.structs import fields, replace
 
 from broker.protocol import PublicState
 from broker.scorer.view import DashboardView, TableView
-from broker.web import SHOWN_PLAYS, SIGNS, card_state, catalogues, signed_number, time_tag
+from broker.web import SHOWN_PLAYS, SIGNS, card_state, signed_number, time_tag, translators
+from broker.web.labels import STATE
 from broker.web.tables.dashboard import DashboardRenderer
 from tests.broker.web import sample
 
 
 def page(view: DashboardView) -> str:
-    return DashboardRenderer().whole(view, catalogues()["en"], now=sample.NOON)
+    return DashboardRenderer().whole(view, translators()["en"], now=sample.NOON)
 
 
 def test_the_still_page_names_every_player_in_the_standings() -> None:
@@ -49,13 +50,13 @@ def test_a_time_is_told_in_utc_for_the_browser_to_put_into_its_zone() -> None:
 @pytest.mark.parametrize("state", get_args(PublicState))
 @pytest.mark.parametrize("language", ["en", "fr", "zh"])
 def test_each_state_is_shown_by_its_word_its_shape_and_its_tone(state: PublicState, language: str) -> None:
-    words = next(catalogue for key, catalogue in catalogues().items() if key == language)
+    words = next(catalogue for key, catalogue in translators().items() if key == language)
     view = replace(sample.view(), tables=(replace(sample.table(1), state=state),))
     html = DashboardRenderer().whole(view, words, now=sample.NOON)
     sign = SIGNS[state]
     assert [
         part
-        for part in (str(words.say(f"state_{state}")), f'data-shape="{sign.shape}"', f"tone-{sign.tone}")
+        for part in (str(words(STATE[state])), f'data-shape="{sign.shape}"', f"tone-{sign.tone}")
         if part not in html
     ] == []
 
@@ -80,7 +81,7 @@ def test_what_is_wrong_with_a_device_is_told_in_the_reader_s_language() -> None:
     view = sample.view()
     unwell = replace(view.tables[0], health={"camera": "camera_unplugged"})
     html = DashboardRenderer().whole(
-        replace(view, tables=(unwell, *view.tables[1:])), catalogues()["fr"], now=sample.NOON
+        replace(view, tables=(unwell, *view.tables[1:])), translators()["fr"], now=sample.NOON
     )
     assert "<span>Caméra\N{NO-BREAK SPACE}: débranchée <code>camera_unplugged</code></span>" in html
 
@@ -96,18 +97,28 @@ def test_the_read_model_has_no_place_for_a_press() -> None:
 
 def test_a_playing_table_shows_nothing_of_any_hu() -> None:
     view = replace(sample.empty(), tables=(sample.table(1, "p01", "p02", "p03", "p04"),))
-    html = str(DashboardRenderer().room(view, catalogues()["en"])).lower()
+    html = str(DashboardRenderer().room(view, translators()["en"])).lower()
     assert [word for word in ("hu declared", "declared", "press", "claim") if word in html] == []
 
 
 def test_an_empty_room_says_what_will_appear() -> None:
     html = page(replace(sample.empty(), tables=()))
-    keys = ("no_plays", "no_standings", "no_tables", "all_quiet")
-    assert [key for key in keys if str(catalogues()["en"].say(key)) not in html] == []
+    texts = (
+        "No play yet. Each result appears here as soon as all four players have accepted it.",
+        "No standings yet. They begin with the first play that can be compared.",
+        "No tables are known yet.",
+        "No calls, no alerts.",
+    )
+    assert [text for text in texts if text not in html] == []
 
 
 def test_a_scorer_without_its_broker_is_told() -> None:
-    banner = str(catalogues()["en"].say("banner_unplugged"))
+    banner = str(
+        translators()["en"](
+            "The scorer has no connection with the broker. What the tables send waits at "
+            "the tables and will arrive later."
+        )
+    )
     lost = replace(sample.view(), connected=False)
     assert (banner in page(sample.view()), banner in page(lost)) == (False, True)
 
@@ -124,11 +135,11 @@ def test_only_the_newest_plays_are_on_the_page_and_the_rest_is_told() -> None:
 
 
 def test_the_room_is_rendered_once_for_all_readers_of_a_view() -> None:
-    pages, view, words = DashboardRenderer(), sample.view(), catalogues()["en"]
+    pages, view, words = DashboardRenderer(), sample.view(), translators()["en"]
     assert pages.room(view, words) is pages.room(view, words)
 
 
 def test_the_room_is_rendered_anew_for_a_newer_view() -> None:
-    pages, view, words = DashboardRenderer(), sample.view(), catalogues()["en"]
+    pages, view, words = DashboardRenderer(), sample.view(), translators()["en"]
     before = pages.room(view, words)
     assert pages.room(sample.newer(view, title="Later"), words) != before

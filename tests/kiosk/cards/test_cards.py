@@ -9,9 +9,9 @@ import pypdfium2.raw
 import pytest
 from click.testing import CliRunner
 
+from broker.i18n import Translator, languages
 from kiosk.cards.command import cards
 from kiosk.cards.page import CARDS, Card, card_page
-from kiosk.screens import Translations, languages
 
 EDGE = 20
 """Points that no printer reaches."""
@@ -26,12 +26,12 @@ def plain(text: str) -> str:
     ("card", "language"), [*product(CARDS, languages())], ids=lambda one: getattr(one, "name", one)
 )
 def test_a_card_is_one_page_with_all_its_sentences_beside_its_pictures(card: Card, language: str) -> None:
-    words = Translations(language)
-    document = pypdfium2.PdfDocument(card_page(card, words))
+    _ = Translator(language)
+    document = pypdfium2.PdfDocument(card_page(card, _))
     (only,) = document
     told = plain(only.get_textpage().get_text_bounded())
-    sentences = [f"card_{card.name}", *(name for name, _ in card.moments), *card.besides]
-    assert [name for name in sentences if plain(words(name)) not in told] == []
+    said = [card.title, *(text for text, _shown in card.moments), *card.besides]
+    assert [text for text in said if plain(_(text)) not in told] == []
     boxes = [(one.type, one.get_bounds()) for one in only.get_objects()]
     pictures = [box for kind, box in boxes if kind == pypdfium2.raw.FPDF_PAGEOBJ_IMAGE]
     texts = [box for kind, box in boxes if kind == pypdfium2.raw.FPDF_PAGEOBJ_TEXT]

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import pygame
 
+from broker.i18n import Translator
 from broker.protocol import Fact, LogMessage, Order, Receipt, Taken, decode, topics
 from firmware.reports import Held, Pressed, Released, Report, Scanned
 from kiosk import config
@@ -19,7 +20,7 @@ from kiosk.config import KioskSettings, ScreenSettings
 from kiosk.journal import TableJournal
 from kiosk.loop import LoopRound
 from kiosk.program import TableProgram
-from kiosk.screens import ScreenView, ScreenWindow, StatusLine, Translations, type_key
+from kiosk.screens import ScreenView, ScreenWindow, StatusLine, type_key
 from kiosk.table import Phase, Restarted, TrayChecked
 from tests.kiosk.cuts import actions as do
 from tests.kiosk.cuts.air import Air
@@ -67,7 +68,7 @@ class Running:
         settings = KioskSettings(folder / "table.toml")
         self._journal = TableJournal(folder / "table.sqlite", OURS)
         self._opened.callback(self._journal.close)
-        self._window = self._opened.enter_context(ScreenWindow(SCREEN, Translations("en"), self._time))
+        self._window = self._opened.enter_context(ScreenWindow(SCREEN, Translator("en"), self._time))
         self._program = TableProgram(settings, self._journal, self._time, lambda: "14:05", partial(self._air, room))
         self._window.show(self._program.shown())
 

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from broker.i18n import Translator
 from broker.protocol import SEATS, Result
 from kiosk.input import NoPin, WinForm
-from kiosk.screens import StatusLine, Translations, current_screen, planned_riichi_view, screen_view
+from kiosk.screens import StatusLine, current_screen, planned_riichi_view, screen_view
 from kiosk.table import ButtonPressed, Phase
 from tests.kiosk.keyed import Keyed
 from tests.kiosk.riichi_tables import AloneSitting
@@ -115,5 +116,5 @@ def test_before_the_first_tile_the_screen_says_where_the_wall_begins_and_which_t
     sitting.restore()
     seen = screen_view(TABLE, sitting.table, None, StatusLine(), None)
     seen = replace(seen, alone=planned_riichi_view(sitting.table, None))
-    texts = [said.text for said in current_screen(Translations(), seen).lines]
+    texts = [said.text for said in current_screen(Translator(), seen).lines]
     assert texts[-1] == "One wall: from West on. Dead wall: the last 14 of South."

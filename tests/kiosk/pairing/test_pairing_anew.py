@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from broker.i18n import Translator
 from broker.protocol import Served
 from broker.protocol.link import LinkChanged, LinkRefused
 from kiosk import command
@@ -14,7 +15,7 @@ from kiosk.camera.thread import CameraThread
 from kiosk.config import KioskSettings, ScreenSettings
 from kiosk.errors import PairingAsked
 from kiosk.loop import PAIR_KEY, LoopRound
-from kiosk.screens import ScreenWindow, Translations, type_key
+from kiosk.screens import ScreenWindow, type_key
 from kiosk.table import Phase
 from tests.kiosk.standing import Standing, standing
 from tests.kiosk.tables import EVENT, TABLE
@@ -28,7 +29,7 @@ def turning(folder: Path, *, pairs: bool) -> Iterator[tuple[Standing, Callable[[
     """Return a table and what turns its loop once, with a key typed before."""
     with (
         standing(folder) as table,
-        ScreenWindow(ScreenSettings(driver="dummy"), Translations("en"), table.time) as window,
+        ScreenWindow(ScreenSettings(driver="dummy"), Translator("en"), table.time) as window,
     ):
         eyes = CameraThread(lambda: open_camera("sim://tray"), table.program.seen, table.time)
         turn = LoopRound(table.program, window, eyes, lambda *_: None, threading.Event())

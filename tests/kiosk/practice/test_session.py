@@ -6,6 +6,9 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from broker.i18n import Translator
+from broker.terms import SEAT_NAMES
+
 os.environ["SDL_VIDEODRIVER"] = "dummy"
 
 import pygame
@@ -20,7 +23,7 @@ from kiosk.practice.deals import practice_plan
 from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN_NEXT, TURN_OUT, strip
 from kiosk.practice.session import PracticeWindow
 from kiosk.program import TableProgram
-from kiosk.screens import SMALLEST, TableScreen, Translations, current_screen
+from kiosk.screens import SMALLEST, TableScreen, current_screen
 from kiosk.table import Phase
 from tests.kiosk.screens.scenes import SCENES
 
@@ -78,7 +81,7 @@ class Trainer:
 
     def said(self) -> list[str]:
         """Return the lines in the middle of the table's screen."""
-        return [line.text for line in current_screen(self.windows[0]._words, self.programs[0].shown()).lines]
+        return [line.text for line in current_screen(self.windows[0]._, self.programs[0].shown()).lines]
 
     def _click(self, at: tuple[int, int]) -> None:
         """Click as a person does: who lets go at once has not pressed a button."""
@@ -97,11 +100,11 @@ class Trainer:
 
 
 def test_a_trainer_plays_a_whole_play_with_a_mouse_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    trainer, words, failed = Trainer(monkeypatch), Translations("fr"), list[BaseException]()
+    trainer, _, failed = Trainer(monkeypatch), Translator("fr"), list[BaseException]()
 
     def play() -> None:
         try:
-            _play(trainer, words)
+            _play(trainer, _)
         except BaseException as error:  # noqa: BLE001 - whatever it is, the test must fail by it
             failed.append(error)
         finally:
@@ -115,13 +118,13 @@ def test_a_trainer_plays_a_whole_play_with_a_mouse_alone(monkeypatch: pytest.Mon
     assert trainer.programs[0]._uplink.unsent == 0
 
 
-def _play(trainer: Trainer, words: Translations) -> None:
+def _play(trainer: Trainer, _: Translator) -> None:
     trainer.there.wait(PATIENCE_S)
     trainer.until(lambda: trainer.phase is Phase.RESTORING)
     trainer.strip(TURN_OUT)
-    trainer.until(lambda: words("heap_by_seat") in trainer.said())
+    trainer.until(lambda: _("Sort the tiles by seat: colour and letter") in trainer.said())
     trainer.strip(SCAN_NEXT)
-    trainer.until(lambda: words("scan_seen", count=1) in trainer.said())
+    trainer.until(lambda: _.ngettext("{count} tile scanned", "{count} tiles scanned", count=1) in trainer.said())
     trainer.strip(LAY_WRONG)
     trainer.until(lambda: trainer.programs[0].state.check is not None)
     for left in (3, 2, 1, 0):
@@ -131,24 +134,24 @@ def _play(trainer: Trainer, words: Translations) -> None:
     trainer.stop.wait(1.2)  # in the first second of a screen presses do not count
     trainer.strip("f3")
     trainer.until(lambda: trainer.phase is Phase.DECLARED)
-    _count(trainer, words)
+    _count(trainer, _)
     told = trainer.programs[0].shown().told
     assert told is not None  # the walls were read, so the tiles tell whose the last one was
-    trainer.touch(words("do_self_drawn") if told == "d" else words.seat({seat[0]: seat for seat in SEATS}[told]))
+    trainer.touch(_("Self-drawn") if told == "d" else _(SEAT_NAMES[{seat[0]: seat for seat in SEATS}[told]]))
     trainer.until(lambda: trainer.phase is Phase.ACCEPTING)
     trainer.all_press(lambda: trainer.phase is Phase.RECORDED)
 
 
-def _count(trainer: Trainer, words: Translations) -> None:
+def _count(trainer: Trainer, _: Translator) -> None:
     """Have the hand that was declared laid down, read, counted and accepted."""
     counting = trainer.programs[0]._count
-    trainer.touch(words("do_count"))
+    trainer.touch(_("Count from the backs"))
     trainer.strip(LAY)
-    trainer.touch(words("do_ask_count"))
+    trainer.touch(_.pgettext("button", "Count"))
     trainer.until(lambda: counting._counting is not None and counting._counting.accepted is not None)
     assert counting._counting is not None
     assert isinstance(counting._counting.accepted, McrValue)
-    trainer.touch(words("do_accept_value", fan=counting._counting.accepted.fan))
+    trainer.touch(_("Accept {fan}", fan=counting._counting.accepted.fan))
 
 
 def test_the_first_play_lies_in_plain_numbers_and_every_play_has_the_whole_set() -> None:
@@ -160,10 +163,10 @@ def test_the_first_play_lies_in_plain_numbers_and_every_play_has_the_whole_set()
 
 def test_what_is_above_the_strip_is_what_a_real_table_shows() -> None:
     shown = replace(SCENES["declared, value"](), problem=None)
-    with PracticeWindow(ScreenSettings(driver="dummy"), Translations(), lambda: 0) as window:
+    with PracticeWindow(ScreenSettings(driver="dummy"), Translator(), lambda: 0) as window:
         window.show(shown)
         real = pygame.Surface((800, 480), depth=32)
-        TableScreen(Translations(), (800, 480)).draw(real, shown)
+        TableScreen(Translator(), (800, 480)).draw(real, shown)
         above = pygame.image.tobytes(window._whole.subsurface((0, 0), (800, 480)), "RGB")
         assert above == pygame.image.tobytes(real, "RGB")
 
@@ -171,7 +174,7 @@ def test_what_is_above_the_strip_is_what_a_real_table_shows() -> None:
 @pytest.mark.parametrize("language", ["en", "fr", "zh"])
 def test_nothing_on_the_strip_is_cut_off(language: str) -> None:
     rows = strip(camera=True, scanner=True)
-    window = PracticeWindow(ScreenSettings(driver="dummy"), Translations(language), lambda: 0, rows)
+    window = PracticeWindow(ScreenSettings(driver="dummy"), Translator(language), lambda: 0, rows)
     with window:
         pen, targets = window._buttons._pen, [*window._targets()]
         written = [pen._fitting(one.label, SMALLEST, one.box.width - one.box.height // 4)[0] for one in targets]

@@ -9,12 +9,14 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from broker.i18n import Translator, languages
+
 os.environ["SDL_VIDEODRIVER"] = "dummy"
 
 import pygame
 from PIL import Image
 
-from kiosk.screens import TableScreen, TextPen, Translations, drawing, languages
+from kiosk.screens import TableScreen, TextPen, drawing
 from tests.kiosk.screens.riichi_scenes import ALL_SCENES as SCENES
 
 SIZES: Final = ((800, 480), (1280, 720))
@@ -33,7 +35,7 @@ def sheet(language: str, size: tuple[int, int]) -> pygame.Surface:
     down = -(-len(SCENES) // ACROSS)
     made = pygame.Surface((ACROSS * (width + 8) + 8, down * (height + CAPTION + 8) + 8))
     made.fill((90, 90, 90))
-    screen, pen = TableScreen(Translations(language), size), TextPen("en", (0, 480))
+    screen, pen = TableScreen(Translator(language), size), TextPen("en", (0, 480))
     for at, (name, scene) in enumerate(SCENES.items()):
         x, y = 8 + at % ACROSS * (width + 8), 8 + at // ACROSS * (height + CAPTION + 8)
         surface = pygame.Surface(size)
@@ -57,7 +59,7 @@ def main(folder: Path) -> None:
         for size in SIZES:
             save(sheet(language, size), folder / f"screens-{language}-{size[0]}x{size[1]}.png")
     one = pygame.Surface(SIZES[0])
-    TableScreen(Translations(), SIZES[0]).draw(one, SCENES[AT_THE_HEAD]())
+    TableScreen(Translator(), SIZES[0]).draw(one, SCENES[AT_THE_HEAD]())
     save(one, folder / "kiosk.png")
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from broker.i18n import Translator, languages
 from broker.protocol.link import LinkRefused
 from firmware.errors import BadAddress, FirmwareError, PinInUse, PinReserved
 from kiosk.camera.loop import REPORTED
@@ -20,7 +21,7 @@ from kiosk.errors import (
     ScannerSilent,
 )
 from kiosk.restoring import FOREIGN
-from kiosk.screens import Translations, fault_name, languages, part_and_fault, part_name, remedy, with_remedy
+from kiosk.screens import fault_name, part_and_fault, part_name, remedy, with_remedy
 from kiosk.status import LATE_PRESS
 from vision.errors import CameraError
 
@@ -51,37 +52,34 @@ def of_hardware() -> set[str]:
 
 @pytest.mark.parametrize("language", languages())
 def test_every_fault_of_the_hardware_has_its_word_and_says_what_to_do(language: str) -> None:
-    words = Translations(language)
-    wordless = {code for code in of_hardware() if fault_name(words, "camera", code) == code or not remedy(words, code)}
+    _ = Translator(language)
+    wordless = {code for code in of_hardware() if fault_name(_, "camera", code) == code or not remedy(_, code)}
     assert wordless == set()
 
 
 @pytest.mark.parametrize("language", languages())
 def test_every_part_has_its_name(language: str) -> None:
-    words = Translations(language)
-    assert [part for part in (*PARTS, *OTHERS) if part_name(words, part) == part] == []
+    _ = Translator(language)
+    assert [part for part in (*PARTS, *OTHERS) if part_name(_, part) == part] == []
 
 
 @pytest.mark.parametrize("language", languages())
 def test_every_scan_that_reads_no_tile_says_why(language: str) -> None:
-    words, source = (
-        Translations(language),
-        "".join(one.read_text(encoding="utf-8") for one in FIRMWARE.glob("scan_*.py")),
-    )
+    _, source = Translator(language), "".join(one.read_text(encoding="utf-8") for one in FIRMWARE.glob("scan_*.py"))
     codes = {*re.findall(r'"(scan_[a-z_]+)"', source)} - {FOREIGN}  # which has a screen of its own
     assert len(codes) >= 9
-    assert {code for code in codes if fault_name(words, "scanner", code) == code} == set()
+    assert {code for code in codes if fault_name(_, "scanner", code) == code} == set()
 
 
 def test_a_fault_is_said_of_its_part() -> None:
-    words = Translations()
-    assert part_and_fault(words, "button-north", "button_stuck") == "Button North: stays pressed"
-    assert part_and_fault(words, "plan", "plan_rewrites_past") == "Plan: not taken"
-    assert part_and_fault(words, "press-east", LATE_PRESS) == "Press of East: told late"
-    assert with_remedy(words, "camera", "camera_dark") == "Camera: too dark. More light on the mat."
+    _ = Translator()
+    assert part_and_fault(_, "button-north", "button_stuck") == "Button North: stays pressed"
+    assert part_and_fault(_, "plan", "plan_rewrites_past") == "Plan: not taken"
+    assert part_and_fault(_, "press-east", LATE_PRESS) == "Press of East: told late"
+    assert with_remedy(_, "camera", "camera_dark") == "Camera: too dark. More light on the mat."
 
 
 def test_what_has_no_word_is_told_by_its_code() -> None:
-    words = Translations("fr")
-    assert part_and_fault(words, "toaster", "toast_burnt") == "toaster : toast_burnt"
-    assert with_remedy(words, "toaster", "toast_burnt") == "toaster : toast_burnt"
+    _ = Translator("fr")
+    assert part_and_fault(_, "toaster", "toast_burnt") == "toaster\N{NO-BREAK SPACE}: toast_burnt"
+    assert with_remedy(_, "toaster", "toast_burnt") == "toaster\N{NO-BREAK SPACE}: toast_burnt"

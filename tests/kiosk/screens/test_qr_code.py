@@ -8,7 +8,8 @@ import pygame
 import pytest
 import zxingcpp
 
-from kiosk.screens import Appearance, Hand, TableScreen, Translations, table
+from broker.i18n import Translator
+from kiosk.screens import Appearance, Hand, TableScreen, table
 from tests.kiosk.screens.scenes import LINK, LONG_LINK, SCENES
 from vision.geometry import Picture
 
@@ -21,7 +22,7 @@ SCENE: Final = "recorded, with its QR code"
 def codes_on(size: tuple[int, int], link: str, hand: Hand = "right") -> list[zxingcpp.Barcode]:
     """Return what a reader finds on the screen."""
     surface = pygame.Surface(size)
-    TableScreen(Translations("en"), size, Appearance(hand)).draw(surface, replace(SCENES[SCENE](), receipt_link=link))
+    TableScreen(Translator("en"), size, Appearance(hand)).draw(surface, replace(SCENES[SCENE](), receipt_link=link))
     return zxingcpp.read_barcodes(pixels(surface))
 
 

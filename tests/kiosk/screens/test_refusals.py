@@ -6,20 +6,20 @@ from typing import Final
 
 import pytest
 
-from kiosk.screens import Translations, languages
+from broker.i18n import Translator, languages
+from kiosk.screens.texts import PROBLEM, refusal
 from tests.broker.protocol.test_refusal_codes import ROOT, in_source
 
 SOURCES: Final = (
     "kiosk",
     "broker/rules/points.py",
-    "broker/rules/points.py",
-    "broker/rules/hand_from_serials.py",
     "broker/rules/hand_from_serials.py",
     "broker/rules/hand_value.py",
-    "broker/rules/fan",
-    *(f"broker/rules/riichi/{part}.py" for part in ("counted_hand", "hand", "library", "points", "situation", "value")),
+    "broker/rules/mcr/hand.py",
+    "broker/rules/mcr/fan.py",
+    *(f"broker/rules/riichi/{part}.py" for part in ("hand", "points", "value")),
     "broker/rules/outcomes.py",
-    "broker/rules/riichi/session",
+    *(f"broker/rules/riichi/{part}.py" for part in ("events", "payments", "session")),
     "broker/scorer/counting.py",
 )
 """What refuses something at a table: its own rules, those that it asks, and the scorer that counts a hand."""
@@ -51,6 +51,7 @@ NEVER_TOLD: Final = {
         *("chankan_self_drawn", "haitei_on_discard", "haitei_with_rinshan", "houtei_self_drawn", "houtei_with_chankan"),
         *("ippatsu_without_riichi", "open_riichi_refused", "open_riichi_without_riichi", "riichi_with_open_hand"),
         *("rinshan_on_discard", "too_many_indicators"),
+        *("hand_differs", "hand_missing", "hand_not_asked"),
         *("no_such_player", "player_named_twice", "loser_missing", "reason_missing", "dead_hand_counts"),
     },
     "a state that the scorer told is validated before": {"negative_counters", "negative_deposits"},
@@ -73,14 +74,13 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def test_every_refusal_that_can_arrive_at_a_table_has_its_sentence() -> None:
-    words = Translations()
-    assert sorted(code for code in arriving() if f"problem_{code}" not in words) == []
+    assert sorted(arriving() - PROBLEM.keys()) == []
 
 
 @pytest.mark.parametrize("language", languages())
 def test_no_refusal_shows_its_code(language: str) -> None:
-    words = Translations(language)
-    assert [code for code in sorted(arriving()) if code in words.problem(code)] == []
+    _ = Translator(language)
+    assert [code for code in sorted(arriving()) if code in refusal(_, code)] == []
 
 
 def test_what_is_never_told_is_given_by_somebody() -> None:

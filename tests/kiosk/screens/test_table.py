@@ -7,6 +7,7 @@ from itertools import combinations, product
 import pygame
 import pytest
 
+from broker.i18n import Translator, languages
 from kiosk.screens import (
     DARKER,
     EDGE,
@@ -22,8 +23,6 @@ from kiosk.screens import (
     TableScreen,
     TextPen,
     TouchTarget,
-    Translations,
-    languages,
 )
 from tests.kiosk.screens.riichi_scenes import ALL_SCENES as SCENES
 
@@ -67,7 +66,7 @@ class Inked(TextPen):
 def drawing(language: str, room: Room) -> tuple[TableScreen, Inked, pygame.Surface]:
     """Return what one table draws with; fonts are slow to open."""
     pen = Inked(language, room)
-    return TableScreen(Translations(language), room[0], pen=pen), pen, pygame.Surface(room[0])
+    return TableScreen(Translator(language), room[0], pen=pen), pen, pygame.Surface(room[0])
 
 
 @cache
@@ -122,7 +121,7 @@ def test_a_hand_value_and_points_are_the_largest_of_their_kind(scene: str) -> No
 
 @cache
 def screen_of(size: tuple[int, int], hand: Hand) -> TableScreen:
-    return TableScreen(Translations("en"), size, Appearance(hand))
+    return TableScreen(Translator("en"), size, Appearance(hand))
 
 
 def targets(scene: str, size: tuple[int, int] = SIZES[0], hand: Hand = "right") -> tuple[TouchTarget, ...]:
@@ -210,7 +209,7 @@ def test_the_edge_of_a_button_can_be_seen(ground: Colour) -> None:
 
 def pixels(shown: ScreenView) -> bytes:
     surface = pygame.Surface(SIZES[0])
-    TableScreen(Translations("en"), SIZES[0]).draw(surface, shown)
+    TableScreen(Translator("en"), SIZES[0]).draw(surface, shown)
     return pygame.image.tobytes(pygame.transform.grayscale(surface), "RGB")
 
 

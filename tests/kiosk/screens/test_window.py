@@ -7,6 +7,7 @@ from pathlib import Path
 import pygame
 import pytest
 
+from broker.i18n import Translator
 from kiosk.config import ScreenSettings
 from kiosk.errors import ScreenMissing
 from kiosk.screens import (
@@ -25,7 +26,6 @@ from kiosk.screens import (
     StatusLine,
     TableScreen,
     TouchTarget,
-    Translations,
     type_key,
 )
 from tests.kiosk.screens.scenes import SCENES
@@ -57,20 +57,20 @@ def touched(window: ScreenWindow, at: tuple[int, int], button: int = pygame.BUTT
 
 def target(scene: str, key: str) -> tuple[int, int]:
     """Return where a key is on the screen."""
-    screen = TableScreen(Translations("en"), (DUMMY.width, DUMMY.height))
+    screen = TableScreen(Translator("en"), (DUMMY.width, DUMMY.height))
     (box,) = [one.box for one in screen.targets(SCENES[scene]()) if one.key == key]
     return box.center
 
 
 def test_keys_that_are_typed_come_out_by_their_names() -> None:
-    with ScreenWindow(DUMMY, Translations("en")) as window:
+    with ScreenWindow(DUMMY, Translator("en")) as window:
         for key in ("d", "7", "enter", "back"):
             type_key(key)
         assert [key for key in window.pressed() if key != QUIT] == ["d", "7", "enter", "back"]
 
 
 def test_what_is_shown_already_is_not_drawn_again() -> None:
-    with ScreenWindow(DUMMY, Translations("en")) as window:
+    with ScreenWindow(DUMMY, Translator("en")) as window:
         assert [window.show(SCENES[scene]()) for scene in ("playing", "playing", "waiting")] == [True, False, True]
 
 
@@ -80,7 +80,7 @@ def test_what_is_shown_already_is_not_drawn_again() -> None:
     + [("playing", "d"), ("playing", "c"), ("accepting", "r"), ("recorded", "enter")],
 )
 def test_a_touch_comes_out_as_the_key_that_stands_there(scene: str, key: str) -> None:
-    with ScreenWindow(DUMMY, Translations("en"), time := Time()) as window:
+    with ScreenWindow(DUMMY, Translator("en"), time := Time()) as window:
         window.show(SCENES[scene]())
         time.now += SEEN_NS
         assert touched(window, target(scene, key)) == [key]
@@ -93,7 +93,7 @@ def test_a_finger_on_the_screen_shows_but_in_a_play(scene: str, *, changes: bool
     def pixels() -> bytes:
         return pygame.image.tobytes(pygame.display.get_surface(), "RGB")
 
-    with ScreenWindow(DUMMY, Translations("en"), time := Time()) as window:
+    with ScreenWindow(DUMMY, Translator("en"), time := Time()) as window:
         window.show(SCENES[scene]())
         time.now += SEEN_NS
         before = pixels()
@@ -104,7 +104,7 @@ def test_a_finger_on_the_screen_shows_but_in_a_play(scene: str, *, changes: bool
 
 
 def test_it_can_make_no_sound() -> None:
-    with ScreenWindow(DUMMY, Translations("en")):
+    with ScreenWindow(DUMMY, Translator("en")):
         assert os.environ["SDL_AUDIODRIVER"] == "dummy"
 
 
@@ -112,7 +112,7 @@ def test_a_screen_that_is_not_there_is_told_by_its_code(monkeypatch: pytest.Monk
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")  # put back what the window sets
     pygame.display.quit()
     with pytest.raises(ScreenMissing) as missing:
-        ScreenWindow(ScreenSettings(driver="no-such-driver"), Translations("en"))
+        ScreenWindow(ScreenSettings(driver="no-such-driver"), Translator("en"))
     assert missing.value.code == "screen_missing"
 
 
@@ -177,7 +177,7 @@ def test_rounds_are_quick_for_a_while_after_a_touch() -> None:
 
 
 def test_a_finger_on_the_screen_quickens_its_window_and_what_is_new_on_it_does_not() -> None:
-    with ScreenWindow(ScreenSettings(driver="dummy"), Translations("en"), Time()) as window:
+    with ScreenWindow(ScreenSettings(driver="dummy"), Translator("en"), Time()) as window:
         for scene in ("playing", "waiting"):
             window.show(SCENES[scene]())
             assert window.pause == ROUND_S
@@ -290,7 +290,7 @@ def test_a_display_that_is_pulled_out_is_no_fault_and_the_picture_is_darker_from
 def test_a_window_lowers_the_light_instead_of_its_picture_and_a_touch_brightens_it(tmp_path: Path) -> None:
     file, time, shown = display(tmp_path), Time(), SCENES["waiting"]()
     with ScreenWindow(
-        ScreenSettings(driver="dummy", dim_after_s=DARK_S, backlight=str(tmp_path)), Translations("en"), time
+        ScreenSettings(driver="dummy", dim_after_s=DARK_S, backlight=str(tmp_path)), Translator("en"), time
     ) as window:
         window.show(shown)
         bright = pygame.image.tobytes(pygame.display.get_surface(), "RGB")

@@ -1,15 +1,15 @@
 import re
-import string
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from broker.i18n import Translator
 from tests.vision.mounting.drawn_pictures import TILE, Shot, draw, quads
 from vision.cameras.camera import UnmetSetting
 from vision.mounting import hints
-from vision.mounting.command import MOUNTING_TEXTS, MountingReport, MountingTexts, mounting_line, mounting_text
+from vision.mounting.command import HINTS, MountingReport, hint_text, mounting_line, mounting_text
 from vision.mounting.hints import MountingHint, judge_focus, mounting_hints, picture_region
 from vision.mounting.measure import (
     CARRIER,
@@ -114,37 +114,26 @@ def test_a_ninth_of_the_picture_has_a_name(at: tuple[float, float], name: str) -
     assert picture_region(at) == name
 
 
-def names_in(sentence: str) -> set[str]:
-    return {name for _, name, _, _ in string.Formatter().parse(sentence) if name}
-
-
-def test_every_language_has_every_sentence_with_the_same_names() -> None:
-    english = {key: names_in(sentence) for key, sentence in MOUNTING_TEXTS["en"].items()}
-    assert sorted(MOUNTING_TEXTS) == ["en", "fr", "zh"]
-    for language in MOUNTING_TEXTS:
-        assert {key: names_in(sentence) for key, sentence in MOUNTING_TEXTS[language].items()} == english
-
-
 def test_every_hint_has_its_sentence_with_its_names() -> None:
     source = (Path(hints.__file__ or "")).read_text(encoding="utf-8")
     named = set(re.findall(r'Hint\("(\w+)"', source))
-    assert named == {key for key in MOUNTING_TEXTS["en"] if key.startswith("camera_")}
+    assert named == HINTS.keys()
 
 
 def test_a_setting_that_was_not_taken_is_told_first() -> None:
     shot = Shot(blur=3.0)
     seen = measure_mounting(draw(shot), quads(shot), SETUP)
     first, *_ = mounting_hints(seen, SETUP, (UnmetSetting("focus", 3.0, None), UnmetSetting("width", 1920, 1280.0)))
-    assert MountingTexts("en").hint(first).startswith("The camera did not take focus=3.0 (it has -)")
+    assert hint_text(Translator("en"), first).startswith("The camera did not take focus=3.0 (it has -)")
 
 
 def test_a_look_is_told_in_figures_and_sentences() -> None:
     shot = Shot(tilt=25, distance=390)
     seen = measure_mounting(draw(shot), quads(shot), SETUP)
     look = MountingReport("a.jpg", seen, mounting_hints(seen, SETUP))
-    line = mounting_line(look, SETUP, MountingTexts("en"))
+    line = mounting_line(look, SETUP, Translator("en"))
     assert (line["tiles"], line["focus"], line["fits"]) == (34, "good", {"34": True, "136": False})
     assert [hint["code"] for hint in line["hints"]] == ["camera_tilted"]
-    assert mounting_text(look, SETUP, MountingTexts("en")).splitlines()[1:] == [
+    assert mounting_text(look, SETUP, Translator("en")).splitlines()[1:] == [
         "  camera_tilted: The camera is tilted by 25 degrees: let it look straight down."
     ]

@@ -1,18 +1,17 @@
 """Sheets of labels, printed, rendered and read back."""
 
-import re
-
 import numpy as np
 import pytest
 
+from broker.i18n import Translator, languages
 from tests.vision.sheets.printed import PRINTED_FACES, Label, labels, pages, read, render, texts_in
 from vision.geometry import Picture
 from vision.sheets.formats import sheet_formats, with_margins
 from vision.sheets.label import CODE_TEXTS, NUMBER_SIZES, NumberSize, lay_out_label
 from vision.sheets.page import CHINESE, LATIN, font_runs, text_width, wrapped_lines
 from vision.sheets.registry import FACES
-from vision.sheets.sheet import SIDE, LabelOrder, labels_pdf
-from vision.sheets.stickers import SHEET_LANGUAGES, face_name, sheet_texts
+from vision.sheets.sheet import SIDE, LabelOrder, labels_pdf, steps
+from vision.sheets.stickers import face_name
 
 DOTS = 300
 MM = DOTS / 25.4
@@ -130,30 +129,21 @@ def test_lost_labels_are_printed_alone_on_what_is_left_of_a_sheet() -> None:
     assert {cell_of(wanted, mark, 200)[1] for mark in read_back.values()} == {17}
 
 
-@pytest.mark.parametrize("language", SHEET_LANGUAGES)
-def test_each_language_has_the_same_words_with_the_same_blanks(language: str) -> None:
-    def blanks(words: dict[str, str | list[str]]) -> dict[str, list[list[str]]]:
-        lists = {key: value if isinstance(value, list) else [value] for key, value in words.items()}
-        return {key: [sorted(re.findall(r"{\w+}", text)) for text in value] for key, value in lists.items()}
-
-    assert blanks(sheet_texts()[language]) == blanks(sheet_texts()["en"])
-
-
-@pytest.mark.parametrize("language", SHEET_LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_each_honour_and_each_suit_has_a_name_of_its_own(language: str) -> None:
-    assert len({face_name(sheet_texts()[language], face) for face in FACES}) == 3 + 7
+    assert len({face_name(Translator(language), face) for face in FACES}) == 3 + 7
 
 
-@pytest.mark.parametrize("language", SHEET_LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_lines_fit_and_lose_nothing_but_the_spaces_at_their_ends(language: str) -> None:
-    for step in sheet_texts()[language]["steps"]:
+    for step in steps(sheet_formats()["plain-a4"], Translator(language), 3):
         lines = wrapped_lines(step, 60, 3.4)
         assert [line for line in lines if text_width(line, 3.4) > 60] == []
         assert "".join(lines).replace(" ", "") == step.replace(" ", "")
         assert [line for line in lines if line[0] in " ，。：；）”;:%»\u00a0"] == []
 
 
-@pytest.mark.parametrize("language", SHEET_LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 @pytest.mark.parametrize("name", ["avery-l4730", "online-ol1930", "plain-letter"])
 def test_the_steps_stay_inside_the_frame(language: str, name: str) -> None:
     picture = render(labels_pdf(labels(name, language=language, number="none")), 0, 100)
@@ -168,7 +158,7 @@ def test_chinese_letters_are_written_in_a_chinese_font() -> None:
     assert list(font_runs("第3套", bold=True)) == [(CHINESE, "第"), (LATIN, "3"), (CHINESE, "套")]
 
 
-@pytest.mark.parametrize("language", SHEET_LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_labels_are_the_same_in_each_language(language: str) -> None:
     pdf = labels_pdf(labels(language=language))
     assert (pages(pdf), len(read(render(pdf, 1)))) == (2, 136)

@@ -15,7 +15,7 @@ from typing import Final, get_args
 from PIL import Image, ImageDraw
 from playwright.sync_api import Browser, Error, sync_playwright
 
-from broker.web import LANGUAGES
+from broker.i18n import languages
 from broker.web.server import DeskServer
 from tests.broker.web.conftest import ARGS
 from tests.broker.web.pages.desks import served
@@ -38,8 +38,8 @@ def looks(wanted: Sequence[str]) -> Iterator[Look]:
     """Return the looks of the sheets: the schemes take turns, so that each size and each language has both."""
     schemes = get_args(Look.__annotations__["scheme"])
     for at, size in enumerate(SIZES):
-        for language in LANGUAGES:
-            look = Look(size, schemes[(at + LANGUAGES.index(language)) % len(schemes)], language)
+        for language in languages():
+            look = Look(size, schemes[(at + languages().index(language)) % len(schemes)], language)
             if set(wanted) <= set(look):
                 yield look
 

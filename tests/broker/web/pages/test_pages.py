@@ -6,7 +6,7 @@ from typing import Final
 
 from playwright.sync_api import Browser
 
-from broker.web import LANGUAGES
+from broker.i18n import languages
 from tests.broker.web.pages.desks import served
 from tests.broker.web.pages.laws import broken, inaccessible
 from tests.broker.web.pages.places import PLACES
@@ -26,7 +26,7 @@ def test_every_page_fits_a_phone_can_be_read_and_names_its_parts_and_fields(brow
     places = [place for place in PLACES if ":" not in place.name or place.name in STATES]
     with served(tmp_path, (place.desk for place in places)) as desks:
         found, visits = list[str](), Visits(browser, desks, Look("phone", "light", "en"))
-        for place, language in zip(places, cycle(LANGUAGES), strict=False):
+        for place, language in zip(places, cycle(languages()), strict=False):
             page = visits.to(place, language)
             wrong = [*broken(page)]
             if scheme := SEEN_THROUGH.get(place.name):

@@ -5,7 +5,6 @@ from typing import Final, Literal, NamedTuple
 
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
 
-from broker.web import Language
 from broker.web.server import DeskServer
 from tests.broker.people.conftest import PASSWORD
 from tests.broker.web.pages.desks import NOW
@@ -26,7 +25,7 @@ class Look(NamedTuple):
 
     size: str
     scheme: Literal["light", "dark"]
-    language: Language
+    language: str
 
 
 class Visits:
@@ -38,7 +37,7 @@ class Visits:
         self.complaints: list[str] = []
         """What the pages have written on the browser's console."""
 
-    def to(self, place: Place, language: Language | None = None, size: ViewportSize | None = None) -> Page:
+    def to(self, place: Place, language: str | None = None, size: ViewportSize | None = None) -> Page:
         """Go to a place, and do what is to be done there. `language` and `size`: others than those of this look."""
         page = self._pages.get((place.desk, place.who)) or self._open(place)
         if size:

@@ -17,7 +17,7 @@ from broker.scorer.service import Scorer
 from broker.scorer.stored_event import StoredEvent, open_stored_event
 from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
-from broker.web import catalogues
+from broker.web.problems import PROBLEM
 from broker.web.results import exports
 from broker.web.results.exports import exports_pages
 from broker.web.server import DeskServer
@@ -95,7 +95,7 @@ def test_who_asks_while_a_file_is_written_is_told_to_ask_again_and_holds_up_nobo
         go.wait(10)
         return open_stored_event(folder)
 
-    monkeypatch.setattr(exports, "open_stored", slowly)
+    monkeypatch.setattr(exports, "open_stored_event", slowly)
     with logged_in(over, "display") as client, ThreadPoolExecutor(1) as other:
         first = other.submit(client.get, "/exports/results.csv")
         assert begun.wait(10)
@@ -129,7 +129,7 @@ def test_what_an_event_cannot_have_is_not_offered_and_the_reason_is_said(
             page, packed = client.get("/exports").text, client.get("/exports/all.zip")
             refused = client.get(f"/exports/{min(left)}")
     assert {one.name for one in EXPORTS if f"/exports/{one.name}?" not in page} == left
-    assert page.count(catalogues()["en"].sentences[f"problem_{reason}"]) == len(left)
+    assert page.count(PROBLEM[reason]) == len(left)
     assert set(names(packed.content)) == {one.name for one in EXPORTS} - left
     assert (refused.status_code, reason in refused.text) == (400, True)
 

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from broker.event import Event, Plan, RiichiBooking
 from broker.protocol import SEATS, Player, RiichiRecorded
 from broker.scorer.tables import RiichiSessions
-from broker.web import Visitor, catalogues
+from broker.web import Visitor, translators
 from broker.web.results.sessions import SessionsNow, SessionsPage
 from tests.broker.scorer.hall import put
 from tests.broker.scorer.small import NAME, fact, plan
@@ -163,7 +163,7 @@ def test_hundreds_of_sessions_are_shown_a_page_at_a_time(asked: str, page: int, 
     event = many(45)
     shown = SessionsPage(lambda: event, SessionsNow(lambda: event, RiichiSessions(event.session_rules)))
     request = Request({"type": "http", "query_string": f"page={asked}".encode(), "headers": []})
-    values: Any = shown.show(request, Visitor(), catalogues()["en"]).values
+    values: Any = shown.show(request, Visitor(), translators()["en"]).values
     assert (values["leaf"], values["sessions"][0].booking.table, values["sessions"][-1].booking.table) == (
         (page, 3),
         *tables,

@@ -19,7 +19,7 @@ from markupsafe import escape
 from broker.cli.event import empty_view_feed
 from broker.cli.event import event_group as event_command
 from broker.event import open_event, read_deals, setup
-from broker.export.carrier_sheets import carrier_sheet_texts
+from broker.i18n import Translator
 from broker.people import ROLES, Actor, Authentication
 from broker.rules import new_deal, new_set
 from broker.store import STORE
@@ -228,10 +228,11 @@ def test_the_sheets_of_all_carriers_are_printed_where_deals_are_made_and_no_face
     printed = client.get(f"/setup/carriers.pdf?lang={language}")
     pages = [one.get_textpage().get_text_bounded() for one in pypdfium2.PdfDocument(printed.content)]
     deals = sorted(deal.number for deal in read_deals(folder))
-    told = carrier_sheet_texts()[language]["deal"].replace(" ", "")
-    assert [told.format(number=deal) in text.replace(" ", "") for deal, text in zip(deals, pages, strict=True)] == [
-        True
-    ] * len(deals)
+    _ = Translator(language)
+    assert [
+        _("Deal {number}", number=deal).replace(" ", "") in text.replace(" ", "")
+        for deal, text in zip(deals, pages, strict=True)
+    ] == [True] * len(deals)
     assert [text for text in pages if re.search(r"\b[1-9][mps]\b|\b[1-7]z\b", text)] == []
 
 

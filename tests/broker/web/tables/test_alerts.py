@@ -7,11 +7,13 @@ from inspect import getsource
 import pytest
 from msgspec.structs import replace
 
+from broker.i18n import languages
 from broker.protocol import Deadline, Fine, LogMessage, Overridden, Ruled, Seated, Void, codec
 from broker.scorer import intake
 from broker.scorer.view import AlertView
 from broker.store.backup_worker import BackupReport
-from broker.web import LANGUAGES, Catalogue, catalogues, environment
+from broker.web import HtmlTranslator, environment, translators
+from broker.web.problems import ALERT, REFUSED_MESSAGE
 from tests.broker.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer.hall import NOW, make_hall, open_journal
 from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, state
@@ -54,19 +56,17 @@ def alerts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[AlertView
         yield hall.scorer.feed.current.alerts
 
 
-def told(words: Catalogue, alert: AlertView) -> str:
-    return environment().from_string("{{ alert|alert_text }}").render(words=words, alert=alert)
+def told(_: HtmlTranslator, alert: AlertView) -> str:
+    return environment().from_string("{{ alert|alert_text }}").render(_=_, alert=alert)
 
 
 def test_every_sentence_that_there_is_says_what_the_scorer_has_told_in_each_language(
     alerts: tuple[AlertView, ...],
 ) -> None:
-    of_their_own = {key for key in catalogues()["en"].sentences if key.startswith("alert_")}
-    of_their_own -= {"alert_refused", "alert_refused_of_nobody"}
-    elsewhere = {"alert_session_differs", "alert_standings_unwritten", "alert_player_repeats_deal"}
-    assert {f"alert_{alert.code}" for alert in alerts} == (of_their_own - elsewhere) | {"alert_wrong_players"}
-    for language in LANGUAGES:
-        assert len({told(catalogues()[language], alert) for alert in alerts}) == len(
+    elsewhere = {"session_differs", "standings_unwritten", "player_repeats_deal"}
+    assert {alert.code for alert in alerts} == (ALERT.keys() - elsewhere) | {"wrong_players"}
+    for language in languages():
+        assert len({told(translators()[language], alert) for alert in alerts}) == len(
             {(alert.code, alert.text) for alert in alerts}
         )
 
@@ -75,7 +75,7 @@ def test_what_an_arbiter_typed_at_a_table_is_escaped_and_the_kind_is_said_in_wor
     alerts: tuple[AlertView, ...],
 ) -> None:
     (one,) = [alert for alert in alerts if alert.code == "ruled_at_table"]
-    said = told(catalogues()["fr"], one)
+    said = told(translators()["fr"], one)
     told_so = "Table 1 : Partie annulée, décision à la table sur la donne 1, ronde 1, par Tao &lt;b&gt; : tiles fell"
     assert said.replace("\N{NO-BREAK SPACE}", " ") == told_so
 
@@ -86,14 +86,12 @@ def test_what_was_refused_is_told_with_who_and_how_many_beside_it_in_the_readers
     (one,) = [alert for alert in alerts if alert.code == "wrong_players"]
     why = "选手与该处的安排不符（每座一人）。"
     own = '<span class="detail">（此处应为 p04, p05, p06, p13，每座一人）</span>'
-    assert told(catalogues()["zh"], one) == f"第 2 桌的一条消息被拒收：{why}{own}"
-    assert told(catalogues()["fr"], replace(one, table=None)).startswith(
+    assert told(translators()["zh"], one) == f"第 2 桌的一条消息被拒收：{why}{own}"
+    assert told(translators()["fr"], replace(one, table=None)).startswith(
         "Un message a été refusé\N{NO-BREAK SPACE}: les joueurs"
     )
 
 
 def test_whatever_the_gate_refuses_has_a_sentence_that_says_why() -> None:
     codes = {code for module in (intake, codec) for code in re.findall(r'\bRefused\(\s*"(\w+)"', getsource(module))}
-    for language in LANGUAGES:
-        sentences = catalogues()[language].sentences
-        assert {key.removeprefix("refused_") for key in sentences if key.startswith("refused_")} == codes
+    assert REFUSED_MESSAGE.keys() == codes

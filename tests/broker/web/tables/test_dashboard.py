@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from broker.protocol import Standing
 from broker.scorer.view import DashboardView
-from broker.web import CARDS_A_PAGE, SHOWN_PLACES, catalogues
+from broker.web import CARDS_A_PAGE, SHOWN_PLACES, translators
 from broker.web.tables.dashboard import CardsPage, CardsWanted, DashboardRenderer
 from tests.broker.web import sample
 
@@ -23,7 +23,7 @@ def hall() -> DashboardView:
 
 
 def page(view: DashboardView, wanted: CardsWanted) -> str:
-    return DashboardRenderer(sheets=True).whole(view, catalogues()["en"], sample.NOON, wanted=wanted)
+    return DashboardRenderer(sheets=True).whole(view, translators()["en"], sample.NOON, wanted=wanted)
 
 
 def cards(html: str) -> list[int]:
@@ -64,7 +64,7 @@ def test_a_page_of_cards_stays_itself_when_it_follows_the_room_and_in_another_la
 
 
 def test_pages_of_cards_are_rendered_each_for_itself_and_once() -> None:
-    pages, view, words = DashboardRenderer(), hall(), catalogues()["en"]
+    pages, view, words = DashboardRenderer(), hall(), translators()["en"]
     first, second = (pages.room(view, words, wanted=CardsWanted(number)) for number in ("1", "2"))
     assert (cards(first)[0], cards(second)[0]) == (1, CARDS_A_PAGE + 1)
     assert pages.room(view, words, wanted=CardsWanted(table="70")) is second

@@ -217,7 +217,7 @@ def test_a_password_that_cannot_be_read_is_told_and_the_device_gets_nothing(tmp_
 @pytest.fixture
 def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make keys in no time: what they cost is another file's law."""
-    monkeypatch.setattr(pairing_codes, "keys_of", keys_of_cheap)
+    monkeypatch.setattr(pairing_codes, "derive_keys", keys_of_cheap)
 
 
 def keys_of_cheap(code: str, seen: str, _salt: str) -> PairingKeys:
@@ -316,7 +316,7 @@ def test_a_code_that_is_withdrawn_while_a_device_proves_it_is_over(monkeypatch: 
         codes.withdraw(1)
         return keys_of_cheap(code, seen, salt)
 
-    monkeypatch.setattr(pairing_codes, "keys_of", slow)
+    monkeypatch.setattr(pairing_codes, "derive_keys", slow)
     with pytest.raises(PairingOver):
         codes.take(asking(opened.code), HERE, 1, str)
 

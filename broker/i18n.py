@@ -1,0 +1,143 @@
+"""Text that people read, in their language: gettext catalogues in which the English text is the key.
+
+Translate with `_("Table {table}", table=3)`, where `_` is a `Translator`. Text that is chosen in one place and
+translated in another (the name of a state, why something was refused) is a `Message`, written `N_("Paused")`: it is
+the English sentence, and remembers what it was made of. `python -m broker.locale` collects all texts.
+"""
+
+import gettext
+import hashlib
+import io
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from types import MappingProxyType
+from typing import Final
+
+SOURCE: Final = "en"
+"""The language in which the texts stand in the code."""
+
+DOMAIN: Final = "homologue"
+
+FOLDER: Final = files("broker") / "locale"
+
+CONTEXT_END: Final = "\x04"
+"""What gettext puts between a context and a text to make the key of both."""
+
+NO_VALUES: Final[Mapping[str, object]] = MappingProxyType({})
+
+
+class UnknownLanguage(ValueError):
+    """There is no catalogue of this language."""
+
+
+class Message(str):
+    """An English text that can be translated later. As a string it is the English sentence with its values."""
+
+    __slots__ = ("template", "values")
+
+    template: str
+    values: Mapping[str, object]
+
+    def __new__(cls, template: str, /, **values: object) -> "Message":
+        """Fill in `values` where there are any."""
+        text = template.rpartition(CONTEXT_END)[2]
+        self = super().__new__(cls, text.format(**values) if values else text)
+        self.template, self.values = template, values
+        return self
+
+
+def N_(text: str, /, **values: object) -> Message:  # noqa: N802 - the name that every gettext tool knows
+    """Mark a text for translation."""
+    return Message(text, **values)
+
+
+def NP_(context: str, text: str, /, **values: object) -> Message:  # noqa: N802
+    """Mark a text that has several translations, with the context that tells them apart."""
+    return Message(f"{context}{CONTEXT_END}{text}", **values)
+
+
+class Translator:
+    """Translates into one language. Raises UnknownLanguage where there is no catalogue of it."""
+
+    def __init__(self, language: str = SOURCE) -> None:
+        self.language = language
+        self._texts = catalogue(language)
+
+    def __call__(self, text: str, /, **values: object) -> str:
+        """Return a text, or a message with its values, in this language."""
+        if isinstance(text, Message):
+            values = {**text.values, **values}
+            text = text.template
+        return self._fill(self._texts.gettext(text).rpartition(CONTEXT_END)[2], self._said(values))
+
+    def ngettext(self, one: str, many: str, /, *, count: int, **values: object) -> str:
+        """Return the form of a text that belongs to a count, which is filled in."""
+        return self._fill(self._texts.ngettext(one, many, count), self._said({"count": count, **values}))
+
+    def pgettext(self, context: str, text: str, /, **values: object) -> str:
+        """Return a text that has several translations, by its context."""
+        return self._fill(self._texts.pgettext(context, text), self._said(values))
+
+    def _said(self, values: Mapping[str, object]) -> Mapping[str, object]:
+        """Translate what is put into a text and is a text itself."""
+        return {name: self(value) if isinstance(value, Message) else value for name, value in values.items()}
+
+    def _fill(self, text: str, values: Mapping[str, object]) -> str:
+        return text.format(**values) if values else text
+
+    def decimal(self, number: float, pattern: str = "#,##0.###") -> str:
+        """Write a number as this language does (`pattern` as in CLDR)."""
+        from babel.numbers import format_decimal  # noqa: PLC0415 - slow to import; a table's screen needs no Babel
+
+        return str(format_decimal(number, pattern, locale=self.language))
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """Return the languages there are: English, and each that has a folder in `broker/locale`."""
+    found = (one.name for one in FOLDER.iterdir() if _file(one.name, "po").is_file())
+    return (SOURCE, *sorted(found))
+
+
+@cache
+def catalogue(language: str) -> gettext.NullTranslations:
+    """Return the texts of a language. Raises UnknownLanguage."""
+    if language == SOURCE:
+        return gettext.NullTranslations()
+    if language not in languages():
+        raise UnknownLanguage(f"language {language}: there are {', '.join(languages())}")
+    return gettext.GNUTranslations(io.BytesIO(_compiled(language)))
+
+
+def _file(language: str, ending: str) -> Traversable:
+    return FOLDER / language / "LC_MESSAGES" / f"{DOMAIN}.{ending}"
+
+
+def _compiled(language: str) -> bytes:
+    """Return the compiled catalogue: the file beside the source if it was made of this very source, else made anew."""
+    source, made = _file(language, "po").read_bytes(), _file(language, "mo")
+    kept = made.read_bytes() if made.is_file() else b""
+    return kept if kept.endswith(hashlib.sha256(source).digest()) else compiled(language, source)
+
+
+def compiled(language: str, source: bytes) -> bytes:
+    """Compile a catalogue. Behind it stands the hash of its source, which readers of such files do not see."""
+    from babel.messages.mofile import write_mo  # noqa: PLC0415 - not needed where a compiled catalogue is kept
+    from babel.messages.pofile import read_po  # noqa: PLC0415
+
+    read, made = read_po(io.BytesIO(source), locale=language), io.BytesIO()
+    for message in read:
+        texts = message.string or ""
+        message.string = (
+            typeset(language, texts) if isinstance(texts, str) else tuple(typeset(language, text) for text in texts)
+        )
+    write_mo(made, read)
+    return made.getvalue() + hashlib.sha256(source).digest()
+
+
+def typeset(language: str, text: str) -> str:
+    """Return a text as it is printed: in French no line begins with a colon or ends with an opening quotation mark."""
+    return re.sub(r" (?=[:;?!»])|(?<=«) ", "\N{NO-BREAK SPACE}", text) if language == "fr" else text

@@ -1,0 +1,1 @@
+"""The catalogues, a folder a language, and what keeps them: `python -m broker.locale`."""

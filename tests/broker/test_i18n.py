@@ -1,0 +1,131 @@
+"""Texts in the reader's language, and catalogues that are true to the code."""
+
+import ast
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from markupsafe import Markup
+
+from broker import i18n
+from broker.i18n import N_, NP_, Message, Translator, UnknownLanguage, languages
+from broker.locale import catalogues
+from broker.web.i18n import HtmlTranslator
+
+HOME = Path(__file__).parents[2]
+
+
+def test_english_french_and_chinese_are_there() -> None:
+    assert {"en", "fr", "zh"} <= set(languages())
+
+
+def test_a_language_without_a_catalogue_is_refused_with_those_that_have_one() -> None:
+    with pytest.raises(UnknownLanguage, match="language de: there are en, fr, zh"):
+        Translator("de")
+
+
+def test_every_text_of_the_code_is_in_every_catalogue_with_the_same_names() -> None:
+    assert [*catalogues.problems()] == []
+
+
+def test_a_stale_template_and_a_missing_translation_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = catalogues.extracted()
+    found.add("A text that nobody has translated")
+    monkeypatch.setattr(catalogues, "extracted", lambda: found)
+    assert [*catalogues.problems()] == [
+        "not in homologue.pot: 'A text that nobody has translated'",
+        *(f"{language}: not translated: 'A text that nobody has translated'" for language in languages()[1:]),
+    ]
+
+
+def test_no_text_stands_in_an_f_string_where_extraction_does_not_see_it() -> None:
+    hidden = [
+        f"{path.relative_to(HOME)}:{call.lineno}"
+        for room in catalogues.ROOMS
+        for path in (HOME / room).rglob("*.py")
+        for string in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(string, ast.JoinedStr)
+        for call in ast.walk(string)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in ("_", "N_")
+        if isinstance(call.args[0], ast.Constant)
+    ]
+    assert hidden == []
+
+
+def test_a_plural_follows_its_count() -> None:
+    told = [
+        Translator(language).ngettext("and {count} more", "and {count} more", count=count)
+        for language in ("en", "fr", "zh")
+        for count in (1, 2)
+    ]
+    assert told == ["and 1 more", "and 2 more", "et 1 autre", "et 2 autres", "另有1处", "另有2处"]
+
+
+def test_a_context_tells_translations_of_one_text_apart() -> None:
+    _ = Translator("fr")
+    assert (_.pgettext("button", "Void"), _("Void")) == ("Annuler", "Partie annulée")
+    assert (_(NP_("button", "Void")), NP_("button", "Void")) == ("Annuler", "Void")
+
+
+def test_a_message_is_its_english_sentence_and_can_be_translated_with_its_values() -> None:
+    refusal = N_("table {table} has no deal {deal} in round {round}", table=3, deal=7, round=2)
+    assert (refusal, refusal.values) == ("table 3 has no deal 7 in round 2", {"table": 3, "deal": 7, "round": 2})
+    assert Translator("fr")(refusal) == "la table 3 n’a pas la donne 7 dans la ronde 2"
+    nested = Message("({text})", text=N_("East"))
+    assert (str(nested), Translator("zh")(nested)) == ("(East)", "（东）")
+
+
+def test_what_is_put_into_a_page_is_escaped_unless_it_is_markup() -> None:
+    _ = HtmlTranslator("en")
+    assert _("Deal {deal}", deal="<b>") == "Deal &lt;b&gt;"
+    assert _("Deal {deal}", deal=Markup("<b>3</b>")) == "Deal <b>3</b>"
+    assert _(N_("Deal {deal}", deal="<b>")) == "Deal &lt;b&gt;"
+
+
+def test_no_french_line_begins_with_a_colon_or_ends_with_an_opening_quotation_mark() -> None:
+    assert i18n.typeset("fr", "« Oui » : non") == "«~Oui~»~: non".replace("~", "\N{NO-BREAK SPACE}")
+    assert i18n.typeset("en", "a : b") == "a : b"
+
+
+def test_numbers_are_written_as_their_language_does() -> None:
+    assert [Translator(language).decimal(-1234.5, "#,##0.0") for language in ("en", "zh")] == ["-1,234.5", "-1,234.5"]
+    assert Translator("fr").decimal(1.5, "+0.0;-0.0") == "+1,5"
+
+
+def test_a_compiled_catalogue_is_read_only_if_it_was_made_of_this_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "fr" / "LC_MESSAGES"
+    folder.mkdir(parents=True)
+    source = catalogues.path_of("fr").read_bytes()
+    monkeypatch.setattr(i18n, "FOLDER", tmp_path)
+    (folder / "homologue.po").write_bytes(source)
+    made = i18n.compiled("fr", source)
+    assert made.endswith(hashlib.sha256(source).digest())
+    (folder / "homologue.mo").write_bytes(made)
+    assert i18n._compiled("fr") == made
+    newer = source.replace(b'msgstr "Est"', b'msgstr "Levant"')
+    (folder / "homologue.po").write_bytes(newer)
+    i18n.catalogue.cache_clear()
+    try:
+        assert Translator("fr")("East") == "Levant"
+    finally:
+        i18n.catalogue.cache_clear()
+
+
+def test_a_table_s_screen_starts_without_babel() -> None:
+    _compile()
+    program = "import sys; from kiosk.screens.texts import translator; translator('fr'); print('babel' in sys.modules)"
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=HOME)
+    assert told.stdout == "False\n"
+
+
+def _compile() -> None:
+    """Compile what `make setup` compiles, if that is stale."""
+    for language in languages()[1:]:
+        source = catalogues.path_of(language).read_bytes()
+        path = catalogues.path_of(language).with_suffix(".mo")
+        if not path.is_file() or not path.read_bytes().endswith(hashlib.sha256(source).digest()):
+            path.write_bytes(i18n.compiled(language, source))
