@@ -35,8 +35,9 @@ from broker.output import deliver
 from broker.people import Authentication, PeopleError
 from broker.protocol import SEATS
 from broker.rules import DEFAULT_MCR, RuleError, counts_red_fives, load_profile
+from broker.scorer.dashboard import ViewFeed
 from broker.scorer.stored_event import open_stored_event
-from broker.scorer.view import DashboardView, ViewFeed
+from broker.scorer.view import DashboardView
 from broker.store import has_started
 from broker.web import DeskError
 from broker.web.server import PORT, DeskServer, is_loopback

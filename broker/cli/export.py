@@ -25,7 +25,7 @@ from broker.i18n import Translator, languages
 from broker.output import deliver
 from broker.protocol import Standing
 from broker.rules import DEFAULT_MCR, Profile, RuleError
-from broker.scorer import snapshot, standings
+from broker.scorer import snapshot
 from broker.scorer.stored_event import StoredEvent, open_stored_event
 from broker.scoring import Ledger, player_standings
 
@@ -122,7 +122,7 @@ def standings_(source: Path, output: Path | None, profile: str, *, force: bool) 
             _say_provisional(stored)
             ranked, event = snapshot.standing_rows(stored.room.standings(), stored.event.players), stored.event
         deliver(
-            standings.standings_csv(ranked, event.origin_of if event else standings.no_origin),
+            snapshot.standings_csv(ranked, event.origin_of if event else snapshot.no_origin),
             output,
             source=source,
             force=force,

@@ -3,8 +3,11 @@
 A line of a result is built when it is read, and kept while nothing that it shows has changed.
 """
 
+import asyncio
+import threading
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, overload
@@ -13,15 +16,14 @@ from broker.event import Event
 from broker.protocol import SEATS, Imp, LogMessage, Name, Restored, Result, Seat, TableState
 from broker.rulings import CountedPlay, PlayKey, StandIn, riichi_win_of, sitting_players
 from broker.rulings.follow_ups import follow_ups
-from broker.scorer.alerts import AlertBook
-from broker.scorer.attendance import Attendance
+from broker.scorer.alerts import AlertBook, Attendance
 from broker.scorer.devices import TableStates
 from broker.scorer.intake import TableBook
 from broker.scorer.publisher import Throttle, is_large
 from broker.scorer.snapshot import Snapshot
 from broker.scorer.state import EventState
 from broker.scorer.tables import Since
-from broker.scorer.view import Attending, BesideView, DashboardView, PlayView, SeatView, TableView, ViewFeed, Walls
+from broker.scorer.view import Attending, BesideView, DashboardView, PlayView, SeatView, TableView, Walls
 from broker.scoring import ComparisonGroup, exact_quotient, json_imp
 
 VIEW_PAUSE_S: Final = 0.05
@@ -399,3 +401,40 @@ def _imps(group: ComparisonGroup, table: int, fines: dict[Seat, int]) -> dict[Se
         seat: json_imp(exact_quotient(value, group.over) - fines.get(seat, 0))
         for seat, value in zip(SEATS, row, strict=True)
     }
+
+
+class ViewFeed:
+    """Carries views from the scorer's thread to any number of readers in event loops."""
+
+    def __init__(self, first: DashboardView) -> None:
+        self._view = first
+        self._lock = threading.Lock()
+        self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
+
+    @property
+    def current(self) -> DashboardView:
+        """The newest view."""
+        return self._view
+
+    def publish(self, view: DashboardView) -> None:
+        """Put a newer view in place and wake the readers. From any thread."""
+        with self._lock:
+            self._view = view
+            for loop, changed in self._waiting:
+                with suppress(RuntimeError):  # a reader whose loop has ended must not end the scorer
+                    loop.call_soon_threadsafe(changed.set)
+
+    async def views(self) -> AsyncIterator[DashboardView]:
+        """Return the newest view now and again whenever it has changed; a slow reader misses the ones between."""
+        changed = asyncio.Event()
+        entry = (asyncio.get_running_loop(), changed)
+        with self._lock:
+            self._waiting.add(entry)
+        try:
+            while True:
+                changed.clear()
+                yield self._view
+                await changed.wait()
+        finally:
+            with self._lock:
+                self._waiting.discard(entry)

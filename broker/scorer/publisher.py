@@ -32,12 +32,10 @@ from broker.protocol import (
 )
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
 from broker.rulings import plan
-from broker.scorer.alerts import Concern
-from broker.scorer.attendance import Attendance
+from broker.scorer.alerts import Attendance, Concern
 from broker.scorer.devices import Serving
 from broker.scorer.intake import TableBook
-from broker.scorer.snapshot import Embargo
-from broker.scorer.standings import write_standings_csv
+from broker.scorer.snapshot import Embargo, write_standings_csv
 from broker.scorer.state import EventState
 from broker.scoring import PlayWithImps, json_imp
 

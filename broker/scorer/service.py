@@ -30,17 +30,15 @@ from broker.protocol import (
 from broker.protocol.link import Address, Incoming, LinkChanged
 from broker.rulings import plan
 from broker.rulings.service import RulingService
-from broker.scorer.alerts import AlertBook, Concern, concern_of_gap, concern_of_refusal, concerns_of_fact
-from broker.scorer.attendance import Attendance
+from broker.scorer.alerts import AlertBook, Attendance, Concern, concern_of_gap, concern_of_refusal, concerns_of_fact
 from broker.scorer.counting import HandCounter
-from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, Sources
+from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, Sources, ViewFeed
 from broker.scorer.devices import Devices
 from broker.scorer.intake import Intake, IntakeVerdict
 from broker.scorer.publisher import Publisher, WireLog
 from broker.scorer.snapshot import Snapshot
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import past_concerns, read_journal, replay_journal
-from broker.scorer.view import ViewFeed
 from broker.store import Journal, RefusedRow
 from broker.store.backup_worker import BackupReport
 

@@ -17,7 +17,7 @@ from broker.event import Origin
 from broker.i18n import N_
 from broker.people import Authentication, PeopleError
 from broker.rules import RuleError
-from broker.scorer.view import ViewFeed
+from broker.scorer.dashboard import ViewFeed
 from broker.web.auth import Access, Visitor, wants_html
 from broker.web.embargo import Sheets
 from broker.web.errors import DeskError, PageUnknown

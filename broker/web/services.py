@@ -7,9 +7,9 @@ from typing import Final, Protocol, TypeVar
 from starlette.routing import Route
 
 from broker.people.login import wall_clock_ms
-from broker.scorer.attendance import Attendance
+from broker.scorer.alerts import Attendance
+from broker.scorer.dashboard import ViewFeed
 from broker.scorer.publisher import WireLog
-from broker.scorer.view import ViewFeed
 from broker.web.auth import Access, MenuEntry
 from broker.web.embargo import SnapshotSource
 from broker.web.live import LivePages

@@ -34,8 +34,7 @@ from broker.rulings.paper import (
     read_sheets,
     sheet_of,
 )
-from broker.scorer.dashboard import Arrivals
-from broker.scorer.view import ViewFeed
+from broker.scorer.dashboard import Arrivals, ViewFeed
 from broker.web import (
     Access,
     DeskError,

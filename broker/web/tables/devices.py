@@ -11,8 +11,8 @@ from starlette.routing import Route
 from broker.errors import ScorerError
 from broker.i18n import N_
 from broker.people import Authentication, PeopleError
+from broker.scorer.dashboard import ViewFeed
 from broker.scorer.devices import ID_SHOWN, Devices
-from broker.scorer.view import ViewFeed
 from broker.web import Access, DeskError, FeaturePages, Form, client_address, read_form, render_page, visitor_of
 from broker.web.tables.orders import LONGEST_REASON, read_reason
 

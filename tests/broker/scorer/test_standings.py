@@ -15,8 +15,7 @@ from broker.event import Origin
 from broker.protocol import Player, Result, Standing
 from broker.scorer.publisher import LARGE_EVENT
 from broker.scorer.service import Scorer
-from broker.scorer.snapshot import standing_rows
-from broker.scorer.standings import standings_csv, write_standings_csv
+from broker.scorer.snapshot import standing_rows, standings_csv, write_standings_csv
 from broker.scoring import Ranked
 from tests.benchmarks.scorer.large import large_event, plays
 from tests.broker.scorer.hall import Ear, open_journal, put

@@ -30,7 +30,7 @@ from broker.rules import Outcome
 from broker.rulings import CountedPlay, result_of
 from broker.scorer.intake import Intake
 from broker.scorer.service import Scorer
-from broker.scorer.standings import DEAL_FACTOR, standings_table
+from broker.scorer.snapshot import DEAL_FACTOR, standings_table
 from broker.scorer.state import EventState, TeamState
 from broker.scorer.view import view_json
 from broker.scoring import Ledger, real_table

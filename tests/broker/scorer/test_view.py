@@ -8,13 +8,13 @@ import pytest
 from msgspec.structs import replace
 
 from broker.protocol import Adjusted, Fine, Void
+from broker.scorer.dashboard import ViewFeed
 from broker.scorer.grid import grid
 from broker.scorer.snapshot import open_part
 from broker.scorer.view import (
     MINUTE_MS,
     DashboardView,
     TableView,
-    ViewFeed,
     paused_left_ms,
     time_left_ms,
     time_up_at,
