@@ -25,7 +25,7 @@ class Attending(Struct, frozen=True):
 
 
 class TableView(Struct, frozen=True):
-    """One table as it last said of itself. `lifecycle` is None until it has said anything."""
+    """One table by its last state. `lifecycle` is None until it has sent one."""
 
     table: int
     lifecycle: Lifecycle | None
@@ -78,7 +78,7 @@ class SeatView(Struct, frozen=True):
     """HV of a winner; of riichi the han."""
     fine: int
     imp: Imp | None
-    """IMP after the fine; None while it cannot be said."""
+    """IMP after the fine; None while it is not known."""
     worth: RiichiWin | None = None
     """What a winner's hand of riichi is worth."""
     sat: str | None = None
@@ -152,9 +152,9 @@ class DashboardView(Struct, frozen=True):
     deals_left_out: tuple[int, ...] = ()
     """Deals that count for no team until an arbiter has ruled who sat where."""
     follow_ups: int = 0
-    """Plays in which somebody meets a deal again: an arbiter is to rule on each. Not told to others."""
+    """Plays in which somebody meets a deal again: an arbiter is to rule on each. Not shown to others."""
     corrections_until: int | None = None
-    """When the correction period ends (ms since 1970), if that was said; until then nothing is final."""
+    """When the correction period ends (ms since 1970), if that was set; until then nothing is final."""
 
 
 def view_json(view: DashboardView) -> bytes:
