@@ -1,31 +1,50 @@
-"""Files that are written in one step: after a power cut there is the old file or the new one."""
+"""Files that are written in one step: after a power cut there is the old file or the new one.
+
+Only the label sheets' command has a writer of its own (`vision.sheets.registry.private_file`): `vision` imports nothing
+of ours, and its PDF and registry take their names together.
+"""
 
 import os
 import secrets
 from pathlib import Path
 from typing import Final
 
-FILE_MODE: Final = 0o600
+PRIVATE: Final = 0o600
+PUBLIC: Final = 0o666
+"""Less what the user's mask takes off."""
 
 
 def write_private(path: Path, content: bytes) -> None:
     """Write a file of mode 0600 that is never seen half-written nor readable by others, not even for a moment."""
-    new = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
+    write_file(path, content, PRIVATE)
+
+
+def write_file(path: Path, content: bytes, mode: int = PUBLIC, *, exactly: bool = False, durable: bool = True) -> None:
+    """Write beside and put in place: a reader sees the old file or the new one, and a full disk spoils none.
+
+    What the process may not give away by its umask is taken from `mode`, unless that is to be had `exactly`. The call
+    waits until the disk has the file, unless it need not be `durable`. Raises OSError.
+    """
+    new = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
+    handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with os.fdopen(handle, "wb") as file:
+            if exactly:
+                os.fchmod(file.fileno(), mode)
             file.write(content)
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         new.replace(path)
-    except BaseException:
+    finally:
         new.unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
+    if durable:
+        sync(path.parent)
 
 
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def sync(path: Path) -> None:
+    """Wait until the disk has a file, or the names in a folder."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

@@ -65,28 +65,35 @@ class Translator:
     def __init__(self, language: str = SOURCE) -> None:
         self.language = language
         self._texts = catalogue(language)
+        self._found: dict[str, str] = {}
+        """What was looked up: a page of a hall has thousands of texts."""
 
     def __call__(self, text: str, /, **values: object) -> str:
         """Return a text, or a message with its values, in this language."""
         if isinstance(text, Message):
             values = {**text.values, **values}
             text = text.template
-        return self._fill(self._texts.gettext(text).rpartition(CONTEXT_END)[2], self._said(values))
+        found = self._found.get(text)
+        if found is None:
+            found = self._found[text] = self._prepared(self._texts.gettext(text).rpartition(CONTEXT_END)[2])
+        return self._filled(found, values) if values else found
 
     def ngettext(self, one: str, many: str, /, *, count: int, **values: object) -> str:
         """Return the form of a text that belongs to a count, which is filled in."""
-        return self._fill(self._texts.ngettext(one, many, count), self._said({"count": count, **values}))
+        return self._filled(self._prepared(self._texts.ngettext(one, many, count)), {"count": count, **values})
 
     def pgettext(self, context: str, text: str, /, **values: object) -> str:
         """Return a text that has several translations, by its context."""
-        return self._fill(self._texts.pgettext(context, text), self._said(values))
+        return self(f"{context}{CONTEXT_END}{text}", **values)
 
-    def _said(self, values: Mapping[str, object]) -> Mapping[str, object]:
-        """Translate what is put into a text and is a text itself."""
-        return {name: self(value) if isinstance(value, Message) else value for name, value in values.items()}
+    def _filled(self, text: str, values: Mapping[str, object]) -> str:
+        """Fill in values; those that are messages are translated."""
+        return text.format(
+            **{name: self(value) if isinstance(value, Message) else value for name, value in values.items()}
+        )
 
-    def _fill(self, text: str, values: Mapping[str, object]) -> str:
-        return text.format(**values) if values else text
+    def _prepared(self, text: str) -> str:
+        return text
 
     def decimal(self, number: float, pattern: str = "#,##0.###") -> str:
         """Write a number as this language does (`pattern` as in CLDR)."""

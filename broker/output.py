@@ -2,7 +2,6 @@
 
 import csv
 import io
-import os
 import stat
 import sys
 from collections.abc import Iterable
@@ -11,6 +10,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
+from broker.files import PRIVATE, PUBLIC, write_file
+from broker.i18n import N_
 from broker.rules import RuleError
 
 EVENT: Final = "event.toml"
@@ -19,10 +20,6 @@ STANDINGS: Final = "standings.csv"
 
 EXPORT_SUFFIXES: Final = (".csv", ".jsonl", ".pdf", ".pmn", ".txt", ".zip")
 """Ends of names that may be written inside an event's folder; the others there are the event itself."""
-
-PRIVATE: Final = 0o600
-USUAL: Final = 0o666
-"""Less what the user's mask takes off."""
 
 
 def deliver(text: str | bytes, output: Path | None, *, source: Path | None, force: bool, secret: bool = False) -> None:
@@ -37,11 +34,13 @@ def deliver(text: str | bytes, output: Path | None, *, source: Path | None, forc
             sys.stdout.buffer.flush()
         else:
             may_write(output, source=source, force=force)
-            _write_in_place(output, content, PRIVATE if secret else USUAL)
+            write_file(output, content, PRIVATE if secret else PUBLIC)
     except BrokenPipeError:
         raise  # click ends quietly when the reader has gone
     except OSError as error:
-        raise RuleError("unwritable", f"{output or 'standard output'}: {error.strerror}") from None
+        raise RuleError(
+            "unwritable", N_("{where}: {problem}", where=output or "standard output", problem=error.strerror)
+        ) from None
 
 
 def may_write(output: Path, *, source: Path | None, force: bool) -> None:
@@ -74,34 +73,15 @@ def write_whole(output: Path, content: bytes) -> None:
     if output.exists() and not output.is_file():
         output.write_bytes(content)  # a device or a pipe has no old content, and nothing is put in its place
     else:
-        _write_in_place(output, content, USUAL)
+        write_file(output, content)
 
 
 def replace_text(path: Path, text: str) -> None:
     """Put a text in the place of a file that is there, with the rights that it has. Raises RuleError `unwritable`."""
     try:
-        _write_in_place(path, text.encode(), stat.S_IMODE(path.stat().st_mode), exactly=True)
+        write_file(path, text.encode(), stat.S_IMODE(path.stat().st_mode), exactly=True)
     except OSError as error:
-        raise RuleError("unwritable", f"{path}: {error.strerror}") from None
-
-
-def _write_in_place(output: Path, content: bytes, mode: int, *, exactly: bool = False) -> None:
-    """Write beside and put in place: a reader sees the old file or the new one, and a full disk spoils none.
-
-    What the process may not give away by its umask is taken from `mode`, unless that is to be had `exactly`.
-    """
-    beside = output.with_name(f".{output.name}.new")
-    beside.unlink(missing_ok=True)
-    try:
-        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-            if exactly:
-                os.fchmod(file.fileno(), mode)
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(output)
-    finally:
-        beside.unlink(missing_ok=True)
+        raise RuleError("unwritable", N_("{where}: {problem}", where=path, problem=error.strerror)) from None
 
 
 CsvCell = int | Decimal | str | None

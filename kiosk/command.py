@@ -37,19 +37,24 @@ SIZES: Final = ("800x480", "1024x600", "1280x720", "1920x1080")
 
 @click.command(short_help="Run one table.")
 @click.argument("config", type=click.Path(dir_okay=False, path_type=Path), required=False)
-@click.option("--picture", type=click.Path(path_type=Path), help="Keep the present screen as a PNG in this file.")
-@click.option("--pair", "anew", is_flag=True, help="Ask the desk for a table first, though this device has one.")
-@click.option("--practice", is_flag=True, help="A table to practise at: no CONFIG, no hardware, no broker.")
-@click.option("--language", help="Of the practice table: en, fr, zh, or another that has a catalogue.")
-@click.option("--camera", help="Of the practice table: v4l2:/dev/video0, pictures:FOLDER; without it, simulated.")
-@click.option("--scanner", help="Of the practice table: serial:/dev/serial/by-id/...; without it, simulated.")
-@click.option("--size", type=click.Choice(SIZES), help="Of the practice table's screen.")
-@click.option("--hand", type=click.Choice(["right", "left"]), help="Where the practice table's buttons are.")
-@click.option("--text", type=click.Choice(["normal", "large", "largest"]), help="Letters of the practice table.")
+@click.option(
+    "--picture", type=click.Path(path_type=Path), help="Keep a PNG picture of the current screen in this file."
+)
+@click.option("--pair", "anew", is_flag=True, help="Pair the device again before starting.")
+@click.option("--practice", is_flag=True, help="Run a practice table: no CONFIG, hardware or broker needed.")
+@click.option("--language", help="Practice: en, fr, zh, or another language that has a catalogue.")
+@click.option("--camera", help="Practice: v4l2:/dev/video0 or pictures:FOLDER [default: simulated].")
+@click.option("--scanner", help="Practice: serial:/dev/serial/by-id/... [default: simulated].")
+@click.option("--size", type=click.Choice(SIZES), help="Practice: size of the screen.")
+@click.option("--hand", type=click.Choice(["right", "left"]), help="Practice: side of the buttons on the screen.")
+@click.option("--text", type=click.Choice(["normal", "large", "largest"]), help="Practice: text size.")
 def kiosk(config: Path | None, picture: Path | None, *, anew: bool, practice: bool, **chosen: Any) -> None:  # noqa: ANN401 - click's
-    """Run one table: CONFIG is its TOML file (see docs/installer.md), or --practice (see docs/practice.md).
+    """Run one table. CONFIG is its TOML file; without it, use --practice.
 
-    A CONFIG with `paired` names no event and no table: the screen asks for the desk's code until this device has one.
+    See docs/installer.md and docs/practice.md.
+
+    If CONFIG has `paired`, it names no event or table: the screen asks for the desk's pairing code until the device is
+    paired.
     """
     chosen = {name: value for name, value in chosen.items() if value is not None}
     if practice == (config is not None) or ((chosen and not practice) or ((anew or picture) and practice)):

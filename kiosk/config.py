@@ -4,7 +4,6 @@ Paths in the configuration are relative to its file. Secrets are kept in files t
 """
 
 import logging
-import os
 import re
 import stat
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from broker.files import write_private
 from broker.protocol import HOST_PATTERN, PIN_HASH, ArbiterPin, EventName, Refused, TableNo, decode, encode
 from broker.protocol.arbiter_pin import LONGEST_PIN, SHORTEST_PIN, hash_pin, is_pin, pin_mark, pin_matches
 from broker.protocol.link import Address
@@ -20,23 +20,6 @@ from broker.protocol.pairing import Pairing
 from firmware.errors import BadAddress
 from firmware.scanners import parse_scanner
 from kiosk.errors import BadConfiguration, NotPaired
-
-
-def write_for_owner(path: Path, content: bytes) -> None:
-    """Write a file of mode 0600 in one step: after a power cut there is the old file or the new one."""
-    beside = path.with_name(f".{path.name}.new")
-    beside.unlink(missing_ok=True)
-    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
 
 log = logging.getLogger("homologue.kiosk")
 
@@ -85,7 +68,7 @@ class PinFile:
         self._told = said
         try:
             if self._keep is not None:
-                write_for_owner(self._keep, encode(said))
+                write_private(self._keep, encode(said))
         except OSError as error:
             log.warning("the arbiters' PIN cannot be kept: %s", error)
 
@@ -103,7 +86,7 @@ def write_pin(path: Path, pin: str) -> None:
     """Keep a PIN's hash, readable by its owner alone. Raises BadConfiguration for what is no PIN."""
     if not is_pin(pin):
         raise BadConfiguration(f"a PIN has {SHORTEST_PIN} to {LONGEST_PIN} digits")
-    write_for_owner(path, f"{hash_pin(pin)}\n".encode())
+    write_private(path, f"{hash_pin(pin)}\n".encode())
 
 
 PAIRING_FILE: Final = "paired.json"
@@ -142,12 +125,12 @@ def store_pairing(folder: Path, pairing: Pairing) -> None:
     )
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_for_owner(folder / kept.password_file, f"{broker.password}\n".encode())
+        write_private(folder / kept.password_file, f"{broker.password}\n".encode())
         if ca and broker.ca:
-            write_for_owner(folder / ca, broker.ca.encode("ascii"))
+            write_private(folder / ca, broker.ca.encode("ascii"))
         if pin and pairing.pin:
-            write_for_owner(folder / pin, f"{pairing.pin}\n".encode("ascii"))
-        write_for_owner(folder / PAIRING_FILE, msgspec.json.encode(kept))
+            write_private(folder / pin, f"{pairing.pin}\n".encode("ascii"))
+        write_private(folder / PAIRING_FILE, msgspec.json.encode(kept))
     except OSError as error:
         raise BadConfiguration(f"paired: what the desk has told cannot be kept in {folder}: {error.strerror}") from None
 

@@ -29,15 +29,15 @@ CONFIG = click.argument("config", type=click.Path(dir_okay=False, path_type=Path
 
 @click.group(short_help="Look after a table's device: pairing, the arbiters' PIN, replacing a dead one.")
 def table() -> None:
-    """Look after a table's device. CONFIG is the table's TOML file (see docs/installer.md)."""
+    """Maintain a table's device. CONFIG is the table's TOML file (see docs/installer.md)."""
     os.umask(0o077)
 
 
 @table.command()
 @CONFIG
-@click.password_option("--pin", prompt="PIN", help="4 to 12 digits; asked for where it is not given.")
+@click.password_option("--pin", prompt="PIN", help="4 to 12 digits [default: ask].")
 def pin(config: Path, pin: str) -> None:
-    """Set the PIN by which arbiters are let in at this table. Only its hash is kept."""
+    """Set the arbiters' PIN of this table. Only its hash is stored."""
     with _errors_told():
         settings = KioskSettings(config)
         write_pin(settings.beside(settings.config.arbiter_pin_file), pin)
@@ -48,13 +48,13 @@ def pin(config: Path, pin: str) -> None:
 @CONFIG
 @click.argument("card", type=click.Path(path_type=Path))
 def import_journal(config: Path, card: Path) -> None:
-    """Take a dead device's journal into this one, from its CARD or a stick. The kiosk must not run meanwhile.
+    """Import a dead device's journal from its CARD or a stick. The kiosk must not be running.
 
-    CARD is the folder where the card or stick is to be seen, which is looked through for this table's journal, or the
-    journal itself (table.sqlite). Nothing on it is changed.
+    CARD is the folder where the card or stick is mounted, which is searched for this table's journal, or the journal
+    itself (table.sqlite). Nothing on it is changed.
 
-    A device that has done nothing yet goes on where the dead one stood. One that has begun gets what the dead one had
-    still to send.
+    A device that has not been used yet continues where the dead one stopped. One that is in use gets what the dead one
+    had not yet sent.
     """
     with _errors_told():
         settings = KioskSettings(config)
@@ -68,13 +68,11 @@ def import_journal(config: Path, card: Path) -> None:
 @table.command("pair")
 @CONFIG
 @click.argument("desk")
-@click.option(
-    "--code", prompt=True, hide_input=True, help="The eight digits that the desk shows; asked for if left out."
-)
+@click.option("--code", prompt=True, hide_input=True, help="The eight digits that the desk shows [default: ask].")
 def pair(config: Path, desk: str, code: str) -> None:
-    """Pair this device with an event, as the kiosk's own screen does.
+    """Pair this device with an event, as on the kiosk's screen.
 
-    DESK is the desk's name or address, with a port where it is not 8136; CONFIG is one with the setting `paired`.
+    DESK is the desk's name or address, with its port if that is not 8136. CONFIG must have the setting `paired`.
     """
     with _errors_told():
         offer = read_typed_pairing(desk, code)

@@ -123,22 +123,23 @@ def fault_sentence(fault: TrayFault) -> str:
 
 @click.command(short_help="Read pictures of tile backs.")
 @click.argument("pictures", metavar="PICTURE...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each picture, errors included.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per picture and line, including errors.")
 @click.option(
     "--expected",
     "expected_file",
     type=click.Path(path_type=Path),
-    help='What should lie there: {"tray": [[13 serials], [11], [10]]}, or such rows under "E", "S", "W" and "N".',
+    help='JSON file with the expected serials: {"tray": [[13 serials], [11], [10]]}, or such rows '
+    'under "E", "S", "W" and "N".',
 )
 @click.option(
     "--overlay",
     type=click.Path(path_type=Path),
-    help="Write the picture with each tile's verdict: a PNG or JPEG file, or a folder for several pictures.",
+    help="Write the picture with each tile's verdict to a PNG or JPEG file, or to a folder for several pictures.",
 )
 def read(pictures: tuple[Path, ...], expected_file: Path | None, overlay: Path | None, *, as_json: bool) -> None:
-    """Read the serials on tile backs, row by row; with --expected, name what is wrong in the tray.
+    """Read the serials on tile backs, row by row. With --expected, list what is wrong in the tray.
 
-    A picture that cannot be read is told by its code and stops no other; the exit code is 0 all the same.
+    If a picture cannot be read, its error is printed and the next one is read; the exit code is still 0.
     """
     try:
         expected = load_expected(expected_file) if expected_file else None

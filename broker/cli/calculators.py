@@ -83,19 +83,22 @@ def _fan_answer(counted: FanCount, minimum: int, language: Language) -> dict[str
     type=click.Choice(RULESETS),
     default="green-book",
     show_default=True,
-    help="The Green Book of 2006, or the Chinese text of 1998.",
+    help="Count by the Green Book of 2006 or the Chinese text of 1998.",
 )
-@click.option("--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Of the names.")
-@click.option("--profile", default=DEFAULT_MCR, show_default=True, help="Rule profile whose minimum a hand needs.")
-@click.option("--minimum", type=click.IntRange(0, 999), help="Another minimum than the profile's; 0 counts every hand.")
+@click.option("--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of names.")
+@click.option("--profile", default=DEFAULT_MCR, show_default=True, help="Rule profile that sets the minimum.")
+@click.option("--minimum", type=click.IntRange(0, 999), help="Minimum instead of the profile's; 0 counts every hand.")
 @click.option(
-    "--json", "as_json", is_flag=True, help="JSON lines on standard input, one answer a line (the only form)."
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Read JSON lines from standard input and print one answer per line (required).",
 )
 def fan(ruleset: Ruleset, language: Language, profile: str, minimum: int | None, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
-    """Value of a winning MCR hand, with the fan that make it up.
+    """Value a winning MCR hand, fan by fan.
 
-    1m..9m characters, 1p..9p dots, 1s..9s bamboo, 1z..7z east south west north white green red. `concealed` is without
-    the winning tile. See docs/fan.md.
+    Tiles: 1m..9m characters, 1p..9p dots, 1s..9s bamboo, 1z..7z east south west north white green red. `concealed`
+    excludes the winning tile. See docs/fan.md.
 
     \b
     {"concealed": ["2m", "2m", "3m", "3m", "5p", "5p", "7p", "7p", "2s", "2s", "9s", "9s", "4z"],
@@ -129,13 +132,19 @@ def _points_answer(question: PointsQuestion, otherwise: Callable[[], Profile]) -
 
 @click.command(short_help="Points of the four seats for an outcome.")
 @click.option(
-    "--profile", default=DEFAULT_MCR, show_default=True, help="Of lines that name none: an id, or a file in .toml."
+    "--profile",
+    default=DEFAULT_MCR,
+    show_default=True,
+    help="Rule profile for lines that name none, by id or as a .toml file.",
 )
 @click.option(
-    "--json", "as_json", is_flag=True, help="JSON lines on standard input, one answer a line (the only form)."
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Read JSON lines from standard input and print one answer per line (required).",
 )
 def points_command(profile: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
-    """Points of the four seats for the outcome of a play.
+    """Compute the points of the four seats for the outcome of a play.
 
     \b
     echo '{"win": "discard", "winners": {"east": 18}, "discarder": "north"}' | homologue points --json
@@ -174,13 +183,16 @@ def read_exact(written: str) -> Fraction:
     "--profile",
     default=DEFAULT_MCR,
     show_default=True,
-    help="Rule profile whose scale is used: an id, or a file that ends in .toml.",
+    help="Rule profile whose IMP scale is used, by id or as a .toml file.",
 )
 @click.option(
-    "--json", "as_json", is_flag=True, help="JSON lines on standard input, one answer a line (the only form)."
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Read JSON lines from standard input and print one answer per line (required).",
 )
 def imp_command(profile: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
-    """IMPs for a difference between points and datum.
+    """Convert a difference between points and datum to IMPs.
 
     \b
     echo '{"difference": "8.6"}' | homologue imp --json

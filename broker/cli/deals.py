@@ -26,9 +26,9 @@ from broker.rules.riichi import CommonWall, common_wall, wall_of
 
 @click.group(cls=options.ReportingGroup, short_help="Make, commit to, reveal and print deals; register tile sets.")
 def deal() -> None:
-    """Make the deals of an event, commit to them, print what lies in the carriers, and reveal them afterwards.
+    """Make the deals of an event, commit to them, print sheets for the carriers, and reveal the deals afterwards.
 
-    FOLDER is the event's folder. What is there is never written over. docs/deals.md tells the whole way.
+    FOLDER is the event's folder. Existing files are never overwritten. See docs/deals.md.
 
     \b
     homologue deal new --event cup --deals 16 my-cup
@@ -38,16 +38,17 @@ def deal() -> None:
     """  # noqa: D301 - click reads the \b
 
 
-@deal.command("new", short_help="Mix new deals and commit to them.")
+@deal.command("new", short_help="Make random deals and commit to them.")
 @options.folder_argument
 @options.event_option
-@click.option("--deals", "count", type=click.IntRange(1, make.LAST_DEAL), required=True, help="How many.")
+@click.option("--deals", "count", type=click.IntRange(1, make.LAST_DEAL), required=True, help="Number of deals.")
 @click.option(
     "--prevalent-winds",
     metavar="WINDS",
     callback=options.parse_winds,
     default=",".join(make.DEFAULT_WINDS),
-    help="Taken in turn [default: four deals in east, four in south, west, north, and again].",
+    help="Prevalent winds, used in turn [default: four deals in east, then four each in south, west "
+    "and north, and so on].",
 )
 @click.option(
     "--dealers",
@@ -55,14 +56,14 @@ def deal() -> None:
     callback=options.parse_winds,
     default=",".join(SEATS),
     show_default=True,
-    help="Seats, taken in turn.",
+    help="Dealers, used in turn.",
 )
 @click.option(
     "--sets",
     "wished",
     metavar="NUMBERS",
     callback=options.parse_set_numbers,
-    help="Tile sets in the carriers, taken in turn, such as 1-16 [default: deal 7 lies in set 7].",
+    help="Tile sets, used in turn, such as 1-16 [default: deal 7 uses set 7].",
 )
 @options.red_fives_option
 def deal_new(
@@ -75,10 +76,10 @@ def deal_new(
     wished: tuple[int, ...],
     red: bool,
 ) -> None:
-    """Mix deals 1 to N by a cryptographic generator, and commit to them.
+    """Make deals 1 to N with a cryptographic random generator, and commit to them.
 
-    Writes deals.json (secret), commitment.json (to be published before the event) and, if there is none,
-    sets.json (secret: new tile sets, whose labels have yet to be printed).
+    Writes deals.json (secret), commitment.json (publish it before the event) and, if there is none, sets.json (secret:
+    new tile sets, for which labels can then be printed).
 
     \b
     homologue deal new --event cup --deals 16 my-cup
@@ -93,15 +94,15 @@ def deal_new(
     _report_deals(folder, make.save_deals(folder, name, deals), count)
 
 
-@deal.command(name="import", short_help="Take deals from a list, CSV or JSON.")
+@deal.command(name="import", short_help="Import deals from a CSV or JSON list.")
 @click.argument("file", type=options.FILE)
 @options.folder_argument
 @options.event_option
 def deal_import(file: Path, folder: Path, event: str | None) -> None:
-    """Take the deals of a list into FOLDER, and commit to them; nothing is written unless all of it is right.
+    """Import a list of deals into FOLDER and commit to them. Nothing is written if there is any mistake.
 
-    CSV: a line a tray, with the columns deal, prevalent_wind, dealer, seat, 1, 2, ... 34, and set if need be.
-    JSON (the name ends in .json): a list as in deals.json. docs/deals.md describes both.
+    CSV: one line per tray, with the columns deal, prevalent_wind, dealer, seat, 1, 2, ... 34, and optionally set. JSON
+    (name ends in .json): a list as in deals.json. Both are described in docs/deals.md.
 
     \b
     homologue deal import deals.csv my-cup --event cup
@@ -117,7 +118,9 @@ def deal_import(file: Path, folder: Path, event: str | None) -> None:
 @options.folder_argument
 @options.event_option
 def deal_commit(folder: Path, event: str | None) -> None:
-    """Write commitment.json for the deals of FOLDER, where `new` or `import` was cut short or somebody else made them.
+    """Write commitment.json for the deals in FOLDER.
+
+    Use this if `new` or `import` was interrupted, or if the deals come from elsewhere.
 
     \b
     homologue deal commit my-cup
@@ -131,15 +134,15 @@ def _report_deals(folder: Path, root: str, count: int) -> None:
     click.echo(f"Publish {folder / commitment.COMMITMENT} before the event, or at least its root: {root}")
 
 
-@click.command("reveal", short_help="Write the public file of deals that are played.")
+@click.command("reveal", short_help="Publish deals that have been played.")
 @options.folder_argument
 @options.deals_option
-@click.option("--output", type=options.FILE, required=True, help="The public file.")
-@click.option("--early", is_flag=True, help="Also deals that a table has still to play: they are spoilt by it.")
+@click.option("--output", type=options.FILE, required=True, help="File to publish.")
+@click.option("--early", is_flag=True, help="Include deals that have not been played at every table; this spoils them.")
 def deal_reveal(folder: Path, numbers: tuple[int, ...], output: Path, *, early: bool) -> None:
-    """Write faces and salts for everybody, of deals that have been played at every table.
+    """Write a public file with the faces and salts of deals that have been played at every table.
 
-    Anybody can then check them against the commitment: homologue deal verify.
+    Anybody can then check them against the commitment with `homologue deal verify`.
 
     \b
     homologue deal reveal my-cup --output revealed.json
@@ -150,15 +153,23 @@ def deal_reveal(folder: Path, numbers: tuple[int, ...], output: Path, *, early: 
     click.echo(f"{output}: faces of {which}.")
 
 
-@click.command("verify", short_help="Are revealed deals what was committed to?")
+@click.command("verify", short_help="Check revealed deals against the commitment.")
 @click.argument("file", metavar="REVEALED", type=options.FILE)
-@click.option("--commitment", "committed", type=options.FILE, required=True, help="What was published before.")
-@click.option("--root", help="Root as it was printed or announced before; without it the commitment's own is believed.")
-@click.option("--json", "as_lines", is_flag=True, help="One JSON line a deal.")
+@click.option(
+    "--commitment",
+    "committed",
+    type=options.FILE,
+    required=True,
+    help="The commitment that was published before the event.",
+)
+@click.option(
+    "--root", help="Root hash as it was announced before the event; otherwise the commitment file's own is trusted."
+)
+@click.option("--json", "as_lines", is_flag=True, help="Print one JSON line per deal.")
 def deal_verify(file: Path, committed: Path, root: str | None, *, as_lines: bool) -> None:
-    """Say for each revealed deal whether it is what was committed to before the event.
+    """Check each revealed deal against the commitment from before the event.
 
-    Exit code 0 if every revealed deal is, else 1. Deals that are not revealed (yet) are named.
+    The exit code is 0 if all revealed deals match, otherwise 1. Deals that are not revealed are listed.
 
     \b
     homologue deal verify revealed.json --commitment commitment.json --root 5f0c...
@@ -206,18 +217,18 @@ FORMATS: Final[Mapping[str, Callable[[CarrierLayout, str], bytes]]] = {
 }
 
 
-@click.command("export", short_help="Print what lies in the carriers: serials, never faces.")
+@click.command("export", short_help="Write the carrier sheets: serials, never faces.")
 @options.folder_argument
 @options.deals_option
 @options.event_option
-@click.option("--language", type=click.Choice(languages()), default="en", show_default=True, help="Of the sheet.")
+@click.option(
+    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the sheet."
+)
 @click.option(
     "--format", "formats", type=click.Choice(list(FORMATS)), multiple=True, default=["pdf"], show_default=True,
-    help="pdf: the carrier sheet; json, csv: the layout for programs. May be said several times.",
+    help="pdf: carrier sheet; json, csv: layout for programs. May be repeated.",
 )  # fmt: skip
-@click.option(
-    "--output", type=options.FOLDER, required=True, help="A folder; it gets a file a deal, such as deal-0007.pdf."
-)
+@click.option("--output", type=options.FOLDER, required=True, help="Folder for the files, one per deal: deal-0007.pdf.")
 def deal_export(
     *,
     folder: Path,
@@ -227,9 +238,9 @@ def deal_export(
     formats: tuple[str, ...],
     output: Path,
 ) -> None:
-    """Write for each deal the sheet that lies in its carrier: an A4 page with the serial of every place.
+    """Write the sheet that goes into each deal's carrier: an A4 page with the serial of every place.
 
-    No face is on it: staff and players must not learn one. What is there already and says the same stays.
+    It shows no faces, which staff and players must not learn. Files that already have the same content are left alone.
 
     \b
     homologue deal export my-cup --language fr --output fiches
@@ -246,7 +257,7 @@ def deal_export(
 
 @click.group(name="set", short_help="Register tile sets: which serial is on which face.")
 def deal_set() -> None:
-    """Register tile sets in sets.json: which serial is on the back of which face. It is secret.
+    """Register tile sets in sets.json: which serial is on the back of which face. Keep it secret.
 
     \b
     homologue deal set new my-cup --set 5
@@ -259,14 +270,14 @@ A_LINE: Final = 21
 """Tiles of one tray's wall."""
 
 
-@click.command("wall", short_help="A deal's common wall as riichi plays it: faces, secret.")
+@click.command("wall", short_help="Show a deal as riichi plays it (secret faces).")
 @options.folder_argument
 @options.deals_option
-@click.option("--json", "as_lines", is_flag=True, help="One JSON line a deal.")
+@click.option("--json", "as_lines", is_flag=True, help="Print one JSON line per deal.")
 def deal_wall(folder: Path, numbers: tuple[int, ...], *, as_lines: bool) -> None:
-    """Tell hands, live wall, replacement tiles and indicators of deals that are played under riichi rules.
+    """Show hands, live wall, replacement tiles and indicators of deals that are played under riichi rules.
 
-    It shows faces: whoever sees it knows the deal, so an arbiter looks only at what has been played.
+    This shows faces: an arbiter should look only at deals that have been played.
 
     \b
     homologue deal wall my-cup --deal 3
@@ -300,7 +311,7 @@ for command in (deal_reveal, deal_verify, deal_export, deal_set, deal_wall):
     deal.add_command(command)
 
 
-@deal_set.command("new", short_help="A new set: serials at random.")
+@deal_set.command("new", short_help="Register a new set with random serials.")
 @options.folder_argument
 @click.option(
     "--set",
@@ -308,11 +319,11 @@ for command in (deal_reveal, deal_verify, deal_export, deal_set, deal_wall):
     metavar="NUMBERS",
     callback=options.parse_set_numbers,
     required=True,
-    help="Its number, or several: 1-8,12.",
+    help="Number of the set, or several: 1-8,12.",
 )
 @options.red_fives_option
 def set_new(folder: Path, numbers: tuple[int, ...], *, red: bool) -> None:
-    """Give the 136 tiles of a new set their serials, at random; its labels are then printed from sets.json.
+    """Assign serials to the 136 tiles of a new set at random. Its labels are then printed from sets.json.
 
     \b
     homologue deal set new my-cup --set 1-16
@@ -322,18 +333,18 @@ def set_new(folder: Path, numbers: tuple[int, ...], *, red: bool) -> None:
     _report_sets(folder, len(set(numbers)))
 
 
-@deal_set.command(name="import", short_help="A set whose tiles have numbers already.")
+@deal_set.command(name="import", short_help="Import a set whose tiles are already numbered.")
 @click.argument("file", type=options.FILE)
 @options.folder_argument
 @click.option(
-    "--set", "number", type=click.IntRange(1, LAST_SET), help="The set's number, unless the file has a column set."
+    "--set", "number", type=click.IntRange(1, LAST_SET), help="Number of the set, unless the file has a column `set`."
 )
 def set_import(file: Path, folder: Path, number: int | None) -> None:
-    """Take a CSV with the columns serial and face (1m..9m, 1p..9p, 1s..9s, 1z..7z), 136 lines a set.
+    """Import a CSV file with the columns serial and face (1m..9m, 1p..9p, 1s..9s, 1z..7z), 136 lines per set.
 
-    Of a set with red fives these are 0m, 0p, 0s, one of each.
+    Red fives are 0m, 0p and 0s, one of each.
 
-    Nothing is written unless all of it is right.
+    Nothing is written if there is any mistake.
 
     \b
     homologue deal set import old-tiles.csv my-cup --set 6
@@ -344,10 +355,10 @@ def set_import(file: Path, folder: Path, number: int | None) -> None:
     _report_sets(folder, len(made))
 
 
-@deal_set.command("check", short_help="Is every set whole, and there for every deal?")
+@deal_set.command("check", short_help="Check that sets are complete and every deal has one.")
 @options.folder_argument
 def set_check(folder: Path) -> None:
-    """Name everything that is wrong with the sets of FOLDER; exit code 1 if anything is.
+    """List everything that is wrong with the sets in FOLDER. The exit code is 1 if there is a problem.
 
     \b
     homologue deal set check my-cup

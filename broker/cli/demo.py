@@ -14,22 +14,20 @@ from broker.sim.demo import Demo, RiichiDemo
 
 
 @click.command(short_help="Play a whole event on this machine.")
-@click.option("--once", is_flag=True, help="End by itself when the event is over; non-zero if anything was off.")
-@click.option(
-    "--folder", type=click.Path(path_type=Path), help="A new folder for the event [default: var/demo-<time>]."
-)
+@click.option("--once", is_flag=True, help="Exit when the event is over, with an error if anything was wrong.")
+@click.option("--folder", type=click.Path(path_type=Path), help="New folder for the event [default: var/demo-<time>].")
 @click.option("--broker", type=click.Choice(["embedded", "mosquitto"]), default="embedded", show_default=True)
 @click.option(
     "--seed",
     type=int,
     default=None,
-    help="Of the players' choices; the deals are new each time [default: another one each time].",
+    help="Seed for the players' choices; deals are new each time [default: random].",
 )
-@click.option("--riichi", is_flag=True, help="A riichi evening in its place: 8 players, 2 tables, a session each.")
+@click.option("--riichi", is_flag=True, help="Play a riichi evening instead: 8 players, 2 tables, one session each.")
 def demo(once: bool, folder: Path | None, broker: str, seed: int | None, riichi: bool) -> None:  # noqa: FBT001 - click's way
-    """Play an individual event of 16 players, 4 tables, 4 deals on this machine.
+    """Play an individual event with 16 players, 4 tables and 4 deals on this machine.
 
-    The page stays up until Ctrl-C, unless --once is given.
+    The desk stays available until Ctrl-C, unless --once is given.
     """
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

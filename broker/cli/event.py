@@ -69,7 +69,7 @@ def plan_corrections(folder: Path) -> list[Finding]:
 
 @click.group(cls=options.ReportingGroup, short_help="Set an event up in one folder; check whether it may start.")
 def event_group() -> None:
-    """Set an event up. Everything of it lies in FOLDER, which can be copied to another machine and goes on there.
+    """Set up an event. Everything is in FOLDER, which can be copied to another machine and used there.
 
     \b
     homologue event new my-cup
@@ -77,39 +77,47 @@ def event_group() -> None:
     """  # noqa: D301 - click reads the \b
 
 
-@event_group.command("new", short_help="Make an event's folder; asks for what is not said.")
+@event_group.command("new", short_help="Create an event; asks for what is missing.")
 @options.folder_argument
-@click.option("--name", prompt="Name (lower-case letters, digits, hyphens)", help="It is part of every topic.")
-@click.option("--title", prompt="Title, as people read it", help="As the desk and the exports show it.")
 @click.option(
-    "--profile", prompt="Rule profile", default=DEFAULT_MCR, show_default=True, help="`homologue profile list`."
+    "--name",
+    prompt="Name (lower-case letters, digits, hyphens)",
+    help="Short name for internal use; cannot be changed later.",
+)
+@click.option("--title", prompt="Title, as people read it", help="Title that people see.")
+@click.option(
+    "--profile",
+    prompt="Rule profile",
+    default=DEFAULT_MCR,
+    show_default=True,
+    help="Rule profile; see `homologue profile list`.",
 )
 @click.option(
     "--players",
     "listed",
     type=options.FILE,
     prompt="CSV file of the players",
-    help="Columns name, team ...; docs/organiser.md.",
+    help="CSV file with the columns name, team, ...; see docs/organiser.md.",
 )
 @click.option(
     "--rounds",
     type=click.IntRange(1, MOST_ROUNDS),
     prompt="Rounds",
-    help="A player stays at a table for a round, which is of one deal; of four with 16 players and 5 rounds.",
+    help="Number of rounds. A round has one deal; with 16 players and 5 rounds it has four.",
 )
-@click.option("--uncompared", is_flag=True, help="It is meant that each deal is played at one table only.")
+@click.option("--uncompared", is_flag=True, help="Accept that each deal is played at one table only.")
 @click.option(
     "--keying",
     type=click.Choice(get_args(get_args(Keying)[0])),
     default="single",
     show_default=True,
-    help="How many people key each paper sheet at the desk.",
+    help="Key in each paper sheet once, or twice by two people.",
 )
 @click.option(
     "--public-address",
     metavar="https://...",
     default="",
-    help="Where players reach the desk from home: it is in the QR code of each receipt.",
+    help="Public address of the desk, for the QR codes on receipts.",
 )
 @click.pass_context
 def event_new(  # noqa: PLR0913 - one parameter an option
@@ -125,13 +133,14 @@ def event_new(  # noqa: PLR0913 - one parameter an option
     keying: Keying,
     public_address: str,
 ) -> None:
-    """Make players, movement, deals, commitment and tile sets, and check them as a whole.
+    """Create players, movement, deals, commitment and tile sets, and check the result.
 
-    What comes of the rounds is said before anything is kept: plays, deals, tables that compare each deal, hours. Who
-    was asked for the rounds is asked whether to keep that. Where no deal is played at two tables nothing is kept.
+    Before anything is saved, this shows what the number of rounds means: plays, deals, tables that compare each deal,
+    hours. If you were asked for the rounds, you are asked to confirm. Nothing is saved if no deal is played at two
+    tables.
 
-    Nothing is written over: FOLDER is new or empty. Where a step is refused, what was made before it stays, and the
-    commands `movement` and `deal` go on from there.
+    Nothing is overwritten: FOLDER must be new or empty. If a step fails, earlier steps are kept, and you can continue
+    with the commands `movement` and `deal`.
 
     \b
     homologue event new my-cup --name cup-2026 --title "Club cup" --profile oedmc-2020 --players list.csv --rounds 5
@@ -197,12 +206,12 @@ def _plan(name: str, title: str, profile: str, players: Sequence[ListedPlayer]) 
         raise RuleError("malformed", str(error)) from None
 
 
-@event_group.command("check", short_help="Name everything that keeps an event from starting.")
+@event_group.command("check", short_help="Check whether an event is ready to start.")
 @options.folder_argument
-@click.option("--json", "as_json", is_flag=True, help="One JSON object; the exit code is 0.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the exit code is 0.")
 @click.pass_context
 def event_check(ctx: click.Context, folder: Path, as_json: bool) -> None:  # noqa: FBT001 - click's way
-    """Check an event as a whole: players, movement, deals, commitment, sets, profile. All problems at once.
+    """Check players, movement, deals, commitment, sets and profile of an event, and list all problems.
 
     \b
     homologue event check my-cup
@@ -210,13 +219,13 @@ def event_check(ctx: click.Context, folder: Path, as_json: bool) -> None:  # noq
     _report_findings(ctx, folder, as_json=as_json)
 
 
-@click.command("sheets", short_help="Print blank result sheets: one a play, for when a table's device is out.")
+@click.command("sheets", short_help="Print blank result sheets, for when a device fails.")
 @options.folder_argument
-@click.option("--output", type=options.FILE, help="PDF file [default: standard output].")
-@click.option("--table", "tables", type=click.IntRange(1), multiple=True, help="Only this table; may be given again.")
-@click.option("--round", "rounds", type=click.IntRange(1), multiple=True, help="Only this round; may be given again.")
+@click.option("--output", type=options.FILE, help="PDF file to write [default: standard output].")
+@click.option("--table", "tables", type=click.IntRange(1), multiple=True, help="Only this table; may be repeated.")
+@click.option("--round", "rounds", type=click.IntRange(1), multiple=True, help="Only this round; may be repeated.")
 @click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
-@click.option("--force", is_flag=True, help="Overwrite the file if it is there.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def event_sheets(
     folder: Path,
     output: Path | None,
@@ -226,7 +235,9 @@ def event_sheets(
     *,
     force: bool,
 ) -> None:
-    """Blank sheets with table, round, deal, seats and names, and a field for each signature; two on a page of A4.
+    """Print blank result sheets, two per A4 page.
+
+    Each has table, round, deal, seats and names, and a field for each signature.
 
     \b
     homologue event sheets my-cup --output sheets.pdf
@@ -262,13 +273,14 @@ def _rows(found: Iterable[Finding]) -> list[dict[str, str]]:
     return [{"code": code, "message": str(text)} for code, text in found]
 
 
-@click.command(name="import", short_help="Make an event's folder from its JSON document.")
+@click.command(name="import", short_help="Create an event's folder from its JSON document.")
 @click.argument("file", metavar="DOCUMENT", type=options.FILE)
 @options.folder_argument
 def event_import(file: Path, folder: Path) -> None:
-    """Make an event anew from the document of a whole event; FOLDER is new or empty.
+    """Recreate an event from its complete JSON document. FOLDER must be new or empty.
 
-    Plan, players, deals, sets and journal come back. Passwords and accounts are in no document: new ones are made.
+    This restores plan, players, deals, sets and journal. The document has no passwords or accounts: new ones are
+    created.
 
     \b
     homologue export json my-cup --whole --output my-cup.json
@@ -281,16 +293,16 @@ def event_import(file: Path, folder: Path) -> None:
 event_group.add_command(event_import)
 
 
-@event_group.command(name="desk", short_help="Set an event up in a browser.")
+@event_group.command(name="desk", short_help="Set up an event in a browser.")
 @options.folder_argument
-@click.option("--desk-host", default="127.0.0.1", show_default=True, help="Address that the page listens on.")
-@click.option("--desk-port", type=PORTS, default=PORT, show_default=True, help="Port of the page.")
-@click.option("--desk-name", multiple=True, help="Further host name under which the page may be opened.")
+@click.option("--desk-host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--desk-port", type=PORTS, default=PORT, show_default=True, help="Port to listen on.")
+@click.option("--desk-name", multiple=True, help="Additional host name under which the desk may be opened.")
 def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[str, ...]) -> None:
-    """Open the pages on which an event is set up: name and rules, players, movement, deals, sessions, and the check.
+    """Serve the pages for setting up an event: name and rules, players, movement, deals, sessions, and the final check.
 
-    FOLDER may be new. Accounts that are made here are those of the event. When all is well, end this with Ctrl-C and
-    start the scorer; its desk shows the same pages, and refuses what would break a started event.
+    FOLDER may be new. Accounts created here are the event's accounts. When the event is ready, stop this with Ctrl-C
+    and start the scorer: its desk has the same pages, and refuses changes that would break a started event.
 
     \b
     homologue event desk my-cup

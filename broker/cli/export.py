@@ -21,7 +21,7 @@ from broker.export.pmn import event
 from broker.export.pmn.event import pmn_notes
 from broker.export.pmn.notation import write_records
 from broker.export.results import OutsidePlaysRow, ResultRow, outside_plays_rows, result_rows
-from broker.i18n import Translator, languages
+from broker.i18n import N_, Translator, languages
 from broker.output import deliver
 from broker.protocol import Standing
 from broker.rules import DEFAULT_MCR, Profile, RuleError
@@ -30,32 +30,36 @@ from broker.scorer.stored_event import StoredEvent, open_stored_event
 from broker.scoring import Ledger, player_standings
 
 LANGUAGE = click.option(
-    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Of printed pages."
+    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of printed pages."
 )
 
 F = TypeVar("F", bound=Callable[..., None])
 
 FOLDER = click.argument("folder", metavar="EVENT_FOLDER", type=click.Path(path_type=Path))
 SOURCE = click.argument("source", metavar="EVENT_FOLDER|PLAYS", type=click.Path(path_type=Path, allow_dash=True))
-EMBARGOED = click.option("--embargoed", is_flag=True, help="Also results of deals that a table has still to play.")
+EMBARGOED = click.option(
+    "--embargoed", is_flag=True, help="Include results of deals that have not been played at every table."
+)
 PROFILE = click.option(
-    "--profile", default=DEFAULT_MCR, show_default=True, help="For PLAYS: a profile's id, or a file that ends in .toml."
+    "--profile", default=DEFAULT_MCR, show_default=True, help="For PLAYS: rule profile, by id or as a .toml file."
 )
 
 
 def _file(command: F) -> F:
     """Add what all exports have: where to write."""
-    force = click.option("--force", is_flag=True, help="Overwrite the file if it is there.")
-    output = click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="A file, not the terminal.")
+    force = click.option("--force", is_flag=True, help="Overwrite an existing file.")
+    output = click.option(
+        "--output", type=click.Path(path_type=Path, dir_okay=False), help="File to write [default: standard output]."
+    )
     return output(force(command))
 
 
 @click.group(short_help="Results of an event: PDF, CSV, JSON, EMA report, PMN records.")
 def export() -> None:
-    """Results of an event, for print and for other programs.
+    """Export the results of an event, to print or for other programs.
 
-    The event's folder and store are only read; a scorer may be at work on them. What a deal's faces are stays secret
-    until the event is over, and its results until every table has played it. See docs/records.md.
+    The event is only read, and its scorer may be running. The faces of deals stay secret until the event is over, and
+    the results of a deal until every table has played it. See docs/records.md.
     """
 
 
@@ -65,9 +69,9 @@ def export() -> None:
 @EMBARGOED
 @PROFILE
 def results_(source: Path, output: Path | None, profile: str, *, force: bool, embargoed: bool) -> None:
-    """All plays as CSV: a row for each seat of each play.
+    """Export all plays as CSV, with a row for each seat of each play.
 
-    PLAYS is a file of JSON lines as `homologue score` reads them, or - for standard input.
+    PLAYS is a file of JSON lines as for `homologue score`, or - for standard input.
 
     \b
     homologue export results my-event --output results.csv
@@ -90,7 +94,7 @@ def results_(source: Path, output: Path | None, profile: str, *, force: bool, em
 @_file
 @EMBARGOED
 def plays(folder: Path, output: Path | None, *, force: bool, embargoed: bool) -> None:
-    """All plays as JSON lines, for homologue score: teams, another profile, what can still be reached.
+    """Export all plays as JSON lines for `homologue score`.
 
     \b
     homologue export plays my-event | homologue score --json --event team --teams teams.json
@@ -107,7 +111,7 @@ def plays(folder: Path, output: Path | None, *, force: bool, embargoed: bool) ->
 @_file
 @PROFILE
 def standings_(source: Path, output: Path | None, profile: str, *, force: bool) -> None:
-    """The standings as CSV; until corrections are over they are provisional.
+    """Export the standings as CSV. They are provisional until the correction period is over.
 
     \b
     homologue export standings my-event --output standings-friday.csv
@@ -135,11 +139,11 @@ def standings_(source: Path, output: Path | None, profile: str, *, force: bool) 
 @click.option(
     "--players",
     type=click.Path(path_type=Path),
-    help="CSV of who the players are: id, ema, last_name, first_name, country [default: the event's players.csv].",
+    help="CSV file with the columns id, ema, last_name, first_name, country [default: the event's players.csv].",
 )
-@click.option("--provisional", is_flag=True, help="Although the standings are not final.")
+@click.option("--provisional", is_flag=True, help="Export even though the standings are not final.")
 def ema_(folder: Path, output: Path | None, players: Path | None, *, force: bool, provisional: bool) -> None:
-    """The report that the European Mahjong Association takes, as CSV.
+    """Export the report for the European Mahjong Association as CSV.
 
     \b
     homologue export ema my-event --players players.csv --output report.csv
@@ -159,9 +163,11 @@ def ema_(folder: Path, output: Path | None, players: Path | None, *, force: bool
 @FOLDER
 @_file
 @EMBARGOED
-@click.option("--with-deals", is_flag=True, help="The deals' faces, although the event is not over. Keep it secret.")
+@click.option(
+    "--with-deals", is_flag=True, help="Include the faces of deals before the event is over. Keep the file secret."
+)
 def pmn(folder: Path, output: Path | None, *, force: bool, embargoed: bool, with_deals: bool) -> None:
-    """A record for each play that has points, in Portable Majiang Notation; other plays stand in comments.
+    """Export plays in Portable Majiang Notation (PMN); plays without points become comments.
 
     \b
     homologue export pmn my-event --output my-event.pmn
@@ -182,7 +188,7 @@ def pmn(folder: Path, output: Path | None, *, force: bool, embargoed: bool, with
 @EMBARGOED
 @LANGUAGE
 def pdf_(which: str, folder: Path, language: str, output: Path | None, *, force: bool, embargoed: bool) -> None:
-    """The standings, or all travellers, to be printed: A4, in English, French or Chinese.
+    """Export the standings or all travellers as PDF, on A4.
 
     \b
     homologue export pdf standings my-event --language fr --output standings.pdf
@@ -202,10 +208,10 @@ def pdf_(which: str, folder: Path, language: str, output: Path | None, *, force:
 @_file
 @EMBARGOED
 @click.option(
-    "--whole", is_flag=True, help="All secrets of the event too, so that `homologue event import` makes it anew."
+    "--whole", is_flag=True, help="Include all secrets, so that `homologue event import` can recreate the event."
 )
 def json_(folder: Path, output: Path | None, *, force: bool, embargoed: bool, whole: bool) -> None:
-    """Everything of an event in one JSON document; docs/event-document.json is its form.
+    """Export an event as one JSON document; its schema is docs/event-document.json.
 
     \b
     homologue export json my-event --output my-event.json
@@ -225,7 +231,7 @@ def json_(folder: Path, output: Path | None, *, force: bool, embargoed: bool, wh
 @EMBARGOED
 @LANGUAGE
 def all_(folder: Path, language: str, output: Path | None, *, force: bool, embargoed: bool) -> None:
-    """All of these in one archive (zip): PDF, CSV, EMA report once it is over, PMN, JSON.
+    """Export everything as one ZIP archive: PDF, CSV, PMN, JSON, and the EMA report once the event is over.
 
     \b
     homologue export all my-event --output my-event.zip
@@ -302,7 +308,7 @@ def _of_file(source: Path) -> Iterator[tuple[int, str]]:
         with source.open("rb") as file:
             yield from read_lines(file)
     except OSError as error:
-        raise RuleError("unreadable", f"{source}: {error.strerror}") from None
+        raise RuleError("unreadable", N_("{where}: {problem}", where=source, problem=error.strerror)) from None
 
 
 def rows_of_plays(plays: Plays, profile: Profile) -> list[ResultRow | OutsidePlaysRow]:

@@ -41,15 +41,21 @@ PROGRESS_S: Final = 2.0
 """Seconds between two lines of progress."""
 
 OPTIONS: Final = (
-    click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output."),
-    click.option("--cards", is_flag=True, help="A card for each player on standard output."),
-    click.option("--print", "tables_shown", is_flag=True, help="The rounds as tables on standard output."),
-    click.option("--force", is_flag=True, help="Overwrite the file, or the movement, if it is there."),
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+    click.option("--cards", is_flag=True, help="Print a card for each player."),
+    click.option("--print", "tables_shown", is_flag=True, help="Print the rounds as tables."),
+    click.option("--force", is_flag=True, help="Overwrite an existing file or movement."),
     click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="CSV file to write."),
-    click.option("--iterations", type=click.IntRange(min=0), help="Steps of the search, instead of a time."),
-    click.option("--seconds", type=click.FloatRange(min=0), default=20.0, show_default=True, help="Time to search."),
+    click.option("--iterations", type=click.IntRange(min=0), help="Number of search steps, instead of a time limit."),
     click.option(
-        "--seed", type=int, default=0, show_default=True, help="Same seed, same iterations: the same movement."
+        "--seconds", type=click.FloatRange(min=0), default=20.0, show_default=True, help="Time limit of the search."
+    ),
+    click.option(
+        "--seed",
+        type=int,
+        default=0,
+        show_default=True,
+        help="Random seed. The same seed and iterations give the same movement.",
     ),
 )
 
@@ -159,9 +165,9 @@ FILE = click.Path(path_type=Path)
 
 @click.group(short_help="Who plays which deal, where and when: make, check, repair.")
 def movement() -> None:
-    """Who plays which deal, at which table and seat, in which round.
+    """Plan who plays which deal, at which table and seat, in which round.
 
-    `homologue movement COMMAND --help` says more of each.
+    See `homologue movement COMMAND --help` for details.
 
     \b
     homologue movement new --players 16 --rounds 5 --output cup.csv
@@ -171,13 +177,21 @@ def movement() -> None:
 
 
 @movement.command("new", short_help="Make a movement.")
-@click.option("--players", type=int, help="How many; with --teams or --event as many as those name.")
-@click.option("--rounds", type=int, required=True, help="A player stays at a table for a round.")
-@click.option("--tables", type=int, help="Default: as many as the players fill; with fewer some sit out.")
-@click.option("--deals-per-round", type=int, help="Deals of a table in a round. Default 1; 16 players, 5 rounds: 4.")
-@click.option("--copies", type=int, help="Carriers of each deal. Default 1; 16 players, 5 rounds of 1 deal: 4.")
+@click.option("--players", type=int, help="Number of players [default: those of --teams or --event].")
+@click.option("--rounds", type=int, required=True, help="Number of rounds. Players stay at their table during a round.")
+@click.option(
+    "--tables",
+    type=int,
+    help="Number of tables [default: as many as the players fill]. With fewer, some players sit out.",
+)
+@click.option(
+    "--deals-per-round", type=int, help="Deals per table and round [default: 1; with 16 players and 5 rounds 4]."
+)
+@click.option(
+    "--copies", type=int, help="Carriers of each deal [default: 1; with 16 players and 5 rounds of one deal 4]."
+)
 @click.option("--teams", type=FILE, help='Team event: a JSON file {"team": ["p01", ...]}, four players each.')
-@click.option("--event", type=FILE, help="Folder of an event whose plays these are to be.")
+@click.option("--event", type=FILE, help="Write the movement into this event's folder.")
 @search_options
 def movement_new(
     *,
@@ -190,10 +204,10 @@ def movement_new(
     event: Path | None,
     **search: Any,  # noqa: ANN401 - the options of `search_options`
 ) -> None:
-    """Make a movement that breaks no rule, as good as the time allows.
+    """Make the best valid movement that can be found in the given time.
 
-    CSV goes to standard output unless something else is asked for, the measures to standard error. Ctrl-C ends the
-    search with the best so far.
+    The movement is printed as CSV unless another output is chosen; its quality is printed to standard error. Ctrl-C
+    ends the search with the best movement so far.
 
     \b
     homologue movement new --players 16 --rounds 5 --output cup.csv
@@ -229,14 +243,14 @@ def movement_new(
         write_movement(plays, names, faults, wanted, {})
 
 
-@movement.command("take", short_help="Put a movement from a file into an event.")
+@movement.command("take", short_help="Copy a movement from a file into an event.")
 @click.argument("file", type=FILE)
 @click.option("--event", type=FILE, required=True, help="Folder of the event.")
-@click.option("--force", is_flag=True, help="In place of the movement that is there.")
+@click.option("--force", is_flag=True, help="Replace the existing movement.")
 def movement_take(*, file: Path, event: Path, force: bool) -> None:
-    """Put a movement into an event's folder: one that you wrote, or that `repair` planned.
+    """Copy a movement into an event's folder, for example one that you wrote or that `repair` planned.
 
-    It is checked first, as the scorer does: one carrier of each deal. Nothing is written if anything is wrong.
+    It is checked first, as the scorer does, with one carrier of each deal. Nothing is written if anything is wrong.
 
     \b
     homologue movement take cup.csv --event my-cup
@@ -251,16 +265,16 @@ def movement_take(*, file: Path, event: Path, force: bool) -> None:
         click.echo(f"{files.write_movement_to_event(event, read.plays, force=force)} plays in {event / EVENT}")
 
 
-@movement.command("check", short_help="Name everything that is wrong with a movement.")
+@movement.command("check", short_help="Check a movement.")
 @click.argument("file", type=FILE)
-@click.option("--copies", type=click.IntRange(min=1), help="Carriers of each deal. Default: what most deals need.")
+@click.option("--copies", type=click.IntRange(min=1), help="Carriers of each deal [default: what most deals need].")
 @click.option("--teams", type=FILE, help='Team event: a JSON file {"team": ["p01", ...]}, four players each.')
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output; the exit code is 0.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the exit code is 0.")
 def movement_check(*, file: Path, copies: int | None, teams: Path | None, as_json: bool) -> None:
-    """Name everything that is wrong with a movement, by code and line, and measure it.
+    """List everything that is wrong with a movement, by code and line, and measure its quality.
 
-    FILE is CSV (columns round, table, deal, east, south, west, north), an event.toml, or an event's folder. The exit
-    code is 1 where something is wrong.
+    FILE is a CSV file (columns round, table, deal, east, south, west, north), an event.toml, or an event's folder. The
+    exit code is 1 if something is wrong.
 
     \b
     homologue movement check cup.csv
@@ -287,11 +301,11 @@ def _at_line(fault: MovementFault, lines: Sequence[int]) -> files.MovementProble
     return files.MovementProblem(fault.code, fault.text, lines[fault.at[-1]])
 
 
-@movement.command("repair", short_help="Plan anew what is left of an event.")
+@movement.command("repair", short_help="Plan the rest of an event again.")
 @click.argument("file", type=FILE)
-@click.option("--played", type=FILE, help="CSV of what was really played; without it nothing was.")
-@click.option("--absent", multiple=True, help="A player who is not there any more; may be given again.")
-@click.option("--substitute", nargs=2, multiple=True, metavar="GONE NEW", help="Who comes instead of whom.")
+@click.option("--played", type=FILE, help="CSV file of the plays that took place [default: none].")
+@click.option("--absent", multiple=True, help="Player who has left; may be repeated.")
+@click.option("--substitute", nargs=2, multiple=True, metavar="GONE NEW", help="Replace a player by another one.")
 @search_options
 def movement_repair(
     *,
@@ -301,10 +315,10 @@ def movement_repair(
     substitute: Sequence[tuple[str, str]],
     **search: Any,  # noqa: ANN401 - the options of `search_options`
 ) -> None:
-    """Plan the rounds that are left anew: the fewest rules broken, and the fewest players moved.
+    """Plan the remaining rounds again, breaking as few rules and moving as few players as possible.
 
-    What was played stays as it was; what was planned for those rounds and not played is dropped. The whole movement is
-    written, and what changes is told on standard error.
+    Plays that took place are kept; planned plays of those rounds that did not take place are dropped. The complete
+    movement is written, and the changes are listed on standard error.
 
     \b
     homologue movement repair cup.csv --played played.csv --absent p07 --substitute p03 p99 --output rest.csv

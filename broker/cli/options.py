@@ -16,17 +16,17 @@ FOLDER: Final = click.Path(file_okay=False, path_type=Path)
 FILE: Final = click.Path(dir_okay=False, path_type=Path)
 
 folder_argument = click.argument("folder", type=FOLDER)
-event_option = click.option("--event", metavar="NAME", help="Name of the event [default: as FOLDER says].")
+event_option = click.option("--event", metavar="NAME", help="Name of the event [default: the one in FOLDER].")
 deals_option = click.option(
     "--deal",
     "numbers",
     type=click.IntRange(1, LAST_DEAL),
     multiple=True,
-    help="Only this deal; may be said several times.",
+    help="Only this deal; may be repeated.",
 )
 
 
-red_fives_option = click.option("--red-fives", "red", is_flag=True, help="One five of each suit is a red one (riichi).")
+red_fives_option = click.option("--red-fives", "red", is_flag=True, help="Make one five of each suit red (riichi).")
 
 
 def parse_winds(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[Seat, ...]:

@@ -34,7 +34,7 @@ class _Refusing(click.Group):
 
 @click.group(cls=_Refusing, short_help="Accounts of the desk: add, list, disable, new password; the audit log.")
 def people() -> None:
-    """Keep the accounts of an event's desk. FOLDER is the event's folder; the scorer may be running.
+    """Manage the accounts of an event's desk. FOLDER is the event's folder; the scorer may be running.
 
     Roles: head_arbiter, table_arbiter, organiser, display (docs/arbiter.md says what each may do).
 
@@ -45,14 +45,14 @@ def people() -> None:
     """  # noqa: D301 - click reads the \b
 
 
-@people.command("add", short_help="Make an account.")
+@people.command("add", short_help="Create an account.")
 @folder
 @click.argument("name")
-@click.option("--full", required=True, help="The person's name, as orders and rulings show it.")
+@click.option("--full", required=True, help="The person's full name, shown with orders and rulings.")
 @click.option("--role", type=click.Choice(ROLES), required=True)
 @stdin
 def add_account(folder: Path, name: str, full: str, role: str, password_stdin: bool) -> None:  # noqa: FBT001 - click's way
-    """Make an account. The password is asked for, never an argument: other users of a machine see those.
+    """Create an account. You are asked for the password: it is never an argument, because other users could see it.
 
     \b
     homologue people add my-cup anne --full "Anne Lefèvre" --role table_arbiter
@@ -64,9 +64,9 @@ def add_account(folder: Path, name: str, full: str, role: str, password_stdin: b
 
 @people.command("list", short_help="List the accounts.")
 @folder
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def list_accounts(folder: Path, as_json: bool) -> None:  # noqa: FBT001 - click's way
-    """List all accounts, disabled ones too. No password and no hash of one is shown.
+    """List all accounts, including disabled ones.
 
     \b
     homologue people list my-cup
@@ -81,11 +81,11 @@ def list_accounts(folder: Path, as_json: bool) -> None:  # noqa: FBT001 - click'
             )
 
 
-@people.command("disable", short_help="Let nobody in by an account.")
+@people.command("disable", short_help="Disable an account.")
 @folder
 @click.argument("name")
 def disable_account(folder: Path, name: str) -> None:
-    """Disable an account and end its sessions, at once. It stays in the list: the audit log speaks of it.
+    """Disable an account and end its sessions immediately. It stays in the list, because the audit log refers to it.
 
     \b
     homologue people disable my-cup anne
@@ -95,7 +95,7 @@ def disable_account(folder: Path, name: str) -> None:
     click.echo(f"{name}: disabled")
 
 
-@people.command("enable", short_help="Let somebody in again.")
+@people.command("enable", short_help="Enable an account again.")
 @folder
 @click.argument("name")
 def enable_account(folder: Path, name: str) -> None:
@@ -109,12 +109,12 @@ def enable_account(folder: Path, name: str) -> None:
     click.echo(f"{name}: enabled")
 
 
-@people.command("password", short_help="Give an account another password.")
+@people.command("password", short_help="Set an account's password.")
 @folder
 @click.argument("name")
 @stdin
 def new_password(folder: Path, name: str, password_stdin: bool) -> None:  # noqa: FBT001 - click's way
-    """Give an account another password and end its sessions.
+    """Set an account's password and end its sessions.
 
     \b
     homologue people password my-cup anne
@@ -127,11 +127,12 @@ def new_password(folder: Path, name: str, password_stdin: bool) -> None:  # noqa
 
 @people.command("audit", short_help="Check and export the audit log.")
 @folder
-@click.option("--csv", "as_csv", is_flag=True, help="CSV in place of a JSON object a line.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV instead of JSON lines.")
 def export_audit(folder: Path, as_csv: bool) -> None:  # noqa: FBT001 - click's way
-    """Write who did what, when and from where, oldest first. Each entry's digest covers all before it.
+    """Print the audit log: who did what, when and from where, oldest first.
 
-    An entry that was changed, taken out or put in is refused (`audit_broken`): those before it are written.
+    Each entry's digest covers all earlier ones. If an entry was changed, removed or inserted, the output stops before
+    it with an error (`audit_broken`).
 
     \b
     homologue people audit my-cup --csv > audit.csv

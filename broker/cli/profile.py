@@ -10,6 +10,7 @@ from typing import Final
 import click
 import msgspec
 
+from broker.i18n import N_
 from broker.protocol import LONGEST_PROFILE
 from broker.rules import (
     DEFAULT_MCR,
@@ -85,17 +86,17 @@ def parse_profile(path: Path) -> str:
             )
         return path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a name that can be none
-        raise RuleError("bad_profile", f"{path.name}: {error}") from None
+        raise RuleError("bad_profile", N_("{where}: {problem}", where=path.name, problem=str(error))) from None
 
 
 @click.group(short_help="Rule profiles: list, show, check.")
 def profile() -> None:
-    """Rule profiles: what sources leave open or settle differently, as data with its provenance."""
+    """List, show and check rule profiles."""
 
 
 @profile.command("list")
 def profile_list() -> None:
-    """List the profiles that come with the product."""
+    """List the included profiles."""
     for profile_id in shipped_profiles():
         one = load_mcr(profile_id)
         mark = "  (default)" if profile_id == DEFAULT_MCR else ""
@@ -107,9 +108,9 @@ def profile_list() -> None:
 
 @profile.command("show")
 @click.argument("profile_id", metavar="ID|FILE", default=DEFAULT_MCR)
-@click.option("--toml", "as_toml", is_flag=True, help="The file itself, to begin an own profile with.")
+@click.option("--toml", "as_toml", is_flag=True, help="Print the profile's TOML file, as a start for your own.")
 def profile_show(profile_id: str, as_toml: bool) -> None:  # noqa: FBT001 - click's way
-    """Show every setting of a profile, with its value and where it is from.
+    """Show every setting of a profile with its value and source.
 
     \b
     homologue profile show mcr --toml > our-club.toml
@@ -134,11 +135,11 @@ def profile_show(profile_id: str, as_toml: bool) -> None:  # noqa: FBT001 - clic
 @profile.command("check")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
-    "--examples", "worked", type=click.Path(path_type=Path), help="Worked examples that must come out (TOML)."
+    "--examples", "worked", type=click.Path(path_type=Path), help="Worked examples to check the profile against (TOML)."
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of sentences.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def profile_check(file: Path, worked: Path | None, as_json: bool) -> None:  # noqa: FBT001 - click's way
-    """Say what is wrong with a profile that you have written; the exit code is 1 if anything is.
+    """Check a profile that you have written. The exit code is 1 if there is a problem.
 
     \b
     homologue profile check our-club.toml --examples our-examples.toml

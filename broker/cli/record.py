@@ -18,24 +18,24 @@ FILES = click.argument(
 
 @click.group(short_help="Records of plays (PMN): check, show.")
 def record() -> None:
-    """Records of plays in Portable Majiang Notation; docs/records.md has the form."""
+    """Check and show records of plays in Portable Majiang Notation (PMN); see docs/records.md."""
 
 
 @record.command("check")
 @FILES
-@click.option("--profile", help="Rule profile instead of the records' own: an id, or a file that ends in .toml.")
+@click.option("--profile", help="Rule profile instead of the records' own, by id or as a .toml file.")
 @click.option(
     "--hands",
     type=click.Choice(JUDGE_NAMES),
     default="green-book",
     show_default=True,
-    help="Who says what a hand is worth: one of two books, or the record itself.",
+    help="Count hands by one of two rule books, or trust the declared value.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON line a record instead of sentences.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON line per record.")
 def record_check(files: tuple[Path, ...], profile: str | None, hands: JudgeName, *, as_json: bool) -> None:
-    """Play each record again, and say what is wrong with it; the exit code is 1 if anything is.
+    """Replay each record and report mistakes. The exit code is 1 if there are any.
 
-    Every action is judged by the referee, every hand counted, and points and fines held against the rule profile.
+    The referee checks every action, every hand is counted, and points and fines are compared with the rule profile.
     FILE may be - for standard input.
 
     \b
@@ -56,9 +56,9 @@ def record_check(files: tuple[Path, ...], profile: str | None, hands: JudgeName,
 
 @record.command("show")
 @FILES
-@click.option("--pmn", is_flag=True, help="As PMN, in the one way in which we write it.")
+@click.option("--pmn", is_flag=True, help="Print the records as normalized PMN.")
 def record_show(files: tuple[Path, ...], *, pmn: bool) -> None:
-    """Show records in words, step by step; they are read, not judged.
+    """Show records in words, step by step, without checking them.
 
     \b
     homologue record show friday.pmn

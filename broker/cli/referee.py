@@ -79,20 +79,26 @@ def _row(state: Turns, reason: str | None) -> dict[str, Any]:
     }
 
 
-@click.command(short_help="Which actions of a play are legal, and when the last tile of the wall is reached.")
+@click.command(short_help="Check which actions of a play are legal, and when the last tile of the wall is reached.")
 @click.option(
-    "--profile", default=DEFAULT_MCR, show_default=True, help="Rule profile: it says how many may win at once."
+    "--profile", default=DEFAULT_MCR, show_default=True, help="Rule profile: sets how many players may win at once."
 )
 @click.option(
-    "--rules", default=RIICHI, show_default=True, help="Riichi: an own profile (file) that lines name by its id."
+    "--rules",
+    default=RIICHI,
+    show_default=True,
+    help="Riichi: file of your own profile, which lines refer to by its id.",
 )
 @click.option(
-    "--json", "as_json", is_flag=True, help="JSON lines on standard input, one answer a line (the only form)."
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Read JSON lines from standard input and print one answer per line (required).",
 )
 def referee(profile: str, rules: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
-    """Which actions of a play are legal, and when the last tile of the wall is reached.
+    """Check which actions of a play are legal, and when the last tile of the wall is reached.
 
-    A line a question; an illegal step changes nothing, and the next one is judged. docs/referee.md has the rules.
+    Each line is one question. An illegal step changes nothing, and the next one is checked. See docs/referee.md.
 
     \b
     {"start": {"walls": {"east": 1, "south": 1, "west": 2, "north": 2}, "turn": "east", "phase": "draw"},

@@ -15,16 +15,16 @@ from broker.rules.riichi import RiichiProfile
 
 COMMANDS_HEAD: Final = """# Commands and their options
 
-Made from the commands' own help by `make docs`; a test fails when it is stale.
+Generated from the commands' help texts by `make docs`; a test fails when it is stale.
 `homologue COMMAND --help` says the same.
 """
 
 TOPICS_HEAD: Final = """# Topics
 
-Made from `broker/protocol/topics.py` by `make docs`; a test fails when it is stale. The messages themselves are in
-[asyncapi.json](asyncapi.json). Everything is QoS 1; who may write and read is enforced by the broker.
+Generated from `broker/protocol/topics.py` by `make docs`; a test fails when it is stale. The messages are described in
+[asyncapi.json](asyncapi.json). All topics use QoS 1; the broker enforces who may write and read.
 
-| topic | written by | read by | retained | bytes at most | what |
+| topic | written by | read by | retained | max. bytes | what |
 |---|---|---|---|---|---|
 """
 
@@ -61,10 +61,10 @@ def _topics() -> Iterator[str]:
 
 PROFILES_HEAD: Final = """# Rule profiles
 
-Made from `broker/rules/profiles/` and `broker/rules/riichi/profiles/` by `make docs`; a test fails when it is stale.
-What each setting means is told in [rules.md](rules.md), [riichi.md](riichi.md) and
-[riichi-session.md](riichi-session.md), how to write an own profile in [organiser.md](organiser.md). A source that
-begins with `assumption:` is our own reading.
+Generated from `broker/rules/profiles/` and `broker/rules/riichi/profiles/` by `make docs`; a test fails when this page
+is stale. The settings are explained in [rules.md](rules.md), [riichi.md](riichi.md) and
+[riichi-session.md](riichi-session.md); [organiser.md](organiser.md) says how to write your own profile. A source that
+begins with `assumption:` is our own interpretation.
 """
 
 

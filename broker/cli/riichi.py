@@ -34,23 +34,25 @@ rules_option: Final = click.option(
     "--rules",
     default=DEFAULT_RIICHI,
     show_default=True,
-    help="Rule profile: its id, in short too (`tenhou`), or a file.",
+    help="Rule profile, by id (`tenhou` for riichi-tenhou) or as a file.",
 )
 language_option: Final = click.option(
-    "--language", type=click.Choice(LANGUAGES), default="ja", show_default=True, help="Of the names."
+    "--language", type=click.Choice(LANGUAGES), default="ja", show_default=True, help="Language of names."
 )
 
 
 @click.group(invoke_without_command=True, short_help="Value of a riichi hand and what it pays; the points table.")
-@click.option("--json", "as_json", is_flag=True, help="JSON lines on standard input, one answer a line.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Read JSON lines from standard input and print one answer per line."
+)
 @rules_option
 @language_option
 @click.pass_context
 def riichi_group(context: click.Context, as_json: bool, rules: str, language: Language) -> None:  # noqa: FBT001 - click's way
-    """Value of a riichi hand: yaku, han, fu item by item, and what it pays.
+    """Value a riichi hand: yaku, han, fu item by item, and what it pays.
 
-    1m..9m characters, 1p..9p dots, 1s..9s bamboo, 0m 0p 0s red fives, 1z..7z east south west north white green red.
-    `concealed` is without the winning tile. A line may be a hand, or han and fu alone. See docs/riichi.md.
+    Tiles: 1m..9m characters, 1p..9p dots, 1s..9s bamboo, 0m 0p 0s red fives, 1z..7z east south west north white green
+    red. `concealed` excludes the winning tile. A line is either a hand, or han and fu. See docs/riichi.md.
 
     \b
     homologue riichi hand 234m678p23455s 6s --riichi --dora 1m
@@ -82,25 +84,27 @@ def _json_answer(asked: dict[str, Any], of_option: Callable[[], RiichiProfile], 
 
 WINDS: Final = click.Choice(["east", "south", "west", "north"])
 
-honba_option: Final = click.option("--honba", type=click.IntRange(0, 999), default=0, help="Counters on the table.")
+honba_option: Final = click.option(
+    "--honba", type=click.IntRange(0, 999), default=0, help="Number of counters (honba)."
+)
 sticks_option: Final = click.option(
-    "--riichi-sticks", type=click.IntRange(0, 999), default=0, help="Deposits that the winner takes."
+    "--riichi-sticks", type=click.IntRange(0, 999), default=0, help="Number of deposits that the winner takes."
 )
 
 
-@click.command("hand", short_help="Value of one hand, for people.")
+@click.command("hand", short_help="Value one hand.")
 @click.argument("concealed")
 @click.argument("winning_tile")
-@click.option("--tsumo", "self_drawn", is_flag=True, help="Won on a drawn tile.")
-@click.option("--seat", "seat_wind", type=WINDS, default="south", show_default=True, help="The winner's wind.")
-@click.option("--round", "round_wind", type=WINDS, default="east", show_default=True, help="The wind of the round.")
-@click.option("--chii", multiple=True, help="A called chii: 234m. As often as there are.")
-@click.option("--pon", multiple=True, help="A called pon: 555z.")
-@click.option("--kan", multiple=True, help="An open kan: 1111m.")
-@click.option("--closed-kan", multiple=True, help="A closed kan.")
+@click.option("--tsumo", "self_drawn", is_flag=True, help="The hand won by tsumo.")
+@click.option("--seat", "seat_wind", type=WINDS, default="south", show_default=True, help="The winner's seat wind.")
+@click.option("--round", "round_wind", type=WINDS, default="east", show_default=True, help="The round wind.")
+@click.option("--chii", multiple=True, help="An open chii, such as 234m; may be repeated.")
+@click.option("--pon", multiple=True, help="An open pon, such as 555z; may be repeated.")
+@click.option("--kan", multiple=True, help="An open kan, such as 1111m; may be repeated.")
+@click.option("--closed-kan", multiple=True, help="A closed kan; may be repeated.")
 @click.option("--riichi", "declared", is_flag=True, help="Riichi was declared.")
-@click.option("--double-riichi", is_flag=True, help="On the first turn.")
-@click.option("--open-riichi", is_flag=True, help="With the hand shown.")
+@click.option("--double-riichi", is_flag=True, help="Riichi was declared on the first turn.")
+@click.option("--open-riichi", is_flag=True, help="Riichi was declared with the hand shown.")
 @click.option("--ippatsu", is_flag=True)
 @click.option("--rinshan", is_flag=True)
 @click.option("--chankan", is_flag=True)
@@ -108,8 +112,8 @@ sticks_option: Final = click.option(
 @click.option("--houtei", is_flag=True)
 @click.option("--first-turn", is_flag=True, help="Tenhou, chiihou, renhou, shiisanputa.")
 @click.option("--after-eight-counters", is_flag=True, help="Paarenchan.")
-@click.option("--dora", "dora_indicators", default="", help="Indicators: 1m4p.")
-@click.option("--ura", "ura_indicators", default="", help="Indicators below them.")
+@click.option("--dora", "dora_indicators", default="", help="Dora indicators, such as 1m4p.")
+@click.option("--ura", "ura_indicators", default="", help="Ura dora indicators.")
 @honba_option
 @sticks_option
 @rules_option
@@ -130,7 +134,7 @@ def one_hand(  # noqa: PLR0913 - one parameter an option
     language: Language,
     **said: Any,  # noqa: ANN401 - the options that the question takes as they are
 ) -> None:
-    """Tell what one hand is worth, with its fu item by item. CONCEALED is without the WINNING_TILE.
+    """Show what one hand is worth, with its fu item by item. CONCEALED excludes the WINNING_TILE.
 
     \b
     homologue riichi hand 2233m456p678s 3m --pon 777z --tsumo --seat east --language fr
@@ -157,12 +161,12 @@ def one_hand(  # noqa: PLR0913 - one parameter an option
     click.echo("\n".join(hand_sentences(*found, language)))
 
 
-@click.command("points", short_help="What han and fu pay.")
+@click.command("points", short_help="Show what han and fu pay.")
 @click.argument("han", type=int)
 @click.argument("fu", type=int, default=0)
-@click.option("--yakuman", type=click.IntRange(0, 99), default=0, help="Yakuman, whatever the han are.")
-@click.option("--dealer", is_flag=True, help="The dealer has won.")
-@click.option("--tsumo", "self_drawn", is_flag=True, help="Won on a drawn tile.")
+@click.option("--yakuman", type=click.IntRange(0, 99), default=0, help="Number of yakuman; han are ignored.")
+@click.option("--dealer", is_flag=True, help="The winner is the dealer.")
+@click.option("--tsumo", "self_drawn", is_flag=True, help="The hand won by tsumo.")
 @honba_option
 @sticks_option
 @rules_option
@@ -179,7 +183,7 @@ def han_and_fu(  # noqa: PLR0913 - one parameter an option
     rules: str,
     language: Language,
 ) -> None:
-    """Tell what HAN and FU pay; FU may be left out from 5 han on.
+    """Show what HAN and FU pay. FU may be omitted from 5 han.
 
     \b
     homologue riichi points 3 50 --tsumo
@@ -192,14 +196,14 @@ def han_and_fu(  # noqa: PLR0913 - one parameter an option
     click.echo("\n".join(payments_sentences(worth_sentence(han, fu, yakuman, language), paid, language)))
 
 
-@click.command("table", short_help="The points table, on the screen or as PDF.")
-@click.option(
-    "--output", type=click.Path(dir_okay=False, path_type=Path), help="A PDF to write, one page A4, for the table."
-)
+@click.command("table", short_help="Show or print the points table.")
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="PDF file to write, one A4 page.")
 @rules_option
 @language_option
 def riichi_table(output: Path | None, rules: str, language: Language) -> None:
-    """Show all that han and fu pay: on a discard, and in brackets self-drawn (each other, and the dealer).
+    """Show what all han and fu pay.
+
+    The first figure is for a win on a discard; in brackets, self-drawn: from each other player, and from the dealer.
 
     \b
     homologue riichi table --output points.pdf --language fr

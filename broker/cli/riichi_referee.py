@@ -228,15 +228,18 @@ def _wait(question: FuritenQuestion) -> tuple[str, ...]:
 
 @click.command("furiten", short_help="Riichi: whether a player may win on a discard.")
 @click.option(
-    "--json", "as_json", is_flag=True, help="JSON lines on standard input, one answer a line (the only form)."
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Read JSON lines from standard input and print one answer per line (required).",
 )
 def furiten_command(as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
-    """Riichi: whether a player may win on a discard, as far as furiten goes.
+    """Check whether furiten keeps a player from winning on a discard (riichi).
 
-    Players are 0 to 3 in turn order. `discards`: those of all players in order, claimed ones too, but for the `tile`
-    that is asked about; `kan` is a tile `added` to a pon, which could have been robbed, or of a `concealed` kan, which
-    thirteen orphans could have. In place of `wait`: `concealed` (13 tiles, three less for each of `melds`, which are as
-    in `homologue riichi`). The answer names each reason: `own_discard`, `same_turn`, `riichi`.
+    Players are 0 to 3 in turn order. `discards` lists the discards of all players in order, including claimed ones but
+    not `tile` itself; `kan` marks a tile `added` to a pon (it could have been robbed) or of a `concealed` kan (thirteen
+    orphans could have robbed it). Instead of `wait` you can give `concealed` (13 tiles, three fewer for each of
+    `melds`, written as for `homologue riichi`). The answer names each reason: `own_discard`, `same_turn`, `riichi`.
 
     \b
     {"player": 1, "wait": ["1m", "4m"], "tile": "4m", "discards": [{"player": 0, "tile": "9p"},

@@ -123,14 +123,17 @@ def _members(event: Event, teams: Path | None) -> Teams:
 
 
 @click.command(short_help="Travellers and standings from all plays.")
-@click.option(
-    "--profile", default=DEFAULT_MCR, show_default=True, help="Rule profile: an id, or a file that ends in .toml."
-)
+@click.option("--profile", default=DEFAULT_MCR, show_default=True, help="Rule profile, by id or as a .toml file.")
 @click.option("--event", type=click.Choice(["individual", "team"]), default="individual", show_default=True)
-@click.option("--teams", type=click.Path(path_type=Path), help='Team events: a JSON file {"team": ["p01", ...]}.')
-@click.option("--previous", type=click.Path(path_type=Path), help="What this command answered for the session before.")
-@click.option("--without-standing", multiple=True, metavar="PLAYER", help="Plays, is compared, is not ranked.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON line a play on standard input (the only form).")
+@click.option("--teams", type=click.Path(path_type=Path), help='Team event: JSON file {"team": ["p01", ...]}.')
+@click.option("--previous", type=click.Path(path_type=Path), help="Output of this command for the previous session.")
+@click.option(
+    "--without-standing",
+    multiple=True,
+    metavar="PLAYER",
+    help="Compare this player's plays, but do not rank the player; may be repeated.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Read one JSON line per play from standard input (required).")
 def score(
     profile: str,
     event: Event,
@@ -139,17 +142,17 @@ def score(
     without_standing: tuple[str, ...],
     as_json: bool,  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
 ) -> None:
-    """Travellers and standings from all plays of an event.
+    """Compute travellers and standings from all plays of an event.
 
-    One line a play. A play that is refused is answered with its error, and then there are no standings: they would be
-    wrong without it.
+    Input has one line per play. A refused play is answered with its error, and then there are no standings, because
+    they would be wrong.
 
-    IMPs are given after fines. Beside what is shown, a play may have: `form` (fouled: plays of one form are compared),
-    `section` (its part of the field), `stands_for` (a substitute scores for {"east": "p07"}), `awards` (IMPs by seat).
-    Instead of `points`: `unplayed`, by whose fault, {"east": "own", "south": "others", ...}, or "nobody" for all. With
-    neither the play is still to come: then the standings of players tell what each can still reach. What the lines say
-    is believed: whether points can be those of a play is what `homologue points` tells. A line {"player": "p01",
-    "award": 3, "fine": 4} has IMPs that belong to no play. docs/score.md has more.
+    IMPs are after fines. A play may also have `form` (fouled deals: plays of the same form are compared), `section`
+    (its part of the field), `stands_for` (a substitute scores for {"east": "p07"}) and `awards` (IMPs by seat). Instead
+    of `points` it may have `unplayed`, by whose fault: {"east": "own", "south": "others", ...}, or "nobody" for all. A
+    play with neither has not taken place yet: then the standings show what each player can still reach. Points are not
+    checked (`homologue points` does that). A line {"player": "p01", "award": 3, "fine": 4} has IMPs that belong to no
+    play. See docs/score.md.
 
     \b
     {"deal": 1, "table": 3, "players": {"east": "p01", "south": "p02", "west": "p03", "north": "p04"},

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from broker.cli.stream import read_line
+from broker.i18n import N_
 from broker.protocol import SEATS, DealNo, Fault, Points, Refused, Seat, TableNo, refuse_duplicate_names
 from broker.rules import ComparisonRules, RuleError
 from broker.scoring import (
@@ -100,7 +101,7 @@ def read_plays(questions: Iterable[tuple[int, str]], profile: ComparisonRules) -
             _check(question, set() if question.out_of_place else seen)
             play = _play(_numbered(question, apart), profile)
         except RuleError as problem:
-            refusals.append(RuleError(problem.code, f"line {number}: {problem.text}"))
+            refusals.append(RuleError(problem.code, N_("line {line}: {problem}", line=number, problem=problem.text)))
         else:
             (to_come if question.points is None and question.unplayed is None else done).append(play)
     return Plays(tuple(done), tuple(to_come), tuple(refusals), tuple(beside))
@@ -218,7 +219,7 @@ def read_previous(path: Path | None, profile: ComparisonRules, event: Event) -> 
     try:
         ranked = _decoded(path, EarlierStandings).ranked(event)
     except ValueError as error:
-        raise RuleError("bad_previous", f"{path.name}: {error}") from None
+        raise RuleError("bad_previous", N_("{where}: {problem}", where=path.name, problem=str(error))) from None
     return Previous(carry_over(ranked, profile), standing_places(ranked))
 
 
@@ -229,7 +230,7 @@ def read_team_file(path: Path | None) -> Teams:
     try:
         return _decoded(path, dict[Entrant, tuple[Entrant, ...]])
     except ValueError as error:
-        raise RuleError("bad_teams", f"{path.name}: {error}") from None
+        raise RuleError("bad_teams", N_("{where}: {problem}", where=path.name, problem=str(error))) from None
 
 
 def _decoded(path: Path, kind: type[T]) -> T:

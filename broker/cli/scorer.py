@@ -65,21 +65,23 @@ OTHER_BROKER = re.compile(
     "--broker",
     default="embedded",
     show_default=True,
-    help="embedded (nats-server), mosquitto (if installed), or HOST:PORT of a broker that runs already.",
+    help="embedded (nats-server), mosquitto (if installed), or HOST:PORT of a running broker.",
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address that the broker started here listens on.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address that the scorer's own broker listens on.")
+@click.option("--mqtt-port", type=PORTS, default=MQTT_PORT, show_default=True, help="Port of the scorer's own broker.")
+@click.option("--desk-host", default="127.0.0.1", show_default=True, help="Address that the desk listens on.")
+@click.option("--desk-port", type=PORTS, default=PORT, show_default=True, help="Port of the desk.")
+@click.option("--desk-name", multiple=True, help="Additional host name under which the desk may be opened.")
 @click.option(
-    "--mqtt-port", type=PORTS, default=MQTT_PORT, show_default=True, help="Port of the broker that is started here."
+    "--desk-certificate", type=FILE, help="TLS certificate of the desk [default: EVENT/desk.crt, if it exists]."
 )
-@click.option("--desk-host", default="127.0.0.1", show_default=True, help="Address that the arbiter's page listens on.")
-@click.option("--desk-port", type=PORTS, default=PORT, show_default=True, help="Port of the arbiter's page.")
-@click.option("--desk-name", multiple=True, help="Further host name under which the page may be opened.")
-@click.option("--desk-certificate", type=FILE, help="TLS for the page [default: EVENT/desk.crt, if it is there].")
-@click.option("--desk-key", type=FILE, help="The certificate's key [default: EVENT/desk.key].")
-@click.option("--public", is_flag=True, help="Let everybody who reaches the page see what players may know.")
-@click.option("--broker-name", help="Name by which tables reach the broker [default: that by which they ask the page].")
-@click.option("--ca", type=FILE, help="Certificate authority of a broker with TLS.")
-@click.option("--credentials", type=FILE, help="Passwords that the broker knows [default: EVENT/credentials.json].")
+@click.option("--desk-key", type=FILE, help="Key of the certificate [default: EVENT/desk.key].")
+@click.option("--public", is_flag=True, help="Show everybody who can reach the desk what players may know.")
+@click.option(
+    "--broker-name", help="Host name by which tables reach the broker [default: the one by which they reach the desk]."
+)
+@click.option("--ca", type=FILE, help="Certificate authority of a broker that uses TLS.")
+@click.option("--credentials", type=FILE, help="Passwords of the broker's users [default: EVENT/credentials.json].")
 @store_options
 def scorer(  # noqa: PLR0913 - one parameter an option
     *,
@@ -98,7 +100,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     public: bool,
     wishes: StoreOptions,
 ) -> None:
-    """Take results in, keep them, and show the arbiter: EVENT is the event's folder."""
+    """Run the scorer and desk of an event. EVENT is the event's folder."""
     stop = threading.Event()
     _set_up_process(stop)
     try:

@@ -326,17 +326,20 @@ def _answer_of(settled: SettledEvent) -> dict[str, Any]:
     "--rules",
     default=DEFAULT_RIICHI,
     show_default=True,
-    help="Riichi profile of lines that name none: its id, or a file.",
+    help="Riichi profile for lines that name none, by id or as a file.",
 )
 @click.option(
-    "--json", "as_json", is_flag=True, help="JSON lines on standard input, one answer a line (the only form)."
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Read JSON lines from standard input and print one answer per line (required).",
 )
 def session(rules: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
-    """What a hand of riichi pays, who deals next, and whether the session is over.
+    """Settle a hand of riichi: what it pays, who deals next, and whether the session is over.
 
-    Players are 0 to 3 in turn order, 0 deals first. `next` is the `start` of the next line. With `"alone": true` the
-    answer is the points of a duplicate play, in hundreds, for `homologue score --profile riichi-montreal`.
-    docs/riichi-session.md has the events and the rules.
+    Players are 0 to 3 in turn order; 0 deals first. `next` is the `start` of the next line. With `"alone": true` the
+    answer is the points of a duplicate play, in hundreds, for `homologue score --profile riichi-montreal`. See
+    docs/riichi-session.md for events and rules.
 
     \b
     {"rules": "montreal", "start": {"round_wind": "E", "dealer": 0, "honba": 0, "riichi_sticks": 0,

@@ -29,15 +29,15 @@ class SheetEvent(Struct):
     "--event",
     "folder",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Of a table of this event; with --table.",
+    help="Use a table of this event; requires --table.",
 )
-@click.option("--table", type=int, help="Which table's session.")
-@click.option("--round", "round_", type=int, default=1, show_default=True, help="Which of its sessions.")
-@click.option("--rules", default=DEFAULT_RIICHI, show_default=True, help="Riichi profile: its id, or a file.")
-@click.option("--players", default="1,2,3,4", show_default=True, help="Names in turn order, the first dealer first.")
-@click.option("--title", help="What stands above it [default: the title of the rules].")
+@click.option("--table", type=int, help="Number of the table.")
+@click.option("--round", "round_", type=int, default=1, show_default=True, help="Number of the table's session.")
+@click.option("--rules", default=DEFAULT_RIICHI, show_default=True, help="Riichi profile, by id or as a file.")
+@click.option("--players", default="1,2,3,4", show_default=True, help="Names in turn order, first dealer first.")
+@click.option("--title", help="Title of the sheet [default: the title of the rules].")
 @click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
-@click.option("--pdf", "file", type=click.Path(path_type=Path), help="Write a PDF instead of text.")
+@click.option("--pdf", "file", type=click.Path(path_type=Path), help="Write a PDF file instead of text.")
 def session_sheet(  # noqa: PLR0913, PLR0917 - one for each option
     folder: Path | None,
     table: int | None,
@@ -48,11 +48,12 @@ def session_sheet(  # noqa: PLR0913, PLR0917 - one for each option
     language: str,
     file: Path | None,
 ) -> None:
-    """Write the sheet of a riichi session from its events, one a line on standard input, from the first hand on.
+    """Write the sheet of a riichi session.
 
-    Or from what a table of an event has told its scorer: `homologue sheet --event cup --table 3`.
+    The events come from standard input, one per line, starting with the first hand, or from what a table of an event
+    has sent to its scorer: `homologue sheet --event cup --table 3`.
 
-    Lines are those of `homologue session`, without `start`, or with one that is not looked at.
+    Lines are those of `homologue session`; `start` is ignored.
 
     \b
     homologue sheet --players "Ann,Bob,Cho,Dov" --pdf session.pdf <events.jsonl

@@ -27,19 +27,21 @@ FOLDER: Final = click.Path(file_okay=False, path_type=Path)
 PASSWORD_FILE: Final = click.Path(dir_okay=False, path_type=Path)
 
 ADDRESS = click.option(
-    "--store", "store_address", metavar="postgresql://USER@HOST/DATABASE", help="The journal in PostgreSQL."
+    "--store", "store_address", metavar="postgresql://USER@HOST/DATABASE", help="Keep the journal in PostgreSQL."
 )
 PASSWORD = click.option(
-    "--store-password", type=PASSWORD_FILE, help="File with the password for --store, and nothing else."
+    "--store-password", type=PASSWORD_FILE, help="File that contains only the password for --store."
 )
-KEEP = click.option("--keep", type=click.IntRange(min=1), default=12, show_default=True, help="Copies that are kept.")
+KEEP = click.option(
+    "--keep", type=click.IntRange(min=1), default=12, show_default=True, help="Number of copies to keep."
+)
 
 STORE_OPTIONS: Final = (
     ADDRESS,
     PASSWORD,
-    click.option("--standby", is_flag=True, help="If another scorer is active on --store, wait until it has gone."),
+    click.option("--standby", is_flag=True, help="If another scorer is active on --store, wait until it ends."),
     click.option(
-        "--backup", type=FOLDER, help="Copy the event into this folder (a second disk, a stick) as it goes on."
+        "--backup", type=FOLDER, help="Back up the event to this folder (a second disk, a stick) while it runs."
     ),
     click.option(
         "--backup-every",
@@ -47,9 +49,11 @@ STORE_OPTIONS: Final = (
         default=5.0,
         show_default=True,
         metavar="MINUTES",
-        help="Pause between two copies.",
+        help="Minutes between two copies.",
     ),
-    click.option("--backup-keep", type=click.IntRange(min=1), default=12, show_default=True, help="Copies kept there."),
+    click.option(
+        "--backup-keep", type=click.IntRange(min=1), default=12, show_default=True, help="Number of copies to keep."
+    ),
 )
 
 
@@ -95,13 +99,13 @@ SOURCE = click.argument("source", metavar="COPY|FOLDER", type=click.Path(file_ok
 
 @click.group(short_help="Copy an event to another disk, restore it, move its journal into PostgreSQL.")
 def store() -> None:
-    """The store of an event. See docs/store.md."""
+    """Back up, check, restore and move an event's journal. See docs/store.md."""
 
 
 @store.command()
 @SOURCE
 def check_command(source: Path) -> None:
-    """Read copies back, every message of them. Exit code 1 if one is broken.
+    """Check copies by reading every message. The exit code is 1 if one is damaged.
 
     \b
     homologue store check /media/stick
@@ -117,10 +121,12 @@ def check_command(source: Path) -> None:
 
 @store.command()
 @click.argument("event", type=FOLDER)
-@click.option("--to", "address", metavar="postgresql://USER@HOST/DATABASE", required=True, help="The database.")
+@click.option(
+    "--to", "address", metavar="postgresql://USER@HOST/DATABASE", required=True, help="Address of the database."
+)
 @PASSWORD
 def move_command(event: Path, address: str, store_password: Path | None) -> None:
-    """Move an event's journal from its folder into PostgreSQL. No scorer may be at work on it.
+    """Move an event's journal from its folder into PostgreSQL. Its scorer must not be running.
 
     \b
     homologue store move my-event --to postgresql://scorer@db.example.org/homologue --store-password db.password
@@ -183,10 +189,10 @@ __all__ = ["store"]
 
 @store.command()
 @click.argument("event", type=FOLDER)
-@click.option("--to", "target", type=FOLDER, required=True, help="Folder for copies: a second disk, a stick.")
+@click.option("--to", "target", type=FOLDER, required=True, help="Folder for copies, on a second disk or a stick.")
 @KEEP
 def backup_command(event: Path, target: Path, keep: int) -> None:
-    """Copy an event now; a scorer may be at work on it.
+    """Copy an event now. Its scorer may be running.
 
     \b
     homologue store backup my-event --to /media/stick
@@ -199,13 +205,13 @@ def backup_command(event: Path, target: Path, keep: int) -> None:
 @store.command()
 @SOURCE
 @click.argument("folder", type=FOLDER)
-@click.option("--event", help="Which event's, if the folder has copies of several.")
+@click.option("--event", help="Name of the event, if the folder has copies of several.")
 @ADDRESS
 @PASSWORD
 def restore_command(
     source: Path, folder: Path, event: str | None, store_address: str | None, store_password: Path | None
 ) -> None:
-    """Put the newest whole copy into FOLDER, which must be empty or new.
+    """Restore the newest complete copy into FOLDER, which must be new or empty.
 
     \b
     homologue store restore /media/stick my-event

@@ -30,19 +30,19 @@ def _choice(name: str, about: str) -> click.Option:
     short_help="Count an event under other rules: who would change place.",
     params=[
         click.Argument(["folder"], metavar="EVENT_FOLDER", type=click.Path(path_type=Path)),
-        click.Option(["--profile"], help="A profile's id, or a file that ends in .toml [default: the event's own]."),
-        _choice("method", "Compare with the datum, or with each other play"),
-        _choice("own_score", "Whether the own score is in the datum"),
-        _choice("gap", "Where a step of the scale begins between two whole numbers"),
-        _choice("rounding", "How the datum is rounded"),
-        click.Option(["--json", "as_json"], is_flag=True, help="One JSON object."),
+        click.Option(["--profile"], help="Rule profile, by id or as a .toml file [default: the event's]."),
+        _choice("method", "Compare with the datum or with every other play"),
+        _choice("own_score", "Whether a player's own score is part of the datum"),
+        _choice("gap", "Where a step of the IMP scale begins between two integers"),
+        _choice("rounding", "Rounding of the datum"),
+        click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON object."),
     ],
 )
 def what_if_command(folder: Path, profile: str | None, *, as_json: bool, **wishes: str | None) -> None:
-    """Count an event again under other rules, and say who would stand elsewhere, as the desk's page *What if* does.
+    """Count an event under other rules, and show who would change place, as the desk's page *What if* does.
 
-    The folder and its store are only read; a scorer may be at work on them. Where the profile lets fewer win at once,
-    of several winners the nearest in turn order is kept; a win that is worth too little there is a draw.
+    The event is only read, and its scorer may be running. If the profile allows fewer winners at once, the nearest in
+    turn order win; a win below the profile's minimum becomes a draw.
 
     \b
     homologue what-if my-event --profile mcr

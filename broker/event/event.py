@@ -260,7 +260,10 @@ def _check_faces(deals: Iterable[DealRecord], rules: Rules) -> None:
     """Raise RuleError `red_fives_unknown` where deals have red fives in an event of the other rule book."""
     red = [deal.number for deal in deals if any(map(has_red, deal.faces.values()))]
     if red and not isinstance(rules, RiichiProfile):
-        raise RuleError("red_fives_unknown", f"deal {red[0]} has red fives, which {rules.id} does not know")
+        raise RuleError(
+            "red_fives_unknown",
+            N_("deal {deal} has red fives, which {rules} does not know", deal=red[0], rules=rules.id),
+        )
 
 
 def _serials_of_deal(record: DealRecord, registry: Registry) -> dict[Seat, SerialTray]:

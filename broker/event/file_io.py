@@ -40,7 +40,7 @@ def read_json(path: Path, kind: type[T]) -> T:
     try:
         refuse_duplicate_names(content)  # or two readers could take it for two different things
     except (Refused, RecursionError) as doubled:
-        raise RuleError("malformed", f"{path.name}: {doubled}") from None
+        raise RuleError("malformed", N_("{where}: {problem}", where=path.name, problem=doubled)) from None
     return found
 
 
@@ -49,7 +49,7 @@ def decode_json(content: bytes | msgspec.Raw, kind: type[T], where: str) -> T:
     try:
         return msgspec.json.decode(content, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise RuleError("malformed", f"{where}: {str(error)[:300]}") from None
+        raise RuleError("malformed", N_("{where}: {problem}", where=where, problem=str(error)[:300])) from None
 
 
 def publish(path: Path, content: bytes) -> None:
@@ -181,7 +181,9 @@ def _lines(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
         try:
             fields = next(reader, None)
         except csv.Error as error:
-            raise RuleError("malformed", f"{name}, line {line}: {error}") from None
+            raise RuleError(
+                "malformed", N_("{file}, line {line}: {problem}", file=name, line=line, problem=str(error))
+            ) from None
         if fields is None:
             return
         yield line, fields

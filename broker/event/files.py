@@ -98,7 +98,7 @@ def read_file(path: Path, decode, kind: type[T]) -> T:  # type: ignore[no-untype
         missing = RuleError("file_missing", N_("{file} is missing in {folder}", file=path.name, folder=path.parent))
         raise BadEvent(missing.text, [missing]) from None
     except (OSError, ValueError, RecursionError) as error:  # ValueError: also of msgspec and of Unicode
-        wrong = RuleError("malformed", f"{path.name}: {error}")
+        wrong = RuleError("malformed", N_("{where}: {problem}", where=path.name, problem=str(error)))
         raise BadEvent(wrong.text, [wrong]) from None
 
 
@@ -134,7 +134,9 @@ class OwnRules:
             else _checked_profile(text, profile_id, f"{PROFILES}/{profile_id}.toml")
         )
         if not isinstance(rules, RiichiProfile):
-            raise RuleError("bad_profile", f"{profile_id!r} has no rules for a session of riichi")
+            raise RuleError(
+                "bad_profile", N_("{profile} has no rules for a session of riichi", profile=repr(profile_id))
+            )
         return rules
 
 

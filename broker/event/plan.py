@@ -259,12 +259,14 @@ def riichi_problems(
     for one in booked:
         where = f"riichi in round {one.round} at table {one.table}"
         if one.table in with_plays:
-            yield RuleError("riichi_misplanned", f"{where}: the table has plays with carriers in this event")
+            yield RuleError(
+                "riichi_misplanned", N_("{where}: the table has plays with carriers in this event", where=where)
+            )
         if (one.table, one.round) in taken:
-            yield RuleError("riichi_misplanned", f"{where}: it is listed twice")
+            yield RuleError("riichi_misplanned", N_("{where}: it is listed twice", where=where))
         taken.add((one.table, one.round))
         if set(one.players) != set(SEATS) or len(set(one.players.values())) < len(SEATS):
-            yield RuleError("riichi_misplanned", f"{where}: it needs four players, one a seat")
+            yield RuleError("riichi_misplanned", N_("{where}: it needs four players, one a seat", where=where))
         for player in set(one.players.values()) - players:
             yield RuleError(
                 "player_not_listed", N_("{where}: player {who} is not in the list", where=where, who=player)
@@ -272,7 +274,7 @@ def riichi_problems(
         try:
             rules_of(one.profile)
         except RuleError as error:
-            yield RuleError(error.code, f"{where}: {error.text}")
+            yield RuleError(error.code, N_("{where}: {problem}", where=where, problem=error.text))
 
 
 MINUTE_MS: Final = 60_000

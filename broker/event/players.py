@@ -61,11 +61,11 @@ def read_players(path: Path) -> tuple[ListedPlayer, ...]:
     """
     rows, fields = read_csv(path, (), COLUMNS)
     if rows and not {"name", *PARTS} & rows[0].cells.keys():
-        raise RuleError("heading_wrong", f"{path.name}, line 1: there is no column name")
+        raise RuleError("heading_wrong", N_("{file}, line 1: there is no column name", file=path.name))
     if not rows:
         raise RuleError("no_players", N_("{file} has a heading and no players", file=path.name))
     if len(rows) > MAX_PLAYERS:
-        raise RuleError("too_large", f"{path.name} has more than {MAX_PLAYERS} players")
+        raise RuleError("too_large", N_("{file} has more than {most} players", file=path.name, most=MAX_PLAYERS))
     width = max(2, len(str(len(rows))))
 
     def take(numbered: tuple[int, CsvRow]) -> tuple[int, ListedPlayer]:
@@ -90,8 +90,10 @@ def _listed(row: CsvRow, made: str) -> ListedPlayer:
         player = msgspec.convert(said, Player)
     except msgspec.ValidationError as error:
         if "`$.id`" in str(error):
-            raise RuleError("player_id_wrong", f"line {row.line}: {error}") from None
-        raise RuleError("player_name_wrong", f"line {row.line}: {error}") from None
+            raise RuleError(
+                "player_id_wrong", N_("line {line}: {problem}", line=row.line, problem=str(error))
+            ) from None
+        raise RuleError("player_name_wrong", N_("line {line}: {problem}", line=row.line, problem=str(error))) from None
     if not player.name.isprintable():
         raise RuleError(
             "player_name_wrong", N_("line {line}: the name has characters that no screen shows", line=row.line)

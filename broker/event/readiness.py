@@ -63,7 +63,7 @@ def _named_alike(listed: Iterable[ListedPlayer]) -> Iterator[RuleError]:
     for several in of_name.values():
         if len(several) > 1:
             ids = ", ".join(one.player.id for one in several)
-            yield RuleError("named_alike", f"{several[0].player.name}: {ids}")
+            yield RuleError("named_alike", N_("{where}: {problem}", where=several[0].player.name, problem=ids))
 
 
 def _of_no_country(listed: Iterable[ListedPlayer]) -> Iterator[RuleError]:
@@ -71,7 +71,7 @@ def _of_no_country(listed: Iterable[ListedPlayer]) -> Iterator[RuleError]:
     for one in listed:
         of_code.setdefault(one.country, []).append(one.player.id)
     for code in sorted(of_code.keys() - COUNTRY_CODES - {""}):
-        yield RuleError("country_unknown", f"{code}: {', '.join(of_code[code])}")
+        yield RuleError("country_unknown", N_("{where}: {problem}", where=code, problem=", ".join(of_code[code])))
 
 
 def _refuse_alone(plan: Plan) -> None:
@@ -79,7 +79,7 @@ def _refuse_alone(plan: Plan) -> None:
     at = Counter(play.deal for play in plan.plays)
     if at and max(at.values()) == 1 and not plan.uncompared:
         raise RuleError(
-            "nobody_compared", "every deal is played at one table only: nobody is compared, and every IMP is 0"
+            "nobody_compared", N_("every deal is played at one table only: nobody is compared, and every IMP is 0")
         )
 
 
@@ -89,9 +89,14 @@ def _few_tables(plan: Plan) -> Iterator[RuleError]:
     for count in sorted(set(at.values()) - {tables}):
         deals = _ranges(sorted(deal for deal, plays in at.items() if plays == count))
         if count == 1:
-            yield RuleError("deal_not_compared", f"played at one table only, nobody is compared: deals {deals}")
+            yield RuleError(
+                "deal_not_compared", N_("played at one table only, nobody is compared: deals {deals}", deals=deals)
+            )
         else:
-            yield RuleError("deal_at_few_tables", f"compared at {count} of {tables} tables: deals {deals}")
+            yield RuleError(
+                "deal_at_few_tables",
+                N_("compared at {count} of {tables} tables: deals {deals}", count=count, tables=tables, deals=deals),
+            )
 
 
 def _ranges(numbers: Iterable[int]) -> str:

@@ -202,7 +202,7 @@ def take_movement(folder: Path, movement: MovementDraft) -> int:
     """
     settled(folder)
     for problem in movement.problems:
-        raise RuleError(problem.code, f"line {problem.line}: {problem.text}")
+        raise RuleError(problem.code, N_("line {line}: {problem}", line=problem.line, problem=problem.text))
     return files.write_movement_to_event(folder, movement.plays, force=True)
 
 
@@ -235,7 +235,7 @@ def _converted(said: object, kind: type[T]) -> T:
 def from_file(text: str, name: str, reader: Callable[[Path], T]) -> T:
     """Read what was sent as the commands read a file, so that both refuse alike."""
     if "\ufffd" in text:
-        raise RuleError("not_utf8", f"{name} is not UTF-8: save it anew in that encoding")
+        raise RuleError("not_utf8", N_("{file} is not UTF-8: save it anew in that encoding", file=name))
     with TemporaryDirectory() as beside:
         path = Path(beside) / name
         path.write_text(text, encoding="utf-8", newline="")
@@ -282,7 +282,7 @@ def _session(row: Mapping[str, str], at: int) -> Session:
     try:
         made = msgspec.convert(said, Session)
     except msgspec.ValidationError as error:
-        raise RuleError("malformed", f"session {at}: {error}") from None
+        raise RuleError("malformed", N_("session {session}: {problem}", session=at, problem=str(error))) from None
     if made.last_round < made.first_round:
         raise RuleError(
             "malformed",

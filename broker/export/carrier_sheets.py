@@ -51,7 +51,10 @@ class CarrierLayout(Struct, frozen=True):
 def carrier_layout(record: DealRecord, registry: Registry, event: str, title: str) -> CarrierLayout:
     """Tell a deal in serials. Raises RuleError `not_a_deal`, `not_a_set`, `set_unknown`."""
     if record.set not in registry:
-        raise RuleError("set_unknown", f"deal {record.number} lies in set {record.set}, which has no registry")
+        raise RuleError(
+            "set_unknown",
+            N_("deal {deal} lies in set {set}, which has no registry", deal=record.number, set=record.set),
+        )
     order = serial_order(record.deal(), registry[record.set])
     return CarrierLayout(
         event=event,

@@ -54,7 +54,7 @@ def read_entrants(path: Path) -> dict[str, Entrant]:
     except (OSError, ValueError, csv.Error) as error:
         if isinstance(error, RuleError):
             raise
-        raise RuleError("bad_players", f"{path.name}: {error}") from None
+        raise RuleError("bad_players", N_("{where}: {problem}", where=path.name, problem=str(error))) from None
 
 
 def entrants_of(folder: Path, event: Event) -> dict[str, Entrant]:
@@ -68,7 +68,7 @@ def entrants_of(folder: Path, event: Event) -> dict[str, Entrant]:
     try:
         listed = read_players(path) if path.exists() else ()
     except (RuleError, ExceptionGroup, OSError) as problem:
-        raise RuleError("bad_players", f"{path.name}: {_first(problem)}") from None
+        raise RuleError("bad_players", N_("{where}: {problem}", where=path.name, problem=_first(problem))) from None
     return {one.player.id: _of_list(one) for one in as_corrections(listed, event.corrections)}
 
 
@@ -94,7 +94,10 @@ def _entrants(reader: "csv.DictReader[str]", name: str) -> dict[str, Entrant]:
                 raise RuleError("bad_players", f"{player[:40]} is listed twice")
             entrants[player] = _entrant(**cells)
         except RuleError as problem:
-            raise RuleError("bad_players", f"{name}, line {reader.line_num}: {problem.text}") from None
+            raise RuleError(
+                "bad_players",
+                N_("{file}, line {line}: {problem}", file=name, line=reader.line_num, problem=problem.text),
+            ) from None
     _refuse_shared(entrants, name)
     return entrants
 

@@ -5,20 +5,33 @@ Their sentences are in three languages.
 
 import io
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from importlib.resources import as_file, files
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Final, Literal, NamedTuple
+from xml.sax.saxutils import escape
 
+from reportlab.lib.colors import Color, black
+from reportlab.lib.enums import TA_LEFT, TA_RIGHT
 from reportlab.lib.pagesizes import A4, landscape
+from reportlab.lib.styles import ParagraphStyle
 from reportlab.lib.units import mm
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfbase.pdfmetrics import registerFont, stringWidth
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
+from reportlab.platypus import (
+    BaseDocTemplate,
+    Flowable,
+    Frame,
+    KeepTogether,
+    LongTable,
+    PageTemplate,
+    Paragraph,
+)
 
 from broker.i18n import Translator
 
@@ -112,26 +125,39 @@ def _wider() -> frozenset[int]:
     return frozenset(letter for letter in both if chr(letter).isprintable())
 
 
+MARGIN: Final = 14 * mm
+HEAD: Final = 25 * mm
+FOOT: Final = 11 * mm
 LINE_HEIGHT: Final[float] = 5.6 * mm
-HEADING: Final[float] = 9.5 * mm
+LEADING: Final = 1.15
+"""Times the size of the letters: from one line of a text to its next."""
+
+HEADING: Final[float] = 7.5 * mm
 GAP: Final[float] = 4.5 * mm
+"""Between two tables."""
 
+SIZE: Final = 9.5
+SMALL: Final = 8.5
+LEGIBLE: Final = 7.5
+"""Points; a text that is too long at this size goes on in the next line."""
 
-@dataclass(frozen=True, slots=True)
-class PageColumn:
-    """Where a column begins, and how wide it is, in points."""
+PAD: Final = 1.0 * mm
+STRIPE: Final = Color(0.945, 0.945, 0.945)
+GREY: Final = 0.35
 
-    left: float
-    wide: float
-    align: Literal["left", "right"] = "left"
+Align = Literal["left", "right"]
+
+Columns = Sequence[tuple[float, Align]]
+"""How wide each column of a table is, in points, and on which side its text stands."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageCell:
-    """What stands in a column."""
+    """What stands in a column, or in several side by side."""
 
     text: str
     bold: bool = False
+    columns: int = 1
 
 
 Kind = Literal["heading", "columns", "row", "sum", "note"]
@@ -145,32 +171,13 @@ class PageLine:
     cells: tuple[PageCell, ...]
     striped: bool = False
 
-    @property
-    def high(self) -> float:
-        """Height in points."""
-        return HEADING if self.kind == "heading" else LINE_HEIGHT
-
 
 @dataclass(frozen=True, slots=True)
 class PageBlock:
-    """Lines that belong together; where they are too many for a page, `head` is said again on the next."""
+    """Lines that stay on one page if a page holds them; where none does, each page begins with `head`."""
 
     head: tuple[PageLine, ...]
     lines: tuple[PageLine, ...]
-
-    @property
-    def high(self) -> float:
-        """Height in points."""
-        return sum(line.high for line in (*self.head, *self.lines))
-
-
-def page_columns(left: float, widths: Iterable[tuple[float, Literal["left", "right"]]]) -> tuple[PageColumn, ...]:
-    """Set columns side by side, from widths in points."""
-    found: list[PageColumn] = []
-    for wide, align in widths:
-        found.append(PageColumn(left, wide, align))
-        left += wide
-    return tuple(found)
 
 
 def striped_rows(lines: Iterable[Sequence[PageCell]]) -> tuple[PageLine, ...]:
@@ -178,59 +185,158 @@ def striped_rows(lines: Iterable[Sequence[PageCell]]) -> tuple[PageLine, ...]:
     return tuple(PageLine("row", tuple(cells), striped=bool(at % 2)) for at, cells in enumerate(lines))
 
 
-def paginate(blocks: Iterable[PageBlock], high: float) -> list[list[PageLine | None]]:
-    """Lay blocks on pages of a height; None is a gap between two blocks. There is always a page."""
-    found: list[list[PageLine | None]] = [[]]
-    left = high
-    for block in blocks:
-        gap = GAP if found[-1] else 0.0
-        if gap + block.high > left and found[-1]:
-            found.append([])
-            gap, left = 0.0, high
-        if gap:
-            found[-1].append(None)
-        left -= gap
-        for part in _parts(block, left, high):
-            if part.fresh:
-                found.append([])
-                left = high
-            found[-1] += part.lines
-            left -= sum(line.high for line in part.lines)
-    return found
+TABLE_STYLE: Final = (
+    ("LEFTPADDING", (0, 0), (-1, -1), PAD),
+    ("RIGHTPADDING", (0, 0), (-1, -1), PAD),
+    ("TOPPADDING", (0, 0), (-1, -1), 1),
+    ("BOTTOMPADDING", (0, 0), (-1, -1), 2),
+    ("VALIGN", (0, 0), (-1, -1), "MIDDLE"),
+)
+
+LINE_STYLES: Final[Mapping[Kind, Sequence[tuple[object, ...]]]] = {
+    "heading": (("SPAN",), ("LEFTPADDING", 0)),
+    "columns": (("LINEBELOW", 0.8, black),),
+    "row": (),
+    "sum": (("LINEABOVE", 0.4, black),),
+    "note": (("SPAN",), ("LEFTPADDING", 0)),
+}
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    lines: tuple[PageLine, ...]
-    fresh: bool
-    """On a page of its own."""
+def _page_table(block: PageBlock, columns: Columns) -> Flowable:
+    lines = (*block.head, *block.lines)
+    style: list[tuple[object, ...]] = list(TABLE_STYLE)
+    for row, line in enumerate(lines):
+        stripe = (("BACKGROUND", STRIPE),) if line.striped else ()
+        style += [(name, (0, row), (-1, row), *values) for name, *values in (*LINE_STYLES[line.kind], *stripe)]
+        ends = accumulate(cell.columns for cell in line.cells)
+        style += [
+            ("SPAN", (end - cell.columns, row), (end - 1, row))
+            for end, cell in zip(ends, line.cells, strict=True)
+            if cell.columns > 1
+        ]
+    table = LongTable(
+        [[*_row(line, columns)] for line in lines],
+        [wide for wide, _ in columns],
+        minRowHeights=[HEADING if line.kind == "heading" else LINE_HEIGHT for line in lines],
+        repeatRows=len(block.head),
+        style=style,
+        spaceBefore=GAP,
+    )
+    return KeepTogether([table])
 
 
-def _parts(block: PageBlock, left: float, high: float) -> Iterator[_Part]:
-    """Cut a block that no page holds."""
-    head = sum(line.high for line in block.head)
-    taken: list[PageLine] = []
-    room, fresh = left - head, False
-    for line in block.lines:
-        if line.high > room and taken:
-            yield _Part((*block.head, *taken), fresh)
-            taken, room, fresh = [], high - head, True
-        taken.append(line)
-        room -= line.high
-    yield _Part((*block.head, *taken), fresh)
+def _row(line: PageLine, columns: Columns) -> Iterator[Flowable | str]:
+    if line.kind in {"heading", "note"}:
+        large, *others = (cell.text for cell in line.cells)
+        beside = "".join(f"&nbsp;&nbsp;&nbsp; {_markup(text)}" for text in others)
+        yield (
+            _paragraph(_markup(large), SMALL)
+            if line.kind == "note"
+            else _paragraph(f'<font size="13">{_markup(large, bold=True)}</font>{beside}', SIZE)
+        )
+        yield from [""] * (len(columns) - 1)
+        return
+    at = 0
+    for cell in line.cells:
+        (*_, (_, align)) = taken = columns[at : at + cell.columns]
+        room = sum(wide for wide, _ in taken) - 2 * PAD
+        small = line.kind == "columns"
+        yield _fitted(cell.text, room, align, SMALL if small else SIZE, bold=cell.bold or small)
+        yield from [""] * (cell.columns - 1)
+        at += cell.columns
 
 
-MARGIN: Final = 14 * mm
-HEAD: Final = 25 * mm
-FOOT: Final = 11 * mm
-SIZE: Final = 9.5
-SMALLEST: Final = 7
-BASE: Final = 1.7 * mm
-"""From the foot of a line to that of its letters."""
+def _fitted(text: str, room: float, align: Align, size: float, *, bold: bool) -> Flowable | str:
+    """Return a text in one line, smaller if need be; where that is too small to read, in several lines."""
+    if not text:
+        return ""
+    width = text_width(text, size, bold=bold)
+    if width * LEGIBLE > room * size:
+        return _paragraph(_markup(text, bold=bold), LEGIBLE, align)
+    return _Line(text, size * min(1.0, room / width), align, bold=bold)
 
-PAD: Final = 1.0 * mm
-STRIPE: Final = 0.945
-GREY: Final = 0.35
+
+class _Line(Flowable):  # type: ignore[misc] # reportlab ships no types
+    """A text in one line. Most cells are, and a paragraph takes four times as long."""
+
+    def __init__(self, text: str, size: float, align: Align, *, bold: bool) -> None:
+        super().__init__()
+        self._text, self._size, self._align, self._bold = text, size, align, bold
+
+    def wrap(self, room: float, _high: float) -> tuple[float, float]:
+        """Take the room that there is."""
+        self.width, self.height = room, self._size * LEADING
+        return self.width, self.height
+
+    def draw(self) -> None:
+        """Write it at its side."""
+        base = self.height - self._size
+        if self._align == "right":
+            _right(self.canv, (self.width, base), self._text, self._size, bold=self._bold)
+        else:
+            draw_text(self.canv, (0, base), self._text, self._size, bold=self._bold)
+
+
+def _markup(text: str, *, bold: bool = False) -> str:
+    return "".join(f'<font face="{run.font}">{escape(run.text)}</font>' for run in font_runs(text, bold=bold))
+
+
+def _paragraph(markup: str, size: float, align: Align = "left") -> Flowable:
+    side = TA_RIGHT if align == "right" else TA_LEFT
+    return Paragraph(markup, ParagraphStyle("cell", fontSize=size, leading=size * LEADING, alignment=side))
+
+
+DrawPage = Callable[[Canvas, int, int], None]
+"""Draws what stands on each page beside its tables; gets the page's number, and how many pages there are."""
+
+
+class _CountedCanvas(Canvas):  # type: ignore[misc] # reportlab ships no types
+    """A canvas whose pages are finished when all are there, so that each can say how many there are."""
+
+    def __init__(self, *args: object, draw_page: DrawPage, **options: object) -> None:
+        super().__init__(*args, **options)
+        self._draw_page = draw_page
+        self._states: list[dict[str, object]] = []
+
+    def showPage(self) -> None:  # noqa: N802 - reportlab's name
+        """Keep a page for later."""
+        self._states.append(dict(self.__dict__))
+        self._startPage()
+
+    def save(self) -> None:
+        """Finish all pages."""
+        for number, state in enumerate(self._states, 1):
+            self.__dict__.update(state)
+            self._draw_page(self, number, len(self._states))
+            super().showPage()
+        super().save()
+
+
+def tables_pdf(
+    blocks: Iterable[PageBlock],
+    columns: Columns,
+    draw_page: DrawPage,
+    *,
+    size: tuple[float, float],
+    margins: tuple[float, float, float],
+    title: str,
+    language: str,
+) -> bytes:
+    """Return tables on as many pages as they need; the same content gives the same bytes.
+
+    `margins`: beside the tables, above and below them.
+    """
+    page = io.BytesIO()
+    beside, above, below = margins
+    frame = Frame(
+        *(beside, below, size[0] - 2 * beside, size[1] - above - below),
+        **dict.fromkeys(("leftPadding", "rightPadding", "topPadding", "bottomPadding"), 0),
+    )
+    document = BaseDocTemplate(page, pagesize=size, title=title, lang=language, invariant=1)
+    document.addPageTemplates(PageTemplate(frames=[frame]))
+    tables = [_page_table(block, columns) for block in blocks]
+    document.build(tables, canvasmaker=partial(_CountedCanvas, draw_page=draw_page))
+    return page.getvalue()
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,23 +352,24 @@ class PageHeading:
     translator: Translator
 
 
-def pages_pdf(
-    heading: PageHeading, blocks: Iterable[PageBlock], columns: Sequence[PageColumn], *, wide: bool = False
-) -> bytes:
+def pages_pdf(heading: PageHeading, blocks: Iterable[PageBlock], columns: Columns, *, wide: bool = False) -> bytes:
     """Return the pages; the same content and time give the same bytes. `wide`: A4 on its side."""
-    page = io.BytesIO()
     size = landscape(A4) if wide else A4
-    canvas = Canvas(page, pagesize=size, invariant=1, lang=heading.translator.language)
-    canvas.setTitle(f"{heading.title}: {heading.kind}")
-    laid = paginate(blocks, size[1] - HEAD - FOOT - 2 * mm - MARGIN / 2)
-    for number, lines in enumerate(laid, 1):
+
+    def head_and_foot(canvas: Canvas, number: int, total: int) -> None:
         _head(canvas, heading, size)
         _ = heading.translator
-        _foot(canvas, heading, size, _("Page {number} of {all}", number=number, all=len(laid)))
-        _lines(canvas, lines, columns, size)
-        canvas.showPage()
-    canvas.save()
-    return page.getvalue()
+        _foot(canvas, heading, size, _("Page {number} of {all}", number=number, all=total))
+
+    return tables_pdf(
+        blocks,
+        columns,
+        head_and_foot,
+        size=size,
+        margins=(MARGIN, HEAD + MARGIN / 2, FOOT + 2 * mm),
+        title=f"{heading.title}: {heading.kind}",
+        language=heading.translator.language,
+    )
 
 
 def _head(canvas: Canvas, heading: PageHeading, size: tuple[float, float]) -> None:
@@ -300,55 +407,5 @@ def _foot(canvas: Canvas, heading: PageHeading, size: tuple[float, float], page:
     canvas.setFillGray(0)
 
 
-def _lines(
-    canvas: Canvas, lines: Iterable[PageLine | None], columns: Sequence[PageColumn], size: tuple[float, float]
-) -> None:
-    y = size[1] - MARGIN / 2 - HEAD
-    for line in lines:
-        y -= line.high if line else GAP
-        if line:
-            _line(canvas, line, columns, (y, size[0] - 2 * MARGIN))
-
-
-def _line(canvas: Canvas, line: PageLine, columns: Sequence[PageColumn], place: tuple[float, float]) -> None:
-    y, wide = place
-    if line.kind == "heading":
-        end = draw_text(canvas, (MARGIN, y + 2.6 * mm), line.cells[0].text, 13, bold=True)
-        for cell in line.cells[1:]:
-            text, size = fit_text(cell.text, MARGIN + wide - end - 5 * mm, SIZE, SMALLEST)
-            end = draw_text(canvas, (end + 5 * mm, y + 2.6 * mm), text, size)
-        return
-    if line.kind == "note":
-        text, size = fit_text(line.cells[0].text, wide, 8.5, SMALLEST)
-        draw_text(canvas, (MARGIN, y + BASE), text, size)
-        return
-    if line.striped:
-        canvas.setFillGray(STRIPE)
-        canvas.rect(MARGIN, y, wide, line.high, stroke=0, fill=1)
-        canvas.setFillGray(0)
-    for cell, column in zip(line.cells, columns, strict=True):
-        _cell(canvas, cell, column, y, small=line.kind == "columns")
-    _rule(canvas, line, y, wide)
-
-
-def _rule(canvas: Canvas, line: PageLine, y: float, wide: float) -> None:
-    """Draw a line under the columns' names, and over sums."""
-    if line.kind == "columns":
-        canvas.setLineWidth(0.8)
-        canvas.line(MARGIN, y, MARGIN + wide, y)
-    if line.kind == "sum":
-        canvas.setLineWidth(0.4)
-        canvas.line(MARGIN, y + line.high, MARGIN + wide, y + line.high)
-
-
-def _cell(canvas: Canvas, cell: PageCell, column: PageColumn, y: float, *, small: bool) -> None:
-    bold = cell.bold or small
-    text, size = fit_text(cell.text, column.wide - 2 * PAD, 8.5 if small else SIZE, SMALLEST, bold=bold)
-    x = column.left + PAD
-    if column.align == "right":
-        x = column.left + column.wide - PAD - text_width(text, size, bold=bold)
-    draw_text(canvas, (x, y + BASE), text, size, bold=bold)
-
-
-def _right(canvas: Canvas, at: tuple[float, float], text: str, size: float) -> None:
-    draw_text(canvas, (at[0] - text_width(text, size), at[1]), text, size)
+def _right(canvas: Canvas, at: tuple[float, float], text: str, size: float, *, bold: bool = False) -> None:
+    draw_text(canvas, (at[0] - text_width(text, size, bold=bold), at[1]), text, size, bold=bold)

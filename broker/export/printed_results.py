@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from fractions import Fraction
-from typing import Final, Literal
+from typing import Final
 
 from reportlab.lib.pagesizes import A4, landscape
 from reportlab.lib.units import mm
@@ -11,11 +11,12 @@ from reportlab.lib.units import mm
 from broker.export.pdf import (
     MARGIN,
     PAD,
+    Align,
+    Columns,
     PageBlock,
     PageCell,
     PageHeading,
     PageLine,
-    page_columns,
     pages_pdf,
     striped_rows,
     text_width,
@@ -29,8 +30,6 @@ from broker.scorer.stored_event import StoredEvent
 from broker.scoring import ComparisonGroup, Exact, PlayWithImps, ScoredPlay, real_table
 from broker.terms import SEAT_LETTERS, SEAT_NAMES
 
-Align = Literal["left", "right"]
-
 PLACE: Final = 16 * mm
 NUMBER: Final = 21 * mm
 NAMES: Final = A4[0] - 2 * MARGIN - PLACE - 3 * NUMBER
@@ -38,13 +37,10 @@ COUNTRY: Final = 13 * mm
 CLUB: Final = 42 * mm
 NARROW: Final = 16 * mm
 _NUMBERS: Final[tuple[tuple[float, Align], ...]] = ((NUMBER, "right"),) * 3
-STANDINGS: Final = page_columns(MARGIN, ((PLACE, "right"), (NAMES, "left"), *_NUMBERS))
-WITH_ORIGINS: Final = page_columns(
-    MARGIN,
-    (
-        *((PLACE, "right"), (NAMES + 3 * (NUMBER - NARROW) - COUNTRY - CLUB, "left")),
-        *((COUNTRY, "left"), (CLUB, "left"), *((NARROW, "right"),) * 3),
-    ),
+STANDINGS: Final[Columns] = ((PLACE, "right"), (NAMES, "left"), *_NUMBERS)
+WITH_ORIGINS: Final[Columns] = (
+    *((PLACE, "right"), (NAMES + 3 * (NUMBER - NARROW) - COUNTRY - CLUB, "left")),
+    *((COUNTRY, "left"), (CLUB, "left"), *((NARROW, "right"),) * 3),
 )
 
 LEGIBLE: Final = 8
@@ -53,13 +49,13 @@ LEGIBLE: Final = 8
 STAND_IN: Final = "*"
 """Beside the name of a player in whose seat a substitute sat."""
 
-LITTLE: Final = 10 * mm
+LITTLE: Final = 11 * mm
 HU: Final = 28 * mm
 POINTS: Final = 11.5 * mm
 IMP: Final = 13.5 * mm
 PLAYER: Final = (landscape(A4)[0] - 2 * MARGIN - 2 * LITTLE - HU) / 4 - POINTS - IMP
 _SEAT: Final[tuple[tuple[float, Align], ...]] = ((PLAYER, "left"), (POINTS, "right"), (IMP, "right"))
-TRAVELLERS: Final = page_columns(MARGIN, ((LITTLE, "right"), (LITTLE, "right"), *_SEAT * 4, (HU, "left")))
+TRAVELLERS: Final[Columns] = ((LITTLE, "right"), (LITTLE, "right"), *_SEAT * 4, (HU, "left"))
 
 
 def standings_pdf(stored: StoredEvent, _: Translator, at: datetime, listed: Iterable[Standing] | None = None) -> bytes:

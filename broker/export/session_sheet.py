@@ -1,8 +1,8 @@
 """The sheet of a riichi session, as text and as PDF: from typed events or from the store."""
 
-import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +10,16 @@ from reportlab.lib.pagesizes import A4, landscape
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
-from broker.export.pdf import draw_text, fit_text, text_width
+from broker.export.pdf import (
+    Columns,
+    PageBlock,
+    PageCell,
+    PageLine,
+    draw_text,
+    striped_rows,
+    tables_pdf,
+    text_width,
+)
 from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS
 from broker.rules import RuleError
@@ -162,80 +171,58 @@ def _signed(delta: int) -> str:
 
 
 PAGE: Final = landscape(A4)
-LEFT: Final = 12 * mm
-TOP: Final = PAGE[1] - 14 * mm
-LINE: Final = 6.2 * mm
-ON_A_PAGE: Final = 25
-"""Rows; a session of two rounds seldom has more."""
-
-WHAT: Final = LEFT + 22 * mm
-PLAYERS: Final = LEFT + 120 * mm
-COLUMN: Final = 36 * mm
-DELTA: Final = 17 * mm
-"""Where what a hand brought ends, in a player's column."""
-
-SCORE: Final = 34 * mm
-SIZE: Final = 10
+MARGIN: Final = 12 * mm
+COLUMNS: Final[Columns] = (
+    *((20 * mm, "left"), (92 * mm, "left")),
+    *((17 * mm, "right"), (18 * mm, "right")) * 4,
+    (PAGE[0] - 2 * MARGIN - 252 * mm, "right"),
+)
+"""The hand, what happened, what it brought each player and the score; deposits."""
 
 
 def session_pdf(sheet: SessionSheet) -> bytes:
     """Return the sheet as PDF; the same sheet gives the same bytes."""
-    page = io.BytesIO()
-    canvas = Canvas(page, pagesize=PAGE, invariant=1)
-    canvas.setTitle(_title(sheet))
-    pages = [sheet.rows[at : at + ON_A_PAGE] for at in range(0, len(sheet.rows), ON_A_PAGE)] or [()]
-    for number, rows in enumerate(pages, 1):
-        y = _head(canvas, sheet, f"{number}/{len(pages)}")
-        for row in rows:
-            _draw_row(canvas, row, y)
-            y -= LINE
-        if number == len(pages):
-            _foot(canvas, sheet, y)
-        canvas.showPage()
-    canvas.save()
-    return page.getvalue()
-
-
-def _head(canvas: Canvas, sheet: SessionSheet, page: str) -> float:
-    draw_text(canvas, (LEFT, TOP), _title(sheet), 16, bold=True)
-    _right(canvas, PAGE[0] - LEFT, TOP, page)
-    _, y = sheet.translator, TOP - 2 * LINE
-    for at, name in enumerate(sheet.players):
-        text, size = fit_text(name, COLUMN - 4 * mm, 11, 7, bold=True)
-        draw_text(canvas, (PLAYERS + at * COLUMN + SCORE - text_width(text, size, bold=True), y), text, size, bold=True)
-    y -= LINE
-    draw_text(canvas, (WHAT, y), _("start"), SIZE)
-    for at, score in enumerate(sheet.start):
-        _right(canvas, PLAYERS + at * COLUMN + SCORE, y, str(score))
-    canvas.line(LEFT, y - 2 * mm, PAGE[0] - LEFT, y - 2 * mm)
-    return float(y - LINE - 1 * mm)
-
-
-def _draw_row(canvas: Canvas, row: SheetRow, y: float) -> None:
-    draw_text(canvas, (LEFT, y), f"{row.hand} +{row.counters}" if row.counters else row.hand, SIZE, bold=True)
-    text, size = fit_text(row.what, PLAYERS - WHAT, SIZE, 6.5)
-    draw_text(canvas, (WHAT, y), text, size)
-    for at, (delta, score) in enumerate(zip(row.deltas, row.scores, strict=True)):
-        if delta:
-            _right(canvas, PLAYERS + at * COLUMN + DELTA, y, f"{delta:+}")
-        _right(canvas, PLAYERS + at * COLUMN + SCORE, y, str(score))
-    if row.table:
-        _right(canvas, PAGE[0] - LEFT, y, str(row.table))
-
-
-def _foot(canvas: Canvas, sheet: SessionSheet, y: float) -> None:
     _ = sheet.translator
-    canvas.line(LEFT, y + LINE - 2 * mm, PAGE[0] - LEFT, y + LINE - 2 * mm)
-    if not sheet.places:
-        draw_text(canvas, (WHAT, y - 1 * mm), _("goes on with {hand}", hand=sheet.next_hand), SIZE)
-        return
-    draw_text(canvas, (WHAT, y - 1 * mm), _("place"), SIZE, bold=True)
-    for at, place in enumerate(sheet.places):
-        _right(canvas, PLAYERS + at * COLUMN + SCORE, y - 1 * mm, str(place), bold=True)
+
+    def draw_page(canvas: Canvas, number: int, total: int) -> None:
+        draw_text(canvas, (MARGIN, PAGE[1] - 14 * mm), _title(sheet), 16, bold=True)
+        page = _("Page {number} of {all}", number=number, all=total)
+        draw_text(canvas, (PAGE[0] - MARGIN - text_width(page, 9), PAGE[1] - 14 * mm), page, 9)
+
+    names = (PageCell(""), PageCell(""), *(PageCell(name, columns=2) for name in sheet.players))
+    block = PageBlock((PageLine("columns", (*names, PageCell(_("on the table")))),), tuple(_pdf_lines(sheet)))
+    return tables_pdf(
+        [block],
+        COLUMNS,
+        draw_page,
+        size=PAGE,
+        margins=(MARGIN, 20 * mm, 12 * mm),
+        title=_title(sheet),
+        language=_.language,
+    )
 
 
-def _right(canvas: Canvas, x: float, y: float, text: str, *, bold: bool = False) -> None:
-    draw_text(canvas, (x - text_width(text, SIZE, bold=bold), y), text, SIZE, bold=bold)
+def _pdf_lines(sheet: SessionSheet) -> Iterator[PageLine]:
+    _ = sheet.translator
+    start = (PageCell(str(score), columns=2) for score in sheet.start)
+    yield from striped_rows(
+        [
+            (PageCell(""), PageCell(_("start")), *start, PageCell("")),
+            *map(_pdf_row, sheet.rows),
+        ]
+    )
+    if sheet.places:
+        places = (PageCell(str(place), bold=True, columns=2) for place in sheet.places)
+        yield PageLine("sum", (PageCell(""), PageCell(_("place"), bold=True), *places, PageCell("")))
+    else:
+        ahead = _("goes on with {hand}", hand=sheet.next_hand)
+        yield PageLine("sum", (PageCell(""), PageCell(ahead), PageCell("", columns=len(COLUMNS) - 2)))
+
+
+def _pdf_row(row: SheetRow) -> tuple[PageCell, ...]:
+    moved = chain.from_iterable(zip(map(_signed, row.deltas), map(str, row.scores), strict=True))
+    hand = f"{row.hand} +{row.counters}" if row.counters else row.hand
+    return (PageCell(hand, bold=True), *map(PageCell, (row.what, *moved, str(row.table or ""))))
 
 
 def _title(sheet: SessionSheet) -> str:

@@ -15,6 +15,8 @@ from broker.people.accounts import (
     audit_line,
 )
 from broker.people.database import (
+    KEYINGS,
+    ORDERS,
     PEOPLE_FILE,
     PeopleDatabase,
     all_rows,
@@ -56,11 +58,13 @@ __all__ = [
     "FIRST_LINK_MS",
     "HOUR_MS",
     "IDLE_MS",
+    "KEYINGS",
     "LOGIN_WINDOW_MS",
     "MOST_LOGIN_KEYS",
     "OF_ADDRESS",
     "OF_BOTH",
     "OF_NAME",
+    "ORDERS",
     "PEOPLE_FILE",
     "RIGHTS",
     "ROLES",

@@ -16,14 +16,15 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerifyMismatchError
 from argon2.profiles import RFC_9106_LOW_MEMORY
+from sqlalchemy import Update, delete, insert, select, update
 
 from broker.output import csv_rows
-from broker.people.database import PeopleDatabase
+from broker.people.database import ACCOUNTS, AUDIT, SESSIONS, PeopleDatabase
 from broker.people.errors import AccountTaken, AccountUnknown, AuditBroken, BadAccount, LastHeadArbiter, WeakPassword
 
 Role = Literal["head_arbiter", "table_arbiter", "organiser", "display"]
@@ -111,23 +112,23 @@ class AuditLog:
     def note(self, at: int, who: str, action: str, about: str = "", detail: str = "", *, address: str = "") -> None:
         """Add an entry, within the commit that is open if there is one. Raises PeopleStoreBroken."""
         with self._store.commit() as sql:
-            last = sql.execute("SELECT number, digest FROM audit ORDER BY number DESC LIMIT 1").fetchone()
-            number, before = last or (0, FIRST_DIGEST)
+            newest = select(AUDIT.c.number, AUDIT.c.digest).order_by(AUDIT.c.number.desc()).limit(1)
+            number, before = sql.execute(newest).first() or (0, FIRST_DIGEST)
             entry = AuditEntry(
                 number + 1, at, who, address, action, about[:LONGEST_DETAIL], detail[:LONGEST_DETAIL], ""
             )
             row = (*entry[:-1], digest_of(before, entry))
-            sql.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+            sql.execute(insert(AUDIT).values(row))
 
     def entries(self) -> Iterator[AuditEntry]:
         """Return all, oldest first, as they are."""
-        for row in self._store.rows("SELECT * FROM audit ORDER BY number"):
-            yield AuditEntry(*row)  # type: ignore[arg-type] # STRICT tables hold these types
+        for row in self._store.rows(select(AUDIT).order_by(AUDIT.c.number)):
+            yield AuditEntry(*row)
 
     def newest(self, count: int) -> list[AuditEntry]:
         """Return the last entries, newest first."""
-        rows = self._store.rows("SELECT * FROM audit ORDER BY number DESC LIMIT ?", count)
-        return [AuditEntry(*row) for row in rows]  # type: ignore[arg-type] # as above
+        rows = self._store.rows(select(AUDIT).order_by(AUDIT.c.number.desc()).limit(count))
+        return [AuditEntry(*row) for row in rows]
 
     def checked(self) -> Iterator[AuditEntry]:
         """Return all, oldest first. Raises AuditBroken at the first that does not follow from those before."""
@@ -147,29 +148,28 @@ class Accounts:
 
     def all(self) -> list[Account]:
         """Return all, by name."""
-        rows = self._store.rows('SELECT name, "full", role, disabled, made_at FROM accounts ORDER BY name')
-        return [_account(row) for row in rows]
+        return [_account(row) for row in self._store.rows(_QUERY.order_by(ACCOUNTS.c.name))]
 
     def get(self, name: str) -> Account:
         """Return one. Raises AccountUnknown."""
-        rows = self._store.rows('SELECT name, "full", role, disabled, made_at FROM accounts WHERE name = ?', name)
+        rows = self._store.rows(_QUERY.where(ACCOUNTS.c.name == name))
         if not rows:
             raise AccountUnknown(f"there is no account {name[:40]!r}")
         return _account(rows[0])
 
     def any(self) -> bool:
         """Return whether there is an account at all, disabled or not."""
-        return bool(self._store.rows("SELECT 1 FROM accounts LIMIT 1"))
+        return bool(self._store.rows(_QUERY.limit(1)))
 
     def add(self, name: str, full: str, role: str, password: str, by: Actor) -> Account:
         """Make an account. Raises BadAccount, AccountTaken, WeakPassword."""
         account = _checked(name, full, role, self._clock())
         secret = hash_password(password, name=name)
         with self._store.commit() as sql:
-            if sql.execute("SELECT 1 FROM accounts WHERE name = ?", (name,)).fetchone():
+            if sql.execute(_QUERY.where(ACCOUNTS.c.name == name)).first():
                 raise AccountTaken(f"there is an account {name!r} already; names are not used again")
             row = (name, account.full, account.role, secret, 0, account.made_at)
-            sql.execute("INSERT INTO accounts VALUES (?, ?, ?, ?, ?, ?)", row)
+            sql.execute(insert(ACCOUNTS).values(row))
             self._note(by, "account_added", name, f"{role}: {account.full}")
         return account
 
@@ -180,15 +180,15 @@ class Accounts:
             heads = [one.name for one in self.all() if one.role == "head_arbiter" and not one.disabled]
             if account.name in heads and len(heads) == 1:
                 raise LastHeadArbiter(f"{name} is the only head arbiter: make another first")
-            sql.execute("UPDATE accounts SET disabled = 1 WHERE name = ?", (name,))
-            sql.execute("DELETE FROM sessions WHERE name = ?", (name,))
+            sql.execute(_update(name).values(disabled=1))
+            sql.execute(delete(SESSIONS).where(SESSIONS.c.name == name))
             self._note(by, "account_disabled", name)
 
     def enable(self, name: str, by: Actor) -> None:
         """Let somebody in again. Raises AccountUnknown."""
         with self._store.commit() as sql:
             self.get(name)
-            sql.execute("UPDATE accounts SET disabled = 0 WHERE name = ?", (name,))
+            sql.execute(_update(name).values(disabled=0))
             self._note(by, "account_enabled", name)
 
     def set_password(self, name: str, password: str, by: Actor) -> None:
@@ -196,23 +196,24 @@ class Accounts:
         self.get(name)
         secret = hash_password(password, name=name)
         with self._store.commit() as sql:
-            sql.execute("UPDATE accounts SET password = ? WHERE name = ?", (secret, name))
-            sql.execute("DELETE FROM sessions WHERE name = ?", (name,))
+            sql.execute(_update(name).values(password=secret))
+            sql.execute(delete(SESSIONS).where(SESSIONS.c.name == name))
             self._note(by, "password_set", name)
 
     def end_sessions(self, name: str, by: Actor, *, but: str = "") -> None:
         """Send somebody away in all browsers but one. Raises AccountUnknown."""
         with self._store.commit() as sql:
             self.get(name)
-            sql.execute("DELETE FROM sessions WHERE name = ? AND key <> ?", (name, but))
+            sql.execute(delete(SESSIONS).where(SESSIONS.c.name == name, SESSIONS.c.key != but))
             self._note(by, "sessions_ended", name)
 
     def who_has(self, name: str, password: str) -> Account | None:
         """Return the account that name and password belong to; a disabled one is nobody's. Takes its time."""
-        rows = self._store.rows("SELECT password FROM accounts WHERE name = ? AND disabled = 0", name)
+        query = select(ACCOUNTS.c.password).where(ACCOUNTS.c.name == name, ACCOUNTS.c.disabled == 0)
+        rows = self._store.rows(query)
         right = verify_password(password, str(rows[0][0]) if rows else None)
         # Asked again: it may have been disabled, or given another password, while we reckoned.
-        if not right or rows != self._store.rows("SELECT password FROM accounts WHERE name = ? AND disabled = 0", name):
+        if not right or rows != self._store.rows(query):
             return None
         return self.get(name)
 
@@ -232,9 +233,18 @@ def _checked(name: str, full: str, role: str, now: int) -> Account:
     return Account(name, full, known, disabled=False, made_at=now)
 
 
-def _account(row: tuple[object, ...]) -> Account:
+ACCOUNT_COLUMNS: Final = ("name", "full", "role", "disabled", "made_at")
+
+_QUERY: Final = select(*(ACCOUNTS.c[name] for name in ACCOUNT_COLUMNS))
+
+
+def _account(row: tuple[Any, ...]) -> Account:
     name, full, role, disabled, made_at = row
-    return Account(str(name), str(full), role, bool(disabled), int(str(made_at)))  # type: ignore[arg-type] # only roles are written
+    return Account(name, full, role, bool(disabled), made_at)
+
+
+def _update(name: str) -> Update:
+    return update(ACCOUNTS).where(ACCOUNTS.c.name == name)
 
 
 SHORTEST_PASSWORD: Final = 12

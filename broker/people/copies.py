@@ -6,9 +6,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
+from sqlalchemy import Connection, delete, select
+
 from broker.errors import StoreError
 from broker.people.accounts import AuditEntry, AuditLog
-from broker.people.database import PEOPLE_FILE, TABLES, PeopleDatabase, Sql, SqlitePeople, all_rows, put_all
+from broker.people.database import AUDIT, PEOPLE_FILE, SESSIONS, TABLES, PeopleDatabase, SqlitePeople, all_rows, put_all
 from broker.people.errors import PeopleError, PeopleStoreBroken
 from broker.store import connection_parameters, database_of, event_name
 from broker.store.backup import copy_file
@@ -54,15 +56,15 @@ def import_people(folder: Path, store: PeopleDatabase, now: int) -> None:
     _rename_file(folder, MOVED if known else UNUSED)
 
 
-def _empty(sql: Sql) -> bool:
-    return all(sql.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is None for table in TABLES)  # noqa: S608 - names of ours
+def _empty(sql: Connection) -> bool:
+    return all(sql.execute(select(table).limit(1)).first() is None for table in TABLES)
 
 
 def has_log(store: PeopleDatabase, last: AuditEntry | None) -> bool:
     """Whether a store's log goes on where another one ends, `last` being its last: a digest covers all before."""
     if last is None:
         return True
-    return store.rows("SELECT digest FROM audit WHERE number = ?", last.number) == [(last.digest,)]
+    return store.rows(select(AUDIT.c.digest).where(AUDIT.c.number == last.number)) == [(last.digest,)]
 
 
 def _rename_file(folder: Path, end: str) -> None:
@@ -109,7 +111,7 @@ def restore_people(folder: Path, restored: Path, newer: Iterable[Path], now: int
     if taken != restored:
         copy_file(taken / PEOPLE_FILE, path)
     with closing(SqlitePeople(path)) as store, store.commit() as sql:
-        sql.execute("DELETE FROM sessions")
+        sql.execute(delete(SESSIONS))
         AuditLog(store).note(now, HERE, "people_restored", taken.name)
     return taken.name
 
@@ -139,6 +141,7 @@ class ClosedAccounts:
 
     def news(self) -> bool:
         """Return whether somebody was closed out since this was asked last. Raises PeopleStoreBroken."""
-        rows = self._store.rows("SELECT number, action FROM audit WHERE number > ? ORDER BY number", self._seen)
-        self._seen = max((int(str(number)) for number, _ in rows), default=self._seen)
+        query = select(AUDIT.c.number, AUDIT.c.action).where(AUDIT.c.number > self._seen)
+        rows = self._store.rows(query.order_by(AUDIT.c.number))
+        self._seen = max((number for number, _ in rows), default=self._seen)
         return any(action in CLOSING for _, action in rows)

@@ -1,190 +1,196 @@
-"""Where accounts, sessions, the audit log, orders and keyings are stored, and their tables in SQLite.
+"""Where accounts, sessions, the audit log, orders and keyings are stored.
 
 They are apart from the scorer's journal: results can be shown, copied and exported without anybody's password hash.
-They lie in `people.sqlite` in the event's folder, unless the journal is in PostgreSQL. The SQL is what both databases
-have; `?` stands for a value.
+They lie in `people.sqlite` in the event's folder, or in PostgreSQL where the journal is (`postgresql.py`).
 """
 
-import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy import Column, Connection, Engine, Integer, LargeBinary, Text
+from sqlalchemy.exc import SQLAlchemyError
 
 from broker.people.errors import PeopleStoreBroken
+from broker.store.sql import BIG, driver_message, transaction
+from broker.store.sqlite import open_for_writing, sqlite_engine
 
 PEOPLE_FILE: Final = "people.sqlite"
 VERSION: Final = 1
 PATIENCE_S: Final = 5.0
 """The command `homologue people` may write while the desk does."""
 
-TABLES: Final = ("accounts", "sessions", "audit", "orders", "keyings")
+METADATA: Final = sa.MetaData()
+
+
+def _table(name: str, *columns: Column[Any]) -> sa.Table:
+    for column in columns:
+        column.nullable = False
+    return sa.Table(name, METADATA, *columns, sqlite_strict=True)
+
+
+ACCOUNTS: Final = _table(
+    "accounts",
+    Column("name", Text, primary_key=True),
+    Column("full", Text),
+    Column("role", Text),
+    Column("password", Text),
+    Column("disabled", Integer, server_default=sa.text("0")),
+    Column("made_at", BIG),
+)
+SESSIONS: Final = _table(
+    "sessions",
+    Column("key", Text, primary_key=True),
+    Column("name", Text, sa.ForeignKey("accounts.name")),
+    Column("made_at", BIG),
+    Column("seen_at", BIG),
+    Column("agent", Text),
+    Column("address", Text),
+)
+AUDIT: Final = _table(
+    "audit",
+    Column("number", BIG, primary_key=True, autoincrement=False),
+    Column("at", BIG),
+    Column("who", Text),
+    Column("address", Text),
+    Column("action", Text),
+    Column("about", Text),
+    Column("detail", Text),
+    Column("digest", Text),
+)
+ORDERS: Final = _table(
+    "orders",
+    Column("number", BIG, primary_key=True, autoincrement=False),
+    Column("id", Text, unique=True),
+    Column("at", BIG),
+    Column("tables", Text),
+    Column("who", Text),
+    Column("body", LargeBinary),
+)
+KEYINGS: Final = _table(
+    "keyings",
+    Column("number", BIG, primary_key=True, autoincrement=False),
+    Column("at", BIG),
+    Column("who", Text),
+    Column("whose", Text),
+    Column("round", Integer),
+    Column("table_no", Integer),
+    Column("after", Text),
+    Column("body", LargeBinary),
+    Column("reason", Text),
+)
+TABLES: Final = (ACCOUNTS, SESSIONS, AUDIT, ORDERS, KEYINGS)
 """All that there is of one event, in an order in which it can be copied."""
 
-
-class SqlResult(Protocol):
-    """What a statement gives."""
-
-    def fetchone(self) -> Any:  # noqa: ANN401 - a row of whatever the table holds
-        """Return the next row, or None."""
-
-    def fetchall(self) -> Any:  # noqa: ANN401 - as above
-        """Return all rows that are left."""
+APPEND_ONLY: Final = (AUDIT, ORDERS, KEYINGS)
 
 
-class Sql(Protocol):
-    """A commit that is open."""
-
-    def execute(self, query: str, values: Sequence[object] = (), /) -> SqlResult:
-        """Do something in it."""
-
-
-class PeopleDatabase(Protocol):
+class PeopleDatabase:
     """One event's people. Several processes may have it open, and several threads of one process."""
+
+    BEGIN = "BEGIN"
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine, self._lock, self._closed = engine, threading.RLock(), False
+        self._commit: Connection | None = None
 
     def close(self) -> None:
         """Close it; may be called twice."""
+        with self._lock:
+            self._closed = True
+            self._engine.dispose()
 
-    def rows(self, query: str, *values: object) -> list[tuple[object, ...]]:
+    def rows(self, query: sa.Executable) -> Sequence[tuple[Any, ...]]:
         """Ask. Raises PeopleStoreBroken."""
+        with self._connected() as connection:
+            return connection.execute(query).all()
 
-    def commit(self) -> AbstractContextManager[Sql]:
+    @contextmanager
+    def commit(self) -> Iterator[Connection]:
         """Write as one: all of it is durable at the end, or none. May be nested. Raises PeopleStoreBroken.
 
         One at a time: what is read inside is as it is until the end.
         """
+        with self._connected() as connection:
+            if self._commit:
+                yield connection
+                return
+            with transaction(connection, self.BEGIN):
+                self._commit = connection
+                try:
+                    self._exclude_others(connection)
+                    yield connection
+                finally:
+                    self._commit = None
+
+    def _exclude_others(self, connection: Connection) -> None:
+        """Wait until nobody else commits, where beginning does not."""
+
+    @contextmanager
+    def _connected(self) -> Iterator[Connection]:
+        with self._lock:
+            try:
+                if self._commit:
+                    yield self._commit
+                elif self._closed:
+                    raise PeopleStoreBroken("the store of people was closed")
+                else:
+                    with self._engine.connect() as connection:
+                        yield connection
+            except SQLAlchemyError as error:
+                raise PeopleStoreBroken(driver_message(error)) from error
 
 
-def all_rows(sql: Sql) -> dict[str, list[tuple[object, ...]]]:
-    """Return everything, table by table."""
-    return {table: _rows(sql, table) for table in TABLES}
+class SqlitePeople(PeopleDatabase):
+    """The open file."""
 
-
-def _rows(sql: Sql, table: str) -> list[tuple[object, ...]]:
-    return [tuple(row) for row in sql.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()]  # noqa: S608 - a name of ours
-
-
-def put_all(sql: Sql, rows: dict[str, list[tuple[object, ...]]]) -> None:
-    """Put everything into empty tables."""
-    for table in TABLES:
-        for row in rows[table]:
-            sql.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608 - as above
-
-
-SCHEMA: Final = """
-CREATE TABLE IF NOT EXISTS accounts (
-    name     TEXT PRIMARY KEY,
-    full     TEXT    NOT NULL,
-    role     TEXT    NOT NULL,
-    password TEXT    NOT NULL,
-    disabled INTEGER NOT NULL DEFAULT 0,
-    made_at  INTEGER NOT NULL
-) STRICT;
-CREATE TABLE IF NOT EXISTS sessions (
-    key     TEXT PRIMARY KEY,
-    name    TEXT    NOT NULL REFERENCES accounts,
-    made_at INTEGER NOT NULL,
-    seen_at INTEGER NOT NULL,
-    agent   TEXT    NOT NULL,
-    address TEXT    NOT NULL
-) STRICT;
-CREATE TABLE IF NOT EXISTS audit (
-    number  INTEGER PRIMARY KEY,
-    at      INTEGER NOT NULL,
-    who     TEXT    NOT NULL,
-    address TEXT    NOT NULL,
-    action  TEXT    NOT NULL,
-    about   TEXT    NOT NULL,
-    detail  TEXT    NOT NULL,
-    digest  TEXT    NOT NULL
-) STRICT;
-CREATE TABLE IF NOT EXISTS orders (
-    number  INTEGER PRIMARY KEY,
-    id      TEXT    NOT NULL UNIQUE,
-    at      INTEGER NOT NULL,
-    tables  TEXT    NOT NULL,
-    who     TEXT    NOT NULL,
-    body    BLOB    NOT NULL
-) STRICT;
-CREATE TABLE IF NOT EXISTS keyings (
-    number   INTEGER PRIMARY KEY,
-    at       INTEGER NOT NULL,
-    who      TEXT    NOT NULL,
-    whose    TEXT    NOT NULL,
-    round    INTEGER NOT NULL,
-    table_no INTEGER NOT NULL,
-    after    TEXT    NOT NULL,
-    body     BLOB    NOT NULL,
-    reason   TEXT    NOT NULL
-) STRICT;
-CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-CREATE TRIGGER IF NOT EXISTS audit_is_never_changed BEFORE UPDATE ON audit
-    BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
-CREATE TRIGGER IF NOT EXISTS audit_is_never_shortened BEFORE DELETE ON audit
-    BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
-CREATE TRIGGER IF NOT EXISTS orders_are_never_changed BEFORE UPDATE ON orders
-    BEGIN SELECT RAISE(ABORT, 'orders are append-only'); END;
-CREATE TRIGGER IF NOT EXISTS orders_are_never_taken_back BEFORE DELETE ON orders
-    BEGIN SELECT RAISE(ABORT, 'orders are append-only'); END;
-CREATE TRIGGER IF NOT EXISTS keyings_are_never_changed BEFORE UPDATE ON keyings
-    BEGIN SELECT RAISE(ABORT, 'keyings are append-only'); END;
-CREATE TRIGGER IF NOT EXISTS keyings_are_never_taken_out BEFORE DELETE ON keyings
-    BEGIN SELECT RAISE(ABORT, 'keyings are append-only'); END;
-"""
-
-
-class SqlitePeople:
-    """The open file. Several processes may have it open, and several threads of one process."""
+    BEGIN = "BEGIN IMMEDIATE"
 
     def __init__(self, path: Path) -> None:
         """Open or make it, readable by its owner alone. Raises PeopleStoreBroken."""
-        self._lock = threading.RLock()
         try:
             path.touch(mode=0o600)
-            self._sql = sqlite3.connect(path, timeout=PATIENCE_S, isolation_level=None, check_same_thread=False)
-            self._sql.execute("PRAGMA journal_mode=WAL")
-            self._sql.execute("PRAGMA synchronous=FULL")
-            self._sql.executescript(SCHEMA)
-            self._sql.execute("INSERT OR IGNORE INTO about VALUES ('version', ?)", (str(VERSION),))
-            (version,) = self._sql.execute("SELECT value FROM about WHERE key = 'version'").fetchone()
-        except (sqlite3.Error, OSError) as error:
+            super().__init__(sqlite_engine(partial(open_for_writing, path, PATIENCE_S)))
+            version = self._make_tables()
+        except OSError as error:
             raise PeopleStoreBroken(f"{path}: {error}") from None
         if version != str(VERSION):
             raise PeopleStoreBroken(f"{path} is of version {version}, not {VERSION}")
 
-    def close(self) -> None:
-        """Close it; may be called twice."""
-        with self._lock:
-            self._sql.close()
+    def _make_tables(self) -> str:
+        """Make what there is not yet; return the version."""
+        with self.commit() as connection:
+            METADATA.create_all(connection)
+            connection.exec_driver_sql(
+                "CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT"
+            )
+            connection.exec_driver_sql(f"INSERT OR IGNORE INTO about VALUES ('version', '{VERSION}')")  # noqa: S608 - ours
+            return str(connection.exec_driver_sql("SELECT value FROM about WHERE key = 'version'").scalar())
 
-    def rows(self, query: str, *values: object) -> list[tuple[object, ...]]:
-        """Ask. Raises PeopleStoreBroken."""
-        with self._lock:
-            try:
-                return self._sql.execute(query, values).fetchall()
-            except sqlite3.Error as error:
-                raise PeopleStoreBroken(str(error)) from error
 
-    @contextmanager
-    def commit(self) -> Iterator[sqlite3.Connection]:
-        """Write as one: all of it is durable at the end, or none. May be nested. Raises PeopleStoreBroken."""
-        with self._lock:
-            if self._sql.in_transaction:
-                yield self._sql
-            else:
-                with self._whole():
-                    yield self._sql
+for _append_only in APPEND_ONLY:
+    for _change in ("UPDATE", "DELETE"):
+        _trigger = (
+            f"CREATE TRIGGER {_append_only.name}_append_only_{_change.lower()} BEFORE {_change} ON {_append_only.name}"
+            f" BEGIN SELECT RAISE(ABORT, 'audit log, orders and keyings are append-only'); END"
+        )
+        sa.event.listen(_append_only, "after_create", sa.DDL(_trigger).execute_if(dialect="sqlite"))  # type: ignore[no-untyped-call] # the library's
 
-    @contextmanager
-    def _whole(self) -> Iterator[None]:
-        try:
-            self._sql.execute("BEGIN IMMEDIATE")
-            yield
-            self._sql.execute("COMMIT")
-        except BaseException as error:
-            if self._sql.in_transaction:
-                self._sql.execute("ROLLBACK")
-            if isinstance(error, sqlite3.Error):
-                raise PeopleStoreBroken(f"nothing was kept: {error}") from error
-            raise
+
+def all_rows(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
+    """Return everything, table by table."""
+    return {
+        table.name: [tuple(row) for row in connection.execute(sa.select(table).order_by(*table.primary_key))]
+        for table in TABLES
+    }
+
+
+def put_all(connection: Connection, rows: dict[str, list[tuple[object, ...]]]) -> None:
+    """Put everything into empty tables."""
+    for table in TABLES:
+        for row in rows[table.name]:
+            connection.execute(sa.insert(table).values(row))

@@ -15,12 +15,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+from sqlalchemy import delete, insert, select, update
 
 from broker.files import write_private
-from broker.people.accounts import IDLE_MS, WHOLE_MS, Account, Accounts, Actor, AuditLog
+from broker.people.accounts import ACCOUNT_COLUMNS, IDLE_MS, WHOLE_MS, Account, Accounts, Actor, AuditLog
 from broker.people.copies import open_people
-from broker.people.database import PeopleDatabase
+from broker.people.database import ACCOUNTS, SESSIONS, PeopleDatabase
 from broker.people.errors import LinkSpent, LoginDelayed, LoginRefused
 
 FIRST_LINK_FILE: Final = "first-link.txt"
@@ -201,40 +203,41 @@ class LoginSessions:
         token = secrets.token_urlsafe(TOKEN_BYTES)
         with self._store.commit() as sql:
             row = (token_hash(token), account.name, now, now, agent_hash(agent), address)
-            sql.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?)", row)
+            sql.execute(insert(SESSIONS).values(row))
         return token
 
     def find(self, key: str) -> LoginSession | None:
         """Return the session that has this key, over or not; none whose account is disabled."""
-        found = self._store.rows(_QUERY + " WHERE s.key = ?", key)
+        found = self._store.rows(_QUERY.where(SESSIONS.c.key == key))
         return _session(found[0]) if found else None
 
     def of(self, name: str) -> list[LoginSession]:
         """Return all sessions of an account, newest first."""
-        return [_session(row) for row in self._store.rows(_QUERY + " WHERE s.name = ? ORDER BY s.made_at DESC", name)]
+        query = _QUERY.where(SESSIONS.c.name == name).order_by(SESSIONS.c.made_at.desc())
+        return [_session(row) for row in self._store.rows(query)]
 
     def used(self, session: LoginSession, now: int) -> None:
         """Remember that it was used."""
         if now - session.seen_at >= SEEN_EVERY_MS:
             with self._store.commit() as sql:
-                sql.execute("UPDATE sessions SET seen_at = ? WHERE key = ?", (now, session.key))
+                sql.execute(update(SESSIONS).where(SESSIONS.c.key == session.key).values(seen_at=now))
 
     def end(self, key: str) -> None:
         """End a session."""
         with self._store.commit() as sql:
-            sql.execute("DELETE FROM sessions WHERE key = ?", (key,))
+            sql.execute(delete(SESSIONS).where(SESSIONS.c.key == key))
 
 
-_QUERY: Final = """
-SELECT a.name, a."full", a.role, a.disabled, a.made_at, s.key, s.made_at, s.seen_at, s.agent, s.address
-FROM sessions s JOIN accounts a ON a.name = s.name AND a.disabled = 0
-"""
+_QUERY: Final = select(
+    *(ACCOUNTS.c[name] for name in ACCOUNT_COLUMNS),
+    *(SESSIONS.c[name] for name in ("key", "made_at", "seen_at", "agent", "address")),
+).join_from(SESSIONS, ACCOUNTS, (ACCOUNTS.c.name == SESSIONS.c.name) & (ACCOUNTS.c.disabled == 0))
 
 
-def _session(row: tuple[object, ...]) -> LoginSession:
+def _session(row: tuple[Any, ...]) -> LoginSession:
     name, full, role, disabled, created, key, made_at, seen_at, agent, address = row
-    account = Account(name, full, role, bool(disabled), created)  # type: ignore[arg-type] # STRICT tables
-    return LoginSession(key, account, made_at, seen_at, agent, address)  # type: ignore[arg-type] # STRICT tables
+    account = Account(name, full, role, bool(disabled), created)
+    return LoginSession(key, account, made_at, seen_at, agent, address)
 
 
 LOGIN_WINDOW_MS: Final = 15 * 60 * 1000

@@ -65,7 +65,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("table", "arbiter"),
         retain=True,
         limit=65_536,
-        about="what of a table's facts is safe",
+        about="which of a table's facts are safe",
     ),
     Topic(
         "assignment",
@@ -85,7 +85,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("table", "arbiter"),
         retain=True,
         limit=4096,
-        about="which device serves a table, and what becomes of its call",
+        about="which device serves a table, and the progress of its call",
     ),
     Topic(
         "order",
@@ -95,7 +95,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("table", "scorer", "arbiter"),
         retain=False,
         limit=4096,
-        about="what the arbiter tells a table",
+        about="orders from the desk",
     ),
     Topic(
         "pin",
@@ -105,7 +105,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("table",),
         retain=True,
         limit=1024,
-        about="the arbiters' PIN by its hash, for the table alone; kept for one that is off",
+        about="the hash of the arbiters' PIN, for this table alone; retained for a table that is off",
     ),
     Topic(
         "count",
@@ -115,7 +115,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("scorer",),
         retain=False,
         limit=4096,
-        about="a declared hand, by the serials of its tiles: what is it worth?",
+        about="a declared hand to be valued, as serials of its tiles",
     ),
     Topic(
         "counted",
@@ -125,7 +125,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("table",),
         retain=False,
         limit=16_384,
-        about="what a declared hand is worth, or why that is not said; never a face",
+        about="the value of a declared hand, or why it cannot be given; never a face",
     ),
     Topic(
         "traveller",
@@ -165,7 +165,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("desk", "arbiter"),
         retain=False,
         limit=8192,
-        about="conflicts, gaps, two devices on one table, refused messages, devices that are unwell or well again",
+        about="conflicts, gaps, two devices on one table, refused messages, devices that fail or recover",
     ),
     Topic(
         "public_traveller",

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from broker.i18n import N_
 from broker.protocol import SEATS, Seat, Wind
 from broker.rules.errors import RuleError
 
@@ -70,9 +71,11 @@ class Deal:
     def __post_init__(self) -> None:
         """Raise RuleError `not_a_deal` unless the four trays hold a whole set."""
         if set(self.faces) != set(SEATS) or any(len(tray) != TRAY for tray in self.faces.values()):
-            raise RuleError("not_a_deal", f"deal {self.number}: four trays of {TRAY} tiles are needed")
+            raise RuleError(
+                "not_a_deal", N_("deal {deal}: four trays of {count} tiles are needed", deal=self.number, count=TRAY)
+            )
         if not is_full_set([face for seat in SEATS for face in self.faces[seat]]):
-            raise RuleError("not_a_deal", f"deal {self.number}: the tiles are not the 136 of a set")
+            raise RuleError("not_a_deal", N_("deal {deal}: the tiles are not the 136 of a set", deal=self.number))
 
 
 def new_deal(number: int, prevalent_wind: Wind, dealer: Seat, shuffler: Shuffler, *, red: bool = False) -> Deal:
@@ -105,7 +108,7 @@ def serial_order(deal: Deal, registry: Mapping[int, str]) -> dict[Seat, SerialTr
     """
     red = has_red(face for tray in deal.faces.values() for face in tray)
     if not is_whole_registry(registry):
-        raise RuleError("not_a_set", "the registry does not give the 136 tiles of a set")
+        raise RuleError("not_a_set", N_("the registry does not give the 136 tiles of a set"))
     if red and not has_red(registry.values()):
         raise RuleError("no_red_fives", f"deal {deal.number} has red fives, and the set in its carrier has none")
     secret = ",".join(registry[serial] for serial in range(1, 137)).encode()

@@ -72,7 +72,12 @@ def load_riichi(profile_id: str = DEFAULT_RIICHI) -> RiichiProfile:
     full = profile_id if profile_id.startswith(RIICHI_PREFIX) else RIICHI_PREFIX + profile_id
     if full not in shipped_riichi():
         raise RuleError(
-            "unknown_profile", f"no riichi profile {profile_id[:40]!r}; there are: {', '.join(shipped_riichi())}"
+            "unknown_profile",
+            N_(
+                "no riichi profile {profile}; there are: {known}",
+                profile=repr(profile_id[:40]),
+                known=", ".join(shipped_riichi()),
+            ),
         )
     return parse_riichi(riichi_profile_text(full))
 

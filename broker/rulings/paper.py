@@ -113,7 +113,7 @@ def read_sheets(path: Path, event: Event) -> tuple[PaperSheet, ...]:
         try:
             return row.line, sheet_of(keyed_of(row.cells), event)
         except RuleError as problem:
-            raise RuleError(problem.code, f"line {row.line}: {problem.text}") from None
+            raise RuleError(problem.code, N_("line {line}: {problem}", line=row.line, problem=problem.text)) from None
 
     found = collect_errors(take, rows)
     raise_errors(_twice(found))

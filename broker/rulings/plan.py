@@ -9,6 +9,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from broker.event import Event, session_problems
+from broker.i18n import N_
 from broker.protocol import (
     PLAN_DECISIONS,
     AnyDecision,
@@ -245,4 +246,4 @@ def check_correction(event: Event, decision: AnyDecision) -> None:
             for problem in session_problems(replace(event.plan, sessions=decision.sessions)):
                 raise Refused("sessions_wrong", problem.text)
     if not all(text.isprintable() and text == " ".join(text.split()) for text in texts):
-        raise Refused("not_printable", "a name has characters that no screen shows, or blanks that nobody sees")
+        raise Refused("not_printable", N_("a name has characters that no screen shows, or blanks that nobody sees"))

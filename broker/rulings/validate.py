@@ -68,7 +68,7 @@ def _check_right(room: EventState, draft: RulingDraft, author: RulingAuthor, now
             raise Refused("head_arbiter_only", "the head arbiter and the organiser correct the plan")
         return
     if author.role == ORGANISER:
-        raise Refused("plan_only", "an organiser corrects the plan, and rules on nothing else")
+        raise Refused("plan_only", N_("an organiser corrects the plan, and rules on nothing else"))
     _check_arbiter(room, draft, now)
 
 

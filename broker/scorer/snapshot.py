@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from broker import output
 from broker.event import UNKNOWN_ORIGIN, Event, Origin, PlayColumns
+from broker.files import write_file
 from broker.output import decimal
 from broker.protocol import Imp, LogMessage, Player, Result, Seat, Standing, TeamStanding
 from broker.rulings import CountedPlay, PlayKey, StandIn, result_of, substitute_of
@@ -527,7 +528,4 @@ def write_standings_csv(
 
     Nobody waits for the disk: it is made from the store, and anew at every start. On a busy disk that takes a second.
     """
-    beside = path.with_suffix(".csv.new")
-    with beside.open("w", encoding="utf-8", newline="") as file:
-        file.write(standings_csv(standings, origin_of))
-    beside.replace(path)
+    write_file(path, standings_csv(standings, origin_of).encode(), durable=False)

@@ -35,7 +35,10 @@ def team_of_players(teams: Teams) -> dict[str, str]:
     for team, players in teams.items():
         for player in players:
             if team_of.setdefault(player, team) != team:
-                raise RuleError("player_in_two_teams", f"{player} plays for {team_of[player]} and {team}")
+                raise RuleError(
+                    "player_in_two_teams",
+                    N_("{player} plays for {team} and {other}", player=player, team=team_of[player], other=team),
+                )
     return team_of
 
 
@@ -53,7 +56,9 @@ def deal_lineups(deal: int, plays: Iterable[ScoredPlay], teams: Teams) -> dict[s
                 raise RuleError("player_without_team", N_("{who} is in no team", who=player))
             team = team_of[player]
             if seat in found[team]:
-                raise RuleError("team_incomplete", f"deal {deal}: {team} sits twice at {seat}")
+                raise RuleError(
+                    "team_incomplete", N_("deal {deal}: {team} sits twice at {seat}", deal=deal, team=team, seat=seat)
+                )
             found[team][seat] = play
     return dict(found)
 
@@ -171,7 +176,9 @@ def _explain(
     played = set(map(_where, plays))
     instead = next((where for where in sorted(+explained) if where not in played), None)
     if instead is None:
-        raise RuleError("team_incomplete", f"deal {deal}: nobody of {gap[0]} sits at {gap[1]}")
+        raise RuleError(
+            "team_incomplete", N_("deal {deal}: nobody of {team} sits at {seat}", deal=deal, team=gap[0], seat=gap[1])
+        )
     explained[instead] -= 1
 
 

@@ -21,6 +21,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from broker.errors import BackupBroken, BackupFailed, BackupMissing, RestoreTaken, StoreError
+from broker.files import sync
 from broker.protocol import EventName
 from broker.store.journal import Journal, copy_journal, decoded
 from broker.store.location import SETTING, STORE, DatabaseAddress, database_of, open_journal, open_reader
@@ -145,16 +146,7 @@ def copy_file(path: Path, new: Path) -> None:
     else:
         shutil.copyfile(path, new)
     new.chmod(0o600)
-    flush(new)
-
-
-def flush(path: Path) -> None:
-    """See to it that a file or folder is on the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    sync(new)
 
 
 def _copy_sqlite(path: Path, new: Path) -> None:
@@ -254,7 +246,7 @@ def _write_copy(folder: Path, event: str, new: Path, now: int, further: Sequence
     manifest = Manifest(1, event, now, height, refused, files)
     (new / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
     for path in (new / MANIFEST, new):
-        flush(path)
+        sync(path)
     check_files(new)
     return manifest
 
@@ -281,7 +273,7 @@ def _finish(new: Path, manifest: Manifest, keep: int) -> Path:
         return target / last
     made = target / next_copy_name(names, manifest.event, manifest.made_at)
     os.rename(new, made)  # noqa: PTH104 - a folder that is there is never replaced: the name is a new one
-    flush(target)
+    sync(target)
     for name in surplus_copies([*names, made.name], manifest.event, keep):
         shutil.rmtree(target / name, ignore_errors=True)
     return made
@@ -331,7 +323,7 @@ def restore_copy(source: Path, manifest: Manifest, folder: Path, place: Database
     for name in sorted(manifest.files, key=lambda name: (name == WRITTEN_LAST, name)):
         if place is None or name != STORE:
             _put_back(source / name, folder / name)
-    flush(folder)
+    sync(folder)
 
 
 def _put_back(path: Path, new: Path) -> None:

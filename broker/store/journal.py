@@ -1,16 +1,22 @@
-"""What a store is: an append-only journal of accepted messages, and apart from it what was refused.
+"""An event's journal: append-only, in SQLite or PostgreSQL, and apart from it what was refused.
 
-All else is derived. The laws are tests that every store passes: tests/broker/store/test_journal.py.
+All else is derived. The laws are tests that both databases pass: tests/broker/store/test_journal.py.
 """
 
 import hashlib
+import uuid
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Any, Final
 
-from broker.errors import StoreBroken
-from broker.protocol import UNREADABLE, LogMessage, Refused, Ruling, decode, decoder
+from sqlalchemy import Column, ColumnElement, Engine, Table, func, insert, select, update
+from sqlalchemy.exc import SQLAlchemyError
+
+from broker.errors import StoreBroken, StoreLost
+from broker.protocol import UNREADABLE, LogMessage, Refused, Ruling, decode, decoder, encode
+from broker.store.sql import JournalTables, driver_message, transaction
 
 VERSION: Final = 1
 
@@ -22,6 +28,9 @@ MOST_BYTES: Final = 16_384
 
 DESK: Final = 0
 """The desk's number where a table's stands: its rulings have an order of their own."""
+
+ROWS_AT_ONCE: Final = 5_000
+"""Rows that are read or written together: a long journal is not held in memory twice."""
 
 Recorded = LogMessage | Ruling
 """What is accepted: facts of the tables, and rulings from the desk."""
@@ -43,47 +52,156 @@ class RefusedRow:
     id: str | None = None
 
 
-class Reader(Protocol):
+class Reader:
     """A journal as it was at one moment. Changes nothing, locks nothing, hinders no scorer."""
 
-    def entries(self) -> Generator[Entry, None, None]:
-        """Return all accepted messages as they are stored, in the order in which they were taken."""
-
-    def refused(self) -> Iterator[RefusedRow]:
-        """Return all kept refusals, oldest first."""
+    def __init__(self, engine: Engine, tables: JournalTables, event: str) -> None:
+        self._engine, self._tables, self._event = engine, tables, event
+        self._connection = engine.connect()
+        self._connection.begin()  # never ended: a connection that is lost is not made anew behind our back
 
     def close(self) -> None:
         """Let go of it; may be called twice."""
+        if hasattr(self, "_connection"):  # it may not have been opened
+            self._connection.close()
+            self._engine.dispose()
+
+    def entries(self) -> Generator[Entry, None, None]:
+        """Return all accepted messages as they are stored, in the order in which they were taken. Raises StoreError."""
+        columns = self._tables.journal.c
+        with self._errors("the journal cannot be read"):
+            for row in self._rows(columns.height, columns.received_at, columns.body):
+                yield row[1], row[2]
+
+    def refused(self) -> Iterator[RefusedRow]:
+        """Return all kept refusals, oldest first. Raises StoreError."""
+        columns = self._tables.refused.c
+        wanted = (columns[name] for name in ("received_at", "code", "topic", "body", "table_no", "seq", "id"))
+        with self._errors("what was refused cannot be read"):
+            for row in self._rows(columns.number, *wanted):
+                yield RefusedRow(*row[1:])
+
+    def _rows(self, number: Column[int], *columns: Column[Any]) -> Iterator[tuple[Any, ...]]:
+        """Return rows in the order of their number, which is their first column; some at a time."""
+        query = select(number, *columns).where(*self._of_event(number.table)).order_by(number).limit(ROWS_AT_ONCE)
+        last = 0
+        while rows := self._connection.execute(query.where(number > last)).all():
+            last = rows[-1][0]
+            yield from rows
+
+    def _of_event(self, table: Any) -> list[ColumnElement[bool]]:  # noqa: ANN401 - columns are found by name
+        """Return the condition that a row is of our event: a file is of one event, a database of many."""
+        return [table.c.event == self._event] if "event" in table.c else []
+
+    def _about(self) -> dict[str, str]:
+        """Return what is kept beside the journal."""
+        about = self._tables.about
+        rows = self._connection.execute(select(about.c.key, about.c.value).where(*self._of_event(about)))
+        return {key: value for key, value in rows}  # noqa: C416 - rows are no pairs to mypy
+
+    @contextmanager
+    def _errors(self, what: str) -> Iterator[None]:
+        """Raise the library's errors as ours: the store is lost with its connection, otherwise it is broken."""
+        try:
+            yield
+        except SQLAlchemyError as error:
+            kind = StoreLost if self._connection.closed or self._connection.invalidated else StoreBroken
+            raise kind(f"{what}: {driver_message(error)}") from error
 
 
-class Journal(Reader, Protocol):
+class Journal(Reader):
     """One event's store, open for the one scorer that is active. Not for several threads at once."""
 
-    @property
-    def store(self) -> str:
-        """Which store this is: another one, or an older copy of it, has another name."""
+    BEGIN = "BEGIN"
+
+    store: str
+    """Which store this is: another one, or an older copy of it, has another name."""
+
+    def _load(self, **identity: str) -> None:
+        """Take up the work where it was left, or begin it. Raises StoreBroken."""
+        identity["version"] = str(VERSION)
+        found = self._about()
+        new = {key: value for key, value in ({"store": uuid.uuid4().hex} | identity).items() if key not in found}
+        for key, value in new.items():
+            self._insert(self._tables.about, {"key": key, "value": value})
+        about = found | new
+        for key, value in identity.items():
+            if about[key] != value:
+                raise StoreBroken(f"its {key} is {about[key]}, not {value}")
+        self.store = about["store"]
+        refused, journal = self._tables.refused, self._tables.journal
+        counts = select(refused.c.table_no, func.count()).where(*self._of_event(refused)).group_by(refused.c.table_no)
+        self._refusals: Counter[int | None] = Counter(dict(map(tuple, self._connection.execute(counts))))
+        highest = select(func.coalesce(func.max(journal.c.height), 0)).where(*self._of_event(journal))
+        self._height: int = self._connection.execute(highest).scalar_one()
+        self._batch: list[dict[str, object]] = []
 
     @property
     def height(self) -> int:
         """How many messages are in the journal."""
+        return self._height
 
-    def commit(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def commit(self) -> Iterator[None]:
         """Write a batch as one: all of it is durable at the end, or none. Raises StoreBroken, StoreLost."""
+        before = self._height
+        try:
+            with self._errors("nothing of the batch was kept"), transaction(self._connection, self.BEGIN):
+                self._hold()
+                yield
+                self._write()
+        except BaseException:
+            self._height = before
+            self._batch.clear()
+            raise
+
+    def _hold(self) -> None:
+        """Make sure in a commit that this scorer is the active one. Raises StoreLost."""
 
     def append(self, message: Recorded, received_at: int) -> None:
         """Add one accepted message. Inside `commit` only."""
+        self._height += 1
+        table, seq = sequence_of(message)
+        row = {"height": self._height, "received_at": received_at, "table_no": table, "seq": seq, "id": message.id}
+        self._batch.append(row | {"body": encode(message)})
+        if len(self._batch) == ROWS_AT_ONCE:
+            self._write()
+
+    def _write(self) -> None:
+        if self._batch:
+            self._insert(self._tables.journal, *self._batch)
+            self._batch.clear()
+
+    def _insert(self, table: Table, *rows: dict[str, object]) -> None:
+        event = {"event": self._event} if "event" in table.c else {}
+        self._connection.execute(insert(table), [event | row for row in rows])
 
     def refuse(self, row: RefusedRow) -> bool:
-        """Keep one refused message; the same refusal of the same fact is kept once. Tell whether it is a new one."""
+        """Keep one refused message; the same refusal of the same fact is kept once. Return whether it is a new one."""
+        table, body = self._tables.refused, row.body[:MOST_BYTES]
+        same = (table.c.id == row.id, table.c.code == row.code, table.c.body == body)
+        if row.id and self._connection.execute(select(1).where(*self._of_event(table), *same)).first():
+            return False
+        if self._refusals[row.table] < MOST_REFUSALS:
+            self._refusals[row.table] += 1
+            values = {"received_at": row.received_at, "code": row.code, "topic": row.topic, "body": body}
+            self._insert(table, values | {"table_no": row.table, "seq": row.seq, "id": row.id})
+        return True
 
     def remember(self, key: str, value: str) -> None:
         """Keep beside the journal what is no message, in the place of what this key had. Inside `commit` only."""
+        about = self._tables.about
+        there = update(about).where(*self._of_event(about), about.c.key == key)
+        if not self._connection.execute(there.values(value=value)).rowcount:
+            self._insert(about, {"key": key, "value": value})
 
     def remembered(self, prefix: str) -> dict[str, str]:
         """Return what is kept beside the journal under keys that begin so, by what follows in the key."""
+        return {key.removeprefix(prefix): value for key, value in self._about().items() if key.startswith(prefix)}
 
     def messages(self) -> Iterator[Recorded]:
         """Return all accepted messages in the order in which they were taken. Raises StoreBroken."""
+        return decoded(self.entries())
 
     def check(self) -> None:
         """Show that this scorer is alive, and learn whether it is still the active one. Raises StoreLost.

@@ -17,6 +17,7 @@ import tomli_w
 from msgspec import Struct
 
 from broker.errors import NoEvent, StoreAddressRefused, StoreDiffers, StoreError, StoreInUse, StoreUnreachable
+from broker.files import write_file
 from broker.store.journal import Journal, Reader
 from broker.store.sqlite import SqliteJournal, SqliteReader
 
@@ -71,22 +72,7 @@ def agreed_database(folder: Path, wanted: DatabaseAddress) -> DatabaseAddress:
 
 def write_address(folder: Path, place: DatabaseAddress) -> None:
     """Write `store.toml` in one step. To be called when the place has been found to be one."""
-    new = folder / f".{SETTING}.new"
-    with new.open("wb") as file:
-        tomli_w.dump(msgspec.to_builtins(place), file)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(folder / SETTING)
-    _sync_directory(folder)
-
-
-def _sync_directory(folder: Path) -> None:
-    """See to it that a new name is on the disk: without it a scorer would begin another journal after a power cut."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    write_file(folder / SETTING, tomli_w.dumps(msgspec.to_builtins(place)).encode())
 
 
 def connection_parameters(place: DatabaseAddress, folder: Path) -> Mapping[str, str]:

@@ -6,47 +6,39 @@ A reader locks nothing and writes nothing, and may be opened while a scorer is a
 import fcntl
 import sqlite3
 import uuid
-from collections import Counter
-from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Final
 
+from sqlalchemy import Engine, QueuePool, create_engine
+from sqlalchemy.exc import SQLAlchemyError
+
 from broker.errors import StoreBroken, StoreInUse, StoreMissing
-from broker.protocol import encode
-from broker.store.journal import MOST_BYTES, MOST_REFUSALS, VERSION, Entry, Recorded, RefusedRow, decoded, sequence_of
+from broker.store.journal import VERSION, Journal, Reader
+from broker.store.sql import JournalTables, driver_message, transaction
 
-SCHEMA: Final = """
-CREATE TABLE IF NOT EXISTS journal (
-    height      INTEGER PRIMARY KEY,
-    received_at INTEGER NOT NULL,
-    table_no    INTEGER NOT NULL,
-    seq         INTEGER NOT NULL,
-    id          TEXT    NOT NULL UNIQUE,
-    body        BLOB    NOT NULL,
-    UNIQUE (table_no, seq)
-) STRICT;
-CREATE TABLE IF NOT EXISTS refused (
-    number      INTEGER PRIMARY KEY,
-    received_at INTEGER NOT NULL,
-    code        TEXT    NOT NULL,
-    topic       TEXT    NOT NULL,
-    table_no    INTEGER,
-    seq         INTEGER,
-    id          TEXT,
-    body        BLOB    NOT NULL
-) STRICT;
-CREATE INDEX IF NOT EXISTS refused_by_id ON refused (id);
-CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-CREATE TRIGGER IF NOT EXISTS journal_is_never_changed BEFORE UPDATE ON journal
-    BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
-CREATE TRIGGER IF NOT EXISTS journal_is_never_shortened BEFORE DELETE ON journal
-    BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
-"""
+TABLES: Final = JournalTables(shared=False)
 
 
-class SqliteJournal:
-    """One event's store, open for one scorer at a time."""
+def sqlite_engine(opened: Callable[[], sqlite3.Connection]) -> Engine:
+    """Return what connects with a file; its connections begin and end no transaction by themselves."""
+    return create_engine("sqlite://", creator=opened, poolclass=QueuePool, hide_parameters=True)
+
+
+def open_for_writing(path: Path, patience_s: float = 0) -> sqlite3.Connection:
+    """Open or make a file whose commits are durable. `patience_s`: how long another process may be writing."""
+    connection = sqlite3.connect(path, patience_s, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=FULL")
+    return connection
+
+
+class SqliteJournal(Journal):
+    """The journal in a file, which is locked."""
+
+    BEGIN = "BEGIN IMMEDIATE"
 
     def __init__(self, path: Path, event: str) -> None:
         """Open or make it. Raises StoreInUse, StoreBroken."""
@@ -57,123 +49,41 @@ class SqliteJournal:
             self._lock.close()
             raise StoreInUse(f"another scorer works on {path}") from None
         try:
-            self._open(path, event)
-        except (sqlite3.DatabaseError, StoreBroken) as error:
+            super().__init__(sqlite_engine(partial(open_for_writing, path)), TABLES, event)
+            self._open()
+        except (SQLAlchemyError, StoreBroken) as error:
             self.close()
-            raise StoreBroken(f"{path}: {error}") from None
+            why = driver_message(error) if isinstance(error, SQLAlchemyError) else error
+            raise StoreBroken(f"{path}: {why}") from None
 
-    def _open(self, path: Path, event: str) -> None:
-        self._store = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        self._store.execute("PRAGMA journal_mode=WAL")
-        self._store.execute("PRAGMA synchronous=FULL")
-        self._store.executescript(SCHEMA)
-        for key, value in (("version", str(VERSION)), ("event", event)):
-            self._store.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (key, value))
-            (found,) = self._store.execute("SELECT value FROM about WHERE key = ?", (key,)).fetchone()
-            if found != value:
-                raise StoreBroken(f"its {key} is {found}, not {value}")
-        counted = self._store.execute("SELECT table_no, count(*) FROM refused GROUP BY table_no")
-        self._refusals = Counter({table: int(count) for table, count in counted})
-        self._store.execute("INSERT OR IGNORE INTO about VALUES ('store', ?)", (uuid.uuid4().hex,))
-        (self.store,) = self._store.execute("SELECT value FROM about WHERE key = 'store'").fetchone()
+    def _open(self) -> None:
+        with transaction(self._connection, self.BEGIN):
+            TABLES.all.create_all(self._connection)
+            self._load(event=self._event)
 
     def close(self) -> None:
         """Close it; may be called twice."""
-        if hasattr(self, "_store"):
-            self._store.close()
+        super().close()
         self._lock.close()
 
-    @contextmanager
-    def commit(self) -> Iterator[None]:
-        """Write a batch as one: all of it is durable at the end, or none."""
-        self._store.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._store.execute("COMMIT")
-        except BaseException as error:
-            if self._store.in_transaction:
-                self._store.execute("ROLLBACK")
-            if isinstance(error, sqlite3.Error):
-                raise StoreBroken(f"nothing of the batch was kept: {error}") from error
-            raise
 
-    @property
-    def height(self) -> int:
-        """How many messages are in the journal."""
-        (height,) = self._store.execute("SELECT coalesce(max(height), 0) FROM journal").fetchone()
-        return int(height)
-
-    def append(self, message: Recorded, received_at: int) -> None:
-        """Add one accepted message."""
-        row = (received_at, *sequence_of(message), message.id, encode(message))
-        self._store.execute("INSERT INTO journal (received_at, table_no, seq, id, body) VALUES (?, ?, ?, ?, ?)", row)
-
-    def refuse(self, row: RefusedRow) -> bool:
-        """Keep one refused message; the same refusal of the same fact is kept once. Tell whether it is a new one."""
-        same = "SELECT 1 FROM refused WHERE id = ? AND code = ? AND body = ?"
-        if row.id and self._store.execute(same, (row.id, row.code, row.body[:MOST_BYTES])).fetchone():
-            return False
-        if self._refusals[row.table] < MOST_REFUSALS:
-            self._refusals[row.table] += 1
-            self._store.execute(
-                "INSERT INTO refused (received_at, code, topic, table_no, seq, id, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (row.received_at, row.code, row.topic, row.table, row.seq, row.id, row.body[:MOST_BYTES]),
-            )
-        return True
-
-    def remember(self, key: str, value: str) -> None:
-        """Keep beside the journal what is no message, in the place of what this key had."""
-        self._store.execute("INSERT INTO about VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = ?2", (key, value))
-
-    def remembered(self, prefix: str) -> dict[str, str]:
-        """Return what is kept beside the journal under keys that begin so, by what follows in the key."""
-        rows = self._store.execute("SELECT key, value FROM about WHERE substr(key, 1, ?) = ?", (len(prefix), prefix))
-        return {key.removeprefix(prefix): value for key, value in rows}
-
-    def messages(self) -> Iterator[Recorded]:
-        """Return all accepted messages in the order in which they were taken. Raises StoreBroken."""
-        return decoded(self.entries())
-
-    def entries(self) -> Generator[Entry, None, None]:
-        """Return all accepted messages as they are stored. Raises StoreBroken."""
-        return _entries_in(self._store)
-
-    def refused(self) -> Iterator[RefusedRow]:
-        """Return all kept refusals, oldest first."""
-        return _refused_in(self._store)
-
-    def check(self) -> None:
-        """Find nothing: a lock of this machine's is not lost while the process lives."""
-
-
-class SqliteReader:
+class SqliteReader(Reader):
     """A journal in SQLite, as it was when it was opened."""
 
     def __init__(self, path: Path, event: str) -> None:
         """Open it for reading alone. Raises StoreMissing, StoreBroken."""
         if not path.is_file():
             raise StoreMissing(f"there is no {path.name} in {path.parent}: nothing has been recorded")
-        self._store = open_for_reading(path)
         try:
-            self._store.execute("BEGIN")
-            about = dict(self._store.execute("SELECT key, value FROM about"))
-            if about.get("event") != event or about.get("version") != str(VERSION):
-                raise StoreBroken(f"it is of event {about.get('event')}, version {about.get('version')}")
-        except (sqlite3.DatabaseError, StoreBroken) as error:
+            super().__init__(sqlite_engine(partial(open_for_reading, path)), TABLES, event)
+            self._connection.exec_driver_sql("BEGIN")
+            about = self._about()
+        except SQLAlchemyError as error:
             self.close()
-            raise StoreBroken(f"{path.name}: {error}") from None
-
-    def close(self) -> None:
-        """Let go of it; may be called twice."""
-        self._store.close()
-
-    def entries(self) -> Generator[Entry, None, None]:
-        """Return all accepted messages as they are stored. Raises StoreBroken."""
-        return _entries_in(self._store)
-
-    def refused(self) -> Iterator[RefusedRow]:
-        """Return all kept refusals, oldest first. Raises StoreBroken."""
-        return _refused_in(self._store)
+            raise StoreBroken(f"{path.name}: {driver_message(error)}") from None
+        if about.get("event") != event or about.get("version") != str(VERSION):
+            self.close()
+            raise StoreBroken(f"{path.name}: it is of event {about.get('event')}, version {about.get('version')}")
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
@@ -192,23 +102,3 @@ def give_new_name(path: Path) -> None:
     """Give a store a new name, so that tables notice that it is an older copy and send again what it lacks."""
     with closing(sqlite3.connect(path, isolation_level=None)) as store:
         store.execute("UPDATE about SET value = ? WHERE key = 'store'", (uuid.uuid4().hex,))
-
-
-def _entries_in(store: sqlite3.Connection) -> Generator[Entry, None, None]:
-    """Return what a journal holds. Raises StoreBroken."""
-    try:
-        # Not `yield from`: left early it would close the cursor, which a closed connection refuses.
-        for row in store.execute("SELECT received_at, body FROM journal ORDER BY height"):  # noqa: UP028 - as said
-            yield row
-    except sqlite3.DatabaseError as error:
-        raise StoreBroken(f"the journal cannot be read: {error}") from None
-
-
-def _refused_in(store: sqlite3.Connection) -> Iterator[RefusedRow]:
-    """Return what was refused. Raises StoreBroken."""
-    query = "SELECT received_at, code, topic, body, table_no, seq, id FROM refused ORDER BY number"
-    try:
-        for row in store.execute(query):
-            yield RefusedRow(*row)
-    except sqlite3.DatabaseError as error:
-        raise StoreBroken(f"what was refused cannot be read: {error}") from None

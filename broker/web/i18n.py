@@ -1,8 +1,7 @@
 """The page's language: which one a reader gets, and texts in it that are safe for HTML."""
 
-from collections.abc import Mapping
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from babel import Locale
 from markupsafe import Markup, escape
@@ -16,20 +15,19 @@ TAGS: Final = {"zh": "zh-Hans"}
 class HtmlTranslator(Translator):
     """Translates for pages: what is put into a text is escaped unless it is Markup."""
 
-    def __call__(self, text: str, /, **values: object) -> Markup:
-        """Return a text, or a message with its values, in this language."""
-        return Markup(super().__call__(text, **values))  # noqa: S704 - escaped in `_fill`
+    if TYPE_CHECKING:  # the same, but that all is Markup
 
-    def ngettext(self, one: str, many: str, /, *, count: int, **values: object) -> Markup:
-        """Return the form of a text that belongs to a count, which is filled in."""
-        return Markup(super().ngettext(one, many, count=count, **values))  # noqa: S704
+        def __call__(self, text: str, /, **values: object) -> Markup:
+            """Return a text, or a message with its values, in this language."""
 
-    def pgettext(self, context: str, text: str, /, **values: object) -> Markup:
-        """Return a text that has several translations, by its context."""
-        return Markup(super().pgettext(context, text, **values))  # noqa: S704
+        def ngettext(self, one: str, many: str, /, *, count: int, **values: object) -> Markup:
+            """Return the form of a text that belongs to a count, which is filled in."""
 
-    def _fill(self, text: str, values: Mapping[str, object]) -> Markup:
-        return escape(text).format(**values)
+        def pgettext(self, context: str, text: str, /, **values: object) -> Markup:
+            """Return a text that has several translations, by its context."""
+
+    def _prepared(self, text: str) -> Markup:
+        return escape(text)  # filling in escapes what is no Markup
 
     @property
     def tag(self) -> str:

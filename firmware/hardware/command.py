@@ -157,21 +157,21 @@ def _press(fingers: _Presser | None, remark: Remark) -> None:
 
 @click.command(short_help="What is wired to this machine, and do the buttons work?")
 @click.argument("config", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--buttons", "address", help="Address of the buttons, instead of a configuration's.")
-@click.option("--test", "testing", is_flag=True, help="Let each player press once, and say what came of it.")
+@click.option("--buttons", "address", help="Address of the buttons, instead of the one in CONFIG.")
+@click.option("--test", "testing", is_flag=True, help="Let each player press once, and report the result.")
 @click.option(
     "--wait",
     "wait_s",
     type=click.FloatRange(0.1, 3600),
     default=30.0,
     show_default=True,
-    help="With --test: seconds for each player.",
+    help="With --test: seconds to wait for each player.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object; what --test asks goes to standard error.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object; prompts of --test go to standard error.")
 def hardware(config: Path | None, address: str | None, wait_s: float, *, testing: bool, as_json: bool) -> None:
-    """List what is wired to this machine; CONFIG is a table's TOML file (see docs/installer.md).
+    """List what is connected to this machine. CONFIG is a table's TOML file (see docs/installer.md).
 
-    Ends with 0 when nothing is wrong, else with 1.
+    The exit code is 0 if nothing is wrong, otherwise 1.
 
     homologue hardware /etc/homologue/table-3.toml --test
 

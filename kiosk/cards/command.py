@@ -10,15 +10,17 @@ from kiosk.screens.texts import translator
 
 
 @click.command(short_help="Print a card each for table staff and players, one page to laminate.")
-@click.option("--language", default="en", show_default=True, help="en, fr, zh, or another that has a catalogue.")
+@click.option(
+    "--language", default="en", show_default=True, help="en, fr, zh, or another language that has a catalogue."
+)
 @click.option(
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path(),
-    help="Folder for the PDF files [default: this one].",
+    help="Folder for the PDF files [default: current folder].",
 )
 def cards(language: str, output: Path) -> None:
-    """Write staff-LANGUAGE.pdf, players-LANGUAGE.pdf and, for a riichi table, riichi-LANGUAGE.pdf: an A4 page each."""
+    """Write staff-LANGUAGE.pdf, players-LANGUAGE.pdf and, for riichi tables, riichi-LANGUAGE.pdf, one A4 page each."""
     from kiosk.cards.page import CARDS, card_page  # noqa: PLC0415 - pygame and reportlab: not for --help
 
     try:

@@ -8,10 +8,10 @@ from kiosk.table.state import Phase
 
 HEAD = """# The states of a table
 
-Made from `kiosk/table/machine.py` by `make docs`; a test fails when it is stale.
-States are nouns, events are past tense. What is not drawn is refused with a code and changes nothing.
+Generated from `kiosk/table/machine.py` by `make docs`; a test fails when it is stale.
+States are nouns, events are past tense. An event that is not drawn is refused with a code and changes nothing.
 
-An open claim window (`claiming`) is told to the room, and drawn on the screen, as `playing`.
+An open claim window (`claiming`) is published, and shown on the screen, as `playing`.
 """
 
 

@@ -118,17 +118,17 @@ def test_it_is_gone_through_with_a_finger_and_what_is_wrong_is_told(tmp_path: Pa
         table.program.tell(Health("camera", "camera_unplugged"))
         pressed(table, "east")
         assert lamps_shown(table.program.shown()) == {"east": "on", "south": "blink", "west": "off", "north": "off"}
-        hands.touch("do_test_not")
+        hands.touch("It does not come")
         pressed(table, "west", "north")
         table.program.tell(Scanned(7, None, table.time.now))
         table.program.step(timeout=0)
-        hands.touch("do_riichi_yes", "do_test_wrong", "do_test_again")
+        hands.touch("Yes", "It is wrong", "Test again")
         pressed(table, *SEATS)
-        hands.touch("do_test_no_scan", "do_test_wrong")
+        hands.touch("Nothing is read", "It is wrong")
         assert [(one.part, one.code) for one in seen(table).found] == [
             *(("scanner", "scanner_silent"), ("camera", "picture_wrong"), ("camera", "camera_unplugged")),
         ]
-        hands.touch("do_test_go_on")
+        hands.touch("Go on")
         assert (table.phase, table.program.state.self_test) == (Phase.WAITING, "failed")
         said = table.program._now()
         assert (said.lifecycle, said.health) == (

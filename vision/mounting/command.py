@@ -229,29 +229,30 @@ def _tile_size(_context: click.Context, _option: click.Parameter, value: str) ->
     default="22x30",
     show_default=True,
     callback=_tile_size,
-    help="A tile's size in mm.",
+    help="Size of a tile in mm.",
 )
 @click.option(
-    "--mark", type=click.Choice(["label", "digits"]), default="label", show_default=True, help="What is on the backs."
+    "--mark", type=click.Choice(["label", "digits"]), default="label", show_default=True, help="Marks on the backs."
 )
 @click.option(
     "--places", type=click.Choice([str(TRAY), str(CARRIER)]), default=str(TRAY), show_default=True,
-    help="How many places should be in the picture: a tray's or a carrier's.",
+    help="Number of places in the picture: those of a tray or of a carrier.",
 )  # fmt: skip
-@click.option("--view", type=click.FloatRange(10, 150), help="Horizontal angle of the lens in degrees, if known.")
+@click.option("--view", type=click.FloatRange(10, 150), help="Horizontal angle of view in degrees, if known.")
 @click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
 @click.option("--every", type=click.FloatRange(0, 60), default=1.0, show_default=True, help="Seconds between lines.")
-@click.option("--frames", type=click.IntRange(1), help="End after so many lines.")
-@click.option("--once", is_flag=True, help="One picture, and end.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-@click.option("--window", "in_window", is_flag=True, help="Show it in a window; Escape ends.")
+@click.option("--frames", type=click.IntRange(1), help="Exit after this many lines.")
+@click.option("--once", is_flag=True, help="Take one picture and exit.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@click.option("--window", "in_window", is_flag=True, help="Show the picture in a window; Escape closes it.")
 def camera(  # noqa: PLR0913 -- one parameter an option: click wants it so
     address: str, *, tile: tuple[float, float], mark: str, places: str, view: float | None, language: str,
     every: float, frames: int | None, once: bool, as_json: bool, in_window: bool,
 ) -> None:  # fmt: skip
-    """Look through the camera at ADDRESS and say how it stands and what to change, a line a second.
+    """Check how the camera at ADDRESS is mounted: print a line per second with measurements and what to change.
 
-    Lay a full tray under it, backs up. ADDRESS is written as in a table's configuration; a folder of pictures will do.
+    Put a full tray under it, backs up. ADDRESS is written as in a table's configuration; a folder of pictures works
+    too.
 
     \b
         homologue camera v4l2:/dev/v4l/by-id/usb-camera-index0 --tile 28x38

@@ -42,34 +42,34 @@ def set_name(_context: click.Context, _parameter: click.Parameter, value: str | 
 
 @click.group(name="set", short_help="Look after tile sets: is one complete?")
 def set_commands() -> None:
-    """Look after the tiles of a set. Sets are registered with `homologue deal set` or `homologue labels`.
+    """Check tile sets. Register sets with `homologue deal set` or `homologue labels`.
 
     \b
     homologue set check heap-1.jpg heap-2.jpg --set 3
     """  # noqa: D301 - click reads the \b
 
 
-@set_commands.command(name="check", short_help="Which tiles are missing, double or foreign.")
+@set_commands.command(name="check", short_help="Find missing, double and foreign tiles.")
 @click.argument("pictures", metavar="PICTURE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--set",
     "named",
     metavar="NAME",
     callback=set_name,
-    help="The set that it should be: its number, or its letter  [default: the one that most tiles say].",
+    help="Number or letter of the set [default: the one on most tiles].",
 )
 @click.option(
     "--registry",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Registry of tile sets: also show the faces of missing and double tiles. They are secret.",
+    help="Registry of tile sets, to show the (secret) faces of missing and double tiles too.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def check_set(pictures: tuple[Path, ...], named: str | None, registry: Path | None, *, as_json: bool) -> None:
-    """Say which tiles of a set are missing, double or foreign, from pictures of their backs.
+    """Find missing, double and foreign tiles of a set, from pictures of their backs.
 
-    Any number of pictures, which may show the same tiles again: a serial counts as double only where one picture shows
-    it twice. A picture that cannot be read is told by its code and stops no other. Exit code 0 only if all 136 tiles
-    were read, none is double and none is of another set.
+    Several pictures may show the same tiles: a serial counts as double only if one picture shows it twice. If a picture
+    cannot be read, its error is printed and the next one is read. The exit code is 0 only if all 136 tiles were read,
+    none is double and none belongs to another set.
 
     \b
     homologue set check heap-1.jpg heap-2.jpg --set 3

@@ -30,21 +30,23 @@ def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> N
 
 @click.command(short_help="Print labels for the backs of a set.")
 @click.option("--set", "number", type=click.IntRange(0, LAST_SET), required=True, help="Number of the set, 0 to 99.")
-@click.option("--output", type=PATH, required=True, help="The PDF to write.")
+@click.option("--output", type=PATH, required=True, help="PDF file to write.")
 @click.option(
     "--registry",
     type=PATH,
-    help=f"Registry of tile sets; a set that it has is printed again.  [default: {REGISTRY} beside the PDF]",
+    help=f"Registry of tile sets; a set in it is printed again.  [default: {REGISTRY} beside the PDF]",
 )
-@click.option("--only", metavar="SERIALS", help="Only these labels of a set that the registry has: 17,93.")
-@click.option("--force", is_flag=True, help="Draw a set anew that the registry has: all its labels become worthless.")
+@click.option("--only", metavar="SERIALS", help="Print only these labels of a registered set: 17,93.")
+@click.option(
+    "--force", is_flag=True, help="Assign new serials to a registered set; all its existing labels become worthless."
+)
 @click.option(
     "--format",
     "name",
     type=click.Choice([*sheet_formats()], case_sensitive=False),
     default=USUAL_FORMAT,
     show_default=True,
-    help="The sheet that is printed on.",
+    help="Sticker sheet to print on.",
 )
 @click.option(
     "--list-formats",
@@ -52,22 +54,16 @@ def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> N
     is_eager=True,
     expose_value=False,
     callback=_list_formats,
-    help="Show the formats with their sizes, and end.",
+    help="List the formats with their sizes, and exit.",
 )
-@click.option(
-    "--margin-left", type=MARGIN, help="Millimetres from the left edge to the first label [default: format's]."
-)
-@click.option(
-    "--margin-top", type=MARGIN, help="Millimetres from the upper edge to the first label [default: format's]."
-)
-@click.option("--scale", type=SCALE, default=100, show_default=True, help="Percent, for a printer that errs.")
-@click.option(
-    "--start", type=click.IntRange(1), default=1, show_default=True, help="First label that the sheet still has."
-)
+@click.option("--margin-left", type=MARGIN, help="Left edge to first label, in mm [default: the format's].")
+@click.option("--margin-top", type=MARGIN, help="Top edge to first label, in mm [default: the format's].")
+@click.option("--scale", type=SCALE, default=100, show_default=True, help="Scale in percent, to correct the printer.")
+@click.option("--start", type=click.IntRange(1), default=1, show_default=True, help="First unused label on the sheet.")
 @click.option(
     "--modules",
     type=click.Choice([*CODE_TEXTS]),
-    help="Modules across the code: fewer are larger.  [default: the most that are large enough]",
+    help="Modules across the code; fewer modules are larger.  [default: as many as are large enough]",
 )
 @click.option(
     "--number",
@@ -75,7 +71,7 @@ def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> N
     type=click.Choice(NUMBER_SIZES),
     default="small",
     show_default=True,
-    help="The number for people. Large ones can be read across a table.",
+    help="Printed number. A large one can be read across the table.",
 )
 @click.option(
     "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the sheets."
@@ -96,10 +92,10 @@ def labels(  # noqa: PLR0913 - one parameter an option
     printed: NumberSize,
     language: str,
 ) -> None:
-    """Print sheets of labels for the backs of a set, each face before the labels of its four tiles.
+    """Print labels for the backs of a set, each face before the labels of its four tiles.
 
-    A set that the registry does not have is drawn: which serial goes on which face is random and secret. Registry and
-    PDF are readable by their owner alone. Keep a copy of the registry: without it the labels are worthless.
+    A set that is not in the registry gets random serials, which are secret. Registry and PDF are readable by their
+    owner only. Keep a copy of the registry: without it the labels are worthless.
 
     \b
     homologue labels --set 3 --output sheet.pdf

@@ -19,14 +19,14 @@ from broker.rules.riichi.value import RiichiHandValue, riichi_value
 RULES: Final = "riichi-tenhou"
 
 
-@click.command("check", short_help="Count and settle Tenhou's records again.")
+@click.command("check", short_help="Check Tenhou records.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--rules", default=RULES, show_default=True, help="Rule profile by which to count.")
+@click.option("--rules", default=RULES, show_default=True, help="Rule profile to count by.")
 def riichi_check(files: tuple[Path, ...], rules: str) -> None:
-    """Count and settle records (mjlog: XML, also gzipped) again, and say what differs.
+    """Count and settle Tenhou records (mjlog: XML, also gzipped) again, and report differences.
 
-    Of each win its value and payments; of each hand what it pays, who deals next, with how many counters and deposits,
-    and when the session ends. Red fives, open tanyao and the number of rounds are taken as each record says. The exit
+    This compares the value and payments of each win, and after each hand the payments, next dealer, counters, deposits
+    and the end of the session. Red fives, open tanyao and the number of rounds are taken from each record. The exit
     code is 1 if anything differs or cannot be read.
 
     \b

@@ -67,9 +67,13 @@ def resolve_event_name(folder: Path, told: str | None) -> str:
     if known is None and (folder / COMMITMENT).exists():
         known = read_commitment(folder / COMMITMENT).event
     if told is None and known is None:
-        raise RuleError("event_not_said", f"{folder} does not say which event it is of: say --event NAME")
+        raise RuleError(
+            "event_not_said", N_("{folder} does not say which event it is of: say --event NAME", folder=folder)
+        )
     if told is not None and known is not None and told != known:
-        raise RuleError("other_event", f"{folder} is of event {known}, not {told[:40]}")
+        raise RuleError(
+            "other_event", N_("{folder} is of event {known}, not {other}", folder=folder, known=known, other=told[:40])
+        )
     return checked_name(told or known or "")
 
 
@@ -80,7 +84,16 @@ def refuse_other_event(folder: Path) -> None:
         return
     committed = read_commitment(folder / COMMITMENT).event
     if head.name != committed:
-        raise RuleError("other_event", f"{EVENT} is of event {head.name}, {COMMITMENT} of {committed}")
+        raise RuleError(
+            "other_event",
+            N_(
+                "{file} is of event {name}, {other} of {event}",
+                file=EVENT,
+                name=head.name,
+                other=COMMITMENT,
+                event=committed,
+            ),
+        )
 
 
 def deal_and_salt(record: DealRecord) -> tuple[Deal, str]:

@@ -226,4 +226,6 @@ def _contradictions(number: int, rows: list[CsvRow]) -> Iterator[RuleError]:
 
 
 def _faults(where: str, faces: Mapping[Seat, tuple[str, ...]]) -> Iterable[RuleError]:
-    return (RuleError("not_a_deal", f"{where}: {fault}") for fault in faults_of_deal(faces))
+    return (
+        RuleError("not_a_deal", N_("{where}: {problem}", where=where, problem=fault)) for fault in faults_of_deal(faces)
+    )

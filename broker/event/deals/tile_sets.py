@@ -106,7 +106,7 @@ def read_sets(path: Path, number: int | None) -> Registry:
 
     collect_errors(take, rows)
     if not registry:
-        raise RuleError("not_a_set", f"{path.name} lists no tile")
+        raise RuleError("not_a_set", N_("{file} lists no tile", file=path.name))
     raise_errors(_faults(registry))
     return registry
 
@@ -131,7 +131,7 @@ def _face(row: CsvRow) -> str:
 def _faults(registry: Registry) -> Iterator[RuleError]:
     for number, faces in sorted(registry.items()):
         for fault in faults_of_set(faces):
-            yield RuleError("not_a_set", f"set {number}: {fault}")
+            yield RuleError("not_a_set", N_("set {set}: {problem}", set=number, problem=fault))
 
 
 def _unknown(registry: Registry, numbers: Collection[int]) -> Iterator[RuleError]:

@@ -72,7 +72,7 @@ def read_movement(path: Path) -> MovementFile:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        return MovementFile((), (), (MovementProblem("malformed", "this is no UTF-8 text", line),))
+        return MovementFile((), (), (MovementProblem("malformed", N_("this is no UTF-8 text"), line),))
     return _from_csv(text)
 
 
@@ -80,7 +80,9 @@ def read_faultless_movement(path: Path) -> tuple[NamedPlay, ...]:
     """Read a file that has to be right to be worked with. Raises RuleError with the code of its first problem."""
     found = read_movement(path)
     for problem in found.problems:
-        raise RuleError(problem.code, f"{path.name}, line {problem.line}: {problem.text}")
+        raise RuleError(
+            problem.code, N_("{file}, line {line}: {problem}", file=path.name, line=problem.line, problem=problem.text)
+        )
     return found.plays
 
 
@@ -89,7 +91,7 @@ def _content(path: Path) -> bytes:
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)
     except OSError as error:
-        raise RuleError("file_unreadable", f"{path}: {error.strerror}") from None
+        raise RuleError("file_unreadable", N_("{where}: {problem}", where=path, problem=error.strerror)) from None
     if len(content) > LARGEST:
         raise RuleError("too_large", f"{path}: more than {LARGEST} bytes")
     return content
@@ -224,7 +226,7 @@ def _plan(content: bytes) -> Plan:
     try:
         return decode_plan(content)
     except (ValueError, RecursionError) as error:  # ValueError: also of msgspec and of Unicode
-        raise RuleError("malformed", f"{EVENT}: {error}") from None
+        raise RuleError("malformed", N_("{where}: {problem}", where=EVENT, problem=str(error))) from None
 
 
 def movement_csv(plays: Iterable[MovementPlay]) -> str:
@@ -272,7 +274,10 @@ def replaceable_plan(folder: Path, *, force: bool) -> Plan:
             f"a scorer has been started here ({STORE}): what it stores belongs to the movement that is there",
         )
     if plan.plays and not force:
-        raise RuleError("plays_exist", f"{EVENT} has {len(plan.plays)} plays; --force puts others in their place")
+        raise RuleError(
+            "plays_exist",
+            N_("{file} has {count} plays; --force puts others in their place", file=EVENT, count=len(plan.plays)),
+        )
     return plan
 
 
@@ -318,7 +323,10 @@ def player_names(players: int | None, teams: Teams | None, event: Path | None) -
     if players is None:
         raise RuleError("players_differ", "how many players? --players, --teams or --event says so")
     if not TEAM <= players <= MOST_PLAYERS:
-        raise RuleError("impossible_size", f"{players} players; there can be {TEAM} to {MOST_PLAYERS}")
+        raise RuleError(
+            "impossible_size",
+            N_("{players} players; there can be {least} to {most}", players=players, least=TEAM, most=MOST_PLAYERS),
+        )
     width = max(2, len(str(players)))
     return [f"p{number:0{width}}" for number in range(1, players + 1)]
 
@@ -328,12 +336,12 @@ def read_teams_file(path: Path) -> dict[str, tuple[str, ...]]:
     try:
         teams = msgspec.json.decode(path.read_bytes(), type=dict[str, tuple[PlayerId, ...]])
     except (OSError, ValueError, RecursionError) as error:
-        raise RuleError("bad_teams", f"{path.name}: {error}") from None
+        raise RuleError("bad_teams", N_("{where}: {problem}", where=path.name, problem=str(error))) from None
     seen: set[str] = set()
     for members in check_teams_of_four(teams).values():
         for member in members:
             if member in seen:
-                raise RuleError("player_in_two_teams", f"{member} is listed more than once")
+                raise RuleError("player_in_two_teams", N_("{who} is listed more than once", who=member))
             seen.add(member)
     return teams
 
@@ -342,7 +350,15 @@ def check_teams_of_four(teams: dict[str, tuple[str, ...]]) -> dict[str, tuple[st
     """Return teams for which a movement can be made: of four. Raises RuleError `teams_do_not_fit`."""
     for team, members in teams.items():
         if len(members) != TEAM:
-            raise RuleError("teams_do_not_fit", f"{team} has {len(members)} players; a movement is made for {TEAM}")
+            raise RuleError(
+                "teams_do_not_fit",
+                N_(
+                    "{team} has {count} players; a movement is made for {wanted}",
+                    team=team,
+                    count=len(members),
+                    wanted=TEAM,
+                ),
+            )
     return teams
 
 

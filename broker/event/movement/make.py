@@ -45,6 +45,7 @@ from broker.event.movement.search import (
     least_cost,
     search,
 )
+from broker.i18n import N_
 from broker.protocol import SEATS
 from broker.rules import RuleError
 
@@ -84,7 +85,12 @@ def least_possible_cost(frame: SearchFrame, who: Sequence[int]) -> int:
 def _start_of_teams(order: MovementOrder, chance: RandomSource) -> list[SeatedRound]:
     if order.players != order.tables * SEATED:
         raise RuleError(
-            "teams_do_not_fit", f"{order.players} players at {order.tables} tables: in teams nobody sits out"
+            "teams_do_not_fit",
+            N_(
+                "{players} players at {tables} tables: in teams nobody sits out",
+                players=order.players,
+                tables=order.tables,
+            ),
         )
     if order.tables < 2 or order.rounds < order.pods:  # noqa: PLR2004 - a team needs another to be compared with
         raise RuleError(

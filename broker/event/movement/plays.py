@@ -297,20 +297,38 @@ class MovementOrder:
     def __post_init__(self) -> None:
         """Raise RuleError `impossible_size` where no movement can have these numbers."""
         if not SEATED <= self.players <= MOST_PLAYERS:
-            raise RuleError("impossible_size", f"{self.players} players; there can be {SEATED} to {MOST_PLAYERS}")
+            raise RuleError(
+                "impossible_size",
+                N_(
+                    "{players} players; there can be {least} to {most}",
+                    players=self.players,
+                    least=SEATED,
+                    most=MOST_PLAYERS,
+                ),
+            )
         if not 1 <= self.tables <= self.players // SEATED:
             raise RuleError(
-                "impossible_size", f"{self.tables} tables; {self.players} players fill 1 to {self.players // SEATED}"
+                "impossible_size",
+                N_(
+                    "{tables} tables; {players} players fill 1 to {most}",
+                    tables=self.tables,
+                    players=self.players,
+                    most=self.players // SEATED,
+                ),
             )
         if not 1 <= self.rounds <= MOST_ROUNDS:
-            raise RuleError("impossible_size", f"{self.rounds} rounds; there can be 1 to {MOST_ROUNDS}")
+            raise RuleError(
+                "impossible_size", N_("{rounds} rounds; there can be 1 to {most}", rounds=self.rounds, most=MOST_ROUNDS)
+            )
         if self.deals_per_round < 1 or self.copies < 1:
-            raise RuleError("impossible_size", "a round needs a deal, and a deal a carrier")
+            raise RuleError("impossible_size", N_("a round needs a deal, and a deal a carrier"))
         deals = max(self.rounds, self.pods) * self.deals_per_round
         if deals > MOST_DEALS:
-            raise RuleError("impossible_size", f"that would take more than {MOST_DEALS} deals")
+            raise RuleError("impossible_size", N_("that would take more than {most} deals", most=MOST_DEALS))
         if deals * (min(self.rounds, self.pods) * self.pod) ** 2 > MOST_COMPARED:
-            raise RuleError("impossible_size", "so many plays of so many deals cannot be compared in reasonable time")
+            raise RuleError(
+                "impossible_size", N_("so many plays of so many deals cannot be compared in reasonable time")
+            )
 
     @property
     def pod(self) -> int:

@@ -33,6 +33,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 import msgspec
 from msgspec import Meta, Struct
 
+from broker.i18n import N_
 from broker.protocol import SEATS
 from broker.rules.deal import KINDS
 from broker.rules.errors import RuleError
@@ -260,7 +261,9 @@ def count_fan(hand: McrHand, situation: McrSituation, ruleset: Ruleset = "green-
 def check_minimum(minimum: int, counted: FanCount) -> None:
     """Raise RuleError `below_minimum` where a hand is not worth enough to win."""
     if counted.fan < minimum:
-        raise RuleError("below_minimum", f"the hand is worth {counted.fan}, under the minimum of {minimum}")
+        raise RuleError(
+            "below_minimum", N_("the hand is worth {fan}, under the minimum of {least}", fan=counted.fan, least=minimum)
+        )
 
 
 def count_hu(hu: Hu, ruleset: Ruleset = "green-book") -> FanCount:

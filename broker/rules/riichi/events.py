@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
+from broker.i18n import N_
 from broker.protocol import SEATS, RiichiEvent, RiichiStanding, RiichiWin, Seat
 from broker.rules.deal import SEAT_INDEX
 from broker.rules.errors import RuleError
@@ -98,7 +99,9 @@ class SessionWin:
         """Raise RuleError where there can be no such win."""
         check_player(self.winner)
         if self.responsible is not None and check_player(self.responsible) == self.winner:
-            raise RuleError("responsible_wins", f"player {self.winner} is responsible for the own hand")
+            raise RuleError(
+                "responsible_wins", N_("player {player} is responsible for the own hand", player=self.winner)
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +135,7 @@ class Ron(HandEnd):
         if not winners:
             raise RuleError("winner_missing", "nobody is named who wins")
         if self.loser in winners:
-            raise RuleError("loser_wins", f"player {self.loser} wins on the own tile")
+            raise RuleError("loser_wins", N_("player {player} wins on the own tile", player=self.loser))
         _check_alive(winners, self.dead)
 
 
@@ -150,7 +153,9 @@ class Tsumo(HandEnd):
         _each_once(self.chombo)
         _check_alive((self.win.winner,), self.dead)
         if self.kan_from is not None and check_player(self.kan_from) == self.win.winner:
-            raise RuleError("responsible_wins", f"player {self.win.winner} has made no kan of the own discard")
+            raise RuleError(
+                "responsible_wins", N_("player {player} has made no kan of the own discard", player=self.win.winner)
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -151,7 +151,10 @@ def win_worth(state: SessionState, win: SessionWin, rules: RiichiProfile) -> Win
     if any(yakuman_worth(name, rules.hand) == 0 for name in names):
         base = max(base, points.MANGAN)
     if not base:
-        raise RuleError("value_missing", f"player {win.winner}: han and fu are needed, from 5 han on han; or a yakuman")
+        raise RuleError(
+            "value_missing",
+            N_("player {player}: han and fu are needed, from 5 han on han; or a yakuman", player=win.winner),
+        )
     return WinWorth(base, _of_pao(win, names, number, base, rules))
 
 
@@ -187,7 +190,10 @@ def _of_pao(win: SessionWin, names: tuple[str, ...], number: int, base: int, rul
     fed = [name for name in names if name in played]
     only_counted = not names and bool(win.yakuman_count)  # the number was told without the names
     if not played or not number or not (fed or only_counted):
-        raise RuleError("pao_not_asked", f"player {win.responsible} can be responsible for none of this hand's yakuman")
+        raise RuleError(
+            "pao_not_asked",
+            N_("player {player} can be responsible for none of this hand's yakuman", player=win.responsible),
+        )
     if rules.session.pao.covers.value == "hand" or not names:
         return base
     return min(base, points.YAKUMAN * count_yakuman(fed, rules.hand))

@@ -5,13 +5,14 @@ Readings are stored apart and never changed. What two people agree on counts; wh
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol, TypeVar
+from typing import Any, Final, Literal, Protocol, TypeVar
 
 import msgspec
 from msgspec.structs import replace
+from sqlalchemy import func, insert, select
 
 from broker.event import Event
-from broker.people import Account, Authentication, PeopleDatabase
+from broker.people import KEYINGS, Account, Authentication, PeopleDatabase
 from broker.protocol import SEATS, RulerRole
 from broker.rules import RuleError
 from broker.rulings import PlayKey, RulingAuthor
@@ -105,8 +106,6 @@ def reading_differences(one: KeyedSheet, other: KeyedSheet) -> Sequence[str]:
 SET_ASIDE: Final = b""
 """The body of a keying that takes an earlier one of the same person back."""
 
-_COLUMNS: Final = "number, at, who, whose, round, table_no, after, body, reason"
-
 
 class Keyings:
     """All keyings of an event."""
@@ -117,28 +116,20 @@ class Keyings:
     def keep(self, keying: Keying) -> None:
         """Keep one; it is given the next number. Raises PeopleStoreBroken."""
         with self._store.commit() as sql:
-            (last,) = sql.execute("SELECT coalesce(max(number), 0) FROM keyings").fetchone()
+            last = sql.execute(select(func.max(KEYINGS.c.number))).scalar() or 0
             told = (keying.at, keying.who, keying.whose, keying.round, keying.table, keying.after)
             row = (last + 1, *told, keying.body, keying.reason)
-            sql.execute("INSERT INTO keyings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+            sql.execute(insert(KEYINGS).values(row))
 
     def all(self) -> list[Keying]:
         """Return all, oldest first. Raises PeopleStoreBroken."""
-        return [_keying(row) for row in self._store.rows(f"SELECT {_COLUMNS} FROM keyings ORDER BY number")]  # noqa: S608 - columns of ours
+        return [_keying(row) for row in self._store.rows(select(KEYINGS).order_by(KEYINGS.c.number))]
 
 
-def _keying(row: tuple[object, ...]) -> Keying:
+def _keying(row: tuple[Any, ...]) -> Keying:
     number, at, who, whose, round_, table, after, body, reason = row
     return Keying(
-        number=number,  # type: ignore[arg-type] # the tables hold these types
-        at=at,  # type: ignore[arg-type] # as above
-        who=str(who),
-        whose=str(whose),
-        round=round_,  # type: ignore[arg-type] # as above
-        table=table,  # type: ignore[arg-type] # as above
-        after=str(after),
-        body=body,  # type: ignore[arg-type] # as above
-        reason=str(reason),
+        number=number, at=at, who=who, whose=whose, round=round_, table=table, after=after, body=body, reason=reason
     )
 
 

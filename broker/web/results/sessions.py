@@ -144,6 +144,8 @@ class SessionsPage:
         key = request.path_params["table"], request.path_params["round"]
         found = self._sessions.one(key, translator_for(request).language)
         if found is None or found.sheet is None:
-            raise RuleError("no_such_session", f"there is no sheet of table {key[0]}, round {key[1]}")
+            raise RuleError(
+                "no_such_session", N_("there is no sheet of table {table}, round {round}", table=key[0], round=key[1])
+            )
         name = f'inline; filename="riichi-{key[0]}-{key[1]}.pdf"'
         return Response(session_pdf(found.sheet), media_type="application/pdf", headers={"Content-Disposition": name})

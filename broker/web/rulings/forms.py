@@ -271,36 +271,38 @@ def _name_words(name: str) -> frozenset[str]:
 
 
 class FormProblem(NamedTuple):
-    """A code, where msgspec stumbles, and what is said; where that is empty, what msgspec says."""
+    """A field of a ruling that cannot be as it was sent: the code, where msgspec stumbles, and what is said."""
 
     code: str
-    where: str
+    place: str
     text: str
 
 
 FORM_PROBLEMS: Final = (
-    FormProblem("nothing_given", r"length >= 1 - at `\$\.decision\.(gives|takes)`", "nobody is given or fined any IMP"),
+    FormProblem("player_missing", "key` in `$.decision.gives", "nobody is named"),
+    FormProblem("player_missing", "key` in `$.decision.takes", "nobody is named"),
+    FormProblem("player_missing", "$.decision.player", "nobody is named"),
     FormProblem(
-        "player_missing", r"`\$\.decision\.players?[\[`]|`key` in `\$\.decision\.(gives|takes)`", "nobody is named"
+        "imp_out_of_range", "$.decision.gives[", N_("IMP are {least} to {most}", least=-AWARD_IMP, most=AWARD_IMP)
     ),
-    FormProblem(
-        "imp_out_of_range", r"`\$\.decision\.gives\[", N_("IMP are {least} to {most}", least=-AWARD_IMP, most=AWARD_IMP)
-    ),
-    FormProblem("imp_out_of_range", r"`\$\.decision\.takes\[", N_("a fine is 1 to {most} IMP", most=FINE_IMP)),
-    FormProblem("deadline_out_of_range", r"`\$\.decision\.at`", "the minutes are too many"),
-    FormProblem("substitute_unnamed", r"`\$\.decision\.name`", "a name has 1 to 100 characters"),
-    FormProblem("round_missing", r"`\$\.decision\.first_round`", "it is not said from which round on"),
-    FormProblem("unknown_deal", r"`\$\.decision\.played`", N_("it is not said which deal was played")),
-    FormProblem("groups_wrong", r"`\$\.decision\.groups", N_("groups are of tables of this event, at most 50 groups")),
-    FormProblem("hand_value_out_of_range", r"`\$\.(decision\.winners|wins)\[\.\.\.\](\.(han|fu|yakuman))?`", ""),
-    FormProblem("ending_missing", r"`\$\.reason`", "the form does not say why the hand was aborted"),
+    FormProblem("imp_out_of_range", "$.decision.takes[", N_("a fine is 1 to {most} IMP", most=FINE_IMP)),
+    FormProblem("nothing_given", "$.decision.gives`", "nobody is given or fined any IMP"),
+    FormProblem("nothing_given", "$.decision.takes`", "nobody is given or fined any IMP"),
+    FormProblem("deadline_out_of_range", "$.decision.at`", "the minutes are too many"),
+    FormProblem("substitute_unnamed", "$.decision.name`", "a name has 1 to 100 characters"),
+    FormProblem("round_missing", "$.decision.first_round`", "it is not said from which round on"),
+    FormProblem("unknown_deal", "$.decision.played`", N_("it is not said which deal was played")),
+    FormProblem("groups_wrong", "$.decision.groups", N_("groups are of tables of this event, at most 50 groups")),
+    FormProblem("hand_value_out_of_range", "$.decision.winners[...]`", ""),
+    *(FormProblem("hand_value_out_of_range", f"$.wins[...]{part}`", "") for part in ("", ".han", ".fu", ".yakuman")),
+    FormProblem("ending_missing", "$.reason`", "the form does not say why the hand was aborted"),
 )
+"""The first that fits. A place is what msgspec writes after `at`: the path of the value, which is all that it tells."""
 
 
 def form_refusal(error: ValidationError) -> Refused:
     """Return the refusal of a form. What no form of the desk sends is `bad_ruling`."""
     said = str(error)[:300]
-    for problem in FORM_PROBLEMS:
-        if re.search(problem.where, said):
-            return Refused(problem.code, problem.text or said)
-    return Refused("bad_ruling", said)
+    path = said.rpartition(" - at `")[2]
+    found = next((one for one in FORM_PROBLEMS if path.startswith(one.place)), None)
+    return Refused(found.code, found.text) if found else Refused("bad_ruling", said)

@@ -137,7 +137,7 @@ class CorrectionsPage:
         mark, before, after, about = self._rulings.look(look)
         changes = self._changes(before, after)
         if not changes:
-            raise RuleError("nothing_corrected", "this is what the plan says already")
+            raise RuleError("nothing_corrected", N_("this is what the plan says already"))
         looked = {"changes": changes, "tables": sorted(tables_concerned(before, about)), "mark": mark, "draft": draft}
         kept = {name: value for name, value in form.items() if name not in {"form", "action", "looked_at"}}
         values = {"looked": looked, "kept": kept}

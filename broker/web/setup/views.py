@@ -138,7 +138,7 @@ class SetupPage:
         try:
             with self._turn:
                 if not (layouts := carrier_layouts(self._folder)):
-                    raise RuleError("no_deal", "there are no deals to print")
+                    raise RuleError("no_deal", N_("there are no deals to print"))
                 content = carrier_sheets_pdf(layouts, translator_for(request).language)
         except (RuleError, ScorerError) as error:
             return self._page(request, {}, error)

@@ -8,10 +8,11 @@ import threading
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal, Protocol, get_args
+from typing import Annotated, Any, Final, Literal, Protocol, get_args
 
 import msgspec
 from msgspec import Meta, Struct
+from sqlalchemy import Executable, func, insert, select
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,6 +20,7 @@ from starlette.routing import Route
 
 from broker.i18n import N_
 from broker.people import (
+    ORDERS,
     Account,
     Authentication,
     BadOrder,
@@ -56,8 +58,6 @@ from broker.web.tables.event_pin import EventPin, PinPublisher
 COMMANDS: Final[tuple[Command, ...]] = get_args(Command)
 LONGEST_REASON: Final = 200
 MOST_MINUTES: Final = 60
-
-SELECT_BY_ID: Final = "SELECT body FROM orders WHERE id = ?"
 
 
 class OrderGiven(Struct, frozen=True, forbid_unknown_fields=True):
@@ -130,35 +130,39 @@ class Orders:
         Raises OrderGivenBefore where there is one of this id: a form that is sent twice gives one order.
         """
         with self._store.commit() as sql:
-            _refuse_again(sql.execute(SELECT_BY_ID, (id_,)).fetchall(), given)
-            (last,) = sql.execute("SELECT coalesce(max(number), 0) FROM orders").fetchone()
+            _refuse_again(sql.execute(_bodies(id_)).all(), given)
+            last = sql.execute(select(func.max(ORDERS.c.number))).scalar() or 0
             seq = max(last + 1, above + 1, now // 1000)
             row = (seq, id_, now, ",".join(map(str, given.tables)), who, msgspec.json.encode(given))
-            sql.execute("INSERT INTO orders VALUES (?, ?, ?, ?, ?, ?)", row)
+            sql.execute(insert(ORDERS).values(row))
         return KeptOrder(seq, id_, now, who, given)
 
     def refuse_again(self, id_: str, given: OrderGiven) -> None:
         """Raise OrderGivenBefore where there is an order of this id, PeopleStoreBroken."""
-        _refuse_again(self._store.rows(SELECT_BY_ID, id_), given)
+        _refuse_again(self._store.rows(_bodies(id_)), given)
 
     def newest(self, count: int) -> list[KeptOrder]:
         """Return the last orders, newest first. Raises PeopleStoreBroken."""
-        query = "SELECT number, id, at, who, body FROM orders ORDER BY number DESC LIMIT ?"
-        return [_stored_order(row) for row in self._store.rows(query, count)]
+        query = select(*(ORDERS.c[name] for name in ("number", "id", "at", "who", "body")))
+        return [_stored_order(row) for row in self._store.rows(query.order_by(ORDERS.c.number.desc()).limit(count))]
 
 
-def _refuse_again(before: Iterable[tuple[object, ...]], given: OrderGiven) -> None:
+def _bodies(id_: str) -> Executable:
+    return select(ORDERS.c.body).where(ORDERS.c.id == id_)
+
+
+def _refuse_again(before: Iterable[tuple[Any, ...]], given: OrderGiven) -> None:
     for (body,) in before:
-        raise OrderGivenBefore(same=bytes(body) == msgspec.json.encode(given))  # type: ignore[call-overload] # a BLOB
+        raise OrderGivenBefore(same=body == msgspec.json.encode(given))
 
 
-def _stored_order(row: tuple[object, ...]) -> KeptOrder:
+def _stored_order(row: tuple[Any, ...]) -> KeptOrder:
     seq, id_, at, who, body = row
     try:
-        given = msgspec.json.decode(body, type=OrderGiven)  # type: ignore[call-overload] # a BLOB: the table is STRICT
+        given = msgspec.json.decode(body, type=OrderGiven)
     except msgspec.DecodeError as error:
         raise PeopleStoreBroken(f"an order cannot be read: {error}") from None
-    return KeptOrder(seq, id_, at, who, given)  # type: ignore[arg-type] # as above
+    return KeptOrder(seq, id_, at, who, given)
 
 
 OrderOutcome = Literal["done", "waiting", "passed", "forgotten"]

@@ -84,4 +84,4 @@ def test_an_order_is_never_changed_or_taken_back(auth: Authentication) -> None:
     Orders(auth.store).keep("order-0001", PAUSE, "anne", NOON)
     for statement in ("UPDATE orders SET who = 'x'", "DELETE FROM orders"):
         with pytest.raises(PeopleStoreBroken, match="append-only"), auth.store.commit() as sql:
-            sql.execute(statement)
+            sql.exec_driver_sql(statement)

@@ -10,7 +10,6 @@ import pytest
 
 from broker.people import PEOPLE_FILE, Authentication, PeopleStoreBroken, all_rows
 from broker.people.copies import MOVED, UNUSED
-from broker.people.postgresql import PostgresPeople
 from broker.store import SETTING, DatabaseAddress, write_address
 from broker.web.paper.keying import Keying, Keyings
 from broker.web.tables.orders import OrderGiven, Orders
@@ -60,13 +59,14 @@ def test_two_machines_that_write_at_once_leave_one_log_that_holds(two: tuple[Aut
     assert len(list(two[0].audit.checked())) == 20
 
 
-def store_of(auth: Authentication) -> PostgresPeople:
-    assert isinstance(auth.store, PostgresPeople)
-    return auth.store
+def asked(auth: Authentication, what: str) -> str:
+    """Return what the server says in the session of a store."""
+    with auth.store.commit() as sql:
+        return str(sql.exec_driver_sql(f"SELECT {what}").scalar())
 
 
 def end_session(auth: Authentication, server: Server) -> None:
-    server.ask(f"SELECT pg_terminate_backend({store_of(auth)._connection.info.backend_pid}, 5000)")
+    server.ask(f"SELECT pg_terminate_backend({asked(auth, 'pg_backend_pid()')}, 5000)")
 
 
 def test_a_connection_that_was_lost_is_made_anew_and_half_a_commit_is_none(
@@ -156,7 +156,7 @@ def test_where_the_database_has_people_a_folder_s_own_are_put_beside_and_let_nob
 def test_a_user_who_may_only_use_the_tables_keeps_people_and_can_forge_no_log(
     two: tuple[Authentication, Authentication], tmp_path: Path, address: str, server: Server, clock: Hand
 ) -> None:
-    database = store_of(two[0])._connection.info.dbname
+    database = asked(two[0], "current_database()")
     server.ask("DROP ROLE IF EXISTS usher")
     server.ask(f"CREATE ROLE usher LOGIN PASSWORD '{server.quoted}'")
     for grant in (
@@ -174,7 +174,7 @@ def test_a_user_who_may_only_use_the_tables_keeps_people_and_can_forge_no_log(
         auth.log_out(auth.sessions.of("anne")[0], "")
         for statement in ("UPDATE audit SET who = 'x'", "DELETE FROM all_audit", "DELETE FROM accounts"):
             with pytest.raises(PeopleStoreBroken, match="permission denied"), auth.store.commit() as sql:
-                sql.execute(statement)
+                sql.exec_driver_sql(statement)
 
 
 def test_a_user_who_may_not_make_the_tables_is_told_to_let_the_owner(
@@ -190,7 +190,7 @@ def test_a_user_who_may_not_make_the_tables_is_told_to_let_the_owner(
 def test_tables_of_a_newer_version_are_left_alone(
     two: tuple[Authentication, Authentication], tmp_path: Path, server: Server, clock: Hand
 ) -> None:
-    database, change = store_of(two[0])._connection.info.dbname, "UPDATE homologue_people.about SET version = version"
+    database, change = asked(two[0], "current_database()"), "UPDATE homologue_people.about SET version = version"
     server.ask(f"{change} + 99", database)
     try:
         with pytest.raises(PeopleStoreBroken, match="of version 1"):
@@ -202,7 +202,7 @@ def test_tables_of_a_newer_version_are_left_alone(
 def test_nobody_empties_the_log_at_a_stroke(two: tuple[Authentication, Authentication], server: Server) -> None:
     two[0].audit.note(NOON, "anne", "tried")
     with pytest.raises(psycopg.Error, match="append-only"):
-        server.ask("TRUNCATE homologue_people.all_audit", store_of(two[0])._connection.info.dbname)
+        server.ask("TRUNCATE homologue_people.all_audit", asked(two[0], "current_database()"))
 
 
 def test_an_address_that_is_none_is_a_refusal_of_people(tmp_path: Path) -> None:

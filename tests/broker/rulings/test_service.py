@@ -116,7 +116,7 @@ def test_where_the_store_fails_nothing_was_ruled(
     played: Hall, journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     room, before = played.scorer.state, told(played.scorer.state)
-    monkeypatch.setattr(journal, "append", lambda *_: journal._store.execute("INSERT INTO nowhere"))
+    monkeypatch.setattr(journal, "append", lambda *_: journal._connection.exec_driver_sql("INSERT INTO nowhere"))
     with pytest.raises(StoreBroken):
         give(played, draft(room, Void(), PLAY))
     assert (told(room), played.scorer.rulings.history(), played.ear.story) == (before, (), [])

@@ -190,7 +190,8 @@ def test_the_will_of_a_start_before_this_one_is_not_believed() -> None:
 
 
 def test_a_file_of_standings_that_cannot_be_written_is_an_alert_and_no_more(hall: Hall) -> None:
-    (hall.folder / "standings.csv.new").mkdir()
+    (hall.folder / "standings.csv").unlink()
+    (hall.folder / "standings.csv").mkdir()
     hall.hear(fact(1, 1, restored(1)), fact(1, 2, result(1)))
     assert hall.alerts() == [("standings_unwritten", None)]
     assert hall.scorer.feed.current.plays_in == 1

@@ -5,9 +5,12 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from sqlalchemy import Connection, CursorResult
+from sqlalchemy.exc import OperationalError
 
 from broker.errors import BadEvent, StoreBroken
 from broker.event import Event
@@ -59,19 +62,19 @@ def test_a_result_is_committed_then_acknowledged_then_told(hall: Hall, monkeypat
 
 
 class FullDisk:
-    """In the place of SQLite's connection: everything works but the commit."""
+    """In the place of a connection to SQLite: everything works but the commit."""
 
-    def __init__(self, store: sqlite3.Connection) -> None:
-        self._store = store
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
 
     def __getattr__(self, name: str) -> object:
-        return getattr(self._store, name)
+        return getattr(self._connection, name)
 
-    def execute(self, statement: str, values: tuple[str | bytes | int | None, ...] = ()) -> sqlite3.Cursor:
+    def exec_driver_sql(self, statement: str) -> CursorResult[Any]:
         """Fail as SQLite does when the disk is full."""
         if statement == "COMMIT":
-            raise sqlite3.OperationalError("database or disk is full")
-        return self._store.execute(statement, values)
+            raise OperationalError(statement, None, sqlite3.OperationalError("database or disk is full"))
+        return self._connection.exec_driver_sql(statement)
 
 
 def test_nothing_is_acknowledged_or_told_when_the_commit_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +83,7 @@ def test_nothing_is_acknowledged_or_told_when_the_commit_fails(tmp_path: Path, m
         hall.hear(FIRST)
         hall.ear.forget()
         before = hall.scorer.feed.current
-        monkeypatch.setattr(journal, "_store", FullDisk(journal._store))
+        monkeypatch.setattr(journal, "_connection", FullDisk(journal._connection))
         with pytest.raises(StoreBroken):
             hall.hear(RESULT)
         assert hall.ear.story == []
@@ -92,7 +95,7 @@ def test_nothing_is_acknowledged_or_told_when_the_commit_fails(tmp_path: Path, m
 def test_a_scorer_that_cannot_store_ends_and_leaves_the_broker(
     hall: Hall, journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journal, "_store", FullDisk(journal._store))
+    monkeypatch.setattr(journal, "_connection", FullDisk(journal._connection))
     put(hall.scorer, FIRST, ear=hall.ear)
     with pytest.raises(StoreBroken):
         hall.scorer.run(threading.Event())

@@ -149,7 +149,7 @@ def test_a_stick_that_does_not_keep_what_was_written_is_told_and_old_copies_stay
         if path.name == "backup.json":
             (path.parent / "deals.json").write_bytes(b"[]")
 
-    monkeypatch.setattr(backup, "flush", flipping)
+    monkeypatch.setattr(backup, "sync", flipping)
     (event / "standings.csv").write_text("new")
     with pytest.raises(BackupFailed, match="is not what was written"):
         copied(event, stick, keep=1)

@@ -285,14 +285,15 @@ def test_a_file_that_is_no_store_is_refused_and_stays_as_it_was(tmp_path: Path, 
 def test_the_disk_is_asked_to_keep_every_commit(tmp_path: Path) -> None:
     with open_journal(tmp_path) as journal:
         asked = {
-            name: journal._store.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")
+            name: journal._connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+            for name in ("journal_mode", "synchronous")
         }
     assert asked == {"journal_mode": "wal", "synchronous": 2}  # 2 is FULL
 
 
 def test_the_name_of_the_event_is_kept_in_the_store(tmp_path: Path) -> None:
     with open_journal(tmp_path) as journal:
-        about = dict(journal._store.execute("SELECT key, value FROM about"))
+        about = journal._about()
         assert about == {"version": "1", "event": NAME, "store": journal.store}
 
 

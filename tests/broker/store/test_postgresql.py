@@ -46,7 +46,7 @@ def opened(kept: Kept) -> PostgresJournal:
 
 
 def backend(journal: PostgresJournal) -> int:
-    return journal._connection.info.backend_pid
+    return int(journal._connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one())
 
 
 def test_several_events_share_a_database_and_know_nothing_of_each_other(postgresql: Kept) -> None:
@@ -119,9 +119,9 @@ def test_before_its_first_pulse_a_scorer_may_read_in_silence(postgresql: Kept) -
     with postgresql.journal() as journal:
         assert isinstance(journal, PostgresJournal)
         ask = "SELECT current_setting('idle_session_timeout')"
-        before = journal._connection.execute(ask).fetchone()
+        before = journal._connection.exec_driver_sql(ask).fetchone()
         journal.check()
-        assert (before, journal._connection.execute(ask).fetchone()) == (("0",), ("15s",))
+        assert (before, journal._connection.exec_driver_sql(ask).fetchone()) == (("0",), ("15s",))
 
 
 def test_the_pulse_is_felt_once_a_second(postgresql: Kept) -> None:
@@ -221,7 +221,7 @@ def test_every_commit_waits_for_the_disk_whatever_the_database_s_default(postgre
     server.ask(f"ALTER DATABASE {postgresql.database} SET synchronous_commit = off")
     with postgresql.journal() as journal:
         assert isinstance(journal, PostgresJournal)
-        assert journal._connection.execute("SHOW synchronous_commit").fetchone() == ("on",)
+        assert journal._connection.exec_driver_sql("SHOW synchronous_commit").fetchone() == ("on",)
 
 
 def test_a_user_who_may_only_use_the_tables_can_keep_the_journal(postgresql: Kept, server: Server) -> None:

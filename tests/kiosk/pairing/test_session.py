@@ -21,6 +21,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from broker.files import write_private
 from broker.mqtt.access import Credentials
 from broker.mqtt.process import BrokerTls
 from broker.people import Authentication
@@ -40,7 +41,7 @@ from broker.web.tables.pairing import BrokerForTables, monotonic_ms, pairing_pag
 from broker.web.tables.pairing_codes import PairingCodes
 from firmware.reports import NotScanned
 from kiosk import config as keeping
-from kiosk.config import PAIRING_FILE, KioskSettings, store_pairing, unpaired_settings, write_for_owner
+from kiosk.config import PAIRING_FILE, KioskSettings, store_pairing, unpaired_settings
 from kiosk.errors import KioskError, PairingRefused
 from kiosk.maintenance import table
 from kiosk.pairing import form as forms
@@ -274,9 +275,9 @@ def test_a_power_cut_while_it_is_kept_leaves_the_pairing_before_or_this_one(
         writes += 1
         if writes == cut:
             raise KeyboardInterrupt
-        write_for_owner(path, content)
+        write_private(path, content)
 
-    monkeypatch.setattr(keeping, "write_for_owner", cutting)
+    monkeypatch.setattr(keeping, "write_private", cutting)
     with pytest.raises(KeyboardInterrupt):
         store_pairing(unpaired_settings(own).paired, msgspec.structs.replace(PAIRING, table=4))
     read = KioskSettings(own)

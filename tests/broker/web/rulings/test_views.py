@@ -232,8 +232,8 @@ def test_a_note_that_was_lost_with_the_machine_is_written_at_the_next_start(desk
     desk.bench.note_missing()
     assert len(list(desk.auth.audit.entries())) == count
     with desk.auth.store.commit() as sql:
-        sql.execute("DROP TRIGGER audit_is_never_shortened")
-        sql.execute("DELETE FROM audit WHERE action = ?", (RULING_NOTED,))
+        sql.exec_driver_sql("DROP TRIGGER audit_append_only_delete")
+        sql.exec_driver_sql("DELETE FROM audit WHERE action = ?", (RULING_NOTED,))
     desk.bench.note_missing()
     assert [entry.who for entry in desk.auth.audit.entries() if entry.action == RULING_NOTED] == ["table_arbiter"]
 
