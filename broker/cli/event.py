@@ -33,9 +33,10 @@ from broker.i18n import languages
 from broker.output import deliver
 from broker.people import Authentication, PeopleError
 from broker.protocol import SEATS
-from broker.rules import DEFAULT_MCR, RuleError, counts_red_fives, load_profile
+from broker.rules import DEFAULT_MCR, RuleError, counts_red_fives, load_rules
+from broker.scorer.dashboard import ViewFeed
 from broker.scorer.stored_event import open_stored_event
-from broker.scorer.view import DashboardView, ViewFeed
+from broker.scorer.view import DashboardView
 from broker.store import has_started
 from broker.web import DeskError
 from broker.web.server import PORT, DeskServer, is_loopback
@@ -146,7 +147,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
     os.umask(0o077)
     if folder.exists() and any(folder.iterdir()):
         raise RuleError("folder_taken", f"{folder} is not empty; a new event lies in a new folder")
-    rules = load_profile(profile)
+    rules = load_rules(profile)
     players = read_players(listed)
     plan = replace(
         _plan(name, title, profile, players),
@@ -244,7 +245,7 @@ def event_sheets(
     stored = open_stored_event(folder) if has_started(folder) else None
     event = stored.event if stored else open_event(folder)
     deals = {deal.number: deal for deal in read_deals(folder)}
-    known = stored.room.moment().stand_ins if stored else ()
+    known = stored.room.snapshot().stand_ins if stored else ()
     made = blank_sheets(event, deals, tables=tables, rounds=rounds, stand_ins=known)
     deliver(blank_sheets_pdf(refuse_none_or_many(made), language), output, source=folder, force=force)
 

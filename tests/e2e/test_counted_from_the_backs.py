@@ -141,6 +141,6 @@ def test_a_hand_is_laid_read_asked_about_counted_and_accepted(tmp_path: Path) ->
         program.key("d")
         assert program.state.phase is Phase.ACCEPTING
         table.press(*SEATS)
-        table.until(lambda: (TABLE, 1) in scorer._room.results)
-        result = scorer._room.results[TABLE, 1].fact
+        table.until(lambda: (TABLE, 1) in scorer.state.results)
+        result = scorer.state.results[TABLE, 1].fact
         assert (result.win, result.winners) == ("self_drawn", {"east": 23})  # type: ignore[union-attr]  # a result

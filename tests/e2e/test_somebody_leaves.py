@@ -103,7 +103,7 @@ def test_a_substitute_is_named_at_the_table_plays_for_who_left_and_a_play_of_who
     room.play()
     room.until(lambda: not room.program.view().line.unsent)
     told = room.scorer.ask(lambda: room.scorer.rulings.room.results[TABLE, 1].fact.players)  # type: ignore[union-attr] # a result
-    counted = room.scorer.ask(lambda: {row.player: row.plays for row in room.scorer.rulings.room.moment().standings})
+    counted = room.scorer.ask(lambda: {row.player: row.plays for row in room.scorer.rulings.room.snapshot().standings})
     assert told == dict(FIRST.players)
     assert (counted[REPLACED], GONE in FIRST.players.values()) == (1, False)
     room.rule(Withdrawn(player=GONE, first_round=2))
