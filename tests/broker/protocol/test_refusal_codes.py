@@ -49,7 +49,7 @@ def given_by(room: str) -> set[str]:
 
 
 def in_source(source: str) -> Iterator[str]:
-    """Return the codes in one file: of calls that refuse, and of classes that have one."""
+    """Return the codes in one file: of calls that refuse, of classes that have one, and of sets named `..._CODES`."""
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args) if name in RAISED_WITH:
@@ -58,6 +58,10 @@ def in_source(source: str) -> Iterator[str]:
                 ]
             case ast.ClassDef(body=body):
                 yield from (code for statement in body for code in of_class(statement))
+            case ast.AnnAssign(
+                target=ast.Name(id=name), value=ast.Call(func=ast.Name(id="frozenset"), args=[ast.Set(elts=listed)])
+            ) if name.endswith("_CODES"):
+                yield from (ast.literal_eval(code) for code in listed)
 
 
 def of_class(statement: ast.stmt) -> Iterator[str]:
