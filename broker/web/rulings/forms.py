@@ -38,7 +38,7 @@ from broker.protocol import (
     Withdrawn,
 )
 from broker.rules import RuleError, Rules
-from broker.rules.outcomes import points_paid, score_riichi
+from broker.rules.points import points_paid, score_riichi
 from broker.rules.riichi import RiichiProfile
 from broker.rulings import CountedPlay, RulingDraft
 from broker.web import TablesUnreadable, tables_of
