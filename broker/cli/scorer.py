@@ -121,7 +121,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
             watches = [watch, *_backup(running, event, work, checked.name, wishes, auth)]
             for_tables = broker_for_tables(checked.name, passwords, address, host if own else None, broker_name)
             services = Services(
-                lambda: work.moment,
+                lambda: work.snapshot,
                 work.wire,
                 open_public=public,
                 scorer=work,
@@ -190,7 +190,7 @@ def _backup(
         pause_s=wishes.backup_every * 60,
         keep=wishes.backup_keep,
         clock=_wall_clock,
-        tell=work.hear_of_backup,
+        tell=work.report_backup,
         further=(copy_people,),
         urgent=ClosedAccounts(auth.store).news,
     )

@@ -17,7 +17,7 @@ from broker.event import Origin
 from broker.i18n import N_
 from broker.people import Authentication, PeopleError
 from broker.rules import RuleError
-from broker.scorer.view import ViewFeed
+from broker.scorer.dashboard import ViewFeed
 from broker.web.auth import MENU, Access, MenuEntry, Visitor, wants_html
 from broker.web.embargo import Sheets
 from broker.web.errors import DeskError, PageUnknown
@@ -163,7 +163,7 @@ def _scorer_routes(feed: ViewFeed, services: Services, access: Access, live: Liv
     if services.scorer is None:
         return
     scorer, room = services.scorer, services.scorer.rulings.room
-    sessions = SessionsPage(lambda: room.event, SessionsNow(lambda: room.event, room.riichi))
+    sessions = SessionsPage(lambda: room.event, SessionsNow(lambda: room.event, room.tables.sessions))
     yield from (*sessions.routes(live), *sessions.files(access))
     if services.deals:
         yield from PaperPage(access, feed, room.planned, services.deals, scorer).routes()

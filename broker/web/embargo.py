@@ -20,8 +20,7 @@ from broker.scorer.sheets import (
     receipt_sheet,
     team_sheet,
 )
-from broker.scorer.snapshot import Embargo, Snapshot
-from broker.scorer.standings import StandingsTable, standings_table
+from broker.scorer.snapshot import Embargo, Snapshot, StandingsTable, standings_table
 from broker.scorer.view import DashboardView, PlayView, SeatView, TableView
 from broker.scoring import json_imp
 from broker.web.auth import Visitor
@@ -66,7 +65,7 @@ class PublicViews:
         if not isinstance(view.plays, Arrivals):  # a view that no scorer has made
             plays = tuple(play for play in view.plays if not play.provisional)
             return plays, _standings(view, plays)
-        open_part, kept = self._embargo.open_part(view.plays.moment), self._kept
+        open_part, kept = self._embargo.open_part(view.plays.snapshot), self._kept
         if kept is None or kept[0] is not open_part:
             kept = self._kept = open_part, view.plays.of_complete_deals()
         return kept[1], open_part.standings

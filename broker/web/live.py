@@ -22,7 +22,8 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from broker.people import Right
-from broker.scorer.view import DashboardView, ViewFeed
+from broker.scorer.dashboard import ViewFeed
+from broker.scorer.view import DashboardView
 from broker.web.auth import Access, Visitor, visitor_of
 from broker.web.i18n import HtmlTranslator, translators
 from broker.web.render import environment, translator_for

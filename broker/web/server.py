@@ -16,7 +16,7 @@ from starlette.concurrency import run_in_threadpool
 
 from broker.people import Authentication
 from broker.protocol.pairing import certificate_fingerprint
-from broker.scorer.view import ViewFeed
+from broker.scorer.dashboard import ViewFeed
 from broker.web.app import LOOPBACK, create_app
 from broker.web.errors import AddressRefused, CertificateRefused, DeskPortTaken, DeskStartFailed
 from broker.web.live import EventStreams

@@ -8,8 +8,8 @@ from typing import Final, Protocol, TypeVar
 from broker.event import DealRecord
 from broker.people.login import wall_clock_ms
 from broker.rulings.service import RulingService
-from broker.scorer.attendance import Attendance
-from broker.scorer.devices import ServingDevices
+from broker.scorer.alerts import Attendance
+from broker.scorer.devices import Devices
 from broker.scorer.publisher import WireLog
 from broker.web.embargo import SnapshotSource
 from broker.web.tables.orders import OrderDesk
@@ -21,9 +21,9 @@ T = TypeVar("T")
 class ScorerThread(Protocol):
     """A scorer at work in its own thread."""
 
-    attended: Attendance
+    attendance: Attendance
     """Which arbiter goes to a call, and who has seen an alert."""
-    devices: ServingDevices
+    devices: Devices
     rulings: RulingService
 
     def ask(self, work: Callable[[], T]) -> T:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from broker.protocol import SEATS
 from broker.scorer.sheets import DealSheet, PlayerSheet
-from broker.scorer.standings import StandingsHistory
+from broker.scorer.snapshot import StandingsHistory
 
 # pygal puts a finder of an outdated kind among those of the interpreter, for maps that nobody here draws: each import
 # that fails afterwards would warn of it.

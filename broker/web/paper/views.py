@@ -34,8 +34,7 @@ from broker.rulings.paper import (
     read_sheets,
     sheet_of,
 )
-from broker.scorer.dashboard import Arrivals
-from broker.scorer.view import ViewFeed
+from broker.scorer.dashboard import Arrivals, ViewFeed
 from broker.web import (
     Access,
     DeskError,
@@ -122,7 +121,7 @@ class PaperPage:
 
     def _stand_ins(self) -> Sequence[StandIn]:
         try:
-            return self._scorer.ask(lambda: self._scorer.rulings.room.moment().stand_ins)
+            return self._scorer.ask(lambda: self._scorer.rulings.room.snapshot().stand_ins)
         except ScorerError as problem:
             raise RuleError(problem.code, str(problem)) from None
 

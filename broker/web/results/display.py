@@ -10,8 +10,8 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from broker.protocol import COUNTRY, TeamStanding
-from broker.scorer.standings import StandingsRow, StandingsTable
-from broker.scorer.view import ViewFeed
+from broker.scorer.dashboard import ViewFeed
+from broker.scorer.snapshot import StandingsRow, StandingsTable
 from broker.web import Access, Pagination, Sheets, Visitor, environment, translator_for, translators
 
 LINES: Final = 10

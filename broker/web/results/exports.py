@@ -17,8 +17,8 @@ from broker.event import Event
 from broker.export.archive import BY_NAME, CSV, EXPORTS, Export, ExportSource, archive
 from broker.i18n import N_, Message, Translator
 from broker.rules import RuleError
+from broker.scorer.dashboard import ViewFeed
 from broker.scorer.stored_event import open_stored_event
-from broker.scorer.view import ViewFeed
 from broker.web import (
     Access,
     ExportsBusy,

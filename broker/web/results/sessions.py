@@ -16,7 +16,7 @@ from broker.people import Right
 from broker.protocol import SEATS, RiichiRecorded, RiichiStanding
 from broker.rules import RuleError
 from broker.rules.riichi import begin_session, event_from_message, play_session
-from broker.scorer.riichi_sessions import RiichiSessions
+from broker.scorer.tables import RiichiSessions
 from broker.web import (
     Access,
     HtmlTranslator,

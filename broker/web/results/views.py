@@ -18,7 +18,7 @@ from starlette.routing import Route
 from broker.i18n import N_
 from broker.protocol import SEATS, read_receipt_code, receipt_link
 from broker.scorer.sheets import DealSheet, PlayLine, ReceiptSheet
-from broker.scorer.standings import StandingsHistory, StandingsTable, standings_history
+from broker.scorer.snapshot import StandingsHistory, StandingsTable, standings_history
 from broker.terms import SEAT_NAMES
 from broker.web import (
     Access,

@@ -96,7 +96,7 @@ class RulingsPage:
             return {
                 "lines": lines,
                 "changes": [changes.of(line.entry) for line in lines[:SHOWN]],
-                "visits": history.filter_visits(room.visits.oldest_first(), meant)[::-1],
+                "visits": history.filter_visits(room.tables.visits.oldest_first(), meant)[::-1],
                 "deadline": room.book.deadline,
                 "missed": missed_deals(room)[:SHOWN],
                 "follow": follow_ups(event, room)[:SHOWN],
@@ -127,7 +127,7 @@ class RulingsPage:
 
         def look(rulings: RulingService) -> tuple[list[history.RulingLine], list[Visit]]:
             room = rulings.room
-            there = history.filter_visits(room.visits.oldest_first(), filters)
+            there = history.filter_visits(room.tables.visits.oldest_first(), filters)
             return history.filter_rulings(history.history_lines(room.book), filters), there
 
         return self._rulings.look(look)
@@ -365,7 +365,7 @@ class WhatIfPage:
             raise Refused("setting_unknown", N_("there is no such setting: {wrong}", wrong=wrong))
         wished = (base.id, tuple(asked.items()))
         with self._turn:
-            moment, room = self._rulings.look(lambda rulings: (rulings.room.moment(), rulings.room.fork()))
+            moment, room = self._rulings.look(lambda rulings: (rulings.room.snapshot(), rulings.room.fork()))
             if self._last is None or self._last[0] is not moment or self._last[1] != wished:
                 found = what_if(room, changed_rules(base, asked), event.players, event.plan.teams)
                 self._last = moment, wished, found

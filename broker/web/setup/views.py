@@ -11,10 +11,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.errors import ScorerError, StoreError
-from broker.event import PLAYERS, PROFILE, SETS, Plan, setup
+from broker.event import MOVEMENT, PLAYERS, PROFILE, SETS, Plan, setup
 from broker.event.deals import COMMITMENT, read_commitment
 from broker.event.file_io import flatten_errors
-from broker.event.movement import NamedPlay, files, is_measurable, measure_movement, summary
+from broker.event.movement import NamedPlay, is_measurable, measure_movement, movement_csv, summary
 from broker.event.movement.summary import forecast_plan, minutes_a_play
 from broker.event.players import read_saved_players
 from broker.event.readiness import player_list_notes, start_notes, start_problems
@@ -102,7 +102,7 @@ class SetupPage:
     async def movement(self, _request: Request) -> Response:
         """Return the movement as a file."""
         plan = await run_in_threadpool(setup.plan_of, self._folder)
-        return _file(files.movement_csv(plan.plays if plan else ()), "movement.csv", "text/csv")
+        return _file(movement_csv(plan.plays if plan else ()), MOVEMENT, "text/csv")
 
     async def players(self, _request: Request) -> Response:
         """Return the list of players as a file."""

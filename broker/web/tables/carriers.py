@@ -31,8 +31,9 @@ from broker.scorer.carriers import (
     play_pace,
     slow_tables,
 )
+from broker.scorer.dashboard import ViewFeed
 from broker.scorer.snapshot import Snapshot
-from broker.scorer.view import DashboardView, TableView, ViewFeed
+from broker.scorer.view import DashboardView, TableView
 from broker.web import HtmlTranslator, LivePage, LivePages, Pagination, TablesUnreadable, Visitor, tables_of
 
 STAGES: Final[Mapping[PublicState, Stage]] = {

@@ -19,8 +19,9 @@ from broker.errors import ScorerError
 from broker.event import Origin
 from broker.i18n import N_
 from broker.people import Account, Authentication, PeopleError
-from broker.scorer.standings import no_origin, standings_csv
-from broker.scorer.view import AlertView, DashboardView, TableView, ViewFeed
+from broker.scorer.dashboard import ViewFeed
+from broker.scorer.snapshot import no_origin, standings_csv
+from broker.scorer.view import AlertView, DashboardView, TableView
 from broker.scorer.view import view_json as written
 from broker.web import (
     CARDS_A_PAGE,
@@ -339,7 +340,7 @@ class CallsPage:
 
     def _work(self, action: str, value: str, who: Account) -> tuple[str, Callable[[], bool]]:
         """Return what it is about, and what is to be done. Raises NoCall, AlertGone, FormMalformed."""
-        attended = self._scorer.attended
+        attended = self._scorer.attendance
         if action in ("go", "stay"):
             table, seen = self._call(value)
             number, since = table.table, table.calling_since

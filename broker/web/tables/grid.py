@@ -9,10 +9,11 @@ from starlette.routing import Route
 
 from broker.protocol import TOPICS
 from broker.scorer.carriers import Carrier
+from broker.scorer.dashboard import ViewFeed
 from broker.scorer.grid import NEEDS, GridRow, grid, urgent
 from broker.scorer.publisher import WireLog
 from broker.scorer.snapshot import Snapshot
-from broker.scorer.view import DashboardView, TableView, ViewFeed
+from broker.scorer.view import DashboardView, TableView
 from broker.web import (
     DealLine,
     HtmlTranslator,

@@ -91,7 +91,7 @@ def guarded(auth: Authentication) -> Iterator[DeskServer]:
 
 
 def nothing_yet() -> Snapshot:
-    return EventState(team_event()).moment()
+    return EventState(team_event()).snapshot()
 
 
 def at(path: str) -> str:

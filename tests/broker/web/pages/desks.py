@@ -91,7 +91,7 @@ class Whole:
         Credentials.ensure(folder / "credentials.json", max(event.tables))
         broker = BrokerForTables(event.name, folder / "credentials.json", 1883, "10.0.0.2")
         self.services = Services(
-            lambda: self.scorer.moment,
+            lambda: self.scorer.snapshot,
             self.scorer.wire,
             lambda: NOW,
             scorer=self.scorer,
@@ -135,7 +135,7 @@ def whole(
     thread.start()
     try:
         if connected:
-            made.scorer._queue.put(LinkChanged(up=True))
+            made.scorer._inbox.put(LinkChanged(up=True))
         with made.server:
             yield made
     finally:
@@ -198,7 +198,7 @@ def busy(folder: Path) -> Iterator[DeskServer]:
             lambda: give(draft(room, replace(correction, replaces=room.play((3, 2)).source), (3, 2)), HEAD),
         ):
             made.scorer.ask(ruling)
-        attended, now = made.scorer.attended, made.scorer.feed.current
+        attended, now = made.scorer.attendance, made.scorer.feed.current
         made.scorer.ask(lambda: attended.go(2, now.tables[1].calling_since, 0, "table_arbiter", PEOPLE[1]))
         unverified = next(one for one in now.alerts if one.code == "unverified")
         made.scorer.ask(lambda: attended.see(unverified, "head_arbiter", PEOPLE[0]))

@@ -13,7 +13,7 @@ from tests.broker.scorer.small import fact, result, state, whole_event
 
 @pytest.fixture
 def room(hall: Hall) -> Iterator[DeskServer]:
-    services = Services(lambda: hall.scorer.moment, hall.scorer.wire)
+    services = Services(lambda: hall.scorer.snapshot, hall.scorer.wire)
     with DeskServer(hall.scorer.feed, port=0, services=services) as server:
         yield server
 

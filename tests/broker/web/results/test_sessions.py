@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 from broker.event import Event, Plan, RiichiBooking
 from broker.protocol import SEATS, Player, RiichiRecorded
-from broker.scorer.riichi_sessions import RiichiSessions
+from broker.scorer.tables import RiichiSessions
 from broker.web import Visitor, translators
 from broker.web.results.sessions import SessionsNow, SessionsPage
 from tests.broker.scorer.hall import put

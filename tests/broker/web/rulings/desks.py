@@ -42,7 +42,7 @@ class Ruled:
         self.scorer = Scorer(open_event(folder), self.journal, folder, lambda: self.now)
         self.rulings = AuditedRulings(self.scorer, self.auth)
         services = Services(
-            lambda: self.scorer.moment,
+            lambda: self.scorer.snapshot,
             self.scorer.wire,
             scorer=self.scorer,
             orders=OrderDesk(NAME, self.auth, Ear()),

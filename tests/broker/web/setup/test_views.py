@@ -18,7 +18,7 @@ from markupsafe import escape
 
 from broker.cli.event import empty_view_feed
 from broker.cli.event import event_group as event_command
-from broker.event import open_event, read_deals, setup
+from broker.event import open_event, read_deals, read_plan, setup
 from broker.i18n import Translator
 from broker.people import ROLES, Actor, Authentication
 from broker.rules import new_deal, new_set
@@ -177,7 +177,7 @@ def test_a_movement_is_checked_with_the_line_of_each_fault(client: httpx.Client,
 
 
 def open_plays(folder: Path) -> int:
-    return (folder / "event.toml").read_text().count("[[plays]]")
+    return len(read_plan(folder).plays)
 
 
 @pytest.mark.parametrize(

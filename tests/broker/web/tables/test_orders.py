@@ -19,7 +19,7 @@ from broker.people import Account, Actor, Authentication, OrderUnsent
 from broker.protocol import ArbiterPin, Message, Order, decode_on_topic, topics
 from broker.protocol.arbiter_pin import pin_matches
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
-from broker.scorer.view import ViewFeed
+from broker.scorer.dashboard import ViewFeed
 from broker.web.server import DeskServer
 from broker.web.services import Services
 from broker.web.tables.event_pin import EventPin
