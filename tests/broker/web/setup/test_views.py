@@ -24,7 +24,7 @@ from broker.people import ROLES, Actor, Authentication
 from broker.rules import new_deal, new_set
 from broker.store import STORE
 from broker.web.server import DeskServer
-from broker.web.setup import views
+from broker.web.services import Services
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.web.setup.steps import HEAD, PLAYERS, STEPS, made, send
 from tests.broker.web.test_auth import logged_in
@@ -46,9 +46,7 @@ def desk(empty: Path) -> Iterator[DeskServer]:
         auth = Authentication(empty)
         for role in ROLES:
             auth.accounts.add(role, f"A {role}", role, PASSWORD, Actor("test"))
-        with DeskServer(
-            empty_view_feed(), port=0, auth=auth, features=(views.setup_pages(empty, first=True),)
-        ) as server:
+        with DeskServer(empty_view_feed(), port=0, auth=auth, services=Services(folder=empty)) as server:
             yield server
         auth.close()
 
