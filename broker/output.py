@@ -2,7 +2,6 @@
 
 import csv
 import io
-import stat
 import sys
 from collections.abc import Iterable
 from decimal import Decimal
@@ -15,6 +14,8 @@ from broker.i18n import N_
 from broker.rules import RuleError
 
 EVENT: Final = "event.toml"
+
+MOVEMENT: Final = "movement.csv"
 
 STANDINGS: Final = "standings.csv"
 
@@ -52,11 +53,12 @@ def may_write(output: Path, *, source: Path | None, force: bool) -> None:
         raise RuleError("not_an_export", f"{output.name} is what the export is made from")
     if output.exists() and not output.is_file():
         raise RuleError("unwritable", f"{output} is no file")
-    own = output.suffix.lower() not in EXPORT_SUFFIXES or output.name == STANDINGS
+    own = output.suffix.lower() not in EXPORT_SUFFIXES or output.name in {MOVEMENT, STANDINGS}
     if own and _is_inside(output, source):
         raise RuleError(
             "not_an_export",
-            f"{output.name}: in an event's folder only {', '.join(EXPORT_SUFFIXES)} are exports, and not {STANDINGS}",
+            f"{output.name}: in an event's folder only {', '.join(EXPORT_SUFFIXES)} are exports,"
+            f" and neither {MOVEMENT} nor {STANDINGS}",
         )
     if output.exists() and not force:
         raise RuleError("export_exists", f"{output} is there already; --force overwrites it")
@@ -74,14 +76,6 @@ def write_whole(output: Path, content: bytes) -> None:
         output.write_bytes(content)  # a device or a pipe has no old content, and nothing is put in its place
     else:
         write_file(output, content)
-
-
-def replace_text(path: Path, text: str) -> None:
-    """Put a text in the place of a file that is there, with the rights that it has. Raises RuleError `unwritable`."""
-    try:
-        write_file(path, text.encode(), stat.S_IMODE(path.stat().st_mode), exactly=True)
-    except OSError as error:
-        raise RuleError("unwritable", N_("{where}: {problem}", where=path, problem=error.strerror)) from None
 
 
 CsvCell = int | Decimal | str | None

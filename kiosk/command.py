@@ -115,26 +115,28 @@ def serve(settings: KioskSettings, stop: threading.Event, picture: Path | None =
         opened.callback(journal.close)
         window = opened.enter_context(ScreenWindow(config.screen, translator(config.language)))
         program = TableProgram(settings, journal)
-        window.show(program.shown())  # before what takes long to load: somebody has switched this table on
+        window.show(program.view())  # before what takes long to load: somebody has switched this table on
         journal.lay_out()
-        buttons = open_buttons(config.devices.buttons, program.tell, program.tell)
+        buttons = open_buttons(config.devices.buttons, program.report, program.report)
         opened.enter_context(buttons.buttons)
         if config.devices.scanner:
-            opened.enter_context(open_scanner(config.devices.scanner, program.tell))
+            opened.enter_context(open_scanner(config.devices.scanner, program.report))
         from vision.cameras.addresses import check_camera_address, open_camera  # noqa: PLC0415 - numpy: after the first picture
         from vision.sim.table import SimulatedTable  # noqa: PLC0415 - as above
 
         trays = SimulatedTable()
         check_camera_address(settings.camera)  # what is plugged in later is told at the table; this never gets right
         view = picture_room((config.screen.width, config.screen.height))
-        eyes = CameraThread(lambda: open_camera(settings.camera, world=trays), program.seen, time.monotonic_ns, view)
-        opened.callback(eyes.stop)
+        camera_thread = CameraThread(
+            lambda: open_camera(settings.camera, world=trays), program.observe, time.monotonic_ns, view
+        )
+        opened.callback(camera_thread.stop)
         people = _people(settings, buttons, trays)
         if people:
             opened.callback(people.stop)
             people.start()
-        eyes.start()
-        each_round = LoopRound(program, window, eyes, buttons.buttons.show, stop, people, picture)
+        camera_thread.start()
+        each_round = LoopRound(program, window, camera_thread, buttons.buttons.show, stop, people, picture)
         each_round.pairs = settings.paired
         run_program(program, stop, each_round)
 

@@ -27,8 +27,8 @@ log = logging.getLogger("homologue.kiosk")
 class PinFile:
     """One table's PIN; there may be none. What the desk has set goes before what the table was given."""
 
-    def __init__(self, path: Path, told: Path | None = None, event: str = "") -> None:
-        """Read its hash, and what the desk of this event told last and is kept in `told`.
+    def __init__(self, path: Path, desk_pin: Path | None = None, event: str = "") -> None:
+        """Read its hash, and what the desk of this event told last and is kept in `desk_pin`.
 
         Raises BadConfiguration where the table's own file is there and cannot be used.
         """
@@ -38,11 +38,11 @@ class PinFile:
             raise BadConfiguration(f"arbiter_pin_file: {error}") from None
         if self._own is not None and not re.search(PIN_HASH, self._own):
             raise BadConfiguration(f"arbiter_pin_file: {path} holds no hash; write it with homologue table pin")
-        self._keep, self._told = told, _stored_pin(told, event)
+        self._keep, self._desk_pin = desk_pin, _stored_pin(desk_pin, event)
 
     @property
     def _hash(self) -> str | None:
-        return self._told.hash if self._told else self._own
+        return self._desk_pin.hash if self._desk_pin else self._own
 
     @property
     def known(self) -> bool:
@@ -63,9 +63,9 @@ class PinFile:
 
         It holds at once. Where it cannot be written, it holds until the program ends, and is told again.
         """
-        if self._told is not None and said.set_at <= self._told.set_at:
+        if self._desk_pin is not None and said.set_at <= self._desk_pin.set_at:
             return
-        self._told = said
+        self._desk_pin = said
         try:
             if self._keep is not None:
                 write_private(self._keep, encode(said))

@@ -1,14 +1,18 @@
 """The table's journal: every accepted event, and the facts that wait for the scorer's receipt.
 
 One SQLite file, open in one kiosk at a time. What `record` returns is durable. Its write-ahead log gets its full length
-before anybody plays, so that no press waits for the file system.
+before anybody plays, so that no press waits for the file system. The table's state changes here alone, journal first.
+
+Where the disk is full, presses and orders are held in memory, in their order, until they can be written: a press counts
+by its edge, so it may be learnt of later. What people can do again (a key, a tray under the camera) is refused instead.
 """
 
 import fcntl
 import shutil
 import sqlite3
 import uuid
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +21,18 @@ from typing import Final
 import msgspec
 
 from broker.protocol import Fact, LogMessage, Receipt, Result, Taken, decode, encode
-from kiosk.errors import JournalBroken, JournalFull, JournalInUse
-from kiosk.table import Event, Restarted
+from kiosk.errors import DiskLow, JournalBroken, JournalFull, JournalInUse
+from kiosk.table import (
+    ButtonHeld,
+    ButtonPressed,
+    ButtonReleased,
+    Event,
+    NotNow,
+    Ordered,
+    Restarted,
+    Table,
+    handle,
+)
 
 VERSION: Final = "4"
 
@@ -404,3 +418,90 @@ def allocate_log(store: sqlite3.Connection, pages: int = PAGES) -> None:
     store.execute("DROP TABLE ahead")
     store.execute("PRAGMA wal_checkpoint(RESTART)")
     store.execute(f"PRAGMA wal_autocheckpoint={pages}")
+
+
+class JournaledTable:
+    """One table. `wall` gives ms since 1970, for the record only."""
+
+    def __init__(self, journal: TableJournal, wall: Callable[[], int]) -> None:
+        """Raise JournalBroken."""
+        self.journal, self._wall = journal, wall
+        self.state = Table()
+        try:
+            for event in journal.events():
+                self.state, _ = handle(self.state, event)
+        except NotNow as refusal:
+            raise JournalBroken(f"it holds what the table does not allow: {refusal}") from None
+
+    def restarted(self, now: int) -> None:
+        """Tell the table that the program has started again, where there is a table to tell."""
+        if not self.journal.empty:
+            self.apply(Restarted(at=now, same_clock=self.journal.same_boot))
+
+    def apply(self, event: Event) -> tuple[LogMessage, ...]:
+        """Take one event in and give the facts to send. Raises NotNow, and nothing has changed.
+
+        When this returns, event and facts are durable; what changes nothing is not kept.
+        """
+        state, facts = handle(self.state, event)
+        if state == self.state and not facts:
+            return ()
+        messages = self.journal.record(event, facts, wall=self._wall())
+        self.state = state
+        return messages
+
+
+ENOUGH_ROOM: Final = 100_000_000
+"""Bytes: a day's journal takes less than one hundredth of it."""
+
+EVERY_NS: Final = 30_000_000_000
+LOW_EVERY_NS: Final = 1_000_000_000
+"""How often the card is looked at, and how often where it has little room."""
+
+MOST_HELD: Final = 1000
+"""As many as a table could need in an hour; beyond that somebody plays with a button."""
+
+HELD: Final = (ButtonPressed, ButtonReleased, ButtonHeld, Ordered)
+
+
+class HeldEvents:
+    """What waits for room in one journal. The disk is looked at by the clock alone, which tells of no press."""
+
+    def __init__(self, journal: TableJournal, now: int) -> None:
+        self._journal, self._check_at = journal, now
+        self._events: deque[Event] = deque()
+
+    @property
+    def waiting(self) -> bool:
+        """Whether something waits, so that nothing may overtake it."""
+        return bool(self._events)
+
+    def hold(self, event: Event) -> str:
+        """Hold an event if nobody could do it again; return the code of what is wrong."""
+        if isinstance(event, HELD) and len(self._events) < MOST_HELD:
+            self._events.append(event)
+        return JournalFull.code
+
+    def release(self) -> Iterator[Event]:
+        """Return what waited, in order; what cannot be written even now waits again."""
+        events, self._events = self._events, deque()
+        yield from events
+
+    def check_due(self, now: int) -> bool:
+        """Return whether the disk is to be looked at."""
+        return now >= self._check_at
+
+    def check_disk(self, now: int) -> str | None:
+        """Return the code of what is wrong with the disk, by trying where there is little room."""
+        code = self._disk_problem()
+        self._check_at = now + (EVERY_NS if code is None else LOW_EVERY_NS)
+        return code
+
+    def _disk_problem(self) -> str | None:
+        if self._journal.room >= ENOUGH_ROOM and not self._journal.tight:
+            return None
+        try:
+            self._journal.try_room()
+        except JournalFull:
+            return JournalFull.code
+        return DiskLow.code if self._journal.room < ENOUGH_ROOM else None

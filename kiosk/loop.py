@@ -3,7 +3,6 @@
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -13,7 +12,16 @@ from kiosk.camera.observations import CameraTarget
 from kiosk.camera.thread import CameraThread
 from kiosk.errors import PairingAsked
 from kiosk.program import TableProgram
-from kiosk.screens import QUIT, ScreenView, ScreenWindow, cannot_serve, fault_sentences, tray_verdict
+from kiosk.screens import (
+    QUIT,
+    RestoringView,
+    ScreenView,
+    ScreenWindow,
+    fault_sentences,
+    may_pair,
+    tray_verdict,
+    with_pairing,
+)
 from kiosk.table import Table, TrayProblem
 
 if TYPE_CHECKING:
@@ -47,19 +55,19 @@ class LoopRound:
         self,
         program: TableProgram,
         window: ScreenWindow,
-        eyes: CameraThread,
+        camera: CameraThread,
         show_lamp: Callable[[Seat, Lamp], None],
         stop: threading.Event,
         people: "People | None" = None,
         picture: Path | None = None,
     ) -> None:
-        self._program, self._window, self._eyes, self._people = program, window, eyes, people
+        self._program, self._window, self._camera, self._people = program, window, camera, people
         self._show_lamp, self._stop, self._picture = show_lamp, stop, picture
         self.pairs = False
         """The device was paired by the desk, and may be paired anew where it can do nothing as it is."""
         self._seen: Table | None = None
-        self._wanted: CameraTarget | None = None
-        self._shown: ScreenView | None = None
+        self._target: CameraTarget | None = None
+        self._view: ScreenView | None = None
         self._log = StateLog()
 
     def __call__(self) -> float:
@@ -67,25 +75,25 @@ class LoopRound:
         for key in self._window.pressed():
             if key == QUIT:
                 self._stop.set()
-            elif key == PAIR_KEY and self._shown is not None and self._shown.may_pair:
+            elif key == PAIR_KEY and self._view is not None and may_pair(self._view):
                 raise PairingAsked("the screen asks for another pairing")
             else:
                 self._program.key(key)
         self._look(self._program.state)
-        shown = self._program.shown()
-        if self.pairs and cannot_serve(shown):
-            shown = replace(shown, may_pair=True)
-        self._window.show(shown)
-        if shown != self._shown:
-            self._shown = shown
-            self._show(shown)
+        view = self._program.view()
+        if self.pairs:
+            view = with_pairing(view)
+        self._window.show(view)
+        if view != self._view:
+            self._view = view
+            self._show(view)
         return self._window.pause
 
     def _look(self, state: Table) -> None:
-        """Let the eyes and the people see the table."""
-        if (wanted := self._program.looked_for) != self._wanted:
-            self._wanted = wanted
-            self._eyes.look_for(wanted)
+        """Let camera and people see the table."""
+        if (target := self._program.camera_target) != self._target:
+            self._target = target
+            self._camera.look_for(target)
         if state != self._seen:
             self._seen = state
             if self._people:
@@ -93,11 +101,11 @@ class LoopRound:
         if self._people and self._people.failed:
             raise self._people.failed
 
-    def _show(self, shown: ScreenView) -> None:
+    def _show(self, view: ScreenView) -> None:
         """Show what is new on the screen elsewhere too."""
-        for seat, lamp in lamps_shown(shown).items():
+        for seat, lamp in lamps_shown(view).items():
             self._show_lamp(seat, lamp)
-        self._log.tell(shown)
+        self._log.tell(view)
         if self._picture:
             self._window.picture(str(self._picture))
 
@@ -106,37 +114,38 @@ class StateLog:
     """Tells the log what the screen tells the room, and nothing more: a press shows nowhere."""
 
     def __init__(self) -> None:
-        self._told: tuple[str, int | None] | None = None
+        self._state: tuple[str, int | None] | None = None
         self._checked: TrayProblem | None = None
         self._health: tuple[str, ...] = ()
 
-    def tell(self, shown: ScreenView) -> None:
+    def tell(self, view: ScreenView) -> None:
         """Tell what is new."""
-        if (shown.state, shown.round) != self._told:
-            self._told = shown.state, shown.round
-            log.info("%s%s", shown.state, f", deal {shown.deal}" if shown.deal else "")
-        if shown.check and shown.check != self._checked:
-            for sentence in (tray_verdict(ENGLISH, shown.check), *fault_sentences(ENGLISH, shown.check)):
+        if (now := (view.state, view.play.round if view.play else None)) != self._state:
+            self._state = now
+            log.info("%s%s", view.state, f", deal {view.deal}" if view.deal else "")
+        check = view.phase.check if isinstance(view.phase, RestoringView) else None
+        if check and check != self._checked:
+            for sentence in (tray_verdict(ENGLISH, check), *fault_sentences(ENGLISH, check)):
                 log.info("%s", sentence)
-        self._checked = shown.check
-        if shown.line.health != self._health:
-            self._health = shown.line.health
+        self._checked = check
+        if view.line.health != self._health:
+            self._health = view.line.health
             log.info("health: %s", ", ".join(self._health) or "all well")
 
 
 ASKING = ("seating", "confirming", "accepting")
 
 
-def lamps_shown(shown: ScreenView) -> dict[Seat, Lamp]:
+def lamps_shown(view: ScreenView) -> dict[Seat, Lamp]:
     """Blink where a press is waited for, shine where it was given or a hu is told, else be dark: in a play all are."""
-    return {seat: _lamp(shown, seat) for seat in SEATS}
+    return {seat: _lamp(view, seat) for seat in SEATS}
 
 
-def _lamp(shown: ScreenView, seat: Seat) -> Lamp:
-    if shown.self_test is not None:
-        return "on" if seat in shown.self_test.right else "blink" if seat == shown.self_test.asked else "off"
-    if shown.paused:
+def _lamp(view: ScreenView, seat: Seat) -> Lamp:
+    if view.self_test is not None:
+        return "on" if seat in view.self_test.right else "blink" if seat == view.self_test.asked else "off"
+    if view.paused:
         return "off"
-    if shown.state in ASKING:
-        return "on" if seat in shown.marked else "blink"
-    return "on" if seat in shown.declared else "off"
+    if view.state in ASKING:
+        return "on" if seat in view.marked else "blink"
+    return "on" if seat in view.declared else "off"

@@ -19,9 +19,8 @@ import click
 from broker.protocol import LogMessage, Refused
 from broker.protocol.pairing import read_typed_pairing
 from kiosk.config import KioskSettings, store_pairing, unpaired_settings, write_pin
-from kiosk.core import JournaledTable
 from kiosk.errors import BadConfiguration, JournalBroken, KioskError
-from kiosk.journal import JournalOwner, TableJournal
+from kiosk.journal import JournaledTable, JournalOwner, TableJournal
 from kiosk.pairing import exchange
 
 CONFIG = click.argument("config", type=click.Path(dir_okay=False, path_type=Path))

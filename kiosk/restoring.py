@@ -64,9 +64,9 @@ def with_tiles_in_view(heap: Heap, in_view: Iterable[SeenTile]) -> Heap:
     return replace(heap, seen=heap.seen | seen, in_view=in_view)
 
 
-def unseen_serials(heap: Heap, laid: Collection[int]) -> tuple[int, ...]:
+def unseen_serials(heap: Heap, in_trays: Collection[int]) -> tuple[int, ...]:
     """Return the serials that nobody has seen: neither in the heap, nor among those that lie in a tray."""
-    return tuple(serial for serial in range(1, 137) if serial not in heap.seen and serial not in laid)
+    return tuple(serial for serial in range(1, 137) if serial not in heap.seen and serial not in in_trays)
 
 
 def sorting_stage(serials: Iterable[int], homes: dict[int, TilePlace]) -> tuple[Stage, Seat | None]:
@@ -194,7 +194,7 @@ CAMERA_READS: Final = "camera_reads"
 class Restoring:
     """What staff work with: what the camera sees, what was scanned, and which of the three has the screen."""
 
-    sight: TableObservation = field(default_factory=TableObservation)
+    observation: TableObservation = field(default_factory=TableObservation)
     heap: Heap = field(default_factory=Heap)
     scans: Scans = field(default_factory=Scans)
     showing: Showing = "camera"
@@ -206,45 +206,49 @@ class Restoring:
         return answer.sheet if answer is not None and self.showing == "scanner" else None
 
 
-def with_observation(bench: Restoring, sight: TableObservation, event: str) -> Restoring:
+def with_observation(restoring: Restoring, observation: TableObservation, event: str) -> Restoring:
     """Take in what the camera sees now, at a table of this event; a carrier's sheet that comes in view is answered."""
-    heap = with_tiles_in_view(bench.heap, sight.in_view) if sight.in_view != bench.sight.in_view else bench.heap
-    now = replace(bench, sight=sight, heap=heap)
-    if sight.sheet is None or sight.sheet == bench.sight.sheet:
+    heap = (
+        with_tiles_in_view(restoring.heap, observation.in_view)
+        if observation.in_view != restoring.observation.in_view
+        else restoring.heap
+    )
+    now = replace(restoring, observation=observation, heap=heap)
+    if observation.sheet is None or observation.sheet == restoring.observation.sheet:
         return now
-    return replace(now, scans=with_sheet(bench.scans, sight.sheet, event), showing="scanner")
+    return replace(now, scans=with_sheet(restoring.scans, observation.sheet, event), showing="scanner")
 
 
-def with_scan(bench: Restoring, report: Scanned | NotScanned, play: PlannedPlay, event: str) -> Restoring:
+def with_scan(restoring: Restoring, report: Scanned | NotScanned, play: PlannedPlay, event: str) -> Restoring:
     """Take in a scan at a table of this event: its answer fills the screen."""
     if isinstance(report, NotScanned) and (sheet := read_carrier_code(report.text)):
-        scans = with_sheet(bench.scans, sheet, event)
+        scans = with_sheet(restoring.scans, sheet, event)
     elif isinstance(report, NotScanned):
-        scans = with_unreadable(bench.scans, report.code, report.text)
+        scans = with_unreadable(restoring.scans, report.code, report.text)
     else:
-        scans = with_serial(bench.scans, play, report.serial, report.set_text)
-    heap = replace(bench.heap, seen=bench.heap.seen | scans.seen)
-    return replace(bench, scans=scans, heap=heap, showing="scanner")
+        scans = with_serial(restoring.scans, play, report.serial, report.set_text)
+    heap = replace(restoring.heap, seen=restoring.heap.seen | scans.seen)
+    return replace(restoring, scans=scans, heap=heap, showing="scanner")
 
 
-def completed_tray(bench: Restoring, play: PlannedPlay, now: int) -> tuple[Restoring, TrayChecked | None]:
+def completed_tray(restoring: Restoring, play: PlannedPlay, now: int) -> tuple[Restoring, TrayChecked | None]:
     """Return the look at a tray that was scanned through in its order, once."""
-    seat = bench.scans.complete
+    seat = restoring.scans.complete
     if seat is None:
-        return bench, None
+        return restoring, None
     look = TrayChecked(at=now, seat=seat, rows=play.order[seat], by="scanner")
-    return replace(bench, scans=replace(bench.scans, run=None)), look
+    return replace(restoring, scans=replace(restoring.scans, run=None)), look
 
 
-def with_tray_look(bench: Restoring, look: TrayChecked) -> Restoring:
+def with_tray_look(restoring: Restoring, look: TrayChecked) -> Restoring:
     """A tray was seen: what the camera says of it has the screen, unless rows are being ticked.
 
     Under a carrier's sheet not enough of a tray is seen to tell whose it is.
     """
     read = sum(serial is not None for row in look.rows for serial in row)
-    if bench.showing != "scanner" or (bench.sheet is not None and read < ENOUGH):
-        return bench
-    return replace(bench, showing="camera")
+    if restoring.showing != "scanner" or (restoring.sheet is not None and read < ENOUGH):
+        return restoring
+    return replace(restoring, showing="camera")
 
 
 def may_tick(state: Table, camera: str | None) -> bool:
@@ -252,15 +256,15 @@ def may_tick(state: Table, camera: str | None) -> bool:
     return camera is not None or (state.check is not None and state.check.unread > 0)
 
 
-def press_restoring_key(bench: Restoring, name: str, state: Table, now: int) -> Restoring | Event | None:
+def press_restoring_key(restoring: Restoring, name: str, state: Table, now: int) -> Restoring | Event | None:
     """Return what a key does; None where it does nothing here."""
     if name == "h":
-        return replace(bench, showing="camera" if bench.showing == "hand" else "hand")
-    if name == "back" and bench.showing == "scanner":
-        return replace(bench, showing="camera")
-    if name == "enter" and bench.sheet is None and state.check is not None and state.check.aside is not None:
+        return replace(restoring, showing="camera" if restoring.showing == "hand" else "hand")
+    if name == "back" and restoring.showing == "scanner":
+        return replace(restoring, showing="camera")
+    if name == "enter" and restoring.sheet is None and state.check is not None and state.check.aside is not None:
         return CarrierTakenApart(at=now)
-    if bench.showing != "hand":
+    if restoring.showing != "hand":
         return None
     return _untick(state.work, now) if name == "back" else _tick(state.work, name, now)
 
@@ -295,15 +299,15 @@ class _Draft:
     scans: Scans
 
 
-def restoring_draft(bench: Restoring, play: PlannedPlay | None) -> str:
+def restoring_draft(restoring: Restoring, play: PlannedPlay | None) -> str:
     """Write it down; "" where there is nothing that staff would have to do again."""
-    if play is None or (bench.showing == "camera" and bench.scans == Scans()):
+    if play is None or (restoring.showing == "camera" and restoring.scans == Scans()):
         return ""
-    return msgspec.json.encode(_Draft(play.round, play.deal, bench.showing, bench.scans)).decode()
+    return msgspec.json.encode(_Draft(play.round, play.deal, restoring.showing, restoring.scans)).decode()
 
 
 def restoring_from_draft(text: str, play: PlannedPlay | None) -> Restoring:
-    """Return the bench of before a power cut, where it is of this play; else an empty one."""
+    """Return the restoring of before a power cut, where it is of this play; else an empty one."""
     try:
         left = msgspec.json.decode(text or "null", type=_Draft | None)
     except (msgspec.DecodeError, UnicodeError):
@@ -322,24 +326,57 @@ class RestoringDrafts(Protocol):
         """Write these with the event that is recorded meanwhile, as one."""
 
 
-class RestoringDraft:
-    """Writes down how the bench stands, where that has changed: with an event, or alone."""
+class RestoringDesk:
+    """The work at one table: what the camera sees, scans and keys come in; looks at trays and ticks go out as events.
 
-    def __init__(self, drafts: RestoringDrafts) -> None:
-        self._drafts, self._written = drafts, drafts.bench
+    What staff would have to do again is written down, with an event or alone.
+    """
 
-    def reopened(self, play: PlannedPlay | None) -> Restoring:
-        """Return the bench of before."""
-        return restoring_from_draft(self._written, play)
+    def __init__(self, drafts: RestoringDrafts, event: str, play: PlannedPlay | None) -> None:
+        """Go on where a power cut has left it, if the present play is still the same."""
+        self._drafts, self._event, self._play = drafts, event, play
+        self._written = drafts.bench
+        self.now = restoring_from_draft(self._written, play)
 
-    def beside(self, bench: Restoring, play: PlannedPlay | None) -> AbstractContextManager[None]:
+    def observed(self, seen: TrayChecked | TableObservation) -> None:
+        """Take in what the camera sees."""
+        if isinstance(seen, TrayChecked):
+            self.now = with_tray_look(self.now, seen)
+        else:
+            self.now = with_observation(self.now, seen, self._event)
+
+    def scanned(self, report: Scanned | NotScanned, play: PlannedPlay, now: int) -> TrayChecked | None:
+        """Answer a scan; return the look at a tray that is scanned through by it."""
+        scanned = with_scan(self.now, report, play, self._event)
+        self.now, look = completed_tray(scanned, play, now)
+        return look
+
+    def key(self, key: str, state: Table, camera: str | None, now: int) -> Event | str | Literal[False]:
+        """Return the event that a key makes, the code of why it is refused ("": it is not), or False: none of ours.
+
+        `camera` is the code of what is wrong with the camera.
+        """
+        result = press_restoring_key(self.now, key, state, now)
+        if not isinstance(result, Restoring):
+            return False if result is None else result
+        if result.showing == "hand" and not may_tick(state, camera):
+            return CAMERA_READS
+        self.now = result
+        return ""
+
+    def follow(self, play: PlannedPlay | None) -> None:
+        """Begin anew with another play."""
+        if self._play != play:
+            self.now, self._play = Restoring(), play
+
+    def beside(self) -> AbstractContextManager[None]:
         """Write it with the event that is recorded meanwhile."""
-        text = restoring_draft(bench, play)
+        text = restoring_draft(self.now, self._play)
         return nullcontext() if text == self._written else self._drafts.beside(bench=text)
 
-    def follow(self, bench: Restoring, play: PlannedPlay | None) -> None:
+    def write(self) -> None:
         """Write it where no event has."""
-        text = restoring_draft(bench, play)
+        text = restoring_draft(self.now, self._play)
         if text == self._written:
             return
         self._written = text

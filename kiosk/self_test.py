@@ -92,29 +92,29 @@ class SelfTestRun:
         self._buttons.begin(now)
         self._mistaken: dict[Seat, str] = {}
         """Whose button came in the place of a seat's."""
-        self._own: list[HardwareFinding] = []
+        self._findings: list[HardwareFinding] = []
         self.seen = SelfTestView(scanner="scanner" in self._steps, asked=self._buttons.asked)
 
     # ---- what the devices tell --------------------------------------------------------------
 
-    def take(self, told: Report | TooShort, now: int) -> None:
+    def take(self, report: Report | TooShort, now: int) -> None:
         """Take in what a device tells."""
-        match told:
+        match report:
             case Scanned() | NotScanned():
                 if self.seen.step == "scanner":
-                    self.seen = replace(self.seen, scan=told)
-            case _ if not self._hidden(told):
-                self._remarked(self._buttons.take(told, now))
+                    self.seen = replace(self.seen, scan=report)
+            case _ if not self._hidden(report):
+                self._remarked(self._buttons.take(report, now))
 
-    def _hidden(self, told: Report | TooShort) -> bool:
+    def _hidden(self, report: Report | TooShort) -> bool:
         """Return whether this may tell of a press in the play that is paused."""
-        if isinstance(told, Pressed):
-            self._came.add(told.seat)
+        if isinstance(report, Pressed):
+            self._came.add(report.seat)
         if not self._hides:
             return False
-        if isinstance(told, Health):
-            return told.part.startswith(OF_A_SEAT) and told.part.partition("-")[2] not in self._came
-        return isinstance(told, TooShort) and told.seat not in self._came
+        if isinstance(report, Health):
+            return report.part.startswith(OF_A_SEAT) and report.part.partition("-")[2] not in self._came
+        return isinstance(report, TooShort) and report.seat not in self._came
 
     def _remarked(self, remarks: Iterable[Remark]) -> None:
         for remark in remarks:
@@ -138,7 +138,7 @@ class SelfTestRun:
     def key(self, key: str, now: int) -> SelfTestOutcome | None:
         """Take one key; one that means nothing here does nothing."""
         if key == "q":
-            return SelfTestOutcome("skipped", self.own)
+            return SelfTestOutcome("skipped", self.findings)
         if key == "r":
             self._begin(now)
             return None
@@ -162,7 +162,7 @@ class SelfTestRun:
                     self._next()
 
     def _note(self, part: str, what: type[KioskError]) -> None:
-        self._own.append(HardwareFinding(part, what.code))
+        self._findings.append(HardwareFinding(part, what.code))
         self._next()
 
     def _next(self) -> None:
@@ -172,11 +172,11 @@ class SelfTestRun:
     # ---- what came of it --------------------------------------------------------------------
 
     @property
-    def own(self) -> tuple[HardwareFinding, ...]:
+    def findings(self) -> tuple[HardwareFinding, ...]:
         """What the test itself has found out."""
         return (
             *(HardwareFinding(f"button-{seat}", self._why(seat)) for seat in SEATS if seat in self.seen.wrong),
-            *self._own,
+            *self._findings,
         )
 
     def _why(self, seat: Seat) -> str:
@@ -185,7 +185,7 @@ class SelfTestRun:
     def know(self, others: Iterable[HardwareFinding]) -> None:
         """Add what the device knows otherwise, at the last step."""
         known = (one for one in others if not (self._hides and one.part.startswith(OF_A_SEAT)))
-        self.seen = replace(self.seen, found=(*dict.fromkeys((*self.own, *known)),))
+        self.seen = replace(self.seen, found=(*dict.fromkeys((*self.findings, *known)),))
 
     def _over(self) -> SelfTestOutcome:
         found = self.seen.found
@@ -212,14 +212,14 @@ def look_at_board() -> Iterator[HardwareTrouble]:
 
 
 class SelfTestDesk:
-    """The self-test at one table; there is a walk while the table's state says that one is running."""
+    """The self-test at one table; there is a run while the table's state says that one is running."""
 
     __test__ = False  # it is no test of pytest's
 
     def __init__(self, *, scanner: bool, board: Callable[[], Iterable[HardwareTrouble]] = look_at_board) -> None:
         """Take whether the table has a scanner, and what looks at the board."""
         self._scanner, self._board = scanner, board
-        self.walk: SelfTestRun | None = None
+        self.test: SelfTestRun | None = None
         self._of_board: tuple[HardwareFinding, ...] | None = None
         """What is wrong with the board; looked at once a test."""
 
@@ -227,56 +227,56 @@ class SelfTestDesk:
         """Begin or end with the table's state; add what is known of the device."""
         running = state.self_test == "running"
         if not running:
-            self.walk = None
+            self.test = None
             return
-        if self.walk is None:
-            self.walk = _with_begin_key(now, health, scanner=self._scanner, hides=state.phase in PLAY)
-        if self.walk.seen.step != "found":
+        if self.test is None:
+            self.test = _with_begin_key(now, health, scanner=self._scanner, hides=state.phase in PLAY)
+        if self.test.seen.step != "found":
             self._of_board = None
             return
         if self._of_board is None:
             self._of_board = tuple(HardwareFinding(BOARD, one.code) for one in self._board())
-        self.walk.know((*_of(health), *self._of_board))
+        self.test.know((*_of(health), *self._of_board))
 
-    def take(self, told: Report | TooShort, now: int) -> bool:
+    def take(self, report: Report | TooShort, now: int) -> bool:
         """Take in what a device tells; return whether it is the test's alone, as presses and scans are."""
-        if self.walk is None:
+        if self.test is None:
             return False
-        self.walk.take(told, now)
-        return not isinstance(told, Released | Health)
+        self.test.take(report, now)
+        return not isinstance(report, Released | Health)
 
     def saw(self, picture: PictureObservation) -> None:
         """Take in what the camera sees."""
-        if self.walk is not None and self.walk.seen.step == "camera":
-            self.walk.saw(picture)
+        if self.test is not None and self.test.seen.step == "camera":
+            self.test.saw(picture)
 
     def key(self, key: str, state: Table, now: int) -> SelfTestBegun | SelfTestEnded | bool:
         """Take a key: give the beginning or the end of a test, or say whether it was the test's."""
-        if self.walk is None:
+        if self.test is None:
             return SelfTestBegun(at=now, asked=True) if key == BEGINS and state.phase in IDLE else False
         if key in OTHERS:
             return False
-        over = self.walk.key(key, now)
+        over = self.test.key(key, now)
         return over is None or _ended(over, now)
 
     @property
-    def looked_for(self) -> WholePicture | None:
+    def camera_target(self) -> WholePicture | None:
         """What the camera is to look at."""
-        return WholePicture() if self.walk is not None and self.walk.seen.step == "camera" else None
+        return WholePicture() if self.test is not None and self.test.seen.step == "camera" else None
 
     @property
-    def shown(self) -> SelfTestView | None:
+    def view(self) -> SelfTestView | None:
         """What is to be seen; None where no test is running."""
-        return self.walk.seen if self.walk is not None else None
+        return self.test.seen if self.test is not None else None
 
 
 def _with_begin_key(now: int, health: Mapping[str, str], *, scanner: bool, hides: bool) -> SelfTestRun:
     """Begin with what the buttons have said before: that one is stuck is told once."""
-    walk = SelfTestRun(now, scanner=scanner, hides=hides)
+    test = SelfTestRun(now, scanner=scanner, hides=hides)
     for part, code in health.items():
         if part.startswith(OF_A_SEAT):
-            walk.take(Health(part, code), now)
-    return walk
+            test.take(Health(part, code), now)
+    return test
 
 
 def _of(health: Mapping[str, str]) -> Iterator[HardwareFinding]:

@@ -1,9 +1,11 @@
-"""The table's link to the scorer: facts are sent until a receipt names them.
+"""The table's link to the scorer: facts are sent until a receipt names them, and the table's state with its health.
 
 Also which plan is taken when, and whether this device or another one serves the table.
 """
 
+import logging
 import time
+import uuid
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from typing import Final, Literal, Protocol
@@ -13,6 +15,7 @@ from msgspec.structs import replace
 from broker.protocol import (
     Assignment,
     CountRequest,
+    Lifecycle,
     LogMessage,
     Message,
     Receipt,
@@ -24,12 +27,27 @@ from broker.protocol import (
     encode,
     topics,
 )
-from broker.protocol.link import Incoming, Link, LinkChanged, Will
-from kiosk.config import KioskSettings
-from kiosk.errors import JournalFull
+from broker.protocol.link import Incoming, Link, LinkChanged, LinkRefused, Will
+from firmware.reports import Health
+from kiosk.config import Config, KioskSettings
+from kiosk.errors import JournalFull, PinGuessed, SelfTestFailed, SelfTestSkipped
 from kiosk.journal import TableJournal
-from kiosk.status import state_message
-from kiosk.table import BETWEEN, Phase, Table, renames, settled_now
+from kiosk.table import (
+    AT_THE_TABLE,
+    BETWEEN,
+    FREE_TRIES,
+    QUIET,
+    Assigned,
+    Phase,
+    Table,
+    paused_ms,
+    play_minutes,
+    played_ms,
+    renames,
+    settled_now,
+)
+
+log = logging.getLogger("homologue.kiosk")
 
 RESEND_NS: Final = 3_000_000_000
 """Without a receipt for so long, what is unsent is sent again: a PUBACK proves nothing."""
@@ -78,11 +96,11 @@ class Uplink:
         wall: Callable[[], int] = wall_clock_ms,
     ) -> None:
         self._journal, self._sender, self._wall = journal, sender, wall
-        self._heard: int | None = None
+        self._scorer_time: int | None = None
         """The scorer's wall clock, ms since 1970, as its last receipt told it."""
         self._log = topics.LOG.at(event, table=table)
         self._state = topics.STATE.at(event, table=table)
-        self._said: TableState | None = None
+        self._last_state: TableState | None = None
         self._states = 0
         self._sent_at: int | None = None
         self.unsent = len(journal.unsent())
@@ -102,13 +120,13 @@ class Uplink:
         sent = replace(message, device=self._journal.device)
         self._sender.publish(self._log, encode(sent), retain=topics.LOG.retain)
 
-    def say(self, state: Callable[[], TableState], *, again: bool = False) -> None:
+    def publish(self, state: Callable[[], TableState], *, again: bool = False) -> None:
         """Publish the table's state where it has changed, or again after a new connection."""
-        new = replace(state(), at=self._wall(), heard=self._heard)
-        if again or self._said is None or _content(new) != _content(self._said):
+        new = replace(state(), at=self._wall(), heard=self._scorer_time)
+        if again or self._last_state is None or _content(new) != _content(self._last_state):
             self._states += 1
             new = replace(new, count=self._states)
-            self._said = new
+            self._last_state = new
             self._sender.publish(self._state, encode(new), retain=topics.STATE.retain)
 
     def reconnected(self, now: int) -> None:
@@ -126,7 +144,7 @@ class Uplink:
 
     def settle(self, receipt: Receipt) -> None:
         """Take a receipt in."""
-        self._heard = receipt.at
+        self._scorer_time = receipt.at
         with suppress(JournalFull):  # the scorer names it again when it is sent again
             self._journal.settle(receipt)
         self._count()
@@ -161,6 +179,97 @@ def _content(state: TableState) -> tuple[object, ...]:
         state.at is not None and clock_is_behind(state.at, state.heard),
         tuple(state.health.items()),
     )
+
+
+def state_message(
+    config: Config,
+    journal: TableJournal,
+    state: Table,
+    lifecycle: Lifecycle,
+    unsent: int,
+    health: dict[str, str],
+    pin: str | None = None,
+) -> TableState:
+    """Return the message of a state; the uplink counts it."""
+    return TableState(
+        id=uuid.uuid4().hex,
+        event=config.event,
+        table=config.table,
+        seq=journal.last_seq,
+        device=journal.device,
+        start=journal.start,
+        count=0,
+        lifecycle=lifecycle,
+        state=state.public,
+        round=state.play.round if state.play else None,
+        deal=state.play.deal if state.play else None,
+        unsent=unsent,
+        calling=state.calling,
+        paused=state.paused,
+        ordered=state.ordered,
+        obeyed=dict(state.obeyed),
+        pin=pin,
+        minutes=play_minutes(state),
+        extra_min=state.extra_min,
+        stood_ms=paused_ms(state),
+        played_ms=played_ms(state),
+        arbiter="" if state.arbiter == AT_THE_TABLE else state.arbiter,
+        health=health,
+    )
+
+
+def people_health(state: Table) -> dict[str, str]:
+    """Return what is told of what people did: skipped the self-test, or went on with what it found; guessed the PIN."""
+    codes = {"skipped": SelfTestSkipped.code, "failed": SelfTestFailed.code}
+    test = {"self_test": codes[state.self_test]} if state.self_test in codes else {}
+    return {**test, "pin": PinGuessed.code} if state.pins_wrong >= FREE_TRIES else test
+
+
+CONTACT: Final = "contact-"
+"""How the health of one seat's contact is named: pulses come where a finger moves, so it waits for the play's end."""
+
+BUTTONS: Final = "buttons"
+"""How the health of all four buttons together is named."""
+
+CAMERA: Final = "camera"
+
+LATE_PRESS: Final = "press_told_late"
+"""Somebody's declaration was lost, and the arbiter must hear of it."""
+
+
+class DeviceHealth:
+    """Codes of what is wrong, by part; what would tell of a finger waits until it cannot."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, str] = {}
+        self._waiting: dict[str, str | None] = {}
+
+    @property
+    def codes(self) -> dict[str, str]:
+        """What is wrong, by part of the device."""
+        return dict(self._codes)
+
+    def say(self, part: str, code: str | None) -> None:
+        """Remember what is wrong with a part of the device; None: nothing."""
+        self._codes.pop(part, None)
+        if code:
+            self._codes[part] = code
+
+    def report(self, health: Health, phase: Phase) -> None:
+        """Take in what a device says of a part of itself; how contacts are waits while the table is quiet."""
+        if health.part.startswith(CONTACT) and phase in QUIET:
+            self._waiting[health.part] = health.code
+        else:
+            self.say(health.part, health.code)
+
+    def moved(self, table: Table) -> None:
+        """Follow a table to its next state: tell what waited, forget what the arbiter has seen by then."""
+        hand_is_over = table.session is not None and table.phase is Phase.RECORDED
+        if table.phase is Phase.RESTORING or hand_is_over:
+            self._codes = {part: code for part, code in self._codes.items() if code != LATE_PRESS}
+        for part, code in self._waiting.items():
+            self.say(part, code)
+        self._waiting.clear()
 
 
 def open_table_link(
@@ -207,35 +316,35 @@ class ServiceStatus:
 
     def __init__(self, device: str) -> None:
         self._device = device
-        self._said: Served | None = None
+        self._served: Served | None = None
         self._greeted = False
 
     @property
     def elsewhere(self) -> bool:
         """Whether another device serves the table."""
-        return self._said is not None and self._said.device not in (None, self._device)
+        return self._served is not None and self._served.device not in (None, self._device)
 
     @property
     def calls_before(self) -> int | None:
         """How many open calls are older than the table's own; None where there is none, or that is not known."""
-        return self._said.calls_before if self._said and not self.elsewhere else None
+        return self._served.calls_before if self._served and not self.elsewhere else None
 
     @property
     def arbiter_coming(self) -> bool:
         """Whether an arbiter is on the way to the table's call."""
-        return self._said is not None and self._said.arbiter_coming and not self.elsewhere
+        return self._served is not None and self._served.arbiter_coming and not self.elsewhere
 
-    def hear(self, said: Served) -> ServiceChange:
+    def take(self, served: Served) -> ServiceChange:
         """Take in what the scorer says."""
-        was_elsewhere, refused = self.elsewhere, self._said.refused if self._said else None
-        self._said = said
+        was_elsewhere, refused = self.elsewhere, self._served.refused if self._served else None
+        self._served = served
         if self.elsewhere:
             return ""
         if was_elsewhere:
             return "back"
-        return "say_again" if said.refused not in (None, refused, self._device) else ""
+        return "say_again" if served.refused not in (None, refused, self._device) else ""
 
-    def greet(self) -> bool:
+    def may_greet(self) -> bool:
         """Whether to say hello on a new connection: one that is refused does so once, then only when asked to."""
         first, self._greeted = not self._greeted, True
         return first or not self.elsewhere
@@ -245,8 +354,8 @@ def plan_content(plan: Assignment) -> tuple[object, ...]:
     """Return what of a plan matters to a table."""
     session = plan.session and (plan.session.round, plan.session.players)
     of_rounds = tuple(sorted(plan.repeats.items())), tuple(sorted(plan.minutes.items()))
-    said = plan.store, plan.profile, plan.rules, plan.plays, plan.public_address
-    return *said, *of_rounds, plan.settled, session
+    content = plan.store, plan.profile, plan.rules, plan.plays, plan.public_address
+    return *content, *of_rounds, plan.settled, session
 
 
 def may_take_plan(offered: Assignment, table: Table, store: str | None) -> bool:
@@ -275,3 +384,112 @@ def first_unplayed(plan: Assignment, played: Collection[tuple[int, int]]) -> int
         ),
         len(plan.plays),
     )
+
+
+class ServerLink:
+    """What one table has to do with the scorer and the desk. It says nothing while another device serves the table."""
+
+    def __init__(
+        self,
+        config: Config,
+        journal: TableJournal,
+        link: TableConnection,
+        health: DeviceHealth,
+        state: Callable[[], tuple[Table, str | None]],
+    ) -> None:
+        """Take what gives the table, and which PIN arbiters have there."""
+        self.link, self.facts = link, Uplink(journal, link, config.event, config.table)
+        self.service = ServiceStatus(journal.device)
+        self.connected = False
+        """Whether the loop has taken in that the link is up; the link itself knows it a moment earlier."""
+        self._config, self._journal, self._health, self._state = config, journal, health, state
+        self._why = ""
+        """Why there is no connection, as it was logged last."""
+        self._plan: Assignment | None = None
+        """What may not be taken yet."""
+        self._last_plan: tuple[object, ...] | None = None
+        self._lifecycle: Lifecycle = "ready"
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether another device serves the table."""
+        return self.service.elsewhere
+
+    def stop(self) -> None:
+        """Say that we go, and go."""
+        self._lifecycle = "disconnected"
+        if not self.elsewhere:
+            self.facts.publish(self.state_message)
+        self.link.flush(2.0)
+        self.link.stop()
+
+    def state_message(self) -> TableState:
+        """Return what the table says of itself."""
+        state, pin = self._state()
+        refused = {"refused": self.facts.refused[-1][1]} if self.facts.refused else {}
+        health = {**self._health.codes, **refused}
+        lifecycle: Lifecycle = "alert" if health and self._lifecycle == "ready" else self._lifecycle
+        health |= people_health(state)  # what they did makes no device unwell
+        return state_message(self._config, self._journal, state, lifecycle, self.facts.unsent, health, pin)
+
+    def publish(self) -> None:
+        """Publish the table's state where it has changed."""
+        if self.connected and not self.elsewhere:
+            self.facts.publish(self.state_message)
+
+    def greet(self) -> None:
+        """Say how the table stands, whether or not that is new."""
+        self.facts.publish(self.state_message, again=True)
+
+    def link_changed(self, change: LinkChanged, now: int) -> None:
+        """Take in that there is a connection, or none."""
+        self.connected = change.up
+        if change.why and str(change.why) != self._why:
+            log.warning("%s: %s", change.why.code, change.why)
+        self._why = str(change.why)
+        if isinstance(change.why, LinkRefused):
+            self._health.say("broker", change.why.code)
+        if change.up:
+            self._health.say("broker", None)
+            if self.service.may_greet():
+                self.greet()
+                self.facts.reconnected(now)
+
+    def take_served(self, served: Served, now: int) -> None:
+        """Learn whether this device still serves its table; what it has not sent waits in its journal until it does."""
+        was_elsewhere = self.elsewhere
+        change = self.service.take(served)
+        if self.elsewhere and not was_elsewhere:
+            log.warning("%s: table %s is served by %s", OTHER_DEVICE, self._config.table, served.device)
+        if change:
+            self.greet()
+        if change == "back":
+            self.facts.reconnected(now)
+
+    def take_plan(self, plan: Assignment, now: int) -> None:
+        """Keep a plan until it may be taken; one that says something new may have room for what was refused."""
+        content = plan_content(plan)
+        if self._last_plan not in (None, content):
+            self.facts.reconnected(now)
+        self._plan, self._last_plan = plan, content
+
+    def due_plan(self, table: Table, now: int) -> Assigned | None:
+        """Return the plan that is to be taken now, if there is one that says something new."""
+        plan = self._plan
+        if plan is None or not may_take_plan(plan, table, self._journal.store):
+            return None
+        if table.assignment is not None and plan_content(table.assignment) == plan_content(plan):
+            self._plan = None
+            return None
+        return Assigned(at=now, assignment=plan, first=first_unplayed(plan, self._journal.results()))
+
+    def plan_taken(self, code: str | None) -> None:
+        """Take in what became of it; without room on the disk it is tried again."""
+        if code != JournalFull.code:
+            self._plan = None
+            self._health.say("plan", code)
+
+    def resend_overdue(self, now: int) -> None:
+        """Send again what should have a receipt by now."""
+        if self.connected and self.facts.overdue(now):
+            self.facts.resend(now)

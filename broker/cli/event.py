@@ -10,7 +10,6 @@ from typing import get_args
 
 import click
 import msgspec
-import tomli_w
 from click.core import ParameterSource
 from msgspec.structs import replace
 
@@ -19,7 +18,7 @@ from broker.cli.deals import deal_new
 from broker.cli.movement import movement_new as new_movement
 from broker.cli.scorer import DESK_CERTIFICATE, PORTS, desk_tls, show_first_link
 from broker.errors import ScorerError, StoreError
-from broker.event import EVENT, PLAYERS, Keying, Plan, open_event, read_deals, read_plan
+from broker.event import EVENT, PLAYERS, Keying, Plan, open_event, read_deals, read_plan, write_plan
 from broker.event.deals import DEFAULT_WINDS
 from broker.event.movement import summary
 from broker.event.movement.files import check_teams_of_four, team_by_team
@@ -35,12 +34,13 @@ from broker.output import deliver
 from broker.people import Authentication, PeopleError
 from broker.protocol import SEATS
 from broker.rules import DEFAULT_MCR, RuleError, counts_red_fives, load_profile
+from broker.scorer.dashboard import ViewFeed
 from broker.scorer.stored_event import open_stored_event
-from broker.scorer.view import DashboardView, ViewFeed
+from broker.scorer.view import DashboardView
 from broker.store import has_started
 from broker.web import DeskError
 from broker.web.server import PORT, DeskServer, is_loopback
-from broker.web.setup import views
+from broker.web.services import Services
 
 
 def plan_corrections(folder: Path) -> list[Finding]:
@@ -158,7 +158,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
     rounds, alone = _agreed(ctx, plan, rounds)
     plan = replace(plan, uncompared=alone)
     folder.mkdir(parents=True, exist_ok=True)
-    write_private(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(plan)).encode())
+    write_plan(folder, plan)
     write_private(folder / PLAYERS, players_csv(players).encode())
     ctx.invoke(new_movement, rounds=rounds, event=folder)
     made = read_plan(folder)
@@ -245,7 +245,7 @@ def event_sheets(
     stored = open_stored_event(folder) if has_started(folder) else None
     event = stored.event if stored else open_event(folder)
     deals = {deal.number: deal for deal in read_deals(folder)}
-    known = stored.room.moment().stand_ins if stored else ()
+    known = stored.room.snapshot().stand_ins if stored else ()
     made = blank_sheets(event, deals, tables=tables, rounds=rounds, stand_ins=known)
     deliver(blank_sheets_pdf(refuse_none_or_many(made), language), output, source=folder, force=force)
 
@@ -314,9 +314,14 @@ def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[st
     auth = Authentication(folder)
     try:
         tls = desk_tls(folder, None, None) if (folder / DESK_CERTIFICATE).exists() else None
-        features = (views.setup_pages(folder, first=True),)
         server = DeskServer(
-            empty_view_feed(), desk_host, desk_port, hosts=desk_name, auth=auth, tls=tls, features=features
+            empty_view_feed(),
+            desk_host,
+            desk_port,
+            hosts=desk_name,
+            auth=auth,
+            tls=tls,
+            services=Services(folder=folder),
         )
         with server:
             click.echo(f"Set-up: {server.url}setup")
@@ -329,7 +334,7 @@ def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[st
 
 
 def empty_view_feed() -> ViewFeed:
-    """Return the picture of a room that there is not yet."""
+    """Return an empty view, for use before an event exists."""
     nothing = DashboardView(
         0,
         "",

@@ -25,7 +25,7 @@ from broker.i18n import N_, Translator, languages
 from broker.output import deliver
 from broker.protocol import Standing
 from broker.rules import DEFAULT_MCR, Profile, RuleError
-from broker.scorer import snapshot, standings
+from broker.scorer import snapshot
 from broker.scorer.stored_event import StoredEvent, open_stored_event
 from broker.scoring import Ledger, player_standings
 
@@ -126,7 +126,7 @@ def standings_(source: Path, output: Path | None, profile: str, *, force: bool) 
             _say_provisional(stored)
             ranked, event = snapshot.standing_rows(stored.room.standings(), stored.event.players), stored.event
         deliver(
-            standings.standings_csv(ranked, event.origin_of if event else standings.no_origin),
+            snapshot.standings_csv(ranked, event.origin_of if event else snapshot.no_origin),
             output,
             source=source,
             force=force,
@@ -270,7 +270,7 @@ def _missing(stored: StoredEvent) -> str:
     """Say of standings that are not final what they wait for."""
     if not stored.room.final:
         return f"{stored.room.plays_in} of {len(stored.event.plan.plays)} plays have their result"
-    if stored.room.moment().doubles:
+    if stored.room.snapshot().doubles:
         return "a play counts twice for some of its players, until an arbiter has ruled on it"
     return "the correction period runs"
 

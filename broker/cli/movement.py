@@ -13,19 +13,22 @@ from typing import Any, Final, TypeVar
 import click
 import msgspec
 
-from broker.event import EVENT
+from broker.event import MOVEMENT
 from broker.event.movement import (
     STEPS_AT_ONCE,
     KeepSearching,
     MovementFault,
     MovementPlay,
+    MovementProblem,
     check_movement,
     check_teams,
     files,
     is_measurable,
     make_movement,
     measure_movement,
+    movement_csv,
     name_players,
+    read_player_id,
     repair_movement,
     summary,
     usual_copies,
@@ -142,7 +145,7 @@ def write_movement(
     """Write what was asked for; `more` is for the JSON object. The measures go to standard error."""
     measured = measure_movement(plays, names)
     if wanted.output:
-        deliver(files.movement_csv(plays), wanted.output, source=None, force=wanted.force)
+        deliver(movement_csv(plays), wanted.output, source=None, force=wanted.force)
     if wanted.as_json:
         told = [{"code": fault.code, "message": str(fault.text)} for fault in faults]
         listed = [{"round": p.round, "table": p.table, "deal": p.deal, "players": dict(p.players)} for p in plays]
@@ -154,7 +157,7 @@ def write_movement(
     if wanted.cards:
         click.echo(summary.player_cards(plays, names))
     if not (wanted.output or wanted.tables_shown or wanted.cards or wanted.written):
-        click.echo(files.movement_csv(plays), nl=False)
+        click.echo(movement_csv(plays), nl=False)
     for fault in faults:
         click.echo(f"{fault.code}: {fault.text}", err=True)
     click.echo(summary.measures_in_words(measured), err=True)
@@ -236,7 +239,8 @@ def movement_new(
         plays = name_players(made, names)
         if event:
             click.echo(
-                f"{files.write_movement_to_event(event, plays, force=wanted.force)} plays in {event / EVENT}", err=True
+                f"{files.write_movement_to_event(event, plays, force=wanted.force)} plays in {event / MOVEMENT}",
+                err=True,
             )
             wanted = replace(wanted, written=True)
         faults = [*check_movement(plays, order.copies), *(check_teams(plays, members) if members else ())]
@@ -262,7 +266,7 @@ def movement_take(*, file: Path, event: Path, force: bool) -> None:
             click.echo(f"line {problem.line}: {problem.code}: {problem.text}")
         if problems:
             click.get_current_context().exit(1)
-        click.echo(f"{files.write_movement_to_event(event, read.plays, force=force)} plays in {event / EVENT}")
+        click.echo(f"{files.write_movement_to_event(event, read.plays, force=force)} plays in {event / MOVEMENT}")
 
 
 @movement.command("check", short_help="Check a movement.")
@@ -273,8 +277,8 @@ def movement_take(*, file: Path, event: Path, force: bool) -> None:
 def movement_check(*, file: Path, copies: int | None, teams: Path | None, as_json: bool) -> None:
     """List everything that is wrong with a movement, by code and line, and measure its quality.
 
-    FILE is a CSV file (columns round, table, deal, east, south, west, north), an event.toml, or an event's folder. The
-    exit code is 1 if something is wrong.
+    FILE is a CSV file (columns round, table, deal, east, south, west, north), or an event's folder. The exit code is 1
+    if something is wrong.
 
     \b
     homologue movement check cup.csv
@@ -297,8 +301,8 @@ def movement_check(*, file: Path, copies: int | None, teams: Path | None, as_jso
         click.get_current_context().exit(1 if problems else 0)
 
 
-def _at_line(fault: MovementFault, lines: Sequence[int]) -> files.MovementProblem:
-    return files.MovementProblem(fault.code, fault.text, lines[fault.at[-1]])
+def _at_line(fault: MovementFault, lines: Sequence[int]) -> MovementProblem:
+    return MovementProblem(fault.code, fault.text, lines[fault.at[-1]])
 
 
 @movement.command("repair", short_help="Plan the rest of an event again.")
@@ -327,7 +331,7 @@ def movement_repair(
     with refusals_reported(as_json=wanted.as_json):
         plan, done = files.read_faultless_movement(file), files.read_faultless_movement(played) if played else ()
         gone: dict[int | str, int | str | None] = dict.fromkeys(absent)
-        gone |= {old: files.read_player_id(instead) for old, instead in substitute}
+        gone |= {old: read_player_id(instead) for old, instead in substitute}
         with search_limits(wanted) as go_on:
             plays = repair_movement(plan, done, gone, Random(wanted.seed), go_on)  # noqa: S311 - no secret
         changes = summary.movement_changes(plan, plays, after=max((play.round for play in done), default=0))

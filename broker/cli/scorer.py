@@ -31,17 +31,13 @@ from broker.protocol.link import Address
 from broker.scorer.service import Scorer
 from broker.store import Journal, database_of, open_journal, stand_by
 from broker.store.backup_worker import BackupWorker
-from broker.web import DeskError, FeaturePages, Services
-from broker.web.paper.views import paper_pages
-from broker.web.results import exports, sessions
-from broker.web.rulings import views
+from broker.web import DeskError
 from broker.web.rulings.audited import AuditedRulings
 from broker.web.server import ANYWHERE, PORT, Certificate, DeskServer, is_loopback
-from broker.web.setup.views import setup_pages
-from broker.web.tables import devices, pairing
+from broker.web.services import Services
 from broker.web.tables.event_pin import EventPin
 from broker.web.tables.orders import DeskLink
-from broker.web.tables.pairing import BrokerForTables
+from broker.web.tables.pairing import BrokerForTables, PairingService
 from broker.web.tables.pairing_codes import PairingCodes
 
 CREDENTIALS = "credentials.json"
@@ -123,28 +119,23 @@ def scorer(  # noqa: PLR0913 - one parameter an option
             line = DeskLink(checked.name, checked.tables, auth, desk_address, EventPin.beside(passwords))
             running.callback(line.stop)
             watches = [watch, *_backup(running, event, work, checked.name, wishes, auth)]
-            page = DeskServer(
-                work.feed,
-                desk_host,
-                desk_port,
-                hosts=desk_name,
-                auth=auth,
-                tls=tls,
+            for_tables = broker_for_tables(checked.name, passwords, address, host if own else None, broker_name)
+            services = Services(
+                lambda: work.snapshot,
+                work.wire,
+                open_public=public,
+                scorer=work,
+                folder=event,
+                deals=read_deals(event),
                 orders=line.orders,
-                features=(
-                    *_features(event, checked, work, auth),
-                    pairing.pairing_pages(
-                        auth,
-                        replace(
-                            broker_for_tables(checked.name, passwords, address, host if own else None, broker_name),
-                            tell_pin=line.pin.tell,
-                        ),
-                        PairingCodes(tls.fingerprint if tls else ""),
-                        desk_names_for_tables(desk_host, desk_name),
-                    ),
+                pairing=PairingService(
+                    replace(for_tables, tell_pin=line.pin.tell),
+                    PairingCodes(tls.fingerprint if tls else ""),
+                    desk_names_for_tables(desk_host, desk_name),
                 ),
-                services=Services(lambda: work.moment, work.wire, open_public=public, attends=work),
             )
+            AuditedRulings(work, auth).note_missing()
+            page = DeskServer(work.feed, desk_host, desk_port, hosts=desk_name, auth=auth, tls=tls, services=services)
             desk = running.enter_context(page)
             click.echo(f"Desk: {desk.url}")
             show_first_link(auth, desk.url, event, open_room=is_loopback(desk_host) and not desk_name)
@@ -173,19 +164,6 @@ def _load_scorer(event: Event, journal: Journal, folder: Path) -> Scorer:
     return work
 
 
-def _features(folder: Path, event: Event, work: Scorer, auth: Authentication) -> tuple[FeaturePages, ...]:
-    """Return the pages of other rooms that the desk has during an event."""
-    rulings = AuditedRulings(work, auth)
-    return (
-        devices.devices_pages(work, auth),
-        views.rulings_pages(rulings),
-        sessions.sessions_pages(lambda: rulings.event, work.sessions),
-        paper_pages(event, read_deals(folder), work),
-        exports.exports_pages(folder, event),
-        setup_pages(folder, rulings=rulings),
-    )
-
-
 def _wall_clock() -> int:
     return time.time_ns() // 1_000_000
 
@@ -212,7 +190,7 @@ def _backup(
         pause_s=wishes.backup_every * 60,
         keep=wishes.backup_keep,
         clock=_wall_clock,
-        tell=work.hear_of_backup,
+        tell=work.report_backup,
         further=(copy_people,),
         urgent=ClosedAccounts(auth.store).news,
     )

@@ -33,18 +33,18 @@ from broker.event.plan import (
     Plan,
     RiichiBooking,
     SessionKey,
-    decode_plan,
-    decode_plays,
     read_plan,
     save_event,
     session_problems,
+    write_plan,
 )
-from broker.output import EVENT, STANDINGS
+from broker.output import EVENT, MOVEMENT, STANDINGS
 
 __all__ = [
     "DEALS",
     "EVENT",
     "HANDS",
+    "MOVEMENT",
     "PLAYERS",
     "PROFILE",
     "PROFILES",
@@ -64,8 +64,6 @@ __all__ = [
     "Registry",
     "RiichiBooking",
     "SessionKey",
-    "decode_plan",
-    "decode_plays",
     "open_event",
     "read_deals",
     "read_hands",
@@ -76,5 +74,6 @@ __all__ = [
     "session_problems",
     "write_deals",
     "write_hands",
+    "write_plan",
     "write_registry",
 ]

@@ -1,27 +1,26 @@
-"""The plan of an event, `event.toml`: its structure, what can be wrong with it, and how it is read and written.
+"""The plan of an event: its structure, what can be wrong with it, and how it is read and written.
 
-A plan may have many thousand plays, for which a TOML reader needs half a minute on a Raspberry Pi. Plays written the
-way this program writes them are read by a regular expression; anything else (edited by hand, with comments, or wrong)
-is left to the TOML reader, so its error messages stay the same.
+`event.toml` holds all of it but the plays. These are in `movement.csv`: there may be many thousand, for which a reader
+of TOML needs half a minute on a Raspberry Pi.
 """
 
-import re
-import tomllib
+import stat
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Final, Literal, TypeVar
 
 import msgspec
 import tomli_w
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from broker.errors import BadEvent
 from broker.event.files import DealRecord, OwnRules, Registry, read_file, write_deals, write_registry
-from broker.event.movement import check_movement, check_teams
-from broker.files import write_private
+from broker.event.movement import check_movement, check_teams, decode_movement, movement_csv
+from broker.files import PRIVATE, write_file
 from broker.i18n import N_
-from broker.output import EVENT
+from broker.output import EVENT, MOVEMENT
 from broker.protocol import (
     SEATS,
     DealNo,
@@ -40,75 +39,10 @@ from broker.protocol import (
 from broker.rules import RuleError
 from broker.rules.riichi import RiichiProfile
 
-P = TypeVar("P")
-
-MakePlay = Callable[[int, int, int, dict[Seat, PlayerId]], P]
-"""Makes a play of its round, table, deal and players."""
-
-PLAYS: Final = "plays"
-
-# No number and no player matches here that `Booking` would refuse.
-PLAY: Final = re.compile(
-    r"\[\[plays\]\]\nround = ([1-9][0-9]{0,2})\ntable = ([1-9][0-9]{0,3})\ndeal = ([1-9][0-9]{0,3})\n\n"
-    r"\[plays\.players\]\n" + "".join(rf'{seat} = "([A-Za-z0-9_-]{{1,32}})"\n' for seat in SEATS) + r"(?:\n|\Z)"
-)
-
-FIRST_PLAY: Final = re.compile(r"^\[\[plays\]\]$", re.MULTILINE)
-
-TABLE_HEADER: Final = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]*\[")
-"""The first line that says something, after blank lines and comments, begins a table."""
-
-
-def decode_plays(content: bytes, make: MakePlay[P]) -> tuple[dict[str, Any], list[P]]:
-    """Read a plan: all that it says but for its first plays, and these. Raises msgspec.DecodeError, UnicodeDecodeError.
-
-    Where none could be read quickly the list is empty, and everything is in the first part.
-    """
-    text = content.decode()
-    begin = FIRST_PLAY.search(text)
-    if begin is not None:
-        plays, end = _read_run(text, begin.start(), make)
-        if plays and (rest := _without(text[: begin.start()], text[end:])) is not None:
-            return rest, plays
-    try:
-        return tomllib.loads(text), []
-    except tomllib.TOMLDecodeError as error:
-        raise msgspec.DecodeError(str(error)) from None
-
-
-def _read_run(text: str, begin: int, make: MakePlay[P]) -> tuple[list[P], int]:
-    """Read plays, one right after the other; give them, and where the first stands that is written otherwise."""
-    plays, end = list[P](), begin
-    names: dict[str, str] = {}
-    fours: dict[tuple[str, ...], dict[Seat, PlayerId]] = {}
-    while found := PLAY.match(text, end):
-        end = found.end()
-        round_, table, deal, *players = found.groups()
-        four = fours.get(key := tuple(players))
-        if four is None:
-            # Each name is in memory once, and so are the four who play several deals together.
-            four = fours[key] = {seat: names.setdefault(one, one) for seat, one in zip(SEATS, players, strict=True)}
-        plays.append(make(int(round_), int(table), int(deal), four))
-    return plays, end
-
-
-def _without(head: str, tail: str) -> dict[str, Any] | None:
-    """Read what stands before and after a run of plays; None where the two cannot be read apart from it.
-
-    They can where each is TOML by itself, the second begins with a table's header, and no table is in both.
-    """
-    if tail and not TABLE_HEADER.match(tail):
-        return None
-    try:
-        before, after = tomllib.loads(head), tomllib.loads(tail)
-    except tomllib.TOMLDecodeError:
-        return None
-    if PLAYS in before or before.keys() & after.keys() or not isinstance(after.get(PLAYS, []), list):
-        return None
-    return before | after
-
-
 LARGEST_TEAM: Final = 99
+
+MOST_PROBLEMS: Final = 20
+"""Lines of a file that are named when it is refused."""
 
 T = TypeVar("T")
 
@@ -224,24 +158,51 @@ def duplicates(named: Iterable[T]) -> Iterable[T]:
 def save_event(folder: Path, plan: Plan, deals: Iterable[DealRecord], registry: Registry) -> None:
     """Write an event's folder; what is secret is readable by its owner alone."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_private(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(plan)).encode())
+    write_plan(folder, plan)
     write_deals(folder, deals)
     write_registry(folder, registry)
 
 
+def write_plan(folder: Path, plan: Plan) -> None:
+    """Write `event.toml` and `movement.csv`, each in one step and with the rights that it has. Raises OSError."""
+    movement, rest = folder / MOVEMENT, msgspec.to_builtins(replace(plan, plays=()))
+    del rest["plays"]
+    if plan.plays:
+        _write(movement, movement_csv(plan.plays))
+    else:
+        movement.unlink(missing_ok=True)
+    _write(folder / EVENT, tomli_w.dumps(rest))
+
+
+def _write(path: Path, text: str) -> None:
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else PRIVATE
+    write_file(path, text.encode(), mode, exactly=True)
+
+
 def read_plan(folder: Path) -> Plan:
-    """Read `event.toml`, as it is written: whether it can be played is not asked. Raises BadEvent."""
-    return read_file(folder / EVENT, decode_plan, Plan)
+    """Read a plan as it is written: whether it can be played is not asked. Raises BadEvent.
 
-
-def decode_plan(content: bytes, type: type[Plan] = Plan) -> Plan:  # noqa: A002 - as msgspec's decoders have it
-    """Return the plan in an `event.toml`. Raises msgspec.DecodeError, UnicodeDecodeError."""
-    rest, plays = decode_plays(content, BookedPlay)
+    The plays are in `movement.csv`; in older events they are in `event.toml`.
+    """
+    plan = read_file(folder / EVENT, msgspec.toml.decode, Plan)
+    path = folder / MOVEMENT
+    if not path.exists():
+        return plan
     try:
-        plan = msgspec.convert(rest, type, str_keys=True)
-    except msgspec.ValidationError:
-        return msgspec.toml.decode(content, type=type)  # says which play is wrong, counted from the first of the file
-    return replace(plan, plays=(*plays, *plan.plays))
+        plays, _, problems = decode_movement(path.read_bytes(), BookedPlay)
+    except OSError as error:
+        unreadable = RuleError("malformed", N_("{where}: {problem}", where=MOVEMENT, problem=str(error)))
+        raise BadEvent(unreadable.text, [unreadable]) from None
+    wrong = [
+        RuleError(one.code, N_("{file}, line {line}: {problem}", file=MOVEMENT, line=one.line, problem=one.text))
+        for one in problems[:MOST_PROBLEMS]
+    ]
+    if plan.plays:
+        both = N_("{file} and {other} both hold plays: remove those that do not count", file=MOVEMENT, other=EVENT)
+        wrong.append(RuleError("plays_twice", both))
+    if wrong:
+        raise BadEvent("; ".join(one.text for one in wrong), wrong)
+    return replace(plan, plays=tuple(plays))
 
 
 SessionKey = tuple[int, int]

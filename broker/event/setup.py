@@ -14,21 +14,20 @@ from tempfile import TemporaryDirectory
 from typing import Final, TypeVar
 
 import msgspec
-import tomli_w
 from msgspec.structs import replace
 
 from broker.errors import BadEvent
 from broker.event.deals import COMMITMENT, make, resolve_event_name, tile_sets
 from broker.event.files import DEALS, PLAYERS, PROFILE, SETS, read_own_rules, read_registry
-from broker.event.movement import NamedPlay, check_movement, files, make_movement, name_players
+from broker.event.movement import MovementProblem, NamedPlay, check_movement, files, make_movement, name_players
 from broker.event.movement.files import check_teams_of_four, team_by_team
 from broker.event.movement.make import usual_order
 from broker.event.movement.summary import MovementForecast, forecast_order, minutes_a_play
-from broker.event.plan import Plan, read_plan
+from broker.event.plan import Plan, read_plan, write_plan
 from broker.event.players import ListedPlayer, players_csv, read_players, teams_of
 from broker.files import write_private
 from broker.i18n import N_
-from broker.output import EVENT
+from broker.output import EVENT, MOVEMENT
 from broker.protocol import SEATS, EventName, PublicAddress, Session
 from broker.rules import RuleError, counts_red_fives, load_profile, parse_own_profile
 from broker.store import STORE, has_started
@@ -92,7 +91,7 @@ def take_head(
         write_private(folder / PROFILE, f"{text}\n".encode())
     else:
         (folder / PROFILE).unlink(missing_ok=True)
-    _write(folder, plan)
+    write_plan(folder, plan)
 
 
 def _event_name(typed: str) -> str:
@@ -137,7 +136,7 @@ def take_players(folder: Path, text: str, *, movement_anew: bool = False) -> int
     write_private(folder / PLAYERS, players_csv(players).encode())
     if missing:
         plan = replace(plan, plays=(), uncompared=False)
-    _write(folder, replace(plan, players=tuple(one.player for one in players), teams=teams_of(players)))
+    write_plan(folder, replace(plan, players=tuple(one.player for one in players), teams=teams_of(players)))
     return len(players)
 
 
@@ -146,15 +145,14 @@ class MovementDraft:
     """A movement that was made or sent, and what is wrong with it."""
 
     plays: tuple[NamedPlay, ...]
-    problems: tuple[files.MovementProblem, ...] = ()
+    problems: tuple[MovementProblem, ...] = ()
 
 
 def movement_of(text: str) -> MovementDraft:
     """Read a movement (CSV) and check it. Raises RuleError `too_large`, `not_utf8`."""
-    found = from_file(text, "movement.csv", files.read_movement)
+    found = from_file(text, MOVEMENT, files.read_movement)
     faults = (
-        files.MovementProblem(fault.code, fault.text, found.lines[fault.at[-1]])
-        for fault in check_movement(found.plays)
+        MovementProblem(fault.code, fault.text, found.lines[fault.at[-1]]) for fault in check_movement(found.plays)
     )
     problems = sorted((*found.problems, *faults), key=lambda problem: problem.line)
     return MovementDraft(found.plays, tuple(problems))
@@ -192,7 +190,7 @@ def _who_plays(plan: Plan) -> tuple[dict[str, tuple[str, ...]], list[str]]:
 
 def take_uncompared(folder: Path) -> None:
     """Keep that it is meant that nobody is compared. Raises RuleError `event_started`, `head_missing`."""
-    _write(folder, replace(settled(folder), uncompared=True))
+    write_plan(folder, replace(settled(folder), uncompared=True))
 
 
 def take_movement(folder: Path, movement: MovementDraft) -> int:
@@ -210,7 +208,7 @@ def take_sessions(folder: Path, rows: Iterable[dict[str, str]]) -> int:
     """Put sessions and their clocks into the plan; rows without a name are none. Raises RuleError `malformed`."""
     plan = settled(folder)
     sessions = read_sessions(rows)
-    _write(folder, replace(plan, sessions=sessions))
+    write_plan(folder, replace(plan, sessions=sessions))
     return len(sessions)
 
 
@@ -240,10 +238,6 @@ def from_file(text: str, name: str, reader: Callable[[Path], T]) -> T:
         path = Path(beside) / name
         path.write_text(text, encoding="utf-8", newline="")
         return reader(path)
-
-
-def _write(folder: Path, plan: Plan) -> None:
-    write_private(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(plan)).encode())
 
 
 MOST_SESSIONS: Final = 8

@@ -19,7 +19,7 @@ from broker.i18n import Translator
 from broker.protocol import Standing
 from broker.rules import RuleError
 from broker.rules.riichi import RiichiProfile
-from broker.scorer import snapshot, standings
+from broker.scorer import snapshot
 from broker.scorer.stored_event import StoredEvent
 
 CSV: Final = "text/csv; charset=utf-8"
@@ -103,7 +103,7 @@ def _ema(source: ExportSource) -> str:
 EXPORTS: Final = (
     Export("standings.pdf", PDF, lambda of: standings_pdf(of.stored, of.translator, of.at, of.ranked)),
     Export("travellers.pdf", PDF, lambda of: travellers_pdf(of.stored, of.translator, of.at, embargoed=of.embargoed)),
-    Export("standings-table.csv", CSV, lambda of: standings.standings_csv(of.ranked, of.stored.event.origin_of)),
+    Export("standings-table.csv", CSV, lambda of: snapshot.standings_csv(of.ranked, of.stored.event.origin_of)),
     Export(
         "results.csv", CSV, lambda of: results.results_csv(results.event_result_rows(of.stored, embargoed=of.embargoed))
     ),

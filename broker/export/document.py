@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
-import tomli_w
 from msgspec import Meta, Struct
 
 from broker.errors import StoreBroken
 from broker.event import (
-    EVENT,
     PLAYERS,
     PROFILE,
     PROFILES,
@@ -29,6 +27,7 @@ from broker.event import (
     read_registry,
     write_deals,
     write_hands,
+    write_plan,
     write_registry,
 )
 from broker.event.deals import COMMITMENT
@@ -335,7 +334,7 @@ def restore_event(made: Document, folder: Path) -> int:
         for received_at, message in messages:
             journal.append(message, received_at)
     # Last: without it a folder is no event, and half an imported one must be none.
-    write_private(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(made.plan)).encode())
+    write_plan(folder, made.plan)
     return len(messages)
 
 

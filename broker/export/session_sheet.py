@@ -246,5 +246,5 @@ def read_session(folder: Path, table: int, round_: int) -> StoredSession:
     if booking is None:
         raise RuleError("no_such_session", f"table {table} plays no riichi session in round {round_} of this event")
     names = [stored.event.players[booking.players[seat]].name for seat in SEATS]
-    events = [event_from_message(fact.event) for fact in stored.room.riichi.entries((table, round_))]
+    events = [event_from_message(fact.event) for fact in stored.room.tables.sessions.entries((table, round_))]
     return StoredSession(stored.event.session_rules(booking), names, events)

@@ -121,23 +121,23 @@ def apply_rulings(
     begun: CountedPlay, result: LogMessage | None, entries: Iterable[RulingEntry], awards: AwardRules
 ) -> CountedPlay:
     """Lay rulings over a play. `begun` is as it was planned, `awards` what the profile gives by fault."""
-    laid = _with_result(begun, result)
+    play = _with_result(begun, result)
     for entry in entries:
-        laid = _apply_one(laid, entry, result, awards)
-    return laid
+        play = _apply_one(play, entry, result, awards)
+    return play
 
 
-def with_points_of_deal(laid: CountedPlay, dealer: Seat, rules: Rules) -> CountedPlay:
+def with_points_of_deal(play: CountedPlay, dealer: Seat, rules: Rules) -> CountedPlay:
     """Return a hand of riichi the points that it pays with the dealer of the deal that counts.
 
     Which deal was played may be ruled after its result, and taken back; whoever deals pays and gets more.
     """
-    if laid.hand is None or laid.points is None or not isinstance(rules, RiichiProfile):
-        return laid
+    if play.hand is None or play.points is None or not isinstance(rules, RiichiProfile):
+        return play
     try:
-        return replace(laid, points=score_riichi(laid.hand, dealer, rules)[1])
+        return replace(play, points=score_riichi(play.hand, dealer, rules)[1])
     except RuleError:  # other rules than it was played by, to see what if: it pays what it paid
-        return laid
+        return play
 
 
 def _with_result(begun: CountedPlay, message: LogMessage | None) -> CountedPlay:
@@ -162,46 +162,46 @@ def _with_result(begun: CountedPlay, message: LogMessage | None) -> CountedPlay:
     )
 
 
-def _apply_one(laid: CountedPlay, entry: RulingEntry, result: LogMessage | None, awards: AwardRules) -> CountedPlay:
+def _apply_one(play: CountedPlay, entry: RulingEntry, result: LogMessage | None, awards: AwardRules) -> CountedPlay:
     decision = entry.decision
     match decision:
         case Correct():
-            laid = _corrected(laid, entry, decision)
+            play = _corrected(play, entry, decision)
         case Void() | Adjusted():
             given = decision.gives if isinstance(decision, Adjusted) else {}
-            laid = _without_points(laid, entry, {one: imp_of(gift, awards) for one, gift in given.items()})
+            play = _without_points(play, entry, {one: imp_of(gift, awards) for one, gift in given.items()})
         case Reopen():
-            laid = _reopened(laid, entry, result)
+            play = _reopened(play, entry, result)
         case Award():
             gifts = {one: imp_of(gift, awards) for one, gift in decision.gives.items()}
-            laid = replace(laid, awards=_sums(laid.awards, gifts))
+            play = replace(play, awards=_sums(play.awards, gifts))
         case FineRuled():
-            laid = replace(laid, fines=_sums(laid.fines, decision.takes))
+            play = replace(play, fines=_sums(play.fines, decision.takes))
         case SeatsPlayed():
-            laid = replace(laid, players=decision.players)
-        case DealPlayed() if decision.result == laid.result:
+            play = replace(play, players=decision.players)
+        case DealPlayed() if decision.result == play.result:
             # Else the table has played since, and its new result says which deal it was.
-            laid = replace(laid, deal=decision.played)
-    return replace(laid, rulings=(*laid.rulings, entry.id))
+            play = replace(play, deal=decision.played)
+    return replace(play, rulings=(*play.rulings, entry.id))
 
 
-def _corrected(laid: CountedPlay, entry: RulingEntry, now: Correct) -> CountedPlay:
-    outcome = replace(laid, win=now.win, winners=now.winners, discarder=now.discarder, hand=now.hand, points=now.points)
-    if not laid.settled:  # else a table's own result, or a sheet before it, has said what the fines are
-        outcome = replace(outcome, fines=_sums(laid.fines, now.fines), confirmed=now.fines)
+def _corrected(play: CountedPlay, entry: RulingEntry, now: Correct) -> CountedPlay:
+    outcome = replace(play, win=now.win, winners=now.winners, discarder=now.discarder, hand=now.hand, points=now.points)
+    if not play.settled:  # else a table's own result, or a sheet before it, has said what the fines are
+        outcome = replace(outcome, fines=_sums(play.fines, now.fines), confirmed=now.fines)
     return replace(outcome, source=entry.id, settled=True, instead={})
 
 
-def _without_points(laid: CountedPlay, entry: RulingEntry, instead: Mapping[str, int]) -> CountedPlay:
-    return replace(laid, source=entry.id, points=None, settled=True, instead=instead)
+def _without_points(play: CountedPlay, entry: RulingEntry, instead: Mapping[str, int]) -> CountedPlay:
+    return replace(play, source=entry.id, points=None, settled=True, instead=instead)
 
 
-def _reopened(laid: CountedPlay, entry: RulingEntry, result: LogMessage | None) -> CountedPlay:
+def _reopened(play: CountedPlay, entry: RulingEntry, result: LogMessage | None) -> CountedPlay:
     """Take back what came before; a result that the table entered afterwards stays."""
     if result is not None and entry.at_table and result.seq > entry.number:
-        return replace(_with_result(laid, result), instead={}, fines=laid.fines)
-    fines = _sums(laid.fines, {player: -imp for player, imp in laid.confirmed.items()})
-    outcome = replace(laid, win=None, winners={}, discarder=None, hand=None, points=None, source=None, confirmed={})
+        return replace(_with_result(play, result), instead={}, fines=play.fines)
+    fines = _sums(play.fines, {player: -imp for player, imp in play.confirmed.items()})
+    outcome = replace(play, win=None, winners={}, discarder=None, hand=None, points=None, source=None, confirmed={})
     return replace(outcome, settled=False, instead={}, fines={one: imp for one, imp in fines.items() if imp})
 
 

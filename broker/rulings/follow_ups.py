@@ -45,24 +45,24 @@ class MissedDeal(Struct, frozen=True):
 def missed_deals(room: EventState) -> tuple[MissedDeal, ...]:
     """Name the deals that were not played where they were planned, and who has not played them."""
     return tuple(
-        MissedDeal(laid.table, laid.round, laid.planned, tuple(sorted(laid.players.values())))
-        for laid in room.out_of_place()
-        if laid.deal != laid.planned
+        MissedDeal(play.table, play.round, play.planned, tuple(sorted(play.players.values())))
+        for play in room.out_of_place()
+        if play.deal != play.planned
     )
 
 
 def follow_ups(event: Event, room: EventState) -> tuple[FollowUp, ...]:
     """Name every play in which somebody meets a deal again, by rounds: until it is ruled on."""
     wrong = room.out_of_place()
-    spare = sorted({laid.planned for laid in wrong if laid.deal != laid.planned})
-    known = _players_of(room, {laid.deal for laid in wrong} | set(spare))
-    found = [_played_again(one) for one in room.moment().doubles]
-    for deal in sorted({laid.deal for laid in wrong}):
+    spare = sorted({play.planned for play in wrong if play.deal != play.planned})
+    known = _players_of(room, {play.deal for play in wrong} | set(spare))
+    found = [_played_again(one) for one in room.snapshot().doubles]
+    for deal in sorted({play.deal for play in wrong}):
         for key in room.plays_with(deal):
-            laid = room.play(key)
-            again = sorted(known[deal].played & set(laid.players.values()))
-            if not laid.settled and again:
-                found.append(_follow_up(event, laid, again, [one for one in spare if known[one].free(laid)]))
+            play = room.play(key)
+            again = sorted(known[deal].played & set(play.players.values()))
+            if not play.settled and again:
+                found.append(_follow_up(event, play, again, [one for one in spare if known[one].free(play)]))
     return tuple(sorted(found, key=lambda one: (one.round, one.table)))
 
 
@@ -72,17 +72,17 @@ class _DealKnowledge:
     def __init__(self, plays: Iterable[CountedPlay]) -> None:
         self.played: set[str] = set()
         self._to_come: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
-        for laid in plays:
-            for player in laid.players.values():
-                if laid.was_played:
+        for play in plays:
+            for player in play.players.values():
+                if play.was_played:
                     self.played.add(player)
-                elif not laid.settled:
-                    self._to_come[player].add((laid.table, laid.round))
+                elif not play.settled:
+                    self._to_come[player].add((play.table, play.round))
 
-    def free(self, laid: CountedPlay) -> bool:
+    def free(self, play: CountedPlay) -> bool:
         """Return whether nobody at a table knows the deal, or is to play it elsewhere."""
-        here = (laid.table, laid.round)
-        return all(one not in self.played and self._to_come[one] <= {here} for one in laid.players.values())
+        here = (play.table, play.round)
+        return all(one not in self.played and self._to_come[one] <= {here} for one in play.players.values())
 
 
 def _players_of(room: EventState, deals: Iterable[int]) -> dict[int, _DealKnowledge]:
@@ -100,8 +100,8 @@ def _played_again(one: RepeatedDeal) -> FollowUp:
     return FollowUp(one.table, one.round, one.deal, one.seats, one.again, proposals, played=True)
 
 
-def _follow_up(event: Event, laid: CountedPlay, again: list[str], spare: list[int]) -> FollowUp:
-    faults: dict[str, Fault] = {one: "own" if one in again else "others" for one in laid.players.values()}
+def _follow_up(event: Event, play: CountedPlay, again: list[str], spare: list[int]) -> FollowUp:
+    faults: dict[str, Fault] = {one: "own" if one in again else "others" for one in play.players.values()}
     instead = [DealPlayed(played=deal, result=None) for deal in spare if deal in event.expected]
     proposals: tuple[Proposal, ...] = (
         *instead,
@@ -109,4 +109,4 @@ def _follow_up(event: Event, laid: CountedPlay, again: list[str], spare: list[in
         Adjusted(gives=dict.fromkeys(faults, "nobody")),
         Void(),
     )
-    return FollowUp(laid.table, laid.round, laid.deal, laid.players, tuple(again), proposals)
+    return FollowUp(play.table, play.round, play.deal, play.players, tuple(again), proposals)

@@ -234,7 +234,7 @@ class RulingBook:
 
     @property
     def deadline(self) -> int | None:
-        """When the correction period ends (ms since 1970), if it was said."""
-        said = self.of(DEADLINE)
-        last = said[-1].decision if said else None
+        """When the correction period ends (ms since 1970), if it was set."""
+        entries = self.of(DEADLINE)
+        last = entries[-1].decision if entries else None
         return last.at if isinstance(last, Deadline) else None

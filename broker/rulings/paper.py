@@ -66,17 +66,19 @@ class PaperSheet:
 
 def keyed_of(cells: Mapping[str, str]) -> KeyedSheet:
     """Read one sheet from its fields, named as the CSV's columns. Raises RuleError `sheet_wrong`."""
-    said = {name: cells.get(name, "").strip() for name in (*NEEDED, *OPTIONAL)}
+    values = {name: cells.get(name, "").strip() for name in (*NEEDED, *OPTIONAL)}
 
     def of_seats(kind: object, before: str = "") -> dict[Seat, int]:
-        return {seat: _read(f"{before}{seat}", said[f"{before}{seat}"], kind) for seat in SEATS if said[before + seat]}
+        return {
+            seat: _read(f"{before}{seat}", values[f"{before}{seat}"], kind) for seat in SEATS if values[before + seat]
+        }
 
     return KeyedSheet(
-        round=_read("round", said["round"], RoundNo),
-        table=_read("table", said["table"], TableNo),
-        deal=_read("deal", said["deal"], DealNo),
-        win=_read("win", said["win"], WinKind),
-        discarder=_read("discarder", said["discarder"], Seat) if said["discarder"] else None,
+        round=_read("round", values["round"], RoundNo),
+        table=_read("table", values["table"], TableNo),
+        deal=_read("deal", values["deal"], DealNo),
+        win=_read("win", values["win"], WinKind),
+        discarder=_read("discarder", values["discarder"], Seat) if values["discarder"] else None,
         winners=of_seats(HandValue),
         points=of_seats(Points, "points_"),
         fines=of_seats(FineImp, "fine_"),
@@ -146,7 +148,7 @@ def sheet_of(keyed: KeyedSheet, event: Event) -> PaperSheet:
         )
     rules = of_hand_values(event)
     right = seat_points(Outcome(keyed.win, keyed.winners, keyed.discarder), rules.payments)
-    if wrong := [seat for seat, said in keyed.points.items() if said != right[seat]]:
+    if wrong := [seat for seat, points in keyed.points.items() if points != right[seat]]:
         seat = wrong[0]
         raise RuleError(
             "sheet_points",
@@ -202,13 +204,13 @@ def take_sheets(
     rulings: RulingService, sheets: Iterable[PaperSheet], author: RulingAuthor, reason: str = PAPER_REASON
 ) -> list[SheetResult]:
     """Take sheets one by one; one that is refused holds up no other. On the scorer's thread. Raises StoreError."""
-    told: list[SheetResult] = []
+    results: list[SheetResult] = []
     for sheet in sheets:
         try:
-            told.append(SheetResult(sheet, take_sheet(rulings, sheet, author, reason)))
+            results.append(SheetResult(sheet, take_sheet(rulings, sheet, author, reason)))
         except RuleError as problem:
-            told.append(SheetResult(sheet, None, problem))
-    return told
+            results.append(SheetResult(sheet, None, problem))
+    return results
 
 
 def take_sheet(rulings: RulingService, sheet: PaperSheet, author: RulingAuthor, reason: str = PAPER_REASON) -> Taken:
@@ -216,20 +218,20 @@ def take_sheet(rulings: RulingService, sheet: PaperSheet, author: RulingAuthor, 
 
     Raises RuleError `paper_differs`, `sheets_differ`, `sheet_ruled_out`, or as a ruling; StoreError.
     """
-    laid = rulings.room.play(sheet.keyed.key)
-    if laid.settled:
-        same = same_outcome(sheet.decision, laid.win, laid.winners, laid.discarder)
+    play = rulings.room.play(sheet.keyed.key)
+    if play.settled:
+        same = same_outcome(sheet.decision, play.win, play.winners, play.discarder)
         # An arbiter may have fined more; what the sheet fines must be among it.
-        if not same or any(laid.fines.get(player, 0) < imp for player, imp in sheet.decision.fines.items()):
-            raise _other(rulings.room.book.entries.get(laid.source or ""), laid)
+        if not same or any(play.fines.get(player, 0) < imp for player, imp in sheet.decision.fines.items()):
+            raise _other(rulings.room.book.entries.get(play.source or ""), play)
         return "there_already"
     _give(rulings, sheet, author, reason)
     return "taken"
 
 
-def _other(entry: RulingEntry | None, laid: CountedPlay) -> RuleError:
+def _other(entry: RulingEntry | None, play: CountedPlay) -> RuleError:
     """Return what a sheet differs from: the table's result, another sheet, or what an arbiter ruled (`entry`)."""
-    table, round_ = laid.table, laid.round
+    table, round_ = play.table, play.round
     if entry is None:
         text = N_(
             "table {table}, round {round} has another result than this sheet: an arbiter rules",
@@ -269,6 +271,6 @@ def _give(rulings: RulingService, sheet: PaperSheet, author: RulingAuthor, reaso
 
 
 def _id(sheet: PaperSheet, last: str | None) -> str:
-    """Return an id that the same sheet gets again, unless something was said on its play since."""
+    """Return an id that the same sheet gets again, unless there was a message about its play since."""
     digest = hashlib.sha256(msgspec.json.encode(sheet.decision) + (last or "").encode()).hexdigest()[:12]
     return f"paper-{sheet.keyed.round}-{sheet.keyed.table}-{digest}"

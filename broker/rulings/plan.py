@@ -32,10 +32,10 @@ from broker.rulings.model import WHO_PLAYS, PlayKey, RulingBook, RulingEntry, ev
 
 def plays_of_ruling(event: Event, entry: RulingEntry) -> list[PlayKey]:
     """Return the plays that a ruling on who plays is about; none where it is another ruling."""
-    said = entry.decision
-    if not isinstance(said, Substitute | Withdrawn):
+    decision = entry.decision
+    if not isinstance(decision, Substitute | Withdrawn):
         return []
-    return plays_of_player(event, said.player, said.first_round)
+    return plays_of_player(event, decision.player, decision.first_round)
 
 
 def plays_of_player(event: Event, player: str, first_round: int) -> list[PlayKey]:
@@ -43,12 +43,12 @@ def plays_of_player(event: Event, player: str, first_round: int) -> list[PlayKey
     return [(one.table, one.round) for one in event.bookings_of.get(player, ()) if one.round >= first_round]
 
 
-def sits_elsewhere(event: Event, entries: Iterable[RulingEntry], said: Substitute) -> bool:
+def sits_elsewhere(event: Event, entries: Iterable[RulingEntry], decision: Substitute) -> bool:
     """Return whether somebody of the substitute's name sits in another seat while this one is taken over."""
-    known, asked = tuple(entries), said.name.casefold()
-    rounds = {round_ for _, round_ in plays_of_player(event, said.player, said.first_round)}
+    known, asked = tuple(entries), decision.name.casefold()
+    rounds = {round_ for _, round_ in plays_of_player(event, decision.player, decision.first_round)}
     plays = (play for play in event.plan.plays if play.round in rounds)
-    others = ((one, play.round) for play in plays for one in play.players.values() if one != said.player)
+    others = ((one, play.round) for play in plays for one in play.players.values() if one != decision.player)
     return any(_name(event, known, *other).casefold() == asked for other in others)
 
 
@@ -85,8 +85,12 @@ def last_ruling_on(entries: Iterable[RulingEntry], player: str, round_: int) -> 
     """Return what was ruled last of a player in a round. `entries`: those that count, oldest first."""
     found = None
     for entry in entries:
-        said = entry.decision
-        if isinstance(said, Substitute | Withdrawn) and said.player == player and said.first_round <= round_:
+        decision = entry.decision
+        if (
+            isinstance(decision, Substitute | Withdrawn)
+            and decision.player == player
+            and decision.first_round <= round_
+        ):
             found = entry
     return found
 
@@ -101,10 +105,10 @@ class StandIn(NamedTuple):
 
 def stand_ins(book: RulingBook) -> tuple[StandIn, ...]:
     """Return the rulings on who plays that count, oldest first: what was ruled last of a round holds."""
-    said = ((entry, entry.decision) for entry in book.of(WHO_PLAYS))
+    ruled = ((entry, entry.decision) for entry in book.of(WHO_PLAYS))
     return tuple(
         StandIn(one.player, one.first_round, sitting_name(entry, own=""))
-        for entry, one in said
+        for entry, one in ruled
         if isinstance(one, Substitute | Withdrawn)
     )
 
@@ -115,31 +119,33 @@ def substitute_of(known: Iterable[StandIn], player: str, round_: int) -> str | N
     return (found[-1] or None) if found else None
 
 
-def adjusted_for_absences(laid: CountedPlay, entries: Iterable[RulingEntry], awards: AwardRules) -> CountedPlay:
+def adjusted_for_absences(play: CountedPlay, entries: Iterable[RulingEntry], awards: AwardRules) -> CountedPlay:
     """Adjust a play that has no result, where somebody is gone. Who has a result was there, whatever is ruled."""
-    said = {player: last_ruling_on(entries, player, laid.round) for player in laid.players.values()}
-    gone = {player: entry for player, entry in said.items() if entry and isinstance(entry.decision, Withdrawn)}
+    last = {player: last_ruling_on(entries, player, play.round) for player in play.players.values()}
+    gone = {player: entry for player, entry in last.items() if entry and isinstance(entry.decision, Withdrawn)}
     if not gone:
-        return laid
+        return play
     faults = {one: entry.decision.fault for one, entry in gone.items() if isinstance(entry.decision, Withdrawn)}
-    gives = {player: imp_of(faults.get(player, "others"), awards) for player in laid.players.values()}
+    gives = {player: imp_of(faults.get(player, "others"), awards) for player in play.players.values()}
     rulings = tuple(sorted({entry.id for entry in gone.values()}))
     source = max(gone.values(), key=lambda entry: entry.number).id
-    return replace(laid, source=source, settled=True, instead=gives, rulings=rulings)
+    return replace(play, source=source, settled=True, instead=gives, rulings=rulings)
 
 
 def sitting_players(event: Event, book: RulingBook, round_: int, players: Mapping[Seat, str]) -> dict[Seat, Player]:
     """Return who really sits in these players' seats in a round: a substitute under the own name."""
-    said = book.of(WHO_PLAYS)
-    return {seat: _sitting_player(said, event.players[player], round_) for seat, player in players.items()}
+    entries = book.of(WHO_PLAYS)
+    return {seat: _sitting_player(entries, event.players[player], round_) for seat, player in players.items()}
 
 
 def with_substitutes(book: RulingBook, plays: tuple[PlannedPlay, ...]) -> tuple[PlannedPlay, ...]:
     """Return what a table is to do, with those who really sit there."""
-    if not (said := book.of(WHO_PLAYS)):
+    if not (entries := book.of(WHO_PLAYS)):
         return plays
     return tuple(
-        replace(one, players={seat: _sitting_player(said, player, one.round) for seat, player in one.players.items()})
+        replace(
+            one, players={seat: _sitting_player(entries, player, one.round) for seat, player in one.players.items()}
+        )
         for one in plays
     )
 
@@ -157,8 +163,8 @@ def corrected_event(planned: Event, now: Event, book: RulingBook, entry: RulingE
     about = book.root(entry).decision
     if not isinstance(about, PLAN_DECISIONS):
         return now
-    said = book.of(book.subject(entry))
-    last = said[-1].decision if said else None
+    entries = book.of(book.subject(entry))
+    last = entries[-1].decision if entries else None
     match about:
         case PlayerCorrected():
             return _with_player_corrected(
@@ -172,11 +178,11 @@ def corrected_event(planned: Event, now: Event, book: RulingBook, entry: RulingE
             return now.saying(replace(now.plan, sessions=sessions), now.corrections)
 
 
-def _with_player_corrected(planned: Event, now: Event, id_: str, said: PlayerCorrected | None) -> Event:
+def _with_player_corrected(planned: Event, now: Event, id_: str, decision: PlayerCorrected | None) -> Event:
     corrections = {player: one for player, one in now.corrections.items() if player != id_}
-    if said is not None:
-        corrections[id_] = said
-    name = said.name if said else planned.name_of(id_)
+    if decision is not None:
+        corrections[id_] = decision
+    name = decision.name if decision else planned.name_of(id_)
     players = tuple(Player(id=id_, name=name) if one.id == id_ else one for one in now.plan.players)
     return now.saying(replace(now.plan, players=players), corrections)
 
@@ -187,8 +193,8 @@ def plan_texts(planned: Event, book: RulingBook, entry: RulingEntry) -> tuple[st
     Of a player that is name, country and club; numbers and parts of names are for federations.
     """
     about = book.root(entry).decision
-    said = book.of(event_subject(about) or "")
-    match said[-1].decision if said else None:
+    entries = book.of(event_subject(about) or "")
+    match entries[-1].decision if entries else None:
         case PlayerCorrected() as one:
             return (one.name, one.country, one.club)
         case TitleCorrected() as one:
@@ -209,7 +215,7 @@ def _session_text(one: Session) -> str:
 
 
 def tables_concerned(event: Event, about: AnyDecision) -> set[int]:
-    """Return the tables that are told anew after a correction: where a player is named, or a clock runs."""
+    """Return the tables that get a new plan after a correction: where a player is named, or a clock runs."""
     if isinstance(about, SessionsCorrected):
         return set(event.tables)
     if not isinstance(about, PlayerCorrected):

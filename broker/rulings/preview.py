@@ -84,7 +84,7 @@ class RulingChanges:
         if root.play is not None:
             there = root.play in self._event.bookings
             entered = self._entered(root.play, entry)
-            return SubjectState(play=self._room.laid_by(root.play, book, entered=entered) if there else None)
+            return SubjectState(play=self._room.play_under(root.play, book, entered=entered) if there else None)
         said = root.decision
         if isinstance(said, Substitute | Withdrawn):
             return SubjectState(sits=self._sits(book, said))
@@ -165,19 +165,19 @@ class RulingEffects(Struct, frozen=True):
 
 def standing_changes(before: Iterable[Ranked], after: Iterable[Ranked]) -> tuple[StandingChange, ...]:
     """Compare two standings: those who move, by the place they would have."""
-    had, has = ({line.name: line for line in lines} for lines in (before, after))
-    found = [_standing_change(name, had.get(name), has.get(name)) for name in {**has, **had}]
+    old, new = ({line.name: line for line in lines} for lines in (before, after))
+    found = [_standing_change(name, old.get(name), new.get(name)) for name in {**new, **old}]
     return tuple(one for one in found if one.by or one.place_before != one.place_after)
 
 
-def _standing_change(name: str, had: Ranked | None, has: Ranked | None) -> StandingChange:
+def _standing_change(name: str, old: Ranked | None, new: Ranked | None) -> StandingChange:
     return StandingChange(
         name=name,
-        place_before=had.place if had else None,
-        place_after=has.place if has else None,
-        imp_before=json_imp(had.imp) if had else None,
-        imp_after=json_imp(has.imp) if has else None,
-        by=json_imp(Fraction(has.imp if has else 0) - Fraction(had.imp if had else 0)),
+        place_before=old.place if old else None,
+        place_after=new.place if new else None,
+        imp_before=json_imp(old.imp) if old else None,
+        imp_after=json_imp(new.imp) if new else None,
+        by=json_imp(Fraction(new.imp if new else 0) - Fraction(old.imp if old else 0)),
     )
 
 
@@ -192,10 +192,10 @@ def play_changes(before: ComparedImps, after: ComparedImps) -> tuple[PlayChange,
 
 
 def _play_change(
-    key: PlayKey, had: tuple[int, Mapping[Seat, Exact]] | None, has: tuple[int, Mapping[Seat, Exact]] | None
+    key: PlayKey, old: tuple[int, Mapping[Seat, Exact]] | None, new: tuple[int, Mapping[Seat, Exact]] | None
 ) -> PlayChange:
-    deal = (has or had or (0, {}))[0]
-    return PlayChange(key[0], key[1], deal, _written_imps(had), _written_imps(has))
+    deal = (new or old or (0, {}))[0]
+    return PlayChange(key[0], key[1], deal, _written_imps(old), _written_imps(new))
 
 
 def _written_imps(found: tuple[int, Mapping[Seat, Exact]] | None) -> dict[Seat, Imp] | None:
@@ -247,11 +247,11 @@ def what_if(room: EventState, profile: Rules, players: Iterable[str], teams: dic
     Where the profile lets fewer win at once, of several winners the nearest in turn order is kept; a win that was worth
     too little there is a draw.
     """
-    listed, other = tuple(players), room.under(profile)
-    plays = [play for key in other.known() if (play := _recounted_play(other, key, profile))]
+    listed, other = tuple(players), room.with_rules(profile)
+    plays = [play for key in other.touched() if (play := _recounted_play(other, key, profile))]
     ledger = Ledger.of(plays, profile, listed).with_adjustments(other.adjustments())
     of_teams = TeamState(teams, profile)
-    of_teams.follow(ledger, sorted({play.deal for play in plays}), room.complete)
+    of_teams.update(ledger, sorted({play.deal for play in plays}), room.complete)
     return WhatIf(
         profile=profile,
         players=standing_changes(room.standings(), standings.player_standings(ledger)),
@@ -262,21 +262,25 @@ def what_if(room: EventState, profile: Rules, players: Iterable[str], teams: dic
 
 def _recounted_play(room: EventState, key: tuple[int, int], profile: Rules) -> ScoredPlay | None:
     """Return a play with what its outcome would have paid."""
-    laid = room.play(key)
-    play = laid.scored()
-    if play is None or play.points is None or laid.win is None:
+    counted = room.play(key)
+    play = counted.scored()
+    if play is None or play.points is None or counted.win is None:
         return play
-    return _with_points(play, _recounted_points(room, laid, profile))
+    return _with_points(play, _recounted_points(room, counted, profile))
 
 
-def _recounted_points(room: EventState, laid: CountedPlay, profile: Rules) -> Mapping[Seat, int]:
+def _recounted_points(room: EventState, counted: CountedPlay, profile: Rules) -> Mapping[Seat, int]:
     """Return what an outcome would have paid; a hand that the other rules do not know pays what it paid."""
     if isinstance(profile, RiichiProfile):
         try:
-            return score_riichi(laid.hand, room.dealer(laid.deal), profile)[1] if laid.hand else {**(laid.points or {})}
+            return (
+                score_riichi(counted.hand, room.dealer(counted.deal), profile)[1]
+                if counted.hand
+                else {**(counted.points or {})}
+            )
         except RuleError:
-            return {**(laid.points or {})}
-    outcome = allowed_outcome(Outcome(laid.win or "draw", laid.winners, laid.discarder), profile.payments)
+            return {**(counted.points or {})}
+    outcome = allowed_outcome(Outcome(counted.win or "draw", counted.winners, counted.discarder), profile.payments)
     worth = {seat: value for seat, value in outcome.winners.items() if value >= profile.payments.minimum.value}
     if outcome.win != "draw" and not worth:
         outcome = Outcome("draw", {})

@@ -1,4 +1,4 @@
-"""Rulings given: judged, stored, and only then told. On the scorer's thread alone."""
+"""Rulings given: checked, stored, and only then published. On the scorer's thread alone."""
 
 from collections.abc import Callable, Iterable
 from typing import Protocol
@@ -27,7 +27,7 @@ class Ids(Protocol):
 
 
 class RulingService:
-    """Gives rulings of one event. `told` hears of each once it is stored, with the deals that it has changed."""
+    """Gives rulings of one event. `given` is called for each once it is stored, with the deals that it has changed."""
 
     def __init__(
         self,
@@ -36,16 +36,10 @@ class RulingService:
         journal: Journal,
         ids: Ids,
         clock: Callable[[], int],
-        told: Callable[[Ruling, frozenset[int]], None],
+        given: Callable[[Ruling, frozenset[int]], None],
     ) -> None:
-        self._event, self.room, self._journal, self._ids, self._clock, self._told = (
-            event,
-            room,
-            journal,
-            ids,
-            clock,
-            told,
-        )
+        self._event, self.room, self._journal = event, room, journal
+        self._ids, self._clock, self._given = ids, clock, given
 
     def history(self) -> tuple[RulingEntry, ...]:
         """Return everything that was ruled, oldest first."""
@@ -57,7 +51,7 @@ class RulingService:
 
     def effects(self, draft: RulingDraft, author: RulingAuthor) -> RulingEffects:
         """Return what a ruling would move. Raises Refused, as `give` would."""
-        ruling, after = self._judged(draft, author), self.room.fork()
+        ruling, after = self._checked(draft, author), self.room.fork()
         deals = after.apply(ruling)
         return RulingEffects(
             players=standing_changes(self.room.standings(), after.standings()),
@@ -71,20 +65,20 @@ class RulingService:
 
         `looked_at`: the mark of the effects that its author has seen; `effects_changed` where they are others by now.
         """
-        if known := self.room.book.entries.get(draft.id):
-            if (known.decision, known.account, known.reason) == (draft.decision, author.account, draft.reason):
-                return known
+        if entry := self.room.book.entries.get(draft.id):
+            if (entry.decision, entry.account, entry.reason) == (draft.decision, author.account, draft.reason):
+                return entry
             raise Refused("id_reused", "another ruling has this id")
         if looked_at is not None and looked_at != self.effects(draft, author).mark:
             raise Refused("effects_changed", "whom this moves has changed since it was shown: look again")
-        ruling = self._judged(draft, author)
+        ruling = self._checked(draft, author)
         with self._journal.commit():
             self._journal.append(ruling, ruling.at)
         deals = self.room.apply(ruling)
-        self._told(ruling, deals)
+        self._given(ruling, deals)
         return self.room.book.entries[ruling.id]
 
-    def _judged(self, draft: RulingDraft, author: RulingAuthor) -> Ruling:
+    def _checked(self, draft: RulingDraft, author: RulingAuthor) -> Ruling:
         now = self._clock()
         check_ruling(self.room.event, self.room, draft, author, now)
         if self._ids.has(draft.id):

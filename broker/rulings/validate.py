@@ -131,41 +131,41 @@ def _deal(event: Event, deal: int) -> Subject:
     return deal
 
 
-def _check_play(event: Event, laid: CountedPlay, draft: RulingDraft) -> None:
-    decision, here = draft.decision, set(laid.players.values())
+def _check_play(event: Event, play: CountedPlay, draft: RulingDraft) -> None:
+    decision, here = draft.decision, set(play.players.values())
     match decision:
         case Correct():
-            _check_outcome(event, laid, decision)
+            _check_outcome(event, play, decision)
         case Adjusted() if set(decision.gives) != here:
             raise Refused("gifts_missing", "an adjusted play gives something, or nothing, to each of its four players")
         case Award() | FineRuled() if not set(players_named(decision)) <= here:
             raise Refused("not_of_play", "these are not players of this play")
         case SeatsPlayed():
-            _check_seats(laid, decision)
+            _check_seats(play, decision)
         case DealPlayed():
             if decision.played not in event.expected:
                 raise Refused("unknown_deal", N_("there is no deal {deal} in this event", deal=decision.played))
-            if decision.played == laid.deal or decision.result != laid.result:
+            if decision.played == play.deal or decision.result != play.result:
                 raise Refused("ruling_conflict", "this is what the play is said to be already, or it was entered anew")
 
 
-def _check_outcome(event: Event, laid: CountedPlay, decision: Correct) -> None:
-    if not set(players_named(decision)) <= set(laid.players.values()):
+def _check_outcome(event: Event, play: CountedPlay, decision: Correct) -> None:
+    if not set(players_named(decision)) <= set(play.players.values()):
         raise Refused("not_of_play", "these are not players of this play")
-    if decision.replaces != laid.source:
+    if decision.replaces != play.source:
         raise Refused("ruling_conflict", "the outcome that this was to replace counts no longer")
     try:
-        right = points_paid(decision, event.winds(laid.deal)[1], event.profile)
+        right = points_paid(decision, event.winds(play.deal)[1], event.profile)
     except RuleError as error:
         raise Refused("impossible_result", error.text) from error
     if right != decision.points:
         raise Refused("wrong_points", N_("these are not the points of that outcome: {right}", right=right))
 
 
-def _check_seats(laid: CountedPlay, decision: SeatsPlayed) -> None:
+def _check_seats(play: CountedPlay, decision: SeatsPlayed) -> None:
     if set(decision.players) != set(SEATS) or len(set(decision.players.values())) != len(SEATS):
         raise Refused("seats_doubled", "four players sit at a table, one a seat")
-    left_out = {*laid.awards, *laid.fines, *laid.instead} - set(decision.players.values())
+    left_out = {*play.awards, *play.fines, *play.instead} - set(decision.players.values())
     if left_out:
         raise Refused(
             "gifts_stand", N_("what {who} got or paid here is to be taken back first", who=", ".join(sorted(left_out)))

@@ -1,18 +1,27 @@
 """Alerts: what arbiters must know, found in the tables' facts as they arrive or are read again, and kept for the desk.
 
-Rulings at a table come from its device, not from an account, so the desk is always told of them.
+Rulings at a table come from its device, not from an account, so arbiters are always alerted to them. Which arbiter goes
+to which call, and who has seen which alert, is kept in the store, so that a restart forgets nothing. Of two who press
+at once the first goes: each says what they saw, and the second saw something else. A mark holds for what was there when
+it was made: a call that is opened later has nobody, an alert that comes again nobody has seen.
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count, islice
 from operator import itemgetter
-from typing import Final
+from typing import Final, TypeVar
 
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from broker.errors import CallAttended
 from broker.event import Event
 from broker.protocol import (
     Adjusted,
+    Call,
     Correct,
     LogMessage,
     Overridden,
@@ -29,8 +38,9 @@ from broker.protocol import (
 from broker.rulings import RulingEntry
 from broker.scorer.intake import IntakeVerdict
 from broker.scorer.state import EventState
-from broker.scorer.tables import Seatings
-from broker.scorer.view import AlertView
+from broker.scorer.tables import Seatings, Since
+from broker.scorer.view import AlertView, Attending
+from broker.store import Journal
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +53,11 @@ class Concern:
     topic: str | None = None
     about: int | None = None
     values: Mapping[str, int | str] = field(default_factory=dict)
-    """What the desk puts into the sentence that it has for the code; `text` says the same in English."""
+    """What the desk fills into its sentence for the code; `text` is the same in English."""
 
 
 def _concerns_of_override(table: int, seq: int, fact: Overridden) -> Iterator[Concern]:
-    """Return what an arbiter must know of what was let go on at a table."""
+    """Return what an arbiter must know of a play that was let go on in spite of a guard."""
     text = f"table {table}: deal {fact.deal} goes on in spite of {', '.join(fact.guards)}: {fact.reason}"
     values: dict[str, int | str] = {"deal": fact.deal, "guards": ", ".join(fact.guards), "reason": fact.reason}
     yield Concern("overridden", text, table, about=seq, values=values)
@@ -56,10 +66,10 @@ def _concerns_of_override(table: int, seq: int, fact: Overridden) -> Iterator[Co
 def _concerns_of_seats(
     event: Event, seatings: Seatings, message: LogMessage, fact: Seated | Result
 ) -> tuple[Concern, ...]:
-    """Return what an arbiter must know of who sits where: not as planned, or not as was told before."""
+    """Return what an arbiter must know of who sits where: not as planned, or not as the table said before."""
     key = message.table, fact.round
-    known = seatings.of(key) if isinstance(fact, Result) else None
-    if fact.players == (known or event.bookings[key].players):
+    seated = seatings.of(key) if isinstance(fact, Result) else None
+    if fact.players == (seated or event.bookings[key].players):
         return ()
     text = f"table {message.table}: not seated as planned for deal {fact.deal}"
     return (Concern("seating_differs", text, message.table, about=message.seq, values={"deal": fact.deal}),)
@@ -83,40 +93,47 @@ MOST_AT_ONCE: Final = 20
 """Alerts from one batch: a table that floods the wire does not flood the arbiter."""
 
 PAUSE_MS: Final = 1000
-"""The same thing of the same table is told again only after a second without it; the store keeps what was refused."""
+"""The same concern of the same table is reported again only after a second without it."""
 
 Kind = tuple[str, int | None, int | None]
 """Code, table and what it is about."""
 
 
 class AlertBook:
-    """The last alerts of each code, newest first."""
+    """The last alerts of each code, newest first, and the concerns of which no alert was made yet."""
 
     def __init__(self) -> None:
         self._kept: dict[str, deque[tuple[int, AlertView]]] = {}
         self._number = count()
         self._newest_first: tuple[AlertView, ...] | None = ()
         self._last: dict[Kind, int] = {}
+        self._found: list[Concern] = []
+
+    def note(self, concerns: Iterable[Concern]) -> None:
+        """Keep concerns for the next `add`."""
+        self._found.extend(concerns)
 
     def add(self, concerns: Iterable[Concern], now: int) -> tuple[Concern, ...]:
-        """Keep what is new in this batch and give it back: one of a kind, and not too many. `now` in ms.
+        """Make alerts of what was noted and of these, and return what is new: one of a kind, and not too many.
 
-        What was one too many counts as not told: it is told when it comes again.
+        `now` in ms. What was one too many counts as never found: it is reported when it comes again.
         """
-        one_each = {(concern.code, concern.table, concern.about): concern for concern in concerns}
-        # A wall clock that was put back must not silence anything: only what was told just before `now` is quiet.
+        found = (*self._found, *concerns)
+        self._found.clear()
+        one_each = {(concern.code, concern.table, concern.about): concern for concern in found}
+        # A wall clock that was put back must not silence anything: only what was reported just before `now` is quiet.
         self._last = {kind: at for kind, at in self._last.items() if 0 <= now - at < PAUSE_MS}
         quiet = one_each.keys() & self._last.keys()
         fresh = {kind: concern for kind, concern in one_each.items() if kind not in quiet}
-        told = dict(islice(fresh.items(), MOST_AT_ONCE))
-        self._last.update(dict.fromkeys((*quiet, *told), now))
-        for concern in told.values():
+        new = dict(islice(fresh.items(), MOST_AT_ONCE))
+        self._last.update(dict.fromkeys((*quiet, *new), now))
+        for concern in new.values():
             self._keep(now, concern)
-        return tuple(told.values())
+        return tuple(new.values())
 
-    def recall(self, told: Iterable[tuple[int, Concern]]) -> None:
-        """Keep what was told before this scorer was started, by the times (ms) at which it was."""
-        for at, concern in sorted(told, key=itemgetter(0)):
+    def load(self, past: Iterable[tuple[int, Concern]]) -> None:
+        """Keep the alerts of the time before this scorer was started, with when they were (ms)."""
+        for at, concern in sorted(past, key=itemgetter(0)):
             self._keep(at, concern)
 
     def newest_first(self) -> tuple[AlertView, ...]:
@@ -132,37 +149,37 @@ class AlertBook:
         self._newest_first = None
 
 
-def concerns_of_fact(event: Event, room: EventState, message: LogMessage, now: int) -> Iterator[Concern]:
-    """Return the concerns of a fact that the room has just taken in. `now` in ms since 1970, by the scorer's clock."""
-    yield from concerns_without_repeats(event, room, message, now)
+def concerns_of_fact(state: EventState, message: LogMessage, now: int) -> Iterator[Concern]:
+    """Return the concerns of a fact that was just applied. `now` in ms since 1970, by the scorer's clock."""
+    yield from concerns_without_repeats(state, message, now)
     if isinstance(message.fact, Seated | Result):
-        yield from concerns_of_repeats(event, room.seatings, message, message.fact)
+        yield from concerns_of_repeats(state.event, state.tables.seatings, message, message.fact)
 
 
-def concerns_without_repeats(event: Event, room: EventState, message: LogMessage, now: int) -> Iterable[Concern]:
-    """The same but for players who repeat a deal: of a long journal that is found otherwise than fact by fact."""
-    fact = message.fact
+def concerns_without_repeats(state: EventState, message: LogMessage, now: int) -> Iterable[Concern]:
+    """Return the same but for players who repeat a deal: for a long journal there is a quicker way to find those."""
+    event, fact = state.event, message.fact
     found: Iterable[Concern] = ()
     match fact:
         case Result():
-            found = _concerns_of_result(event, room, message, fact)
+            found = _concerns_of_result(event, state, message, fact)
         case Restored():
             found = _concerns_of_walls(event, message.table, message.seq, fact)
         case Seated():
-            found = _concerns_of_seats(event, room.seatings, message, fact)
+            found = _concerns_of_seats(event, state.tables.seatings, message, fact)
         case Overridden():
             found = _concerns_of_override(message.table, message.seq, fact)
         case Ruled():
-            found = _concerns_of_ruling(room, message, now)
+            found = _concerns_of_ruling(state, message, now)
         case RiichiRecorded():
-            found = _concerns_of_session(event, room, message)
+            found = _concerns_of_session(event, state, message)
     return found
 
 
 def concern_of_refusal(topic: str, place: ParsedTopic | None, verdict: IntakeVerdict) -> Concern:
-    """Name what was refused by the topic that it came on: a broker lets a table write on no other's."""
+    """Return the concern of a refused message, at the table of its topic: a broker lets no table write on another's."""
     fact = verdict.message
-    # Each fact that two devices tell differently counts; of rubbish there may be any amount.
+    # Each fact of which there are two versions counts; of rubbish there may be any amount.
     about = fact.seq if verdict.code == "conflict" and isinstance(fact, LogMessage) else None
     return Concern(verdict.code or "", verdict.text, place.table if place else None, topic[:200], about)
 
@@ -173,16 +190,16 @@ def concern_of_gap(table: int, seq: int) -> Concern:
     return Concern("gap", text, table, about=seq, values={"number": seq})
 
 
-def _concerns_of_result(event: Event, room: EventState, message: LogMessage, fact: Result) -> Iterable[Concern]:
-    seated = _concerns_of_seats(event, room.seatings, message, fact)
-    if not fact.fines and room.book.last((message.table, fact.round)) is None:
+def _concerns_of_result(event: Event, state: EventState, message: LogMessage, fact: Result) -> Iterable[Concern]:
+    seated = _concerns_of_seats(event, state.tables.seatings, message, fact)
+    if not fact.fines and state.book.last((message.table, fact.round)) is None:
         return seated  # as nearly always: a long journal has very many results
-    return chain(_concerns_of_settled(room, message, fact), _concerns_of_fines(event, message, fact), seated)
+    return chain(_concerns_of_settled(state, message, fact), _concerns_of_fines(event, message, fact), seated)
 
 
-def _concerns_of_session(event: Event, room: EventState, message: LogMessage) -> Iterator[Concern]:
+def _concerns_of_session(event: Event, state: EventState, message: LogMessage) -> Iterator[Concern]:
     session = event.riichi.get((message.table, message.fact.round))
-    for entry in room.riichi.differing(session) if session else ():
+    for entry in state.tables.sessions.differing(session) if session else ():
         text = f"table {message.table}: entry {entry} of the riichi session does not follow from those before it"
         yield Concern("session_differs", text, message.table, about=entry, values={"entry": entry})
 
@@ -201,22 +218,22 @@ def _concerns_of_wrong_walls(table: int, seq: int, fact: Restored, *, as_planned
         yield Concern("unverified", text, table, about=seq, values={"deal": fact.deal})
 
 
-def _concerns_of_ruling(room: EventState, message: LogMessage, now: int) -> Iterator[Concern]:
+def _concerns_of_ruling(state: EventState, message: LogMessage, now: int) -> Iterator[Concern]:
     """Return what an arbiter must know of a ruling at a table. `now` in ms since 1970: a table's own clock may lie."""
     fact, table = message.fact, message.table
     if not isinstance(fact, Ruled):
         return
     text = f"table {table}: {decision_kind(fact.decision)} ruled on deal {fact.deal}, round {fact.round}"
-    told: dict[str, int | str] = {"kind": decision_kind(fact.decision), "deal": fact.deal, "round": fact.round}
-    said = {**told, "author": fact.author, "reason": fact.reason}
-    yield Concern("ruled_at_table", f"{text}, by {fact.author}: {fact.reason}", table, about=message.seq, values=said)
-    if room.book.deadline is not None and now > room.book.deadline:
+    values: dict[str, int | str] = {"kind": decision_kind(fact.decision), "deal": fact.deal, "round": fact.round}
+    more = {**values, "author": fact.author, "reason": fact.reason}
+    yield Concern("ruled_at_table", f"{text}, by {fact.author}: {fact.reason}", table, about=message.seq, values=more)
+    if state.book.deadline is not None and now > state.book.deadline:
         late = f"{text}, told after the correction period"
-        yield Concern("ruled_after_end", late, table, about=message.seq, values=told)
+        yield Concern("ruled_after_end", late, table, about=message.seq, values=values)
 
 
 def _concerns_of_fines(event: Event, message: LogMessage, result: Result) -> Iterator[Concern]:
-    """Tell of the fines that a result brings with it; an older table does not say whose they are."""
+    """Return the fines that a result brings with it; an older table does not say who gave them."""
     if not result.fines:
         return
     about = ((event.players[result.players[seat]].name, fine.imp) for seat, fine in result.fines.items())
@@ -225,14 +242,14 @@ def _concerns_of_fines(event: Event, message: LogMessage, result: Result) -> Ite
     reason = ", ".join(sorted({fine.reason for fine in result.fines.values()}))
     text = f"table {message.table}: fined on deal {result.deal}, round {result.round}, by {author}: {fines}: {reason}"
     values: dict[str, int | str] = {"fines": fines, "deal": result.deal, "round": result.round}
-    said = {**values, "author": author, "reason": reason}
-    yield Concern("fined_at_table", text, message.table, about=message.seq, values=said)
+    more = {**values, "author": author, "reason": reason}
+    yield Concern("fined_at_table", text, message.table, about=message.seq, values=more)
 
 
-def _concerns_of_settled(room: EventState, message: LogMessage, result: Result) -> Iterator[Concern]:
+def _concerns_of_settled(state: EventState, message: LogMessage, result: Result) -> Iterator[Concern]:
     """Return what an arbiter must know of a result that comes for a play with a ruling in its place."""
     table = message.table
-    entry = _settled_by(room.book.of((table, result.round)))
+    entry = _settled_by(state.book.of((table, result.round)))
     if entry is None or _as_settled(entry, result):
         return
     if isinstance(entry.decision, Correct) and entry.decision.source == "paper":
@@ -241,8 +258,8 @@ def _concerns_of_settled(room: EventState, message: LogMessage, result: Result) 
         return
     text = f"table {table}: a result of round {result.round} has come, and does not count: {entry.kind}, ruled before"
     values: dict[str, int | str] = {"round": result.round, "deal": result.deal, "kind": entry.kind}
-    said = {**values, "author": entry.author, "ruling": entry.id}
-    yield Concern("settled_before", text, table, about=message.seq, values=said)
+    more = {**values, "author": entry.author, "ruling": entry.id}
+    yield Concern("settled_before", text, table, about=message.seq, values=more)
 
 
 def _settled_by(entries: Sequence[RulingEntry]) -> RulingEntry | None:
@@ -253,10 +270,153 @@ def _settled_by(entries: Sequence[RulingEntry]) -> RulingEntry | None:
 
 
 def _as_settled(entry: RulingEntry, result: Result) -> bool:
-    """Return whether a ruling tells the play as the table does, fines and all."""
-    told = entry.decision
-    if not isinstance(told, Correct):
+    """Return whether a ruling has the play as the table does, fines and all."""
+    ruled = entry.decision
+    if not isinstance(ruled, Correct):
         return False
     fines = {result.players[seat]: fine.imp for seat, fine in result.fines.items()}
     entered = result.win, result.winners, result.discarder, result.hand, fines
-    return (told.win, told.winners, told.discarder, told.hand, told.fines) == entered
+    return (ruled.win, ruled.winners, ruled.discarder, ruled.hand, ruled.fines) == entered
+
+
+GOING: Final = "goes/"
+SEEN: Final = "seen/"
+"""Under which keys the store keeps them: by table, and by `key_of` an alert."""
+
+NOBODY: Final = "null"
+
+T = TypeVar("T", bound=Struct)
+
+
+class GoingToCall(Struct, frozen=True):
+    """That somebody goes to the call that a table opened at a time (ms since 1970); None: not known yet."""
+
+    by: Attending
+    call: int | None
+
+
+class SeenMark(Struct, frozen=True):
+    """That somebody has seen the alerts of one kind up to a time (ms since 1970)."""
+
+    by: Attending
+    upto: int
+
+
+def alert_key(alert: AlertView) -> str:
+    """Name what an alert is of: one that comes anew has the same name."""
+    return "/".join((alert.code, *("" if one is None else str(one) for one in (alert.table, alert.about))))
+
+
+class Attendance:
+    """On the scorer's thread alone. `clock` gives ms since 1970; `changed` is called with the tables concerned."""
+
+    def __init__(self, journal: Journal, clock: Callable[[], int], changed: Callable[[set[int]], None]) -> None:
+        self._journal, self._clock, self._changed = journal, clock, changed
+        goes, seen = journal.remembered(GOING), journal.remembered(SEEN)
+        self._goes = {int(table): found for table, text in goes.items() if (found := _read_kept(text, GoingToCall))}
+        self._seen = {key: mark for key, text in seen.items() if (mark := _read_kept(text, SeenMark))}
+        self._shown: tuple[tuple[AlertView, ...], tuple[AlertView, ...]] = ((), ())
+
+    # ---- calls ------------------------------------------------------------------------------
+
+    def call(self, table: int, since: int | None) -> Attending | None:
+        """Return who goes to a table's call; `since` when it was opened, None where that is not known."""
+        found = self._goes.get(table)
+        if found is None:
+            return None
+        opened_before = found.call is None and since is not None and since <= found.by.at
+        return found.by if found.call == since or opened_before else None
+
+    def comes(self, table: int, call: Since | None) -> bool:
+        """Return whether an arbiter is on the way to this call of a table, if there is one."""
+        return call is not None and self.call(table, call.at) is not None
+
+    def go(self, table: int, since: int | None, seen: int, account: str, name: str) -> bool:
+        """Let an arbiter go to a call. `seen`: the `at` of whom they saw go there, to take over; 0: nobody.
+
+        Return whether that is news. Raises CallAttended where another one goes by now.
+        """
+        before = self.call(table, since)
+        if before and before.account == account:
+            return False
+        self._refuse_unless(before, seen, table)
+        now = max(self._clock(), before.at + 1 if before else 0)
+        self._keep(table, GoingToCall(Attending(account, name, now), since))
+        return True
+
+    def stay(self, table: int, since: int | None, seen: int, account: str) -> bool:
+        """Let an arbiter who goes to a call not go; return whether that is news.
+
+        Raises CallAttended where another one goes by now.
+        """
+        before = self.call(table, since)
+        if before is None:
+            return False
+        self._refuse_unless(before, seen if before.account == account else 0, table)
+        self._keep(table, None)
+        return True
+
+    def apply(self, message: LogMessage) -> None:
+        """Forget who went to a call that is over. By a clock that is behind a later one could seem the same."""
+        if isinstance(message.fact, Call) and not message.fact.open and message.table in self._goes:
+            self._keep(message.table, None)
+
+    def _refuse_unless(self, before: Attending | None, seen: int, table: int) -> None:
+        if (before.at if before else 0) != seen:
+            goes = before.name if before else "nobody"
+            raise CallAttended(f"table {table}: {goes} goes there by now")
+
+    def _keep(self, table: int, goes: GoingToCall | None) -> None:
+        with self._journal.commit():
+            self._journal.remember(f"{GOING}{table}", msgspec.json.encode(goes).decode() if goes else NOBODY)
+        self._goes.pop(table, None)
+        if goes:
+            self._goes[table] = goes
+        self._changed({table})
+
+    # ---- alerts -----------------------------------------------------------------------------
+
+    def alerts(self, kept: tuple[AlertView, ...]) -> tuple[AlertView, ...]:
+        """Return alerts with who has seen each."""
+        if self._shown[0] is not kept:
+            self._shown = kept, tuple(self._with_who(alert) for alert in kept) if self._seen else kept
+        return self._shown[1]
+
+    def see(self, alert: AlertView, account: str, name: str) -> bool:
+        """Note that somebody has seen an alert, and those of its kind before it; the first who has is named.
+
+        Return whether that is news.
+        """
+        mark = self._seen.get(alert_key(alert))
+        if mark is not None and mark.upto >= alert.at:
+            return False
+        self._note(alert_key(alert), SeenMark(Attending(account, name, self._clock()), alert.at))
+        return True
+
+    def unsee(self, alert: AlertView) -> bool:
+        """Take back that an alert was seen; return whether that is news."""
+        if alert_key(alert) not in self._seen:
+            return False
+        self._note(alert_key(alert), None)
+        return True
+
+    def _note(self, key: str, mark: SeenMark | None) -> None:
+        with self._journal.commit():
+            self._journal.remember(f"{SEEN}{key}", msgspec.json.encode(mark).decode() if mark else NOBODY)
+        self._seen.pop(key, None)
+        if mark:
+            self._seen[key] = mark
+        self._shown = ((), ())
+        self._changed(set())
+
+    def _with_who(self, alert: AlertView) -> AlertView:
+        mark = self._seen.get(alert_key(alert))
+        return replace(alert, seen=mark.by) if mark and alert.at <= mark.upto else alert
+
+
+def _read_kept(text: str, kind: type[T]) -> T | None:
+    """Read what was kept; what cannot be read is as if it were not there."""
+    try:
+        return msgspec.json.decode(text, type=kind | None)
+    except (msgspec.DecodeError, UnicodeError):
+        return None

@@ -43,7 +43,7 @@ class Leg:
 
 @dataclass(frozen=True)
 class Progress:
-    """The plan, and what is known of it at one moment. Times are wall clock, ms since 1970."""
+    """The plan, and what is known of it at one time. Times are wall clock, ms since 1970."""
 
     legs: tuple[Leg, ...]
     now: int
@@ -145,7 +145,7 @@ def measured_times(progress: Progress) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A moment that is to come: as it usually would be, and the range, ms since 1970."""
+    """A time that is to come: as it usually would be, and the range, ms since 1970."""
 
     usual: int
     early: int

@@ -46,8 +46,8 @@ class HandCounter:
         self._last: dict[int, tuple[CountRequest, AnyCountAnswer]] = {}
         """The last answer to each table: an answer that was lost is asked for again."""
 
-    def answer(self, request: CountRequest, told: Collection[LogMessage], *, over: bool) -> AnyCountAnswer:
-        """Answer a table of the event, by what it has `told` so far; `over`: the play has its result.
+    def answer(self, request: CountRequest, facts: Collection[LogMessage], *, over: bool) -> AnyCountAnswer:
+        """Answer a table of the event, by its `facts` so far; `over`: the play has its result.
 
         What is too early today may be right in a moment: it is neither kept nor counted.
         """
@@ -55,27 +55,27 @@ class HandCounter:
         if last is not None and last[0] == request:
             return last[1]
         try:
-            self._refuse_before_the_end(request, told, over=over)
+            self._refuse_before_the_end(request, facts, over=over)
         except Refused as refused:
             return NotCounted(code=refused.code)
         self._asked[_play_of(request)] += 1
-        answer = self._counted(request, told)
+        answer = self._counted(request, facts)
         self._last[request.table] = request, answer
         return answer
 
-    def _refuse_before_the_end(self, request: CountRequest, told: Collection[LogMessage], *, over: bool) -> None:
+    def _refuse_before_the_end(self, request: CountRequest, facts: Collection[LogMessage], *, over: bool) -> None:
         """Let nobody ask about a hand that does not lie open yet, or so often that faces could be guessed."""
-        if request.seat not in _declarers(request, told):
+        if request.seat not in _declarers(request, facts):
             raise Refused("not_declared", f"{request.seat} has not declared in round {request.round}")
         has_walls = (request.table, request.round) not in self._event.riichi
-        if has_walls and _needs_walls(request) and not _restored(request, told):
+        if has_walls and _needs_walls(request) and not _restored(request, facts):
             raise Refused("not_restored", f"whether the walls of round {request.round} were read is not told yet")
-        if over or _is_recorded(request, told):
+        if over or _is_recorded(request, facts):
             raise Refused("play_has_result", f"round {request.round} has its result")
         if self._asked[_play_of(request)] >= MOST_COUNTS:
             raise Refused("counted_too_often", f"round {request.round} has had {MOST_COUNTS} counts")
 
-    def _counted(self, request: CountRequest, told: Collection[LogMessage]) -> AnyCountAnswer:
+    def _counted(self, request: CountRequest, facts: Collection[LogMessage]) -> AnyCountAnswer:
         session = self._event.riichi.get((request.table, request.round))
         if session is not None:
             faces = self._event.registry.get(session.set, {})
@@ -83,7 +83,7 @@ class HandCounter:
                 return NotCounted(code=Refused("set_not_registered", f"nobody has entered set {session.set}").code)
             return answer_count(request, KnownTiles(faces), self._event.session_rules(session))
         prevalent, dealer = self._event.winds(request.deal)
-        read = _are_read(request, told, self._event.form(request.deal))
+        read = _are_read(request, facts, self._event.form(request.deal))
         order = self._event.order(request.deal) if read else None
         return answer_count(
             request, KnownTiles(self._event.faces(request.deal), order, prevalent, dealer), self._event.profile
@@ -95,20 +95,20 @@ def _play_of(request: CountRequest) -> tuple[int, int, int]:
     return request.table, request.round, request.deal
 
 
-def _facts(request: CountRequest, told: Iterable[LogMessage]) -> list[Fact]:
-    """Return what a table has told of this play, in its order."""
-    of = [one for one in told if (one.fact.round, one.fact.deal) == (request.round, request.deal)]
+def _facts(request: CountRequest, facts: Iterable[LogMessage]) -> list[Fact]:
+    """Return a table's facts of this play, in their order."""
+    of = [one for one in facts if (one.fact.round, one.fact.deal) == (request.round, request.deal)]
     return [one.fact for one in sorted(of, key=lambda one: one.seq)]
 
 
-def _are_read(request: CountRequest, told: Iterable[LogMessage], form: str) -> bool:
+def _are_read(request: CountRequest, facts: Iterable[LogMessage], form: str) -> bool:
     """Return whether the walls lay in this form by what a device has read, and not by somebody's word."""
-    restored = _restored(request, told)
+    restored = _restored(request, facts)
     return bool(restored) and restored[-1].verified and restored[-1].form == form
 
 
-def _restored(request: CountRequest, told: Iterable[LogMessage]) -> list[Restored]:
-    return [fact for fact in _facts(request, told) if isinstance(fact, Restored)]
+def _restored(request: CountRequest, facts: Iterable[LogMessage]) -> list[Restored]:
+    return [fact for fact in _facts(request, facts) if isinstance(fact, Restored)]
 
 
 def _needs_walls(request: CountRequest) -> bool:
@@ -116,10 +116,10 @@ def _needs_walls(request: CountRequest) -> bool:
     return isinstance(request.said, McrWinDetails) and request.said.laid is None
 
 
-def _is_recorded(request: CountRequest, told: Iterable[LogMessage]) -> bool:
+def _is_recorded(request: CountRequest, facts: Iterable[LogMessage]) -> bool:
     """Return whether this hand of a session has been recorded: a fault ends none, and a record may be taken back."""
     over = False
-    for fact in _facts(request, told):
+    for fact in _facts(request, facts):
         if isinstance(fact, RiichiRecorded) and fact.event.kind != "minor_fault":
             over = True
         elif isinstance(fact, RiichiTakenBack):
@@ -127,10 +127,10 @@ def _is_recorded(request: CountRequest, told: Iterable[LogMessage]) -> bool:
     return over
 
 
-def _declarers(request: CountRequest, told: Iterable[LogMessage]) -> frozenset[Seat]:
+def _declarers(request: CountRequest, facts: Iterable[LogMessage]) -> frozenset[Seat]:
     """Return who has declared in a play, by the button; anybody where an arbiter has put that right at the table."""
     found: set[Seat] = set()
-    for fact in _facts(request, told):
+    for fact in _facts(request, facts):
         if isinstance(fact, Declared):
             found.update(press.seat for press in fact.presses)
         elif isinstance(fact, Overridden) and CORRECTED in fact.guards:

@@ -3,31 +3,37 @@
 A line of a result is built when it is read, and kept while nothing that it shows has changed.
 """
 
+import asyncio
+import threading
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from operator import attrgetter
-from typing import Any, NamedTuple, overload
+from typing import Any, Final, NamedTuple, overload
 
 from broker.event import Event
 from broker.protocol import SEATS, Imp, LogMessage, Name, Restored, Result, Seat, TableState
 from broker.rulings import CountedPlay, PlayKey, StandIn, riichi_win_of, sitting_players
 from broker.rulings.follow_ups import follow_ups
-from broker.scorer.alerts import AlertBook
-from broker.scorer.attendance import Attendance
-from broker.scorer.devices import TableWatch
-from broker.scorer.intake import Intake
+from broker.scorer.alerts import AlertBook, Attendance
+from broker.scorer.devices import TableStates
+from broker.scorer.intake import TableBook
+from broker.scorer.publisher import Throttle, is_large
 from broker.scorer.snapshot import Snapshot
 from broker.scorer.state import EventState
-from broker.scorer.tables import Since, TableTimes
+from broker.scorer.tables import Since
 from broker.scorer.view import Attending, BesideView, DashboardView, PlayView, SeatView, TableView, Walls
 from broker.scoring import ComparisonGroup, exact_quotient, json_imp
+
+VIEW_PAUSE_S: Final = 0.05
+"""In a large event the view is made at most so often, and not after each message: no page changes faster."""
 
 
 class _TableFacts(NamedTuple):
     """All that is shown of a table."""
 
-    said: TableState | None
+    state: TableState | None
     seated: dict[Seat, Name]
     gaps: tuple[int, ...]
     plays_in: int
@@ -57,37 +63,37 @@ _Settled = tuple[LogMessage | PlayKey, ...]
 
 
 class Arrivals(Sequence[PlayView]):
-    """All plays of one moment that are settled, newest first: results, before them what was ruled in their place.
+    """All plays of a snapshot that are settled, newest first: results, before them what was ruled in their place.
 
     Equal to any sequence of equal lines; may be read from any thread.
     """
 
-    def __init__(self, moment: Snapshot, lines: _ArrivalLines, told: _Settled | None = None) -> None:
-        """`lines` are shared between moments: what one has made, the next takes from there if it still holds.
+    def __init__(self, snapshot: Snapshot, lines: _ArrivalLines, settled: _Settled | None = None) -> None:
+        """`lines` are shared between snapshots: what was made for one is used for the next if it still holds.
 
-        `told`: of all plays these alone.
+        `settled`: of all plays these alone.
         """
-        self.moment, self._lines = moment, lines
-        self._told: _Settled = (*moment.results.values(), *moment.instead) if told is None else told
+        self.snapshot, self._lines = snapshot, lines
+        self._settled: _Settled = (*snapshot.results.values(), *snapshot.instead) if settled is None else settled
 
     def of_complete_deals(self) -> "Arrivals":
         """Return those of deals that all their tables have played."""
         return Arrivals(
-            self.moment, self._lines, tuple(told for told in self._told if self._deal(told) in self.moment.complete)
+            self.snapshot, self._lines, tuple(one for one in self._settled if self._deal(one) in self.snapshot.complete)
         )
 
     def places(self) -> set[PlayKey]:
         """Return table and round of each; no line is made for it."""
-        return {(told.table, told.fact.round) if isinstance(told, LogMessage) else told for told in self._told}
+        return {(one.table, one.fact.round) if isinstance(one, LogMessage) else one for one in self._settled}
 
-    def _deal(self, told: LogMessage | PlayKey) -> int:
-        key = (told.table, told.fact.round) if isinstance(told, LogMessage) else told
-        if isinstance(told, LogMessage) and key not in self.moment.ruled:
-            return told.fact.deal
-        return self.moment.ruled[key][0].deal
+    def _deal(self, play: LogMessage | PlayKey) -> int:
+        key = (play.table, play.fact.round) if isinstance(play, LogMessage) else play
+        if isinstance(play, LogMessage) and key not in self.snapshot.ruled:
+            return play.fact.deal
+        return self.snapshot.ruled[key][0].deal
 
     def __len__(self) -> int:
-        return len(self._told)
+        return len(self._settled)
 
     @overload
     def __getitem__(self, at: int) -> PlayView: ...
@@ -98,74 +104,74 @@ class Arrivals(Sequence[PlayView]):
     def __getitem__(self, at: int | slice) -> PlayView | tuple[PlayView, ...]:
         if isinstance(at, slice):
             return tuple(self[one] for one in range(len(self))[at])
-        return self._play(self._told[-1 - range(len(self))[at]])
+        return self._play(self._settled[-1 - range(len(self))[at]])
 
     def __iter__(self) -> Iterator[PlayView]:
-        return map(self._play, reversed(self._told))
+        return map(self._play, reversed(self._settled))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
 
     def __hash__(self) -> int:
-        return hash(self._told)
+        return hash(self._settled)
 
-    def _play(self, told: LogMessage | PlayKey) -> PlayView:
-        return self._entered(told) if isinstance(told, LogMessage) else self._unentered(told)
+    def _play(self, play: LogMessage | PlayKey) -> PlayView:
+        return self._entered(play) if isinstance(play, LogMessage) else self._unentered(play)
 
     def _unentered(self, key: PlayKey) -> PlayView:
         """Return a play that was settled without a result of its table: keyed from paper, adjusted or void."""
-        return self._as_ruled(self.moment.instead[key], None, *self.moment.ruled[key])
+        return self._as_ruled(self.snapshot.instead[key], None, *self.snapshot.ruled[key])
 
     def _entered(self, message: LogMessage) -> PlayView:
         fact = message.fact
         if not isinstance(fact, Result):
             raise TypeError(f"not a result: {message.id}")
-        if ruled := self.moment.ruled.get((message.table, fact.round)):
+        if ruled := self.snapshot.ruled.get((message.table, fact.round)):
             return self._as_ruled(message.at, fact, *ruled)
-        group, provisional = self._group(message.table, fact), fact.deal not in self.moment.complete
-        had = self._lines.get((message.table, fact.round))
-        named = self.moment.stand_ins, self.moment.event
-        if had and had.message is message and had.group is group and had[2:4] == (provisional, named):
-            return had.play
+        group, provisional = self._group(message.table, fact), fact.deal not in self.snapshot.complete
+        last = self._lines.get((message.table, fact.round))
+        named = self.snapshot.stand_ins, self.snapshot.event
+        if last and last.message is message and last.group is group and last[2:4] == (provisional, named):
+            return last.play
         play = self._made(message, fact, group, provisional=provisional)
         self._lines[message.table, fact.round] = _ArrivalLine(message, group, provisional, named, play)
         return play
 
-    def _as_ruled(self, at: int, entered: Result | None, laid: CountedPlay, kinds: tuple[str, ...]) -> PlayView:
+    def _as_ruled(self, at: int, entered: Result | None, play: CountedPlay, kinds: tuple[str, ...]) -> PlayView:
         """Return a play as it counts: what was entered is shown where its points do not count."""
-        rows = (row for row in self.moment.by_deal.get(laid.deal, ()) if row.of_table(laid.line))
+        rows = (row for row in self.snapshot.by_deal.get(play.deal, ()) if row.of_table(play.line))
         group = next((row.group for row in rows if len(row.group.members) > 1), None)
-        imp = _imps(group, laid.line, {}) if group and laid.points is not None else {}
-        points = laid.points or (entered.points if entered else dict.fromkeys(SEATS, 0))
-        name = self.moment.event.name_of
+        imp = _imps(group, play.line, {}) if group and play.points is not None else {}
+        points = play.points or (entered.points if entered else dict.fromkeys(SEATS, 0))
+        name = self.snapshot.event.name_of
         return PlayView(
             at=at,
-            table=laid.table,
-            round=laid.round,
-            deal=laid.deal,
-            win=laid.win or (entered.win if entered else None),
-            discarder=laid.discarder,
-            provisional=laid.deal not in self.moment.complete,
+            table=play.table,
+            round=play.round,
+            deal=play.deal,
+            win=play.win or (entered.win if entered else None),
+            discarder=play.discarder,
+            provisional=play.deal not in self.snapshot.complete,
             ruled=kinds,
-            counts=laid.points is not None,
+            counts=play.points is not None,
             seats={
                 seat: SeatView(
                     player=player,
                     name=name(player),
                     points=points[seat],
-                    hand_value=laid.winners.get(seat),
-                    worth=riichi_win_of(laid.winners, laid.hand, seat),
-                    fine=laid.fines.get(player, 0),
-                    imp=_imp_in_all(laid, player, imp.get(seat)),
-                    sat=self.moment.sat(player, laid.round),
+                    hand_value=play.winners.get(seat),
+                    worth=riichi_win_of(play.winners, play.hand, seat),
+                    fine=play.fines.get(player, 0),
+                    imp=_imp_in_all(play, player, imp.get(seat)),
+                    sat=self.snapshot.sat(player, play.round),
                 )
-                for seat, player in laid.players.items()
+                for seat, player in play.players.items()
             },
         )
 
     def _group(self, table: int, result: Result) -> ComparisonGroup | None:
         """Return what a play is compared with; None where there is nothing yet."""
-        groups = (row.group for row in self.moment.by_deal.get(result.deal, ()) if row.of_table(table))
+        groups = (row.group for row in self.snapshot.by_deal.get(result.deal, ()) if row.of_table(table))
         return next((group for group in groups if len(group.members) > 1), None)
 
     def _made(
@@ -184,155 +190,193 @@ class Arrivals(Sequence[PlayView]):
             seats={
                 seat: SeatView(
                     player=player,
-                    name=self.moment.event.players[player].name,
+                    name=self.snapshot.event.players[player].name,
                     points=result.points[seat],
                     hand_value=result.winners.get(seat),
                     worth=riichi_win_of(result.winners, result.hand, seat),
                     fine=fines.get(seat, 0),
                     imp=imp.get(seat),
-                    sat=self.moment.sat(player, result.round),
+                    sat=self.snapshot.sat(player, result.round),
                 )
                 for seat, player in result.players.items()
             },
         )
 
 
-class DashboardBuilder:
-    """Makes views, one after the other. A change at one table costs that table's card, and not the room."""
+class Sources(NamedTuple):
+    """What the desk's view is made from."""
 
-    def __init__(self, event: Event, times: TableTimes, attended: Attendance) -> None:
-        self._event, self._times, self._attended = event, times, attended
-        self._lines: _ArrivalLines = {}
-        self._cards: dict[int, tuple[_TableFacts, TableView]] = {}
-        self._stale = set(event.tables)
-        self._tables: tuple[TableView, ...] = ()
-        self._arrivals: tuple[Snapshot, Arrivals] | None = None
-        self._following: tuple[object, int] = (None, 0)
+    state: EventState
+    books: Mapping[int, TableBook]
+    devices: TableStates
+    attendance: Attendance
+    alerts: AlertBook
+
+
+class Dashboard:
+    """Shows the desk's view: at once, or in a large event not more often than any page changes.
+
+    `snapshot` and `feed` may be read from any thread.
+    """
+
+    def __init__(self, sources: Sources, clock: Callable[[], int], seconds: Callable[[], float]) -> None:
+        self._state, self._clock = sources.state, clock
+        self._builder = DashboardBuilder(sources)
+        self._version = 0
+        self.connected = False
+        """Whether there is a connection with the broker."""
+        self.due = Throttle(VIEW_PAUSE_S if is_large(sources.state.planned) else 0.0, seconds)
+        self.snapshot = sources.state.snapshot()
+        self.feed = ViewFeed(self._view())
 
     def changed(self, tables: Iterable[int] | None = None) -> None:
-        """Look at these tables again for the next view: something was heard of them. None: at all."""
+        """Make the cards of these tables anew for the next view, or without `tables` all."""
+        self._builder.changed(tables)
+
+    def show(self) -> None:
+        """Show what has changed, as soon as it is due."""
+        self.snapshot = self._state.snapshot()
+        self.due.ask()
+        self.show_if_due()
+
+    def show_if_due(self) -> None:
+        """Show what is waiting to be shown."""
+        if self.due.due():
+            self._version += 1
+            self.feed.publish(self._view())
+
+    def _view(self) -> DashboardView:
+        return self._builder.view(self._version, connected=self.connected, final=self._state.is_final(self._clock()))
+
+
+class DashboardBuilder:
+    """Builds views, one after the other. A change at one table costs that table's card, and not all of them."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources, self._event = sources, sources.state.planned
+        self._lines: _ArrivalLines = {}
+        self._cards: dict[int, tuple[_TableFacts, TableView]] = {}
+        self._stale = set(self._event.tables)
+        self._tables: tuple[TableView, ...] = ()
+        self._arrivals: tuple[Snapshot, Arrivals] | None = None
+        self._follow_ups: tuple[object, int] = (None, 0)
+
+    def changed(self, tables: Iterable[int] | None) -> None:
+        """Build the cards of these tables anew for the next view; None: of all."""
         self._stale.update(self._event.tables if tables is None else tables)
 
-    def view(
-        self,
-        room: EventState,
-        intake: Intake,
-        watch: TableWatch,
-        alerts: AlertBook,
-        *,
-        version: int,
-        connected: bool,
-    ) -> DashboardView:
-        """Return the whole room at this moment."""
-        event, moment = room.event, room.moment()
+    def view(self, version: int, *, connected: bool, final: bool) -> DashboardView:
+        """Return the view of the whole event now."""
+        state = self._sources.state
+        event, snapshot = state.event, state.snapshot()
         return DashboardView(
             version=version,
             event=event.name,
             title=event.plan.title,
             profile=event.profile.id,
             connected=connected,
-            final=room.final,
-            plays_in=room.plays_in,
-            corrections_until=room.book.deadline,
+            final=final,
+            plays_in=state.plays_in,
+            corrections_until=state.book.deadline,
             plays_expected=len(event.plan.plays),
-            tables=self._all_cards(room, intake, watch),
-            plays=self._plays(moment),
-            standings=moment.standings,
-            teams=moment.teams,
-            deals_left_out=moment.left_out,
-            follow_ups=self._follow_ups(room),
-            beside=tuple(BesideView(one.name, int(one.imp) - one.fine, one.fine) for one in moment.adjustments),
-            alerts=self._attended.alerts(alerts.newest_first()),
+            tables=self._all_cards(),
+            plays=self._plays(snapshot),
+            standings=snapshot.standings,
+            teams=snapshot.teams,
+            deals_left_out=snapshot.left_out,
+            follow_ups=self._count_follow_ups(),
+            beside=tuple(BesideView(one.name, int(one.imp) - one.fine, one.fine) for one in snapshot.adjustments),
+            alerts=self._sources.attendance.alerts(self._sources.alerts.newest_first()),
         )
 
-    def _all_cards(self, room: EventState, intake: Intake, watch: TableWatch) -> tuple[TableView, ...]:
-        for table in self._stale & intake.books.keys():
-            self._card(table, self._known(room, intake, watch, table))
+    def _all_cards(self) -> tuple[TableView, ...]:
+        for table in self._stale & self._sources.books.keys():
+            facts, last = self._facts(table), self._cards.get(table)
+            if last is None or last[0].state is not facts.state or last[0][1:] != facts[1:]:
+                self._cards[table] = facts, _table(self._event, table, facts)
         if self._stale:
             self._stale.clear()
             self._tables = tuple(self._cards[table][1] for table in self._event.tables)
         return self._tables
 
-    def _follow_ups(self, room: EventState) -> int:
-        """Count what follows from rulings: anew only after a ruling, or after a result of a deal out of place."""
-        deals = {laid.deal for laid in room.out_of_place()}
-        known = len(room.book.entries), {deal: room.plays_of(deal) for deal in deals}
-        if self._following[0] != known:
-            self._following = known, len(follow_ups(self._event, room)) if deals else 0
-        return self._following[1]
+    def _count_follow_ups(self) -> int:
+        """Count what follows from rulings: again only after a ruling, or after a result of a deal out of place."""
+        state = self._sources.state
+        deals = {play.deal for play in state.out_of_place()}
+        basis = len(state.book.entries), {deal: state.plays_of(deal) for deal in deals}
+        if self._follow_ups[0] != basis:
+            self._follow_ups = basis, len(follow_ups(self._event, state)) if deals else 0
+        return self._follow_ups[1]
 
-    def _plays(self, moment: Snapshot) -> Arrivals:
-        if self._arrivals is None or self._arrivals[0] is not moment:
-            self._arrivals = moment, Arrivals(moment, self._lines)
+    def _plays(self, snapshot: Snapshot) -> Arrivals:
+        if self._arrivals is None or self._arrivals[0] is not snapshot:
+            self._arrivals = snapshot, Arrivals(snapshot, self._lines)
         return self._arrivals[1]
 
-    def _known(self, room: EventState, intake: Intake, watch: TableWatch, table: int) -> _TableFacts:
-        said, times = watch.states.get(table), self._times
-        booking = self._event.bookings.get((table, said.round)) if said and said.round else None
-        seated = (room.seatings.of((table, said.round)) if said and said.round else None) or (
-            booking and booking.players
-        )
-        there = sitting_players(room.event, room.book, said.round, seated) if said and said.round and seated else {}
-        names = {seat: player.name for seat, player in there.items()}
-        calling = times.calling.get(table)
+    def _facts(self, table: int) -> _TableFacts:
+        state, last = self._sources.state, self._sources.devices.last.get(table)
+        names: dict[Seat, Name] = {}
+        if last and last.round:
+            key = table, last.round
+            booking = self._event.bookings.get(key)
+            seated = state.tables.seatings.of(key) or (booking and booking.players)
+            there = sitting_players(state.event, state.book, last.round, seated) if seated else {}
+            names = {seat: player.name for seat, player in there.items()}
+        times = state.tables.times
+        call = times.calling.get(table)
         return _TableFacts(
-            said,
+            last,
             names,
-            intake.books[table].gaps(),
-            room.plays_at(table),
-            calling,
+            self._sources.books[table].gaps(),
+            state.plays_at(table),
+            call,
             times.playing.get(table),
             times.pausing.get(table),
             times.restored.get(table),
-            self._attended.call(table, calling.at if calling else None) if said and said.calling else None,
+            self._sources.attendance.call(table, call.at if call else None) if last and last.calling else None,
         )
 
-    def _card(self, table: int, known: _TableFacts) -> None:
-        had = self._cards.get(table)
-        if had is None or had[0].said is not known.said or had[0][1:] != known[1:]:
-            self._cards[table] = known, _table(self._event, table, known)
 
-
-def _table(event: Event, table: int, known: _TableFacts) -> TableView:
-    said = known.said
+def _table(event: Event, table: int, facts: _TableFacts) -> TableView:
+    state = facts.state
     return TableView(
         table=table,
-        lifecycle=said.lifecycle if said else None,
-        state=said.state if said else None,
-        round=said.round if said else None,
-        deal=said.deal if said else None,
-        unsent=said.unsent if said else 0,
-        calling=said.calling if said else False,
-        health=dict(said.health) if said else {},
-        gaps=known.gaps,
-        plays_in=known.plays_in,
+        lifecycle=state.lifecycle if state else None,
+        state=state.state if state else None,
+        round=state.round if state else None,
+        deal=state.deal if state else None,
+        unsent=state.unsent if state else 0,
+        calling=state.calling if state else False,
+        health=dict(state.health) if state else {},
+        gaps=facts.gaps,
+        plays_in=facts.plays_in,
         plays_expected=event.expected_at[table],
-        players=known.seated,
-        paused=said.paused if said else False,
-        ordered=said.ordered if said else 0,
-        obeyed=dict(said.obeyed) if said else {},
-        pin=said.pin if said else None,
-        extra_min=said.extra_min if said else 0,
-        arbiter=said.arbiter if said else None,
-        calling_since=known.calling.at if known.calling else None,
-        attended=known.attended,
-        playing_since=_playing_since(known.playing, said),
-        minutes=said.minutes if said else None,
-        pausing_since=known.pausing.at if known.pausing else None,
-        stood_ms=said.stood_ms if said else None,
-        played_ms=said.played_ms if said else None,
-        walls=_walls(event, known.restored, said),
+        players=facts.seated,
+        paused=state.paused if state else False,
+        ordered=state.ordered if state else 0,
+        obeyed=dict(state.obeyed) if state else {},
+        pin=state.pin if state else None,
+        extra_min=state.extra_min if state else 0,
+        arbiter=state.arbiter if state else None,
+        calling_since=facts.calling.at if facts.calling else None,
+        attended=facts.attended,
+        playing_since=_playing_since(facts.playing, state),
+        minutes=state.minutes if state else None,
+        pausing_since=facts.pausing.at if facts.pausing else None,
+        stood_ms=state.stood_ms if state else None,
+        played_ms=state.played_ms if state else None,
+        walls=_walls(event, facts.restored, state),
     )
 
 
-def _playing_since(playing: Since | None, said: TableState | None) -> int | None:
-    """Return since when the present play goes on: a table that is in another round has not begun it."""
-    return playing.at if playing and said and playing.round == said.round else None
+def _playing_since(playing: Since | None, state: TableState | None) -> int | None:
+    """Return since when the present play goes on; None where the table has not begun it."""
+    return playing.at if playing and state and playing.round == state.round else None
 
 
-def _walls(event: Event, restored: Restored | None, said: TableState | None) -> Walls | None:
+def _walls(event: Event, restored: Restored | None, state: TableState | None) -> Walls | None:
     """Return what is the matter with the walls of a table's present play."""
-    if restored is None or said is None or (restored.round, restored.deal) != (said.round, said.deal):
+    if restored is None or state is None or (restored.round, restored.deal) != (state.round, state.deal):
         return None
     if restored.form != event.form(restored.deal):
         return "fouled"
@@ -342,10 +386,10 @@ def _walls(event: Event, restored: Restored | None, said: TableState | None) -> 
 TABLE = attrgetter("table")
 
 
-def _imp_in_all(laid: CountedPlay, player: str, compared: Imp | None) -> Imp | None:
+def _imp_in_all(play: CountedPlay, player: str, compared: Imp | None) -> Imp | None:
     """Return what a play gives a player in all; None where it is compared with nothing, and nothing was given."""
-    given = laid.awards.get(player, 0) + laid.instead.get(player, 0) - laid.fines.get(player, 0)
-    if compared is None and laid.points is not None and not given:
+    given = play.awards.get(player, 0) + play.instead.get(player, 0) - play.fines.get(player, 0)
+    if compared is None and play.points is not None and not given:
         return None
     return json_imp(Fraction(compared or 0) + given)
 
@@ -357,3 +401,40 @@ def _imps(group: ComparisonGroup, table: int, fines: dict[Seat, int]) -> dict[Se
         seat: json_imp(exact_quotient(value, group.over) - fines.get(seat, 0))
         for seat, value in zip(SEATS, row, strict=True)
     }
+
+
+class ViewFeed:
+    """Carries views from the scorer's thread to any number of readers in event loops."""
+
+    def __init__(self, first: DashboardView) -> None:
+        self._view = first
+        self._lock = threading.Lock()
+        self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
+
+    @property
+    def current(self) -> DashboardView:
+        """The newest view."""
+        return self._view
+
+    def publish(self, view: DashboardView) -> None:
+        """Put a newer view in place and wake the readers. From any thread."""
+        with self._lock:
+            self._view = view
+            for loop, changed in self._waiting:
+                with suppress(RuntimeError):  # a reader whose loop has ended must not end the scorer
+                    loop.call_soon_threadsafe(changed.set)
+
+    async def views(self) -> AsyncIterator[DashboardView]:
+        """Return the newest view now and again whenever it has changed; a slow reader misses the ones between."""
+        changed = asyncio.Event()
+        entry = (asyncio.get_running_loop(), changed)
+        with self._lock:
+            self._waiting.add(entry)
+        try:
+            while True:
+                changed.clear()
+                yield self._view
+                await changed.wait()
+        finally:
+            with self._lock:
+                self._waiting.discard(entry)

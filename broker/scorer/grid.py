@@ -44,7 +44,7 @@ class GridRow(Struct, frozen=True):
         return self.view.lifecycle in {"lost", "disconnected"} and self.view.unsent > 0
 
     def wants(self, now: int) -> tuple[Need, ...]:
-        """Return why somebody should look after it at a moment (ms since 1970), the most urgent reason first."""
+        """Return why somebody should look after it at a time (ms since 1970), the most urgent reason first."""
         view, left = self.view, time_left_ms(self.view, now)
         holds: dict[Need, object] = {
             "calling": view.calling,
@@ -71,12 +71,12 @@ class Grid(Struct, frozen=True):
         return frozenset(row.view.table for row in self.rows)
 
 
-def grid(moment: Snapshot, tables: Sequence[TableView]) -> Grid:
+def grid(snapshot: Snapshot, tables: Sequence[TableView]) -> Grid:
     """Return the grid of these tables."""
-    plan = {table.table: _deals(moment, table.table) for table in tables}
+    plan = {table.table: _deals(snapshot, table.table) for table in tables}
     every = {round_ for table in tables for round_ in plan[table.table]}
-    rounds = _window(every, [_next(moment, table, plan[table.table]) for table in tables])
-    return Grid(rounds, tuple(_row(moment, table, plan[table.table], rounds) for table in tables))
+    rounds = _window(every, [_next(snapshot, table, plan[table.table]) for table in tables])
+    return Grid(rounds, tuple(_row(snapshot, table, plan[table.table], rounds) for table in tables))
 
 
 def urgent(rows: Iterable[GridRow], now: int) -> list[tuple[GridRow, tuple[Need, ...]]]:
@@ -94,18 +94,18 @@ def _waited(row: GridRow) -> tuple[bool, int]:
     return (view.attended is not None, view.calling_since or 0) if view.calling else (False, 0)
 
 
-def _deals(moment: Snapshot, table: int) -> dict[int, int]:
+def _deals(snapshot: Snapshot, table: int) -> dict[int, int]:
     """Return by round what a table has really played, or is to play."""
-    planned = moment.event.rounds_at.get(table, {})
-    ruled = {round_: moment.ruled.get((table, round_)) for round_ in planned}
-    return {round_: laid[0].deal if (laid := ruled[round_]) else deal for round_, deal in planned.items()}
+    planned = snapshot.event.rounds_at.get(table, {})
+    ruled = {round_: snapshot.ruled.get((table, round_)) for round_ in planned}
+    return {round_: counted[0].deal if (counted := ruled[round_]) else deal for round_, deal in planned.items()}
 
 
-def _next(moment: Snapshot, table: TableView, plan: Iterable[int]) -> int | None:
+def _next(snapshot: Snapshot, table: TableView, plan: Iterable[int]) -> int | None:
     """The round that a table is in; of one that has not been heard, the first of which the result is not here."""
     if table.round is not None:
         return table.round
-    return min((round_ for round_ in plan if not moment.settled((table.table, round_))), default=None)
+    return min((round_ for round_ in plan if not snapshot.settled((table.table, round_))), default=None)
 
 
 def _window(rounds: Iterable[int], at: Iterable[int | None]) -> tuple[int, ...]:
@@ -117,8 +117,8 @@ def _window(rounds: Iterable[int], at: Iterable[int | None]) -> tuple[int, ...]:
     return tuple(every[begin : begin + MOST_ROUNDS])
 
 
-def _row(moment: Snapshot, table: TableView, plan: dict[int, int], rounds: tuple[int, ...]) -> GridRow:
-    stages = {round_: _stage(moment, table, round_) for round_ in plan}
+def _row(snapshot: Snapshot, table: TableView, plan: dict[int, int], rounds: tuple[int, ...]) -> GridRow:
+    stages = {round_: _stage(snapshot, table, round_) for round_ in plan}
     return GridRow(
         table,
         tuple(GridCell(round_, plan.get(round_), stages.get(round_, "none")) for round_ in rounds),
@@ -126,8 +126,8 @@ def _row(moment: Snapshot, table: TableView, plan: dict[int, int], rounds: tuple
     )
 
 
-def _stage(moment: Snapshot, table: TableView, round_: int) -> Stage:
-    if moment.settled((table.table, round_)):
+def _stage(snapshot: Snapshot, table: TableView, round_: int) -> Stage:
+    if snapshot.settled((table.table, round_)):
         return "in"
     if table.round is None and table.state != "finished":
         return "to_come"

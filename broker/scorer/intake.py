@@ -41,7 +41,7 @@ from broker.rules.outcomes import points_paid
 from broker.store import Recorded, RefusedRow
 
 OF_RIICHI = (Confirmed, Declared, Call, RiichiRecorded, RiichiTakenBack, *ARBITER_FACTS)
-"""What is told of a riichi session."""
+"""Facts of a riichi session."""
 
 MOST_MISSING = 500
 """Facts of one table that may be missing below a new one."""
@@ -140,7 +140,7 @@ class Intake:
         self._ruled: Counter[tuple[int, int]] = Counter()
         """How often its table has ruled on each play."""
         self._around: Counter[tuple[int, int, bool]] = Counter()
-        """How often it has told what else its arbiters do, and how often that they let a play go on."""
+        """How many facts of its arbiters it has sent, and how many plays that they let go on."""
         self._replanned: set[tuple[int, int, int]] = set()
         """Table, round and deal of plays for which a ruling has put another deal in the place of the planned one."""
         for row in refused:
@@ -173,7 +173,7 @@ class Intake:
         return not isinstance(fact, Result) or self._players.issuperset(fact.players.values())
 
     def _has_deal(self, table: int, fact: Fact | CountRequest) -> bool:
-        """Whether a table has, or had, a deal in a round: one that has not heard of a new plan plays by the old."""
+        """Whether a table has, or had, a deal in a round: one that has not received a new plan plays by the old."""
         booking = self._event.bookings.get((table, fact.round))
         if booking is not None and booking.deal == fact.deal:
             return True
@@ -233,7 +233,7 @@ class Intake:
         return IntakeVerdict(message)
 
     def _check_count(self, request: CountRequest) -> None:
-        """Refuse to look a deal up that is none of the table's; a riichi session has no deals, and is told so."""
+        """Refuse to look a deal up that is none of the table's; a riichi session has no deals."""
         if (request.table, request.round) in self._event.riichi or self._has_deal(request.table, request):
             return
         raise _no_deal(request.table, request)
@@ -266,8 +266,8 @@ class Intake:
     def _check_around(self, message: LogMessage) -> None:
         kind = *_play_of(message), isinstance(message.fact, Overridden)
         if isinstance(message.fact, AROUND) and self._around[kind] >= MOST_AROUND:
-            told = f"table {message.table} has told {MOST_AROUND} times what arbiters do here"
-            raise Refused("too_much_of_arbiters", told)
+            text = f"table {message.table} has told {MOST_AROUND} times what arbiters do here"
+            raise Refused("too_much_of_arbiters", text)
 
     def _check_play(self, message: LogMessage) -> None:
         fact = message.fact
@@ -300,16 +300,16 @@ class Intake:
             raise Refused("not_ruled_here", N_("the head arbiter rules at the desk, not through a table"))
         if self._ruled[table, fact.round] >= MOST_RULED:
             raise Refused("too_many_rulings", f"table {table} has ruled {MOST_RULED} times here: rule at the desk")
-        here, told = set(self._event.bookings[table, fact.round].players.values()), set(players_named(fact.decision))
-        if not told <= here or (isinstance(fact.decision, Adjusted) and told != here):
+        here, named = set(self._event.bookings[table, fact.round].players.values()), set(players_named(fact.decision))
+        if not named <= here or (isinstance(fact.decision, Adjusted) and named != here):
             raise Refused(
                 "wrong_players", "what is ruled at a table is of the players of its play, adjusted of all four"
             )
 
     def _may_be_reopened(self, message: LogMessage, other: int) -> bool:
-        """Return whether the table was reopened between two results, or may have been: not all that it said is here.
+        """Return whether the table was reopened between two results, or may have been: a fact between them is missing.
 
-        Whichever of the two is heard first: facts come in any order.
+        Whichever of the two came first: facts come in any order.
         """
         taken, reopened = self.books[message.table].taken, self._reopened.get(_play_of(message), ())
         between = range(min(message.seq, other) + 1, max(message.seq, other))

@@ -1,13 +1,15 @@
 """What the scorer publishes: receipts, plans, travellers, standings, alerts, public copies; and a log of the wire."""
 
+import logging
+import time
 import uuid
 from collections import deque
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
+from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from broker.event import Event, RiichiBooking
+from broker.event import STANDINGS, Event, RiichiBooking
 from broker.protocol import (
     Alert,
     AnyCountAnswer,
@@ -17,8 +19,6 @@ from broker.protocol import (
     Counted,
     CountRequest,
     Message,
-    PlannedPlay,
-    PlannedSession,
     PublicStandings,
     PublicTraveller,
     Receipt,
@@ -30,193 +30,366 @@ from broker.protocol import (
     encode,
     topics,
 )
+from broker.protocol.link import Address, Incoming, Link, LinkChanged
 from broker.rulings import plan
-from broker.scorer.alerts import Concern
+from broker.scorer.alerts import Attendance, Concern
+from broker.scorer.devices import Serving
 from broker.scorer.intake import TableBook
-from broker.scorer.snapshot import Embargo, Snapshot
+from broker.scorer.snapshot import Embargo, write_standings_csv
 from broker.scorer.state import EventState
 from broker.scoring import PlayWithImps, json_imp
+
+log = logging.getLogger("homologue.scorer")
 
 ID_PREFIX: Final = uuid.uuid4().hex[:20]
 """Of the ids of this process: to ask the system for a random number for each lets other threads go first."""
 
 _numbers = count(1)
 
+DEALS_AT_ONCE: Final = 50
+"""Deals that are published again at one time, after a connection was made."""
 
-@dataclass(frozen=True, slots=True)
-class Outgoing:
-    """One message, ready to be sent."""
+LARGE_EVENT: Final = 400
+"""With so many players, standings are half a megabyte: they are published at most once in PAUSE_S."""
 
-    topic: str
-    payload: bytes
-    retain: bool
+PAUSE_S: Final = 1.0
 
 
-class MessageBuilder:
-    """Writes the scorer's messages. `seq` is the height of the journal when it speaks, `store` whose height that is."""
+def is_large(event: Event) -> bool:
+    """Return whether what shows all players of an event is made less often."""
+    return len(event.players) > LARGE_EVENT
 
-    def __init__(self, event: Event, store: str) -> None:
-        self._event, self._store = event, store
 
-    def receipt(self, table: int, book: TableBook, seq: int, now: int | None = None) -> Outgoing:
-        """Return what of a table's facts is safe.
+class Throttle:
+    """Lets a thing that was asked for happen at most once in `pause_s`; 0: each time."""
 
-        `now` in ms since 1970: by it a table's clock is found to be behind.
-        """
+    def __init__(self, pause_s: float, seconds: Callable[[], float]) -> None:
+        self._pause_s, self._seconds = pause_s, seconds
+        self._earliest = 0.0
+        self.waiting = False
+
+    def ask(self) -> None:
+        """Ask for it."""
+        self.waiting = True
+
+    def hurry(self) -> None:
+        """Let the next one happen at once."""
+        self._earliest = 0.0
+
+    def due(self) -> bool:
+        """Return whether it is to happen now; if so, the pause begins."""
+        if not self.waiting or self._seconds() < self._earliest:
+            return False
+        self.waiting = False
+        self._earliest = self._seconds() + self._pause_s if self._pause_s else 0.0
+        return True
+
+
+class Publisher:
+    """Publishes an event: on the wire, and the standings in its folder too. On the scorer's thread alone.
+
+    `store` is the name of the journal, `clock` gives ms since 1970, `seconds` counts on.
+    """
+
+    def __init__(
+        self,
+        state: EventState,
+        folder: Path,
+        store: str,
+        clock: Callable[[], int],
+        seconds: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._state, self._folder, self._store, self._clock = state, folder, store, clock
+        self._name = state.planned.name
+        self.height = 0
+        """The height of the journal."""
+        self.wire = WireLog()
+        self.link: Link | None = None
+        self._failure = ""
+        """Why there is no connection, as it was logged last."""
+        self._again: list[int] = []
+        """Deals to be published again since there is a connection."""
+        self._calls: dict[int, tuple[int, bool]] = {}
+        """How many calls are before each table's own, and whether an arbiter comes, as published."""
+        self._public = PublicPart()
+        self.large = is_large(state.planned)
+        self.standings_due = Throttle(PAUSE_S if self.large else 0.0, seconds)
+
+    # ---- the connection ---------------------------------------------------------------------
+
+    def connect(self, address: Address, received: Callable[[Incoming | LinkChanged], None]) -> None:
+        """Connect with the broker; `received` is called from the link's thread."""
+        self.link = Link(
+            address,
+            client_id=f"homologue-{self._name}-scorer",
+            topics=(topics.LOG.at(self._name), topics.STATE.at(self._name), topics.COUNT.at(self._name)),
+            tell=received,
+        )
+        self.link.start()
+
+    def close(self) -> None:
+        """Leave the broker."""
+        if self.link:
+            self.link.stop()
+
+    def connection_changed(self, change: LinkChanged) -> None:
+        """Log why there is no connection; on a new one all deals are to be published again."""
+        if change.why and str(change.why) != self._failure:
+            log.warning("%s: %s", change.why.code, change.why)
+        self._failure = str(change.why)
+        self._again = [*self._state.planned.expected] if change.up else []
+        if change.up:
+            self._public.note(self._state, self._again)
+
+    def publish_again(self) -> None:
+        """Publish some of the deals again that were not since there is a connection: receipts are not to wait."""
+        deals, self._again = self._again[:DEALS_AT_ONCE], self._again[DEALS_AT_ONCE:]
+        for deal in deals:
+            self._traveller(deal)
+        if deals:
+            self._public_travellers(deals)
+            self._public_standings()
+
+    # ---- to tables --------------------------------------------------------------------------
+
+    def receipt(self, table: int, book: TableBook) -> None:
+        """Publish what of a table's facts is safe; by its time a table's clock is found to be behind."""
         message = Receipt(
             id=_new_id(),
-            event=self._event.name,
-            seq=seq,
+            event=self._name,
+            seq=self.height,
             table=table,
-            at=now,
+            at=self._clock(),
             store=self._store,
             upto=book.upto,
             gaps=book.gaps(),
             taken=book.latest(),
             refused=tuple(book.refused),
         )
-        return self._at(topics.RECEIPT, message, table=table)
+        self._publish(topics.RECEIPT, message, table=table)
 
-    def served(
-        self, table: int, device: str | None, refused: str | None, before: int | None, seq: int, *, coming: bool = False
-    ) -> Outgoing:
-        """Tell a table which device serves it, how many calls are before its own, and whether an arbiter comes."""
-        message = Served(
-            id=_new_id(),
-            event=self._event.name,
-            seq=seq,
-            table=table,
-            device=device,
-            refused=refused,
-            calls_before=before,
-            arbiter_coming=coming,
-        )
-        return self._at(topics.SERVED, message, table=table)
-
-    def assignment(
-        self,
-        table: int,
-        seq: int,
-        *,
-        plays: tuple[PlannedPlay, ...],
-        minutes: dict[int, int],
-        recorded: tuple[int, ...],
-        settled: tuple[int, ...],
-        repeats: dict[int, tuple[str, ...]],
-    ) -> Outgoing:
-        """Tell a table all its plays, which of its rounds are over, and who would play a deal again.
-
-        `plays` as they are after what was ruled, and the `minutes` that they have.
-        """
+    def assignment(self, table: int) -> None:
+        """Publish a table's plan, so that a device without a journal begins at the right play."""
+        state, event = self._state, self._state.event
+        if session := state.tables.sessions.present(event.riichi, table):
+            self._session_assignment(session)
+            return
+        replanned = state.replanned(table)
         message = Assignment(
             id=_new_id(),
-            event=self._event.name,
-            seq=seq,
+            event=self._name,
+            seq=self.height,
             table=table,
             store=self._store,
-            profile=self._event.profile.id,
-            rules=self._event.own_rules.plays,
-            plays=plays,
-            recorded=recorded,
-            repeats=repeats,
-            settled=settled,
-            minutes=minutes,
-            public_address=self._event.plan.public_address,
+            profile=state.profile.id,
+            rules=state.planned.own_rules.plays,
+            plays=plan.with_substitutes(state.book, event.plays_of(table, replanned)),
+            recorded=state.recorded(table),
+            repeats=state.tables.seatings.to_come(event, table, replanned),
+            settled=state.settled(table),
+            minutes=event.minutes_of(table),
+            public_address=state.planned.plan.public_address,
         )
-        return self._at(topics.ASSIGNMENT, message, table=table)
+        self._publish(topics.ASSIGNMENT, message, table=table)
 
-    def riichi(self, booking: RiichiBooking, session: PlannedSession, seq: int) -> Outgoing:
-        """Tell a table its riichi session."""
+    def _session_assignment(self, booking: RiichiBooking) -> None:
         message = Assignment(
             id=_new_id(),
-            event=self._event.name,
-            seq=seq,
+            event=self._name,
+            seq=self.height,
             table=booking.table,
             store=self._store,
             profile=booking.profile,
-            rules=self._event.own_rules.text(booking.profile),
+            rules=self._state.planned.own_rules.text(booking.profile),
             plays=(),
-            session=session,
+            session=self._state.tables.sessions.planned(booking, self._state.event.players),
             recorded=(),
         )
-        return self._at(topics.ASSIGNMENT, message, table=booking.table)
+        self._publish(topics.ASSIGNMENT, message, table=booking.table)
 
-    def counted(self, request: CountRequest, answer: AnyCountAnswer, seq: int) -> Outgoing:
+    def served(self, tables: Iterable[int], serving: Serving, attendance: Attendance) -> None:
+        """Publish for these tables which device serves them, how many calls are before theirs, and who comes.
+
+        Also for those whose call has moved up, or is another one.
+        """
+        times = self._state.tables.times
+        calls = {
+            table: (before, attendance.comes(table, times.calling[table])) for before, table in enumerate(times.queue())
+        }
+        moved = {table for table, _ in calls.items() ^ self._calls.items()}
+        self._calls = calls
+        for table in sorted(moved.union(tables).intersection(self._state.planned.tables)):
+            device, refused = serving.of(table)
+            before, coming = calls.get(table, (None, False))
+            message = Served(
+                id=_new_id(),
+                event=self._name,
+                seq=self.height,
+                table=table,
+                device=device,
+                refused=refused,
+                calls_before=before,
+                arbiter_coming=coming,
+            )
+            self._publish(topics.SERVED, message, table=table)
+
+    def counted(self, request: CountRequest, answer: AnyCountAnswer) -> None:
         """Answer a table that has asked what a hand is worth."""
         message = Counted(
-            id=_new_id(), event=self._event.name, seq=seq, table=request.table, asked=request.id, answer=answer
+            id=_new_id(), event=self._name, seq=self.height, table=request.table, asked=request.id, answer=answer
         )
-        return self._at(topics.COUNTED, message, table=request.table)
+        self._publish(topics.COUNTED, message, table=request.table)
 
-    def traveller(self, room: EventState, deal: int, seq: int, kind: type[Traveller] = Traveller) -> Outgoing:
-        """Put all plays of a deal side by side, for arbiters or as the public copy."""
-        complete = room.complete(deal)
-        told = complete or kind is not PublicTraveller  # nothing of a deal under embargo is in a public copy
-        compared = [one for row in room.moment().by_deal.get(deal, ()) for one in row.group.plays] if told else []
-        message = kind(
-            id=_new_id(),
-            event=self._event.name,
-            seq=seq,
-            deal=deal,
-            complete=complete,
-            expected=room.expected(deal),
-            plays=tuple(_compared_play(one, room) for one in sorted(compared, key=lambda one: one.play.table)),
-        )
-        topic = topics.PUBLIC_TRAVELLER if kind is PublicTraveller else topics.TRAVELLER
-        return self._at(topic, message, deal=deal)
+    # ---- to arbiters, and in public ---------------------------------------------------------
 
-    def standings(self, room: EventState, seq: int, now: int) -> Outgoing:
-        """Return who leads. `now` (ms since 1970) tells whether it is final."""
+    def plays_changed(self, deals: Iterable[int]) -> None:
+        """Publish the travellers of these deals; the standings follow with `standings_if_due`."""
+        for deal in (changed := sorted(deals)):
+            self._traveller(deal)
+        self._public_travellers(changed)
+        if changed:
+            self.standings_due.ask()
+
+    def players_renamed(self) -> None:
+        """Publish the public standings again when standings are due, though nobody's IMPs have changed."""
+        self._public.changed = True
+
+    def standings_if_due(self) -> Iterable[Concern]:
+        """Publish who leads, in a large event not more often than anybody reads it; return what went wrong."""
+        if not self.standings_due.due():
+            return ()
+        self.standings()
+        self._public_standings()
+        return self.write_standings()
+
+    def write_standings(self) -> Iterable[Concern]:
+        """Write the file again. It is made from the store: that it cannot be written is no reason to stop."""
+        try:
+            rows = self._state.snapshot().standings
+            write_standings_csv(self._folder / STANDINGS, rows, self._state.event.origin_of)
+        except OSError as error:
+            text = f"{STANDINGS}: {error.strerror}"
+            return (Concern("standings_unwritten", text, values={"text": text}),)
+        return ()
+
+    def standings(self) -> None:
+        """Publish who leads."""
+        state = self._state
         message = Standings(
             id=_new_id(),
-            event=self._event.name,
-            seq=seq,
-            final=room.is_final(now),
-            plays_in=room.plays_in,
-            plays_expected=len(self._event.plan.plays),
-            rows=tuple(room.moment().standings),
-            teams=room.team_rows(),
+            event=self._name,
+            seq=self.height,
+            final=state.is_final(self._clock()),
+            plays_in=state.plays_in,
+            plays_expected=len(state.planned.plan.plays),
+            rows=tuple(state.snapshot().standings),
+            teams=state.team_rows(),
         )
-        return self._at(topics.STANDINGS, message)
+        self._publish(topics.STANDINGS, message)
 
-    def ruling(self, ruling: Ruling) -> Outgoing:
-        """Return what an arbiter has ruled at the desk."""
-        return self._at(topics.RULING, ruling)
+    def ruling(self, ruling: Ruling) -> None:
+        """Publish what an arbiter has ruled at the desk."""
+        self._publish(topics.RULING, ruling)
 
-    def public_standings(self, open_part: Snapshot, seq: int, *, final: bool) -> Outgoing:
-        """Return who leads by the deals that are under no embargo. `final`: as in the arbiters' standings."""
-        message = PublicStandings(
-            id=_new_id(),
-            event=self._event.name,
-            seq=seq,
-            final=final,
-            plays_in=sum(self._event.expected[deal] for deal in open_part.complete),
-            plays_expected=len(self._event.plan.plays),
-            rows=tuple(open_part.standings),
-        )
-        return self._at(topics.PUBLIC_STANDINGS, message)
-
-    def alert(self, concern: Concern, now: int, seq: int) -> Outgoing:
-        """Tell the arbiters."""
+    def alert(self, concern: Concern, now: int) -> None:
+        """Alert the arbiters."""
         message = Alert(
             id=_new_id(),
-            event=self._event.name,
-            seq=seq,
+            event=self._name,
+            seq=self.height,
             code=concern.code,
             table=concern.table,
             topic=concern.topic,
             text=concern.text[:500],
             at=now,
         )
-        return self._at(topics.ALERT, message)
+        self._publish(topics.ALERT, message)
 
-    def _at(self, topic: Topic, message: Message, *, table: int | None = None, deal: int | None = None) -> Outgoing:
-        return Outgoing(topic.at(self._event.name, table=table, deal=deal), encode(message), topic.retain)
+    def _traveller(self, deal: int, kind: type[Traveller] = Traveller) -> None:
+        """Publish all plays of a deal side by side, for arbiters or as the public copy."""
+        state, complete = self._state, self._state.complete(deal)
+        shown = complete or kind is not PublicTraveller  # nothing of a deal under embargo is in a public copy
+        compared = [one for row in state.snapshot().by_deal.get(deal, ()) for one in row.group.plays] if shown else []
+        message = kind(
+            id=_new_id(),
+            event=self._name,
+            seq=self.height,
+            deal=deal,
+            complete=complete,
+            expected=state.expected(deal),
+            plays=tuple(_compared_play(one, state) for one in sorted(compared, key=lambda one: one.play.table)),
+        )
+        self._publish(topics.PUBLIC_TRAVELLER if kind is PublicTraveller else topics.TRAVELLER, message, deal=deal)
+
+    def _public_travellers(self, deals: Iterable[int]) -> None:
+        """Publish the public copies of these deals as far as they are over.
+
+        A deal that goes back under the embargo (a play was reopened, or was of another deal) is withdrawn: the broker
+        keeps what was published last, and shall keep nothing of it. Standings with it are replaced at once; others wait
+        until they are due, for in a great hall a deal ends many times a second.
+        """
+        withdrawn, shown = self._public.follow(self._state, deals)
+        for deal in sorted(shown | withdrawn):
+            self._traveller(deal, PublicTraveller)
+        if withdrawn:
+            self._public_standings()
+
+    def _public_standings(self) -> None:
+        """Publish who leads by the deals under no embargo, if that has changed, or is final by now, or no longer."""
+        final = self._state.is_final(self._clock())
+        if not self._public.standings_changed(final=final):
+            return
+        open_part = self._public.embargo.open_part(self._state.snapshot())
+        message = PublicStandings(
+            id=_new_id(),
+            event=self._name,
+            seq=self.height,
+            final=final,
+            plays_in=sum(self._state.planned.expected[deal] for deal in open_part.complete),
+            plays_expected=len(self._state.planned.plan.plays),
+            rows=tuple(open_part.standings),
+        )
+        self._publish(topics.PUBLIC_STANDINGS, message)
+
+    def _publish(self, topic: Topic, message: Message, *, table: int | None = None, deal: int | None = None) -> None:
+        address, payload = topic.at(self._name, table=table, deal=deal), encode(message)
+        self.wire.note(self._clock(), "out", address, payload)
+        if self.link:
+            self.link.publish(address, payload, retain=topic.retain)
 
 
-def _compared_play(one: PlayWithImps, room: EventState) -> ComparedPlay:
+class PublicPart:
+    """What is public of an event's deals: never anything of a deal that a table has yet to play."""
+
+    def __init__(self) -> None:
+        self.embargo = Embargo()
+        self._deals: set[int] = set()
+        """Deals that are public now."""
+        self.changed = self._final = False
+        """Whether the standings have changed since they were published, and whether they were final then."""
+
+    def note(self, state: EventState, deals: Iterable[int]) -> None:
+        """Take those of these deals that are over for public: they were published before, or will be at once."""
+        self._deals |= {deal for deal in deals if state.complete(deal)}
+
+    def follow(self, state: EventState, deals: Iterable[int]) -> tuple[set[int], set[int]]:
+        """Take in that plays of these deals have changed; return those public no longer, and those that are public."""
+        shown = {deal for deal in deals if state.complete(deal)}
+        withdrawn = {deal for deal in deals if deal in self._deals and deal not in shown}
+        self._deals = (self._deals | shown) - withdrawn
+        self.changed |= bool(shown or withdrawn)
+        return withdrawn, shown
+
+    def standings_changed(self, *, final: bool) -> bool:
+        """Return whether the standings are to be published, and take it that they are."""
+        changed, self.changed = self.changed or final != self._final, False
+        self._final = final
+        return changed
+
+
+def _compared_play(one: PlayWithImps, state: EventState) -> ComparedPlay:
     play, points = one.play, one.play.points or {}
-    table, round_ = room.key_of(play)
+    table, round_ = state.key_of(play)
     return ComparedPlay(
         table=table,
         round=round_,
@@ -234,71 +407,12 @@ def _new_id() -> str:
     return f"{ID_PREFIX}{next(_numbers):012x}"
 
 
-def table_plan(room: EventState, speaker: MessageBuilder, table: int, height: int) -> Outgoing:
-    """Return a table's plan: its riichi session, or the rounds with who sits there and what is settled already."""
-    event = room.event
-    if session := room.riichi.present(event.riichi, table):
-        return speaker.riichi(session, room.riichi.planned(session, event.players), height)
-    replanned = room.replanned(table)
-    return speaker.assignment(
-        table,
-        height,
-        plays=plan.with_substitutes(room.book, event.plays_of(table, replanned)),
-        minutes=event.minutes_of(table),
-        recorded=room.recorded(table),
-        settled=room.settled(table),
-        repeats=room.seatings.to_come(event, table, replanned),
-    )
-
-
-class PublicCopies:
-    """Says on the public topics what may be said there. Of a deal that a table has yet to play, nothing ever was."""
-
-    def __init__(self, speaker: MessageBuilder) -> None:
-        self._speaker, self._embargo = speaker, Embargo()
-        self._told: set[int] = set()
-        """Deals that are public now."""
-        self._unsaid = self._final = False
-        """Whether something is to be said of the standings, and whether they were said to be final."""
-
-    def note(self, room: EventState, deals: Iterable[int]) -> None:
-        """Take note that these deals, as far as they are over, are public already, or will be told at once."""
-        self._told |= {deal for deal in deals if room.complete(deal)}
-
-    def of(self, room: EventState, deals: Iterable[int], seq: int, now: int) -> Iterator[Outgoing]:
-        """Return what is to be said after plays of these deals have changed. `now` in ms since 1970.
-
-        A deal that goes back under the embargo (a play was reopened, or was of another deal) is taken back: the broker
-        keeps what was said last, and shall keep nothing of it. Standings with it are taken back at once; others wait
-        until `standings` is asked, for in a great hall a deal ends many times a second.
-        """
-        over = {deal for deal in deals if room.complete(deal)}
-        back = {deal for deal in deals if deal in self._told and deal not in over}
-        self._told = (self._told | over) - back
-        for deal in sorted(over | back):
-            yield self._speaker.traveller(room, deal, seq, PublicTraveller)
-        self._unsaid |= bool(over or back)
-        if back:
-            yield from self.standings(room, seq, now)
-
-    def renamed(self) -> None:
-        """Have the standings said again, though nobody's IMPs have changed."""
-        self._unsaid = True
-
-    def standings(self, room: EventState, seq: int, now: int) -> Iterator[Outgoing]:
-        """The public standings, if they have changed since they were given, or are final by now, or no longer."""
-        final = room.is_final(now)
-        if self._unsaid or final != self._final:
-            self._unsaid, self._final = False, final
-            yield self._speaker.public_standings(self._embargo.open_part(room.moment()), seq, final=final)
-
-
 MESSAGES_KEPT: Final = 1_000
 LONGEST_TEXT: Final = 2_000
 """Bytes of a message that are kept: a thousand of them are two megabytes at most."""
 
 WITHHELD: Final = frozenset({topics.ASSIGNMENT.name})
-"""Only the table itself reads what it is to restore: of such a message the arbiter is told that it was sent."""
+"""Only the table itself reads what it is to restore; arbiters see only that such a message was sent."""
 
 
 class WireMessage(NamedTuple):

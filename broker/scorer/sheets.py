@@ -23,8 +23,7 @@ from broker.protocol import (
     receipt_digest,
 )
 from broker.rulings import StandIn, riichi_win_of
-from broker.scorer.snapshot import Snapshot
-from broker.scorer.standings import StandingsRow, StandingsTable
+from broker.scorer.snapshot import Snapshot, StandingsRow, StandingsTable
 from broker.scoring import ComparisonGroup, Lineup, ScoredPlay, exact_quotient, json_imp, lineup_points, team_result
 
 Data = Mapping[Seat, Fraction]
@@ -49,11 +48,11 @@ class SeatLine(Struct, frozen=True):
     sat: str | None = None
     """The substitute who really sat there; what the seat scores is the player's all the same."""
     country: str = ""
-    """Of the player; empty: not said."""
+    """Of the player; empty: not given."""
 
     @property
     def net(self) -> Imp | None:
-        """What the player got: after award and fine. None while it cannot be said."""
+        """What the player got: after award and fine. None while it is not known."""
         if self.imp is None and not (self.award or self.fine):
             return None
         return json_imp(Fraction(self.imp or 0) + self.award - self.fine)
@@ -84,7 +83,7 @@ class GroupSheet(Struct, frozen=True):
 
 
 class DealSheet(Struct, frozen=True):
-    """All plays of a deal that may be told."""
+    """All plays of a deal that may be shown."""
 
     deal: int
     prevalent_wind: Wind
@@ -95,7 +94,7 @@ class DealSheet(Struct, frozen=True):
     groups: tuple[GroupSheet, ...]
     unplayed: tuple[PlayLine, ...]
     missing: tuple[int, ...]
-    """Tables that have no result of it in this moment."""
+    """Tables that have no result of it in this snapshot."""
 
     @property
     def plays_in(self) -> int:
@@ -108,42 +107,42 @@ class DealSheet(Struct, frozen=True):
         return len(self.groups) > 1
 
 
-def deal_sheet(moment: Snapshot, deal: int) -> DealSheet:
+def deal_sheet(snapshot: Snapshot, deal: int) -> DealSheet:
     """Return a deal's traveller. Raises KeyError where the event has no such deal."""
-    planned = moment.plays_with(deal)
-    if deal not in moment.event.expected:
+    planned = snapshot.plays_with(deal)
+    if deal not in snapshot.event.expected:
         raise KeyError(deal)
-    groups = tuple(_group(moment, row.group) for row in moment.by_deal.get(deal, ()))
-    unplayed = tuple(_line(moment, play) for play in moment.unplayed.get(deal, ()))
+    groups = tuple(_group(snapshot, row.group) for row in snapshot.by_deal.get(deal, ()))
+    unplayed = tuple(_line(snapshot, play) for play in snapshot.unplayed.get(deal, ()))
     there = {(play.table, play.round) for group in groups for play in group.plays}
     there |= {(play.table, play.round) for play in unplayed}
-    wind, dealer = moment.event.winds(deal)
+    wind, dealer = snapshot.event.winds(deal)
     return DealSheet(
         deal=deal,
         prevalent_wind=wind,
         dealer=dealer,
         expected=len(planned),
-        complete=deal in moment.complete,
+        complete=deal in snapshot.complete,
         groups=tuple(sorted(groups, key=lambda group: (not group.as_dealt, -len(group.plays), group.form))),
         unplayed=unplayed,
         missing=tuple(sorted({table for table, _ in planned - there})),
     )
 
 
-def play_line(moment: Snapshot, deal: int, table: int) -> PlayLine | None:
-    """Return one play of a traveller, without the work for the others; None where it is not in this moment."""
-    for row in moment.by_deal.get(deal, ()):
+def play_line(snapshot: Snapshot, deal: int, table: int) -> PlayLine | None:
+    """Return one play of a traveller, without the work for the others; None where it is not in this snapshot."""
+    for row in snapshot.by_deal.get(deal, ()):
         if row.of_table(table):
             at = [play.table for play in row.group.members].index(table)
-            return _ComparedGroup.of(moment, row.group).line(at)
-    return next((_line(moment, play) for play in moment.unplayed.get(deal, ()) if play.table == table), None)
+            return _ComparedGroup.of(snapshot, row.group).line(at)
+    return next((_line(snapshot, play) for play in snapshot.unplayed.get(deal, ()) if play.table == table), None)
 
 
-def _group(moment: Snapshot, group: ComparisonGroup) -> GroupSheet:
-    compared = _ComparedGroup.of(moment, group)
+def _group(snapshot: Snapshot, group: ComparisonGroup) -> GroupSheet:
+    compared = _ComparedGroup.of(snapshot, group)
     return GroupSheet(
         form=group.form or "",
-        as_dealt=group.form in {None, moment.event.form(group.deal)},
+        as_dealt=group.form in {None, snapshot.event.form(group.deal)},
         section=group.section,
         datum={seat: json_imp(compared.shared[seat]) for seat in SEATS} if compared.shared else None,
         plays=tuple(compared.line(at) for at in range(len(group.members))),
@@ -151,67 +150,67 @@ def _group(moment: Snapshot, group: ComparisonGroup) -> GroupSheet:
 
 
 class _ComparedGroup(NamedTuple):
-    """A group and its data. One play alone says nothing while others may join it: then nothing is told."""
+    """A group and its data. Nothing is shown of one play alone while others may join it."""
 
-    moment: Snapshot
+    snapshot: Snapshot
     group: ComparisonGroup
-    told: bool
+    shown: bool
     shared: Data | None
     own: Sequence[Data] | None
 
     @classmethod
-    def of(cls, moment: Snapshot, group: ComparisonGroup) -> "_ComparedGroup":
-        told = group.deal in moment.complete or len(group.members) > 1
+    def of(cls, snapshot: Snapshot, group: ComparisonGroup) -> "_ComparedGroup":
+        shown = group.deal in snapshot.complete or len(group.members) > 1
         crossed = group.profile.imp.method.value == "cross"
-        shared = None if group.apart or crossed or group.small or not told else group.datum
-        return cls(moment, group, told, shared, group.own_data() if group.apart and told else None)
+        shared = None if group.apart or crossed or group.small or not shown else group.datum
+        return cls(snapshot, group, shown, shared, group.own_data() if group.apart and shown else None)
 
     def line(self, at: int) -> PlayLine:
         group, imps = self.group, self.group.imps[at].tolist()
         imp = {seat: json_imp(exact_quotient(one, group.over)) for seat, one in zip(SEATS, imps, strict=True)}
         datum = self.own[at] if self.own else self.shared
-        return _line(self.moment, group.members[at], imp if self.told else {}, datum or {})
+        return _line(self.snapshot, group.members[at], imp if self.shown else {}, datum or {})
 
 
 def _line(
-    moment: Snapshot,
+    snapshot: Snapshot,
     play: ScoredPlay,
     imp: Mapping[Seat, Imp] = MappingProxyType({}),
     datum: Data = MappingProxyType({}),
 ) -> PlayLine:
-    key = moment.place(play)
-    message, laid = moment.results.get(key), moment.ruled.get(key)
-    told = laid[0] if laid else message.fact if message and isinstance(message.fact, Result) else None
-    told = told if play.points is not None else None
+    key = snapshot.place(play)
+    message, counted = snapshot.results.get(key), snapshot.ruled.get(key)
+    outcome = counted[0] if counted else message.fact if message and isinstance(message.fact, Result) else None
+    outcome = outcome if play.points is not None else None
     return PlayLine(
         table=key[0],
         round=key[1],
-        at=_at(moment, key) if told else None,
-        win=told.win if told else None,
-        discarder=told.discarder if told else None,
+        at=_at(snapshot, key) if outcome else None,
+        win=outcome.win if outcome else None,
+        discarder=outcome.discarder if outcome else None,
         seats={
             seat: SeatLine(
                 player=play.players[seat],
-                name=moment.event.name_of(play.players[seat]),
+                name=snapshot.event.name_of(play.players[seat]),
                 points=play.points[seat] if play.points is not None else None,
                 datum=json_imp(datum[seat]) if datum else None,
                 imp=imp.get(seat),
                 fine=play.fines.get(seat, 0),
                 award=play.awards.get(seat, 0),
-                hand_value=told.winners.get(seat) if told else None,
-                worth=riichi_win_of(told.winners, told.hand, seat) if told else None,
-                sat=moment.sat(play.players[seat], key[1]),
-                country=moment.event.origin_of(play.players[seat]).country,
+                hand_value=outcome.winners.get(seat) if outcome else None,
+                worth=riichi_win_of(outcome.winners, outcome.hand, seat) if outcome else None,
+                sat=snapshot.sat(play.players[seat], key[1]),
+                country=snapshot.event.origin_of(play.players[seat]).country,
             )
             for seat in SEATS
         },
     )
 
 
-def _at(moment: Snapshot, key: tuple[int, int]) -> int | None:
+def _at(snapshot: Snapshot, key: tuple[int, int]) -> int | None:
     """Return when a play was accepted at its table, or ruled in its place."""
-    message = moment.results.get(key)
-    return message.at if message else moment.instead.get(key)
+    message = snapshot.results.get(key)
+    return message.at if message else snapshot.instead.get(key)
 
 
 class PlayOfPlayer(Struct, frozen=True):
@@ -228,7 +227,7 @@ class PlayOfPlayer(Struct, frozen=True):
 
 
 class PlayerSheet(Struct, frozen=True):
-    """All plays of a player that may be told, by rounds."""
+    """All plays of a player that may be shown, by rounds."""
 
     player: str
     name: str
@@ -244,31 +243,31 @@ class PlayerSheet(Struct, frozen=True):
     """Who has sat, or is to sit, in the player's place."""
 
 
-def player_sheet(moment: Snapshot, standings: StandingsTable, player: str) -> PlayerSheet:
+def player_sheet(snapshot: Snapshot, standings: StandingsTable, player: str) -> PlayerSheet:
     """Return a player's sheet. Raises KeyError where the event has no such player."""
-    known, origin = moment.event.players[player], moment.event.origin_of(player)
-    plays = tuple(sorted(_plays(moment, player), key=lambda play: play.round))
+    known, origin = snapshot.event.players[player], snapshot.event.origin_of(player)
+    plays = tuple(sorted(_plays(snapshot, player), key=lambda play: play.round))
     return PlayerSheet(
         player=player,
         name=known.name,
         rung=next((rung for rung in standings.rungs if rung.player == player), None),
         final=standings.final,
         plays=plays,
-        to_come=max(0, len(moment.event.bookings_of[player]) - len(plays)),
+        to_come=max(0, len(snapshot.event.bookings_of[player]) - len(plays)),
         country=origin.country,
         club=origin.club,
-        stand_ins=tuple(one for one in moment.stand_ins if one.player == player),
+        stand_ins=tuple(one for one in snapshot.stand_ins if one.player == player),
     )
 
 
-def _plays(moment: Snapshot, player: str) -> Iterator[PlayOfPlayer]:
-    for scored in moment.plays_of(player):
-        play = play_line(moment, scored.deal, scored.table)
+def _plays(snapshot: Snapshot, player: str) -> Iterator[PlayOfPlayer]:
+    for scored in snapshot.plays_of(player):
+        play = play_line(snapshot, scored.deal, scored.table)
         if play is None:
             continue
-        said = moment.results.get(moment.place(scored))
-        code = receipt_code(said) if said else None
-        provisional = scored.deal not in moment.complete
+        message = snapshot.results.get(snapshot.place(scored))
+        code = receipt_code(message) if message else None
+        provisional = scored.deal not in snapshot.complete
         for seat in SEATS:
             if scored.entry(seat) == player:
                 line = play.seats[seat]
@@ -305,7 +304,7 @@ class DealOfTeam(Struct, frozen=True):
 
 
 class TeamSheet(Struct, frozen=True):
-    """All of a team that may be told: deals that some table has yet to play are not in it."""
+    """All of a team that may be shown: deals that some table has yet to play are not in it."""
 
     number: int
     """Of the team in the event's list, from 1."""
@@ -322,44 +321,44 @@ class TeamSheet(Struct, frozen=True):
     """IMPs of the standing that belong to no deal: an arbiter gave or took them."""
 
 
-def team_sheet(moment: Snapshot, standings: StandingsTable, number: int) -> TeamSheet:
+def team_sheet(snapshot: Snapshot, standings: StandingsTable, number: int) -> TeamSheet:
     """Return a team's sheet. Raises KeyError where the event has no such team."""
-    listed = list(moment.event.plan.teams.items())
+    listed = list(snapshot.event.plan.teams.items())
     if not 1 <= number <= len(listed):
         raise KeyError(number)
     team, players = listed[number - 1]
-    deals = tuple(_deals(moment, team))
-    standing = next((row for row in moment.teams if row.team == team and row.deals), None)
+    deals = tuple(_deals(snapshot, team))
+    standing = next((row for row in snapshot.teams if row.team == team and row.deals), None)
     rungs = {rung.player: rung for rung in standings.rungs}
     return TeamSheet(
         number=number,
         team=team,
         standing=standing,
         final=standings.final,
-        deals_expected=len(moment.event.expected),
+        deals_expected=len(snapshot.event.expected),
         deals=deals,
-        left_out=moment.left_out,
-        members=tuple(Member(one, moment.event.name_of(one), rungs.get(one)) for one in players),
+        left_out=snapshot.left_out,
+        members=tuple(Member(one, snapshot.event.name_of(one), rungs.get(one)) for one in players),
         beside=json_imp(Fraction(standing.imp if standing else 0) - sum(Fraction(one.imp) for one in deals)),
     )
 
 
-def _deals(moment: Snapshot, team: str) -> Iterator[DealOfTeam]:
-    for deal, found in moment.lineups.items():
-        imp, fines = team_result(team, found, moment.event.profile)
-        seats = {seat: _seat(moment, found[team], seat) for seat in SEATS}
+def _deals(snapshot: Snapshot, team: str) -> Iterator[DealOfTeam]:
+    for deal, found in snapshot.lineups.items():
+        imp, fines = team_result(team, found, snapshot.event.profile)
+        seats = {seat: _seat(snapshot, found[team], seat) for seat in SEATS}
         yield DealOfTeam(deal, lineup_points(found[team]), json_imp(Fraction(imp)), fines, seats)
 
 
-def _seat(moment: Snapshot, lineup: Lineup, seat: Seat) -> SeatOfTeam:
+def _seat(snapshot: Snapshot, lineup: Lineup, seat: Seat) -> SeatOfTeam:
     play = lineup[seat]
     points = play.points[seat] if play.points is not None else None
-    player, (table, round_) = play.players[seat], moment.place(play)
-    return SeatOfTeam(player, moment.event.name_of(player), table, points, moment.sat(player, round_))
+    player, (table, round_) = play.players[seat], snapshot.place(play)
+    return SeatOfTeam(player, snapshot.event.name_of(player), table, points, snapshot.sat(player, round_))
 
 
 class ReceiptSheet(Struct, frozen=True):
-    """What may be told of one confirmed result. Under embargo, only that it is stored: from `play` on all is None."""
+    """What may be shown of one confirmed result. Under embargo, only that it is stored: from `play` on all is None."""
 
     code: str
     table: int
@@ -383,24 +382,28 @@ class ReceiptIndex:
         self._places: dict[str, tuple[int, int]] = {}
         self._seen = 0
 
-    def find(self, moment: Snapshot, code: str) -> LogMessage | None:
+    def find(self, snapshot: Snapshot, code: str) -> LogMessage | None:
         """Return the result of a code."""
-        fresh = list(islice(moment.results.items(), self._seen, None))  # at once: the scorer goes on adding
+        fresh = list(islice(snapshot.results.items(), self._seen, None))  # at once: the scorer goes on adding
         self._seen += len(fresh)
         self._places.update((receipt_code(message), place) for place, message in fresh)
         place = self._places.get(code)
-        found = moment.results.get(place) if place else None
+        found = snapshot.results.get(place) if place else None
         return found if found is not None and receipt_code(found) == code else None
 
 
-def receipt_sheet(moment: Snapshot, message: LogMessage) -> ReceiptSheet:
-    """Return what may be told in a moment of a result, embargoed or not."""
+def receipt_sheet(snapshot: Snapshot, message: LogMessage) -> ReceiptSheet:
+    """Return what a snapshot shows of a result, embargoed or not."""
     fact = message.fact
     code = receipt_code(message)
     stored = ReceiptSheet(code=code, table=message.table, round=fact.round, deal=fact.deal)
-    if not isinstance(fact, Result) or (said := moment.result(fact.deal, message.table)) is None or said[0] != message:
+    if (
+        not isinstance(fact, Result)
+        or (found := snapshot.result(fact.deal, message.table)) is None
+        or found[0] != message
+    ):
         return stored
-    play = play_line(moment, fact.deal, message.table)
+    play = play_line(snapshot, fact.deal, message.table)
     if play is None:  # ruled to be of another deal, which may be under embargo
         return stored
     return ReceiptSheet(
@@ -412,7 +415,7 @@ def receipt_sheet(moment: Snapshot, message: LogMessage) -> ReceiptSheet:
         equal=_equal(play, fact),
         text=confirmed_text(message),
         digest=receipt_digest(message),
-        objections_until=moment.deadline,
+        objections_until=snapshot.deadline,
     )
 
 

@@ -1,32 +1,41 @@
-"""All plays as the scorer knows them at one time, and the part of them that everybody may know. Pure.
+"""All plays as the scorer knows them at one time, the part of them that everybody may know, and the standings.
 
 Every page, file and message about plays is made from a `Snapshot`. Whoever is no arbiter gets `Embargo.open_part`, in
-which a deal that some table has yet to play does not exist: what is not in it cannot be told.
+which a deal that some table has yet to play does not exist: what is not in it cannot leak. Standings are a table
+with the places that can still be reached, a history deal by deal, and a CSV file.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple, overload
+from pathlib import Path
+from typing import Final, NamedTuple, overload
 
 import numpy as np
 from msgspec import Struct
 
-from broker.event import Event
-from broker.protocol import LogMessage, Player, Result, Seat, Standing, TeamStanding
+from broker import output
+from broker.event import UNKNOWN_ORIGIN, Event, Origin, PlayColumns
+from broker.files import write_file
+from broker.output import decimal
+from broker.protocol import Imp, LogMessage, Player, Result, Seat, Standing, TeamStanding
 from broker.rulings import CountedPlay, PlayKey, StandIn, result_of, substitute_of
 from broker.scoring import (
     APART,
     Adjustment,
     Bounds,
     GroupRow,
+    Imps,
     Ledger,
     Lineup,
     Ranked,
     Ranking,
     ScoredPlay,
     Totals,
+    exact_imps,
     json_imp,
+    reachable_bounds,
     real_table,
     standings,
 )
@@ -91,12 +100,12 @@ class Snapshot:
 
     @cached_property
     def ranking(self) -> Ranking:
-        """The standings of this moment."""
+        """The standings of this snapshot."""
         return standings.player_standings(self.ledger)
 
     @cached_property
     def standings(self) -> Sequence[Standing]:
-        """The same with names, as it is told and shown."""
+        """The same with names, as it is published and shown."""
         return NamedStandings(self.ranking, self.event.players)
 
     def is_final(self, now: int) -> bool:
@@ -110,7 +119,7 @@ class Snapshot:
     @cached_property
     def doubles(self) -> tuple[RepeatedDeal, ...]:
         """Plays that count although some of their players had played the deal before: an arbiter is to rule on them."""
-        return repeated_deals(self.event, self.results, {key: laid for key, (laid, _) in self.ruled.items()})
+        return repeated_deals(self.event, self.results, {key: counted for key, (counted, _) in self.ruled.items()})
 
     def plays_of(self, name: str) -> Iterator[ScoredPlay]:
         """Return the plays in which somebody scored, planned or not."""
@@ -145,14 +154,14 @@ class Snapshot:
     def plays_with(self, deal: int) -> set[tuple[int, int]]:
         """Return table and round of the plays in which a deal was really played, or is to be."""
         planned = {key for key in self.event.plays_with(deal) if key not in self.ruled}
-        return planned | {key for key, (laid, _) in self.ruled.items() if laid.deal == deal}
+        return planned | {key for key, (counted, _) in self.ruled.items() if counted.deal == deal}
 
     def settled(self, key: tuple[int, int]) -> bool:
         """Return whether of a play, by table and round, there is nothing more to come."""
         return self.ruled[key][0].settled if key in self.ruled else key in self.results
 
     def result(self, deal: int, table: int) -> tuple[LogMessage, Result] | None:
-        """Return what a table said of a play that is in this moment."""
+        """Return a table's result of a play that is in this snapshot."""
         if deal not in self.by_deal and deal not in self.unplayed:
             return None
         planned = self.event.rounds.get((deal, table))
@@ -169,11 +178,11 @@ class _Opened(NamedTuple):
 
     parts: Mapping[int, tuple[object, ...]]
     beside: tuple[object, ...]
-    moment: Snapshot
+    snapshot: Snapshot
 
 
 class Embargo:
-    """Gives the open part of a moment: made anew only when what is open has changed, and then by what has changed.
+    """Gives the open part of a snapshot: made anew only when what is open has changed, and then by what has changed.
 
     For moments of one event as they follow each other, and for one thread alone.
     """
@@ -181,45 +190,45 @@ class Embargo:
     def __init__(self) -> None:
         self._kept: _Opened | None = None
 
-    def open_part(self, moment: Snapshot) -> Snapshot:
-        """Return the same moment without every deal that a table has yet to play."""
-        parts = {deal: moment.parts(deal) for deal in moment.complete}
-        beside, kept = (*moment.adjustments, moment.deadline, moment.stand_ins, moment.event), self._kept
+    def open_part(self, snapshot: Snapshot) -> Snapshot:
+        """Return the same snapshot without every deal that a table has yet to play."""
+        parts = {deal: snapshot.parts(deal) for deal in snapshot.complete}
+        beside, kept = (*snapshot.adjustments, snapshot.deadline, snapshot.stand_ins, snapshot.event), self._kept
         if kept is None or kept.parts != parts or kept.beside != beside:  # a group is equal to none but itself
-            kept = self._kept = _Opened(parts, beside, self._opened(moment, parts))
-        return kept.moment
+            kept = self._kept = _Opened(parts, beside, self._opened(snapshot, parts))
+        return kept.snapshot
 
-    def _opened(self, moment: Snapshot, parts: Mapping[int, tuple[object, ...]]) -> Snapshot:
-        whole, kept = moment.ledger, self._kept
+    def _opened(self, snapshot: Snapshot, parts: Mapping[int, tuple[object, ...]]) -> Snapshot:
+        whole, kept = snapshot.ledger, self._kept
         rows = {key: row for key, row in whole.rows.items() if key[0] in parts}
         unplayed = {key: play for key, play in whole.unplayed.items() if key[0] in parts}
         size, fractions = len(whole.entries.number), whole.profile.imp.method.value == "cross"
-        totals = kept.moment.ledger.totals.resized(size) if kept else Totals.nothing(size, fractions=fractions)
+        totals = kept.snapshot.ledger.totals.resized(size) if kept else Totals.nothing(size, fractions=fractions)
         for before in (kept,) if kept else ():
             gone = [deal for deal, had in before.parts.items() if parts.get(deal) != had]
-            _add(totals, before.moment, gone, -1)
+            _add(totals, before.snapshot, gone, -1)
             totals.adjust(
-                (Adjustment(one.name, -one.imp, -one.fine) for one in before.moment.adjustments), whole.entries
+                (Adjustment(one.name, -one.imp, -one.fine) for one in before.snapshot.adjustments), whole.entries
             )
         come = [deal for deal, now in parts.items() if kept is None or kept.parts.get(deal) != now]
-        _add(totals, moment, come, 1)
-        totals.adjust(moment.adjustments, whole.entries)
-        return replace(moment, ledger=Ledger(whole.profile, whole.entries, totals, rows, unplayed))
+        _add(totals, snapshot, come, 1)
+        totals.adjust(snapshot.adjustments, whole.entries)
+        return replace(snapshot, ledger=Ledger(whole.profile, whole.entries, totals, rows, unplayed))
 
 
-def open_part(moment: Snapshot) -> Snapshot:
-    """Return the part of a moment that is under no embargo."""
-    return Embargo().open_part(moment)
+def open_part(snapshot: Snapshot) -> Snapshot:
+    """Return the part of a snapshot that is under no embargo."""
+    return Embargo().open_part(snapshot)
 
 
-def _add(totals: Totals, moment: Snapshot, deals: Iterable[int], sign: int) -> None:
-    """Add what some deals of a moment give, or (sign -1) take it off."""
+def _add(totals: Totals, snapshot: Snapshot, deals: Iterable[int], sign: int) -> None:
+    """Add what some deals of a snapshot give, or (sign -1) take it off."""
     for deal in deals:
-        rows, unplayed = moment.by_deal.get(deal, ()), moment.unplayed.get(deal, ())
+        rows, unplayed = snapshot.by_deal.get(deal, ()), snapshot.unplayed.get(deal, ())
         for row in rows:
             totals.count(row, sign)
         for play in _ruled(rows, unplayed):
-            totals.rule(play, moment.ledger.entries, sign)
+            totals.rule(play, snapshot.ledger.entries, sign)
 
 
 def _ruled(rows: Iterable[GroupRow], unplayed: Iterable[ScoredPlay]) -> Iterable[ScoredPlay]:
@@ -236,21 +245,21 @@ def repeated_deals(
     Void or adjusted it counts no longer; with an award, be it of nothing, for each of those who had played the deal,
     an arbiter has ruled that it stands.
     """
-    deals = {laid.deal for key, laid in ruled.items() if out_of_place(event, key, laid)}
+    deals = {counted.deal for key, counted in ruled.items() if out_of_place(event, key, counted)}
     found = [one for deal in deals for one in _repeated(event, deal, results, ruled)]
     return tuple(sorted(found, key=lambda one: (one.round, one.table)))
 
 
-def out_of_place(event: Event, key: PlayKey, laid: CountedPlay) -> bool:
+def out_of_place(event: Event, key: PlayKey, counted: CountedPlay) -> bool:
     """Return whether another deal was played than planned, or by other players."""
-    return laid.deal != laid.planned or set(laid.players.values()) != set(event.bookings[key].players.values())
+    return counted.deal != counted.planned or set(counted.players.values()) != set(event.bookings[key].players.values())
 
 
 def _repeated(
     event: Event, deal: int, results: Mapping[PlayKey, LogMessage], ruled: Mapping[PlayKey, CountedPlay]
 ) -> Iterator[RepeatedDeal]:
     plays: dict[PlayKey, Mapping[Seat, str]] = {
-        key: laid.players for key, laid in ruled.items() if laid.deal == deal and laid.was_played
+        key: counted.players for key, counted in ruled.items() if counted.deal == deal and counted.was_played
     }
     unruled = (key for key in event.plays_with(deal) if key in results and key not in ruled)
     plays |= {key: result_of(results[key]).players for key in unruled}
@@ -258,8 +267,8 @@ def _repeated(
     for table, round_ in sorted(plays, key=lambda key: (key[1], key[0])):
         seats = plays[table, round_]
         again = played & set(seats.values())
-        laid = ruled.get((table, round_))
-        counts = laid is None or (laid.points is not None and not again <= laid.awards.keys())
+        counted = ruled.get((table, round_))
+        counts = counted is None or (counted.points is not None and not again <= counted.awards.keys())
         if again and counts:
             yield RepeatedDeal(table, round_, deal, seats, tuple(sorted(again)))
         played |= set(seats.values())
@@ -326,3 +335,197 @@ def _team_row(line: Ranked, reach: Bounds) -> TeamStanding:
         best=reach.best,
         worst=reach.worst,
     )
+
+
+DEAL_FACTOR: Final = 1_000_000_000
+"""Above every number of a play (`CountedPlay.line`): with it deal and table become one number."""
+
+
+class StandingsRow(Struct, frozen=True):
+    """One player's line. `best` and `worst` are places, `least` and `most` the IMPs that lead there."""
+
+    place: int
+    player: str
+    name: str
+    imp: Imp
+    fines: int
+    plays: int
+    plays_expected: int
+    best: int
+    worst: int
+    least: Imp
+    most: Imp
+    country: str = ""
+    club: str = ""
+
+
+class StandingsTable(Struct, frozen=True):
+    """All players, best first."""
+
+    final: bool
+    deals: int
+    """Deals that count."""
+    deals_expected: int
+    rungs: tuple[StandingsRow, ...]
+
+
+def standings_table(snapshot: Snapshot, now: int) -> StandingsTable:
+    """Return the standings of what is in a snapshot; what is not in it is taken as missing. `now` in ms since 1970.
+
+    What the bounds say is sound, not tight (`scoring/bounds.py`); rulings yet to come are not foreseen.
+    """
+    bounds, planned = _bounds(snapshot), snapshot.event.plays_planned
+    return StandingsTable(
+        final=snapshot.is_final(now),
+        deals=len(snapshot.by_deal.keys() | snapshot.unplayed.keys()),
+        deals_expected=len(snapshot.event.expected),
+        rungs=tuple(
+            _standings_row(snapshot, line, bounds[line.name], planned.get(line.name, 0)) for line in snapshot.ranking
+        ),
+    )
+
+
+def _standings_row(snapshot: Snapshot, line: Ranked, reach: Bounds, planned: int) -> StandingsRow:
+    origin = snapshot.event.origin_of(line.name)
+    return StandingsRow(
+        place=line.place,
+        player=line.name,
+        name=snapshot.event.name_of(line.name),
+        imp=json_imp(line.imp),
+        fines=line.fines,
+        plays=line.plays,
+        plays_expected=planned,
+        best=reach.best,
+        worst=reach.worst,
+        least=json_imp(reach.least),
+        most=json_imp(reach.most),
+        country=origin.country,
+        club=origin.club,
+    )
+
+
+def _bounds(snapshot: Snapshot) -> dict[str, Bounds]:
+    """Return everybody's bounds: planned plays that are not in the snapshot are to come."""
+    plan, entries = _columns_as_played(snapshot), snapshot.ledger.entries.with_names(snapshot.event.players)
+    to_come = ~np.isin(plan.deals * DEAL_FACTOR + plan.tables, list(_plays_over(snapshot)))
+    deals, counts = np.unique(plan.deals[to_come], return_counts=True)
+    joining = {(deal, ""): count for deal, count in zip(deals.tolist(), counts.tolist(), strict=True)}
+    numbers = np.array([entries.number[player] for player in snapshot.event.players], dtype=np.int64)
+    return reachable_bounds(snapshot.ledger, entries, joining, numbers[plan.players[to_come]].ravel())
+
+
+def _columns_as_played(snapshot: Snapshot) -> PlayColumns:
+    """Return the plan with what was ruled of it: a play out of place is of the deal that was really played."""
+    moved = [counted for counted, _ in snapshot.ruled.values() if counted.deal != counted.planned]
+    plan = snapshot.event.columns
+    if not moved:
+        return plan
+    deals, lines = plan.deals.copy(), plan.tables.copy()
+    for counted in moved:
+        at = snapshot.event.row_of[counted.table, counted.round]
+        deals[at], lines[at] = counted.deal, counted.line
+    return plan._replace(deals=deals, tables=lines)
+
+
+def _plays_over(snapshot: Snapshot) -> Iterator[int]:
+    """Return deal and table of the plays that are over: a fine or an award may be known before its play is."""
+    to_come = {(counted.deal, counted.line) for counted, _ in snapshot.ruled.values() if not counted.settled}
+    for deal, rows in snapshot.by_deal.items():
+        for row in rows:
+            yield from (deal * DEAL_FACTOR + row.tables).tolist()
+    for deal, plays in snapshot.unplayed.items():
+        yield from (deal * DEAL_FACTOR + play.table for play in plays if (deal, play.table) not in to_come)
+
+
+MOST_DEALS: Final = 60
+"""More than so many points a chart does not tell apart, and nobody reads in a table."""
+
+
+class HistoryLine(Struct, frozen=True):
+    """One player's sums after each deal; fines and awards of its plays are in them."""
+
+    player: str
+    name: str
+    imps: tuple[Imp, ...]
+
+
+class StandingsHistory(Struct, frozen=True):
+    """Deals, in order, and the sums after each."""
+
+    deals: tuple[int, ...]
+    lines: tuple[HistoryLine, ...]
+
+
+def standings_history(snapshot: Snapshot, players: Sequence[str]) -> StandingsHistory:
+    """Return the course of some players over all deals of a snapshot; of very many, after some and the last."""
+    entries = snapshot.ledger.entries
+    numbers = [entries.number[player] for player in players]
+    deals = tuple(sorted(snapshot.by_deal.keys() | snapshot.unplayed.keys()))
+    sums = np.zeros((len(deals), len(players)), dtype=object)
+    for at, deal in enumerate(deals):
+        sums[at] = _of_deal(snapshot, deal, len(entries.number))[numbers]
+    added = sums.cumsum(axis=0)
+    shown = _spread(len(deals))
+    return StandingsHistory(
+        tuple(deals[one] for one in shown),
+        tuple(
+            HistoryLine(
+                player, snapshot.event.name_of(player), tuple(json_imp(Fraction(imp)) for imp in added[shown, at])
+            )
+            for at, player in enumerate(players)
+        ),
+    )
+
+
+def _spread(length: int) -> list[int]:
+    """Return the places that are shown of so many: all, or some evenly, the first and the last among them."""
+    if length <= MOST_DEALS:
+        return [*range(length)]
+    return [at * (length - 1) // (MOST_DEALS - 1) for at in range(MOST_DEALS)]
+
+
+def _of_deal(snapshot: Snapshot, deal: int, size: int) -> Imps:
+    totals = Totals.nothing(size, fractions=snapshot.ledger.profile.imp.method.value == "cross")
+    for row in snapshot.by_deal.get(deal, ()):
+        np.add.at(totals.imp, row.entries, exact_imps(row.group))
+        for play in row.group.members:
+            _add_ruled(totals.imp, play, snapshot)
+    for play in snapshot.unplayed.get(deal, ()):
+        _add_ruled(totals.imp, play, snapshot)
+    return totals.imp
+
+
+def _add_ruled(imps: Imps, play: ScoredPlay, snapshot: Snapshot) -> None:
+    """Add what the arbiter ruled, as the standings do."""
+    number = snapshot.ledger.entries.number
+    for seat, award in play.awards.items():
+        imps[number[play.entry(seat)]] += award
+    for seat, fine in play.fines.items():
+        imps[number[play.entry(seat)]] -= fine
+
+
+HEADER: Final = ("place", "player", "name", "imp", "fines", "plays", "country", "club")
+
+
+def no_origin(_player: str) -> Origin:
+    """Return the origin of who is in no list."""
+    return UNKNOWN_ORIGIN
+
+
+def standings_csv(standings: Iterable[Standing], origin_of: Callable[[str], Origin] = no_origin) -> str:
+    """Write the standings; IMPs stay numbers. New columns come last: programs count columns."""
+    lines = (
+        (row.place, row.player, row.name, decimal(row.imp), row.fines, row.plays, *origin_of(row.player))
+        for row in standings
+    )
+    return output.csv_text(HEADER, lines)
+
+
+def write_standings_csv(
+    path: Path, standings: Iterable[Standing], origin_of: Callable[[str], Origin] = no_origin
+) -> None:
+    """Put the file in place whole: a reader sees the old one or the new one.
+
+    Nobody waits for the disk: it is made from the store, and anew at every start. On a busy disk that takes a second.
+    """
+    write_file(path, standings_csv(standings, origin_of).encode(), durable=False)

@@ -29,9 +29,8 @@ from broker.rulings import (
     unruled_play,
     with_points_of_deal,
 )
-from broker.scorer.riichi_sessions import RiichiSessions
 from broker.scorer.snapshot import Snapshot, out_of_place, team_rows
-from broker.scorer.tables import Seatings, Visits
+from broker.scorer.tables import TableFacts
 from broker.scoring import (
     APART,
     Adjustment,
@@ -57,124 +56,119 @@ class EventState:
     """Results, forms and rulings of all plays so far, compared as they come."""
 
     def __init__(self, event: Event) -> None:
-        self._event = event
+        self.planned = event
+        """The event as it was settled before its first play."""
         self.event = event
-        """As corrections of the plan have it; who plays what is as it was. Put in place whole, for any thread."""
+        """The event as corrected by rulings; bookings stay as they were. Replaced whole, so any thread may read it."""
+        self.tables = TableFacts(event.session_rules)
+        """What the tables' facts add up to, apart from results."""
         self.results: dict[PlayKey, LogMessage] = {}
-        """What the tables have entered; what counts of it is `play`."""
+        """What the tables have entered; `play` is what counts of it."""
+        self._other_results: dict[PlayKey, list[LogMessage]] = {}
+        """Further results of a play, until the fact that reopened it between the two has come."""
+        self._forms: dict[PlayKey, tuple[tuple[int, str], ...]] = {}
+        """The forms restored for each play, with the number of the fact."""
         self.book = RulingBook()
         self.early: set[str] = set()
         """Ids of the desk's rulings that were taken before their play had a result."""
         self._ruled: dict[PlayKey, CountedPlay] = {}
-        """Plays on which, or on whose deal, something was ruled."""
-        self._tally = PlayCounts(event)
-        self._forms: dict[PlayKey, tuple[tuple[int, str], ...]] = {}
-        """Of each play the forms that were restored, with the number of the fact."""
-        self._later: dict[PlayKey, list[LogMessage]] = {}
-        """Results of plays that have one, until it is heard that the table was reopened between the two."""
-        self.seatings, self.visits = Seatings(), Visits()
-        self.riichi = RiichiSessions(event.session_rules)
+        """The plays on which, or on whose deal, something was ruled."""
+        self._counts = PlayCounts(event)
         self._ledger = Ledger.of((), event.profile, event.players)
-        self._moment: Snapshot | None = None
         self.teams = TeamState(event.plan.teams, event.profile)
+        self._snapshot: Snapshot | None = None
 
     def load(self, messages: Iterable[Recorded]) -> None:
         """Add a whole journal: compared once at its end, not after each play."""
         for message in messages:
-            self._remember(message)
-        self._tally.begin(self.results)
+            self._add(message)
+        self._counts.load(self.results)
         for entry in self.book.entries.values():  # first those of plays: they may say which deal was played
-            self._load_ruled(key for key in self._touched(entry) if entry.play)
+            self._load_ruled(key for key in self._plays_of_entry(entry) if entry.play)
         for entry in self.book.entries.values():
-            self._load_ruled(self._touched(entry))
-        self._ledger = Ledger.of(self.scored(), self._event.profile, self._event.players)
+            self._load_ruled(self._plays_of_entry(entry))
+        self._ledger = Ledger.of(self.scored(), self.planned.profile, self.planned.players)
         self._ledger = self._ledger.with_adjustments(self.adjustments())
-        self.teams.follow(self._ledger, self._tally.expected, self.complete)
+        self.teams.update(self._ledger, self._counts.expected, self.complete)
 
     def apply(self, message: Recorded) -> frozenset[int]:
         """Add one accepted message; return the deals whose comparison it may have changed."""
         if isinstance(message, LogMessage) and not isinstance(message.fact, Ruled):
             key = message.table, message.fact.round
-            had = {key: self.play(key)} if isinstance(message.fact, Result | Restored) else {}
-            self._remember(message)
-            return self._follow(had)
-        before = self.adjustments()
-        had = {key: self.play(key) for key in self._touched(entry_of(message))}
-        self._remember(message)
-        deals = self._follow(had)
-        taken_back = (Adjustment(one.name, -one.imp, -one.fine) for one in before)
+            before = {key: self.play(key)} if isinstance(message.fact, Result | Restored) else {}
+            self._add(message)
+            return self._recount(before)
+        adjusted = self.adjustments()
+        before = {key: self.play(key) for key in self._plays_of_entry(entry_of(message))}
+        self._add(message)
+        deals = self._recount(before)
+        taken_back = (Adjustment(one.name, -one.imp, -one.fine) for one in adjusted)
         self._ledger = self._ledger.with_adjustments((*taken_back, *self.adjustments()))
         return deals
 
     def fork(self) -> "EventState":
-        """Return a room that goes on from here by itself, to try a ruling in."""
-        new = EventState(self._event)
-        new.event = self.event
-        new.results, new.book, new._ruled = dict(self.results), self.book.copy(), dict(self._ruled)
-        new.early = set(self.early)
-        new._tally, new._forms, new._later = self._tally.copy(), dict(self._forms), dict(self._later)
-        new.seatings = self.seatings  # rulings change nothing of what was told
-        new._ledger, new.teams = self._ledger, self.teams.fork()
+        """Return a copy in which a ruling can be tried."""
+        new = EventState(self.planned)
+        new.event, new.tables = self.event, self.tables  # rulings change none of the tables' facts
+        new.results, new._other_results = dict(self.results), dict(self._other_results)
+        new._forms, new.book, new.early = dict(self._forms), self.book.copy(), set(self.early)
+        new._ruled, new._counts = dict(self._ruled), self._counts.copy()
+        new._ledger, new.teams = self._ledger, self.teams.copy()
         return new
 
-    def under(self, profile: Rules) -> "EventState":
-        """Return a room in which the same was said and ruled, counted by another profile.
-
-        Payments stay as they were.
-        """
-        new = EventState(self._event.under(profile))
+    def with_rules(self, profile: Rules) -> "EventState":
+        """Return the same results and rulings, counted by another profile. Payments stay as they were."""
+        new = EventState(self.planned.under(profile))
         new.event = self.event.under(profile)
         new.results, new.book, new._forms = dict(self.results), self.book.copy(), dict(self._forms)
-        new._ruled = {key: new._lay(key) for key in self._ruled}
+        new._ruled = {key: new._counted(key) for key in self._ruled}
         return new
 
-    # ---- what was said ----------------------------------------------------------------------
+    # ---- messages ---------------------------------------------------------------------------
 
-    def _remember(self, message: Recorded) -> None:
+    def _add(self, message: Recorded) -> None:
         if not isinstance(message, LogMessage) or isinstance(message.fact, Ruled):
-            entry = entry_of(message)
-            entry = replace(entry, back=plan.names_player_again(self._event, self.event, entry.decision))
-            self.book.add(entry)
-            self.event = plan.corrected_event(self._event, self.event, self.book, entry)
-            about = self.book.root(entry).play
-            if about is not None and about not in self.results and not entry.at_table:
-                self.early.add(entry.id)
-            if isinstance(message, LogMessage):
-                key = message.table, message.fact.round
-                for later in self._later.pop(key, []):
-                    self._entered(key, later)
+            self._add_ruling(message)
             return
-        fact = message.fact
-        key = message.table, fact.round
+        fact, key = message.fact, (message.table, message.fact.round)
+        self.tables.apply(message)
         if isinstance(fact, Restored):
             self._forms[key] = (*self._forms.get(key, ()), (message.seq, fact.form))
         elif isinstance(fact, Result):
-            self.seatings.remember(message)
-            self._entered(key, message)
-        else:
-            self.seatings.remember(message)
-            self.riichi.hear(message)
-            self.visits.hear(message)
+            self._add_result(key, message)
 
-    def _entered(self, key: PlayKey, message: LogMessage) -> None:
+    def _add_ruling(self, message: Recorded) -> None:
+        entry = entry_of(message)
+        entry = replace(entry, back=plan.names_player_again(self.planned, self.event, entry.decision))
+        self.book.add(entry)
+        self.event = plan.corrected_event(self.planned, self.event, self.book, entry)
+        about = self.book.root(entry).play
+        if about is not None and about not in self.results and not entry.at_table:
+            self.early.add(entry.id)
+        if isinstance(message, LogMessage):
+            key = message.table, message.fact.round
+            for other in self._other_results.pop(key, []):
+                self._add_result(key, other)
+
+    def _add_result(self, key: PlayKey, message: LogMessage) -> None:
         """Keep a result: of several the first, or the one after the table was reopened, in whatever order they come."""
         if key not in self.results:
             self.results[key] = message
             return
-        one, other = sorted((self.results[key], message), key=lambda result: result.seq)
+        first, second = sorted((self.results[key], message), key=lambda result: result.seq)
         reopened = any(
-            isinstance(entry.decision, Reopen) and entry.at_table and one.seq < entry.number < other.seq
+            isinstance(entry.decision, Reopen) and entry.at_table and first.seq < entry.number < second.seq
             for entry in self.book.all_of(key)
         )
-        if one.id != other.id and not reopened:
-            self._later.setdefault(key, []).append(other)
-        self.results[key] = other if reopened else one
+        if first.id != second.id and not reopened:
+            self._other_results.setdefault(key, []).append(second)
+        self.results[key] = second if reopened else first
 
-    # ---- what counts ------------------------------------------------------------------------
+    # ---- plays as they count ------------------------------------------------------------------------
 
     def play(self, key: PlayKey) -> CountedPlay:
         """Return a play as it counts. Raises KeyError where none is planned."""
-        return self._ruled.get(key) or self._lay(key, ruled=False)
+        return self._ruled.get(key) or self._counted(key, ruled=False)
 
     def scored(self) -> list[ScoredPlay]:
         """Return all plays of which something counts, as scoring takes them."""
@@ -183,104 +177,102 @@ class EventState:
             for key, message in self.results.items()
             if key not in self._ruled
         ]
-        return unruled + [play for laid in self._ruled.values() if (play := laid.scored())]
+        return unruled + [play for counted in self._ruled.values() if (play := counted.scored())]
 
     def adjustments(self) -> list[Adjustment]:
-        """Return the IMPs that were given or taken beside all plays."""
-        return adjustments(self.book.of_the_event(), self._event.profile.awards)
+        """Return the IMPs that rulings gave or took apart from any play."""
+        return adjustments(self.book.of_the_event(), self.planned.profile.awards)
 
-    def _lay(self, key: PlayKey, *, ruled: bool = True) -> CountedPlay:
-        return self.laid_by(key, self.book if ruled else None)
+    def _counted(self, key: PlayKey, *, ruled: bool = True) -> CountedPlay:
+        return self.play_under(key, self.book if ruled else None)
 
-    def laid_by(self, key: PlayKey, book: RulingBook | None, *, entered: bool = True) -> CountedPlay:
-        """Return a play as it would count with other rulings, or without any. Not `entered`: had it no result yet."""
-        result, booking = self.results.get(key) if entered else None, self._event.bookings[key]
+    def play_under(self, key: PlayKey, book: RulingBook | None, *, entered: bool = True) -> CountedPlay:
+        """Return a play as it would count with other rulings, or without any.
+
+        Not `entered`: as if it had no result yet.
+        """
+        result, booking = self.results.get(key) if entered else None, self.planned.bookings[key]
         planned = CountedPlay(
             table=key[0], round=key[1], planned=booking.deal, deal=booking.deal, players=booking.players
         )
-        awards = self._event.profile.awards
+        awards = self.planned.profile.awards
         if book and result is None:
             planned = plan.adjusted_for_absences(planned, book.of(WHO_PLAYS), awards)
-        laid = apply_rulings(planned, result, book.of(key) if book else (), awards)
-        laid = with_points_of_deal(laid, self.dealer(laid.deal), self._event.profile)
-        restored = self._restored(key, result, laid.deal)
-        return replace(laid, form=form_of(key[0], restored, book.of(laid.deal)) if book else restored)
+        play = apply_rulings(planned, result, book.of(key) if book else (), awards)
+        play = with_points_of_deal(play, self.dealer(play.deal), self.planned.profile)
+        restored = self._restored(key, result, play.deal)
+        return replace(play, form=form_of(key[0], restored, book.of(play.deal)) if book else restored)
 
     def _restored(self, key: PlayKey, result: LogMessage | None, deal: int) -> str:
-        """Return the table's last word on how the tiles lay, before the result: what is said after it changes no IMP.
+        """Return the form that the table restored last before its result; one restored after it changes no IMP.
 
-        It speaks of the planned deal: where another was played, that deal's own form is assumed.
+        It is of the planned deal: where another was played, that deal's own form is assumed.
         """
-        if deal != self._event.bookings[key].deal:
-            return self._event.form(deal)
+        if deal != self.planned.bookings[key].deal:
+            return self.planned.form(deal)
         forms = self._forms.get(key, ())
         if len(forms) == 1 and (result is None or forms[0][0] < result.seq):
             return forms[0][1]
-        told = [one for one in forms if result is None or one[0] < result.seq]
-        return max(told)[1] if told else self._event.form(deal)
+        before = [one for one in forms if result is None or one[0] < result.seq]
+        return max(before)[1] if before else self.planned.form(deal)
 
-    def _follow(self, had: Mapping[PlayKey, CountedPlay]) -> frozenset[int]:
-        """Lay plays anew, and let counts and ledger follow; return the deals that this may have changed."""
+    def _recount(self, plays: Mapping[PlayKey, CountedPlay]) -> frozenset[int]:
+        """Count plays again, given as they counted before; return the deals that this may have changed."""
         deals: set[int] = set()
-        for key, before in had.items():
-            now = self._lay(key)
-            if key in self._ruled or now != self._lay(key, ruled=False):
+        for key, before in plays.items():
+            now = self._counted(key)
+            if key in self._ruled or now != self._counted(key, ruled=False):
                 self._ruled[key] = now
-            self._tally.exchange(before, now)
-            self._exchange(before.scored(), now.scored())
+            self._counts.replace(before, now)
+            self._replace(before.scored(), now.scored())
             deals |= {before.deal, now.deal}
-        self.teams.follow(self._ledger, deals, self.complete)
+        self.teams.update(self._ledger, deals, self.complete)
         return frozenset(deals)
 
     def _load_ruled(self, keys: Iterable[PlayKey]) -> None:
         for key in list(keys):
             before = self.play(key)
-            self._ruled[key] = self._lay(key)
-            self._tally.exchange(before, self._ruled[key])
+            self._ruled[key] = self._counted(key)
+            self._counts.replace(before, self._ruled[key])
 
-    def _exchange(self, had: ScoredPlay | None, now: ScoredPlay | None) -> None:
-        if had is not None and (now is None or now.key != had.key):
-            self._ledger = self._ledger.without(had)
-        if now is not None and now != had:
+    def _replace(self, before: ScoredPlay | None, now: ScoredPlay | None) -> None:
+        if before is not None and (now is None or now.key != before.key):
+            self._ledger = self._ledger.without(before)
+        if now is not None and now != before:
             self._ledger = self._ledger.with_play(now)
 
-    def _touched(self, entry: RulingEntry) -> list[PlayKey]:
+    def _plays_of_entry(self, entry: RulingEntry) -> list[PlayKey]:
         """Return the plays that a ruling is about."""
         subject = self.book.subject(entry)
         if isinstance(subject, tuple):
             return [subject]
         if isinstance(subject, int):
             return self.plays_with(subject)
-        return plan.plays_of_ruling(self._event, self.book.root(entry))
+        return plan.plays_of_ruling(self.planned, self.book.root(entry))
 
-    # ---- what is asked ----------------------------------------------------------------------
-
-    @property
-    def planned(self) -> Event:
-        """The event as it was settled before its first play."""
-        return self._event
+    # ---- read models ----------------------------------------------------------------------
 
     @property
     def profile(self) -> Rules:
         """The rules of the event."""
-        return self._event.profile
+        return self.planned.profile
 
     @property
     def plays_in(self) -> int:
         """How many plays have a result, or a ruling in its place."""
-        return self._tally.at_table.total()
+        return self._counts.at_table.total()
 
     @property
     def final(self) -> bool:
         """Whether every play has its result, or a ruling in its place: from then on nothing is secret."""
-        return self.plays_in == len(self._event.plan.plays)
+        return self.plays_in == len(self.planned.plan.plays)
 
     def is_final(self, now: int) -> bool:
         """Whether the standings are final: no play is missing or counts twice, and the correction period is over."""
-        return self.final and self.moment().is_final(now)
+        return self.final and self.snapshot().is_final(now)
 
     def last_word(self, subject: Subject) -> str | None:
-        """Return the id of what was said last on something: a ruling or, of a play, its result."""
+        """Return the id of the last message about something: a ruling or, of a play, its result."""
         last = self.book.last(subject)
         result = self.results.get(subject) if isinstance(subject, tuple) else None
         entered_since = last and result and isinstance(last.decision, Reopen) and last.number < result.seq
@@ -291,70 +283,70 @@ class EventState:
     def replanned(self, table: int) -> dict[int, int]:
         """Return the rounds of a table in which it is to play another deal than was planned, and which."""
         here = self._ruled_at(table)
-        # A table refuses a plan that tells its past otherwise than it was.
+        # A table refuses a plan that contradicts what it has played.
         now = {
-            round_: result_of(self.results[table, round_]).deal if laid.result else laid.deal
-            for round_, laid in here.items()
+            round_: result_of(self.results[table, round_]).deal if play.result else play.deal
+            for round_, play in here.items()
         }
-        return {round_: deal for round_, deal in now.items() if deal != self._event.bookings[table, round_].deal}
+        return {round_: deal for round_, deal in now.items() if deal != self.planned.bookings[table, round_].deal}
 
     def recorded(self, table: int) -> tuple[int, ...]:
         """Return the rounds of which a table has nothing more to enter."""
-        rounds = {round_ for round_ in self._event.rounds_at.get(table, ()) if (table, round_) in self.results}
-        ruled = {round_: laid.settled for round_, laid in self._ruled_at(table).items()}
+        rounds = {round_ for round_ in self.planned.rounds_at.get(table, ()) if (table, round_) in self.results}
+        ruled = {round_: play.settled for round_, play in self._ruled_at(table).items()}
         return tuple(sorted(one for one in rounds | ruled.keys() if ruled.get(one, True)))
 
     def settled(self, table: int) -> tuple[int, ...]:
         """Return the rounds that the desk has settled before their table played them: it is to leave them out."""
-        sources = {round_: laid.source for round_, laid in self._ruled_at(table).items() if laid.settled}
+        sources = {round_: play.source for round_, play in self._ruled_at(table).items() if play.settled}
         entries = {round_: self.book.entries.get(source or "") for round_, source in sources.items()}
         ruled = (round_ for round_, entry in entries.items() if entry and not entry.at_table)
         return tuple(sorted(round_ for round_ in ruled if (table, round_) not in self.results))
 
     def _ruled_at(self, table: int) -> dict[int, CountedPlay]:
         """Return a table's plays that were ruled on, by rounds."""
-        rounds = self._event.rounds_at.get(table, ()) if self._ruled else ()
+        rounds = self.planned.rounds_at.get(table, ()) if self._ruled else ()
         return {round_: self._ruled[table, round_] for round_ in rounds if (table, round_) in self._ruled}
 
     def plays_with(self, deal: int) -> list[PlayKey]:
         """Return the plays in which a deal was played, or is to be."""
-        ruled = [key for key, laid in self._ruled.items() if laid.deal == deal]
-        return ruled + [key for key in self._event.plays_with(deal) if key not in self._ruled]
+        ruled = [key for key, play in self._ruled.items() if play.deal == deal]
+        return ruled + [key for key in self.planned.plays_with(deal) if key not in self._ruled]
 
     def expected(self, deal: int) -> int:
         """How many plays a deal is to have."""
-        return self._tally.expected[deal]
+        return self._counts.expected[deal]
 
     def dealer(self, deal: int) -> Seat:
         """Return who deals in a deal."""
-        return self._event.winds(deal)[1]
+        return self.planned.winds(deal)[1]
 
     def plays_of(self, deal: int) -> int:
         """How many results a deal has."""
-        return self._tally.of_deal[deal]
+        return self._counts.of_deal[deal]
 
     def plays_at(self, table: int) -> int:
         """How many results a table has."""
-        return self._tally.at_table[table]
+        return self._counts.at_table[table]
 
     def complete(self, deal: int) -> bool:
         """Whether every table has played the deal."""
-        return self._tally.complete(deal)
+        return self._counts.complete(deal)
 
-    def known(self) -> list[PlayKey]:
-        """Return the plays of which something was said or ruled."""
+    def touched(self) -> list[PlayKey]:
+        """Return the plays that have a result or a ruling."""
         return [*self.results, *(key for key in self._ruled if key not in self.results)]
 
     def out_of_place(self) -> list[CountedPlay]:
         """Return the plays in which another deal was played than planned, or by other players."""
-        return [laid for key, laid in self._ruled.items() if out_of_place(self._event, key, laid)]
+        return [play for key, play in self._ruled.items() if out_of_place(self.planned, key, play)]
 
-    def instead(self) -> dict[PlayKey, int]:
-        """Return the plays that have a ruling in the place of a result, by when it came, with its time."""
+    def settled_by_ruling(self) -> dict[PlayKey, int]:
+        """Return the plays that have a ruling in the place of a result, oldest first, with its time."""
         by_ruling: dict[str | None, list[PlayKey]] = {}
-        for key, laid in self._ruled.items():
-            if laid.settled and key not in self.results:
-                by_ruling.setdefault(laid.source, []).append(key)
+        for key, play in self._ruled.items():
+            if play.settled and key not in self.results:
+                by_ruling.setdefault(play.source, []).append(key)
         entries = self.book.entries.values() if by_ruling else ()
         return {key: entry.at for entry in entries for key in by_ruling.get(entry.id, ())}
 
@@ -363,30 +355,30 @@ class EventState:
         table = real_table(play)
         if play.table != table:
             return table, play.table // APART
-        return table, self._event.rounds[play.deal, table]
+        return table, self.planned.rounds[play.deal, table]
 
-    def moment(self) -> Snapshot:
-        """Return all plays as they are now: the same object until a play has changed, with all that was made of it."""
-        had = self._moment
-        if had is None or had.ledger is not self._ledger or had.event is not self.event:
-            had = self._moment = Snapshot(
+    def snapshot(self) -> Snapshot:
+        """Return all plays as they are now: the same object until a play has changed."""
+        last = self._snapshot
+        if last is None or last.ledger is not self._ledger or last.event is not self.event:
+            last = self._snapshot = Snapshot(
                 self.event,
                 self._ledger,
                 MappingProxyType(self.results),
-                self._tally.all_complete(),
+                self._counts.all_complete(),
                 tuple(self.adjustments()),
                 self.book.deadline,
-                {key: (laid, self._kinds(laid)) for key, laid in self._ruled.items()},
-                self.instead(),
+                {key: (play, self._kinds(play)) for key, play in self._ruled.items()},
+                self.settled_by_ruling(),
                 self.team_rows(),
                 self.teams.lineups,
                 tuple(sorted(self.teams.left_out)),
                 plan.stand_ins(self.book),
             )
-        return had
+        return last
 
-    def _kinds(self, laid: CountedPlay) -> tuple[str, ...]:
-        return tuple(self.book.entries[id_].kind for id_ in laid.rulings)
+    def _kinds(self, play: CountedPlay) -> tuple[str, ...]:
+        return tuple(self.book.entries[id_].kind for id_ in play.rulings)
 
     def groups(self) -> tuple[ComparisonGroup, ...]:
         """Compare all plays; where a table's restore record is not there yet, the deal's own form is assumed."""
@@ -394,14 +386,14 @@ class EventState:
 
     def standings(self) -> Ranking:
         """Rank all players of the event."""
-        return self.moment().ranking
+        return self.snapshot().ranking
 
     def team_rows(self) -> tuple[TeamStanding, ...]:
         """Return the teams' standings as everybody may read them, with the places that each can still reach."""
-        if not self._event.plan.teams:
+        if not self.planned.plan.teams:
             return ()
-        ranking, to_come = self.team_standings(), len(self._event.expected) - len(self._tally.all_complete())
-        return team_rows(ranking, team_bounds(ranking, to_come, self._event.profile))
+        ranking, to_come = self.team_standings(), len(self.planned.expected) - len(self._counts.all_complete())
+        return team_rows(ranking, team_bounds(ranking, to_come, self.planned.profile))
 
     def team_standings(self) -> Ranking:
         """Rank all teams of the event, by the deals that all of them have played."""
@@ -409,7 +401,7 @@ class EventState:
 
 
 class PlayCounts:
-    """Counts of one event, kept up to date play by play. A play is settled by a result, or by a ruling in its place."""
+    """How many plays of each deal and table are settled: by a result, or by a ruling in its place."""
 
     def __init__(self, event: Event) -> None:
         self._event = event
@@ -417,26 +409,26 @@ class PlayCounts:
         self.of_deal: Counter[int] = Counter()
         self.at_table: Counter[int] = Counter()
         self._finished: frozenset[int] | None = None
-        """Deals that are complete, once somebody has asked for all of them."""
+        """The complete deals, once `all_complete` was called."""
 
     def copy(self) -> "PlayCounts":
-        """Return counts that go on from here by themselves."""
+        """Return an independent copy."""
         new = PlayCounts(self._event)
         new.expected, new.of_deal, new.at_table = map(Counter, (self.expected, self.of_deal, self.at_table))
         return new
 
-    def begin(self, results: Mapping[PlayKey, LogMessage]) -> None:
+    def load(self, results: Mapping[PlayKey, LogMessage]) -> None:
         """Count the results of a whole journal, before any ruling."""
         self._finished = None
         for (table, round_), message in results.items():
             planned, played = self._event.bookings[table, round_].deal, result_of(message).deal
             self.of_deal[played] += 1
             self.at_table[table] += 1
-            if played != planned:  # a table that was told of another plan has played by that
+            if played != planned:  # a table that had another plan has played by that
                 self.expected[planned] -= 1
                 self.expected[played] += 1
 
-    def exchange(self, before: CountedPlay, now: CountedPlay) -> None:
+    def replace(self, before: CountedPlay, now: CountedPlay) -> None:
         """Count a play as it is now in the place of what it was."""
         for one, sign in ((before, -1), (now, 1)):
             self.expected[one.deal] += sign
@@ -471,13 +463,13 @@ class TeamState:
         self.left_out: frozenset[int] = frozenset()
         """Deals in which a team sat twice at a wind: they are compared when an arbiter has ruled who sat where."""
 
-    def fork(self) -> "TeamState":
-        """Return another that goes on from here by itself."""
+    def copy(self) -> "TeamState":
+        """Return an independent copy."""
         new = TeamState(self._teams, self._profile)
         new._played, new.left_out = dict(self._played), self.left_out
         return new
 
-    def follow(self, ledger: Ledger, deals: Iterable[int], complete: Callable[[int], bool]) -> None:
+    def update(self, ledger: Ledger, deals: Iterable[int], complete: Callable[[int], bool]) -> None:
         """Compare some deals anew. `complete` says of a deal whether all its plays are settled: others count not yet.
 
         A fine or an award may be known of a play that is still to come; what the room sees of the teams is no secret.

@@ -21,7 +21,7 @@ from broker.scorer import alerts
 from broker.scorer.alerts import Concern, concern_of_gap, concerns_without_repeats
 from broker.scorer.intake import TableBook
 from broker.scorer.state import EventState
-from broker.scorer.tables import FactTimes, Seatings, TableTimes
+from broker.scorer.tables import Seatings
 from broker.scoring import Adjustment, ScoredPlay
 from broker.store import Journal, Recorded, RefusedRow, decoded, message_of, open_reader
 
@@ -39,20 +39,20 @@ class StoredEvent(Struct, frozen=True):
     def results(self) -> Iterator[tuple[LogMessage, Result]]:
         """Return all results as they count, by round and table: not those of plays that are void or adjusted."""
         for key, message in sorted(self.room.results.items(), key=lambda item: (item[0][1], item[0][0])):
-            laid = self.room.play(key)
-            if isinstance(message.fact, Result) and laid.points is not None and laid.win is not None:
-                yield message, _counted_result(message.fact, laid) if laid.rulings else message.fact
+            play = self.room.play(key)
+            if isinstance(message.fact, Result) and play.points is not None and play.win is not None:
+                yield message, _counted_result(message.fact, play) if play.rulings else message.fact
 
     def played(self) -> Iterator[tuple[int, CountedPlay]]:
         """Return all plays that have points, as they count with every ruling, by round and table; and when, ms.
 
         The time is that of the table's result; of a play that has none, of the ruling in its place.
         """
-        for key in sorted(self.room.known(), key=lambda key: (key[1], key[0])):
-            laid, result = self.room.play(key), self.room.results.get(key)
-            if laid.points is not None and laid.win is not None:
+        for key in sorted(self.room.touched(), key=lambda key: (key[1], key[0])):
+            play, result = self.room.play(key), self.room.results.get(key)
+            if play.points is not None and play.win is not None:
                 entries = self.room.book.of(key)
-                yield (result.at if result else entries[-1].at if entries else 0), laid
+                yield (result.at if result else entries[-1].at if entries else 0), play
 
     def counted(self, *, embargoed: bool) -> Iterator[tuple[CountedPlay, ScoredPlay]]:
         """Return all plays of which something counts, by round and table: void and adjusted ones too.
@@ -60,11 +60,11 @@ class StoredEvent(Struct, frozen=True):
         A play that is still to come is among them if somebody was given or fined something for it already. Without
         `embargoed` those of deals that a table has still to play are left out.
         """
-        for key in sorted(self.room.known(), key=lambda key: (key[1], key[0])):
-            laid = self.room.play(key)
-            play = laid.scored()
-            if play is not None and (embargoed or not self.embargoed(laid.deal)):
-                yield laid, play
+        for key in sorted(self.room.touched(), key=lambda key: (key[1], key[0])):
+            counted = self.room.play(key)
+            play = counted.scored()
+            if play is not None and (embargoed or not self.embargoed(counted.deal)):
+                yield counted, play
 
     def beside(self) -> tuple[Adjustment, ...]:
         """Return what each player was given and fined of no play, by player. It is under no embargo."""
@@ -74,15 +74,15 @@ class StoredEvent(Struct, frozen=True):
             total[one.name] = Adjustment(one.name, had.imp + one.imp, had.fine + one.fine)
         return tuple(total[name] for name in sorted(total))
 
-    def instead(self, laid: CountedPlay) -> str:
+    def instead(self, play: CountedPlay) -> str:
         """Return the word for what was ruled in the place of a result; nothing where none was."""
-        if not laid.settled or laid.points is not None or laid.source is None:
+        if not play.settled or play.points is not None or play.source is None:
             return ""
-        return self.room.book.entries[laid.source].kind
+        return self.room.book.entries[play.source].kind
 
     def sat(self, player: str, round_: int) -> str | None:
         """Return the substitute who sat in a player's seat in a round; None where the player did."""
-        return self.room.moment().sat(player, round_)
+        return self.room.snapshot().sat(player, round_)
 
     def is_final(self, at: datetime) -> bool:
         """Whether the standings are final at a time, given with its time zone."""
@@ -93,16 +93,16 @@ class StoredEvent(Struct, frozen=True):
         return not self.room.complete(deal)
 
 
-def _counted_result(result: Result, laid: CountedPlay) -> Result:
+def _counted_result(result: Result, play: CountedPlay) -> Result:
     return replace(
         result,
-        deal=laid.deal,
-        players=dict(laid.players),
-        win=laid.win,
-        winners=dict(laid.winners),
-        discarder=laid.discarder,
-        hand=laid.hand,
-        points=dict(laid.points or {}),
+        deal=play.deal,
+        players=dict(play.players),
+        win=play.win,
+        winners=dict(play.winners),
+        discarder=play.discarder,
+        hand=play.hand,
+        points=dict(play.points or {}),
     )
 
 
@@ -159,41 +159,47 @@ def _share(message: LogMessage, event: Event) -> None:
         force_setattr(fact, "form", event.form(fact.deal))
 
 
-def replay_journal(
-    event: Event, room: EventState, clocks: FactTimes, times: TableTimes, taken: JournalContent
-) -> list[PastConcern]:
-    """Fill a room and what is told of times; return what of each fact had to be known when it came."""
-    told: list[PastConcern] = []
+def replay_journal(state: EventState, taken: JournalContent) -> list[PastConcern]:
+    """Load a state from a journal; return the concerns of each fact when it came."""
+    found: list[PastConcern] = []
 
     def one_by_one() -> Iterator[Recorded]:
-        # When the room asks for the next message, it is as it was after the one before.
+        # When `load` asks for the next message, the state is as it was after the one before.
         for message, at in zip(taken.messages, taken.received, strict=True):
             if not isinstance(message, LogMessage):
                 yield message
                 continue
-            believed = clocks.believed(message, at)
-            yield believed
-            times.hear(believed)
-            for concern in concerns_without_repeats(room.event, room, believed, at):
-                told.append((at, concern))  # noqa: PERF401 - nearly always there is none
+            fact = clock.corrected(message, at)
+            yield fact
+            for concern in concerns_without_repeats(state, fact, at):
+                found.append((at, concern))  # noqa: PERF401 - nearly always there is none
 
-    room.load(one_by_one())
-    told.extend(_repeats_told(room.event, room.seatings.repeated(event), taken))
-    return told
+    clock = state.tables.clock
+    state.load(one_by_one())
+    found.extend(_past_repeats(state.event, state.tables.seatings.repeated(state.planned), taken))
+    return found
 
 
-def _repeats_told(event: Event, deals: Container[int], taken: JournalContent) -> Iterable[PastConcern]:
+def _past_repeats(event: Event, deals: Container[int], taken: JournalContent) -> Iterable[PastConcern]:
     """Return who has sat down to a deal again, of the few deals with which that was so."""
     seatings = Seatings()
     for message, at in zip(taken.messages, taken.received, strict=True) if deals else ():
         if not isinstance(message, LogMessage) or message.fact.deal not in deals:
             continue
         if isinstance(message.fact, Seated | Result):
-            seatings.remember(message)
+            seatings.apply(message)
             yield from ((at, concern) for concern in alerts.concerns_of_repeats(event, seatings, message, message.fact))
 
 
-def gaps_told(books: Mapping[int, TableBook], taken: JournalContent) -> Iterable[PastConcern]:
+def past_concerns(
+    books: Mapping[int, TableBook], taken: JournalContent, refused: Iterable[RefusedRow]
+) -> Iterator[PastConcern]:
+    """Return the concerns of gaps that are still open, and of what was refused."""
+    yield from _past_gaps(books, taken)
+    yield from _past_refusals(refused)
+
+
+def _past_gaps(books: Mapping[int, TableBook], taken: JournalContent) -> Iterator[PastConcern]:
     """Return the gaps that are still open, by when the fact after each was taken."""
     after = {(table, seq + 1) for table, book in books.items() for seq in book.missing if seq + 1 in book.taken}
     if not after:
@@ -203,8 +209,8 @@ def gaps_told(books: Mapping[int, TableBook], taken: JournalContent) -> Iterable
             yield at, concern_of_gap(message.table, message.seq)
 
 
-def refusals_told(refused: Iterable[RefusedRow]) -> Iterable[PastConcern]:
-    """Return what was refused. The words that were found for it then are not kept: its code is."""
+def _past_refusals(refused: Iterable[RefusedRow]) -> Iterator[PastConcern]:
+    """Return what was refused. Its code is kept, the text of the alert is not."""
     for row in refused:
         text = f"fact {row.seq}" if row.seq else row.code
         about = row.seq if row.code == "conflict" else None

@@ -1,35 +1,75 @@
-"""What the tables' facts add up to, apart from results: times, seats, and visits of arbiters. Pure.
+"""What the tables' facts add up to, apart from results: times, seats, visits of arbiters, riichi sessions. Pure.
+
+Each is a projection: `apply` takes in one accepted fact, in whatever order facts come; the rest only reads.
 
 A Pi has no battery behind its clock, and a hall often has no time server, so a table's clock may be a day off. A table
 that was offline sends its facts late; then its clock knows better than ours when they happened.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from broker.event import Event
+from broker.event import Event, RiichiBooking, SessionKey
 from broker.protocol import (
     ARBITER_FACTS,
+    SEATS,
     AnyArbiterFact,
     Call,
     Confirmed,
     LogMessage,
     Paused,
+    PlannedSession,
+    Player,
     PlayerId,
     Restored,
     Result,
+    RiichiRecorded,
+    RiichiTakenBack,
     Seat,
     Seated,
 )
+from broker.rules import RuleError
+from broker.rules.riichi import (
+    RiichiProfile,
+    begin_session,
+    event_from_message,
+    points_by_seat,
+    settle_event,
+    standing_from_state,
+)
+
+
+class Projection(Protocol):
+    """Something shown of an event that follows from the facts of its tables."""
+
+    def apply(self, message: LogMessage, /) -> None:
+        """Take in one accepted fact, with its corrected time (`FactTimes`)."""
+
+
+class TableFacts:
+    """The projections of one event's facts. `rules_of` gives the rules of a riichi session."""
+
+    def __init__(self, rules_of: Callable[[RiichiBooking], RiichiProfile]) -> None:
+        self.clock = FactTimes()
+        self.times = TableTimes()
+        self.seatings = Seatings()
+        self.visits = Visits()
+        self.sessions = RiichiSessions(rules_of)
+        self._all: tuple[Projection, ...] = (self.times, self.seatings, self.visits, self.sessions)
+
+    def apply(self, message: LogMessage) -> None:
+        """Take in one accepted fact."""
+        for projection in self._all:
+            projection.apply(message)
 
 
 class Since(NamedTuple):
-    """What began at a moment, in which round."""
+    """When something began, and in which round."""
 
     at: int
     """Ms since 1970; of a table that was offline by its own clock as far as that can be right (`FactTimes`)."""
@@ -37,21 +77,20 @@ class Since(NamedTuple):
 
 
 class TableTimes:
-    """A fold over accepted facts, for the scorer's thread alone."""
+    """Since when each table plays, calls and pauses, and what it has restored last."""
 
     def __init__(self) -> None:
         self.playing: dict[int, Since] = {}
         self.calling: dict[int, Since] = {}
         self.pausing: dict[int, Since] = {}
         self.restored: dict[int, Restored] = {}
-        """What each table has restored last."""
 
     def queue(self) -> list[int]:
         """Return the tables whose call is open, the oldest first."""
         return [table for _, table in sorted((one.at, table) for table, one in self.calling.items())]
 
-    def hear(self, message: LogMessage) -> None:
-        """Take a fact in, whose time is believed."""
+    def apply(self, message: LogMessage) -> None:
+        """Take in one accepted fact."""
         fact, table = message.fact, message.table
         if isinstance(fact, Confirmed):
             self.playing[table] = Since(message.at, fact.round)
@@ -80,21 +119,21 @@ PlayKey = tuple[int, int]
 
 
 class Seatings:
-    """A fold over facts: who sat where in each play, and who has played which deal."""
+    """Who sat where in each play, and who has played which deal."""
 
     def __init__(self) -> None:
-        self._told: dict[PlayKey, dict[int, Mapping[Seat, PlayerId]]] = {}
-        """Of each play what was told, by the number of the fact."""
+        self._seated: dict[PlayKey, dict[int, Mapping[Seat, PlayerId]]] = {}
+        """Who sat down in each play, by the number of the fact."""
         self._counted: dict[PlayKey, Result] = {}
         self._of_deal: defaultdict[int, dict[PlayKey, Result]] = defaultdict(dict)
         self._have_played: dict[int, Counter[PlayerId]] = {}
         """Who has played each deal, how often: counted when somebody asks."""
 
-    def remember(self, message: LogMessage) -> None:
-        """Add one accepted message; what is not about seats changes nothing."""
+    def apply(self, message: LogMessage) -> None:
+        """Take in one accepted fact; what is not about seats changes nothing."""
         fact, key = message.fact, (message.table, message.fact.round)
         if isinstance(fact, Seated):
-            self._told.setdefault(key, {})[message.seq] = fact.players
+            self._seated.setdefault(key, {})[message.seq] = fact.players
         elif isinstance(fact, Result):
             if before := self._counted.get(key):
                 del self._of_deal[before.deal][key]
@@ -109,9 +148,9 @@ class Seatings:
         return self._have_played[deal]
 
     def of(self, key: PlayKey) -> Mapping[Seat, PlayerId] | None:
-        """Return the table's last word on who sits there; None where it has not said."""
-        told = self._told.get(key)
-        return told[max(told)] if told else None
+        """Return who sits there by the table's last fact about it; None where there is none."""
+        seated = self._seated.get(key)
+        return seated[max(seated)] if seated else None
 
     def repeating(self, key: PlayKey, deal: int, players: Iterable[PlayerId]) -> tuple[PlayerId, ...]:
         """Name those of these players who have a result with this deal in another play."""
@@ -127,7 +166,7 @@ class Seatings:
             players = [one.players.values() for one in results.values()]
             if len(set[PlayerId]().union(*players)) < sum(map(len, players)):
                 found.add(deal)
-        begun = ((key, event.bookings[key].deal) for key in self._told.keys() - self._counted.keys())
+        begun = ((key, event.bookings[key].deal) for key in self._seated.keys() - self._counted.keys())
         return found | {deal for key, deal in begun if self.repeating(key, deal, (self.of(key) or {}).values())}
 
     def to_come(
@@ -143,7 +182,7 @@ class Seatings:
 
 
 class Visit(Struct, frozen=True):
-    """One such fact, and when it was (ms since 1970) by its table's clock as far as that can be right."""
+    """What an arbiter did at a table beside rulings, and when (ms since 1970; corrected, see `FactTimes`)."""
 
     at: int
     table: int
@@ -178,30 +217,30 @@ VISIT_KINDS = ("paused", "resumed", "time_added", "let_in", "left", "pin_wrong")
 
 
 class Visits:
-    """A fold over accepted facts, in whatever order they come."""
+    """What arbiters did at the tables."""
 
     def __init__(self) -> None:
-        self._told: list[Visit] = []
+        self._visits: list[Visit] = []
 
-    def hear(self, message: LogMessage) -> None:
-        """Take a fact in, whose time is believed."""
+    def apply(self, message: LogMessage) -> None:
+        """Take in one accepted fact."""
         if isinstance(message.fact, ARBITER_FACTS):
-            self._told.append(Visit(message.at, message.table, message.seq, message.id, message.fact))
+            self._visits.append(Visit(message.at, message.table, message.seq, message.id, message.fact))
 
     def oldest_first(self) -> list[Visit]:
         """Return them by when they were."""
-        return sorted(self._told, key=lambda one: (one.at, one.table, one.seq))
+        return sorted(self._visits, key=lambda one: (one.at, one.table, one.seq))
 
 
 class FactTimes:
-    """A fold over accepted facts, in the order in which they were taken."""
+    """Corrects the times of facts, given in the order in which they were taken."""
 
     def __init__(self) -> None:
         self._before: dict[int, int] = {}
         """Of each table when its last fact was, ms since 1970."""
 
-    def believed(self, message: LogMessage, received_at: int) -> LogMessage:
-        """Return the message with the time at which it was: between the table's fact before it and its being heard.
+    def corrected(self, message: LogMessage, received_at: int) -> LogMessage:
+        """Return the message with the time at which it was: between the table's fact before it and its arrival.
 
         `received_at` in ms since 1970, by the scorer's clock. Of a table's first fact nothing vouches for its clock.
         """
@@ -209,3 +248,74 @@ class FactTimes:
         right = before is not None and before <= message.at <= received_at
         at = self._before[message.table] = message.at if right else received_at
         return message if right else replace(message, at=at)
+
+
+class RiichiSessions:
+    """Where each riichi session stands: its entries in the order of their facts (`seq`), but those taken back.
+
+    An entry that does not follow from those before it is kept, and left to an arbiter.
+    """
+
+    def __init__(self, rules_of: Callable[[RiichiBooking], RiichiProfile]) -> None:
+        self._rules_of = rules_of
+        self._facts: dict[SessionKey, dict[int, RiichiRecorded | RiichiTakenBack]] = {}
+        self._entries: dict[SessionKey, tuple[RiichiRecorded, ...]] = {}
+
+    def apply(self, message: LogMessage) -> None:
+        """Take in one accepted fact; those of no session change nothing."""
+        if isinstance(message.fact, RiichiRecorded | RiichiTakenBack):
+            key = message.table, message.fact.round
+            self._facts.setdefault(key, {})[message.seq] = message.fact
+            self._entries[key] = self._left(key)
+
+    def entries(self, key: SessionKey) -> tuple[RiichiRecorded, ...]:
+        """Return the entries of a session: the same object until its table adds to it.
+
+        From any thread, since it is put in place whole.
+        """
+        return self._entries.get(key, ())
+
+    def _left(self, key: SessionKey) -> tuple[RiichiRecorded, ...]:
+        left: list[RiichiRecorded] = []
+        for _, fact in sorted(self._facts[key].items()):
+            if isinstance(fact, RiichiRecorded):
+                left.append(fact)
+            elif left and left[-1].entry == fact.entry:
+                left.pop()
+        return tuple(left)
+
+    def present(self, booked: Mapping[SessionKey, RiichiBooking], table: int) -> RiichiBooking | None:
+        """Return the session that a table is to play now: the first that is not over, or the last; None: none."""
+        here = [one for (at, _), one in sorted(booked.items()) if at == table]
+        left = [one for one in here if not self._is_over(one)]
+        return next(iter(left), here[-1] if here else None)
+
+    def _is_over(self, booking: RiichiBooking) -> bool:
+        entries = self.entries((booking.table, booking.round))
+        return bool(entries) and entries[-1].event.kind == "end"
+
+    def planned(self, booking: RiichiBooking, players: Mapping[str, Player]) -> PlannedSession:
+        """Return a session as it is sent to its table: with its standing, for a device that knows nothing of it."""
+        entries = self.entries((booking.table, booking.round))
+        return PlannedSession(
+            round=booking.round,
+            players={seat: players[booking.players[seat]] for seat in SEATS},
+            set=booking.set,
+            standing=entries[-1].standing if entries else None,
+            entries=entries[-1].entry if entries else 0,
+        )
+
+    def differing(self, booking: RiichiBooking) -> tuple[int, ...]:
+        """Return the numbers of entries whose payments do not follow from the entries before them."""
+        rules = self._rules_of(booking)
+        state, wrong = begin_session(rules), list[int]()
+        for fact in self.entries((booking.table, booking.round)):
+            try:
+                settled = settle_event(state, event_from_message(fact.event), rules)
+            except RuleError:
+                return (*wrong, fact.entry)
+            state = settled.state
+            recorded = fact.deltas, fact.standing
+            if recorded != (points_by_seat(settled.deltas), standing_from_state(state, fact.standing.hand)):
+                wrong.append(fact.entry)
+        return tuple(wrong)

@@ -4,10 +4,7 @@ A play's time runs from the confirmation of its walls, without pauses. A table t
 how much time is left, so nothing has to be sent while time goes on.
 """
 
-import asyncio
-import threading
-from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from typing import Final, Literal
 
 import msgspec
@@ -28,7 +25,7 @@ class Attending(Struct, frozen=True):
 
 
 class TableView(Struct, frozen=True):
-    """One table as it last said of itself. `lifecycle` is None until it has said anything."""
+    """One table by its last state. `lifecycle` is None until it has sent one."""
 
     table: int
     lifecycle: Lifecycle | None
@@ -81,7 +78,7 @@ class SeatView(Struct, frozen=True):
     """HV of a winner; of riichi the han."""
     fine: int
     imp: Imp | None
-    """IMP after the fine; None while it cannot be said."""
+    """IMP after the fine; None while it is not known."""
     worth: RiichiWin | None = None
     """What a winner's hand of riichi is worth."""
     sat: str | None = None
@@ -155,9 +152,9 @@ class DashboardView(Struct, frozen=True):
     deals_left_out: tuple[int, ...] = ()
     """Deals that count for no team until an arbiter has ruled who sat where."""
     follow_ups: int = 0
-    """Plays in which somebody meets a deal again: an arbiter is to rule on each. Not told to others."""
+    """Plays in which somebody meets a deal again: an arbiter is to rule on each. Not shown to others."""
     corrections_until: int | None = None
-    """When the correction period ends (ms since 1970), if that was said; until then nothing is final."""
+    """When the correction period ends (ms since 1970), if that was set; until then nothing is final."""
 
 
 def view_json(view: DashboardView) -> bytes:
@@ -168,43 +165,6 @@ def view_json(view: DashboardView) -> bytes:
 def _plain(value: object) -> str | list[object]:
     """Write a message as its English text; plays and standings may be no list or tuple."""
     return str(value) if isinstance(value, str) else list(value)  # type: ignore[call-overload]
-
-
-class ViewFeed:
-    """Carries views from the scorer's thread to any number of readers in event loops."""
-
-    def __init__(self, first: DashboardView) -> None:
-        self._view = first
-        self._lock = threading.Lock()
-        self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
-
-    @property
-    def current(self) -> DashboardView:
-        """The newest view."""
-        return self._view
-
-    def publish(self, view: DashboardView) -> None:
-        """Put a newer view in place and wake the readers. From any thread."""
-        with self._lock:
-            self._view = view
-            for loop, changed in self._waiting:
-                with suppress(RuntimeError):  # a reader whose loop has ended must not end the scorer
-                    loop.call_soon_threadsafe(changed.set)
-
-    async def views(self) -> AsyncIterator[DashboardView]:
-        """Return the newest view now and again whenever it has changed; a slow reader misses the ones between."""
-        changed = asyncio.Event()
-        entry = (asyncio.get_running_loop(), changed)
-        with self._lock:
-            self._waiting.add(entry)
-        try:
-            while True:
-                changed.clear()
-                yield self._view
-                await changed.wait()
-        finally:
-            with self._lock:
-                self._waiting.discard(entry)
 
 
 MINUTE_MS: Final = 60_000

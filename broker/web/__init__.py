@@ -96,11 +96,6 @@ from broker.web.render import (
     time_tag,
     translator_for,
 )
-from broker.web.services import (
-    AttendedThread,
-    FeaturePages,
-    Services,
-)
 
 __all__ = [
     "CARDS_A_PAGE",
@@ -120,7 +115,6 @@ __all__ = [
     "Access",
     "AddressRefused",
     "AlertGone",
-    "AttendedThread",
     "CertificateRefused",
     "DealLine",
     "DeskError",
@@ -129,7 +123,6 @@ __all__ = [
     "EncodeView",
     "EventStreams",
     "ExportsBusy",
-    "FeaturePages",
     "Form",
     "FormMalformed",
     "FormTooLarge",
@@ -154,7 +147,6 @@ __all__ = [
     "Renderer",
     "Rendering",
     "RepeatFilter",
-    "Services",
     "SheetUnknown",
     "Sheets",
     "StreamPace",

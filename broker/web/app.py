@@ -17,28 +17,40 @@ from broker.event import Origin
 from broker.i18n import N_
 from broker.people import Authentication, PeopleError
 from broker.rules import RuleError
-from broker.scorer.view import ViewFeed
-from broker.web.auth import Access, Visitor, wants_html
+from broker.scorer.dashboard import ViewFeed
+from broker.web.auth import MENU, Access, MenuEntry, Visitor, wants_html
 from broker.web.embargo import Sheets
 from broker.web.errors import DeskError, PageUnknown
 from broker.web.live import EventStreams, LivePages, StreamPace
+from broker.web.paper.views import PaperPage
 from broker.web.people.views import Login, PeoplePage
 from broker.web.render import render_page
 from broker.web.results.display import DisplayPage
+from broker.web.results.exports import ExportsPage
+from broker.web.results.sessions import SESSIONS_PATH, SessionsNow, SessionsPage
 from broker.web.results.views import ReceiptPage, ResultsPage
-from broker.web.services import NO_SERVICES, FeaturePages, Services
+from broker.web.rulings.audited import AuditedRulings
+from broker.web.rulings.views import RulingsPage, WhatIfPage
+from broker.web.services import NO_SERVICES, Services
+from broker.web.setup.corrections import CorrectionsPage
+from broker.web.setup.views import SetupPage
 from broker.web.tables.carriers import CarriersNow, CarriersPage
 from broker.web.tables.dashboard import CallsPage, DashboardPage, DashboardRenderer
+from broker.web.tables.devices import DevicesPage
 from broker.web.tables.grid import GridPage, WirePage
-from broker.web.tables.orders import OrderDesk, OrdersPage
+from broker.web.tables.orders import OrdersPage
+from broker.web.tables.pairing import PairingPage
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 
-STATIC_PACKAGES: Final = ("broker.web", "broker.web.tables", "broker.web.results", "broker.web.rulings")
-"""Each has a folder `static`: that of the frame, and those of the features."""
+STATIC_PACKAGES: Final = (
+    "broker.web",
+    *(f"broker.web.{feature}" for feature in ("tables", "results", "rulings", "setup", "paper")),
+)
+"""Each has a folder `static`: the frame's, and those of the features."""
 
 
-def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
+def create_app(
     feed: ViewFeed,
     *,
     hosts: Sequence[str] = LOOPBACK,
@@ -46,35 +58,32 @@ def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
     pace: StreamPace | None = None,
     auth: Authentication | None = None,
     open_room: bool = True,
-    orders: OrderDesk | None = None,
-    features: Sequence[FeaturePages] = (),
     services: Services = NO_SERVICES,
 ) -> Starlette:
-    """Make the desk's application.
+    """Return the desk's application.
 
     `hosts` are the names under which it answers: a request for any other host is refused, so that a foreign page whose
     name resolves to this machine reads nothing. `streams.end()` lets the open event streams finish. `open_room`: as
-    long as `auth` knows no account everybody who reaches the desk may look; without it nobody may. `features`: further
-    pages, which may stand in the place of ours.
+    long as `auth` knows no account everybody who reaches the desk may look; without it nobody may. `services` decide
+    which pages there are.
     """
     access = Access(auth, open_room=open_room, open_public=services.open_public)
-    streams, pace = streams or EventStreams(), pace or StreamPace()
-    attends = auth is not None and services.attends is not None
-    pages = _pages(services, attends=attends)
-    desk = DashboardPage(feed, streams, pace, access, pages)
-    if orders is None:
+    if services.orders is None:
         access.withhold("give_orders")
-    access.lead_to(way for feature in features for way in feature.ways)
+    streams, pace = streams or EventStreams(), pace or StreamPace()
+    attends = auth is not None and services.scorer is not None
     live = LivePages(feed, access, streams, pace, grids=services.grids, attends=attends)
+    routes = [
+        *_setup_routes(services, access),
+        *DashboardPage(feed, streams, pace, access, _dashboard(services, attends=attends)).routes(),
+        *(_people_routes(feed, services, access, auth) if auth else ()),
+        *_result_routes(feed, services, access, live),
+        *_scorer_routes(feed, services, access, live),
+    ]
+    access.menu = _menu(routes, services)
     return Starlette(
         routes=[
-            *(route for feature in features for route in (*feature.routes(access, feed), *feature.live(live))),
-            *desk.routes(),
-            *(Login(access, auth).routes() if auth else ()),
-            *(PeoplePage(access, auth).routes() if auth else ()),
-            *(OrdersPage(access, orders, feed).routes() if orders else ()),
-            *(CallsPage(access, services.attends, auth, feed).routes() if auth and services.attends else ()),
-            *_result_routes(feed, services, access, live),
+            *routes,
             Mount("/static", StaticFiles(packages=[(package, "static") for package in STATIC_PACKAGES])),
         ],
         exception_handlers={
@@ -90,23 +99,56 @@ def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
     )
 
 
-def _pages(services: Services, *, attends: bool) -> DashboardRenderer:
-    if services.moments is None:
+def _dashboard(services: Services, *, attends: bool) -> DashboardRenderer:
+    if services.snapshots is None:
         return DashboardRenderer(grids=services.grids, attends=attends)
-    moments = services.moments
+    snapshots = services.snapshots
 
     def origin_of(player: str) -> Origin:
-        return moments().event.origin_of(player)
+        return snapshots().event.origin_of(player)
 
-    teams = moments().event.plan.teams
+    teams = snapshots().event.plan.teams
     return DashboardRenderer(sheets=True, grids=services.grids, teams=teams, origin_of=origin_of, attends=attends)
+
+
+def _menu(routes: Sequence[Route], services: Services) -> tuple[MenuEntry, ...]:
+    """Return the menu's pages that this desk has; that of riichi sessions only where some are planned."""
+    paths = {route.path for route in routes}
+    if services.scorer and not services.scorer.rulings.room.event.riichi:
+        paths.discard(SESSIONS_PATH)
+    return tuple(entry for entry in MENU if entry.path in paths)
+
+
+def _setup_routes(services: Services, access: Access) -> Iterator[Route]:
+    """Return the routes of the set-up; until there is a scorer it stands in the place of the dashboard."""
+    if services.folder and services.scorer is None:
+        yield from SetupPage(access, services.folder).routes(first=True)
+
+
+def _people_routes(feed: ViewFeed, services: Services, access: Access, auth: Authentication) -> Iterator[Route]:
+    """Return the routes of what only somebody with an account can do."""
+    yield from Login(access, auth).routes()
+    yield from PeoplePage(access, auth).routes()
+    if services.orders:
+        yield from OrdersPage(access, services.orders, feed).routes()
+    if services.pairing:
+        yield from PairingPage(access, feed, auth, services.pairing).routes()
+    if services.scorer:
+        rulings = AuditedRulings(services.scorer, auth)
+        yield from CallsPage(access, services.scorer, auth, feed).routes()
+        yield from DevicesPage(access, services.scorer, auth).routes()
+        yield from RulingsPage(access, rulings).routes()
+        yield from WhatIfPage(access, rulings).routes()
+        if services.folder:
+            media = SetupPage(access, services.folder).files()
+            yield from CorrectionsPage(access, services.folder, rulings, media).routes()
 
 
 def _result_routes(feed: ViewFeed, services: Services, access: Access, live: LivePages) -> Iterator[Route]:
     """Return the routes of what is made from the plays."""
-    if services.moments is None:
+    if services.snapshots is None:
         return
-    sheets, carriers = Sheets(services.moments, services.clock), CarriersNow(services.moments, services.clock)
+    sheets, carriers = Sheets(services.snapshots, services.clock), CarriersNow(services.snapshots, services.clock)
     yield from ResultsPage(access, sheets, live).routes()
     yield from ReceiptPage(sheets).routes()
     yield from CarriersPage(feed, carriers).routes(live)
@@ -114,6 +156,19 @@ def _result_routes(feed: ViewFeed, services: Services, access: Access, live: Liv
     if services.wire:
         yield from GridPage(feed, sheets, carriers, services.clock).routes(live)
         yield from WirePage(services.wire).routes(live)
+
+
+def _scorer_routes(feed: ViewFeed, services: Services, access: Access, live: LivePages) -> Iterator[Route]:
+    """Return the routes of what is read from the scorer or from the folder that it writes."""
+    if services.scorer is None:
+        return
+    scorer, room = services.scorer, services.scorer.rulings.room
+    sessions = SessionsPage(lambda: room.event, SessionsNow(lambda: room.event, room.tables.sessions))
+    yield from (*sessions.routes(live), *sessions.files(access))
+    if services.deals:
+        yield from PaperPage(access, feed, room.planned, services.deals, scorer).routes()
+    if services.folder:
+        yield from ExportsPage(access, feed, services.folder, room.planned).routes()
 
 
 # Nothing inline, nothing from elsewhere: a name that slipped through escaping still could not run.

@@ -5,7 +5,7 @@ not exist has to wait; of refusals that repeat themselves only some are logged.
 """
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from broker.i18n import N_
 from broker.people import Authentication, LoginSession, Right, csrf_token
 from broker.web.errors import LoginNeeded, NotAllowed
 
@@ -37,11 +38,26 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class MenuEntry:
-    """A page that the strip at the top leads to: its address, its title in the catalogue, who may go there."""
+    """A page in the menu: its address, its title (in English), and who may open it."""
 
     path: str
     title: str
     right: Right
+
+
+MENU: Final = (
+    MenuEntry("/", N_("Room"), "see_public"),
+    MenuEntry("/orders", N_("Orders"), "give_orders"),
+    MenuEntry(RULINGS_PATH, N_("Rulings"), "see_room"),
+    MenuEntry("/what-if", N_("What if"), "see_room"),
+    MenuEntry("/riichi", N_("Riichi"), "see_room"),
+    MenuEntry("/paper", N_("Paper"), "rule"),
+    MenuEntry("/exports", N_("Exports"), "see_public"),
+    MenuEntry("/setup", N_("Set-up"), "set_up"),
+    MenuEntry("/pairing", N_("Pair tables"), "set_up"),
+    MenuEntry("/people", N_("People"), "keep_people"),
+)
+"""What somebody who has logged in finds in the menu, as far as their desk has it and their role may open it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +71,8 @@ class Visitor:
     open_public: bool = False
     withheld: frozenset[Right] = frozenset()
     """What nobody can do at this desk."""
-    ways: tuple[MenuEntry, ...] = ()
-    """Pages of other rooms at this desk."""
+    menu: tuple[MenuEntry, ...] = ()
+    """The desk's pages."""
 
     def may(self, right: Right) -> bool:
         """Return whether this visitor has a right. In an open room everybody may look, and nobody may do anything.
@@ -72,7 +88,7 @@ class Visitor:
     @property
     def rules(self) -> bool:
         """Whether this visitor may rule on plays, and this desk has the pages for it."""
-        return self.may("rule") and any(way.path == RULINGS_PATH for way in self.ways)
+        return self.may("rule") and any(entry.path == RULINGS_PATH for entry in self.menu)
 
 
 class Access:
@@ -84,26 +100,23 @@ class Access:
     def __init__(self, auth: Authentication | None, *, open_room: bool, open_public: bool = False) -> None:
         self.auth, self._open_room, self._open_public = auth, open_room, open_public
         self._withheld: frozenset[Right] = frozenset()
-        self._ways: tuple[MenuEntry, ...] = ()
+        self.menu: tuple[MenuEntry, ...] = ()
+        """The pages that this desk has."""
 
     def withhold(self, right: Right) -> None:
         """Let nobody have a right at this desk: there is nothing here to use it on."""
         self._withheld |= {right}
 
-    def lead_to(self, ways: Iterable[MenuEntry]) -> None:
-        """Show the way to further pages to those who may go there."""
-        self._ways += tuple(ways)
-
     def visitor(self, request: Request) -> Visitor:
         """Return who asks."""
         if self.auth is None:
-            return Visitor(open_room=self._open_room, open_public=self._open_public, ways=self._ways)
+            return Visitor(open_room=self._open_room, open_public=self._open_public, menu=self.menu)
         token = request.cookies.get(cookie_name(request), "")[:LONGEST_TOKEN]
         session = self.auth.known(token, agent=user_agent(request), address=client_address(request)) if token else None
         if session:
-            return Visitor(session, csrf_token(token), withheld=self._withheld, ways=self._ways)
+            return Visitor(session, csrf_token(token), withheld=self._withheld, menu=self.menu)
         open_room = self._open_room and not self.auth.accounts.any()
-        return Visitor(open_room=open_room, open_public=self._open_public, ways=self._ways)
+        return Visitor(open_room=open_room, open_public=self._open_public, menu=self.menu)
 
     def goes_on(self, visitor: Visitor) -> bool:
         """Return whether a stream to this visitor may go on."""

@@ -20,8 +20,7 @@ from broker.scorer.sheets import (
     receipt_sheet,
     team_sheet,
 )
-from broker.scorer.snapshot import Embargo, Snapshot
-from broker.scorer.standings import StandingsTable, standings_table
+from broker.scorer.snapshot import Embargo, Snapshot, StandingsTable, standings_table
 from broker.scorer.view import DashboardView, PlayView, SeatView, TableView
 from broker.scoring import json_imp
 from broker.web.auth import Visitor
@@ -66,7 +65,7 @@ class PublicViews:
         if not isinstance(view.plays, Arrivals):  # a view that no scorer has made
             plays = tuple(play for play in view.plays if not play.provisional)
             return plays, _standings(view, plays)
-        open_part, kept = self._embargo.open_part(view.plays.moment), self._kept
+        open_part, kept = self._embargo.open_part(view.plays.snapshot), self._kept
         if kept is None or kept[0] is not open_part:
             kept = self._kept = open_part, view.plays.of_complete_deals()
         return kept[1], open_part.standings
@@ -147,29 +146,31 @@ class Sheets:
     """Gives sheets. For one thread alone."""
 
     def __init__(
-        self, moments: SnapshotSource, now: Callable[[], int], clock: Callable[[], float] = time.monotonic
+        self, snapshots: SnapshotSource, now: Callable[[], int], clock: Callable[[], float] = time.monotonic
     ) -> None:
         """`now` in ms since 1970; `clock` counts on, in seconds."""
-        self._moments, self._now, self._clock = moments, now, clock
+        self._snapshots, self._now, self._clock = snapshots, now, clock
         self._embargo = Embargo()
         self._ladders: dict[bool, _Kept] = {}
         self._receipts = ReceiptIndex()
 
-    def moment(self, visitor: Visitor) -> Snapshot:
+    def snapshot(self, visitor: Visitor) -> Snapshot:
         """Return what a visitor may know. This is the only way in here to what the scorer knows."""
-        now = self._moments()
+        now = self._snapshots()
         return now if visitor.may("see_room") else self._embargo.open_part(now)
 
     def ladder(self, visitor: Visitor) -> StandingsTable:
-        """Return the standings; computed once a moment, and of a great event not all the time."""
-        moment, arbiter = self.moment(visitor), visitor.may("see_room")
+        """Return the standings; computed once a snapshot, and for a large event less often."""
+        snapshot, arbiter = self.snapshot(visitor), visitor.may("see_room")
         kept = self._ladders.get(arbiter)
-        if kept is None or (kept.of is not moment and (self._clock() >= kept.until or _taken_back(kept.of, moment))):
+        if kept is None or (
+            kept.of is not snapshot and (self._clock() >= kept.until or _taken_back(kept.of, snapshot))
+        ):
             began = self._clock()
-            made = standings_table(moment, self._now())
+            made = standings_table(snapshot, self._now())
             took = self._clock() - began
             until = self._clock() + REST * took if took > SLOW_S else began
-            kept = self._ladders[arbiter] = _Kept(moment, made, until)
+            kept = self._ladders[arbiter] = _Kept(snapshot, made, until)
         final = kept.of.is_final(self._now())  # with the correction period's end, though no play has changed
         if final != kept.ladder.final:
             kept = self._ladders[arbiter] = kept._replace(ladder=replace(kept.ladder, final=final))
@@ -177,51 +178,51 @@ class Sheets:
 
     def deals(self, visitor: Visitor) -> tuple[DealLine, ...]:
         """List the deals of the event."""
-        moment, arbiter = self.moment(visitor), visitor.may("see_room")
+        snapshot, arbiter = self.snapshot(visitor), visitor.may("see_room")
         return tuple(
             DealLine(
                 deal,
-                len(moment.plays_with(deal)),
-                _plays_in(moment, deal) if arbiter else None,
-                deal in moment.complete,
+                len(snapshot.plays_with(deal)),
+                _plays_in(snapshot, deal) if arbiter else None,
+                deal in snapshot.complete,
             )
-            for deal in sorted(moment.event.expected)
+            for deal in sorted(snapshot.event.expected)
         )
 
     def deal(self, visitor: Visitor, deal: int) -> DealSheet:
         """Return a traveller. Raises SheetUnknown."""
         try:
-            return deal_sheet(self.moment(visitor), deal)
+            return deal_sheet(self.snapshot(visitor), deal)
         except KeyError:
             raise SheetUnknown(f"this event has no deal {deal}") from None
 
     def player(self, visitor: Visitor, player: str) -> PlayerSheet:
         """Return a player's sheet. Raises SheetUnknown."""
         try:
-            return player_sheet(self.moment(visitor), self.ladder(visitor), player)
+            return player_sheet(self.snapshot(visitor), self.ladder(visitor), player)
         except KeyError:
             raise SheetUnknown("this event has no such player") from None
 
     def team(self, visitor: Visitor, number: int) -> TeamSheet:
         """Return the sheet of a team, by its number in the event's list. Raises SheetUnknown."""
         try:
-            return team_sheet(self.moment(visitor), self.ladder(visitor), number)
+            return team_sheet(self.snapshot(visitor), self.ladder(visitor), number)
         except KeyError:
             raise SheetUnknown("this event has no such team") from None
 
     def receipt(self, visitor: Visitor, code: str) -> ReceiptSheet:
         """Return what a code stands for. Raises SheetUnknown."""
-        message = self._receipts.find(self._moments(), code)
+        message = self._receipts.find(self._snapshots(), code)
         if message is None:
             raise SheetUnknown("no result has this code")
-        return receipt_sheet(self.moment(visitor), message)
+        return receipt_sheet(self.snapshot(visitor), message)
 
 
 def _taken_back(before: Snapshot, now: Snapshot) -> bool:
-    """Return whether a deal is under embargo again: of it nothing may be shown a moment longer."""
+    """Return whether a deal is under embargo again: of it nothing may be shown any longer."""
     return not before.complete <= now.complete
 
 
-def _plays_in(moment: Snapshot, deal: int) -> int:
-    rows = moment.by_deal.get(deal, ())
-    return sum(len(row.group.members) for row in rows) + len(moment.unplayed.get(deal, ()))
+def _plays_in(snapshot: Snapshot, deal: int) -> int:
+    rows = snapshot.by_deal.get(deal, ())
+    return sum(len(row.group.members) for row in rows) + len(snapshot.unplayed.get(deal, ()))

@@ -22,7 +22,8 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from broker.people import Right
-from broker.scorer.view import DashboardView, ViewFeed
+from broker.scorer.dashboard import ViewFeed
+from broker.scorer.view import DashboardView
 from broker.web.auth import Access, Visitor, visitor_of
 from broker.web.i18n import HtmlTranslator, translators
 from broker.web.render import environment, translator_for
@@ -72,7 +73,7 @@ class EventStreams:
     async def follow(
         self,
         feed: ViewFeed,
-        tell: EncodeView,
+        encode: EncodeView,
         pace: StreamPace,
         goes_on: Callable[[], bool] = lambda: True,
         *,
@@ -80,7 +81,7 @@ class EventStreams:
     ) -> AsyncIterator[bytes]:
         """Return the bytes of one reader's stream until the server ends, the reader goes, or may not read any more.
 
-        `tell` gives None where a view changes nothing of what this reader looks at. `at_beats`: it is asked at each
+        `encode` gives None where a view changes nothing of what this reader looks at. `at_beats`: it is asked at each
         heartbeat too, for what is not made anew at every change.
         """
         changed = asyncio.Event()
@@ -98,7 +99,7 @@ class EventStreams:
                     yield SESSION_ENDED
                     return
                 # A reader to whom a change brings nothing new still hears that the line stands.
-                yield (tell(feed.current) if fresh or at_beats else None) or HEARTBEAT
+                yield (encode(feed.current) if fresh or at_beats else None) or HEARTBEAT
                 if fresh:
                     await pace.sleep(pace.gap_s)
         finally:
@@ -309,7 +310,7 @@ class LivePages:
         make(request, visitor, _)  # what is not there is refused before the stream begins
         last: list[Markup] = []
 
-        def tell(view: DashboardView) -> bytes | None:
+        def encode(view: DashboardView) -> bytes | None:
             html = self._room(request, make(request, visitor, _), _, visitor)
             if last == [html]:
                 return None
@@ -317,7 +318,7 @@ class LivePages:
             return sse_event("page", view.version, html)
 
         stream = self._streams.follow(
-            self._feed, tell, self._pace, lambda: self._access.goes_on(visitor), at_beats=True
+            self._feed, encode, self._pace, lambda: self._access.goes_on(visitor), at_beats=True
         )
         return StreamingResponse(stream, media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
 

@@ -270,6 +270,8 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "red_fives_unknown": N_("A deal has red fives, which the rules of the event do not know.{detail}"),
     "player_not_listed": N_("Somebody who is to play is not in the list of players.{detail}"),
     "player_in_two_teams": N_("Somebody is in two teams.{detail}"),
+    "plays_twice": N_("The plays stand in two files of the event’s folder.{detail}"),
+    "unwritable": N_("A file of the event cannot be written.{detail}"),
     "two_plays_at_once": N_("A table has two plays in one round.{detail}"),
     "session_rounds_wrong": N_("The sessions do not have each round of the movement once.{detail}"),
     "riichi_misplanned": N_("A session of riichi cannot be played as it is planned.{detail}"),

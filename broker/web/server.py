@@ -16,13 +16,12 @@ from starlette.concurrency import run_in_threadpool
 
 from broker.people import Authentication
 from broker.protocol.pairing import certificate_fingerprint
-from broker.scorer.view import ViewFeed
+from broker.scorer.dashboard import ViewFeed
 from broker.web.app import LOOPBACK, create_app
 from broker.web.errors import AddressRefused, CertificateRefused, DeskPortTaken, DeskStartFailed
 from broker.web.live import EventStreams
 from broker.web.render import compile_pages
-from broker.web.services import NO_SERVICES, FeaturePages, Services
-from broker.web.tables.orders import OrderDesk
+from broker.web.services import NO_SERVICES, Services
 
 PORT: Final = 8136
 ANYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104 - recognised here, never a default
@@ -63,7 +62,7 @@ class Certificate:
 class DeskServer:
     """Serves one feed. Stopped within two seconds, however many pages are open; it may be started again."""
 
-    def __init__(  # noqa: PLR0913 - each is a part that a desk can do without
+    def __init__(
         self,
         feed: ViewFeed,
         host: str = "127.0.0.1",
@@ -72,8 +71,6 @@ class DeskServer:
         hosts: Sequence[str] = (),
         auth: Authentication | None = None,
         tls: Certificate | None = None,
-        orders: OrderDesk | None = None,
-        features: Sequence[FeaturePages] = (),
         services: Services = NO_SERVICES,
     ) -> None:
         """`port` 0 takes a free one; `hosts` are further names under which readers may ask for the desk.
@@ -84,8 +81,7 @@ class DeskServer:
         """
         if tls:
             tls.check()
-        self._auth, self._tls, self._orders, self._features = auth, tls, orders, features
-        self._services = services
+        self._auth, self._tls, self._services = auth, tls, services
         self._open_room = is_loopback(host) and not hosts
         self._feed = feed
         self._host = host
@@ -147,8 +143,6 @@ class DeskServer:
                 streams=streams,
                 auth=self._auth,
                 open_room=self._open_room,
-                orders=self._orders,
-                features=self._features,
                 services=self._services,
             ),
             ssl_certfile=self._tls.certificate if self._tls else None,

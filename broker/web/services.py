@@ -1,59 +1,60 @@
-"""What a desk has to offer beside the dashboard: services of the scorer, and pages of further features."""
+"""What a desk is given beside its feed and accounts. Pages exist for what is there; the others are left out."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
-from starlette.routing import Route
-
+from broker.event import DealRecord
 from broker.people.login import wall_clock_ms
-from broker.scorer.attendance import Attendance
+from broker.rulings.service import RulingService
+from broker.scorer.alerts import Attendance
+from broker.scorer.devices import Devices
 from broker.scorer.publisher import WireLog
-from broker.scorer.view import ViewFeed
-from broker.web.auth import Access, MenuEntry
 from broker.web.embargo import SnapshotSource
-from broker.web.live import LivePages
+from broker.web.tables.orders import OrderDesk
+from broker.web.tables.pairing import PairingService
 
 T = TypeVar("T")
 
 
-class AttendedThread(Protocol):
-    """What is needed of a scorer."""
+class ScorerThread(Protocol):
+    """A scorer at work in its own thread."""
 
-    attended: Attendance
+    attendance: Attendance
+    """Which arbiter goes to a call, and who has seen an alert."""
+    devices: Devices
+    rulings: RulingService
 
     def ask(self, work: Callable[[], T]) -> T:
-        """Have something done between two batches. Raises ScorerBusy."""
+        """Run `work` on the scorer's thread between two batches, and return its result. Raises ScorerBusy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Without `moments` (all plays, as the scorer knows them) there are no travellers, players' sheets and receipts."""
+    """The services behind a desk's pages."""
 
-    moments: SnapshotSource | None = None
+    snapshots: SnapshotSource | None = None
+    """All plays as the scorer knows them: for standings, travellers, player sheets, receipts and carriers."""
     wire: WireLog | None = None
-    """The last messages on the wire. With these two there are the arbiters' grid and feed."""
+    """The last messages on the wire: with the snapshots, for the arbiters' grid and feed."""
     clock: Callable[[], int] = wall_clock_ms
     """The time, ms since 1970: by it carriers and tables are late, and corrections are over."""
     open_public: bool = False
-    """Whether who has not logged in may see what players may know."""
-    attends: AttendedThread | None = None
-    """Where it is kept which arbiter goes to a call, and who has seen an alert."""
+    """Whether visitors who have not logged in may see what players may know."""
+    scorer: ScorerThread | None = None
+    """For calls, devices, rulings, riichi sessions, corrections of the plan, and exports."""
+    folder: Path | None = None
+    """The event's folder: for the set-up or, beside a scorer, for corrections and exports."""
+    deals: Sequence[DealRecord] = ()
+    """The event's deals: for paper sheets."""
+    orders: OrderDesk | None = None
+    pairing: PairingService | None = None
 
     @property
     def grids(self) -> bool:
         """Whether there are the arbiters' grid and feed."""
-        return None not in {self.moments, self.wire}
+        return self.snapshots is not None and self.wire is not None
 
 
 NO_SERVICES: Final = Services()
-
-
-@dataclass(frozen=True, slots=True)
-class FeaturePages:
-    """Pages of one kind. Each route is made by `Access.route`, which asks for a right."""
-
-    routes: Callable[[Access, ViewFeed], Sequence[Route]]
-    ways: tuple[MenuEntry, ...] = ()
-    live: Callable[[LivePages], Sequence[Route]] = lambda _: ()
-    """Pages that follow the room by themselves."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from broker.protocol import SEATS
 from broker.scorer.sheets import DealSheet, PlayerSheet
-from broker.scorer.standings import StandingsHistory
+from broker.scorer.snapshot import StandingsHistory
 
 # pygal puts a finder of an outdated kind among those of the interpreter, for maps that nobody here draws: each import
 # that fails afterwards would warn of it.
@@ -72,13 +72,13 @@ def deal_chart(sheet: DealSheet, about: str, seats: Mapping[str, str]) -> Markup
 
 def player_chart(sheet: PlayerSheet, about: str, seats: Mapping[str, str]) -> Markup | None:
     """Draw a player's points against the IMPs that they gave, by seat."""
-    told = [(play.seat, play.line.points, play.line.imp) for play in sheet.plays]
-    if sum(points is not None and imp is not None for _, points, imp in told) < 2:  # noqa: PLR2004 - one dot shows nothing
+    plotted = [(play.seat, play.line.points, play.line.imp) for play in sheet.plays]
+    if sum(points is not None and imp is not None for _, points, imp in plotted) < 2:  # noqa: PLR2004 - one dot shows nothing
         return None
     chart = pygal.XY(**SIZE, **SETTINGS, stroke=False, dots_size=5)
     for seat in SEATS:
-        chart.add(seats[seat], _dots((points, imp) for at, points, imp in told if at == seat))
-    heights = [imp for _, imp in _dots((points, imp) for _, points, imp in told)]
+        chart.add(seats[seat], _dots((points, imp) for at, points, imp in plotted if at == seat))
+    heights = [imp for _, imp in _dots((points, imp) for _, points, imp in plotted)]
     return _drawn(chart, about, heights, "chart dotted")
 
 

@@ -99,7 +99,7 @@ class TrayWatcher:
         self._looked_at: PictureReading | None = None
         self._sheet: CarrierCode | None = None
         self._drawing = OverlayCache(lambda picture, reading: HeapOverlay(picture, reading, at_home, size))
-        self._told = TableObservation()
+        self._reported = TableObservation()
 
     def see(self, watched: WatchedTable, frame: CameraFrame | None, now: int) -> tuple[CameraReport, ...]:
         """Return what is new: what the screen is to show, then looks at trays that are settled.
@@ -109,24 +109,24 @@ class TrayWatcher:
         shown = watched.shown
         if shown is not self._looked_at and frame is not None:
             self._looked_at, self._sheet = shown, find_carrier_sheet(frame.picture)
-        told: list[CameraReport] = []
-        sight = self._sight(watched, frame)
-        if sight != self._told:
-            self._told = sight
-            told.append(sight)
+        reports: list[CameraReport] = []
+        observation = self._observe(watched, frame)
+        if observation != self._reported:
+            self._reported = observation
+            reports.append(observation)
         if watched.stir is Stillness.SETTLED and shown is not None and shown is not self._judged:
             self._judged = shown
-            told.extend(tray_looks(shown, self._play, now))
-        return tuple(told)
+            reports.extend(tray_looks(shown, self._play, now))
+        return tuple(reports)
 
-    def _sight(self, watched: WatchedTable, frame: CameraFrame | None) -> TableObservation:
+    def _observe(self, watched: WatchedTable, frame: CameraFrame | None) -> TableObservation:
         shown = watched.shown
         if shown is None:
             return TableObservation()
-        sight = TableObservation(len(watched.covered), loose_tiles(shown, self._play), sheet=self._sheet)
+        observation = TableObservation(len(watched.covered), loose_tiles(shown, self._play), sheet=self._sheet)
         if shown.places or frame is None:
-            return sight
-        return replace(sight, view=self._drawing.view(watched, shown, frame))
+            return observation
+        return replace(observation, view=self._drawing.view(watched, shown, frame))
 
 
 def tray_looks(reading: PictureReading, play: PlannedPlay, now: int) -> Iterator[TrayChecked]:
@@ -188,7 +188,7 @@ def find_carrier_sheet(picture: "Picture") -> CarrierCode | None:
 
     None too where it shows sheets of different carriers: which of them is meant nobody can tell.
     """
-    import zxingcpp  # noqa: PLC0415 - numpy: on the eyes' thread, after the first picture of the screen
+    import zxingcpp  # noqa: PLC0415 - numpy: on the camera's thread, after the first picture of the screen
 
     found = zxingcpp.read_barcodes(picture, formats=zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode))
     sheets = {sheet for one in found if (sheet := read_carrier_code(one.text)) is not None}
@@ -205,17 +205,17 @@ class HandWatcher:
     def __init__(self, winner: Winner, size: tuple[int, int]) -> None:
         self._set = winner.play.set
         self._drawing = OverlayCache(lambda picture, reading: HandOverlay(picture, reading, size))
-        self._told = HandObservation()
+        self._reported = HandObservation()
 
     def see(self, watched: WatchedTable, frame: CameraFrame | None, now: int) -> tuple[HandObservation, ...]:  # noqa: ARG002 - as of trays
         """Return what is new on the mat."""
-        sight = self._sight(watched, frame)
-        if sight == self._told:
+        observation = self._observe(watched, frame)
+        if observation == self._reported:
             return ()
-        self._told = sight
-        return (sight,)
+        self._reported = observation
+        return (observation,)
 
-    def _sight(self, watched: WatchedTable, frame: CameraFrame | None) -> HandObservation:
+    def _observe(self, watched: WatchedTable, frame: CameraFrame | None) -> HandObservation:
         shown = watched.shown
         if shown is None:
             return HandObservation()
@@ -261,8 +261,8 @@ def watch_picture(
 
 def picture_problems(picture: Picture) -> Iterator[str]:
     """Return the codes of what is wrong with a picture, shape (height, width, 3), BGR."""
-    told = mounting_hints(measure_mounting(picture, tile_outlines(picture), SETUP), SETUP)
-    yield from (hint.code for hint in told if hint.code in REPORTED)
+    hints = mounting_hints(measure_mounting(picture, tile_outlines(picture), SETUP), SETUP)
+    yield from (hint.code for hint in hints if hint.code in REPORTED)
 
 
 def _whole(picture: Picture, size: tuple[int, int]) -> Picture:

@@ -27,7 +27,23 @@ from kiosk.input import Form
 from kiosk.practice.deals import practice_plan
 from kiosk.practice.hands import turned_out_tiles
 from kiosk.restoring import Restoring, with_observation
-from kiosk.screens import HAN, HINT, ResultView, ScreenView, SessionView, StatusLine, TableScreen, chinese_font
+from kiosk.screens import (
+    HAN,
+    HINT,
+    AcceptingView,
+    DeclaredView,
+    PlayingView,
+    PlayView,
+    RecordedView,
+    RestoringView,
+    ResultView,
+    ScreenView,
+    SeatingView,
+    SessionView,
+    StatusLine,
+    TableScreen,
+    chinese_font,
+)
 from kiosk.table import Misplaced, TrayChecked, TrayProblem, Work, place_by_serial, serial_by_place, work_after_look
 from vision.geometry import Picture, rectangle
 from vision.reader import quad_corners
@@ -120,37 +136,27 @@ def _fonts(language: str) -> tuple[str, str]:
 PLAYERS: Final[dict[Seat, str]] = {"east": "Ada", "south": "Bo", "west": "Chen", "north": "Dina"}
 
 PLAYING: Final = ScreenView(
-    table=3,
-    state="playing",
-    line=StatusLine(up=True, clock="14:05"),
-    round=2,
-    deal=7,
-    prevalent_wind="east",
-    players=PLAYERS,
-    winds={seat: seat for seat in SEATS},
+    3,
+    PlayingView(),
+    StatusLine(up=True, clock="14:05"),
+    play=PlayView(round=2, deal=7, prevalent_wind="east", players=PLAYERS, winds={seat: seat for seat in SEATS}),
 )
-RESTORING: Final = replace(PLAYING, state="restoring")
+CONFIRMING: Final = replace(PLAYING, phase=SeatingView("confirming", frozenset[Seat](("east", "north"))))
+VALUE: Final = replace(PLAYING, phase=DeclaredView(("west",), Form(("west",), digits="18")))
 
-CONFIRMING: Final = replace(PLAYING, state="confirming", marked=frozenset[Seat](("east", "north")))
-VALUE: Final = replace(PLAYING, state="declared", declared=("west",), form=Form(("west",), digits="18"))
-
-RESULT: Final = replace(
-    PLAYING,
-    state="accepting",
-    marked=frozenset[Seat](("east", "west")),
-    result=ResultView("discard", {"west": 18}, "north", {"east": -8, "south": -8, "west": 42, "north": -26}),
-)
-RECORDED: Final = replace(RESULT, state="recorded", marked=frozenset(SEATS))
+WON: Final = ResultView("discard", {"west": 18}, "north", {"east": -8, "south": -8, "west": 42, "north": -26})
+RESULT: Final = replace(PLAYING, phase=AcceptingView(WON, frozenset[Seat](("east", "west"))))
+RECORDED: Final = replace(PLAYING, phase=RecordedView(WON, frozenset(SEATS)))
 
 
 def heap_scene() -> ScreenView:
     """Tiles turned out, each with its seat."""
     play = practice_plan().plays[1]
     lying = tuple(SeenTile(one.tile.serial) for one in turned_out_tiles(play, 0))
-    bench = with_observation(
+    restoring = with_observation(
         Restoring(), TableObservation(in_view=lying, view=CameraView(1, drawn_heap(play, 0, picture_room(SIZE)))), ""
     )
-    return replace(RESTORING, order=play.order, work=Work(), bench=bench)
+    return replace(PLAYING, phase=RestoringView(Work(), play.order, restoring))
 
 
 def tray_fault_scene() -> ScreenView:
@@ -161,7 +167,7 @@ def tray_fault_scene() -> ScreenView:
     second[4], third[0] = third[0], second[4]
     look = TrayChecked(at=0, seat="west", rows=((*first,), (*second,), (*third,)), wrong=(wrong,))
     work = work_after_look(Work(), look, serial_by_place(order), right=False)
-    return replace(RESTORING, order=order, work=work, check=TrayProblem("west", (wrong,)), bench=Restoring())
+    return replace(PLAYING, phase=RestoringView(work, order, check=TrayProblem("west", (wrong,))))
 
 
 STAFF_CARD: Final = Card(
@@ -214,11 +220,11 @@ STAFF_CARD: Final = Card(
     ),
 )
 
-SEATING: Final = replace(PLAYING, state="seating", marked=frozenset[Seat](("south", "north")))
+SEATING: Final = replace(PLAYING, phase=SeatingView("seating", frozenset[Seat](("south", "north"))))
 
-DECLARED: Final = replace(VALUE, form=Form(("west",)))
+DECLARED: Final = replace(PLAYING, phase=DeclaredView(("west",), Form(("west",))))
 
-NOBODY: Final = replace(PLAYING, ended=True)
+NOBODY: Final = replace(PLAYING, phase=PlayingView(ended=True))
 
 PLAYERS_CARD: Final = Card(
     "players",
@@ -274,19 +280,18 @@ SESSION: Final = SessionView(
 )
 RIICHI_SEATING: Final = replace(
     CONFIRMING,
-    session=replace(SESSION, dealer=1, counters=0, deposits=0, riichi=(), scores=dict.fromkeys(SEATS, 25_000)),
+    riichi=replace(SESSION, dealer=1, counters=0, deposits=0, riichi=(), scores=dict.fromkeys(SEATS, 25_000)),
 )
-RIICHI_PLAYING: Final = replace(PLAYING, session=SESSION)
+RIICHI_PLAYING: Final = replace(PLAYING, riichi=SESSION)
 RIICHI_TENPAI: Final = replace(
-    PLAYING, state="declared", session=replace(SESSION, asking=True, tenpai=frozenset[Seat](("east", "north")))
+    PLAYING, phase=DeclaredView(), riichi=replace(SESSION, asking=True, tenpai=frozenset[Seat](("east", "north")))
 )
 RIICHI_RESULT: Final = replace(
     PLAYING,
-    state="accepting",
-    marked=frozenset[Seat](("south",)),
-    session=replace(
+    phase=AcceptingView(marked=frozenset[Seat](("south",))),
+    riichi=replace(
         SESSION,
-        told=RiichiEvent(kind="ron", wins={"south": RiichiWin(han=3, fu=30)}, loser="west"),
+        ending=RiichiEvent(kind="ron", wins={"south": RiichiWin(han=3, fu=30)}, loser="west"),
         paid={"south": 5_200, "west": -4_200},
     ),
 )

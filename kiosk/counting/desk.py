@@ -38,7 +38,7 @@ class HandCounting:
     winner: Winner
     win: McrQuestions | RiichiQuestions = field(default_factory=McrQuestions)
     """What was said of the win."""
-    sight: HandObservation = HandObservation()  # noqa: RUF009 - frozen
+    observation: HandObservation = HandObservation()  # noqa: RUF009 - frozen
     asked: CountRequest | None = None
     asked_at: int = 0
     answer: AnyCountAnswer | None = None
@@ -47,24 +47,24 @@ class HandCounting:
     def hand(self) -> AnyHand | str:
         """The hand as it lies, or the code of what keeps it from being counted."""
         try:
-            return self.win.hand(self.sight, self.winner)
+            return self.win.hand(self.observation, self.winner)
         except RuleError as refusal:
             return refusal.code
 
     @property
     def questions(self) -> tuple[CountQuestion, ...]:
         """What is asked of this hand; nothing of none."""
-        return () if isinstance(self.hand, str) else (*self.win.questions(self.sight, self.winner),)
+        return () if isinstance(self.hand, str) else (*self.win.questions(self.observation, self.winner),)
 
     @property
-    def said(self) -> AnyWinDetails | None:
+    def details(self) -> AnyWinDetails | None:
         """What was said of the win that this hand allows; None where there is no hand."""
-        return None if isinstance(self.hand, str) else self.win.said(self.sight, self.winner)
+        return None if isinstance(self.hand, str) else self.win.details(self.observation, self.winner)
 
     @property
     def may_ask(self) -> bool:
         """Whether the scorer can be asked: the hand lies still, and all is said that has to be."""
-        return self.sight.still and not isinstance(self.hand, str) and self.win.ready
+        return self.observation.still and not isinstance(self.hand, str) and self.win.ready
 
     @property
     def walls_ticked(self) -> bool:
@@ -131,7 +131,7 @@ def _press_while_looking(
         return counting
     if key == "enter":
         return replace(counting, asked=ask(counting), asked_at=now) if counting.may_ask else counting
-    return replace(counting, win=counting.win.press(key, counting.sight, counting.winner))
+    return replace(counting, win=counting.win.press(key, counting.observation, counting.winner))
 
 
 AnyForm = Form | RiichiForm
@@ -223,8 +223,10 @@ class CountDesk:
         self._event, self._table, self._send = event, table, send
         self._counting: HandCounting | None = None
         self._sent_at = 0
-        self.told: str | None = None
+        self.discarder_key: str | None = None
         """The key that answers who discarded, as the winning tile tells."""
+        self.open = False
+        """Whether a hand is counted, or its form not finished yet."""
 
     def follow(self, state: Table, form: AnyForm | None) -> None:
         """Stop where another hand, or none, is asked for by now."""
@@ -232,7 +234,8 @@ class CountDesk:
         if self._counting is not None and self._counting.winner != winner:
             self._counting = None
         if form is None:
-            self.told = None
+            self.discarder_key = None
+        self.open = self._counting is not None or self.discarder_key is not None
 
     def key(self, key: str, state: Table, form: AnyForm | None, now: int) -> tuple[str, ...] | None:
         """Take a key; return the keys that the form gets for it, or None where it is none of ours."""
@@ -253,13 +256,13 @@ class CountDesk:
         winner = winner_asked(state, form)
         if key != "b" or winner is None:
             return None
-        self._counting = begin_counting(winner, state)
+        self._counting, self.open = begin_counting(winner, state), True
         return ()
 
     def _close(self, counting: HandCounting, done: TypedKeys) -> None:
         hand = counting.hand
         if done.keys and counting.accepted is not None and not isinstance(hand, str):
-            self.told = "d" if hand.self_drawn else _discarder_key(hand)
+            self.discarder_key = "d" if hand.self_drawn else _discarder_key(hand)
         self._counting = None
 
     def _ask(self, counting: HandCounting) -> CountRequest:
@@ -271,18 +274,18 @@ class CountDesk:
             round=play.round,
             deal=play.deal,
             seat=counting.winner.seat,
-            groups=counting.win.groups(counting.sight),
-            said=counting.win.said(counting.sight, counting.winner),
+            groups=counting.win.groups(counting.observation),
+            said=counting.win.details(counting.observation, counting.winner),
         )
 
     def _put(self, request: CountRequest, now: int) -> None:
         self._sent_at = now
         self._send(request)
 
-    def saw(self, sight: HandObservation) -> None:
+    def saw(self, observation: HandObservation) -> None:
         """Take in what the camera sees; while an answer is waited for, what was asked about stays."""
         if self._counting is not None and self._counting.asked is None:
-            self._counting = replace(self._counting, sight=sight)
+            self._counting = replace(self._counting, observation=observation)
 
     def take(self, message: Counted) -> None:
         """Take in an answer; one to another question is an old one."""
@@ -302,11 +305,11 @@ class CountDesk:
             self._put(counting.asked, now)
 
     @property
-    def looked_for(self) -> Winner | None:
+    def camera_target(self) -> Winner | None:
         """Whose hand the camera is to look at."""
         return self._counting.winner if self._counting is not None and self._counting.asked is None else None
 
-    def shown(self, now: int, *, up: bool) -> CountingView | None:
+    def view(self, now: int, *, up: bool) -> CountingView | None:
         """Return what is to be seen; None where nothing is counted."""
         counting = self._counting
         if counting is None:

@@ -20,12 +20,12 @@ Serials = tuple[tuple[int, ...], ...]
 MOST_INDICATORS: Final = 5
 
 
-def serials_by_group(sight: HandObservation) -> Serials:
+def serials_by_group(observation: HandObservation) -> Serials:
     """Return the serials by groups.
 
     Raises RuleError `hand_not_seen`, `hand_face_up`, `hand_foreign` or `hand_unread`.
     """
-    tiles = [*chain.from_iterable(sight.groups)]
+    tiles = [*chain.from_iterable(observation.groups)]
     if not tiles:
         raise RuleError("hand_not_seen", "no tile is in view")
     if any(tile.face_up for tile in tiles):
@@ -34,7 +34,7 @@ def serials_by_group(sight: HandObservation) -> Serials:
         raise RuleError("hand_foreign", "a tile of another set lies there")
     if any(tile.serial is None for tile in tiles):
         raise RuleError("hand_unread", "a tile could not be read")
-    return tuple(tuple(tile.serial or 0 for tile in group) for group in sight.groups)
+    return tuple(tuple(tile.serial or 0 for tile in group) for group in observation.groups)
 
 
 class WithIndicators(NamedTuple):
@@ -94,22 +94,22 @@ class HandAnswers:
             yield CountQuestion(CONCEALED, "count_concealed_kong", chosen or "do_riichi_no", strong=bool(chosen))
 
 
-def split_indicators(sight: HandObservation, said: HandAnswers) -> WithIndicators:
+def split_indicators(observation: HandObservation, answers: HandAnswers) -> WithIndicators:
     """Part a hand from the indicators under it: the hand has as few rows as make a whole one.
 
     Raises RuleError with the codes of `serials` and `sort_as_said`, or `indicators_unclear`.
     """
-    groups = serials_by_group(sight)
-    for end in accumulate(sight.rows):
+    groups = serials_by_group(observation)
+    for end in accumulate(observation.rows):
         try:
-            hand = said.sort(groups[:end])
+            hand = answers.sort(groups[:end])
         except RuleError:
             continue
         under = groups[end:]
         if len(under) > 2 or any(len(group) > MOST_INDICATORS for group in under):  # noqa: PLR2004 - dora and ura
             raise RuleError("indicators_unclear", f"{len(under)} groups lie under the hand, of at most 5 tiles each")
         return WithIndicators(groups[:end], hand, *under)
-    return WithIndicators(groups, said.sort(groups))
+    return WithIndicators(groups, answers.sort(groups))
 
 
 DRAWN, CONCEALED = "t", "g"
@@ -140,23 +140,23 @@ class McrQuestions:
     kong: bool = False
     last_of_kind: bool = False
 
-    def hand(self, sight: HandObservation, winner: Winner) -> AnyHand:
+    def hand(self, observation: HandObservation, winner: Winner) -> AnyHand:
         """Return the hand. Raises RuleError with the codes of `serials`, and of `sort_out` or `sort_as_said`."""
-        groups = serials_by_group(sight)
+        groups = serials_by_group(observation)
         return sort_by_walls(groups, winner.play.order, winner.seat) if self.laid is None else self.laid.sort(groups)
 
-    def groups(self, sight: HandObservation) -> Serials:
+    def groups(self, observation: HandObservation) -> Serials:
         """Return the serials of the hand by groups. Raises RuleError as `serials`."""
-        return serials_by_group(sight)
+        return serials_by_group(observation)
 
     @property
     def ready(self) -> bool:
         """Whether all is said that has to be."""
         return self.laid is None or self.laid.self_drawn is not None
 
-    def press(self, key: str, sight: HandObservation, winner: Winner) -> "McrQuestions":
+    def press(self, key: str, observation: HandObservation, winner: Winner) -> "McrQuestions":
         """Take a key; one that means nothing of this hand leaves everything as it is. Raises RuleError as `hand`."""
-        hand = self.hand(sight, winner)
+        hand = self.hand(observation, winner)
         if key == "l" and hand.may_be_last_tile:
             return replace(self, last_tile=not self.last_tile)
         if key == "k" and self._may_be_kong(hand):
@@ -164,28 +164,28 @@ class McrQuestions:
         if key == "o":
             return replace(self, last_of_kind=not self.last_of_kind)
         if self.laid is not None:
-            return replace(self, laid=self.laid.press(key, serials_by_group(sight)))
+            return replace(self, laid=self.laid.press(key, serials_by_group(observation)))
         return self
 
-    def questions(self, sight: HandObservation, winner: Winner) -> Iterator[CountQuestion]:
+    def questions(self, observation: HandObservation, winner: Winner) -> Iterator[CountQuestion]:
         """Ask what the tiles cannot tell, where the hand allows it. Raises RuleError as `hand`."""
-        hand, said = self.hand(sight, winner), self.said(sight, winner)
+        hand, details = self.hand(observation, winner), self.details(observation, winner)
         if self.laid is not None:
-            yield from self.laid.questions(serials_by_group(sight))
+            yield from self.laid.questions(serials_by_group(observation))
         if hand.may_be_last_tile:
-            yield yes_or_no("l", "count_last_tile", yes=said.last_tile)
+            yield yes_or_no("l", "count_last_tile", yes=details.last_tile)
         if self._may_be_kong(hand):
-            yield yes_or_no("k", "count_replacement" if hand.self_drawn else "count_robbed", yes=said.kong)
-        yield yes_or_no("o", "count_last_of_kind", yes=said.last_of_kind)
+            yield yes_or_no("k", "count_replacement" if hand.self_drawn else "count_robbed", yes=details.kong)
+        yield yes_or_no("o", "count_last_of_kind", yes=details.last_of_kind)
 
-    def said(self, sight: HandObservation, winner: Winner) -> McrWinDetails:
+    def details(self, observation: HandObservation, winner: Winner) -> McrWinDetails:
         """Return what was said that this hand allows: what it asked of an earlier one is not said of another.
 
         Raises RuleError as `hand`.
         """
-        hand, laid = self.hand(sight, winner), None
+        hand, laid = self.hand(observation, winner), None
         if self.laid is not None:
-            laid = self.laid.laid(serials_by_group(sight))
+            laid = self.laid.laid(serials_by_group(observation))
         return McrWinDetails(
             last_tile=self._said_last_tile(hand),
             kong=self.kong and self._may_be_kong(hand),
@@ -243,31 +243,31 @@ class RiichiQuestions:
     turned: int | None = None
     """How many indicators; None: one, and one for each kan of the winner's."""
 
-    def hand(self, sight: HandObservation, winner: Winner) -> DescribedHand:  # noqa: ARG002 - another book's asks whose it is
+    def hand(self, observation: HandObservation, winner: Winner) -> DescribedHand:  # noqa: ARG002 - another book's asks whose it is
         """Return the hand. Raises RuleError with the codes of `with_indicators`."""
-        return split_indicators(sight, self.laid).hand
+        return split_indicators(observation, self.laid).hand
 
-    def groups(self, sight: HandObservation) -> Serials:
+    def groups(self, observation: HandObservation) -> Serials:
         """Return the serials of the hand by groups. Raises RuleError as `hand`."""
-        return split_indicators(sight, self.laid).groups
+        return split_indicators(observation, self.laid).groups
 
     @property
     def ready(self) -> bool:
         """Whether all is said that has to be."""
         return self.laid.self_drawn is not None
 
-    def press(self, key: str, sight: HandObservation, winner: Winner) -> "RiichiQuestions":
+    def press(self, key: str, observation: HandObservation, winner: Winner) -> "RiichiQuestions":
         """Take a key; one that means nothing of this hand leaves everything as it is. Raises RuleError as `hand`."""
-        if key not in {question.key for question in self.questions(sight, winner)}:
+        if key not in {question.key for question in self.questions(observation, winner)}:
             return self
-        lies, said = split_indicators(sight, self.laid), self.said(sight, winner)
+        lies, details = split_indicators(observation, self.laid), self.details(observation, winner)
         match key:
             case "i":
-                after = replace(self, riichi=_after(self._kinds, said.riichi))
+                after = replace(self, riichi=_after(self._kinds, details.riichi))
             case "p":
                 after = replace(self, ippatsu=not self.ippatsu)
             case "m":
-                after = replace(self, moment=_after(self._moments(lies.hand), said.moment))
+                after = replace(self, moment=_after(self._moments(lies.hand), details.moment))
             case "f":
                 after = replace(self, red_fives=(self.red_fives + 1) % (RED_SUITS + 1))
             case "j":
@@ -276,30 +276,30 @@ class RiichiQuestions:
                 after = replace(self, laid=self.laid.press(key, lies.groups))
         return after
 
-    def questions(self, sight: HandObservation, winner: Winner) -> Iterator[CountQuestion]:
+    def questions(self, observation: HandObservation, winner: Winner) -> Iterator[CountQuestion]:
         """Ask what neither tiles nor table can tell, where the hand allows it. Raises RuleError as `hand`."""
-        lies, said = split_indicators(sight, self.laid), self.said(sight, winner)
+        lies, details = split_indicators(observation, self.laid), self.details(observation, winner)
         yield from self.laid.questions(lies.groups)
         if len(self._kinds) > 1 and _is_closed(lies.hand):
             yield CountQuestion(
-                "i", "count_riichi", PLAIN.get(said.riichi, str(said.riichi)), strong=said.riichi is not None
+                "i", "count_riichi", PLAIN.get(details.riichi, str(details.riichi)), strong=details.riichi is not None
             )
-        if said.riichi:
-            yield yes_or_no("p", "count_ippatsu", yes=said.ippatsu)
+        if details.riichi:
+            yield yes_or_no("p", "count_ippatsu", yes=details.ippatsu)
         if self.ready:
-            yield CountQuestion("m", "count_moment", _moment_name(said), strong=said.moment is not None)
+            yield CountQuestion("m", "count_moment", _moment_name(details), strong=details.moment is not None)
         if self.known.red_fives:
             yield CountQuestion("f", "count_red_fives", str(self.red_fives), strong=self.red_fives > 0)
         if self.known.dead_wall:
             turned = self._turned(lies.hand)
             yield CountQuestion("j", "count_turned", str(turned), strong=turned > 1)
 
-    def said(self, sight: HandObservation, winner: Winner) -> RiichiWinDetails:  # noqa: ARG002 - as above
+    def details(self, observation: HandObservation, winner: Winner) -> RiichiWinDetails:  # noqa: ARG002 - as above
         """Return what was said that this hand allows: what it asked of an earlier one is not said of another.
 
         Raises RuleError as `hand`.
         """
-        lies = split_indicators(sight, self.laid)
+        lies = split_indicators(observation, self.laid)
         riichi, (dora, ura) = self._declared(lies.hand), self._indicators(lies)
         return RiichiWinDetails(
             laid=self.laid.laid(lies.groups),
@@ -341,11 +341,11 @@ class RiichiQuestions:
         return (None, "last_tile", *kan, *first)
 
 
-def _moment_name(said: RiichiWinDetails) -> str:
+def _moment_name(details: RiichiWinDetails) -> str:
     """Return the name of the moment: a drawn tile's and a claimed one's are not the same."""
-    if said.moment is None:
+    if details.moment is None:
         return "do_riichi_no"
-    return f"count_{said.moment}_{'drawn' if said.laid.self_drawn else 'claimed'}"
+    return f"count_{details.moment}_{'drawn' if details.laid.self_drawn else 'claimed'}"
 
 
 def _is_closed(hand: DescribedHand) -> bool:

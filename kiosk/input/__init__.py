@@ -1,15 +1,5 @@
 """Buttons, keys and touches of a table: what they mean, and the forms and panels that they fill in."""
 
-from kiosk.input.buttons import (
-    AGREEING,
-    BACK_NS,
-    END_NS,
-    GRACE_NS,
-    MS,
-    PATIENCE_NS,
-    ButtonInput,
-    WindowClosing,
-)
 from kiosk.input.forms import (
     FU_FROM,
     Form,
@@ -20,9 +10,18 @@ from kiosk.input.forms import (
     press_win_key,
 )
 from kiosk.input.keyboard import (
+    AGREEING,
+    BACK_NS,
+    END_NS,
+    GRACE_NS,
+    MS,
+    PATIENCE_NS,
+    ButtonInput,
     Keyboard,
     NoPin,
     PinChecker,
+    TableButtons,
+    WindowClosing,
 )
 from kiosk.input.panel import (
     REASONS,
@@ -65,6 +64,7 @@ __all__ = [
     "PinChecker",
     "RiichiForm",
     "RiichiQuestion",
+    "TableButtons",
     "WinEntered",
     "WinForm",
     "WindowClosing",

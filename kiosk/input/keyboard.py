@@ -1,4 +1,8 @@
-"""What keys do: each is an event of the table, or fills in a form or the arbiter's panel."""
+"""What buttons and keys of a table do: each is an event, or fills in a form or the arbiter's panel.
+
+A press counts from its edge; one that agrees when it is let go, as what was accepted cannot be taken back. A claim
+window stays open until whoever pressed in time was heard.
+"""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -6,6 +10,7 @@ from dataclasses import replace
 from typing import Final, Protocol
 
 from broker.protocol import ArbiterPin, Seat, WinKind
+from firmware.reports import Held, Pressed, Released
 from kiosk.input import riichi
 from kiosk.input.forms import Form, WinForm, Won, press_form_key
 from kiosk.input.panel import (
@@ -25,8 +30,12 @@ from kiosk.input.panel import (
 from kiosk.input.riichi import RiichiForm, RiichiKeys
 from kiosk.table import (
     AT_THE_TABLE,
+    SETTLE_NS,
     ArbiterAdmitted,
     ArbiterLeft,
+    ButtonHeld,
+    ButtonPressed,
+    ButtonReleased,
     CallToggled,
     Event,
     NextDealCalled,
@@ -103,6 +112,8 @@ class Keyboard:
         self, apply: Callable[[Event], str | None], pins: PinChecker | None = None, drafts: KeyboardDrafts | None = None
     ) -> None:
         self._apply, self._pins = apply, pins or NoPin()
+        self.pin = self._pins.mark
+        """What tells which PIN the arbiters have here."""
         self._drafts: KeyboardDrafts = drafts or NoDrafts()
         self._typed: tuple[str, ...] = ()
         self._left = self._drafts.draft
@@ -140,14 +151,10 @@ class Keyboard:
         self.panel = panel
         return problem
 
-    @property
-    def pin(self) -> str | None:
-        """What tells which PIN the arbiters have here."""
-        return self._pins.mark
-
     def take_pin(self, said: ArbiterPin) -> None:
         """Let arbiters in by another PIN from now on: the desk has set it."""
         self._pins.take(said)
+        self.pin = self._pins.mark
 
     @property
     def filled_in(self) -> Form | RiichiForm | None:
@@ -302,3 +309,106 @@ class Keyboard:
 def _event(filled: Won, now: int) -> Event:
     win: WinKind = "discard" if filled.discarder else "self_drawn"
     return ValueEntered(at=now, win=win, winners=filled.winners, discarder=filled.discarder)
+
+
+# ---- the four buttons -----------------------------------------------------------------------
+
+AGREEING: Final = (Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING, Phase.ACCEPTING)
+
+
+class ButtonInput:
+    """Four fingers on four buttons."""
+
+    def __init__(self) -> None:
+        self._agreeing: dict[Seat, int] = {}
+        """Who is pressing to agree, and since when."""
+
+    def event(self, report: Pressed | Released | Held, phase: Phase) -> Event | None:
+        """Return what has happened, if anything has yet."""
+        since = self._agreeing.pop(report.seat, None)
+        match report:
+            case Pressed(seat, at) if phase in AGREEING:
+                self._agreeing[seat] = at
+                return None
+            case Pressed(seat, at):
+                return ButtonPressed(at=at, seat=seat)
+            case Held(seat, at):
+                return ButtonHeld(at=at, seat=seat)
+            case Released(seat, at):
+                return ButtonReleased(at=at, seat=seat) if since is None else ButtonPressed(at=since, seat=seat)
+
+
+MS: Final = 1_000_000
+
+GRACE_NS: Final = 150 * MS
+"""For edges that are on their way; a box speaks every tenth of a second."""
+
+END_NS: Final = 1_000 * MS
+"""For how a press ends, where a finger is still down: with a slow line it comes late whether that was a call."""
+
+BACK_NS: Final = 1_000 * MS
+"""For what a box has kept, from when it is back."""
+
+PATIENCE_NS: Final = 10_000 * MS
+"""Longer than this after its time no window stays open: a box that is not back by then may never be."""
+
+
+class WindowClosing:
+    """What is known of how far the buttons have been heard."""
+
+    def __init__(self) -> None:
+        self._heard_at: int | None = None
+        self._back_at: int | None = None
+        self._away = False
+
+    def heard(self, now: int) -> None:
+        """Take in that something was told of a press."""
+        self._heard_at = now
+
+    def health(self, code: str | None, now: int) -> None:
+        """Take in how the buttons are."""
+        if self._away and code is None:
+            self._back_at = now
+        self._away = code is not None
+
+    def may_close(self, closes_at: int, now: int, *, down: bool) -> bool:
+        """Whether the window may be closed now whose time was over at `closes_at`, ns; a finger may be `down`."""
+        if now >= closes_at + PATIENCE_NS:
+            return True
+        quiet_since = max(closes_at, self._heard_at or 0) + (END_NS if down else GRACE_NS)
+        return not self._away and now >= quiet_since and (self._back_at is None or now >= self._back_at + BACK_NS)
+
+
+class TableButtons:
+    """The four buttons of one table, and when a claim window may be closed."""
+
+    def __init__(self, shown_at: int) -> None:
+        """Take when the screen last asked for something else: a box may have kept presses from before a restart."""
+        self._shown_at = shown_at
+        self._input, self._closing = ButtonInput(), WindowClosing()
+
+    def event(self, report: Pressed | Released | Held, state: Table, now: int) -> Event | None:
+        """Return what has happened, if anything has yet. Where one speaks that was in time, others may be on their way.
+
+        A press counts only of who had seen what is asked: a slow device must not make a hu of a confirmation. What was
+        pressed in a claim window that is closed by now is the table's to judge.
+        """
+        if state.closes_at is not None and report.at < state.closes_at:
+            self._closing.heard(now)
+        event = self._input.event(report, state.phase)
+        if isinstance(event, ButtonPressed) and event.at < self._shown_at + SETTLE_NS:
+            in_window = state.closed_at is not None and event.at < state.closed_at
+            return event if in_window else None
+        return event
+
+    def health(self, code: str | None, now: int) -> None:
+        """Take in how the buttons are."""
+        self._closing.health(code, now)
+
+    def screen_changed(self, now: int) -> None:
+        """Take in that the screen asks for something else from now on."""
+        self._shown_at = now
+
+    def may_close(self, state: Table, now: int) -> bool:
+        """Whether there is a claim window that may be closed now."""
+        return state.closes_at is not None and self._closing.may_close(state.closes_at, now, down=state.finger_down)

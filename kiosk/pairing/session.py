@@ -22,7 +22,7 @@ from kiosk.errors import KioskError, PairingRefused
 from kiosk.pairing import form as forms
 from kiosk.pairing.exchange import request_pairing
 from kiosk.pairing.form import PairingForm
-from kiosk.screens import QUIT, ScreenView, ScreenWindow, StatusLine
+from kiosk.screens import QUIT, PairingView, ScreenView, ScreenWindow, StatusLine
 from kiosk.screens.texts import translator
 from kiosk.status import program_version, time_of_day
 
@@ -109,12 +109,7 @@ class PairingDesk:
 
 def pairing_view(form: PairingForm, clock: str) -> ScreenView:
     """Return what is to be seen."""
-    return ScreenView(
-        table=form.table,
-        state="waiting",
-        line=StatusLine(clock=clock, version=program_version(), apart=True),
-        pairing=form,
-    )
+    return ScreenView(form.table, PairingView(form), StatusLine(clock=clock, version=program_version(), apart=True))
 
 
 def pair_at_the_table(own: UnpairedSettings, stop: threading.Event, picture: Path | None = None) -> bool:

@@ -10,7 +10,7 @@ from firmware.sim.buttons import ButtonFingers
 from firmware.sim.scanner import SimulatedScanner
 from kiosk.practice.deals import mistaken_hand, winning_hand
 from kiosk.restoring import Restoring
-from kiosk.screens import ScreenView
+from kiosk.screens import DeclaredView, RestoringView, ScreenView
 from kiosk.table import Phase, Table
 from vision.payload import Payload, payload_text
 from vision.sim.scene import TABLE_SIZE, lay_hand
@@ -59,9 +59,9 @@ def any_code(play: PlannedPlay, chance: Random) -> str:
     return _code(play, chance.randrange(len(SEATS) * TRAY) + 1)
 
 
-def next_code(play: PlannedPlay, first: Seat, bench: Restoring | None) -> str:
+def next_code(play: PlannedPlay, first: Seat, restoring: Restoring | None) -> str:
     """Return what is on the next tile of the tray that is being scanned in its order, or on the `first` of a tray."""
-    run = bench.scans.run if bench else None
+    run = restoring.scans.run if restoring else None
     seat, count = (run.seat, run.count) if run and run.count < TRAY else (first, 0)
     serials = [serial for row in play.order[seat] for serial in row]
     return _code(play, serials[count])
@@ -96,9 +96,9 @@ class PracticeHands:
         tiles: SimulatedTable | None,
         scanner: SimulatedScanner | None,
         state: Callable[[], Table],
-        shown: Callable[[], ScreenView],
+        view: Callable[[], ScreenView],
     ) -> None:
-        self._fingers, self._tiles, self._scanner, self._state, self._shown = fingers, tiles, scanner, state, shown
+        self._fingers, self._tiles, self._scanner, self._state, self._view = fingers, tiles, scanner, state, view
         self._down: set[Seat] = set()
         self._turned_out: tuple[int, int] = (0, 0)
         """In which round, and how often."""
@@ -138,7 +138,8 @@ class PracticeHands:
 
     def _lay_hand(self, key: str, play: PlannedPlay) -> None:
         """Lay the hand whose value is asked for face down on the mat, rightly or with a mistake."""
-        form = self._shown().form
+        phase = self._view().phase
+        form = phase.form if isinstance(phase, DeclaredView) else None
         if self._tiles is None or form is None or form.seat is None or key not in (LAY, LAY_WRONG):
             return
         groups = winning_hand(play, form.seat)
@@ -155,4 +156,8 @@ class PracticeHands:
         if key == SCAN:
             self._scanner.scan(any_code(play, self._chance))
         elif key == SCAN_NEXT:
-            self._scanner.scan(next_code(play, state.unverified[0], self._shown().bench))
+            self._scanner.scan(next_code(play, state.unverified[0], self._restoring()))
+
+    def _restoring(self) -> Restoring | None:
+        phase = self._view().phase
+        return phase.restoring if isinstance(phase, RestoringView) else None

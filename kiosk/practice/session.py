@@ -96,15 +96,15 @@ def practise(
         opened.enter_context(window)
         program = TableProgram(settings, journal, link=lambda tell: PracticeScorer(practice_plan(), tell))
         trays, fingers = SimulatedTable(), ButtonFingers()
-        buttons = opened.enter_context(SeatButtons(fingers.wiring, program.tell, factory=fingers.factory))
-        scans = opened.enter_context(open_scanner(scanner, program.tell)).hand
+        buttons = opened.enter_context(SeatButtons(fingers.wiring, program.report, factory=fingers.factory))
+        scans = opened.enter_context(open_scanner(scanner, program.report)).hand
         tiles = trays if camera == SIMULATED else None
-        window.give(PracticeHands(fingers, tiles, scans, lambda: program.state, program.shown))
+        window.give(PracticeHands(fingers, tiles, scans, lambda: program.state, program.view))
         view = picture_room((settings.config.screen.width, settings.config.screen.height))
-        eyes = CameraThread(lambda: open_camera(camera, world=trays), program.seen, time.monotonic_ns, view)
-        opened.callback(eyes.stop)
-        eyes.start()
-        run_program(program, stop, LoopRound(program, window, eyes, buttons.show, stop))
+        camera_thread = CameraThread(lambda: open_camera(camera, world=trays), program.observe, time.monotonic_ns, view)
+        opened.callback(camera_thread.stop)
+        camera_thread.start()
+        run_program(program, stop, LoopRound(program, window, camera_thread, buttons.show, stop))
 
 
 def _settings(folder: Path, config: str) -> KioskSettings:

@@ -31,49 +31,46 @@ from kiosk.screens.drawing import (
 )
 from kiosk.screens.riichi import hand_worth
 from kiosk.screens.texts import ANSWER, QUESTION, refusal
-from kiosk.screens.views import ScreenView
+from kiosk.screens.views import DeclaredView, ScreenView, SessionView
 
 FEW = 4
 """Questions have a row each as long as there are no more; else two of them share one."""
 
 
-def counting_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
+def counting_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """Whatever the counting of a hand has come to."""
-    if shown.count is None:
+    count = view.phase.count if isinstance(view.phase, DeclaredView) else None
+    if count is None:
         return None
-    now = shown.count.counting
-    head = *time_lines(_, shown), TextLine(_("Hand of {seat}", seat=_(SEAT_NAMES[now.winner.seat])), 0.07, drawing.TEXT)
-    said, paint = _answer_lines(_, shown.count)
-    lines, by_keypad = (*head, *said, *problem_lines(_, shown)), KeyButton("back", _("By keypad"))
+    now = count.counting
+    head = *time_lines(_, view), TextLine(_("Hand of {seat}", seat=_(SEAT_NAMES[now.winner.seat])), 0.07, drawing.TEXT)
+    answer, paint = _answer_lines(_, count)
+    lines, by_keypad = (*head, *answer, *problem_lines(_, view)), KeyButton("back", _("By keypad"))
     if now.asked is None and not isinstance(now.hand, str):
         panel = (*_questions(_, now.questions), (*_ask(_, now), by_keypad))
         return ScreenBody(lines, panel=panel, paint=paint, seats=False)
-    fault = N_("Chombo") if shown.session else N_("False hu")
+    fault = N_("Chombo") if isinstance(view.riichi, SessionView) else N_("False hu")
     # Nothing is asked yet, or no more: picture and list have the room.
     return ScreenBody(lines, (*_answers(_, now, fault), by_keypad), paint=paint, seats=False)
 
 
-def _answer_lines(_: Translator, shown: CountingView) -> tuple[tuple[TextLine, ...], Paint | None]:
+def _answer_lines(_: Translator, view: CountingView) -> tuple[tuple[TextLine, ...], Paint | None]:
     """Return what is said of the hand, and what is drawn under it."""
-    match shown.counting.answer:
+    match view.counting.answer:
         case McrValue() | RiichiValue() as value:
             return value_lines(_, value), paint_elements(_, value)
         case NotCounted(code=code):
             return (TextLine(refusal(_, code), 0.06, drawing.ATTENTION),), None
         case _:
-            return (*_waiting(_, shown),), _seen(shown.counting)
+            return (*_waiting(_, view),), _seen(view.counting)
 
 
-def _waiting(_: Translator, shown: CountingView) -> Iterator[TextLine]:
+def _waiting(_: Translator, view: CountingView) -> Iterator[TextLine]:
     """Return what is read, or that the answer is to come."""
-    now, hand = shown.counting, shown.counting.hand
+    now, hand = view.counting, view.counting.hand
     if now.asked is not None:
         yield TextLine(
-            _(
-                N_("No answer from the scorer. Enter the value by keypad.")
-                if shown.silent
-                else N_("Asking the scorer.")
-            ),
+            _(N_("No answer from the scorer. Enter the value by keypad.") if view.silent else N_("Asking the scorer.")),
             0.06,
             drawing.ATTENTION,
         )
@@ -98,14 +95,14 @@ def _help(now: HandCounting) -> Iterator[str]:
 
 
 def _read(_: Translator, now: HandCounting, hand: AnyHand) -> Iterator[TextLine]:
-    still = now.sight.still
+    still = now.observation.still
     parts = _(
         "Concealed {concealed}   Melds {melds}   Winning tile 1", concealed=len(hand.concealed), melds=len(hand.melds)
     )
     yield TextLine(parts, 0.05, drawing.GOOD if still else drawing.QUIET)
-    if isinstance(now.said, RiichiWinDetails):
-        turned = _("Dora indicators {dora}   Under them {ura}", dora=len(now.said.dora), ura=len(now.said.ura))
-        yield TextLine(turned, 0.05, drawing.TEXT if now.said.dora else drawing.ATTENTION)
+    if isinstance(now.details, RiichiWinDetails):
+        turned = _("Dora indicators {dora}   Under them {ura}", dora=len(now.details.dora), ura=len(now.details.ura))
+        yield TextLine(turned, 0.05, drawing.TEXT if now.details.dora else drawing.ATTENTION)
     if not still:
         yield TextLine(_("Looking: hands off the tiles."), 0.05, drawing.TEXT)
     elif isinstance(hand, LaidHand):
@@ -120,7 +117,7 @@ def _read(_: Translator, now: HandCounting, hand: AnyHand) -> Iterator[TextLine]
 
 
 def _seen(now: HandCounting) -> Paint | None:
-    return paint_picture(now.sight.view) if now.sight.view is not None else None
+    return paint_picture(now.observation.view) if now.observation.view is not None else None
 
 
 # ---- what may be touched ------------------------------------------------------------------------

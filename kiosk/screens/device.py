@@ -15,7 +15,7 @@ from kiosk.pairing.form import PairingForm
 from kiosk.screens import drawing
 from kiosk.screens.drawing import KeyButton, Paint, ScreenBody, TextLine, TextPen, keypad, paint_picture
 from kiosk.screens.texts import FAULT, PART, PART_FAULT, REMEDY, TEST, refusal
-from kiosk.screens.views import ScreenView
+from kiosk.screens.views import PairingView, ScreenView
 from kiosk.self_test import SelfTestStep, SelfTestView
 
 
@@ -55,9 +55,9 @@ MOST: Final = 3
 """As many faults as have room with what to do."""
 
 
-def self_test_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
+def self_test_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """Whatever step the test is at."""
-    seen = shown.self_test
+    seen = view.self_test
     if seen is None:
         return None
     return _STEPS[seen.step](_, seen)
@@ -193,11 +193,11 @@ EMPTY: Final = "·"
 """In the place of a digit that is still to be typed."""
 
 
-def pairing_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
+def pairing_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """Whatever the form asks."""
-    form = shown.pairing
-    if form is None:
+    if not isinstance(view.phase, PairingView):
         return None
+    form = view.phase.form
     match form.ask:
         case "address":
             return _address(_, form)

@@ -302,14 +302,17 @@ class ScreenBody:
 ScreenFunction = Callable[[Translator, ScreenView], ScreenBody | None]
 
 
-def time_lines(_: Translator, shown: ScreenView) -> tuple[TextLine, ...]:
+def time_lines(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
     """Return the time that the play has left, where it is limited, and the extra time that the arbiter has given."""
-    said = [] if shown.left_min is None else [_time_left(_, shown.left_min)]
-    if shown.extra_min:
+    said = [] if view.time.left_min is None else [_time_left(_, view.time.left_min)]
+    if view.time.extra_min:
         said.append(
-            _(N_("{minutes} min of them extra") if said else N_("Extra time: {minutes} min"), minutes=shown.extra_min)
+            _(
+                N_("{minutes} min of them extra") if said else N_("Extra time: {minutes} min"),
+                minutes=view.time.extra_min,
+            )
         )
-    over = shown.left_min is not None and shown.left_min <= 0
+    over = view.time.left_min is not None and view.time.left_min <= 0
     return (TextLine(" · ".join(said), 0.055, ATTENTION if over else TEXT),) if said else ()
 
 
@@ -319,9 +322,9 @@ def _time_left(_: Translator, minutes: int) -> str:
     return _("Over time: +{minutes} min", minutes=-minutes) if minutes else _("Time is up")
 
 
-def problem_lines(_: Translator, shown: ScreenView) -> tuple[TextLine, ...]:
+def problem_lines(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
     """Return what was refused at the keyboard, if anything was."""
-    return (TextLine(refusal(_, shown.problem), 0.06, ATTENTION),) if shown.problem else ()
+    return (TextLine(refusal(_, view.problem), 0.06, ATTENTION),) if view.problem else ()
 
 
 DIGIT_ROWS: Final = tuple(tuple(KeyButton(digit, digit) for digit in row) for row in ("123", "456", "789"))

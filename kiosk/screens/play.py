@@ -10,64 +10,76 @@ from kiosk.input import REASONS, ArbiterPanel, Form
 from kiosk.screens import drawing
 from kiosk.screens.drawing import ButtonRows, KeyButton, ScreenBody, TextLine, Tone, keypad, problem_lines, time_lines
 from kiosk.screens.texts import ARBITER, REASON, RULE, RULED, STATE, STATE_HELP, STOPPED
-from kiosk.screens.views import ResultView, ScreenView
+from kiosk.screens.views import (
+    DeclaredView,
+    ElsewhereView,
+    PlayingView,
+    RecordedView,
+    RestoringView,
+    ResultView,
+    ScreenView,
+    may_pair,
+)
 from kiosk.table import TrayProblem
 
 
-def paused_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
+def paused_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """The arbiter's pause, in whatever state."""
-    if not shown.paused:
+    if not view.paused:
         return None
     lines = (
         TextLine(_("Paused"), 0.15, drawing.ATTENTION),
         TextLine(_("The arbiter has paused this table. Buttons do not count now."), 0.06, drawing.TEXT),
     )
-    return ScreenBody((*time_lines(_, shown), *lines))
+    return ScreenBody((*time_lines(_, view), *lines))
 
 
-def playing_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
+def playing_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """A play, whether or not a claim window is open: the same for both."""
-    if shown.state != "playing":
+    if not isinstance(view.phase, PlayingView):
         return None
-    lines = [*time_lines(_, shown), *state_lines(_, shown)]
-    if shown.ended:
+    lines = [*time_lines(_, view), *state_lines(_, view)]
+    if view.phase.ended:
         return ScreenBody((*lines, TextLine(_("Nobody won? Whoever did: press now."), 0.055, drawing.TEXT)))
     return ScreenBody((*lines,), (KeyButton("d", _("Nobody won")),))
 
 
-def state_screen(_: Translator, shown: ScreenView) -> ScreenBody:
+def state_screen(_: Translator, view: ScreenView) -> ScreenBody:
     """Any state that has no screen of its own."""
-    go_on: tuple[KeyButton, ...] = (KeyButton("enter", _("Next deal"), "strong"),) if shown.ruled else ()
-    if shown.state in ("waiting", "finished"):
-        go_on = (KeyButton("t", _("Self-test")), *pairing_button(_, shown))
-    return ScreenBody((*time_lines(_, shown), *state_lines(_, shown), *problem_lines(_, shown)), go_on)
+    go_on: tuple[KeyButton, ...] = (KeyButton("enter", _("Next deal"), "strong"),) if is_ruled(view) else ()
+    if view.state in ("waiting", "finished"):
+        go_on = (KeyButton("t", _("Self-test")), *pairing_button(_, view))
+    return ScreenBody((*time_lines(_, view), *state_lines(_, view), *problem_lines(_, view)), go_on)
 
 
-def pairing_button(_: Translator, shown: ScreenView) -> tuple[KeyButton, ...]:
+def pairing_button(_: Translator, view: ScreenView) -> tuple[KeyButton, ...]:
     """Return the button that asks for another pairing, where the device may be given one."""
-    return (KeyButton("p", _("Pair anew")),) if shown.may_pair else ()
+    return (KeyButton("p", _("Pair anew")),) if may_pair(view) else ()
 
 
-def state_lines(_: Translator, shown: ScreenView) -> tuple[TextLine, ...]:
+def is_ruled(view: ScreenView) -> bool:
+    """Return whether the arbiter has ruled here in the place of a result."""
+    return isinstance(view.phase, RecordedView) and view.phase.ruled is not None
+
+
+def state_lines(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
     """Return the state in a word, and what to do."""
-    if shown.ruled:
-        ruled = TextLine(_(RULED[shown.ruled]), 0.12, drawing.ATTENTION)
+    if isinstance(view.phase, RecordedView) and view.phase.ruled:
+        ruled = TextLine(_(RULED[view.phase.ruled]), 0.12, drawing.ATTENTION)
         return ruled, TextLine(_("Mix the tiles face down."), 0.055, drawing.QUIET)
-    return TextLine(_(STATE[shown.state]), 0.15, drawing.TEXT), TextLine(
-        _(STATE_HELP[shown.state]), 0.06, drawing.QUIET
-    )
+    return TextLine(_(STATE[view.state]), 0.15, drawing.TEXT), TextLine(_(STATE_HELP[view.state]), 0.06, drawing.QUIET)
 
 
-def win_form_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
+def win_form_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """Whatever the form asks for."""
-    form = shown.form
-    if form is None:
+    phase = view.phase
+    if not isinstance(phase, DeclaredView) or (form := phase.form) is None:
         return None
     if form.seat is None:
-        asked, panel = _discarder(_, form, shown.told)
+        asked, panel = _discarder(_, form, phase.discarder_key)
     else:
         asked, panel = _value(_, form, form.seat)
-    return ScreenBody((*time_lines(_, shown), *asked, *problem_lines(_, shown)), panel=panel)
+    return ScreenBody((*time_lines(_, view), *asked, *problem_lines(_, view)), panel=panel)
 
 
 def _value(_: Translator, form: Form, seat: str) -> tuple[tuple[TextLine, ...], ButtonRows]:
@@ -79,42 +91,47 @@ def _value(_: Translator, form: Form, seat: str) -> tuple[tuple[TextLine, ...], 
     return asked, ((KeyButton("b", _("Count from the backs")),), *keypad(_, *last))
 
 
-def _discarder(_: Translator, form: Form, told: str | None) -> tuple[tuple[TextLine, ...], ButtonRows]:
-    """Ask whose tile it was; what the tiles of a counted hand have told stands out."""
+def _discarder(_: Translator, form: Form, counted: str | None) -> tuple[tuple[TextLine, ...], ButtonRows]:
+    """Ask whose tile it was; what the tiles of a counted hand say stands out."""
 
     def answer(key: str, label: str) -> KeyButton:
-        return KeyButton(key, label, "strong" if key == told else "plain")
+        return KeyButton(key, label, "strong" if key == counted else "plain")
 
     seats = tuple((answer(seat[0], _(SEAT_NAMES[seat])),) for seat in SEATS if seat not in form.declared)
     self_drawn = ((answer("d", _("Self-drawn")),),) if len(form.declared) == 1 else ()
     return (TextLine(_("Who discarded?"), 0.1, drawing.TEXT),), (*seats, *self_drawn, (KeyButton("back", _("Back")),))
 
 
-def result_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
+def result_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """The result of a play that has one."""
-    if shown.result is None:
+    if view.result is None:
         return None
-    recorded = shown.state == "recorded"
+    recorded = isinstance(view.phase, RecordedView)
     lines = [
-        TextLine(_(STATE[shown.state]), 0.1 if recorded else 0.07, drawing.GOOD if recorded else drawing.QUIET),
-        TextLine(_how_won(_, shown.result), 0.07 if recorded else 0.11, drawing.TEXT),
-        TextLine(_(STATE_HELP[shown.state]), 0.055, drawing.QUIET),
+        TextLine(_(STATE[view.state]), 0.1 if recorded else 0.07, drawing.GOOD if recorded else drawing.QUIET),
+        TextLine(_how_won(_, view.result), 0.07 if recorded else 0.11, drawing.TEXT),
+        TextLine(_(STATE_HELP[view.state]), 0.055, drawing.QUIET),
     ]
-    lines += receipt_lines(_, shown)
+    lines += receipt_lines(_, view)
     action = KeyButton("enter", _("Next deal"), "strong") if recorded else KeyButton("r", _("Enter again"))
-    return ScreenBody((*time_lines(_, shown), *lines, *problem_lines(_, shown)), (action,), square=shown.receipt_link)
+    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), (action,), square=receipt_link(view))
 
 
-def receipt_lines(_: Translator, shown: ScreenView) -> list[TextLine]:
+def receipt_lines(_: Translator, view: ScreenView) -> list[TextLine]:
     """Return the code to be noted down; and what the QR code beside it is for, where there is one."""
-    if not shown.receipt:
+    if not isinstance(view.phase, RecordedView) or not view.phase.receipt:
         return []
-    code = TextLine(_("Receipt: {code}", code=shown.receipt), 0.085, drawing.TEXT)
+    code = TextLine(_("Receipt: {code}", code=view.phase.receipt), 0.085, drawing.TEXT)
     return (
         [code, TextLine(_("Scan it to see the published result at home."), 0.055, drawing.QUIET)]
-        if shown.receipt_link
+        if view.phase.receipt_link
         else [code]
     )
+
+
+def receipt_link(view: ScreenView) -> str:
+    """Return what stands in the QR code of a receipt; nothing where there is none."""
+    return view.phase.receipt_link if isinstance(view.phase, RecordedView) else ""
 
 
 def _how_won(_: Translator, winning: ResultView) -> str:
@@ -125,26 +142,27 @@ def _how_won(_: Translator, winning: ResultView) -> str:
     return _("On {seat}'s discard", seat=_(SEAT_NAMES[winning.discarder]))
 
 
-def stopped_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
+def stopped_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """A play that must not go on without the arbiter."""
-    if shown.stopped is None:
+    phase = view.phase
+    if not isinstance(phase, RestoringView) or phase.stopped is None:
         return None
-    what = TextLine(_(STOPPED[shown.stopped], deal=shown.deal), 0.1, drawing.ATTENTION)
-    names = (TextLine(name, 0.065, drawing.TEXT) for name in shown.repeating)
+    what = TextLine(_(STOPPED[phase.stopped], deal=view.deal), 0.1, drawing.ATTENTION)
+    names = (TextLine(name, 0.065, drawing.TEXT) for name in phase.repeating)
     return ScreenBody(
         (
-            *time_lines(_, shown),
+            *time_lines(_, view),
             what,
             *names,
             TextLine(_("Touch no tile. Call the arbiter."), 0.065, drawing.TEXT),
-            *problem_lines(_, shown),
+            *problem_lines(_, view),
         )
     )
 
 
-def other_device_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
+def other_device_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """Another device serves this table: nothing is done here until somebody asks and is let in."""
-    if not shown.elsewhere:
+    if not isinstance(view.phase, ElsewhereView):
         return None
     lines = (
         TextLine(_("Another device serves this table"), 0.1, drawing.ATTENTION),
@@ -158,15 +176,15 @@ def other_device_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
         ),
         TextLine(_("Nothing is done here meanwhile, and nothing of what was done is lost."), 0.055, drawing.QUIET),
     )
-    return ScreenBody(lines, (KeyButton("enter", _("Ask to serve"), "strong"), *pairing_button(_, shown)))
+    return ScreenBody(lines, (KeyButton("enter", _("Ask to serve"), "strong"), *pairing_button(_, view)))
 
 
 FULL: Final = f"disk: {JournalFull.code}"
 
 
-def disk_full_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
+def disk_full_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """Whatever the table was doing."""
-    if FULL not in shown.line.health:
+    if FULL not in view.line.health:
         return None
     return ScreenBody(
         (
@@ -180,9 +198,9 @@ SEEN: Final = "•"
 """In the place of a digit of the PIN."""
 
 
-def arbiter_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
+def arbiter_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """Whatever the panel asks."""
-    asked = shown.panel
+    asked = view.panel
     if asked is None:
         return None
     title = _title(_, asked)
@@ -190,7 +208,7 @@ def arbiter_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
     lines = [TextLine(title, 0.09, drawing.TEXT), TextLine(question or _(ARBITER[asked.ask]), 0.06, drawing.QUIET)]
     if asked.ask == "pin":
         lines.append(TextLine(SEEN * len(asked.digits) or "–", 0.12, drawing.TEXT))
-    return ScreenBody((*lines, *problem_lines(_, shown)), panel=_rows(_, asked))
+    return ScreenBody((*lines, *problem_lines(_, view)), panel=_rows(_, asked))
 
 
 def _title(_: Translator, asked: ArbiterPanel) -> str:
@@ -224,9 +242,9 @@ def _in_twos(named: list[KeyButton]) -> ButtonRows:
     return tuple(tuple(named[at : at + 2]) for at in range(0, len(named), 2))
 
 
-def carrier_sheet_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
+def carrier_sheet_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """A carrier's sheet was scanned, or lies under the camera."""
-    sheet = shown.bench.sheet if shown.bench else None
+    sheet = view.phase.restoring.sheet if isinstance(view.phase, RestoringView) else None
     if sheet is None:
         return None
     name = (
@@ -234,35 +252,37 @@ def carrier_sheet_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
         if sheet.deal is None
         else _("This is the carrier of deal {deal}", deal=sheet.deal)
     )
-    right = sheet.deal == shown.deal
+    right = sheet.deal == view.deal
     lines = (
         TextLine(name, 0.1, drawing.GOOD if right else drawing.ATTENTION),
-        *(_goes_on(_) if right else _fetch(_, shown)),
+        *(_goes_on(_) if right else _fetch(_, view)),
     )
-    return ScreenBody((*time_lines(_, shown), *lines, *problem_lines(_, shown)), (KeyButton("back", _("Back")),))
+    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), (KeyButton("back", _("Back")),))
 
 
-def another_carrier_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
+def another_carrier_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """A tray of another deal lies under the camera."""
-    check, by_hand = shown.check, shown.bench is not None and shown.bench.showing == "hand"
+    if not isinstance(view.phase, RestoringView):
+        return None
+    check, by_hand = view.phase.check, view.phase.restoring.showing == "hand"
     if check is None or (check.deal is None and (check.aside is None or by_hand)):
         return None
-    lines = (_whose(_, shown, check), *_fetch(_, shown), *_or_these(_, check))
-    return ScreenBody((*time_lines(_, shown), *lines, *problem_lines(_, shown)), _go_on(_, check))
+    lines = (_whose(_, view, check), *_fetch(_, view), *_or_these(_, check))
+    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), _go_on(_, check))
 
 
-def _whose(_: Translator, shown: ScreenView, check: TrayProblem) -> TextLine:
+def _whose(_: Translator, view: ScreenView, check: TrayProblem) -> TextLine:
     if check.deal is not None:
         return TextLine(_("This is the carrier of deal {deal}", deal=check.deal), 0.1, drawing.ATTENTION)
     name = (
         N_("These tiles are of another set") if check.of_another_set else N_("This is not the carrier of deal {deal}")
     )
-    return TextLine(_(name, deal=shown.deal), 0.1, drawing.ATTENTION)
+    return TextLine(_(name, deal=view.deal), 0.1, drawing.ATTENTION)
 
 
-def _fetch(_: Translator, shown: ScreenView) -> tuple[TextLine, ...]:
+def _fetch(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
     return (
-        TextLine(_("Deal {deal} is to be played here", deal=shown.deal), 0.075, drawing.TEXT),
+        TextLine(_("Deal {deal} is to be played here", deal=view.deal), 0.075, drawing.TEXT),
         TextLine(_("Fetch the right one. If it is not there, call the arbiter."), 0.055, drawing.TEXT),
     )
 

@@ -25,7 +25,7 @@ from kiosk.screens.drawing import (
 )
 from kiosk.screens.seats import draw_shape
 from kiosk.screens.texts import MISPLACED
-from kiosk.screens.views import ScreenView
+from kiosk.screens.views import RestoringView, ScreenView
 from kiosk.table import (
     PLACES,
     Carrier,
@@ -196,20 +196,21 @@ def _sign(lying: PlaceContent) -> str:
     return SIGNS.get(lying.what, "×" if lying.well else "!")
 
 
-def tray_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
+def tray_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """The tray that was looked at last, where it is not right."""
-    check, work, order = shown.check, shown.work, shown.order
-    if check is None or work is None or order is None:
+    phase = view.phase
+    if not isinstance(phase, RestoringView) or (check := phase.check) is None:
         return None
+    work, order = phase.work, phase.order
     lines = [
         TextLine(tray_verdict(_, check), 0.07, drawing.ATTENTION),
         *_move(_, work),
-        *_beside(_, shown),
-        *_covered(_, shown),
+        *_beside(_, phase),
+        *_covered(_, phase),
     ]
     paint = paint_look(work.carrier, serial_by_place(order), _drawn_seat(work, check), work.move)
     by_hand = (KeyButton("h", _("By hand")),) if check.unread else ()
-    return ScreenBody((*time_lines(_, shown), *lines, *problem_lines(_, shown)), by_hand, paint=paint, seats=False)
+    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), by_hand, paint=paint, seats=False)
 
 
 def _drawn_seat(work: Work, check: TrayProblem) -> Seat:
@@ -231,23 +232,16 @@ def _move(_: Translator, work: Work) -> tuple[TextLine, ...]:
     return TextLine(move_sentence(_, work.move, face=face), 0.085, drawing.TEXT), left
 
 
-def _beside(_: Translator, shown: ScreenView) -> tuple[TextLine, ...]:
+def _beside(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
     """Say that the tile that is missing lies in view, in no tray."""
-    move = shown.work.move if shown.work else None
-    in_view = shown.bench.sight.in_view if shown.bench else ()
+    move, in_view = phase.work.move, phase.restoring.observation.in_view
     if not isinstance(move, PutIn) or all(one.serial != move.serial or one.foreign for one in in_view):
         return ()
     return (TextLine(_("{serial} lies beside the tray.", serial=move.serial), 0.055, drawing.GOOD),)
 
 
-def _trays_right(_: Translator, work: Work) -> tuple[TextLine, ...]:
-    """Name the trays that are right: the seats have no room beside the drawing."""
-    seats = ", ".join(_(SEAT_NAMES[seat]) for seat in SEATS if seat in work.verified)
-    return (TextLine(_("Right: {seats}", seats=seats), 0.05, drawing.GOOD),) if seats else ()
-
-
-def _covered(_: Translator, shown: ScreenView) -> tuple[TextLine, ...]:
-    covered = shown.bench.sight.covered if shown.bench else 0
+def _covered(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
+    covered = phase.restoring.observation.covered
     return (
         (
             TextLine(
@@ -271,52 +265,59 @@ MOST_NAMED: Final = 12
 """As many serials as somebody looks for at a time."""
 
 
-def heap_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
+def heap_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """Tiles that lie in no tray."""
-    bench, work = shown.bench, shown.work
-    if bench is None or work is None or bench.showing != "camera" or bench.sight.view is None or not bench.heap.in_view:
+    phase = view.phase
+    if not isinstance(phase, RestoringView) or phase.restoring.showing != "camera":
         return None
-    lines = (*time_lines(_, shown), _sorting(_, shown, bench), *_heap_lines(_, bench, work), *problem_lines(_, shown))
-    by_hand = (KeyButton("h", _("By hand")),) if shown.check is not None and shown.check.unread else ()
-    return ScreenBody(lines, by_hand, paint=paint_picture(bench.sight.view), seats=False)
+    restoring, picture = phase.restoring, phase.restoring.observation.view
+    if picture is None or not restoring.heap.in_view:
+        return None
+    lines = (
+        *time_lines(_, view),
+        _sorting(_, phase),
+        *_heap_lines(_, restoring, phase.work),
+        *problem_lines(_, view),
+    )
+    by_hand = (KeyButton("h", _("By hand")),) if phase.check is not None and phase.check.unread else ()
+    return ScreenBody(lines, by_hand, paint=paint_picture(picture), seats=False)
 
 
-def _sorting(_: Translator, shown: ScreenView, bench: Restoring) -> TextLine:
+def _sorting(_: Translator, phase: RestoringView) -> TextLine:
     """Say by what tiles are sorted now."""
-    serials = (one.serial for one in bench.heap.in_view if one.serial is not None and not one.foreign)
-    sort, seat = sorting_stage(serials, place_by_serial(serial_by_place(shown.order or {})))
+    serials = (one.serial for one in phase.restoring.heap.in_view if one.serial is not None and not one.foreign)
+    sort, seat = sorting_stage(serials, place_by_serial(serial_by_place(phase.order)))
     if sort == "seat" or seat is None:
         return TextLine(_("Sort the tiles by seat: colour and letter"), 0.06, drawing.TEXT)
     return TextLine(_("{seat}: row and place are on the tiles", seat=_(SEAT_NAMES[seat])), 0.06, drawing.TEXT)
 
 
-def _heap_lines(_: Translator, bench: Restoring, work: Work) -> Iterator[TextLine]:
+def _heap_lines(_: Translator, restoring: Restoring, work: Work) -> Iterator[TextLine]:
     """Return how far it is, and what to do with tiles that go nowhere."""
-    missing = unseen_serials(bench.heap, known_places(work.carrier).keys())
+    missing = unseen_serials(restoring.heap, known_places(work.carrier).keys())
     progress = _("{seen} of {all} tiles seen", seen=ALL - len(missing), all=ALL)
     if 0 < len(missing) <= MOST_NAMED:
         progress += "   " + _("not seen: {serials}", serials=" ".join(map(str, missing)))
     yield TextLine(progress, 0.045, drawing.QUIET if missing else drawing.GOOD)
-    if faces := bench.heap.count(face_up=True):
+    if faces := restoring.heap.count(face_up=True):
         text = _.ngettext("{count} face up: turn it over", "{count} face up: turn them over", count=faces)
         yield TextLine(text, 0.045, drawing.ATTENTION)
-    if foreign := bench.heap.count(foreign=True):
+    if foreign := restoring.heap.count(foreign=True):
         text = _.ngettext(
             "{count} of another set: put it aside", "{count} of another set: put them aside", count=foreign
         )
         yield TextLine(text, 0.045, drawing.ATTENTION)
-    if unread := bench.heap.unread:
+    if unread := restoring.heap.unread:
         text = _.ngettext("{count} not read: spread out, wipe", "{count} not read: spread out, wipe", count=unread)
         yield TextLine(text, 0.045, drawing.ATTENTION)
 
 
-def scan_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
+def scan_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """The tile that was scanned last."""
-    bench = shown.bench
-    if bench is None or bench.showing != "scanner" or bench.scans.answer is None:
+    restoring = view.phase.restoring if isinstance(view.phase, RestoringView) else None
+    if restoring is None or restoring.showing != "scanner" or (answer := restoring.scans.answer) is None:
         return None
-    answer = bench.scans.answer
-    lines = (*time_lines(_, shown), *_scan_lines(_, answer), *_run_lines(_, bench), *problem_lines(_, shown))
+    lines = (*time_lines(_, view), *_scan_lines(_, answer), *_run_lines(_, restoring), *problem_lines(_, view))
     paint = _goes(_, answer.place) if answer.place is not None else None
     return ScreenBody(lines, (KeyButton("back", _("Back")),), paint=paint, seats=False)
 
@@ -343,15 +344,15 @@ def _scan_lines(_: Translator, answer: ScanAnswer) -> Iterator[TextLine]:
         )
 
 
-def _run_lines(_: Translator, bench: Restoring) -> Iterator[TextLine]:
-    run = bench.scans.run
+def _run_lines(_: Translator, restoring: Restoring) -> Iterator[TextLine]:
+    run = restoring.scans.run
     if run is not None and run.count > 1:
         yield TextLine(
             _("{seat}: {count} of 34 in order", seat=_(SEAT_NAMES[run.seat]), count=run.count), 0.05, drawing.GOOD
         )
-    elif bench.scans.answer is not None and bench.scans.answer.code is None:
+    elif restoring.scans.answer is not None and restoring.scans.answer.code is None:
         yield TextLine(
-            _.ngettext("{count} tile scanned", "{count} tiles scanned", count=len(bench.scans.seen)),
+            _.ngettext("{count} tile scanned", "{count} tiles scanned", count=len(restoring.scans.seen)),
             0.05,
             drawing.QUIET,
         )
@@ -377,21 +378,21 @@ def _goes(_: Translator, place: TilePlace) -> Paint:
 BY: Final[Verifier] = "hand"
 
 
-def by_hand_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
+def by_hand_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """The next tray that nobody has vouched for."""
-    bench, work = shown.bench, shown.work
-    if bench is None or work is None or shown.order is None or bench.showing != BY:
+    phase = view.phase
+    if not isinstance(phase, RestoringView) or phase.restoring.showing != BY:
         return None
-    seat = tray_by_hand(work)
+    work, seat = phase.work, tray_by_hand(phase.work)
     if seat is None:
         return None
     lines = (
-        *time_lines(_, shown),
+        *time_lines(_, view),
         TextLine(_("{seat}: compare each number, then tick the row", seat=_(SEAT_NAMES[seat])), 0.075, drawing.TEXT),
         TextLine(_("Nothing reads these tiles: the play is recorded as not verified."), 0.045, drawing.ATTENTION),
-        *problem_lines(_, shown),
+        *problem_lines(_, view),
     )
-    return ScreenBody(lines, _keys(_, work, seat), paint=_tray(shown, work, seat).paint, seats=False)
+    return ScreenBody(lines, _keys(_, work, seat), paint=_tray(phase, seat).paint, seats=False)
 
 
 def _keys(_: Translator, work: Work, seat: Seat) -> tuple[KeyButton, ...]:
@@ -402,9 +403,9 @@ def _keys(_: Translator, work: Work, seat: Seat) -> tuple[KeyButton, ...]:
     return (*rows, KeyButton("h", _("Camera")))
 
 
-def _tray(shown: ScreenView, work: Work, seat: Seat) -> TrayDrawing:
+def _tray(phase: RestoringView, seat: Seat) -> TrayDrawing:
     """Draw what belongs in the tray; a row that is ticked is filled."""
-    deal = {place: serial for place, serial in serial_by_place(shown.order or {}).items() if place.seat == seat}
-    ticked: tuple[TilePlace, ...] = tuple(place for place in deal if (seat, place.row) in work.rows)
+    deal = {place: serial for place, serial in serial_by_place(phase.order).items() if place.seat == seat}
+    ticked: tuple[TilePlace, ...] = tuple(place for place in deal if (seat, place.row) in phase.work.rows)
     colours = {place: drawing.GOOD if place in ticked else drawing.TEXT for place in deal}
     return TrayDrawing(seat, colours, {place: str(serial) for place, serial in deal.items()}, ticked)

@@ -1,16 +1,15 @@
 """Screens of a table that plays riichi: a session and its sheet, planned deals scored alone, questions about a hand."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 import pygame
 
 from broker.i18n import N_, NP_, Translator
 from broker.protocol import SEATS, RiichiEvent, RiichiValue, RiichiWin, Seat
 from broker.rules.outcomes import HUNDRED
-from broker.rules.riichi import AbortReason
 from broker.terms import SEAT_NAMES
-from kiosk.input import RiichiForm, RiichiQuestion, WinForm
+from kiosk.input import RiichiQuestion, WinForm
 from kiosk.screens import drawing
 from kiosk.screens.drawing import (
     Align,
@@ -24,24 +23,32 @@ from kiosk.screens.drawing import (
     problem_lines,
     time_lines,
 )
-from kiosk.screens.play import receipt_lines
+from kiosk.screens.play import is_ruled, receipt_lines, receipt_link
 from kiosk.screens.texts import RIICHI, RIICHI_ASK, RIICHI_OF, STATE_MARKED
-from kiosk.screens.views import PlannedRiichiView, ScreenView, SessionView, SheetView
+from kiosk.screens.views import (
+    DeclaredView,
+    PlannedRiichiView,
+    PlayingView,
+    RiichiPrompt,
+    ScreenView,
+    SessionView,
+    SheetView,
+)
 from kiosk.table import LINES
 
 MINUS = "\N{MINUS SIGN}"
 
 
-def how_it_ended(_: Translator, told: RiichiEvent | None) -> str:
+def how_it_ended(_: Translator, ending: RiichiEvent | None) -> str:
     """Return how a hand ended."""
-    if told is None:
+    if ending is None:
         return ""
-    if told.kind == "ron" and told.loser:
-        return _("On {seat}'s discard", seat=_(SEAT_NAMES[told.loser]))
-    if told.kind == "abort" and told.reason:
-        return _(RIICHI[told.reason])
-    names = ", ".join(_(SEAT_NAMES[seat]) for seat in (*told.wins, *told.offenders))
-    return _(RIICHI[told.kind], seats=names)
+    if ending.kind == "ron" and ending.loser:
+        return _("On {seat}'s discard", seat=_(SEAT_NAMES[ending.loser]))
+    if ending.kind == "abort" and ending.reason:
+        return _(RIICHI[ending.reason])
+    names = ", ".join(_(SEAT_NAMES[seat]) for seat in (*ending.wins, *ending.offenders))
+    return _(RIICHI[ending.kind], seats=names)
 
 
 def signed_points(points: int) -> str:
@@ -49,34 +56,20 @@ def signed_points(points: int) -> str:
     return f"+{points}" if points > 0 else str(points).replace("-", MINUS)
 
 
-class RiichiPrompt(Protocol):
-    """What is asked, and what may be answered."""
-
-    @property
-    def form(self) -> RiichiForm | None:
-        """What is being filled in."""
-
-    @property
-    def aborts(self) -> tuple[AbortReason, ...]:
-        """What may break a hand off."""
-
-    @property
-    def spoils(self) -> bool:
-        """Whether a chombo costs more that spoils a possible yakuman."""
-
-
-def riichi_prompt(_: Translator, shown: ScreenView, of: RiichiPrompt) -> ScreenBody | None:
+def riichi_prompt(_: Translator, view: ScreenView, prompt: RiichiPrompt) -> ScreenBody | None:
     """Whatever is asked at a riichi table; None where nothing is."""
-    if isinstance(of.form, RiichiQuestion):
-        lines, panel = _question(_, of, of.form)
-    elif isinstance(of.form, WinForm):
-        lines, panel = _win(_, of.form, N_("False hu") if shown.alone else N_("Chombo"), shown.told)
+    if isinstance(prompt.form, RiichiQuestion):
+        lines, panel = _question(_, prompt, prompt.form)
+    elif isinstance(prompt.form, WinForm):
+        fault = N_("Chombo") if isinstance(view.riichi, SessionView) else N_("False hu")
+        counted = view.phase.discarder_key if isinstance(view.phase, DeclaredView) else None
+        lines, panel = _win(_, prompt.form, fault, counted)
     else:
         return None
-    return ScreenBody((*time_lines(_, shown), *lines, *problem_lines(_, shown)), panel=panel)
+    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), panel=panel)
 
 
-def _win(_: Translator, form: WinForm, fault: str, told: str | None) -> tuple[tuple[TextLine, ...], ButtonRows]:
+def _win(_: Translator, form: WinForm, fault: str, counted: str | None) -> tuple[tuple[TextLine, ...], ButtonRows]:
     """Whatever is asked of a win."""
     back = (KeyButton("back", _("Back")),)
     if form.seat is not None and form.asked != "responsible":
@@ -89,13 +82,13 @@ def _win(_: Translator, form: WinForm, fault: str, told: str | None) -> tuple[tu
         return (TextLine(_("Was it the tile that declared riichi?"), 0.08, drawing.TEXT),), (yes, no, back)
     if form.asked == "live_kan":
         return (TextLine(_("Whose discard was made a kan?"), 0.08, drawing.TEXT),), (*_seats(_, form.declared), back)
-    drawn = (_drawn(_, form, told),) if len(form.declared) == 1 else ()
+    drawn = (_drawn(_, form, counted),) if len(form.declared) == 1 else ()
     return (TextLine(_("Who discarded?"), 0.1, drawing.TEXT),), (*_seats(_, form.declared), *drawn, back)
 
 
-def _drawn(_: Translator, form: WinForm, told: str | None) -> tuple[KeyButton, ...]:
+def _drawn(_: Translator, form: WinForm, counted: str | None) -> tuple[KeyButton, ...]:
     """Return what is said of a tsumo: drawn, or drawn after a kan of a discard where that is paid otherwise."""
-    drawn = KeyButton("d", _("Self-drawn"), "strong" if told == "d" else "plain")
+    drawn = KeyButton("d", _("Self-drawn"), "strong" if counted == "d" else "plain")
     return (drawn, KeyButton("k", _("After a live kan"))) if form.live_kan else (drawn,)
 
 
@@ -116,12 +109,12 @@ def _seats(_: Translator, without: tuple[object, ...] = ()) -> ButtonRows:
     return tuple((KeyButton(seat[0], _(SEAT_NAMES[seat])),) for seat in SEATS if seat not in without)
 
 
-def _question(_: Translator, of: RiichiPrompt, question: RiichiQuestion) -> tuple[tuple[TextLine, ...], ButtonRows]:
+def _question(_: Translator, prompt: RiichiPrompt, question: RiichiQuestion) -> tuple[tuple[TextLine, ...], ButtonRows]:
     lines = (TextLine(_(RIICHI_ASK[question.about]), 0.08, drawing.TEXT),)
-    return lines, (*_answers(_, of, question), (KeyButton("back", _("Back")),))
+    return lines, (*_answers(_, prompt, question), (KeyButton("back", _("Back")),))
 
 
-def _answers(_: Translator, of: RiichiPrompt, question: RiichiQuestion) -> Iterator[tuple[KeyButton, ...]]:
+def _answers(_: Translator, prompt: RiichiPrompt, question: RiichiQuestion) -> Iterator[tuple[KeyButton, ...]]:
     match question.about:
         case "riichi":
             yield from ((KeyButton(seat[0], _(SEAT_NAMES[seat])),) for seat in SEATS)
@@ -129,13 +122,13 @@ def _answers(_: Translator, of: RiichiPrompt, question: RiichiQuestion) -> Itera
             yield from (_chosen(_, pair, question.seats) for pair in (SEATS[:2], SEATS[2:]))
             if question.seats:
                 yield KeyButton("1", _("Chombo")), KeyButton("2", _("Minor fault"))
-                yield from ((KeyButton("3", _("Chombo that spoilt a yakuman")),),) * of.spoils
+                yield from ((KeyButton("3", _("Chombo that spoilt a yakuman")),),) * prompt.spoils
         case "spoilt" | "dependent" | "nagashi":
             seats, chosen = _among(question)
             yield from (_chosen(_, row, chosen) for row in (seats[:-2], seats[-2:]) if row)
             yield (KeyButton("enter", _("Enter"), "strong"),)
         case "abort":
-            yield from ((KeyButton(str(at), _(RIICHI[one])),) for at, one in enumerate(of.aborts, 1))
+            yield from ((KeyButton(str(at), _(RIICHI[one])),) for at, one in enumerate(prompt.aborts, 1))
         case _:
             yield (KeyButton("enter", _("Yes"), "strong"),)
 
@@ -152,18 +145,18 @@ def _chosen(_: Translator, seats: tuple[Seat, ...], chosen: tuple[Seat, ...]) ->
     return tuple(KeyButton(seat[0], _(SEAT_NAMES[seat]), "strong" if seat in chosen else "plain") for seat in seats)
 
 
-def riichi_head(_: Translator, shown: ScreenView) -> list[str]:
+def riichi_head(_: Translator, view: ScreenView) -> list[str]:
     """Return which hand it is, and what lies on the table; nothing at other tables."""
-    session = shown.session
-    if session is None or shown.prevalent_wind is None:
+    session = view.riichi
+    if not isinstance(session, SessionView) or view.play is None:
         return []
-    hand = _("{wind} {number}", wind=_(SEAT_NAMES[shown.prevalent_wind]), number=session.dealer)
+    hand = _("{wind} {number}", wind=_(SEAT_NAMES[view.play.prevalent_wind]), number=session.dealer)
     return [hand, _("Counters {counters} · deposits {deposits}", counters=session.counters, deposits=session.deposits)]
 
 
-def session_seat_lines(_: Translator, shown: ScreenView, session: SessionView, seat: Seat) -> Iterator[TextLine]:
+def session_seat_lines(_: Translator, view: ScreenView, session: SessionView, seat: Seat) -> Iterator[TextLine]:
     """Return the lines of one seat."""
-    yield from _player_lines(_, shown, session, seat)
+    yield from _player_lines(_, view, session, seat)
     if seat in session.places:
         yield TextLine(_("place {place}", place=session.places[seat]), 0.055, drawing.GOOD)
     if paid := session.paid.get(seat):
@@ -173,18 +166,18 @@ def session_seat_lines(_: Translator, shown: ScreenView, session: SessionView, s
         yield TextLine(score, 0.05 if session.paid else 0.075, drawing.QUIET if session.paid else drawing.TEXT)
 
 
-def planned_seat_lines(_: Translator, shown: ScreenView, alone: PlannedRiichiView, seat: Seat) -> Iterator[TextLine]:
+def planned_seat_lines(_: Translator, view: ScreenView, planned: PlannedRiichiView, seat: Seat) -> Iterator[TextLine]:
     """Return the lines of one seat where a hand is scored alone: what was said, or the points of the result."""
-    if win := alone.worth(seat):
+    if win := planned.worth(seat):
         yield hand_worth(_, win)
-    elif seat in shown.declared:
+    elif seat in view.declared:
         yield TextLine(_("hu"), 0.055, drawing.ATTENTION)
-    if seat in alone.marked:
+    if seat in planned.marked:
         yield TextLine(_("tenpai"), 0.05, drawing.GOOD)
-    if shown.result is not None:
-        yield TextLine(signed_points(shown.result.points[seat] * HUNDRED), 0.085, drawing.TEXT)
-    elif seat in shown.marked:
-        yield TextLine(_(STATE_MARKED[shown.state]), 0.05, drawing.GOOD)
+    if view.result is not None:
+        yield TextLine(signed_points(view.result.points[seat] * HUNDRED), 0.085, drawing.TEXT)
+    elif seat in view.marked:
+        yield TextLine(_(STATE_MARKED[view.state]), 0.05, drawing.GOOD)
 
 
 def hand_worth(_: Translator, win: RiichiWin | RiichiValue) -> TextLine:
@@ -196,15 +189,15 @@ def hand_worth(_: Translator, win: RiichiWin | RiichiValue) -> TextLine:
     return TextLine(text, 0.05, drawing.TEXT)
 
 
-def _player_lines(_: Translator, shown: ScreenView, session: SessionView, seat: Seat) -> Iterator[TextLine]:
+def _player_lines(_: Translator, view: ScreenView, session: SessionView, seat: Seat) -> Iterator[TextLine]:
     """Return what this player has said: riichi, a win and its value, tenpai, to be ready."""
     if seat in session.riichi:
         yield TextLine(_("riichi"), 0.05, drawing.ATTENTION)
-    if isinstance(session.form, WinForm) and (win := session.form.entered.get(seat)):
+    if win := session.prompt.entered(seat):
         yield hand_worth(_, win)
-    elif seat in shown.declared:
+    elif seat in view.declared:
         yield TextLine(_("hu"), 0.055, drawing.ATTENTION)
-    if shown.state == "confirming" and seat in shown.marked:
+    if view.state == "confirming" and seat in view.marked:
         yield TextLine(_("ready"), 0.05, drawing.GOOD)
     if seat in session.marked:
         yield TextLine(_("tenpai"), 0.05, drawing.GOOD)
@@ -219,31 +212,31 @@ LARGEST: Final = 0.048
 Cells = tuple[str, ...]
 
 
-def sheet_screen(_: Translator, shown: SheetView) -> ScreenBody:
+def sheet_screen(_: Translator, view: SheetView) -> ScreenBody:
     """Show one page."""
-    head = _("Sheet of the session, page {page} of {pages}", page=shown.pages - shown.page, pages=shown.pages)
+    head = _("Sheet of the session, page {page} of {pages}", page=view.pages - view.page, pages=view.pages)
     lines = [TextLine(head, 0.06, drawing.TEXT)]
-    if shown.elsewhere:
+    if view.unknown:
         lines.append(
-            TextLine(_("{count} entries before these are at the desk", count=shown.elsewhere), 0.04, drawing.QUIET)
+            TextLine(_("{count} entries before these are at the desk", count=view.unknown), 0.04, drawing.QUIET)
         )
-    turn = [KeyButton("1", _.pgettext("hands of a session", "Before"))] if shown.page + 1 < shown.pages else []
-    turn += [KeyButton("2", _.pgettext("hands of a session", "After"))] if shown.page else []
+    turn = [KeyButton("1", _.pgettext("hands of a session", "Before"))] if view.page + 1 < view.pages else []
+    turn += [KeyButton("2", _.pgettext("hands of a session", "After"))] if view.page else []
     keys = *turn, KeyButton("back", _("Back"), "strong")
-    return ScreenBody((*lines,), keys, paint=_paint(_, shown), seats=False)
+    return ScreenBody((*lines,), keys, paint=_paint(_, view), seats=False)
 
 
-def _paint(_: Translator, shown: SheetView) -> Paint:
+def _paint(_: Translator, view: SheetView) -> Paint:
     head = ("", "", *(_(SEAT_NAMES[seat]) for seat in SEATS))
     entries = [
         (
             _("{wind} {number}", wind=_(SEAT_NAMES[one.wind]), number=one.dealer),
-            how_it_ended(_, one.told),
+            how_it_ended(_, one.ending),
             *(signed_points(one.deltas.get(seat, 0)) for seat in SEATS),
         )
-        for one in shown.lines
+        for one in view.lines
     ]
-    scores = ("", _("Scores"), *(signed_points(shown.scores[seat]).lstrip("+") for seat in SEATS))
+    scores = ("", _("Scores"), *(signed_points(view.scores[seat]).lstrip("+") for seat in SEATS))
     return lambda surface, room, pen: _table(surface, room, pen, [head, *entries, scores])
 
 
@@ -265,36 +258,36 @@ def _table(surface: pygame.Surface, room: pygame.Rect, pen: TextPen, rows: Seque
     pygame.draw.line(surface, drawing.EDGE, (room.left, line), (room.right, line))
 
 
-def riichi_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
+def riichi_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """Whatever a riichi table shows now."""
-    session = shown.session
-    if session is None:
+    session = view.riichi
+    if not isinstance(session, SessionView):
         return None
-    if shown.state == "confirming":
+    if view.state == "confirming":
         return ScreenBody(
             (
                 *title_lines(_("Take your seats"), _("East deals first. Ready? Press your button.")),
-                *problem_lines(_, shown),
+                *problem_lines(_, view),
             )
         )
     if session.sheet is not None:
         return sheet_screen(_, session.sheet)
-    return riichi_prompt(_, shown, session) or _state(_, shown, session)
+    return riichi_prompt(_, view, session.prompt) or _state(_, view, session)
 
 
-def _state(_: Translator, shown: ScreenView, session: SessionView) -> ScreenBody:
-    if shown.state == "playing":
-        return _session_playing(_, shown)
+def _state(_: Translator, view: ScreenView, session: SessionView) -> ScreenBody:
+    if view.state == "playing":
+        return _session_playing(_, view)
     if session.asking:
         lines = title_lines(_("Drawn hand: who is tenpai?"), _("Tenpai: press your button. Again: not tenpai."))
         buttons = button_row(_, ("enter", N_("Pay")), ("g", N_("Nagashi")), ("f", N_("Fault")))
-    elif shown.state == "accepting":
+    elif view.state == "accepting":
         lines = title_lines(
-            _("Result"), how_it_ended(_, session.told), _("Pay, then press your button if it is right.")
+            _("Result"), how_it_ended(_, session.ending), _("Pay, then press your button if it is right.")
         )
         buttons = button_row(_, ("r", N_("Enter again")))
-    elif shown.state == "recorded":
-        lines = title_lines(_("Recorded"), how_it_ended(_, session.told))
+    elif view.state == "recorded":
+        lines = title_lines(_("Recorded"), how_it_ended(_, session.ending))
         keys = (
             ("enter", N_("Next hand")),
             ("f", N_("Fault")),
@@ -306,15 +299,15 @@ def _state(_: Translator, shown: ScreenView, session: SessionView) -> ScreenBody
     else:
         lines = title_lines(_("Session over"), _("The session is over. Thank you."))
         buttons = button_row(_, ("l", N_("Sheet")), ("u", NP_("hand of riichi", "Take back")))
-    return ScreenBody((*time_lines(_, shown), *lines, *problem_lines(_, shown)), buttons)
+    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), buttons)
 
 
-def _session_playing(_: Translator, shown: ScreenView) -> ScreenBody:
+def _session_playing(_: Translator, view: ScreenView) -> ScreenBody:
     """A hand, whether or not a claim window is open: the same for both."""
-    if shown.ended:
+    if isinstance(view.phase, PlayingView) and view.phase.ended:
         return ScreenBody(
             (
-                *time_lines(_, shown),
+                *time_lines(_, view),
                 *title_lines(_.pgettext("state of a table", "Play"), _("Nobody won? Whoever did: press now.")),
             )
         )
@@ -323,7 +316,7 @@ def _session_playing(_: Translator, shown: ScreenView) -> ScreenBody:
         _("Won? Press your button. Riichi: say it, and hold your button for two seconds."),
     )
     keys = ("d", N_("Nobody won")), ("i", N_("Riichi")), ("b", N_("Broken off")), ("f", N_("Fault"))
-    return ScreenBody((*time_lines(_, shown), *lines), button_row(_, *keys))
+    return ScreenBody((*time_lines(_, view), *lines), button_row(_, *keys))
 
 
 def title_lines(head: str, *help_: str) -> tuple[TextLine, ...]:
@@ -336,60 +329,60 @@ def button_row(_: Translator, *named: tuple[str, str]) -> tuple[KeyButton, ...]:
     return tuple(KeyButton(key, _(label), "strong" if key == "enter" else "plain") for key, label in named)
 
 
-def planned_riichi_screen(_: Translator, shown: ScreenView) -> ScreenBody | None:
+def planned_riichi_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """Whatever is otherwise than at other tables."""
-    alone = shown.alone
-    if alone is None or shown.ruled:
+    planned = view.riichi
+    if not isinstance(planned, PlannedRiichiView) or is_ruled(view):
         return None
-    if shown.state == "confirming":
+    if view.state == "confirming":
         lines = title_lines(
             _("Check your tiles"),
             _("13 tiles for your hand, 21 of the wall, in order? Then press your button."),
-            _wall_sentence(_, alone),
+            _wall_sentence(_, planned),
         )
-        return ScreenBody((*lines, *problem_lines(_, shown)))
-    if (question := riichi_prompt(_, shown, alone)) is not None:
+        return ScreenBody((*lines, *problem_lines(_, view)))
+    if (question := riichi_prompt(_, view, planned.prompt)) is not None:
         return question
-    return (_planned_playing if shown.state == "playing" else _planned_ended)(_, shown, alone)
+    return (_planned_playing if view.state == "playing" else _planned_ended)(_, view, planned)
 
 
-def _planned_playing(_: Translator, shown: ScreenView, alone: PlannedRiichiView) -> ScreenBody:
+def _planned_playing(_: Translator, view: ScreenView, planned: PlannedRiichiView) -> ScreenBody:
     """A hand, whether or not a claim window is open: the same for both."""
-    if shown.ended:
+    if isinstance(view.phase, PlayingView) and view.phase.ended:
         return ScreenBody(
             (
-                *time_lines(_, shown),
+                *time_lines(_, view),
                 *title_lines(_.pgettext("state of a table", "Play"), _("Nobody won? Whoever did: press now.")),
             )
         )
     lines = title_lines(
         _.pgettext("state of a table", "Play"),
         _("Won? Press your button. Riichi: say it; no deposit is laid."),
-        _wall_sentence(_, alone),
+        _wall_sentence(_, planned),
     )
-    return ScreenBody((*time_lines(_, shown), *lines), button_row(_, ("d", N_("Nobody won")), ("b", N_("Broken off"))))
+    return ScreenBody((*time_lines(_, view), *lines), button_row(_, ("d", N_("Nobody won")), ("b", N_("Broken off"))))
 
 
-def _wall_sentence(_: Translator, alone: PlannedRiichiView) -> str:
-    first, last = _(SEAT_NAMES[alone.wall[0]]), _(SEAT_NAMES[alone.wall[-1]])
+def _wall_sentence(_: Translator, planned: PlannedRiichiView) -> str:
+    first, last = _(SEAT_NAMES[planned.wall[0]]), _(SEAT_NAMES[planned.wall[-1]])
     return _("One wall: from {first} on. Dead wall: the last 14 of {last}.", first=first, last=last)
 
 
-def _planned_ended(_: Translator, shown: ScreenView, alone: PlannedRiichiView) -> ScreenBody | None:
-    if alone.asking:
+def _planned_ended(_: Translator, view: ScreenView, planned: PlannedRiichiView) -> ScreenBody | None:
+    if planned.asking:
         lines = title_lines(_("Drawn hand: who is tenpai?"), _("Tenpai: press your button. Again: not tenpai."))
         buttons = button_row(_, ("enter", N_("Enter")), ("g", N_("Nagashi")))
-    elif shown.result is None:
+    elif view.result is None:
         return None
-    elif shown.state == "accepting":
+    elif view.state == "accepting":
         lines = title_lines(
-            _("Result"), how_it_ended(_, alone.told), _("Do you accept this result? Press your button.")
+            _("Result"), how_it_ended(_, planned.ending), _("Do you accept this result? Press your button.")
         )
         buttons = button_row(_, ("r", N_("Enter again")))
     else:
         lines = (
-            *title_lines(_("Recorded"), how_it_ended(_, alone.told), _("Mix the tiles face down.")),
-            *receipt_lines(_, shown),
+            *title_lines(_("Recorded"), how_it_ended(_, planned.ending), _("Mix the tiles face down.")),
+            *receipt_lines(_, view),
         )
         buttons = button_row(_, ("enter", N_("Next deal")))
-    return ScreenBody((*time_lines(_, shown), *lines, *problem_lines(_, shown)), buttons, square=shown.receipt_link)
+    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), buttons, square=receipt_link(view))

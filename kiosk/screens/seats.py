@@ -12,7 +12,7 @@ from kiosk.screens import drawing
 from kiosk.screens.drawing import TextLine, TextPen
 from kiosk.screens.riichi import planned_seat_lines, session_seat_lines
 from kiosk.screens.texts import STATE_MARKED
-from kiosk.screens.views import ScreenView
+from kiosk.screens.views import DeclaredView, ScreenView, SessionView
 
 MINUS: Final = "\N{MINUS SIGN}"
 
@@ -27,19 +27,19 @@ class SeatBox:
         self._, self._pen, self._height = _, pen, height
         self._thick = max(3, round(height * 0.008))
 
-    def draw(self, surface: pygame.Surface, shown: ScreenView, seat: Seat, box: pygame.Rect, *, small: bool) -> None:
+    def draw(self, surface: pygame.Surface, view: ScreenView, seat: Seat, box: pygame.Rect, *, small: bool) -> None:
         """Draw who sits there from above, and what became of it from below; in a small box without the wind."""
-        self._frame(surface, shown, seat, box)
+        self._frame(surface, view, seat, box)
         padding = round(self._height * 0.016)
         inside = box.inflate(-2 * padding - self._thick, -2 * padding)
-        if shown.session is not None and (paid := shown.session.paid.get(seat)):
+        if isinstance(view.riichi, SessionView) and (paid := view.riichi.paid.get(seat)):
             strip = round(self._height * STRIP * stick_rows(paid))
             inside.height -= strip
             draw_sticks(surface, self._pen, paid, pygame.Rect(inside.left, inside.bottom, inside.width, strip))
-        who = [*self._who(shown, seat, inside.width)]
-        if not small:
-            who.append(self._wind(shown, seat, inside.width))
-        lines = self._pen.fit([*who, *self._what(shown, seat)], inside.width, inside.height)
+        who = [*self._who(view, seat, inside.width)]
+        if view.play is not None and not small:
+            who.append(self._wind(view.play.winds[seat], inside.width))
+        lines = self._pen.fit([*who, *self._what(view, seat)], inside.width, inside.height)
         self._write(surface, lines[: len(who)], inside, inside.top)
         what = lines[len(who) :]
         self._write(surface, what, inside, inside.bottom - self._pen.high(what, inside.width))
@@ -49,9 +49,10 @@ class SeatBox:
             at = (inside.centerx, y)
             y = self._pen.write(surface, line.text, at, line.share, line.colour, inside.width, align="centre").bottom
 
-    def _frame(self, surface: pygame.Surface, shown: ScreenView, seat: Seat, box: pygame.Rect) -> None:
-        asked = seat == (shown.riichi.asked if shown.riichi else shown.form.seat if shown.form else None)
-        marked = seat in shown.marked or (shown.riichi is not None and seat in shown.riichi.marked)
+    def _frame(self, surface: pygame.Surface, view: ScreenView, seat: Seat, box: pygame.Rect) -> None:
+        form = view.phase.form if isinstance(view.phase, DeclaredView) else None
+        asked = seat == (view.riichi.prompt.seat if view.riichi else form.seat if form else None)
+        marked = seat in view.marked or (view.riichi is not None and seat in view.riichi.marked)
         colour = drawing.ATTENTION if asked else drawing.GOOD if marked else drawing.LINE
         pygame.draw.rect(surface, drawing.PANEL, box, border_radius=8)
         pygame.draw.rect(surface, colour, box, width=self._thick if asked or marked else 1, border_radius=8)
@@ -65,40 +66,40 @@ class SeatBox:
         points = [(x, y), (x + size // 2, y + size // 2), (x + round(size * 1.4), y - size // 2)]
         pygame.draw.lines(surface, drawing.GOOD, closed=False, points=points, width=self._thick)
 
-    def _who(self, shown: ScreenView, seat: Seat, width: int) -> Iterator[TextLine]:
+    def _who(self, view: ScreenView, seat: Seat, width: int) -> Iterator[TextLine]:
         yield TextLine(self._(SEAT_NAMES[seat]), 0.085, drawing.TEXT)
-        for part in self._pen.in_two(shown.players[seat], 0.052, width):
+        for part in self._pen.in_two(view.players[seat], 0.052, width):
             yield TextLine(part, 0.052, drawing.TEXT)
 
-    def _wind(self, shown: ScreenView, seat: Seat, width: int) -> TextLine:
+    def _wind(self, wind_: Seat, width: int) -> TextLine:
         winds = {wind: self._("seat wind: {wind}", wind=self._(SEAT_NAMES[wind])) for wind in SEATS}
-        return TextLine(winds[shown.winds[seat]], self._pen.share(winds.values(), 0.05, width), drawing.QUIET)
+        return TextLine(winds[wind_], self._pen.share(winds.values(), 0.05, width), drawing.QUIET)
 
-    def _what(self, shown: ScreenView, seat: Seat) -> Iterator[TextLine]:
-        if shown.session is not None:
-            yield from session_seat_lines(self._, shown, shown.session, seat)
-        elif shown.alone is not None:
-            yield from planned_seat_lines(self._, shown, shown.alone, seat)
-            yield from self._fined(shown, seat)
+    def _what(self, view: ScreenView, seat: Seat) -> Iterator[TextLine]:
+        if isinstance(view.riichi, SessionView):
+            yield from session_seat_lines(self._, view, view.riichi, seat)
+        elif view.riichi is not None:
+            yield from planned_seat_lines(self._, view, view.riichi, seat)
+            yield from self._fined(view, seat)
         else:
-            yield from self._came_of(shown, seat)
+            yield from self._came_of(view, seat)
 
-    def _came_of(self, shown: ScreenView, seat: Seat) -> Iterator[TextLine]:
-        form = shown.form
+    def _came_of(self, view: ScreenView, seat: Seat) -> Iterator[TextLine]:
+        form = view.phase.form if isinstance(view.phase, DeclaredView) else None
         entered = dict(zip(form.declared, form.values, strict=False)) if form else {}
-        if shown.result is not None:
-            yield from self._scored(shown.result.points[seat], shown.result.winners.get(seat))
+        if view.result is not None:
+            yield from self._scored(view.result.points[seat], view.result.winners.get(seat))
         elif seat in entered:
             yield TextLine(self._("value {value}", value=entered[seat]), 0.06, drawing.TEXT)
-        elif seat in shown.declared:
+        elif seat in view.declared:
             yield TextLine(self._("hu"), 0.06, drawing.ATTENTION)
-        elif seat in shown.marked:
-            yield TextLine(self._(STATE_MARKED[shown.state]), 0.05, drawing.GOOD)
-        yield from self._fined(shown, seat)
+        elif seat in view.marked:
+            yield TextLine(self._(STATE_MARKED[view.state]), 0.05, drawing.GOOD)
+        yield from self._fined(view, seat)
 
-    def _fined(self, shown: ScreenView, seat: Seat) -> Iterator[TextLine]:
-        if seat in shown.fines:
-            yield TextLine(self._("fine {imp} IMP", imp=shown.fines[seat].imp), 0.045, drawing.ATTENTION)
+    def _fined(self, view: ScreenView, seat: Seat) -> Iterator[TextLine]:
+        if view.play and seat in view.play.fines:
+            yield TextLine(self._("fine {imp} IMP", imp=view.play.fines[seat].imp), 0.045, drawing.ATTENTION)
 
     def _scored(self, points: int, value: int | None) -> Iterator[TextLine]:
         if value is not None:

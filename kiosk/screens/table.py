@@ -35,7 +35,7 @@ from kiosk.screens.play import (
 from kiosk.screens.restoring import by_hand_screen, heap_screen, scan_screen, tray_screen
 from kiosk.screens.riichi import planned_riichi_screen, riichi_head, riichi_screen
 from kiosk.screens.seats import SeatBox
-from kiosk.screens.views import ScreenView
+from kiosk.screens.views import CallView, ScreenView
 
 LEADING = 0.008
 """Between two lines in the middle, as a share of the screen's height."""
@@ -73,54 +73,54 @@ class TableScreen:
         self._seat = SeatBox(_, self._pen, size[1])
         self._buttons = TargetPainter(_, self._pen, size[1])
 
-    def targets(self, shown: ScreenView) -> tuple[TouchTarget, ...]:
+    def targets(self, view: ScreenView) -> tuple[TouchTarget, ...]:
         """Return what may be touched."""
-        return (*self._targets(current_screen(self._, shown), shown),)
+        return (*self._targets(current_screen(self._, view), view),)
 
-    def draw(self, surface: pygame.Surface, shown: ScreenView, pressed: TouchTarget | None = None) -> None:
+    def draw(self, surface: pygame.Surface, view: ScreenView, pressed: TouchTarget | None = None) -> None:
         """Draw everything; a finger may be on one target."""
-        now = current_screen(self._, shown)
+        now = current_screen(self._, view)
         surface.fill(drawing.GROUND)
-        self._head(surface, shown)
-        self._middle(surface, shown, now)
-        if shown.players and now.seats:
+        self._head(surface, view)
+        self._middle(surface, view, now)
+        if view.players and now.seats:
             for seat, box in zip(SEATS, self._layout.seats(panel=bool(now.panel)), strict=True):
-                self._seat.draw(surface, shown, seat, box, small=bool(now.panel))
-        self._foot(surface, shown)
-        for target in self._targets(now, shown):
+                self._seat.draw(surface, view, seat, box, small=bool(now.panel))
+        self._foot(surface, view)
+        for target in self._targets(now, view):
             self._buttons.draw(surface, target, pressed=target == pressed)
 
-    def _targets(self, now: ScreenBody, shown: ScreenView) -> Iterator[TouchTarget]:
+    def _targets(self, now: ScreenBody, view: ScreenView) -> Iterator[TouchTarget]:
         if now.actions:
-            boxes = self._layout.actions(self._parted(now, shown).lines, len(now.actions))
+            boxes = self._layout.actions(self._parted(now, view).lines, len(now.actions))
             for action, box in zip(now.actions, boxes, strict=True):
                 yield TouchTarget(action.key, action.label, box, action.tone)
         for row, boxes in zip(now.panel, self._layout.grid([len(row) for row in now.panel]), strict=True):
             for action, box in zip(row, boxes, strict=True):
                 yield TouchTarget(action.key, action.label, box, action.tone)
-        if shown.players:
-            label = self._(N_("Take the call back") if shown.calling else N_("Call the arbiter"))
+        if view.players:
+            label = self._(N_("Take the call back") if view.call else N_("Call the arbiter"))
             yield TouchTarget("c", label, self._layout.call)
 
-    def _room(self, now: ScreenBody, shown: ScreenView) -> pygame.Rect:
-        return self._layout.middle(panel=bool(now.panel), seats=bool(shown.players) and now.seats)
+    def _room(self, now: ScreenBody, view: ScreenView) -> pygame.Rect:
+        return self._layout.middle(panel=bool(now.panel), seats=bool(view.players) and now.seats)
 
-    def _parted(self, now: ScreenBody, shown: ScreenView) -> BodyParts:
+    def _parted(self, now: ScreenBody, view: ScreenView) -> BodyParts:
         """Return the room of the lines and their buttons, and the QR code beside them; it may reach into the gaps."""
-        room = self._room(now, shown)
+        room = self._room(now, view)
         code = qr_code(now.square, room.height + self._layout.gap) if now.square else None
         if code is None:
             return BodyParts(room)
         return BodyParts(*self._layout.beside(room, code.get_width()), code)
 
-    def _head(self, surface: pygame.Surface, shown: ScreenView) -> None:
+    def _head(self, surface: pygame.Surface, view: ScreenView) -> None:
         _, layout = self._, self._layout
         y, third = layout.y(HEAD), (layout.width - 4 * layout.margin) // 3
-        texts = [_("Table {table}", table=shown.table) if shown.table else _("Not paired")]
-        if shown.deal is not None and shown.prevalent_wind is not None:
-            texts += riichi_head(_, shown) or [
-                _("Deal {deal} · round {round}", deal=shown.deal, round=shown.round),
-                _("Prevalent wind: {wind}", wind=_(SEAT_NAMES[shown.prevalent_wind])),
+        texts = [_("Table {table}", table=view.table) if view.table else _("Not paired")]
+        if view.play is not None:
+            texts += riichi_head(_, view) or [
+                _("Deal {deal} · round {round}", deal=view.play.deal, round=view.play.round),
+                _("Prevalent wind: {wind}", wind=_(SEAT_NAMES[view.play.prevalent_wind])),
             ]
         share = self._pen.share(texts, 0.06, third)
         places: tuple[tuple[int, Align], ...] = (
@@ -131,9 +131,9 @@ class TableScreen:
         for text, (x, align) in zip(texts, places, strict=False):
             self._pen.write(surface, text, (x, y), share, drawing.TEXT, third, align=align)
 
-    def _middle(self, surface: pygame.Surface, shown: ScreenView, now: ScreenBody) -> None:
+    def _middle(self, surface: pygame.Surface, view: ScreenView, now: ScreenBody) -> None:
         """Write the lines in the middle of the free room, smaller where there are many; what is painted is below."""
-        parted, leading = self._parted(now, shown), self._layout.y(LEADING)
+        parted, leading = self._parted(now, view), self._layout.y(LEADING)
         room = parted.lines
         if parted.code:
             surface.blit(parted.code, parted.place)
@@ -150,11 +150,11 @@ class TableScreen:
         if now.paint:
             now.paint(surface, pygame.Rect(room.left, y, room.width, room.bottom - y), self._pen)
 
-    def _foot(self, surface: pygame.Surface, shown: ScreenView) -> None:
+    def _foot(self, surface: pygame.Surface, view: ScreenView) -> None:
         """Say how the device stands, what is broken or called; beside it the time of day."""
-        call = bool(shown.players)
-        self._lines(surface, [*status_lines(self._, shown)], self._layout.foot(call=call), self._layout.outer)
-        self._lines(surface, [*clock_lines(shown)], self._layout.clock(call=call), "centre")
+        call = bool(view.players)
+        self._lines(surface, [*status_lines(self._, view)], self._layout.foot(call=call), self._layout.outer)
+        self._lines(surface, [*clock_lines(view)], self._layout.clock(call=call), "centre")
 
     def _lines(self, surface: pygame.Surface, lines: list[TextLine], room: pygame.Rect, align: Align) -> None:
         """Write lines in the middle of a room's height."""
@@ -189,17 +189,17 @@ SCREENS: Final[tuple[ScreenFunction, ...]] = (
 )
 
 
-def current_screen(_: Translator, shown: ScreenView) -> ScreenBody:
+def current_screen(_: Translator, view: ScreenView) -> ScreenBody:
     """Return what is in the middle."""
     for screen in SCREENS:
-        if (found := screen(_, shown)) is not None:
-            return _with_arbiter(_, shown, found)
-    return _with_arbiter(_, shown, state_screen(_, shown))
+        if (found := screen(_, view)) is not None:
+            return _with_arbiter(_, view, found)
+    return _with_arbiter(_, view, state_screen(_, view))
 
 
-def _with_arbiter(_: Translator, shown: ScreenView, found: ScreenBody) -> ScreenBody:
+def _with_arbiter(_: Translator, view: ScreenView, found: ScreenBody) -> ScreenBody:
     """Where the arbiter is called, offer the panel too; it says nothing of who called, nor of presses."""
-    if not shown.calling or shown.panel is not None:
+    if view.call is None or view.panel is not None:
         return found
     open_it = KeyButton("a", _("Arbiter"))
     if found.panel:
@@ -214,11 +214,11 @@ A Chinese letter has the room of two.
 """
 
 
-def status_lines(_: Translator, shown: ScreenView) -> Iterator[TextLine]:
+def status_lines(_: Translator, view: ScreenView) -> Iterator[TextLine]:
     """Return the lines, from above."""
-    if shown.calling:
-        yield TextLine(_call_sentence(_, shown), 0.05, drawing.ATTENTION)
-    line = shown.line
+    if view.call:
+        yield TextLine(_call_sentence(_, view.call), 0.05, drawing.ATTENTION)
+    line = view.line
     if line.apart:
         return
     wrong = (
@@ -236,11 +236,11 @@ def status_lines(_: Translator, shown: ScreenView) -> Iterator[TextLine]:
         yield TextLine(_shortened(_, wrong), 0.042, colour)
 
 
-def _call_sentence(_: Translator, shown: ScreenView) -> str:
+def _call_sentence(_: Translator, call: CallView) -> str:
     """Say that the arbiter is called, and that one comes or how many calls come first."""
-    if shown.arbiter_coming:
+    if call.arbiter_coming:
         return _("An arbiter is on the way")
-    before = shown.calls_before
+    before = call.before
     if before is None:
         return _("The arbiter is called")
     return (
@@ -250,12 +250,12 @@ def _call_sentence(_: Translator, shown: ScreenView) -> str:
     )
 
 
-def clock_lines(shown: ScreenView) -> Iterator[TextLine]:
+def clock_lines(view: ScreenView) -> Iterator[TextLine]:
     """Return the time of day, and the version under it."""
-    if shown.line.clock:
-        yield TextLine(shown.line.clock, 0.055, drawing.TEXT)
-    if shown.line.version:
-        yield TextLine(shown.line.version, drawing.SMALLEST, drawing.QUIET)
+    if view.line.clock:
+        yield TextLine(view.line.clock, 0.055, drawing.TEXT)
+    if view.line.version:
+        yield TextLine(view.line.version, drawing.SMALLEST, drawing.QUIET)
 
 
 def _shortened(_: Translator, wrong: list[str]) -> str:

@@ -1,13 +1,14 @@
-"""What may be seen of a table. While a play goes on nothing in here knows of presses, so nothing can show them.
+"""What may be seen of a table: a frame, and in it one view a phase.
 
-Deposits of a riichi session are public and shown at once.
+While a play goes on its view has no field that a press could change, so nothing can show one. Deposits of a riichi
+session are public and shown at once.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from broker.protocol import SEATS, Fine, PublicState, RiichiEvent, RiichiWin, Seat, Tray, Wind, WinKind
+from broker.protocol import SEATS, Fine, PlannedPlay, PublicState, RiichiEvent, RiichiWin, Seat, Tray, Wind, WinKind
 from broker.rules import seat_wind
 from broker.rules.riichi import AbortReason, SettledEvent, points_by_seat, wall_of
 from kiosk.counting.desk import CountingView
@@ -17,6 +18,7 @@ from kiosk.restoring import Restoring
 from kiosk.self_test import SelfTestView
 from kiosk.table import (
     LINES,
+    QUIET,
     Phase,
     RiichiSession,
     SessionEntry,
@@ -37,7 +39,7 @@ class SheetLine:
     wind: Seat
     dealer: int
     """Which deal of the round it was, from 1."""
-    told: RiichiEvent
+    ending: RiichiEvent
     deltas: dict[Seat, int]
 
 
@@ -50,7 +52,7 @@ class SheetView:
     pages: int
     lines: tuple[SheetLine, ...]
     scores: dict[Seat, int]
-    elsewhere: int = 0
+    unknown: int = 0
     """How many entries this device does not know: another had the table before."""
 
 
@@ -62,7 +64,7 @@ def sheet_view(session: RiichiSession, page: int) -> SheetView:
         pages=sheet_pages(session),
         lines=tuple(_sheet_line(one) for one in session.entries[max(0, upto - LINES) : max(0, upto)]),
         scores={seat: session.state.scores[at] for at, seat in enumerate(SEATS)},
-        elsewhere=session.recorded - len(session.entries),
+        unknown=session.recorded - len(session.entries),
     )
 
 
@@ -76,6 +78,26 @@ Scores = Literal["always", "between_hands"]
 
 
 @dataclass(frozen=True, slots=True)
+class RiichiPrompt:
+    """What is asked at a riichi table, and what may be answered."""
+
+    form: RiichiForm | None = None
+    aborts: tuple[AbortReason, ...] = ()
+    """What may break a hand off."""
+    spoils: bool = False
+    """Whether a chombo costs more that spoils a possible yakuman; never where no fault is paid in points."""
+
+    @property
+    def seat(self) -> Seat | None:
+        """Whose hand is asked about."""
+        return self.form.seat if isinstance(self.form, WinForm) else None
+
+    def entered(self, seat: Seat) -> RiichiWin | None:
+        """Return what a winner's hand is worth, as far as it is entered."""
+        return self.form.entered.get(seat) if isinstance(self.form, WinForm) else None
+
+
+@dataclass(frozen=True, slots=True)
 class SessionView:
     """Everything that a riichi table's screen shows beside what all tables' do."""
 
@@ -86,23 +108,15 @@ class SessionView:
     scores: dict[Seat, int] = field(default_factory=dict)
     """None of them where the club does not wish it now."""
     riichi: tuple[Seat, ...] = ()
-    form: RiichiForm | None = None
+    prompt: RiichiPrompt = RiichiPrompt()
     asking: bool = False
     tenpai: frozenset[Seat] = frozenset()
-    told: RiichiEvent | None = None
+    ending: RiichiEvent | None = None
     """How the hand ended, to be accepted or recorded."""
     paid: dict[Seat, int] = field(default_factory=dict)
     places: dict[Seat, int] = field(default_factory=dict)
-    aborts: tuple[AbortReason, ...] = ()
-    spoils: bool = False
-    """Whether a chombo costs more that spoils a possible yakuman."""
     sheet: SheetView | None = None
     """A page of what was recorded, while somebody looks at it."""
-
-    @property
-    def asked(self) -> Seat | None:
-        """Whose hand is asked about."""
-        return self.form.seat if isinstance(self.form, WinForm) else None
 
     @property
     def marked(self) -> frozenset[Seat]:
@@ -112,23 +126,20 @@ class SessionView:
 
 def session_view(state: Table, session: RiichiSession, form: RiichiForm | None, scores: Scores) -> SessionView:
     """Return what is to be seen of a session."""
-    in_hand = state.phase in (Phase.PLAYING, Phase.CLAIMING)
     settled = session.settled if state.phase in (Phase.ACCEPTING, Phase.RECORDED, Phase.FINISHED) else None
-    visible = scores == "always" or not in_hand
+    visible = scores == "always" or state.phase not in QUIET
     return SessionView(
         dealer=session.state.dealer + 1,
         counters=session.state.counters,
         deposits=session.deposits,
         scores={seat: session.score(seat) for seat in SEATS} if visible else {},
         riichi=session.riichi,
-        form=form,
+        prompt=RiichiPrompt(form, session.profile.session.draw.aborts.value, chombo_spoils(state)),
         asking=session.asking and state.phase is Phase.DECLARED,
         tenpai=session.tenpai,
-        told=session.pending if settled else None,
+        ending=session.pending if settled else None,
         paid=_paid(session, settled, state.phase) if settled else {},
         places=dict(zip(SEATS, settled.places, strict=True)) if settled and settled.places else {},
-        aborts=session.profile.session.draw.aborts.value,
-        spoils=chombo_spoils(state),
         sheet=sheet_view(session, form.page) if isinstance(form, RiichiQuestion) and form.about == "sheet" else None,
     )
 
@@ -148,19 +159,11 @@ class PlannedRiichiView:
 
     wall: tuple[Seat, ...] = ()
     """Whose part of the common wall is drawn one after the other."""
-    form: RiichiForm | None = None
+    prompt: RiichiPrompt = RiichiPrompt()
     asking: bool = False
     tenpai: frozenset[Seat] = frozenset()
-    told: RiichiEvent | None = None
+    ending: RiichiEvent | None = None
     """How the hand ended, to be accepted or recorded."""
-    aborts: tuple[AbortReason, ...] = ()
-    spoils: Literal[False] = False
-    """No fault is paid in points here."""
-
-    @property
-    def asked(self) -> Seat | None:
-        """Whose hand is asked about."""
-        return self.form.seat if isinstance(self.form, WinForm) else None
 
     @property
     def marked(self) -> frozenset[Seat]:
@@ -169,27 +172,21 @@ class PlannedRiichiView:
 
     def worth(self, seat: Seat) -> RiichiWin | None:
         """Return what a winner's hand is worth, as far as it is entered."""
-        if self.told is not None:
-            return self.told.wins.get(seat)
-        return self.form.entered.get(seat) if isinstance(self.form, WinForm) else None
+        return self.prompt.entered(seat) if self.ending is None else self.ending.wins.get(seat)
 
 
 def planned_riichi_view(state: Table, form: RiichiForm | None) -> PlannedRiichiView:
     """Return what is to be seen."""
-    quiet = state.phase in (Phase.PLAYING, Phase.CLAIMING)
-    told = None if quiet else state.hand.told
+    quiet = state.phase in QUIET
+    ending = None if quiet else state.hand.told
     return PlannedRiichiView(
         wall=wall_of(state.play.dealer) if state.play else (),
-        form=form,
+        prompt=RiichiPrompt(form, abort_reasons(state)),
         asking=state.hand.asking and state.phase is Phase.DECLARED,
-        tenpai=frozenset() if quiet or (told and told.kind != "draw") else state.hand.tenpai,
-        told=told,
-        aborts=abort_reasons(state),
+        tenpai=frozenset() if quiet or (ending and ending.kind != "draw") else state.hand.tenpai,
+        ending=ending,
     )
 
-
-QUIET: Final = (Phase.PLAYING, Phase.CLAIMING)
-"""Where nothing may be seen of a press."""
 
 HIDDEN: Final = "*"
 
@@ -216,6 +213,38 @@ class StatusLine:
 
 
 @dataclass(frozen=True, slots=True)
+class CallView:
+    """A call for the arbiter that the table may see."""
+
+    before: int | None = None
+    """How many calls are before the table's own; None where that is not known."""
+    arbiter_coming: bool = False
+    """An arbiter has said at the desk that they are on the way."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayView:
+    """The head of the screen and the names on its seats; the same from the walls to the record."""
+
+    round: int
+    deal: int
+    prevalent_wind: Wind
+    players: dict[Seat, str]
+    winds: dict[Seat, Wind]
+    fines: dict[Seat, Fine] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeView:
+    """The time of a play."""
+
+    left_min: int | None = None
+    """Whole minutes that are left, below zero those that it is over; None where it has no limit."""
+    extra_min: int = 0
+    """Minutes that the arbiter has added."""
+
+
+@dataclass(frozen=True, slots=True)
 class ResultView:
     """A result as it is shown to the four seats."""
 
@@ -225,84 +254,191 @@ class ResultView:
     points: dict[Seat, int]
 
 
+# ---- one view a phase ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PairingView:
+    """A device that has no table yet."""
+
+    form: PairingForm
+    state: Literal["waiting"] = "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class ElsewhereView:
+    """The table is served by another device."""
+
+    state: PublicState
+    may_pair: bool = False
+    """The device may be paired anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class IdleView:
+    """Before the first play, or after the last."""
+
+    state: Literal["waiting", "finished"] = "waiting"
+    may_pair: bool = False
+    """The device can do nothing as it is paired, and may be paired anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestoringView:
+    """Walls are restored."""
+
+    work: Work
+    """What is known of the trays."""
+    order: Mapping[Seat, Tray]
+    """What belongs in them."""
+    restoring: Restoring = field(default_factory=Restoring)
+    """What the camera and the scanner tell besides."""
+    check: TrayProblem | None = None
+    marked: frozenset[Seat] = frozenset()
+    """Seats whose tray is right."""
+    stopped: str | None = None
+    """Code of what stops this play before a tile is touched."""
+    repeating: tuple[str, ...] = ()
+    """Names of those who have played this deal before."""
+    state: Literal["restoring"] = "restoring"
+
+
+@dataclass(frozen=True, slots=True)
+class SeatingView:
+    """Players check in, then confirm their tiles."""
+
+    state: Literal["seating", "confirming"]
+    marked: frozenset[Seat] = frozenset()
+    """Who has."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayingView:
+    """A play, whether or not a claim window is open: of presses there is nothing in here."""
+
+    ended: bool = False
+    """It was said that nobody won, and the claim window is not over: alike, whether or not somebody has pressed."""
+    state: Literal["playing"] = "playing"
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredView:
+    """A declaration waits for its value."""
+
+    declared: tuple[Seat, ...] = ()
+    form: Form | None = None
+    count: CountingView | None = None
+    """A winner's hand, while it is counted from the backs of its tiles."""
+    discarder_key: str | None = None
+    """The key that says whose tile it was, as the counted hand tells."""
+    state: Literal["declared"] = "declared"
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptingView:
+    """The four seats accept a result; in a riichi session it is the session's own."""
+
+    result: ResultView | None = None
+    marked: frozenset[Seat] = frozenset()
+    """Who has."""
+    state: Literal["accepting"] = "accepting"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedView:
+    """A play is recorded: with a result, or as the arbiter has ruled."""
+
+    result: ResultView | None = None
+    marked: frozenset[Seat] = frozenset()
+    """Who has accepted."""
+    ruled: Literal["void", "adjusted"] | None = None
+    """What the arbiter has ruled here in the place of a result."""
+    receipt: str | None = None
+    """The code of its receipt."""
+    receipt_link: str = ""
+    """Where that can be seen from home; empty where the event has made no address known."""
+    state: Literal["recorded"] = "recorded"
+
+
+PhaseView = (
+    PairingView
+    | ElsewhereView
+    | IdleView
+    | RestoringView
+    | SeatingView
+    | PlayingView
+    | DeclaredView
+    | AcceptingView
+    | RecordedView
+)
+
+
 @dataclass(frozen=True, slots=True)
 class ScreenView:
     """Everything on the screen; equal where the picture is equal."""
 
     table: int
-    state: PublicState
+    phase: PhaseView
     line: StatusLine = StatusLine()
-    round: int | None = None
-    deal: int | None = None
-    prevalent_wind: Wind | None = None
-    players: dict[Seat, str] = field(default_factory=dict)
-    winds: dict[Seat, Wind] = field(default_factory=dict)
-    marked: frozenset[Seat] = frozenset()
-    """Seats with a tick: trays that are right, tiles confirmed, results accepted."""
-    check: TrayProblem | None = None
-    work: Work | None = None
-    """What is known of the trays, while walls are restored."""
-    order: Mapping[Seat, Tray] | None = None
-    """What belongs in them."""
-    bench: Restoring | None = None
-    """What the camera and the scanner tell besides."""
-    declared: tuple[Seat, ...] = ()
-    form: Form | None = None
-    count: CountingView | None = None
-    """A winner's hand, while it is counted from the backs of its tiles."""
-    told: str | None = None
-    """The key that says whose tile it was, as the counted hand tells."""
-    result: ResultView | None = None
-    fines: dict[Seat, Fine] = field(default_factory=dict)
-    calling: bool = False
-    left_min: int | None = None
-    """Whole minutes of the play's time that are left, below zero those that it is over; None where it has no limit."""
-    extra_min: int = 0
-    """Minutes that the arbiter has added to this play."""
-    ended: bool = False
-    """It was said that nobody won, and the claim window is not over: alike, whether or not somebody has pressed."""
+    call: CallView | None = None
+    play: PlayView | None = None
+    time: TimeView = TimeView()
+    riichi: SessionView | PlannedRiichiView | None = None
+    """At a table that plays riichi: its session, or a planned deal."""
     paused: bool = False
-    stopped: str | None = None
-    """Code of what stops this play before a tile is touched."""
-    repeating: tuple[str, ...] = ()
-    """Names of those who have played this deal before."""
     panel: ArbiterPanel | None = None
     """The arbiter's panel, while it is open; of a PIN no digit, only how many there are."""
-    ruled: str | None = None
-    """What the arbiter has ruled here in the place of a result: `void` or `adjusted`."""
-    problem: str | None = None
-    """Code of what was refused at the keyboard."""
-    session: SessionView | None = None
-    """The riichi session, at a table that plays one."""
-    calls_before: int | None = None
-    """How many calls are before the table's own; None: no call is shown, or that is not known."""
-    arbiter_coming: bool = False
-    """An arbiter has said at the desk that they are on the way to the table's call."""
-    receipt: str | None = None
-    """The code of the receipt of the play that was recorded."""
-    receipt_link: str = ""
-    """Where that receipt can be seen from home; empty where the event has made no address known."""
-    may_pair: bool = False
-    """The device can do nothing as it is paired, and may be paired anew."""
-    elsewhere: bool = False
-    """The table is served by another device."""
-    pairing: PairingForm | None = None
-    """What is typed where the device has no table yet."""
-    alone: PlannedRiichiView | None = None
-    """A planned deal under riichi rules."""
     self_test: SelfTestView | None = None
     """The self-test of the hardware, while one is running."""
+    problem: str | None = None
+    """Code of what was refused at the keyboard."""
 
     @property
-    def riichi(self) -> SessionView | PlannedRiichiView | None:
-        """What a table that plays riichi shows, in whichever way."""
-        return self.session or self.alone
+    def state(self) -> PublicState:
+        """The table's state, as everybody may know it."""
+        return self.phase.state
+
+    @property
+    def players(self) -> dict[Seat, str]:
+        """Who sits where; nobody between plays."""
+        return self.play.players if self.play else {}
+
+    @property
+    def deal(self) -> int | None:
+        """The deal that is played."""
+        return self.play.deal if self.play else None
+
+    @property
+    def marked(self) -> frozenset[Seat]:
+        """Seats with a tick: trays that are right, tiles confirmed, results accepted."""
+        match self.phase:
+            case RestoringView(marked=marked) | SeatingView(marked=marked):
+                return marked
+            case AcceptingView(marked=marked) | RecordedView(marked=marked):
+                return marked
+        return frozenset()
+
+    @property
+    def declared(self) -> tuple[Seat, ...]:
+        """Who has declared, when the claim window is over."""
+        return self.phase.declared if isinstance(self.phase, DeclaredView) else ()
+
+    @property
+    def result(self) -> ResultView | None:
+        """The result, to be accepted or recorded."""
+        return self.phase.result if isinstance(self.phase, AcceptingView | RecordedView) else None
 
 
-def cannot_serve(now: ScreenView) -> bool:
-    """Return whether a device has lost its right: another serves its table, or between plays the broker refuses it."""
-    refused = now.state in ("waiting", "finished") and REFUSED in now.line.health
-    return now.elsewhere or refused
+def may_pair(now: ScreenView) -> bool:
+    """Return whether the device may be paired anew from here."""
+    return isinstance(now.phase, ElsewhereView | IdleView) and now.phase.may_pair
+
+
+def with_pairing(now: ScreenView) -> ScreenView:
+    """Offer another pairing where another device serves the table, or between plays the broker refuses this one."""
+    if isinstance(now.phase, ElsewhereView) or (isinstance(now.phase, IdleView) and REFUSED in now.line.health):
+        return replace(now, phase=replace(now.phase, may_pair=True))
+    return now
 
 
 def screen_view(
@@ -312,49 +448,87 @@ def screen_view(
     line: StatusLine,
     problem: str | None,
     panel: ArbiterPanel | None = None,
+    restoring: Restoring | None = None,
 ) -> ScreenView:
     """Return what is to be seen. An open claim window looks exactly like the play before it."""
+    call = CallView() if state.calling and not state.discreet else None  # a long press is the arbiter's to know
     play = state.play
     if play is None:
-        return ScreenView(table=table, state=state.public, line=line, calling=_calling(state), paused=state.paused)
+        return ScreenView(table, _idle(state), line, call, paused=state.paused)
     quiet = state.phase in QUIET
     return ScreenView(
-        table=table,
-        state=state.public,
+        table,
+        phase=PlayingView(state.ended) if quiet else _phase_view(state, play, form, restoring or Restoring()),
         line=_quiet(line) if quiet else line,
-        round=play.round,
-        deal=play.deal,
-        prevalent_wind=play.prevalent_wind,
-        players={seat: player.name for seat, player in state.players.items()},
-        winds={seat: seat_wind(seat, play.dealer) for seat in play.players},
-        marked=frozenset() if quiet else _marked(state),
-        check=state.check,
-        stopped=next(iter(guards.active_guards(state)), None),
-        repeating=_repeating(state),
-        declared=tuple(one.seat for one in state.declarations) if state.phase is Phase.DECLARED else (),
-        form=form,
-        result=_result_view(state),
-        fines=dict(state.fines),
-        calling=_calling(state),
-        extra_min=state.extra_min,
-        ended=state.ended,
+        call=call,
+        play=PlayView(
+            round=play.round,
+            deal=play.deal,
+            prevalent_wind=play.prevalent_wind,
+            players={seat: player.name for seat, player in state.players.items()},
+            winds={seat: seat_wind(seat, play.dealer) for seat in play.players},
+            fines=dict(state.fines),
+        ),
+        time=TimeView(extra_min=state.extra_min),
         paused=state.paused,
         panel=_with_hidden_pin(panel),
-        ruled=state.ruled,
         problem=None if quiet and panel is None else problem,
     )
 
 
-def with_restoring(now: ScreenView, state: Table, at_hand: Restoring) -> ScreenView:
-    """Add what is to be seen while walls are restored; nothing at other times."""
-    if state.play is None or state.phase is not Phase.RESTORING:
-        return now
-    return replace(now, work=state.work, order=state.play.order, bench=at_hand)
+def _idle(state: Table) -> IdleView:
+    return IdleView("finished" if state.phase is Phase.FINISHED else "waiting")
+
+
+def _phase_view(state: Table, play: PlannedPlay, form: Form | None, restoring: Restoring) -> PhaseView:
+    """Return the view of a phase in which nothing has to be kept from the table."""
+    match state.phase:
+        case Phase.RESTORING:
+            return RestoringView(
+                state.work,
+                play.order,
+                restoring,
+                state.check,
+                state.verified,
+                stopped=next(iter(guards.active_guards(state)), None),
+                repeating=_repeating(state),
+            )
+        case Phase.SEATING | Phase.CONFIRMING:
+            seating = state.phase is Phase.SEATING
+            return SeatingView("seating", state.arrived) if seating else SeatingView("confirming", state.agreed)
+        case Phase.DECLARED:
+            return DeclaredView(tuple(one.seat for one in state.declarations), form)
+        case Phase.ACCEPTING:
+            return AcceptingView(_result_view(state), state.agreed)
+        case Phase.RECORDED:
+            return RecordedView(_result_view(state), state.agreed, state.ruled)
+    return _idle(state)
 
 
 def with_time_left(now: ScreenView, state: Table, at: int) -> ScreenView:
     """Add how much of the play's time is left at a moment, ns."""
-    return replace(now, left_min=minutes_left(state, at))
+    return replace(now, time=replace(now.time, left_min=minutes_left(state, at)))
+
+
+def with_counting(now: ScreenView, count: CountingView | None, discarder_key: str | None) -> ScreenView:
+    """Add the counting of a hand, where a declaration waits for its value."""
+    if not isinstance(now.phase, DeclaredView):
+        return now
+    return replace(now, phase=replace(now.phase, count=count, discarder_key=discarder_key))
+
+
+def with_receipt(now: ScreenView, code: str | None, link: str = "") -> ScreenView:
+    """Add the receipt of a play that is recorded."""
+    if not isinstance(now.phase, RecordedView):
+        return now
+    return replace(now, phase=replace(now.phase, receipt=code, receipt_link=link))
+
+
+def with_riichi(now: ScreenView, state: Table, form: RiichiForm | None, scores: Scores) -> ScreenView:
+    """Add the session, or the planned deal, of a table that plays riichi."""
+    if state.session is not None:
+        return replace(now, riichi=session_view(state, state.session, form, scores))
+    return replace(now, riichi=planned_riichi_view(state, form)) if state.alone else now
 
 
 def _with_hidden_pin(panel: ArbiterPanel | None) -> ArbiterPanel | None:
@@ -372,15 +546,6 @@ def _quiet(line: StatusLine) -> StatusLine:
     return replace(line, unsent=0, refused=0, health=health)
 
 
-def _calling(state: Table) -> bool:
-    """A call that was made by a long press is the arbiter's to know."""
-    return state.calling and not state.discreet
-
-
-def _marked(state: Table) -> frozenset[Seat]:
-    return {Phase.RESTORING: state.verified, Phase.SEATING: state.arrived}.get(state.phase, state.agreed)
-
-
 def _repeating(state: Table) -> tuple[str, ...]:
     again = guards.players_repeating(state) if guards.active_guards(state) else ()
     return tuple(player.name for player in state.players.values() if player.id in again)
@@ -389,5 +554,5 @@ def _repeating(state: Table) -> tuple[str, ...]:
 def _result_view(state: Table) -> ResultView | None:
     if state.outcome is None:
         return None
-    there = claim.pending_result(state)
-    return ResultView(there.win, there.winners, there.discarder, there.points)
+    result = claim.pending_result(state)
+    return ResultView(result.win, result.winners, result.discarder, result.points)

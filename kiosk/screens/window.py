@@ -70,15 +70,15 @@ class ScreenWindow:
         self._pace = PollingPace()
         self._drawn: tuple[ScreenView, TouchTarget | None, bool] | None = None
 
-    def show(self, shown: ScreenView) -> bool:
+    def show(self, view: ScreenView) -> bool:
         """Draw what is to be seen, and return whether it is new; where nothing is, not a pixel is touched."""
-        known, now = self._drawn is not None and self._drawn[0] == shown, self._clock()
+        known, now = self._drawn is not None and self._drawn[0] == view, self._clock()
         if not known:
-            self._finger.offer(self._screen.targets(shown), now)
-            self._dimming.shown(shown, now)
+            self._finger.offer(self._screen.targets(view), now)
+            self._dimming.shown(view, now)
         # In a play not even a finger on the screen shows: a picture there is the play's, and the play's alone.
-        finger = None if shown.state == "playing" else self._finger.on
-        drawn = shown, finger, self._darker(dark=self._dimming.dark(now))
+        finger = None if view.state == "playing" else self._finger.on
+        drawn = view, finger, self._darker(dark=self._dimming.dark(now))
         if drawn != self._drawn:
             self._draw(*drawn)
             self._drawn = drawn
@@ -89,8 +89,8 @@ class ScreenWindow:
         lowered = self._light is not None and self._light.lower(dark=dark)
         return dark and not lowered
 
-    def _draw(self, shown: ScreenView, finger: TouchTarget | None, dark: bool) -> None:  # noqa: FBT001 - one of three that make a picture
-        self._screen.draw(self._surface, shown, finger)
+    def _draw(self, view: ScreenView, finger: TouchTarget | None, dark: bool) -> None:  # noqa: FBT001 - one of three that make a picture
+        self._screen.draw(self._surface, view, finger)
         if dark:
             self._surface.fill(DARKER, special_flags=pygame.BLEND_MULT)
         pygame.display.flip()
@@ -228,13 +228,13 @@ class Dimming:
     def __init__(self, after_s: int) -> None:
         self._after = after_s * SECOND_NS
         self._since = 0
-        self._said: ScreenView | None = None
+        self._last: ScreenView | None = None
 
-    def shown(self, shown: ScreenView, now: int) -> None:
+    def shown(self, view: ScreenView, now: int) -> None:
         """Take in what is shown; that a minute has passed is nothing new."""
-        said = replace(shown, line=replace(shown.line, clock=""))
-        if said != self._said:
-            self._said, self._since = said, now
+        untimed = replace(view, line=replace(view.line, clock=""))
+        if untimed != self._last:
+            self._last, self._since = untimed, now
 
     def woken(self, now: int) -> None:
         """Take in that somebody touched the screen or a key."""

@@ -69,6 +69,7 @@ from kiosk.table.plan import (
 )
 from kiosk.table.state import (
     LINES,
+    QUIET,
     SETTLE_NS,
     Declaration,
     FinishedPlay,
@@ -134,6 +135,7 @@ __all__ = [
     "OUT_OF_ORDER",
     "PLACES",
     "PLAY",
+    "QUIET",
     "RIICHI",
     "RULES",
     "SETTLE_NS",

@@ -153,6 +153,10 @@ PUBLIC: Final[dict[Phase, PublicState]] = {
 }
 
 
+QUIET: Final = (Phase.PLAYING, Phase.CLAIMING)
+"""Where nothing may be seen of a press."""
+
+
 @dataclass(frozen=True, slots=True)
 class Declaration:
     """One press in the claim window, by its edge time."""

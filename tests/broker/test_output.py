@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from broker.event import DEALS, EVENT, save_event
+from broker.event import DEALS, EVENT, MOVEMENT, save_event
 from broker.event.movement.files import read_faultless_movement, write_movement_to_event
 from broker.files import write_private
 from broker.output import csv_text, decimal, deliver, write_whole
@@ -43,7 +43,7 @@ def whole_event(folder: Path) -> None:
 
 
 WRITERS: list[tuple[str, Callable[[Path], object]]] = [
-    (EVENT, movement),
+    (MOVEMENT, movement),
     (EVENT, whole_event),
     ("results.csv", lambda folder: deliver(b"new" * 9_000, folder / "results.csv", source=None, force=True)),
     ("points.pdf", lambda folder: write_whole(folder / "points.pdf", b"new" * 9_000)),

@@ -17,6 +17,7 @@ from kiosk.camera.thread import CameraThread
 from kiosk.config import KioskSettings
 from kiosk.journal import JournalOwner, TableJournal
 from kiosk.program import TableProgram
+from kiosk.screens import DeclaredView
 from kiosk.table import Phase
 from tests.broker.scorer.hall import open_journal
 from tests.broker.scorer.small import NAME
@@ -41,9 +42,9 @@ class Playing:
         """Let the program work until something is so."""
         deadline = time.monotonic() + LONG_S
         while not what():
-            assert time.monotonic() < deadline, self.program.shown()
+            assert time.monotonic() < deadline, self.program.view()
             self.program.step(timeout=0.02)
-            self.eyes.look_for(self.program.looked_for)
+            self.eyes.look_for(self.program.camera_target)
 
     def until_in(self, phase: Phase) -> None:
         self.until(lambda: self.program.state.phase is phase)
@@ -51,8 +52,8 @@ class Playing:
     def press(self, *seats: Seat) -> None:
         for seat in seats:
             self.clock.wait(2 * S)
-            self.program.tell(Pressed(seat, self.clock.now))
-            self.program.tell(Released(seat, self.clock.wait(5 * MS)))
+            self.program.report(Pressed(seat, self.clock.now))
+            self.program.report(Released(seat, self.clock.wait(5 * MS)))
         self.program.step(timeout=0)
 
     def declare(self) -> None:
@@ -61,7 +62,7 @@ class Playing:
         play = self.program.state.play
         assert play is not None
         for seat in SEATS:
-            self.program.seen(right(play, seat, self.clock.wait()))
+            self.program.observe(right(play, seat, self.clock.wait()))
         self.until_in(Phase.SEATING)
         self.press(*SEATS)
         self.press(*SEATS)
@@ -89,7 +90,7 @@ def playing(folder: Path) -> Iterator[tuple[Playing, Scorer]]:
         (folder / "table.toml").write_text(text.replace("port = 1", f"port = {broker.port}"), encoding="utf-8")
         clock, mat = Time(), SimulatedTable()
         program = TableProgram(KioskSettings(folder / "table.toml"), journal, clock)
-        eyes = CameraThread(lambda: open_camera("sim://tray?fps=20&seed=3", world=mat), program.seen, clock)
+        eyes = CameraThread(lambda: open_camera("sim://tray?fps=20&seed=3", world=mat), program.observe, clock)
         eyes.start()
         program.start()
         try:
@@ -112,28 +113,34 @@ def _scoring(scorer: Scorer, port: int, credentials: Credentials) -> Iterator[Sc
         thread.join(timeout=LONG_S)
 
 
+def _declared(program: TableProgram) -> DeclaredView:
+    phase = program.view().phase
+    assert isinstance(phase, DeclaredView)
+    return phase
+
+
 def test_a_hand_is_laid_read_asked_about_counted_and_accepted(tmp_path: Path) -> None:
     with playing(tmp_path) as (table, scorer):
         program = table.program
         table.lay(dealt("east")[:13], dealt("east")[13:14])  # on the mat before anybody may look at it
         table.declare()
-        assert program.looked_for is None
+        assert program.camera_target is None
 
         program.key("b")
-        table.until(lambda: (one := program.shown().count) is not None and one.counting.sight.still)
+        table.until(lambda: (one := _declared(program).count) is not None and one.counting.observation.still)
         program.key("enter")
-        table.until(lambda: (one := program.shown().count) is not None and one.counting.answer is not None)
-        count = program.shown().count
+        table.until(lambda: (one := _declared(program).count) is not None and one.counting.answer is not None)
+        count = _declared(program).count
         assert count is not None
         assert isinstance(count.counting.accepted, McrValue)
         assert count.counting.accepted.fan == 23
         assert set(str(count.counting.answer).split("'")).isdisjoint(KINDS)
 
         program.key("enter")
-        assert (program.shown().count, program.shown().told) == (None, "d")
+        assert (_declared(program).count, _declared(program).discarder_key) == (None, "d")
         program.key("d")
         assert program.state.phase is Phase.ACCEPTING
         table.press(*SEATS)
-        table.until(lambda: (TABLE, 1) in scorer._room.results)
-        result = scorer._room.results[TABLE, 1].fact
+        table.until(lambda: (TABLE, 1) in scorer.state.results)
+        result = scorer.state.results[TABLE, 1].fact
         assert (result.win, result.winners) == ("self_drawn", {"east": 23})  # type: ignore[union-attr]  # a result

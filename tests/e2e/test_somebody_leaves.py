@@ -73,7 +73,7 @@ class Room:
             if holds():
                 return
             self.program.step(timeout=0.01)
-        raise AssertionError(self.program.shown())
+        raise AssertionError(self.program.view())
 
     def play(self) -> None:
         """Play the deal that the table is at: nobody wins."""
@@ -98,12 +98,12 @@ def test_a_substitute_is_named_at_the_table_plays_for_who_left_and_a_play_of_who
     room: Room,
 ) -> None:
     room.rule(Substitute(player=REPLACED, name="Ada Reserve", first_round=1))
-    room.until(lambda: "Ada Reserve" in room.program.shown().players.values())
-    assert room.program.shown().players["north"] == "Ada Reserve"
+    room.until(lambda: "Ada Reserve" in room.program.view().players.values())
+    assert room.program.view().players["north"] == "Ada Reserve"
     room.play()
-    room.until(lambda: not room.program.shown().line.unsent)
+    room.until(lambda: not room.program.view().line.unsent)
     told = room.scorer.ask(lambda: room.scorer.rulings.room.results[TABLE, 1].fact.players)  # type: ignore[union-attr] # a result
-    counted = room.scorer.ask(lambda: {row.player: row.plays for row in room.scorer.rulings.room.moment().standings})
+    counted = room.scorer.ask(lambda: {row.player: row.plays for row in room.scorer.rulings.room.snapshot().standings})
     assert told == dict(FIRST.players)
     assert (counted[REPLACED], GONE in FIRST.players.values()) == (1, False)
     room.rule(Withdrawn(player=GONE, first_round=2))

@@ -46,7 +46,7 @@ class AtTheBox:
         """Take a report in, from the line's thread."""
         if isinstance(report, Health) and report.part == "buttons":
             self._is_well = report.code is None
-        self.program.tell(report)
+        self.program.report(report)
 
     def until(self, holds: Callable[[], bool]) -> None:
         """Let the program work until something holds."""

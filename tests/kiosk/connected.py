@@ -66,14 +66,14 @@ class Table:
         self.time.now += 2 * S
         for seat in seats:
             self.time.now += 10 * MS
-            self.program.tell(Pressed(seat, self.time.now))
-            self.program.tell(Released(seat, self.time.now + 5 * MS))
+            self.program.report(Pressed(seat, self.time.now))
+            self.program.report(Released(seat, self.time.now + 5 * MS))
         self.program.step(timeout=0)
 
     def tell_reports(self, began: int, reports: Iterable[Report]) -> None:
         """Let devices report; times in it are ns after the beginning."""
         for report in reports:
-            self.program.tell(since(began, report))
+            self.program.report(since(began, report))
         self.program.step(timeout=0)
 
     def listen(self, topic: str) -> bool:
@@ -85,7 +85,7 @@ class Table:
 
         A broker keeps the order of one subscription alone: another table marks each to which tables write.
         """
-        self.program._link.flush(10.0)
+        self.program._server.link.flush(10.0)
         if not self._marks:
             self._marks = self._beside.connect()
         mark, written = uuid.uuid4().hex.encode(), [one.at(EVENT, table=BESIDE) for one in (topics.STATE, topics.LOG)]
@@ -144,7 +144,7 @@ def restore(table: Table) -> None:
     table.tell(replace(plan(play(1)), minutes={1: 40}))
     table.until(Phase.RESTORING)
     for seat in SEATS:
-        table.program.seen(right(play(1), seat, table.time.now))
+        table.program.observe(right(play(1), seat, table.time.now))
     table.until(Phase.SEATING)
     table.press(*SEATS)
     table.until(Phase.CONFIRMING)

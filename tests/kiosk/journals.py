@@ -4,8 +4,7 @@ import sqlite3
 from pathlib import Path
 
 from broker.protocol import Confirmed, LogMessage, Receipt, Refusal, Taken
-from kiosk.core import JournaledTable
-from kiosk.journal import JournalOwner, TableJournal
+from kiosk.journal import JournaledTable, JournalOwner, TableJournal
 from kiosk.table import NextDealCalled, Table
 from tests.kiosk.tables import EVENT, STORE, TABLE
 

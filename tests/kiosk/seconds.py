@@ -105,7 +105,7 @@ class Watching:
     def _tick(self, began: int, tick: int, reports: tuple[Report, ...], key: str | None) -> Frame:
         self.table.time.now = began + (tick + 1) * TICK - 1
         for report in reports:
-            self.table.program.tell(since(began, report))
+            self.table.program.report(since(began, report))
         self.table.program.step(timeout=0)
         if key:
             self.table.program.key(key)
@@ -125,9 +125,9 @@ def watching(folder: Path, watched: pytest.MonkeyPatch) -> Iterator[Watching]:
     """Come to a play, with everybody looking."""
     lamps: list[tuple[Seat, Lamp]] = []
     with standing(folder) as table, _window(table) as window:
-        eyes = CameraThread(lambda: open_camera("sim://tray"), table.program.seen, table.time)
+        camera = CameraThread(lambda: open_camera("sim://tray"), table.program.observe, table.time)
         round_ = LoopRound(
-            table.program, window, eyes, lambda seat, lamp: lamps.append((seat, lamp)), threading.Event()
+            table.program, window, camera, lambda seat, lamp: lamps.append((seat, lamp)), threading.Event()
         )
         made = Watching(table, round_, lamps)
         table.come_to(Phase.PLAYING)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from broker.protocol import SEATS, Assignment, Seat
 from broker.protocol.link import Link
@@ -10,6 +11,7 @@ from firmware.reports import Held, Pressed, Released, Report
 from kiosk.config import KioskSettings
 from kiosk.journal import TableJournal
 from kiosk.program import TableProgram
+from kiosk.screens import PhaseView, ScreenView
 from kiosk.table import Assigned, Event, Phase
 from tests.kiosk.journals import OURS
 from tests.kiosk.tables import EVENT, HOLD, MS, TABLE, S, plan, play, right
@@ -61,6 +63,15 @@ def since(began: int, report: Report) -> Report:
             return report
 
 
+V = TypeVar("V", bound=PhaseView)
+
+
+def phase_view(view: ScreenView, kind: type[V]) -> V:
+    """Return the view of a phase, which is of this kind."""
+    assert isinstance(view.phase, kind)
+    return view.phase
+
+
 class Standing:
     """A program at a table; it is never started, so it sends nothing."""
 
@@ -82,18 +93,18 @@ class Standing:
         """Press one after the other, having waited till the screen stands still."""
         self.time.wait()
         for seat in seats:
-            self.program.tell(Pressed(seat, self.time.wait(10 * MS)))
+            self.program.report(Pressed(seat, self.time.wait(10 * MS)))
             if let_go:
-                self.program.tell(Released(seat, self.time.wait(10 * MS)))
+                self.program.report(Released(seat, self.time.wait(10 * MS)))
         self.program.step(timeout=0)
 
     def hold(self, seat: Seat) -> None:
         at = self.time.wait()
-        self.program.tell(Pressed(seat, at))
+        self.program.report(Pressed(seat, at))
         self.program.step(timeout=0)
         self.time.wait(HOLD)
-        self.program.tell(Held(seat, at))
-        self.program.tell(Released(seat, self.time.wait(10 * MS)))
+        self.program.report(Held(seat, at))
+        self.program.report(Released(seat, self.time.wait(10 * MS)))
         self.program.step(timeout=0)
 
     def type(self, *keys: str) -> None:
@@ -129,7 +140,7 @@ class Standing:
         present = self.program.state.play
         assert present is not None
         for seat in SEATS:
-            self.program.seen(right(present, seat, self.time.wait()))
+            self.program.observe(right(present, seat, self.time.wait()))
         self.program.step(timeout=0)
 
 
@@ -150,5 +161,5 @@ def standing(folder: Path, time: Time | None = None, config: str = CONFIG) -> It
 
 def unconnected(program: TableProgram) -> None:
     """Close what a client that was never started has open already."""
-    assert isinstance(program._link, Link)
-    program._link._client._reset_sockets()
+    assert isinstance(program._server.link, Link)
+    program._server.link._client._reset_sockets()

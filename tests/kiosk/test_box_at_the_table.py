@@ -36,14 +36,14 @@ def test_pulled_out_and_put_back_in_any_state_it_is_noticed_shown_and_told_and_w
     tmp_path: Path, box: BoxSimulator, phase: Phase
 ) -> None:
     with at_the_box(tmp_path, box, phase) as table:
-        before = table.program.shown()
+        before = table.program.view()
         box.unplug()
         table.until(lambda: table.health is not None)
-        assert table.program.shown().line.health == (f"buttons: {table.health}",)
-        assert table.program._now().lifecycle == "alert"
+        assert table.program.view().line.health == (f"buttons: {table.health}",)
+        assert table.program._server.state_message().lifecycle == "alert"
         box.plug()
         table.until_well()
-        assert (table.program.shown(), table.program._now().lifecycle) == (before, "ready")
+        assert (table.program.view(), table.program._server.state_message().lifecycle) == (before, "ready")
         assert table.presses() == []
         if phase is Phase.PLAYING:
             press(box, "south")
@@ -80,10 +80,10 @@ def test_a_hold_over_the_box_calls_and_the_play_goes_on_as_if_nothing_had_been(
     tmp_path: Path, box: BoxSimulator
 ) -> None:
     with at_the_box(tmp_path, box) as table:
-        before = table.program.shown()
+        before = table.program.view()
         box.touch("south", closed=True)
         table.until(lambda: table.program.state.calling)
-        assert (table.program.state.phase, table.program.shown()) == (Phase.PLAYING, before)
+        assert (table.program.state.phase, table.program.view()) == (Phase.PLAYING, before)
         box.touch("south", closed=False)
 
 

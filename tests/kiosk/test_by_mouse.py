@@ -24,7 +24,7 @@ class Hands:
         """Touch one button after the other, named by its sentence, or by a digit that stands on it."""
         for name in names:
             label = self._(name)
-            shown = self.table.program.shown()
+            shown = self.table.program.view()
             self._window.show(shown)
             offered = {one.label: one.box for one in self._window._screen.targets(shown)}
             assert label in offered

@@ -46,14 +46,14 @@ def make_room(table: Standing) -> None:
 def noticed(table: Standing) -> tuple[str, ...]:
     """Let the table look at its card, which it does by the clock."""
     table.pass_time(31 * S)
-    return table.program.shown().line.health
+    return table.program.view().line.health
 
 
 def tap(table: Standing, seat: Seat) -> int:
     """Press and let go; give when."""
     edge = table.time.wait(10 * MS)
-    table.program.tell(Pressed(seat, edge))
-    table.program.tell(Released(seat, edge + 5 * MS))
+    table.program.report(Pressed(seat, edge))
+    table.program.report(Released(seat, edge + 5 * MS))
     table.program.step(timeout=0)
     return edge
 
@@ -68,12 +68,14 @@ def test_presses_that_could_not_be_written_count_by_their_edges_when_there_is_ro
     make_room(table)
     table.pass_time(1 * S)
     assert [(one.seat, one.at) for one in table.program.state.declarations] == edges
-    assert (table.is_in(Phase.DECLARED), table.program.shown().line.health) == (True, ())
+    assert (table.is_in(Phase.DECLARED), table.program.view().line.health) == (True, ())
 
 
 def serves(table: Standing, device: str) -> None:
     """Let the scorer say which device serves the table."""
-    table.program._served_came(Served(id="served-00000001", event=EVENT, seq=1, table=TABLE, device=device))
+    table.program._server.take_served(
+        Served(id="served-00000001", event=EVENT, seq=1, table=TABLE, device=device), table.time.now
+    )
 
 
 def test_presses_that_wait_for_room_outlast_another_devices_turn(table: Standing) -> None:
@@ -94,14 +96,14 @@ def test_what_can_be_done_again_is_refused_and_no_receipt_ends_the_kiosk(table: 
     table.come_to(Phase.RECORDED)
     fill(table)
     table.type("enter")
-    assert (table.is_in(Phase.RECORDED), table.program.shown().problem) == (True, "journal_full")
+    assert (table.is_in(Phase.RECORDED), table.program.view().problem) == (True, "journal_full")
     sent = table.journal.unsent()
-    table.program._uplink.settle(receipt(taken={one.seq: one.id for one in sent}))
-    table.program._uplink.reconnected(table.time.now)
+    table.program._server.facts.settle(receipt(taken={one.seq: one.id for one in sent}))
+    table.program._server.facts.reconnected(table.time.now)
     make_room(table)
     table.type("enter")
     assert table.phase is Phase.RESTORING
-    table.program._uplink.settle(receipt(taken={one.seq: one.id for one in sent}))
+    table.program._server.facts.settle(receipt(taken={one.seq: one.id for one in sent}))
     assert table.journal.unsent() == ()
 
 
@@ -113,12 +115,12 @@ def test_what_is_said_of_the_card_tells_of_no_press(table: Standing, tmp_path_fa
             one.come_to(Phase.PLAYING)
             fill(one)
             one.pass_time(31 * S)
-            before = one.program.shown()
+            before = one.program.view()
             if pressing:
                 tap(one, "south")
             else:
                 one.time.wait(10 * MS)
-            seen.append((before, one.program.shown()))
+            seen.append((before, one.program.view()))
     assert seen[0] == seen[1]
     assert seen[0][0] == seen[0][1]
 

@@ -20,15 +20,14 @@ from hypothesis import strategies as st
 from firmware.reports import Scanned
 from kiosk import restoring
 from kiosk.config import write_pin
-from kiosk.core import JournaledTable
 from kiosk.input import RiichiQuestion, WinForm, riichi
-from kiosk.journal import TableJournal
+from kiosk.journal import JournaledTable, TableJournal
 from kiosk.restoring import Restoring
-from kiosk.screens import ScreenView, StatusLine, screen_view
+from kiosk.screens import DeclaredView, RestoringView, ScreenView, StatusLine, screen_view
 from kiosk.table import ArbiterAdmitted, Event, Phase, Restarted, Table, handle
 from tests.examples import COSTLY
 from tests.kiosk.journals import OURS, core
-from tests.kiosk.standing import standing
+from tests.kiosk.standing import phase_view, standing
 from tests.kiosk.table.days import Step, days
 from tests.kiosk.tables import TABLE, S, plan, play, sitting_in
 
@@ -173,26 +172,26 @@ def test_no_key_of_a_form_is_pressed_twice(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.DECLARED)
         table.type("1", "9", "back", "8", "enter")
-        form = table.program.shown().form
+        form = phase_view(table.program.view(), DeclaredView).form
     with standing(tmp_path) as back:
         back.program.step(timeout=0)
-        assert back.program.shown().form == form
+        assert phase_view(back.program.view(), DeclaredView).form == form
         back.time.wait()
         back.type("n")
         assert back.phase is Phase.ACCEPTING
-        assert back.program.shown().result is not None
+        assert back.program.view().result is not None
 
 
 def test_a_result_that_is_refused_is_entered_from_the_beginning_also_after_a_cut(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.ACCEPTING)
         table.type("r")
-        form = table.program.shown().form
+        form = phase_view(table.program.view(), DeclaredView).form
         assert form is not None
         assert (form.values, form.digits) == ((), "")
     with standing(tmp_path) as back:
         back.program.step(timeout=0)
-        assert back.program.shown().form == form
+        assert phase_view(back.program.view(), DeclaredView).form == form
 
 
 def test_what_was_typed_for_one_declaration_is_not_taken_for_another(tmp_path: Path) -> None:
@@ -203,7 +202,7 @@ def test_what_was_typed_for_one_declaration_is_not_taken_for_another(tmp_path: P
         assert table.phase is Phase.PLAYING
         table.press("east")
         table.pass_time(9 * S)
-        form = table.program.shown().form
+        form = phase_view(table.program.view(), DeclaredView).form
         assert form is not None
         assert (form.declared, form.digits) == (("east",), "")
 
@@ -214,12 +213,12 @@ def test_what_was_entered_of_a_hand_of_riichi_is_there_after_a_cut(tmp_path: Pat
         table.press("west")
         table.pass_time(9 * S)
         table.type("3", "enter", "4")
-        alone = table.program.shown().alone
-        assert alone is not None
-        assert isinstance(alone.form, WinForm)
-        assert (alone.form.han, alone.form.digits) == (3, "4")
+        planned = table.program.view().riichi
+        assert planned is not None
+        assert isinstance(planned.prompt.form, WinForm)
+        assert (planned.prompt.form.han, planned.prompt.form.digits) == (3, "4")
     with standing(tmp_path) as back:
-        assert back.program.shown().alone == alone
+        assert back.program.view().riichi == planned
         back.time.wait()
         back.type("0", "enter", "n")
         assert back.phase is Phase.ACCEPTING
@@ -246,12 +245,12 @@ def test_no_tile_is_scanned_twice_and_rows_are_ticked_on_where_they_were(tmp_pat
     with standing(tmp_path) as table:
         table.come_to(Phase.RESTORING)
         for serial in tray[:-1]:
-            table.program.tell(Scanned(serial, None, table.time.wait()))
+            table.program.report(Scanned(serial, None, table.time.wait()))
         table.program.step(timeout=0)
-        bench = table.program.shown().bench
+        before = phase_view(table.program.view(), RestoringView).restoring
     with standing(tmp_path) as back:
-        assert back.program.shown().bench == bench
-        back.program.tell(Scanned(tray[-1], None, back.time.wait()))
+        assert phase_view(back.program.view(), RestoringView).restoring == before
+        back.program.report(Scanned(tray[-1], None, back.time.wait()))
         back.program.step(timeout=0)
         assert back.program.state.verified == {"east"}
 

@@ -37,7 +37,7 @@ def second_play(table: Standing) -> None:
 
 def until_connected(table: Table) -> None:
     """Let the table connect, and send what it has to."""
-    while not table.program._connected:
+    while not table.program._server.connected:
         table.program.step(timeout=0.01)
 
 
@@ -59,13 +59,13 @@ def test_a_session_without_the_broker_arrives_later_once_and_in_order(
         kept = table.journal.unsent()
     with connected(tmp_path) as online:
         published = list[tuple[str, bytes]]()
-        publish = online.program._link.publish
+        publish = online.program._server.link.publish
 
         def publish_and_record(topic: str, payload: bytes, *, retain: bool) -> None:
             published.append((topic, payload))
             publish(topic, payload, retain=retain)
 
-        monkeypatch.setattr(online.program._link, "publish", publish_and_record)
+        monkeypatch.setattr(online.program._server.link, "publish", publish_and_record)
         until_connected(online)
         sent = log_messages(published)
         assert [(one.id, one.fact) for one in sent] == [(one.id, one.fact) for one in kept]
@@ -75,10 +75,10 @@ def test_a_session_without_the_broker_arrives_later_once_and_in_order(
         arrived = log_messages((one.topic, one.payload) for one in online.hear_until_marked())
         assert list({one.id: one for one in arrived}.values()) == sent
         online.tell(receipt(taken={one.seq: one.id for one in kept}, upto=len(kept)))
-        while online.program.shown().line.unsent:
+        while online.program.view().line.unsent:
             online.program.step(timeout=0.01)
         published.clear()
-        online.program._uplink.reconnected(online.time.wait())
+        online.program._server.facts.reconnected(online.time.wait())
         assert log_messages(published) == []
 
 

@@ -8,10 +8,11 @@ import pytest
 
 from broker.protocol import SEATS, Order, TableState, decode_on_topic
 from firmware.reports import Pressed, Released
+from kiosk.screens import RestoringView
 from kiosk.table import Phase, guards
 from tests.kiosk.connected import Table, begin, connected, restore
 from tests.kiosk.journals import receipt
-from tests.kiosk.standing import standing
+from tests.kiosk.standing import phase_view, standing
 from tests.kiosk.tables import EVENT, MS, TABLE, S, plan, play
 
 
@@ -26,13 +27,13 @@ def test_a_second_push_at_a_confirmation_is_no_hu_however_slow_the_device(table:
     restore(table)
     table.time.now += 2 * S
     for seat in SEATS:
-        table.program.tell(Pressed(seat, table.time.now))
-        table.program.tell(Released(seat, table.time.now + MS))
+        table.program.report(Pressed(seat, table.time.now))
+        table.program.report(Released(seat, table.time.now + MS))
     again = table.time.now + 3 * S
     table.time.now += 5 * S
     table.program.step(timeout=0)
     assert table.program.state.phase is Phase.PLAYING
-    table.program.tell(Pressed("north", again))
+    table.program.report(Pressed("north", again))
     table.program.step(timeout=0)
     assert table.program.state.declarations == ()
 
@@ -64,7 +65,7 @@ def test_a_plan_of_another_store_is_played_though_its_rounds_were_played_here_in
 def test_what_was_refused_is_told_again_when_the_plan_has_been_put_right(table: Table) -> None:
     begin(table)
     table.said("Restored", "Confirmed")
-    journal = table.program._journal
+    journal = table.program._table.journal
     table.tell(receipt(refused={one.seq: (one.id, "not_planned") for one in journal.unsent()}))
     while len(journal.refused()) < 2:
         table.program.step(timeout=0.01)
@@ -94,19 +95,21 @@ def test_its_trays_are_laid_no_further_and_it_is_played_after_all_when_it_is_not
 ) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.RECORDED)
-        table.program._uplink.settle(receipt())
+        table.program._server.facts.settle(receipt())
         whole = plan(play(1), play(2), play(3), recorded=(1,))
-        table.program._plan_came(whole)
+        table.program._server.take_plan(whole, table.time.now)
         table.program.step(timeout=0)
         table.type("enter")
         assert table.program.state.play == play(2)
-        table.program._plan_came(msgspec.structs.replace(whole, recorded=(1, 2), settled=(2,)))
+        table.program._server.take_plan(msgspec.structs.replace(whole, recorded=(1, 2), settled=(2,)), table.time.now)
         table.program.step(timeout=0)
         assert (table.program.state.phase, table.program.state.play) == (Phase.RESTORING, play(3))
-        table.program._plan_came(msgspec.structs.replace(whole, recorded=(1, 2, 3), settled=(2, 3)))
+        table.program._server.take_plan(
+            msgspec.structs.replace(whole, recorded=(1, 2, 3), settled=(2, 3)), table.time.now
+        )
         table.program.step(timeout=0)
         assert table.program.state.phase is Phase.FINISHED
-        table.program._plan_came(msgspec.structs.replace(whole, recorded=(1, 3), settled=(3,)))
+        table.program._server.take_plan(msgspec.structs.replace(whole, recorded=(1, 3), settled=(3,)), table.time.now)
         table.program.step(timeout=0)
         assert (table.program.state.phase, table.program.state.play) == (Phase.RESTORING, play(2))
 
@@ -114,9 +117,10 @@ def test_its_trays_are_laid_no_further_and_it_is_played_after_all_when_it_is_not
 def test_a_plan_that_says_nothing_else_new_stops_the_next_play(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.RECORDED)
-        table.program._uplink.settle(receipt())
-        table.program._plan_came(msgspec.structs.replace(plan(play(1), play(2)), repeats={2: ("p03",)}))
+        table.program._server.facts.settle(receipt())
+        given = msgspec.structs.replace(plan(play(1), play(2)), repeats={2: ("p03",)})
+        table.program._server.take_plan(given, table.time.now)
         table.program.step(timeout=0)
         table.type("enter")
         assert guards.active_guards(table.program.state) == ("player_played_deal",)
-        assert table.program.shown().repeating == ("Tom Beck",)
+        assert phase_view(table.program.view(), RestoringView).repeating == ("Tom Beck",)

@@ -37,7 +37,7 @@ def test_who_holds_over_a_result_calls_and_accepts_nothing_though_the_three_othe
 def test_a_press_in_a_play_is_in_the_journal_before_the_finger_lets_go(table: Standing) -> None:
     table.come_to(Phase.PLAYING)
     at = table.time.wait()
-    table.program.tell(Pressed("west", at))
+    table.program.report(Pressed("west", at))
     table.program.step(timeout=0)
     assert table.happened()[-1] == ButtonPressed(at=at, seat="west")
 
@@ -47,11 +47,11 @@ def test_reports_that_come_in_another_order_than_their_edges_make_the_same_decla
     first = table.time.wait()
     presses: list[tuple[Seat, int]] = [("north", 400), ("east", 399), ("south", 0)]
     for seat, after in presses:
-        table.program.tell(Pressed(seat, first + after * MS))
+        table.program.report(Pressed(seat, first + after * MS))
     table.time.wait(S)
     table.program.step(timeout=0)
     for seat, _ in presses:
-        table.program.tell(Released(seat, table.time.wait(MS)))
+        table.program.report(Released(seat, table.time.wait(MS)))
     table.pass_time(WINDOW)
     (declared,) = [fact for fact in facts(table) if isinstance(fact, Declared)]
     assert [(press.seat, press.after_ms) for press in declared.presses] == [("south", 0), ("east", 399), ("north", 400)]
@@ -59,11 +59,11 @@ def test_reports_that_come_in_another_order_than_their_edges_make_the_same_decla
 
 def test_a_call_in_the_play_is_sent_when_its_window_is_over_and_shows_nowhere_at_the_table(table: Standing) -> None:
     table.come_to(Phase.PLAYING)
-    before, told = table.program.shown(), facts(table)
+    before, told = table.program.view(), facts(table)
     table.hold("south")
-    assert (table.program.shown(), facts(table)) == (before, told)
+    assert (table.program.view(), facts(table)) == (before, told)
     table.pass_time(WINDOW)
-    later = table.program.shown()  # the clock on it may have gone on by a minute
+    later = table.program.view()  # the clock on it may have gone on by a minute
     assert (table.phase, replace(later, line=before.line)) == (Phase.PLAYING, before)
     assert facts(table) == [*told, Call(round=1, deal=1, open=True)]
 
@@ -77,16 +77,19 @@ def test_a_part_that_is_unwell_is_shown_and_told_in_every_phase_until_it_is_well
     table: Standing, phase: Phase, part: str
 ) -> None:
     table.come_to(phase)
-    before = table.program.shown()
-    table.program.tell(Health(part, "device_unplugged", "/dev/ttyACM0 is gone"))
+    before = table.program.view()
+    table.program.report(Health(part, "device_unplugged", "/dev/ttyACM0 is gone"))
     table.program.step(timeout=0)
-    assert table.program.shown().line.health == (f"{part}: device_unplugged",)
-    told = table.program._now()
+    assert table.program.view().line.health == (f"{part}: device_unplugged",)
+    told = table.program._server.state_message()
     assert (told.lifecycle, told.health) == ("alert", {part: "device_unplugged"})
-    table.program.tell(Health(part, None))
+    table.program.report(Health(part, None))
     table.program.step(timeout=0)
-    assert table.program.shown() == before
-    assert (table.program._now().lifecycle, table.program._now().health) == ("ready", {})
+    assert table.program.view() == before
+    assert (table.program._server.state_message().lifecycle, table.program._server.state_message().health) == (
+        "ready",
+        {},
+    )
 
 
 @pytest.mark.parametrize("phase", [Phase.PLAYING, Phase.CLAIMING])
@@ -95,15 +98,15 @@ def test_a_button_that_stays_down_in_a_play_is_told_to_the_arbiter_and_shown_whe
 ) -> None:
     """It is one player's finger that stays down: shown at once, it would tell whose."""
     table.come_to(phase)
-    before = table.program.shown()
-    table.program.tell(Health("button-east", "button_stuck", "for 30 s"))
+    before = table.program.view()
+    table.program.report(Health("button-east", "button_stuck", "for 30 s"))
     table.program.step(timeout=0)
-    assert table.program.shown() == before
-    assert table.program._now().health == {"button-east": "button_stuck"}
+    assert table.program.view() == before
+    assert table.program._server.state_message().health == {"button-east": "button_stuck"}
     table.time.wait()
     table.program.key("d")
     table.pass_time(9 * S)
-    assert table.program.shown().line.health == ("button-east: button_stuck",)
+    assert table.program.view().line.health == ("button-east: button_stuck",)
 
 
 @pytest.mark.parametrize("phase", [Phase.PLAYING, Phase.CLAIMING])
@@ -112,40 +115,40 @@ def test_a_contact_that_chatters_in_a_play_is_told_to_nobody_until_the_play_is_o
 ) -> None:
     """Its pulses come where a finger moves."""
     table.come_to(phase)
-    before = table.program.shown()
-    table.program.tell(Health("contact-east", "button_chatters", "5 pulses in 0.1 s"))
+    before = table.program.view()
+    table.program.report(Health("contact-east", "button_chatters", "5 pulses in 0.1 s"))
     table.program.step(timeout=0)
-    assert (table.program.shown(), table.program._now().health) == (before, {})
+    assert (table.program.view(), table.program._server.state_message().health) == (before, {})
     table.time.wait()
     table.program.key("d")
     table.pass_time(9 * S)
-    assert table.program._now().health == {"contact-east": "button_chatters"}
+    assert table.program._server.state_message().health == {"contact-east": "button_chatters"}
 
 
 def test_a_press_that_was_told_late_and_the_health_of_its_button_do_not_hide_each_other(table: Standing) -> None:
     table.come_to(Phase.PLAYING)
     first = table.time.wait()
-    table.program.tell(Pressed("west", first))
-    table.program.tell(Released("west", first + MS))
+    table.program.report(Pressed("west", first))
+    table.program.report(Released("west", first + MS))
     table.pass_time(WINDOW + S)
-    table.program.tell(Pressed("north", first + S))
-    table.program.tell(Health("button-north", "button_disconnected"))
+    table.program.report(Pressed("north", first + S))
+    table.program.report(Health("button-north", "button_disconnected"))
     table.program.step(timeout=0)
     both = {"press-north": "press_told_late", "button-north": "button_disconnected"}
-    assert table.program._now().health == both
-    table.program.tell(Health("button-north", None))
+    assert table.program._server.state_message().health == both
+    table.program.report(Health("button-north", None))
     table.program.step(timeout=0)
-    assert table.program._now().health == {"press-north": "press_told_late"}
+    assert table.program._server.state_message().health == {"press-north": "press_told_late"}
 
 
 @pytest.mark.parametrize("phase", [phase for phase in Phase if phase not in (Phase.RESTORING, Phase.FINISHED)])
 def test_what_is_scanned_matters_only_while_walls_are_restored(table: Standing, phase: Phase) -> None:
     table.come_to(phase)
-    before, happened = table.program.shown(), table.happened()
-    table.program.tell(Scanned(117, "C", table.time.wait()))
-    table.program.tell(NotScanned("scan_foreign", "D117", table.time.now))
+    before, happened = table.program.view(), table.happened()
+    table.program.report(Scanned(117, "C", table.time.wait()))
+    table.program.report(NotScanned("scan_foreign", "D117", table.time.now))
     table.program.step(timeout=0)
-    assert (table.program.shown(), table.happened()) == (before, happened)
+    assert (table.program.view(), table.happened()) == (before, happened)
 
 
 # ---- a box that tells late --------------------------------------------------------------------------
@@ -154,17 +157,17 @@ def test_what_is_scanned_matters_only_while_walls_are_restored(table: Standing, 
 def test_a_window_stays_open_for_a_box_that_was_pulled_out_and_takes_what_it_has_kept(table: Standing) -> None:
     table.come_to(Phase.PLAYING)
     first = table.time.wait()
-    table.program.tell(Pressed("west", first))
-    table.program.tell(Released("west", first + 80 * MS))
-    table.program.tell(Health("buttons", "device_unplugged"))
+    table.program.report(Pressed("west", first))
+    table.program.report(Released("west", first + 80 * MS))
+    table.program.report(Health("buttons", "device_unplugged"))
     table.pass_time(8 * S)
     assert table.is_in(Phase.CLAIMING)
-    table.program.tell(Health("buttons", None))
+    table.program.report(Health("buttons", None))
     table.pass_time(200 * MS)
     kept: list[tuple[Seat, int]] = [("north", WINDOW - 1), ("south", WINDOW), ("east", 500 * MS)]
     for seat, after in kept:
-        table.program.tell(Pressed(seat, first + after))
-        table.program.tell(Released(seat, first + after + 80 * MS))
+        table.program.report(Pressed(seat, first + after))
+        table.program.report(Released(seat, first + after + 80 * MS))
     table.pass_time(2 * S)
     assert table.program.state.declarations == (
         Declaration("west", first),
@@ -177,7 +180,7 @@ def test_a_window_stays_open_for_a_box_that_was_pulled_out_and_takes_what_it_has
 def test_a_box_that_does_not_come_back_keeps_the_window_open_for_ten_seconds(table: Standing) -> None:
     table.come_to(Phase.PLAYING)
     table.press("west")
-    table.program.tell(Health("buttons", "device_unplugged"))
+    table.program.report(Health("buttons", "device_unplugged"))
     table.pass_time(WINDOW + 9 * S)
     assert table.is_in(Phase.CLAIMING)
     table.pass_time(1 * S)
@@ -189,19 +192,19 @@ def test_a_press_that_comes_too_late_for_its_window_is_told_to_the_arbiter_until
 ) -> None:
     table.come_to(Phase.PLAYING)
     first = table.time.wait()
-    table.program.tell(Pressed("west", first))
-    table.program.tell(Released("west", first + MS))
+    table.program.report(Pressed("west", first))
+    table.program.report(Released("west", first + MS))
     table.pass_time(WINDOW + S)
     assert table.is_in(Phase.DECLARED)
-    table.program.tell(Pressed("north", first + S))
+    table.program.report(Pressed("north", first + S))
     table.program.step(timeout=0)
-    assert table.program._now().health == {"press-north": "press_told_late"}
+    assert table.program._server.state_message().health == {"press-north": "press_told_late"}
     for key in ("1", "8", "enter", "e"):
         table.program.key(key)
     table.press(*SEATS)
     assert table.is_in(Phase.RECORDED)
     table.program.key("enter")
-    assert (table.phase, table.program._now().health) == (Phase.RESTORING, {})
+    assert (table.phase, table.program._server.state_message().health) == (Phase.RESTORING, {})
 
 
 def test_what_a_box_kept_while_the_program_was_started_again_counts_by_its_edge(tmp_path: Path) -> None:
@@ -209,14 +212,14 @@ def test_what_a_box_kept_while_the_program_was_started_again_counts_by_its_edge(
     with standing(tmp_path, time) as table:
         table.come_to(Phase.PLAYING)
         first = time.wait()
-        table.program.tell(Pressed("west", first))
-        table.program.tell(Released("west", first + 80 * MS))
+        table.program.report(Pressed("west", first))
+        table.program.report(Released("west", first + 80 * MS))
         table.program.step(timeout=0)
     time.wait(4 * S)
     with standing(tmp_path, time) as table:
         assert table.is_in(Phase.CLAIMING)
-        table.program.tell(Pressed("east", first - 1))
-        table.program.tell(Released("east", first + 90 * MS))
+        table.program.report(Pressed("east", first - 1))
+        table.program.report(Released("east", first + 90 * MS))
         table.pass_time(WINDOW + S)
         assert table.program.state.declarations == (Declaration("east", first - 1), Declaration("west", first))
 
@@ -226,10 +229,10 @@ def test_a_hold_over_a_new_start_of_the_program_still_takes_its_press_back(tmp_p
     with standing(tmp_path, time) as table:
         table.come_to(Phase.PLAYING)
         at = time.wait()
-        table.program.tell(Pressed("west", at))
+        table.program.report(Pressed("west", at))
         table.program.step(timeout=0)
     time.wait(HOLD)
     with standing(tmp_path, time) as table:
-        table.program.tell(Held("west", at))
+        table.program.report(Held("west", at))
         table.pass_time(WINDOW + S)
         assert (table.phase, table.program.state.declarations) == (Phase.PLAYING, ())

@@ -24,8 +24,9 @@ from kiosk.restoring import (
     with_tiles_in_view,
     with_unreadable,
 )
+from kiosk.screens import RestoringView
 from kiosk.table import PLACES, Phase, TilePlace, TrayChecked, place_by_serial
-from tests.kiosk.standing import Standing, standing
+from tests.kiosk.standing import Standing, phase_view, standing
 from tests.kiosk.table.carriers import DEAL
 from tests.kiosk.tables import EVENT, play, right, strange, swapped
 
@@ -38,21 +39,19 @@ def table(tmp_path: Path) -> Iterator[Standing]:
 
 def scan(table: Standing, *serials: int, set_text: str = "01") -> None:
     for serial in serials:
-        table.program.tell(Scanned(serial, set_text, table.time.wait()))
+        table.program.report(Scanned(serial, set_text, table.time.wait()))
     table.program.step(timeout=0)
 
 
 def sheet_on(table: Standing) -> ScannedSheet | None:
-    bench = table.program.shown().bench
-    assert bench is not None
-    return bench.sheet
+    restoring = phase_view(table.program.view(), RestoringView).restoring
+    return restoring.sheet
 
 
 def answer(table: Standing) -> tuple[int | None, str | None]:
-    bench = table.program.shown().bench
-    assert bench is not None
-    assert bench.scans.answer is not None
-    return bench.scans.answer.serial, bench.scans.answer.code
+    restoring = phase_view(table.program.view(), RestoringView).restoring
+    assert restoring.scans.answer is not None
+    return restoring.scans.answer.serial, restoring.scans.answer.code
 
 
 def restored(table: Standing) -> list[Restored]:
@@ -60,7 +59,7 @@ def restored(table: Standing) -> list[Restored]:
 
 
 def break_camera(table: Standing) -> None:
-    table.program.seen(CameraHealth("camera_unplugged"))
+    table.program.observe(CameraHealth("camera_unplugged"))
     table.program.step(timeout=0)
 
 
@@ -80,7 +79,7 @@ def test_strange_scans_are_answered_and_change_nothing(table: Standing) -> None:
     before = table.happened()
     scan(table, 7, set_text="09")
     assert answer(table) == (7, "scan_foreign_set")
-    table.program.tell(NotScanned("scan_unknown", "4006381333931", 1))
+    table.program.report(NotScanned("scan_unknown", "4006381333931", 1))
     table.program.step(timeout=0)
     assert answer(table) == (None, "scan_unknown")
     assert table.happened() == before
@@ -98,36 +97,36 @@ def test_the_sheet_of_a_carrier_that_is_scanned_says_whose_it_is_and_a_tray_take
     table: Standing, text: str, sheet: ScannedSheet
 ) -> None:
     before = table.happened()
-    table.program.tell(NotScanned("scan_unknown", text, 1))
+    table.program.report(NotScanned("scan_unknown", text, 1))
     table.program.step(timeout=0)
     assert (sheet_on(table), table.happened()) == (sheet, before)
-    table.program.seen(right(play(1), "east", table.time.wait()))
+    table.program.observe(right(play(1), "east", table.time.wait()))
     table.program.step(timeout=0)
     assert sheet_on(table) is None
 
 
 def test_a_sheet_under_the_camera_is_answered_once_and_stays_while_it_hides_the_trays(table: Standing) -> None:
     lying = TableObservation(sheet=CarrierCode(EVENT, 9))
-    table.program.seen(lying)
+    table.program.observe(lying)
     (first, *_), *_ = play(1).order["east"]
     rows = ((first, *(None,) * 12), (None,) * 11, (None,) * 10)
-    table.program.seen(TrayChecked(at=table.time.wait(), seat="east", rows=rows))
+    table.program.observe(TrayChecked(at=table.time.wait(), seat="east", rows=rows))
     table.program.step(timeout=0)
     assert sheet_on(table) == ScannedSheet(9)
     table.type("back")
-    table.program.seen(replace(lying, covered=1))
+    table.program.observe(replace(lying, covered=1))
     table.program.step(timeout=0)
     assert sheet_on(table) is None
 
 
 def test_the_sheet_that_was_shown_is_shown_still_after_a_power_cut(table: Standing) -> None:
-    table.program.tell(NotScanned("scan_unknown", f"homologue:deal:{EVENT}:7", 1))
+    table.program.report(NotScanned("scan_unknown", f"homologue:deal:{EVENT}:7", 1))
     table.program.step(timeout=0)
     assert restoring_from_draft(table.journal.bench, table.program.state.play).sheet == ScannedSheet(7)
 
 
 def test_tiles_of_a_strange_carrier_are_laid_as_this_deal_when_staff_say_so(table: Standing) -> None:
-    table.program.seen(strange(play(1), "east", table.time.wait()))
+    table.program.observe(strange(play(1), "east", table.time.wait()))
     table.program.step(timeout=0)
     assert table.program.state.work.left == 0
     table.type("enter")
@@ -136,14 +135,14 @@ def test_tiles_of_a_strange_carrier_are_laid_as_this_deal_when_staff_say_so(tabl
 
 def test_a_scan_in_a_play_shows_nothing(table: Standing) -> None:
     table.come_to(Phase.PLAYING)
-    before = table.program.shown()
+    before = table.program.view()
     scan(table, 7)
-    assert (table.phase, table.program.shown()) == (Phase.PLAYING, before)
+    assert (table.phase, table.program.view()) == (Phase.PLAYING, before)
 
 
 def test_nobody_vouches_for_a_tray_that_the_camera_can_read(table: Standing) -> None:
     table.type("h", "1", "2", "3")
-    assert table.program.shown().problem == "camera_reads"
+    assert table.program.view().problem == "camera_reads"
     assert table.program.state.work.rows == frozenset()
 
 
@@ -165,35 +164,31 @@ def test_ticks_are_taken_back_one_by_one_from_the_last(table: Standing) -> None:
 
 
 def test_what_was_seen_of_a_heap_is_forgotten_with_the_next_play(table: Standing) -> None:
-    table.program.seen(TableObservation(in_view=(SeenTile(7), SeenTile(8))))
+    table.program.observe(TableObservation(in_view=(SeenTile(7), SeenTile(8))))
     table.program.step(timeout=0)
-    bench = table.program.shown().bench
-    assert bench is not None
-    assert bench.heap.seen == {7, 8}
+    restoring = phase_view(table.program.view(), RestoringView).restoring
+    assert restoring.heap.seen == {7, 8}
     table.come_to(Phase.PLAYING)
     table.time.wait()
     table.type("d")
     table.pass_time(9_000_000_000)
     table.press(*SEATS)
     table.type("enter")
-    fresh = table.program.shown().bench
-    assert fresh is not None
+    fresh = phase_view(table.program.view(), RestoringView).restoring
     assert (table.phase, fresh.heap.seen) == (Phase.RESTORING, frozenset())
 
 
 def test_a_tray_under_the_camera_takes_the_screen_back_from_a_scan(table: Standing) -> None:
     scan(table, 7)
-    table.program.seen(swapped(play(1), "east", table.time.wait()))
+    table.program.observe(swapped(play(1), "east", table.time.wait()))
     table.program.step(timeout=0)
-    shown = table.program.shown()
-    assert shown.bench is not None
-    assert shown.bench.showing == "camera"
+    assert phase_view(table.program.view(), RestoringView).restoring.showing == "camera"
 
 
 def test_after_a_power_cut_ticks_and_trays_are_as_they_were(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.RESTORING)
-        table.program.seen(right(play(1), "south", table.time.wait()))
+        table.program.observe(right(play(1), "south", table.time.wait()))
         table.program.step(timeout=0)
         break_camera(table)
         table.type("h", "1")
@@ -273,7 +268,7 @@ def of(seat: str, count: int) -> list[int]:
 def test_what_was_seen_once_counts_also_when_it_is_out_of_view() -> None:
     heap = with_tiles_in_view(with_tiles_in_view(Heap(), [SeenTile(7), SeenTile(8)]), [SeenTile(9)])
     assert heap.seen == {7, 8, 9}
-    assert unseen_serials(heap, laid=range(10, 130)) == (1, 2, 3, 4, 5, 6, *range(130, 137))
+    assert unseen_serials(heap, in_trays=range(10, 130)) == (1, 2, 3, 4, 5, 6, *range(130, 137))
 
 
 def test_faces_strange_tiles_and_backs_that_are_not_read_are_counted_and_not_seen() -> None:

@@ -39,14 +39,14 @@ DAILY: Final = CONFIG.replace("[broker]", 'self_test = "day"\n[broker]').replace
 def seen(table: Standing) -> SelfTestView:
     """Return what the screen shows of the test; there must be one."""
     table.program.step(timeout=0)
-    shown = table.program.shown().self_test
+    shown = table.program.view().self_test
     assert shown is not None
     return shown
 
 
 def pressed(table: Standing, *seats: Seat) -> None:
     for seat in seats:
-        table.program.tell(Pressed(seat, table.time.wait(10 * MS)))
+        table.program.report(Pressed(seat, table.time.wait(10 * MS)))
         table.program.step(timeout=0)
 
 
@@ -63,7 +63,7 @@ def test_a_day_begins_with_a_start_after_a_night_and_never_in_a_play(phase: Phas
 
 def test_a_table_whose_buttons_are_simulated_is_tested_when_somebody_asks(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
-        assert table.program.shown().self_test is None
+        assert table.program.view().self_test is None
         table.type("t")
         assert seen(table).step == "buttons"
 
@@ -76,17 +76,17 @@ def test_after_a_power_cut_it_begins_anew_and_once_done_it_does_not_come_again(t
     with standing(tmp_path, clock, DAILY) as table:
         assert seen(table).asked == "east"
         table.type("q")
-        assert table.program.shown().self_test is None
+        assert table.program.view().self_test is None
     with standing(tmp_path, clock, DAILY) as table:
         assert table.program.state.self_test == "skipped"
-        assert table.program.shown().self_test is None
+        assert table.program.view().self_test is None
 
 
 def test_in_a_play_the_arbiter_asks_for_it_in_a_pause_and_no_press_declares(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.PLAYING)
         table.type("t")
-        assert table.program.shown().self_test is None
+        assert table.program.view().self_test is None
         table.program._apply(ArbiterAdmitted(at=table.time.wait(), by=AT_THE_TABLE))
         rule(table, "pause")
         table.type("3")
@@ -101,7 +101,7 @@ def test_in_a_play_the_arbiter_asks_for_it_in_a_pause_and_no_press_declares(tmp_
 def rule(table: Standing, act: Act) -> None:
     """Choose a ruling on the arbiter's panel."""
     table.type("a")
-    panel = table.program.shown().panel
+    panel = table.program.view().panel
     assert panel is not None
     table.type(str(panel.acts.index(act) + 1))
 
@@ -115,12 +115,12 @@ def test_it_is_gone_through_with_a_finger_and_what_is_wrong_is_told(tmp_path: Pa
     screen = ScreenSettings(driver="dummy", hand=hand)
     with standing(tmp_path, config=DAILY) as table, ScreenWindow(screen, _, table.time) as window:
         hands = Hands(table, window, _)
-        table.program.tell(Health("camera", "camera_unplugged"))
+        table.program.report(Health("camera", "camera_unplugged"))
         pressed(table, "east")
-        assert lamps_shown(table.program.shown()) == {"east": "on", "south": "blink", "west": "off", "north": "off"}
+        assert lamps_shown(table.program.view()) == {"east": "on", "south": "blink", "west": "off", "north": "off"}
         hands.touch("It does not come")
         pressed(table, "west", "north")
-        table.program.tell(Scanned(7, None, table.time.now))
+        table.program.report(Scanned(7, None, table.time.now))
         table.program.step(timeout=0)
         hands.touch("Yes", "It is wrong", "Test again")
         pressed(table, *SEATS)
@@ -130,7 +130,7 @@ def test_it_is_gone_through_with_a_finger_and_what_is_wrong_is_told(tmp_path: Pa
         ]
         hands.touch("Go on")
         assert (table.phase, table.program.state.self_test) == (Phase.WAITING, "failed")
-        said = table.program._now()
+        said = table.program._server.state_message()
         assert (said.lifecycle, said.health) == (
             "alert",
             {"camera": "camera_unplugged", "self_test": "self_test_failed"},
@@ -140,7 +140,7 @@ def test_it_is_gone_through_with_a_finger_and_what_is_wrong_is_told(tmp_path: Pa
 def test_a_table_that_was_not_tested_says_so_without_an_alarm(tmp_path: Path) -> None:
     with standing(tmp_path, config=DAILY) as table:
         table.type("q")
-        said = table.program._now()
+        said = table.program._server.state_message()
         assert (said.lifecycle, said.health) == ("ready", {"self_test": "self_test_skipped"})
 
 
@@ -160,11 +160,11 @@ class Devices:
             KioskSettings(folder / "table.toml"), journal, board=lambda: [HardwareTrouble("too_hot", "90")]
         )
         opened.callback(unconnected, self.program)
-        self._buttons: OpenedButtons = open_buttons(buttons, self.program.tell, self.program.tell)
+        self._buttons: OpenedButtons = open_buttons(buttons, self.program.report, self.program.report)
         opened.enter_context(self._buttons.buttons)
-        self.scanner: OpenedScanner = opened.enter_context(open_scanner("sim://scanner", self.program.tell))
+        self.scanner: OpenedScanner = opened.enter_context(open_scanner("sim://scanner", self.program.report))
         self._eyes = CameraThread(
-            lambda: open_camera("sim://tray?fps=20", world=self.trays), self.program.seen, time.monotonic_ns
+            lambda: open_camera("sim://tray?fps=20", world=self.trays), self.program.observe, time.monotonic_ns
         )
         opened.callback(self._eyes.stop)
         self._eyes.start()
@@ -176,7 +176,7 @@ class Devices:
 
     @property
     def seen(self) -> SelfTestView:
-        shown = self.program.shown().self_test
+        shown = self.program.view().self_test
         assert shown is not None
         return shown
 
@@ -186,7 +186,7 @@ class Devices:
         while not holds(self.seen):
             assert time.monotonic() < end, self.seen
             self.program.step(timeout=0.02)
-            self._eyes.look_for(self.program.looked_for)
+            self._eyes.look_for(self.program.camera_target)
 
 
 @contextmanager

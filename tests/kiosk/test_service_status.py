@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from broker.protocol import SEATS, LogMessage, Served, TableState, decode_on_topic, encode, topics
+from kiosk.screens import CallView, ElsewhereView
 from kiosk.table import Phase
 from kiosk.uplink import ServiceStatus
 from tests.kiosk.connected import Table, begin, connected, restore
@@ -21,33 +22,33 @@ def served(device: str | None, **more: object) -> Served:
 
 
 def test_a_table_serves_itself_until_it_is_told_otherwise() -> None:
-    duty = ServiceStatus(OURS)
-    assert (duty.elsewhere, duty.calls_before) == (False, None)
-    assert [duty.hear(served(None)), duty.hear(served(OURS)), duty.hear(served(OTHER))] == ["", "", ""]
-    assert duty.elsewhere
-    assert [duty.hear(served(OTHER)), duty.hear(served(OURS)), duty.elsewhere] == ["", "back", False]
+    status = ServiceStatus(OURS)
+    assert (status.elsewhere, status.calls_before) == (False, None)
+    assert [status.take(served(None)), status.take(served(OURS)), status.take(served(OTHER))] == ["", "", ""]
+    assert status.elsewhere
+    assert [status.take(served(OTHER)), status.take(served(OURS)), status.elsewhere] == ["", "back", False]
 
 
 def test_the_one_that_serves_says_again_how_it_stands_once_for_each_that_was_refused() -> None:
-    duty = ServiceStatus(OURS)
-    said = [duty.hear(served(OURS, refused=one)) for one in (None, OTHER, OTHER, "kiosk-third-1", OURS)]
+    status = ServiceStatus(OURS)
+    said = [status.take(served(OURS, refused=one)) for one in (None, OTHER, OTHER, "kiosk-third-1", OURS)]
     assert said == ["", "say_again", "", "say_again", ""]
 
 
 def test_one_that_is_refused_says_hello_once() -> None:
-    duty = ServiceStatus(OURS)
-    duty.hear(served(OTHER))
-    assert [duty.greet(), duty.greet()] == [True, False]
-    duty.hear(served(OURS))
-    assert duty.greet()
+    status = ServiceStatus(OURS)
+    status.take(served(OTHER))
+    assert [status.may_greet(), status.may_greet()] == [True, False]
+    status.take(served(OURS))
+    assert status.may_greet()
 
 
 def test_what_becomes_of_a_call_is_only_told_of_our_own() -> None:
-    duty = ServiceStatus(OURS)
-    duty.hear(served(OURS, calls_before=2, arbiter_coming=True))
-    assert (duty.calls_before, duty.arbiter_coming) == (2, True)
-    duty.hear(served(OTHER, calls_before=2, arbiter_coming=True))
-    assert (duty.calls_before, duty.arbiter_coming) == (None, False)
+    status = ServiceStatus(OURS)
+    status.take(served(OURS, calls_before=2, arbiter_coming=True))
+    assert (status.calls_before, status.arbiter_coming) == (2, True)
+    status.take(served(OTHER, calls_before=2, arbiter_coming=True))
+    assert (status.calls_before, status.arbiter_coming) == (None, False)
 
 
 @pytest.fixture
@@ -58,10 +59,10 @@ def table(tmp_path: Path) -> Iterator[Table]:
 
 def tell(table: Table, message: Served) -> None:
     """Let the scorer say it, and the table take it in."""
-    before = table.program._duty._said
+    before = table.program._server.service._served
     table._scorer.say(topics.SERVED.at(EVENT, table=TABLE), encode(message), retain=True)
     for _ in range(2000):
-        if table.program._duty._said is not before:
+        if table.program._server.service._served is not before:
             return
         table.program.step(timeout=0.01)
     raise AssertionError("not heard")
@@ -76,10 +77,10 @@ def test_while_another_device_serves_the_table_nothing_is_done_and_nothing_lost_
     table: Table,
 ) -> None:
     restore(table)
-    device = table.program._journal.device
+    device = table.program._table.journal.device
     tell(table, served(OTHER))
-    seen, phase = table.program.shown(), table.program.state.phase
-    assert (seen.elsewhere, seen.players, seen.state) == (True, {}, "confirming")
+    seen, phase = table.program.view(), table.program.state.phase
+    assert (seen.phase, seen.players) == (ElsewhereView("confirming"), {})
     heard(table)
     table.press(*SEATS)
     table.program.key("c")
@@ -87,12 +88,13 @@ def test_while_another_device_serves_the_table_nothing_is_done_and_nothing_lost_
     table.program.step(timeout=0)
     assert (table.program.state.phase, table.program.state.calling) == (phase, False)
     assert heard(table) == []
-    kept = table.program._journal.unsent()
+    kept = table.program._table.journal.unsent()
     table.program.key("enter")  # somebody asks
     (asked,) = heard(table)
     assert isinstance(asked, TableState)
     tell(table, served(device))
-    assert not table.program.shown().elsewhere
+    assert table.program.view().state == "confirming"
+    assert table.program.view().players
     said = heard(table)
     assert [replace(one, device=None) for one in said if isinstance(one, LogMessage)] == [*kept]
     assert {one.device for one in said if isinstance(one, LogMessage | TableState)} == {device}
@@ -102,11 +104,11 @@ def test_while_another_device_serves_the_table_nothing_is_done_and_nothing_lost_
 
 def test_the_place_in_the_queue_is_shown_with_a_call_that_the_table_sees_and_with_no_other(table: Table) -> None:
     begin(table)
-    device = table.program._journal.device
+    device = table.program._table.journal.device
     tell(table, served(device, calls_before=1, arbiter_coming=True))
-    assert (table.program.shown().calls_before, table.program.shown().arbiter_coming) == (None, False)
+    assert table.program.view().call is None
     table.program.key("c")
-    assert (table.program.shown().calls_before, table.program.shown().arbiter_coming) == (1, True)
-    core = table.program._core
+    assert table.program.view().call == CallView(1, arbiter_coming=True)
+    core = table.program._table
     core.state = replaced(core.state, discreet=True)  # as after a long press
-    assert (table.program.shown().calls_before, table.program.shown().arbiter_coming) == (None, False)
+    assert table.program.view().call is None

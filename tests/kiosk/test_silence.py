@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from itertools import combinations
 from pathlib import Path
 from typing import Final
@@ -23,7 +24,7 @@ os.environ["SDL_VIDEODRIVER"] = "dummy"
 import pygame
 
 from broker.protocol import SEATS, TOPICS, LogMessage, Seat, TableState, decode_on_topic
-from kiosk.screens import StatusLine, TableScreen, screen_view
+from kiosk.screens import PlayingView, StatusLine, TableScreen, screen_view
 from kiosk.table import ButtonHeld, ButtonPressed, Phase, PlayEndedDrawn
 from tests.kiosk.connected import Table, begin, connected
 from tests.kiosk.seconds import (
@@ -65,6 +66,10 @@ KEYS: Final[Mapping[str, Mapping[int, str]]] = {
 
 
 # ---- the screen and the lamps -------------------------------------------------------------------------
+
+
+def test_the_view_of_a_play_has_no_field_that_a_press_could_change() -> None:
+    assert [one.name for one in fields(PlayingView)] == ["ended", "state"]
 
 
 @pytest.mark.parametrize("ended", ["not", "before", "after"])
@@ -214,7 +219,7 @@ def test_nothing_is_said_on_the_wire_and_in_the_log_until_the_window_closes(
     table.program.key("d")
     table.program.key("5")
     assert table.program.state.phase is Phase.CLAIMING
-    seen = table.program.shown()
+    seen = table.program.view()
     assert (seen.state, seen.declared, seen.marked, seen.problem) == ("playing", (), frozenset(), None)
     assert len(caplog.records) == before
     table.time.now += 6 * S

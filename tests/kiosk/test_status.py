@@ -11,10 +11,11 @@ from msgspec import structs
 from broker.protocol import Result, receipt_code
 from kiosk.input import ArbiterPanel, Keyboard, NoPin, opened_panel, panel_draft, panel_from_draft
 from kiosk.journal import TableJournal
-from kiosk.screens import ScreenView
-from kiosk.status import ReceiptCodes
+from kiosk.screens import RecordedView, ScreenView
+from kiosk.status import ReceiptCodes, TableStatus
 from kiosk.table import ArbiterAdmitted, Assigned, Phase, PlayVoided, Reopened, Table
 from tests.kiosk.journals import OURS, core
+from tests.kiosk.standing import phase_view
 from tests.kiosk.tables import S, sitting_in
 
 RECORDED = sitting_in(Phase.RECORDED).events
@@ -63,10 +64,11 @@ def test_the_code_comes_with_where_to_look_it_up_if_the_event_has_made_that_know
     tmp_path: Path, address: str, link: str
 ) -> None:
     with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
-        table, codes = core(journal), ReceiptCodes(journal)
+        table = core(journal)
         for event in RECORDED:
             table.apply(published(event, address) if isinstance(event, Assigned) else event)
-        now = codes.with_code(ScreenView(table=3, state="recorded"), table.state)
+        status = TableStatus(3, "always", journal)
+        now = phase_view(status.with_receipt(ScreenView(3, RecordedView()), table.state), RecordedView)
         assert now.receipt is not None
         assert now.receipt_link == link.format(code=now.receipt)
 

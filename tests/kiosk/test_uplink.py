@@ -148,7 +148,7 @@ def test_what_was_refused_is_sent_once_more_after_a_new_connection(
 
 def test_states_are_counted_as_they_are_published(sender: FakeSender, uplink: Uplink) -> None:
     for seq in (4, 4, 5):
-        uplink.say(saying(replace(STATE_NOW, seq=seq)))
+        uplink.publish(saying(replace(STATE_NOW, seq=seq)))
     counts = [decode_on_topic(topic, payload)[1] for topic, payload, _ in sender.sent]
     assert [state.count for state in counts if isinstance(state, TableState)] == [1, 2]
 
@@ -162,7 +162,7 @@ def saying(state: TableState) -> Callable[[], TableState]:
 def test_a_state_is_published_once_and_retained_until_it_changes(sender: FakeSender, uplink: Uplink) -> None:
     say = saying(STATE_NOW)
     for _ in range(3):
-        uplink.say(say)
+        uplink.publish(say)
     ((topic, payload, retain),) = sender.sent
     assert (topic, retain) == (STATE, True)
     assert decode_on_topic(topic, payload)[1] == replace(STATE_NOW, id="state-10000", count=1, at=1_000)
@@ -184,8 +184,8 @@ CHANGES: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_state_that_changed_is_published(sender: FakeSender, uplink: Uplink, change: dict[str, Any]) -> None:
-    uplink.say(saying(STATE_NOW))
-    uplink.say(saying(replace(STATE_NOW, **change)))
+    uplink.publish(saying(STATE_NOW))
+    uplink.publish(saying(replace(STATE_NOW, **change)))
     assert len(sender.sent) == 2
 
 
@@ -193,10 +193,10 @@ def test_a_state_says_the_time_and_is_said_again_once_a_receipt_shows_that_the_c
     journal: TableJournal, sender: FakeSender
 ) -> None:
     uplink = Uplink(journal, sender, EVENT, TABLE, lambda: 1_000)
-    uplink.say(lambda: STATE_NOW)
+    uplink.publish(lambda: STATE_NOW)
     for later in (CLOCK_TOLERANCE_MS, CLOCK_TOLERANCE_MS + 1, CLOCK_TOLERANCE_MS + 2):
         uplink.settle(replace(receipt(), at=1_000 + later))
-        uplink.say(lambda: STATE_NOW)
+        uplink.publish(lambda: STATE_NOW)
     said = [decode_on_topic(topic, payload)[1] for topic, payload, _ in sender.sent]
     assert [(one.at, one.heard) for one in said if isinstance(one, TableState)] == [
         (1_000, None),
@@ -205,8 +205,8 @@ def test_a_state_says_the_time_and_is_said_again_once_a_receipt_shows_that_the_c
 
 
 def test_a_state_is_published_again_after_a_new_connection(sender: FakeSender, uplink: Uplink) -> None:
-    uplink.say(saying(STATE_NOW))
-    uplink.say(saying(STATE_NOW), again=True)
+    uplink.publish(saying(STATE_NOW))
+    uplink.publish(saying(STATE_NOW), again=True)
     assert len(sender.sent) == 2
 
 

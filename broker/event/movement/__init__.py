@@ -27,6 +27,13 @@ from broker.event.movement.plays import (
     numbered_plays,
     table_rounds,
 )
+from broker.event.movement.plays_csv import (
+    MOVEMENT_COLUMNS,
+    MovementProblem,
+    decode_movement,
+    movement_csv,
+    read_player_id,
+)
 from broker.event.movement.quality import (
     comparisons,
     is_measurable,
@@ -45,6 +52,7 @@ from broker.event.movement.search import (
 
 __all__ = [
     "MODULI",
+    "MOVEMENT_COLUMNS",
     "SEATED",
     "SIZE",
     "STEPS_AT_ONCE",
@@ -52,6 +60,7 @@ __all__ = [
     "MovementFault",
     "MovementOrder",
     "MovementPlay",
+    "MovementProblem",
     "NamedPlay",
     "NumberedPlay",
     "SearchFrame",
@@ -59,6 +68,7 @@ __all__ = [
     "check_movement",
     "check_teams",
     "comparisons",
+    "decode_movement",
     "finite_field",
     "has_field",
     "is_measurable",
@@ -69,9 +79,11 @@ __all__ = [
     "make_movement",
     "measure_movement",
     "meetings",
+    "movement_csv",
     "name_players",
     "numbered_plays",
     "propose",
+    "read_player_id",
     "repair_movement",
     "sixteen_players",
     "table_rounds",

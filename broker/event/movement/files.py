@@ -1,45 +1,30 @@
-"""A movement as a file: CSV that any spreadsheet opens, and the plays of an event's `event.toml`; who plays in it."""
+"""A movement as a file: CSV that any spreadsheet opens, and the plays of an event; who plays in it."""
 
-import csv
-import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 import msgspec
-import tomli_w
 
+from broker.errors import BadEvent
 from broker.event.files import DEALS, read_deals
 from broker.event.movement.plays import MOST_PLAYERS, MovementPlay, NamedPlay, play_times
-from broker.event.plan import BookedPlay, Plan, decode_plan
+from broker.event.movement.plays_csv import MovementProblem, decode_movement
+from broker.event.plan import BookedPlay, Plan, read_plan, write_plan
 from broker.i18n import N_
-from broker.output import EVENT, replace_text
-from broker.output import csv_text as cells_as_csv
-from broker.protocol import SEATS, DealNo, PlayerId, RoundNo, Seat, TableNo
+from broker.output import EVENT, MOVEMENT
+from broker.protocol import PlayerId, Seat
 from broker.rules import RuleError
 from broker.store import STORE, has_started
-
-MOVEMENT_COLUMNS: Final = ("round", "table", "deal", *SEATS)
 
 LARGEST: Final = 5_000_000
 """Bytes of a file."""
 
 MOST_ROWS: Final = 20_000
 
-NUMBER: Final = re.compile(r"[0-9]{1,4}", re.ASCII)
-
 PLAYS_TABLE: Final = re.compile(r"^\s*\[\[\s*plays\s*\]\]")
-
-
-@dataclass(frozen=True, slots=True)
-class MovementProblem:
-    """What is wrong on a line of a file."""
-
-    code: str
-    text: str
-    line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +44,20 @@ class MovementFile:
 
 
 def read_movement(path: Path) -> MovementFile:
-    """Read a movement: a CSV file, an `event.toml`, or an event's folder.
+    """Read a movement: a CSV file, an event's folder, or an `event.toml`.
 
     What is wrong on a line is in `problems`; the other lines are read. Raises RuleError `file_unreadable`, `too_large`,
     and of an `event.toml` `malformed`.
     """
-    path = path / EVENT if path.is_dir() else path
+    folder = path if path.is_dir() else path.parent
+    if path.is_dir() or path.name == EVENT:
+        path = folder / (MOVEMENT if (folder / MOVEMENT).exists() else EVENT)
     content = _content(path)
     if path.suffix == ".toml":
         return _from_plan(content)
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        return MovementFile((), (), (MovementProblem("malformed", N_("this is no UTF-8 text"), line),))
-    return _from_csv(text)
+    of_event = path.name == MOVEMENT and (folder / EVENT).exists()
+    plays, lines, problems = decode_movement(content, NamedPlay, None if of_event else MOST_ROWS)
+    return MovementFile(tuple(plays), tuple(lines), tuple(problems), of_event)
 
 
 def read_faultless_movement(path: Path) -> tuple[NamedPlay, ...]:
@@ -97,107 +81,11 @@ def _content(path: Path) -> bytes:
     return content
 
 
-def _from_csv(text: str) -> MovementFile:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
-    plays: list[NamedPlay] = []
-    lines: list[int] = []
-    problems: list[MovementProblem] = []
-    columns: Sequence[str] = ()
-    for line, cells in _rows(reader, problems):
-        try:
-            if not columns:
-                columns = _columns(cells)
-                continue
-            plays.append(_play(columns, cells, len(plays)))
-            lines.append(line)
-        except RuleError as problem:
-            problems.append(MovementProblem(problem.code, problem.text, line))
-            if not columns or problem.code == "too_large":
-                break
-    if not plays and not problems:
-        problems.append(MovementProblem("no_plays", N_("there is no play in this file"), 1))
-    return MovementFile(tuple(plays), tuple(lines), tuple(problems))
-
-
-def _delimiter(text: str) -> str:
-    """Return what parts the columns: spreadsheets of many countries write semicolons."""
-    header = text.lstrip().partition("\n")[0]
-    return max(",;\t", key=header.count)
-
-
-def _rows(reader: "Iterator[list[str]]", problems: list[MovementProblem]) -> Iterator[tuple[int, list[str]]]:
-    """Return each row that is not blank with the line on which it begins; quoting that ends nowhere ends the file."""
-    while True:
-        line = reader.line_num + 1  # type: ignore[attr-defined] # csv.reader has it, its stub does not
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            problems.append(MovementProblem("malformed", str(error), line))
-            continue
-        if any(cell.strip() for cell in cells):
-            yield line, [cell.strip() for cell in cells]
-
-
-def _columns(cells: Sequence[str]) -> Sequence[str]:
-    names = [cell.lower() for cell in cells]
-    unknown = [name for name in names if name not in MOVEMENT_COLUMNS]
-    if unknown:
-        raise RuleError(
-            "unknown_column",
-            N_(
-                "{column} is no column; there are {known}",
-                column=repr(unknown[0][:40]),
-                known=", ".join(MOVEMENT_COLUMNS),
-            ),
-        )
-    missing = [name for name in MOVEMENT_COLUMNS if name not in names]
-    if missing:
-        raise RuleError("missing_column", N_("the first line has no column {columns}", columns=", ".join(missing)))
-    if len(names) > len(MOVEMENT_COLUMNS):
-        raise RuleError("malformed", N_("a column comes twice"))
-    return names
-
-
-def _play(columns: Sequence[str], cells: Sequence[str], before: int) -> NamedPlay:
-    if before >= MOST_ROWS:
-        raise RuleError("too_large", N_("more than {most} plays", most=MOST_ROWS))
-    if len(cells) != len(columns):
-        raise RuleError(
-            "malformed", N_("{cells} cells where {columns} are needed", cells=len(cells), columns=len(columns))
-        )
-    row = dict(zip(columns, cells, strict=True))
-    players: dict[Seat, int | str] = {seat: read_player_id(row[seat]) for seat in SEATS}
-    return NamedPlay(
-        _number("round", row["round"], RoundNo),
-        _number("table", row["table"], TableNo),
-        _number("deal", row["deal"], DealNo),
-        players,
-    )
-
-
-def _number(column: str, text: str, kind: object) -> int:
-    try:
-        return int(msgspec.convert(int(text) if NUMBER.fullmatch(text) else text, kind))
-    except msgspec.ValidationError:
-        raise RuleError(
-            "malformed", N_("{text} is no number of a {column}", text=repr(text[:40]), column=column)
-        ) from None
-
-
-def read_player_id(text: str) -> str:
-    """Read a player's id, with or without an apostrophe for spreadsheets. Raises RuleError `malformed`."""
-    try:
-        return msgspec.convert(text.removeprefix("'"), PlayerId)
-    except msgspec.ValidationError:
-        raise RuleError(
-            "malformed", N_("{text} is no player's id (1 to 32 letters, digits, - and _)", text=repr(text[:40]))
-        ) from None
-
-
 def _from_plan(content: bytes) -> MovementFile:
-    plan = _plan(content)
+    try:
+        plan = msgspec.toml.decode(content, type=Plan)
+    except (ValueError, RecursionError) as error:  # ValueError: also of msgspec and of Unicode
+        raise RuleError("malformed", N_("{where}: {problem}", where=EVENT, problem=str(error))) from None
     listed = [at for at, line in enumerate(content.decode().splitlines(), 1) if PLAYS_TABLE.match(line)]
     lines = listed if len(listed) == len(plan.plays) else [1] * len(plan.plays)
     plays = tuple(NamedPlay(play.round, play.table, play.deal, dict(play.players)) for play in plan.plays)
@@ -222,31 +110,22 @@ def merge_rounds(plays: Sequence[NamedPlay]) -> tuple[NamedPlay, ...]:
     return tuple(replace(play, round=number[play.round]) for play in sorted(plays, key=lambda play: play.round))
 
 
-def _plan(content: bytes) -> Plan:
+def _plan(folder: Path) -> Plan:
+    _content(folder / EVENT)
     try:
-        return decode_plan(content)
-    except (ValueError, RecursionError) as error:  # ValueError: also of msgspec and of Unicode
-        raise RuleError("malformed", N_("{where}: {problem}", where=EVENT, problem=str(error))) from None
-
-
-def movement_csv(plays: Iterable[MovementPlay]) -> str:
-    """Write CSV (RFC 4180).
-
-    An id that a spreadsheet would take for a formula gets an apostrophe before it, which `read_movement` removes.
-    """
-    return cells_as_csv(
-        MOVEMENT_COLUMNS, ((p.round, p.table, p.deal, *(str(p.players[seat]) for seat in SEATS)) for p in plays)
-    )
+        return read_plan(folder)
+    except BadEvent as error:
+        raise RuleError("malformed", error.found[0].text) from None
 
 
 def event_players(folder: Path) -> list[str]:
     """Return the ids of an event's players. Raises RuleError `file_unreadable`, `malformed`."""
-    return [player.id for player in _plan(_content(folder / EVENT)).players]
+    return [player.id for player in _plan(folder).players]
 
 
 def event_teams(folder: Path) -> dict[str, tuple[str, ...]]:
     """Return an event's teams; none where it has none. Raises as `event_players`."""
-    return _plan(_content(folder / EVENT)).teams
+    return _plan(folder).teams
 
 
 def write_movement_to_event(folder: Path, plays: Sequence[MovementPlay], *, force: bool) -> int:
@@ -261,13 +140,16 @@ def write_movement_to_event(folder: Path, plays: Sequence[MovementPlay], *, forc
     _refuse_missing_deals(folder, {play.deal for play in found})
     # That nobody is compared was meant of the movement before, if there was one: of another it has to be said again.
     new = msgspec.structs.replace(plan, plays=found, uncompared=plan.uncompared and not plan.plays)
-    replace_text(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(new)))
+    try:
+        write_plan(folder, new)
+    except OSError as error:
+        raise RuleError("unwritable", N_("{where}: {problem}", where=folder, problem=error.strerror)) from None
     return len(found)
 
 
 def replaceable_plan(folder: Path, *, force: bool) -> Plan:
     """Return the plan that a movement may be put into; said before a search too. Raises RuleError as `write_event`."""
-    plan = _plan(_content(folder / EVENT))
+    plan = _plan(folder)
     if has_started(folder):
         raise RuleError(
             "event_started",
@@ -276,7 +158,7 @@ def replaceable_plan(folder: Path, *, force: bool) -> Plan:
     if plan.plays and not force:
         raise RuleError(
             "plays_exist",
-            N_("{file} has {count} plays; --force puts others in their place", file=EVENT, count=len(plan.plays)),
+            N_("{file} has {count} plays; --force puts others in their place", file=MOVEMENT, count=len(plan.plays)),
         )
     return plan
 

@@ -3,9 +3,9 @@
 Readings are stored apart and never changed. What two people agree on counts; where they differ an arbiter decides.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, Protocol, TypeVar
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -17,8 +17,8 @@ from broker.protocol import SEATS, RulerRole
 from broker.rules import RuleError
 from broker.rulings import PlayKey, RulingAuthor
 from broker.rulings.paper import PAPER_REASON, KeyedSheet, PaperSheet, SheetResult, sheet_of, take_sheets
-from broker.rulings.service import RulingService
 from broker.web.rulings.audited import RULING_NOTED
+from broker.web.services import ScorerThread
 
 Verdict = Literal["first", "agrees", "differs"]
 
@@ -117,8 +117,8 @@ class Keyings:
         """Keep one; it is given the next number. Raises PeopleStoreBroken."""
         with self._store.commit() as sql:
             last = sql.execute(select(func.max(KEYINGS.c.number))).scalar() or 0
-            told = (keying.at, keying.who, keying.whose, keying.round, keying.table, keying.after)
-            row = (last + 1, *told, keying.body, keying.reason)
+            columns = (keying.at, keying.who, keying.whose, keying.round, keying.table, keying.after)
+            row = (last + 1, *columns, keying.body, keying.reason)
             sql.execute(insert(KEYINGS).values(row))
 
     def all(self) -> list[Keying]:
@@ -134,17 +134,6 @@ def _keying(row: tuple[Any, ...]) -> Keying:
 
 
 LONGEST_REASON: Final = 200
-
-T = TypeVar("T")
-
-
-class KeyingThread(Protocol):
-    """What is needed of the scorer: its rulings, on its own thread."""
-
-    rulings: RulingService
-
-    def ask(self, work: Callable[[], T]) -> T:
-        """Have something done by the scorer's thread, and wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +176,7 @@ def author_of(account: Account) -> RulingAuthor:
 class DoubleKeying:
     """The readings of one event's sheets."""
 
-    def __init__(self, event: Event, scorer: KeyingThread, auth: Authentication) -> None:
+    def __init__(self, event: Event, scorer: ScorerThread, auth: Authentication) -> None:
         self._event, self._scorer, self._auth = event, scorer, auth
         self._keyings = Keyings(auth.store)
 
@@ -208,9 +197,9 @@ class DoubleKeying:
         except RuleError as problem:
             return SheetResult(sheet, None, problem)
         if verdict == "agrees":
-            told = self._take(sheet, account, address, f"{PAPER_REASON}, {self._both(known, account)}")
-            if told.taken != "taken":
-                return told
+            result = self._take(sheet, account, address, f"{PAPER_REASON}, {self._both(known, account)}")
+            if result.taken != "taken":
+                return result
         self._keep(sheet.keyed.key, after, account, address, body_of(sheet))
         return SheetResult(sheet, verdict)
 
@@ -218,32 +207,32 @@ class DoubleKeying:
         first = next(one.whose for one in known.kept if one.whose != account.name)
         return f"keyed by {self._auth.accounts.get(first).full} and by {account.full}"
 
-    def settle(self, wish: Settlement, account: Account, address: str) -> SheetResult | None:
+    def settle(self, settlement: Settlement, account: Account, address: str) -> SheetResult | None:
         """Let one of two readings count, or neither: then two people key the sheet anew, and None is given.
 
         Raises RuleError `keying_gone`, `reason_wrong`, and as a ruling; StoreError, PeopleStoreBroken.
         """
-        reason = " ".join(wish.reason.split())
+        reason = " ".join(settlement.reason.split())
         if not 1 <= len(reason) <= LONGEST_REASON or not reason.isprintable():
             raise RuleError("reason_wrong", f"a reason has 1 to {LONGEST_REASON} printable characters")
         with self._auth.store.commit():
-            after, _, known = self._readings([wish.play])[wish.play]
-            if tuple(one.number for one in known.kept) != wish.numbers:
+            after, _, known = self._readings([settlement.play])[settlement.play]
+            if tuple(one.number for one in known.kept) != settlement.numbers:
                 raise RuleError("keying_gone", "these two readings are not open any more: look again")
-            if wish.chosen:
-                return self._chosen(known, wish.chosen, account, address, reason)
+            if settlement.chosen:
+                return self._chosen(known, settlement.chosen, account, address, reason)
             for one in known.kept:
-                self._keep(wish.play, after, account, address, SET_ASIDE, whose=one.whose, reason=reason)
+                self._keep(settlement.play, after, account, address, SET_ASIDE, whose=one.whose, reason=reason)
         return None
 
     def _chosen(self, known: Readings, number: int, account: Account, address: str, reason: str) -> SheetResult:
         one = next((one for one in known.kept if one.number == number), None)
         if one is None:
             raise RuleError("keying_gone", "this reading is none of the two")
-        told = self._take(self._sheet(one), account, address, reason)
-        if told.problem:
-            raise told.problem
-        return told
+        result = self._take(self._sheet(one), account, address, reason)
+        if result.problem:
+            raise result.problem
+        return result
 
     def take_back(self, play: PlayKey, account: Account, address: str) -> None:
         """Take one's own reading back, until another's is there. Raises RuleError `keying_gone`, `keyings_differ`."""
@@ -287,10 +276,10 @@ class DoubleKeying:
         return {play: (after, settled, open_readings(keyings, play, after)) for play, (after, settled) in there.items()}
 
     def _take(self, sheet: PaperSheet, account: Account, address: str, reason: str = PAPER_REASON) -> SheetResult:
-        (told,), given = take_noted(self._scorer, (sheet,), author_of(account), reason)
+        (result,), given = take_noted(self._scorer, (sheet,), author_of(account), reason)
         for id_ in given:
             self._auth.audit.note(self._auth.clock(), account.name, RULING_NOTED, id_, reason, address=address)
-        return told
+        return result
 
     def _keep(
         self,
@@ -323,13 +312,13 @@ class DoubleKeying:
 
 
 def take_noted(
-    scorer: KeyingThread, sheets: Sequence[PaperSheet], author: RulingAuthor, reason: str
+    scorer: ScorerThread, sheets: Sequence[PaperSheet], author: RulingAuthor, reason: str
 ) -> tuple[list[SheetResult], list[str]]:
     """Take sheets on the scorer's thread; return what became of them, and the ids of the rulings to be noted."""
 
     def work() -> tuple[list[SheetResult], list[str]]:
         before = len(scorer.rulings.history())
-        told = take_sheets(scorer.rulings, sheets, author, reason)
-        return told, [entry.id for entry in scorer.rulings.history()[before:]]
+        results = take_sheets(scorer.rulings, sheets, author, reason)
+        return results, [entry.id for entry in scorer.rulings.history()[before:]]
 
     return scorer.ask(work)

@@ -34,15 +34,12 @@ from broker.rulings.paper import (
     read_sheets,
     sheet_of,
 )
-from broker.scorer.dashboard import Arrivals
-from broker.scorer.view import ViewFeed
+from broker.scorer.dashboard import Arrivals, ViewFeed
 from broker.web import (
     Access,
     DeskError,
-    FeaturePages,
     Form,
     FormMalformed,
-    MenuEntry,
     client_address,
     read_form,
     render_page,
@@ -50,8 +47,9 @@ from broker.web import (
     typed_fields,
     visitor_of,
 )
-from broker.web.paper.keying import DoubleKeying, KeyingThread, Settlement, author_of, take_noted
+from broker.web.paper.keying import DoubleKeying, Settlement, author_of, take_noted
 from broker.web.rulings.audited import RULING_NOTED
+from broker.web.services import ScorerThread
 
 WHO: Final = "rule"
 LARGEST: Final = 2**20
@@ -59,17 +57,11 @@ SHOWN: Final = 200
 FIELDS: Final = (*NEEDED, *OPTIONAL)
 
 
-def paper_pages(event: Event, deals: Sequence[DealRecord], scorer: KeyingThread) -> FeaturePages:
-    """Return the desk the page of paper sheets."""
-    page = (MenuEntry("/paper", N_("Paper"), WHO),)
-    return FeaturePages(lambda access, feed: PaperPage(access, feed, event, deals, scorer).routes(), page)
-
-
 class PaperPage:
     """Answers arbiters; blank sheets are the organiser's to print, too."""
 
     def __init__(
-        self, access: Access, feed: ViewFeed, event: Event, deals: Sequence[DealRecord], scorer: KeyingThread
+        self, access: Access, feed: ViewFeed, event: Event, deals: Sequence[DealRecord], scorer: ScorerThread
     ) -> None:
         self._access, self._feed, self._event, self._scorer = access, feed, event, scorer
         self._deals = {deal.number: deal for deal in deals}
@@ -103,19 +95,19 @@ class PaperPage:
         try:
             form = await read_form(request, visitor_of(request), largest=LARGEST)
             if form.get("action") in {"settle", "take_back"}:
-                told = await run_in_threadpool(self._settle, request, form)
-                return await run_in_threadpool(self._page, request, {}, {"told": told})
+                results = await run_in_threadpool(self._settle, request, form)
+                return await run_in_threadpool(self._page, request, {}, {"results": results})
             read = await run_in_threadpool(self._read, form)
             if form.get("action") not in {"keep", "keep_csv"}:
                 return await run_in_threadpool(self._page, request, form, {"looked": read, "csv": form.get("csv", "")})
-            told = await run_in_threadpool(self._take, request, read)
+            results = await run_in_threadpool(self._take, request, read)
         except (DeskError, PeopleError, RuleError, ScorerError, StoreError) as error:
             form = typed_fields(form, error)
             return await run_in_threadpool(self._page, request, form, {"csv": form.get("csv", "")}, error)
         except ExceptionGroup as several:
             more: dict[str, object] = {"found": flatten_errors(several), "csv": form.get("csv", "")}
             return await run_in_threadpool(self._page, request, form, more, flatten_errors(several)[0])
-        return await run_in_threadpool(self._page, request, {}, {"told": told})
+        return await run_in_threadpool(self._page, request, {}, {"results": results})
 
     def _blank(self, request: Request, tables: Sequence[int], rounds: Sequence[int]) -> bytes:
         with self._printing:
@@ -129,7 +121,7 @@ class PaperPage:
 
     def _stand_ins(self) -> Sequence[StandIn]:
         try:
-            return self._scorer.ask(lambda: self._scorer.rulings.room.moment().stand_ins)
+            return self._scorer.ask(lambda: self._scorer.rulings.room.snapshot().stand_ins)
         except ScorerError as problem:
             raise RuleError(problem.code, str(problem)) from None
 
@@ -153,7 +145,7 @@ class PaperPage:
         account = _arbiter(request)
         if self._two is not None:
             return self._two.key(sheets, account, client_address(request))
-        told, given = take_noted(self._scorer, sheets, author_of(account), PAPER_REASON)
+        results, given = take_noted(self._scorer, sheets, author_of(account), PAPER_REASON)
         # In the journal by now. Where this machine stops here, the desk's next start writes the notes.
         if self._access.auth is not None:
             with self._access.auth.store.commit():
@@ -166,7 +158,7 @@ class PaperPage:
                         PAPER_REASON,
                         address=client_address(request),
                     )
-        return told
+        return results
 
     def _settle(self, request: Request, form: Form) -> list[SheetResult]:
         """Do what a form says of readings that are open; return what counts now."""
@@ -180,9 +172,9 @@ class PaperPage:
             return []
         if not form.get("chosen"):
             raise FormMalformed("the form does not say which reading counts")
-        wish = Settlement((table, round_), (one, other), chosen, form.get("reason", ""))
-        told = self._two.settle(wish, account, client_address(request))
-        return [told] if told else []
+        settlement = Settlement((table, round_), (one, other), chosen, form.get("reason", ""))
+        result = self._two.settle(settlement, account, client_address(request))
+        return [result] if result else []
 
     def _page(
         self, request: Request, form: Form, more: dict[str, object] | None = None, error: Exception | None = None
@@ -195,7 +187,7 @@ class PaperPage:
             "seats": SEATS,
             "players": {player.id: player.name for player in self._scorer.rulings.room.event.plan.players},
             "looked": (),
-            "told": (),
+            "results": (),
             "found": (),
             "csv": "",
             "heading": ",".join((*NEEDED, *OPTIONAL)),

@@ -10,8 +10,8 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from broker.protocol import COUNTRY, TeamStanding
-from broker.scorer.standings import StandingsRow, StandingsTable
-from broker.scorer.view import ViewFeed
+from broker.scorer.dashboard import ViewFeed
+from broker.scorer.snapshot import StandingsRow, StandingsTable
 from broker.web import Access, Pagination, Sheets, Visitor, environment, translator_for, translators
 
 LINES: Final = 10
@@ -88,22 +88,26 @@ class DisplayPage:
     async def show(self, request: Request) -> Response:
         """Show one page, which names the next: with and without JavaScript the pages follow each other."""
         # An arbiter may have opened it, on a projector: what it shows is what everybody may know, not what they may.
-        ladder, wish, _ = self._sheets.ladder(Visitor()), DisplayOptions.of(request), translator_for(request)
-        teams, rungs = wish.teams(ladder, self._sheets.moment(Visitor()).teams), wish.rungs(ladder)
-        of_teams = -(-len(teams) // wish.names)
-        leaf = Pagination.at(request.query_params.get("page", ""), of_teams * wish.names + len(rungs), wish.names)
-        players = Pagination(leaf.number - of_teams, leaf.of).lines(wish.names)
-        following = {"page": leaf.number % leaf.of + 1, **wish.asked(), "lang": _.language}
+        ladder, options, _ = self._sheets.ladder(Visitor()), DisplayOptions.of(request), translator_for(request)
+        teams, rungs = options.teams(ladder, self._sheets.snapshot(Visitor()).teams), options.rungs(ladder)
+        of_teams = -(-len(teams) // options.names)
+        pagination = Pagination.at(
+            request.query_params.get("page", ""), of_teams * options.names + len(rungs), options.names
+        )
+        players = Pagination(pagination.number - of_teams, pagination.of).lines(options.names)
+        following = {"page": pagination.number % pagination.of + 1, **options.asked(), "lang": _.language}
         html = (
             environment()
             .get_template("display.html")
             .render(
                 view=self._feed.current,
                 ladder=ladder,
-                wish=wish,
-                teams=_in_columns(teams[leaf.lines(wish.names)], wish) if leaf.number <= of_teams else (),
-                rungs=_in_columns(rungs[players], wish) if leaf.number > of_teams else (),
-                leaf=leaf,
+                options=options,
+                teams=_in_columns(teams[pagination.lines(options.names)], options)
+                if pagination.number <= of_teams
+                else (),
+                rungs=_in_columns(rungs[players], options) if pagination.number > of_teams else (),
+                pagination=pagination,
                 following=f"/display?{urlencode(following)}",
                 _=_,
                 translators=translators(),
@@ -112,8 +116,8 @@ class DisplayPage:
         return HTMLResponse(html, headers={"Vary": "Accept-Language, Cookie"})
 
 
-def _in_columns(rows: Sequence[Row], wish: DisplayOptions) -> list[Sequence[Row]]:
-    return [rows[at : at + wish.lines] for at in range(0, len(rows), wish.lines)]
+def _in_columns(rows: Sequence[Row], options: DisplayOptions) -> list[Sequence[Row]]:
+    return [rows[at : at + options.lines] for at in range(0, len(rows), options.lines)]
 
 
 def _number(request: Request, name: str, most: int) -> int:

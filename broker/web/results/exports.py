@@ -17,13 +17,11 @@ from broker.event import Event
 from broker.export.archive import BY_NAME, CSV, EXPORTS, Export, ExportSource, archive
 from broker.i18n import N_, Message, Translator
 from broker.rules import RuleError
+from broker.scorer.dashboard import ViewFeed
 from broker.scorer.stored_event import open_stored_event
-from broker.scorer.view import ViewFeed
 from broker.web import (
     Access,
     ExportsBusy,
-    FeaturePages,
-    MenuEntry,
     NotAllowed,
     PageUnknown,
     Visitor,
@@ -41,12 +39,6 @@ BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 WITHOUT_EMBARGO: Final = frozenset({"ema.csv"})
 """Files in which nothing is left out: what they have, they have at the end."""
-
-
-def exports_pages(folder: Path, event: Event) -> FeaturePages:
-    """Return the desk the exports of the event in `folder`."""
-    way = MenuEntry("/exports", N_("Exports"), WHO)
-    return FeaturePages(lambda access, feed: ExportsPage(access, feed, folder, event).routes(), (way,))
 
 
 WHO: Final = "see_public"

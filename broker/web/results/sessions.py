@@ -16,14 +16,12 @@ from broker.people import Right
 from broker.protocol import SEATS, RiichiRecorded, RiichiStanding
 from broker.rules import RuleError
 from broker.rules.riichi import begin_session, event_from_message, play_session
-from broker.scorer.riichi_sessions import RiichiSessions
+from broker.scorer.tables import RiichiSessions
 from broker.web import (
     Access,
-    FeaturePages,
     HtmlTranslator,
     LivePage,
     LivePages,
-    MenuEntry,
     Pagination,
     Visitor,
     translator_for,
@@ -87,30 +85,26 @@ class SessionsNow:
         return kept
 
 
-def _sheet(event: Event, booking: RiichiBooking, told: Sequence[RiichiRecorded], language: str) -> SessionSheet | None:
+def _sheet(
+    event: Event, booking: RiichiBooking, messages: Sequence[RiichiRecorded], language: str
+) -> SessionSheet | None:
     rules = event.session_rules(booking)
     names = [event.players[booking.players[seat]].name for seat in SEATS]
     try:
-        entries = play_session((event_from_message(fact.event) for fact in told), rules)
+        entries = play_session((event_from_message(fact.event) for fact in messages), rules)
     except RuleError:
         return None
     return make_session_sheet(f"{booking.table} – {booking.round}", begin_session(rules), entries, names, language)
 
 
 WHO: Final[Right] = "see_room"
+SESSIONS_PATH: Final = "/riichi"
 
 SHOWN_HANDS: Final = 5
 """Of each session, the newest; the others are shown on request."""
 
 SESSIONS: Final = 20
 """On a page: each is half a screen high on a laptop, and a whole one on a phone."""
-
-
-def sessions_pages(events: Callable[[], Event], sessions: RiichiSessions) -> FeaturePages:
-    """Return the desk its page of sessions; no way leads there in an event that has none. `events`: as it is now."""
-    ways = (MenuEntry("/riichi", N_("Riichi"), WHO),) if events().riichi else ()
-    page = SessionsPage(events, SessionsNow(events, sessions))
-    return FeaturePages(lambda access, _feed: page.files(access), ways, page.routes)
 
 
 class SessionsPage:
@@ -121,7 +115,7 @@ class SessionsPage:
 
     def routes(self, live: LivePages) -> Sequence[Route]:
         """Return the routes of the page."""
-        return live.routes("/riichi", self.show, WHO)
+        return live.routes(SESSIONS_PATH, self.show, WHO)
 
     def files(self, access: Access) -> Sequence[Route]:
         """Return the routes of what is printed."""
@@ -130,10 +124,10 @@ class SessionsPage:
     def show(self, request: Request, _visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show a page of sessions: of each the scores, the round, what lies on the table, the hands."""
         event = self._events()
-        leaf = Pagination.at(request.query_params.get("page", ""), len(self._sessions), SESSIONS)
-        sessions = self._sessions.some(leaf.lines(SESSIONS), _.language)
-        values = {"sessions": sessions, "players": event.players, "shown_hands": SHOWN_HANDS, "leaf": leaf}
-        key = (leaf, event, tuple(one.entries for one in sessions))
+        pagination = Pagination.at(request.query_params.get("page", ""), len(self._sessions), SESSIONS)
+        sessions = self._sessions.some(pagination.lines(SESSIONS), _.language)
+        values = {"sessions": sessions, "players": event.players, "shown_hands": SHOWN_HANDS, "pagination": pagination}
+        key = (pagination, event, tuple(one.entries for one in sessions))
         return LivePage("riichi.html", _("Riichi"), values, key)
 
     async def printed(self, request: Request) -> Response:

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from broker.i18n import N_
 from broker.protocol import SEATS, read_receipt_code, receipt_link
 from broker.scorer.sheets import DealSheet, PlayLine, ReceiptSheet
-from broker.scorer.standings import StandingsHistory, StandingsTable, standings_history
+from broker.scorer.snapshot import StandingsHistory, StandingsTable, standings_history
 from broker.terms import SEAT_NAMES
 from broker.web import (
     Access,
@@ -66,24 +66,24 @@ class ResultsPage:
     def standings(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Everybody's place, and the places that they can still reach."""
         ladder = self._sheets.ladder(visitor)
-        leaf = _pagination(request, len(ladder.rungs))
-        teams = self._sheets.moment(visitor).teams
+        pagination = _pagination(request, len(ladder.rungs))
+        teams = self._sheets.snapshot(visitor).teams
         values = {
             "ladder": ladder,
-            "rungs": ladder.rungs[leaf.lines()],
-            "leaf": leaf,
+            "rungs": ladder.rungs[pagination.lines()],
+            "pagination": pagination,
             "teams": teams,
-            "numbers": {team: at for at, team in enumerate(self._sheets.moment(visitor).event.plan.teams, 1)},
+            "numbers": {team: at for at, team in enumerate(self._sheets.snapshot(visitor).event.plan.teams, 1)},
             "first": partial(self._first, visitor, ladder, _),
-            "origins": self._sheets.moment(visitor).event.has_origins,
+            "origins": self._sheets.snapshot(visitor).event.has_origins,
         }
-        return LivePage("ladder.html", _("Standings"), values, (ladder, leaf, teams))
+        return LivePage("ladder.html", _("Standings"), values, (ladder, pagination, teams))
 
     def _first(
         self, visitor: Visitor, ladder: StandingsTable, _: HtmlTranslator
     ) -> tuple[StandingsHistory, Markup] | None:
         """Return the way of those who lead, as numbers and as a chart."""
-        lines = standings_history(self._sheets.moment(visitor), [rung.player for rung in ladder.rungs[:LEADERS]])
+        lines = standings_history(self._sheets.snapshot(visitor), [rung.player for rung in ladder.rungs[:LEADERS]])
         about = str(_("How the first came there: IMP after each deal"))
         return (
             (lines, course_chart(lines, about))
@@ -94,22 +94,22 @@ class ResultsPage:
     def deals(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """All deals of the event."""
         lines = self._sheets.deals(visitor)
-        leaf = _pagination(request, len(lines))
-        shown = lines[leaf.lines()]
-        return LivePage("deals.html", _("Deals"), {"lines": shown, "leaf": leaf}, (shown, leaf))
+        pagination = _pagination(request, len(lines))
+        shown = lines[pagination.lines()]
+        return LivePage("deals.html", _("Deals"), {"lines": shown, "pagination": pagination}, (shown, pagination))
 
     def deal(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show one traveller."""
         number = request.path_params["deal"]
-        moment = self._sheets.moment(visitor)
+        snapshot = self._sheets.snapshot(visitor)
         sheet = self._sheets.deal(visitor, number)
-        numbers = sorted(moment.event.expected)
+        numbers = sorted(snapshot.event.expected)
         at = numbers.index(number)
-        leaf = _pagination(request, sheet.plays_in)
+        pagination = _pagination(request, sheet.plays_in)
         values = {
             "sheet": sheet,
-            "groups": _cut(sheet, leaf),
-            "leaf": leaf,
+            "groups": _cut(sheet, pagination),
+            "pagination": pagination,
             "chart": partial(
                 deal_chart,
                 sheet,
@@ -119,14 +119,14 @@ class ResultsPage:
             "before": numbers[at - 1] if at else None,
             "after": numbers[at + 1] if at + 1 < len(numbers) else None,
         }
-        key = (moment.parts(number), sheet.complete, leaf, moment.stand_ins, moment.event)
+        key = (snapshot.parts(number), sheet.complete, pagination, snapshot.stand_ins, snapshot.event)
         return LivePage("deal.html", _("Deal {deal}", deal=number), values, key)
 
     def player(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show one player's sheet."""
         sheet = self._sheets.player(visitor, request.path_params["player"])
         chart = partial(player_chart, sheet, str(_("Points (across) and the IMP that they gave (up)")), _seats(_))
-        slips = _slips(self._sheets.moment(visitor).event.plan.public_address)
+        slips = _slips(self._sheets.snapshot(visitor).event.plan.public_address)
         return LivePage("player.html", sheet.name, {"sheet": sheet, "chart": chart, "slips": slips}, sheet)
 
     def team(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
@@ -168,9 +168,9 @@ def _pagination(request: Request, length: int) -> Pagination:
     return Pagination.at(request.query_params.get("page", ""), length)
 
 
-def _cut(sheet: DealSheet, leaf: Pagination) -> list[tuple[int, Sequence[PlayLine]]]:
+def _cut(sheet: DealSheet, pagination: Pagination) -> list[tuple[int, Sequence[PlayLine]]]:
     """Return of each group, by its number in the sheet, the plays that are on this page."""
-    lines, begin = leaf.lines(), 0
+    lines, begin = pagination.lines(), 0
     found: list[tuple[int, Sequence[PlayLine]]] = []
     for number, group in enumerate(sheet.groups):
         shown = group.plays[max(0, lines.start - begin) : max(0, lines.stop - begin)]
@@ -205,7 +205,7 @@ class ReceiptPage:
             sheet = self._find(client_address(request), typed)
         except DeskError as error:
             return render_page(request, "receipt_ask.html", N_("Receipt"), error=error, values={"typed": typed[:64]})
-        known = receipt_link(self._sheets.moment(Visitor()).event.plan.public_address, sheet.code)
+        known = receipt_link(self._sheets.snapshot(Visitor()).event.plan.public_address, sheet.code)
         here = known or f"{request.base_url}receipt/{sheet.code}"
         return render_page(
             request, "receipt.html", N_("Receipt"), values={"sheet": sheet, "qr": qr(here), "link": here}

@@ -1,31 +1,23 @@
 """Between the desk's pages and the scorer's thread: a ruling is given with its note in the audit log, or not at all."""
 
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from broker.event import Event
 from broker.people import Account, Authentication
 from broker.rulings import RulingAuthor, RulingDraft, RulingEntry
 from broker.rulings.service import RulingService
+from broker.web.services import ScorerThread
 
 T = TypeVar("T")
 
 RULING_NOTED = "ruling_given"
 
 
-class RulingsThread(Protocol):
-    """What is needed of a scorer."""
-
-    rulings: RulingService
-
-    def ask(self, work: Callable[[], T]) -> T:
-        """Have something done between two batches. Raises ScorerBusy."""
-
-
 class AuditedRulings:
     """Where arbiters rule."""
 
-    def __init__(self, scorer: RulingsThread, auth: Authentication) -> None:
+    def __init__(self, scorer: ScorerThread, auth: Authentication) -> None:
         self._scorer, self._auth = scorer, auth
 
     @property

@@ -201,17 +201,17 @@ def riichi_hand_of(form: Mapping[str, str], number: ReadNumber) -> RiichiEvent:
     kind = RIICHI_KINDS.get(form.get("win", ""))
     if kind is None:
         raise Refused("ending_missing", "the form does not say how the play ended")
-    told: dict[str, Any] = {"kind": kind}
+    fields: dict[str, Any] = {"kind": kind}
     if kind in ("ron", "tsumo"):
-        told |= {"wins": _wins(form, number), "loser": form.get("discarder") or None}
+        fields |= {"wins": _wins(form, number), "loser": form.get("discarder") or None}
     if kind == "tsumo":  # a ron has its discarder: what the form was filled with before is not asked of it
-        told["kan_from"] = form.get("kan_from") or None
+        fields["kan_from"] = form.get("kan_from") or None
     if kind == "draw":
-        told |= {what: [seat for seat in SEATS if form.get(f"{what}-{seat}")] for what in ("tenpai", "nagashi")}
+        fields |= {what: [seat for seat in SEATS if form.get(f"{what}-{seat}")] for what in ("tenpai", "nagashi")}
     if kind == "abort":
-        told["reason"] = form.get("abort", "")
+        fields["reason"] = form.get("abort", "")
     try:
-        return msgspec.convert(told, RiichiEvent)
+        return msgspec.convert(fields, RiichiEvent)
     except msgspec.ValidationError as error:
         raise form_refusal(error) from None
 

@@ -273,21 +273,21 @@ def _line(book: RulingBook, entry: RulingEntry, undone_by: Mapping[str, str]) ->
     return RulingLine(entry, book.counts(entry.id), players, undoes, undone_by.get(entry.id))
 
 
-def filter_rulings(listed: Iterable[RulingLine], wishes: Mapping[str, str]) -> list[RulingLine]:
-    """Keep the lines that fit all wishes: `play` (table-round), `deal`, `kind`, `player`, `author`, `counts`.
+def filter_rulings(listed: Iterable[RulingLine], filters: Mapping[str, str]) -> list[RulingLine]:
+    """Keep the lines that fit all filters: `play` (table-round), `deal`, `kind`, `player`, `author`, `counts`.
 
     `player`: the ids of all who may be meant, blanks between.
     """
-    return [line for line in listed if all(RULING_FILTERS[name](line, wish) for name, wish in _asked(wishes))]
+    return [line for line in listed if all(RULING_FILTERS[name](line, value) for name, value in _asked(filters))]
 
 
-def filter_visits(visits: Iterable[Visit], wishes: Mapping[str, str]) -> list[Visit]:
-    """Keep what fits all wishes; a wish that only a ruling can fit leaves nothing."""
-    return [one for one in visits if all(VISIT_FILTERS[name](one, wish) for name, wish in _asked(wishes))]
+def filter_visits(visits: Iterable[Visit], filters: Mapping[str, str]) -> list[Visit]:
+    """Keep what fits all filters; a value that only a ruling can fit leaves nothing."""
+    return [one for one in visits if all(VISIT_FILTERS[name](one, value) for name, value in _asked(filters))]
 
 
-def _asked(wishes: Mapping[str, str]) -> list[tuple[str, str]]:
-    return [(name, wishes[name].strip()) for name in RULING_FILTERS if wishes.get(name, "").strip()]
+def _asked(filters: Mapping[str, str]) -> list[tuple[str, str]]:
+    return [(name, filters[name].strip()) for name in RULING_FILTERS if filters.get(name, "").strip()]
 
 
 def _play(line: RulingLine) -> str:
@@ -296,20 +296,20 @@ def _play(line: RulingLine) -> str:
 
 
 RULING_FILTERS: Final[Mapping[str, Callable[[RulingLine, str], bool]]] = {
-    "play": lambda line, wish: _play(line) == wish,
-    "deal": lambda line, wish: str(line.entry.deal) == wish,
-    "kind": lambda line, wish: line.entry.kind == wish,
-    "player": lambda line, wish: not set(wish.split()).isdisjoint(line.players),
-    "author": lambda line, wish: wish.lower() in line.entry.author.lower(),
-    "counts": lambda line, wish: line.counts == (wish == "yes"),
+    "play": lambda line, value: _play(line) == value,
+    "deal": lambda line, value: str(line.entry.deal) == value,
+    "kind": lambda line, value: line.entry.kind == value,
+    "player": lambda line, value: not set(value.split()).isdisjoint(line.players),
+    "author": lambda line, value: value.lower() in line.entry.author.lower(),
+    "counts": lambda line, value: line.counts == (value == "yes"),
 }
 
 VISIT_FILTERS: Final[Mapping[str, Callable[[Visit, str], bool]]] = {
-    "play": lambda one, wish: f"{one.table}-{one.fact.round}" == wish,
-    "deal": lambda one, wish: str(one.fact.deal) == wish,
-    "kind": lambda one, wish: one.kind == wish,
+    "play": lambda one, value: f"{one.table}-{one.fact.round}" == value,
+    "deal": lambda one, value: str(one.fact.deal) == value,
+    "kind": lambda one, value: one.kind == value,
     "player": lambda _one, _wish: False,
-    "author": lambda one, wish: wish.lower() in one.author.lower(),
+    "author": lambda one, value: value.lower() in one.author.lower(),
     "counts": lambda _one, _wish: False,
 }
 
@@ -321,10 +321,10 @@ PRIVATE: Final = ("national", "ema")
 
 def _decided(decision: AnyDecision, *, numbers: bool) -> dict[str, Any]:
     """Return a decision as it was stored; without `numbers` those of players are not in it."""
-    told: dict[str, Any] = msgspec.to_builtins(decision)
+    fields: dict[str, Any] = msgspec.to_builtins(decision)
     if isinstance(decision, PlayerCorrected) and not numbers:
-        return {name: value for name, value in told.items() if name not in PRIVATE}
-    return told
+        return {name: value for name, value in fields.items() if name not in PRIVATE}
+    return fields
 
 
 def history_csv(listed: Iterable[RulingLine], visits: Iterable[Visit], *, numbers: bool) -> str:
@@ -373,5 +373,5 @@ def history_json(listed: Iterable[RulingLine], visits: Iterable[Visit], *, numbe
         | {"counts": line.counts, "taken_back_by": line.undone_by}
         for line in reversed(list(listed))
     ]
-    told = {"rulings": rows, "at_tables": [msgspec.to_builtins(one) | {"kind": one.kind} for one in visits]}
-    return msgspec.json.format(msgspec.json.encode(told), indent=1) + b"\n"
+    document = {"rulings": rows, "at_tables": [msgspec.to_builtins(one) | {"kind": one.kind} for one in visits]}
+    return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"

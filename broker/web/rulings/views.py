@@ -25,12 +25,9 @@ from broker.rulings.service import RulingService
 from broker.scorer.snapshot import Snapshot
 from broker.scorer.tables import VISIT_KINDS, Visit
 from broker.web import (
-    RULINGS_PATH,
     Access,
     DeskError,
-    FeaturePages,
     Form,
-    MenuEntry,
     Pagination,
     as_ranges,
     client_address,
@@ -67,18 +64,6 @@ REFUSALS: Final = (Refused, ScorerError, PeopleError, DeskError)
 BYTE_ORDER_MARK: Final = "\ufeff"
 
 
-def rulings_pages(rulings: AuditedRulings) -> FeaturePages:
-    """Return the desk its pages of rulings, and the audit log the notes that it lacks."""
-    rulings.note_missing()
-
-    def routes(access: Access, _feed: object) -> Sequence[Route]:
-        return [*RulingsPage(access, rulings).routes(), *WhatIfPage(access, rulings).routes()]
-
-    return FeaturePages(
-        routes, (MenuEntry(RULINGS_PATH, N_("Rulings"), "see_room"), MenuEntry("/what-if", N_("What if"), "see_room"))
-    )
-
-
 class RulingsPage:
     """Answers arbiters."""
 
@@ -102,8 +87,8 @@ class RulingsPage:
         return await run_in_threadpool(self._history, request)
 
     def _history(self, request: Request) -> Response:
-        event, wishes = self._rulings.event, dict.fromkeys(history.RULING_FILTERS, "") | dict(request.query_params)
-        meant = self._meant(wishes)
+        event, filters = self._rulings.event, dict.fromkeys(history.RULING_FILTERS, "") | dict(request.query_params)
+        meant = self._meant(filters)
 
         def look(rulings: RulingService) -> dict[str, Any]:
             room, changes = rulings.room, RulingChanges(event, rulings.room)
@@ -111,48 +96,48 @@ class RulingsPage:
             return {
                 "lines": lines,
                 "changes": [changes.of(line.entry) for line in lines[:SHOWN]],
-                "visits": history.filter_visits(room.visits.oldest_first(), meant)[::-1],
+                "visits": history.filter_visits(room.tables.visits.oldest_first(), meant)[::-1],
                 "deadline": room.book.deadline,
                 "missed": missed_deals(room)[:SHOWN],
                 "follow": follow_ups(event, room)[:SHOWN],
                 "left_out": sorted(room.teams.left_out),
             }
 
-        values = self._rulings.look(look) | {"wishes": wishes, "players": event.players, "most": SHOWN}
-        values["told"] = {one.entry.id: self._telling(request).of(one) for one in values.pop("changes")}
+        values = self._rulings.look(look) | {"filters": filters, "players": event.players, "most": SHOWN}
+        values["texts"] = {one.entry.id: self._writer(request).of(one) for one in values.pop("changes")}
         values["kinds"] = (*OF_PLAY, "fouled", "substitute", "withdrawn", "deadline", *PLAN_KINDS, "undo")
         values["at_tables"] = VISIT_KINDS
-        done = N_("Published.") if "done" in wishes else ""
+        done = N_("Published.") if "done" in filters else ""
         return render_page(request, "rulings.html", N_("Rulings"), visitor_of(request), done=done, values=values)
 
     async def as_csv(self, request: Request) -> Response:
         """Return the history for spreadsheets."""
         found = await run_in_threadpool(self._filtered, request)
-        told = history.history_csv(*found, numbers=visitor_of(request).may("set_up"))
-        return _file(BYTE_ORDER_MARK + told, "text/csv", "rulings.csv")
+        text = history.history_csv(*found, numbers=visitor_of(request).may("set_up"))
+        return _file(BYTE_ORDER_MARK + text, "text/csv", "rulings.csv")
 
     async def as_json(self, request: Request) -> Response:
         """Return the history for programs."""
         found = await run_in_threadpool(self._filtered, request)
-        told = history.history_json(*found, numbers=visitor_of(request).may("set_up"))
-        return _file(told.decode(), "application/json", "rulings.json")
+        text = history.history_json(*found, numbers=visitor_of(request).may("set_up"))
+        return _file(text.decode(), "application/json", "rulings.json")
 
     def _filtered(self, request: Request) -> tuple[list[history.RulingLine], list[Visit]]:
-        wishes = self._meant(dict(request.query_params))
+        filters = self._meant(dict(request.query_params))
 
         def look(rulings: RulingService) -> tuple[list[history.RulingLine], list[Visit]]:
             room = rulings.room
-            there = history.filter_visits(room.visits.oldest_first(), wishes)
-            return history.filter_rulings(history.history_lines(room.book), wishes), there
+            there = history.filter_visits(room.tables.visits.oldest_first(), filters)
+            return history.filter_rulings(history.history_lines(room.book), filters), there
 
         return self._rulings.look(look)
 
-    def _meant(self, wishes: dict[str, str]) -> dict[str, str]:
+    def _meant(self, filters: dict[str, str]) -> dict[str, str]:
         """Return what is looked for, with the ids of all players who may be meant; who is nobody's is found nowhere."""
-        if not wishes.get("player", "").strip():
-            return wishes
-        found = matching_players(wishes["player"], self._rulings.event.players)
-        return wishes | {"player": " ".join(one.id for one in found) or history.NOBODY}
+        if not filters.get("player", "").strip():
+            return filters
+        found = matching_players(filters["player"], self._rulings.event.players)
+        return filters | {"player": " ".join(one.id for one in found) or history.NOBODY}
 
     # ---- a new ruling -----------------------------------------------------------------------
 
@@ -213,14 +198,14 @@ class RulingsPage:
         effects = self._rulings.look(lambda rulings: rulings.effects(draft, author))
         kept = {name: value for name, value in form.items() if name not in {"form", "action", "looked_at", "page"}}
         event = self._rulings.event
-        told = self._telling(request).of(effects.change)
+        text = self._writer(request).of(effects.change)
         # Whose IMPs change comes first: a fine of one may move a thousand by a place.
-        leaf, moved = (
+        pagination, moved = (
             Pagination.at(form.get("page", ""), len(effects.players)),
             sorted(effects.players, key=_place_alone),
         )
-        values = {"kept": kept, "draft": draft, "effects": effects, "told": told, "players": event.players}
-        values |= {"moved": moved[leaf.lines()], "leaf": leaf}
+        values = {"kept": kept, "draft": draft, "effects": effects, "text": text, "players": event.players}
+        values |= {"moved": moved[pagination.lines()], "pagination": pagination}
         values["coming"] = self._rulings.look(
             lambda rulings: plan.plays_to_come(event, rulings.room.results, draft.decision)
         )
@@ -256,7 +241,7 @@ class RulingsPage:
             }
 
         values = self._rulings.look(look)
-        values["told"] = {one.entry.id: self._telling(request).of(one) for one in values.pop("changes")}
+        values["texts"] = {one.entry.id: self._writer(request).of(one) for one in values.pop("changes")}
         kinds = OF_PLAY if values["laid"] else ("fouled",) if values["deal"] else OF_EVENT
         kind = "undo" if values["undo"] else form.get("kind") if form.get("kind") in kinds else None
         values |= {
@@ -277,7 +262,7 @@ class RulingsPage:
             request, "ruling_new.html", N_("New ruling"), visitor_of(request), error=error, values=values
         )
 
-    def _telling(self, request: Request) -> RulingWriter:
+    def _writer(self, request: Request) -> RulingWriter:
         event = self._rulings.event
         return RulingWriter(translator_for(request), event.players, event.profile.awards)
 
@@ -345,20 +330,20 @@ class WhatIfPage:
         return await run_in_threadpool(self._show, request)
 
     def _show(self, request: Request) -> Response:
-        event, wishes, error = self._rulings.event, dict(request.query_params), None
+        event, query, error = self._rulings.event, dict(request.query_params), None
         found: WhatIf | None = None
         try:
-            found = self._counted(wishes) if "profile" in wishes else None
+            found = self._counted(query) if "profile" in query else None
         except (RuleError, Refused) as refusal:
             error = refusal
-        leaf = Pagination.at(wishes.get("page", ""), len(found.players) if found else 0)
-        kept = {name: wishes[name] for name in ("profile", *CHOICES) if name in wishes}
+        pagination = Pagination.at(query.get("page", ""), len(found.players) if found else 0)
+        kept = {name: query[name] for name in ("profile", *CHOICES) if name in query}
         values = {
             "found": found,
-            "shown": found.players[leaf.lines()] if found else (),
-            "leaf": leaf,
+            "shown": found.players[pagination.lines()] if found else (),
+            "pagination": pagination,
             "kept": urlencode(kept) + "&",
-            "wishes": {"profile": ""} | wishes,
+            "query": {"profile": ""} | query,
             "choices": CHOICES,
             "now": _settings_now(event.profile),
             "profiles": same_rule_book(event.profile),
@@ -367,20 +352,20 @@ class WhatIfPage:
         }
         return render_page(request, "what_if.html", N_("What if"), visitor_of(request), error=error, values=values)
 
-    def _counted(self, wishes: Mapping[str, str]) -> WhatIf:
+    def _counted(self, query: Mapping[str, str]) -> WhatIf:
         event = self._rulings.event
         base = (
             event.profile
-            if wishes["profile"] in {OWN_PROFILE, event.profile.id}
-            else load_of_same_book(event.profile, wishes["profile"])
+            if query["profile"] in {OWN_PROFILE, event.profile.id}
+            else load_of_same_book(event.profile, query["profile"])
         )
-        asked = {name: wishes[name] for name in CHOICES if wishes.get(name)}
+        asked = {name: query[name] for name in CHOICES if query.get(name)}
         if any(value not in CHOICES[name] for name, value in asked.items()):
             wrong = ", ".join(name for name, value in asked.items() if value not in CHOICES[name])
             raise Refused("setting_unknown", N_("there is no such setting: {wrong}", wrong=wrong))
         wished = (base.id, tuple(asked.items()))
         with self._turn:
-            moment, room = self._rulings.look(lambda rulings: (rulings.room.moment(), rulings.room.fork()))
+            moment, room = self._rulings.look(lambda rulings: (rulings.room.snapshot(), rulings.room.fork()))
             if self._last is None or self._last[0] is not moment or self._last[1] != wished:
                 found = what_if(room, changed_rules(base, asked), event.players, event.plan.teams)
                 self._last = moment, wished, found

@@ -213,8 +213,8 @@ class CorrectionsPage:
         return [change for change in changes if change.before != change.after]
 
     def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
-        wishes = dict(request.query_params)
-        chosen = form.get("player") or wishes.get("player", "")
+        query = dict(request.query_params)
+        chosen = form.get("player") or query.get("player", "")
 
         def look(
             rulings: RulingService,
@@ -227,7 +227,7 @@ class CorrectionsPage:
 
         event, last, lines = self._rulings.look(look)
         kept = self._kept()
-        listed, asked = current_players(event, kept or ()), " ".join(wishes.get("q", "").split())[:100]
+        listed, asked = current_players(event, kept or ()), " ".join(query.get("q", "").split())[:100]
         found = [one for one in listed if asked.casefold() in f"{one.player.id} {' '.join(_cells(one))}".casefold()]
         filled = {name: value[:2000] for name, value in form.items()}
         rows = rows_to_fill(event.plan.sessions, filled if filled.get("kind") == "sessions" else None)
@@ -249,7 +249,7 @@ class CorrectionsPage:
             "rounds": max((play.round for play in event.plan.plays), default=0),
             "lines": lines[:SHOWN],
         }
-        done = N_("The correction is published.") if "done" in wishes and not error else ""
+        done = N_("The correction is published.") if "done" in query and not error else ""
         return render_page(
             request, "plan.html", N_("Set-up"), visitor_of(request), error=error, done=done, values=values
         )

@@ -11,10 +11,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.errors import ScorerError, StoreError
-from broker.event import PLAYERS, PROFILE, SETS, Plan, setup
+from broker.event import MOVEMENT, PLAYERS, PROFILE, SETS, Plan, setup
 from broker.event.deals import COMMITMENT, read_commitment
 from broker.event.file_io import flatten_errors
-from broker.event.movement import NamedPlay, files, is_measurable, measure_movement, summary
+from broker.event.movement import NamedPlay, is_measurable, measure_movement, movement_csv, summary
 from broker.event.movement.summary import forecast_plan, minutes_a_play
 from broker.event.players import read_saved_players
 from broker.event.readiness import player_list_notes, start_notes, start_problems
@@ -27,10 +27,8 @@ from broker.store import has_started
 from broker.web import (
     Access,
     DeskError,
-    FeaturePages,
     Form,
     FormMalformed,
-    MenuEntry,
     client_address,
     read_form,
     redirect,
@@ -39,8 +37,6 @@ from broker.web import (
     typed_fields,
     visitor_of,
 )
-from broker.web.rulings.audited import AuditedRulings
-from broker.web.setup.corrections import CorrectionsPage
 
 LARGEST: Final = 2 * 2**20
 """Bytes of a form: a list of 4,000 players, a movement of 20,000 plays is more and goes by command."""
@@ -54,19 +50,6 @@ SHOWN: Final = 200
 WHO: Final = "set_up"
 
 Values = dict[str, object]
-
-
-def setup_pages(folder: Path, *, first: bool = False, rulings: AuditedRulings | None = None) -> FeaturePages:
-    """Return the desk the set-up of the event in `folder`. `first`: in the place of the room, which there is not yet.
-
-    `rulings`: where a scorer is at work, and the plan is only corrected.
-    """
-
-    def routes(access: Access, _feed: object) -> Sequence[Route]:
-        page = SetupPage(access, folder)
-        return CorrectionsPage(access, folder, rulings, page.files()).routes() if rulings else page.routes(first=first)
-
-    return FeaturePages(routes, (MenuEntry("/setup", N_("Set-up"), WHO),))
 
 
 class SetupPage:
@@ -119,7 +102,7 @@ class SetupPage:
     async def movement(self, _request: Request) -> Response:
         """Return the movement as a file."""
         plan = await run_in_threadpool(setup.plan_of, self._folder)
-        return _file(files.movement_csv(plan.plays if plan else ()), "movement.csv", "text/csv")
+        return _file(movement_csv(plan.plays if plan else ()), MOVEMENT, "text/csv")
 
     async def players(self, _request: Request) -> Response:
         """Return the list of players as a file."""

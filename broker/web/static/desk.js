@@ -1,5 +1,7 @@
-// The live half of the desk: takes renderings of the room from the event stream and lays each over the one before.
+// The live half of the desk: takes renderings of the room from the event stream and morphs the page into each.
 // The server renders; nothing is written twice here. What the page shows without this script is right, only still.
+
+import { Missing, morph } from "./morph.js";
 
 const SILENCE_MS = 25_000; // two heartbeats and a half: after that the line is dead, whatever the browser thinks
 const WAITS_MS = [500, 1_000, 2_000, 4_000, 8_000, 15_000]; // between attempts, the last for good
@@ -8,79 +10,6 @@ const NEWS = 4; // at most so many sentences are read aloud at once
 
 const root = document.documentElement;
 const news = document.getElementById("news");
-
-// ---- laying one rendering over another --------------------------------------------------------
-
-const keyOf = (node) => (node.nodeType === Node.ELEMENT_NODE ? node.getAttribute("data-key") : null);
-// What the reader or this script has put there and no rendering may take away.
-const OWN = new Set(["data-arrived", "open"]);
-let elsewhere = new Map(); // of the rendering that is laid now: the elements that are to stay as they are
-const alike = (one, other) => one.nodeName === other.nodeName && keyOf(one) === keyOf(other);
-
-/**
- * Make `shown` equal to `wanted`, touching only what differs: the same element stays, with its focus and selection.
- * Where an empty element says `data-same`, the one with its key is as it was: the server sends it once (parts.py).
- */
-export function lay(wanted, shown, arrived = []) {
-  if (shown.nodeType !== Node.ELEMENT_NODE) {
-    if (shown.nodeValue !== wanted.nodeValue) shown.nodeValue = wanted.nodeValue;
-    return arrived;
-  }
-  if (wanted.hasAttribute("data-same")) return arrived;
-  layAttributes(wanted, shown);
-  layChildren(wanted, shown, arrived);
-  return arrived;
-}
-
-function layAttributes(wanted, shown) {
-  for (const { name } of [...shown.attributes]) {
-    if (!wanted.hasAttribute(name) && !OWN.has(name)) shown.removeAttribute(name);
-  }
-  for (const { name, value } of wanted.attributes) {
-    if (shown.getAttribute(name) !== value) shown.setAttribute(name, value);
-  }
-}
-
-function layChildren(wanted, shown, arrived) {
-  const staying = new Set([...wanted.children].map(keyOf).filter(Boolean));
-  const keyed = new Map();
-  for (const child of [...shown.children]) {
-    const key = keyOf(child);
-    // Gone ones go first: otherwise every later one would be moved past them, and moving loses focus and selection.
-    if (key && !staying.has(key)) child.remove();
-    else if (key) keyed.set(key, child);
-  }
-  let here = shown.firstChild;
-  for (const child of wanted.childNodes) {
-    const key = keyOf(child);
-    const match = key ? keyed.get(key) : here && alike(here, child) ? here : null;
-    if (match && alike(match, child)) {
-      keyed.delete(key); // two of one key would otherwise become one
-      if (match === here) here = here.nextSibling;
-      else shown.insertBefore(match, here);
-      lay(child, match, arrived);
-    } else {
-      const added = shown.insertBefore(made(child), here);
-      if (key && child.hasAttribute("data-news")) arrived.push(added);
-    }
-  }
-  while (here) {
-    const next = here.nextSibling;
-    here.remove();
-    here = next;
-  }
-}
-
-/** A new element; what is to stay as it is, and stood in another list, is moved into it, or is it. */
-function made(child) {
-  const moved = elsewhere.get(keyOf(child));
-  if (moved && child.hasAttribute("data-same")) return moved;
-  const added = document.importNode(child, true);
-  if (elsewhere.size && added.nodeType === Node.ELEMENT_NODE) {
-    for (const one of added.querySelectorAll("[data-same]")) one.replaceWith(elsewhere.get(keyOf(one)));
-  }
-  return added;
-}
 
 // ---- time, in the reader's own zone -----------------------------------------------------------
 
@@ -131,30 +60,20 @@ const roomOf = (html) => new DOMParser().parseFromString(html, "text/html").getE
 
 function take(html) {
   const wanted = roomOf(html);
-  const room = document.getElementById("room");
-  elsewhere = staying(room, wanted);
-  if (lacks(wanted)) {
-    connect(); // a new stream begins with all of it
-    return;
-  }
   putTimesIntoZone(wanted);
   putMinutes(wanted);
   putOwn(wanted);
-  const arrived = lay(wanted, room);
+  let arrived;
+  try {
+    arrived = morph(document.getElementById("room"), wanted);
+  } catch (error) {
+    if (!(error instanceof Missing)) throw error;
+    connect(); // a new stream begins with the whole room
+    return;
+  }
   if (document.title !== wanted.dataset.title) document.title = wanted.dataset.title;
   for (const element of arrived) element.setAttribute("data-arrived", "");
   for (const element of arrived.slice(0, NEWS)) say(element.dataset.news);
-}
-
-/** By key, what is to stay as it is: it may have to stand in another list. */
-function staying(room, wanted) {
-  if (!wanted.querySelector("[data-same]")) return new Map();
-  return new Map([...room.querySelectorAll("[data-key]")].map((one) => [keyOf(one), one]));
-}
-
-/** Whether something is to stay as it was that is not there. */
-function lacks(wanted) {
-  return [...wanted.querySelectorAll("[data-same]")].some((one) => !elsewhere.has(keyOf(one)));
 }
 
 /** A sentence is added and not put in the place of the one before, which might not have been read aloud yet. */
@@ -199,11 +118,12 @@ function goOnOrPause() {
 function hold(html) {
   const wanted = roomOf(html);
   waiting = true;
-  const here = new Set([...document.querySelectorAll("#room [data-key]")].map(keyOf));
-  const there = new Set([...wanted.querySelectorAll("[data-key]")].map(keyOf));
+  const keysIn = (part) => new Set([...part.querySelectorAll("[data-key]")].map((one) => one.dataset.key));
+  const here = keysIn(document.getElementById("room"));
+  const there = keysIn(wanted);
   for (const key of fresh.keys()) if (!there.has(key)) fresh.delete(key);
   for (const one of wanted.querySelectorAll("[data-key][data-news], [data-key][data-counts]")) {
-    const key = keyOf(one);
+    const { key } = one.dataset;
     if (here.has(key) || fresh.has(key)) continue;
     fresh.set(key, one.classList.contains("call"));
     if (fresh.get(key)) say(one.dataset.news);
@@ -213,13 +133,13 @@ function hold(html) {
 }
 
 function tellHeld() {
-  const said = held.dataset;
+  const texts = held.dataset;
   const calls = [...fresh.values()].filter(Boolean).length;
   const others = fresh.size - calls;
-  const parts = [said.since.replace("#", clock(heldSince, false))];
-  if (calls) parts.push(said.calls.replace("#", String(calls)));
-  if (others) parts.push(said.new.replace("#", String(others)));
-  if (!fresh.size) parts.push(waiting ? said.changed : said.nothing);
+  const parts = [texts.since.replace("#", clock(heldSince, false))];
+  if (calls) parts.push(texts.calls.replace("#", String(calls)));
+  if (others) parts.push(texts.new.replace("#", String(others)));
+  if (!fresh.size) parts.push(waiting ? texts.changed : texts.nothing);
   put(held.querySelector("p"), parts.join(" · "));
   held.classList.toggle("urgent", calls > 0);
 }
@@ -233,23 +153,23 @@ async function attend(event) {
   const body = new URLSearchParams(new FormData(form));
   body.set(button.name, button.value);
   button.disabled = true; // until it is shown anew
-  tell("");
+  showRefusal("");
   try {
     const headers = { Accept: "text/html" };
     const answer = await fetch(form.action, { method: "POST", body, headers, redirect: "manual" });
     if (answer.type === "opaqueredirect") return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    tell(page.querySelector("#problem")?.textContent.trim() ?? String(answer.status));
+    showRefusal(page.querySelector("#problem")?.textContent.trim() ?? String(answer.status));
   } catch {
-    tell(document.getElementById("lost").textContent);
+    showRefusal(document.getElementById("lost").textContent);
   }
   button.disabled = false;
 }
 
-function tell(text) {
-  const told = document.getElementById("told");
-  told.textContent = text;
-  told.hidden = !text;
+function showRefusal(text) {
+  const banner = document.getElementById("refused");
+  banner.textContent = text;
+  banner.hidden = !text;
 }
 
 function connect() {

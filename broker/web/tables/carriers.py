@@ -31,8 +31,9 @@ from broker.scorer.carriers import (
     play_pace,
     slow_tables,
 )
+from broker.scorer.dashboard import ViewFeed
 from broker.scorer.snapshot import Snapshot
-from broker.scorer.view import DashboardView, TableView, ViewFeed
+from broker.scorer.view import DashboardView, TableView
 from broker.web import HtmlTranslator, LivePage, LivePages, Pagination, TablesUnreadable, Visitor, tables_of
 
 STAGES: Final[Mapping[PublicState, Stage]] = {
@@ -79,7 +80,7 @@ class Carrying:
 
 class _Kept(NamedTuple):
     of: tuple[object, object]
-    told: Carrying
+    current: Carrying
     made: float
     until: float
 
@@ -88,50 +89,53 @@ class CarriersNow:
     """Gives it for the feed's newest view. For one thread alone. `clock` in ms since 1970; `seconds` counts on."""
 
     def __init__(
-        self, moments: Callable[[], Snapshot], clock: Callable[[], int], seconds: Callable[[], float] = time.monotonic
+        self, snapshots: Callable[[], Snapshot], clock: Callable[[], int], seconds: Callable[[], float] = time.monotonic
     ) -> None:
-        self._moments, self._clock, self._seconds = moments, clock, seconds
+        self._snapshots, self._clock, self._seconds = snapshots, clock, seconds
         self._kept: _Kept | None = None
 
     def at(self, view: DashboardView) -> Carrying:
         """Return what holds now; the same object while nothing has changed, and of a great event not all the time."""
-        moment, began, kept = self._moments(), self._seconds(), self._kept
-        fresh = kept and kept.of == (moment, view.tables) and began < kept.made + OLD_S
+        snapshot, began, kept = self._snapshots(), self._seconds(), self._kept
+        fresh = kept and kept.of == (snapshot, view.tables) and began < kept.made + OLD_S
         if kept is None or not (fresh or began < kept.until):
-            told = carrying(moment, view.tables, self._clock())
+            current = carrying(snapshot, view.tables, self._clock())
             ended = self._seconds()
-            kept = self._kept = _Kept((moment, view.tables), told, began, ended + REST * (ended - began))
-        return kept.told
+            kept = self._kept = _Kept((snapshot, view.tables), current, began, ended + REST * (ended - began))
+        return kept.current
 
 
-def carrying(moment: Snapshot, tables: Iterable[TableView], now: int) -> Carrying:
-    """Return what holds at a moment. Pure."""
-    event, progress = moment.event, progress_of(moment, tables, now)
+def carrying(snapshot: Snapshot, tables: Iterable[TableView], now: int) -> Carrying:
+    """Return where the carriers are, by the plays of a snapshot. Pure."""
+    event, progress = snapshot.event, progress_of(snapshot, tables, now)
     round_ = _first_open(event, progress)
     session = session_of_round(event, round_)
     speed = play_pace(progress, session.play_minutes)
-    told = forecast(progress, speed)
+    expected = forecast(progress, speed)
     return Carrying(
         now=now,
         round=round_,
-        round_ends=told.round(round_),
+        round_ends=expected.round(round_),
         session=session,
-        session_ends=told.rounds(session.first_round, session.last_round),
+        session_ends=expected.rounds(session.first_round, session.last_round),
         pace=speed,
-        moves=carrier_moves(progress, told),
+        moves=carrier_moves(progress, expected),
         slow=slow_tables(progress, speed),
         carriers=tuple(carrier_places(progress)),
     )
 
 
-def progress_of(moment: Snapshot, tables: Iterable[TableView], now: int) -> Progress:
+def progress_of(snapshot: Snapshot, tables: Iterable[TableView], now: int) -> Progress:
     """Return how far the plays are: as they were really played, and as the tables say of themselves.
 
     A result's time is by its table's clock. A clock that is ahead of ours tells no more than that it is over.
     """
     # Taken at once: the scorer goes on adding.
-    event, told = moment.event, {**{key: one.at for key, one in list(moment.results.items())}, **moment.instead}
-    recorded: dict[PlayKey, int] = {key: min(at, now) for key, at in told.items() if moment.settled(key)}
+    event, arrived = (
+        snapshot.event,
+        {**{key: one.at for key, one in list(snapshot.results.items())}, **snapshot.instead},
+    )
+    recorded: dict[PlayKey, int] = {key: min(at, now) for key, at in arrived.items() if snapshot.settled(key)}
     at_work = {
         table.table: (table.round, STAGES[table.state])
         for table in tables
@@ -142,7 +146,7 @@ def progress_of(moment: Snapshot, tables: Iterable[TableView], now: int) -> Prog
     }
     sessions = event.plan.sessions
     return Progress(
-        legs=tuple(_legs(moment)),
+        legs=tuple(_legs(snapshot)),
         now=now,
         recorded=recorded,
         at_work=at_work,
@@ -151,11 +155,11 @@ def progress_of(moment: Snapshot, tables: Iterable[TableView], now: int) -> Prog
     )
 
 
-def _legs(moment: Snapshot) -> Iterable[Leg]:
+def _legs(snapshot: Snapshot) -> Iterable[Leg]:
     """Return the ways that there really are: none to a play that arbiters have settled without its being played."""
-    for play in moment.event.plan.plays:
+    for play in snapshot.event.plan.plays:
         key = play.table, play.round
-        laid = moment.ruled[key][0] if key in moment.ruled else None
+        laid = snapshot.ruled[key][0] if key in snapshot.ruled else None
         if laid is None:
             yield Leg(play.round, play.table, play.deal)
         elif laid.result or laid.win or not laid.settled:
@@ -214,41 +218,41 @@ class CarriersPage:
 
         `?tables=1-40` keeps to what goes to those tables or comes from them; `?kind=all` shows where all carriers are.
         """
-        told, asked = self._carriers.at(self._feed.current), request.query_params
+        current, asked = self._carriers.at(self._feed.current), request.query_params
         written, every = asked.get("tables", "").strip()[:LONGEST], asked.get("kind") == EVERY
         try:
             only, unreadable = frozenset(tables_of(written)), False
         except TablesUnreadable:
             only, unreadable = frozenset[int](), True
-        part = _part(told, only) if only else told
+        part = _part(current, only) if only else current
         ways = (*part.urgent, *part.later)
-        leaf = Pagination.at(asked.get("page", ""), len(part.carriers if every else ways), MOVES_SHOWN)
-        shown, few = ways[leaf.lines(MOVES_SHOWN)], len(told.carriers) <= MOVES_SHOWN
+        pagination = Pagination.at(asked.get("page", ""), len(part.carriers if every else ways), MOVES_SHOWN)
+        shown, few = ways[pagination.lines(MOVES_SHOWN)], len(current.carriers) <= MOVES_SHOWN
         values = {
-            "told": part,
+            "current": part,
             "urgent": [move for move in shown if move.urgency == "now"],
             "later": [move for move in shown if move.urgency != "now"],
             "slow": part.slow[:MOVES_SHOWN],
-            "carriers": part.carriers[leaf.lines(MOVES_SHOWN)] if every else part.carriers if few else (),
+            "carriers": part.carriers[pagination.lines(MOVES_SHOWN)] if every else part.carriers if few else (),
             "every": every,
             "written": written,
             "unreadable": unreadable,
             "longest": LONGEST,
-            "leaf": leaf,
+            "pagination": pagination,
             "kept": _kept_query(every=every, written=written),
-            "searched": bool(only) or len(told.carriers) > FEW,
+            "searched": bool(only) or len(current.carriers) > FEW,
             "minutes": _minutes,
         }
-        return LivePage("carriers.html", _("Carriers"), values, (told, written, every, leaf))
+        return LivePage("carriers.html", _("Carriers"), values, (current, written, every, pagination))
 
 
-def _part(told: Carrying, only: Collection[int]) -> Carrying:
+def _part(current: Carrying, only: Collection[int]) -> Carrying:
     """Return what those are told who carry for some tables."""
     return dataclasses.replace(
-        told,
-        moves=tuple(move for move in told.moves if move.to_table in only or move.from_table in only),
-        slow=tuple(one for one in told.slow if one.table in only),
-        carriers=tuple(one for one in told.carriers if one.table in only),
+        current,
+        moves=tuple(move for move in current.moves if move.to_table in only or move.from_table in only),
+        slow=tuple(one for one in current.slow if one.table in only),
+        carriers=tuple(one for one in current.carriers if one.table in only),
     )
 
 

@@ -19,15 +19,15 @@ from broker.errors import ScorerError
 from broker.event import Origin
 from broker.i18n import N_
 from broker.people import Account, Authentication, PeopleError
-from broker.scorer.standings import no_origin, standings_csv
-from broker.scorer.view import AlertView, DashboardView, TableView, ViewFeed
+from broker.scorer.dashboard import ViewFeed
+from broker.scorer.snapshot import no_origin, standings_csv
+from broker.scorer.view import AlertView, DashboardView, TableView
 from broker.scorer.view import view_json as written
 from broker.web import (
     CARDS_A_PAGE,
     EVENT_STREAM,
     Access,
     AlertGone,
-    AttendedThread,
     DeskError,
     EncodeView,
     EventStreams,
@@ -54,6 +54,7 @@ from broker.web import (
     translators,
     visitor_of,
 )
+from broker.web.services import ScorerThread
 
 BYTE_ORDER_MARK: Final = "\ufeff"
 """Without it Excel garbles Chinese names."""
@@ -116,8 +117,8 @@ class DashboardRenderer:
         wanted: CardsWanted = FIRST_CARDS,
     ) -> str:
         """Render the page. `now` (ms since 1970) is told as the time of what is shown."""
-        leaf = CardsPage.of(view, wanted).leaf
-        here = f"page={leaf.number}&" if leaf.number > 1 else ""
+        pagination = CardsPage.of(view, wanted).pagination
+        here = f"page={pagination.number}&" if pagination.number > 1 else ""
         return (
             environment()
             .get_template("page.html")
@@ -155,7 +156,7 @@ class DashboardRenderer:
         cards = CardsPage.of(view, wanted)
         # What is rendered for one reader is shown to others: it may depend on rights alone, never on who it is.
         rights = visitor.may("see_room"), visitor.may("give_orders"), visitor.rules
-        audience = (_.language, rights, cards.leaf.number)
+        audience = (_.language, rights, cards.pagination.number)
         if audience not in rendered:
             values = {
                 "view": view,
@@ -235,8 +236,8 @@ class DashboardPage:
 
         return as_page
 
-    def _stream(self, tell: EncodeView, pace: StreamPace, visitor: Visitor) -> Response:
-        stream = self._streams.follow(self._feed, tell, pace, lambda: self._access.goes_on(visitor))
+    def _stream(self, encode: EncodeView, pace: StreamPace, visitor: Visitor) -> Response:
+        stream = self._streams.follow(self._feed, encode, pace, lambda: self._access.goes_on(visitor))
         return StreamingResponse(stream, media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
 
     async def view(self, request: Request) -> Response:
@@ -270,7 +271,7 @@ Audience = tuple[str, tuple[bool, bool, bool], int]
 class CardsPage(NamedTuple):
     """The cards of one page."""
 
-    leaf: Pagination
+    pagination: Pagination
     shown: tuple[TableView, ...]
 
     @classmethod
@@ -278,12 +279,12 @@ class CardsPage(NamedTuple):
         """Return the page that is wanted, or the nearest that there is."""
         numbers = [str(table.table) for table in view.tables] if wanted.table else []
         page = str(numbers.index(wanted.table) // CARDS_A_PAGE + 1) if wanted.table in numbers else wanted.page
-        leaf = Pagination.at(page, len(view.tables), CARDS_A_PAGE)
-        return cls(leaf, view.tables[leaf.lines(CARDS_A_PAGE)])
+        pagination = Pagination.at(page, len(view.tables), CARDS_A_PAGE)
+        return cls(pagination, view.tables[pagination.lines(CARDS_A_PAGE)])
 
     def way(self, table: int, language: str) -> str:
         """Return the address of a table's card, as seen from this page."""
-        here = self.leaf.of == 1 or any(one.table == table for one in self.shown)
+        here = self.pagination.of == 1 or any(one.table == table for one in self.shown)
         return f"#table-{table}" if here else f"/?table={table}&lang={language}#table-{table}"
 
 
@@ -306,7 +307,7 @@ LONGEST_KEPT: Final = 64
 class CallsPage:
     """Answers arbiters."""
 
-    def __init__(self, access: Access, scorer: AttendedThread, auth: Authentication, feed: ViewFeed) -> None:
+    def __init__(self, access: Access, scorer: ScorerThread, auth: Authentication, feed: ViewFeed) -> None:
         self._access, self._scorer, self._auth, self._feed = access, scorer, auth, feed
 
     def routes(self) -> Sequence[Route]:
@@ -339,7 +340,7 @@ class CallsPage:
 
     def _work(self, action: str, value: str, who: Account) -> tuple[str, Callable[[], bool]]:
         """Return what it is about, and what is to be done. Raises NoCall, AlertGone, FormMalformed."""
-        attended = self._scorer.attended
+        attended = self._scorer.attendance
         if action in ("go", "stay"):
             table, seen = self._call(value)
             number, since = table.table, table.calling_since

@@ -1,7 +1,7 @@
 """The page on which an arbiter lets the second device of a table serve it, while the first is still alive."""
 
-from collections.abc import Callable, Sequence
-from typing import Final, Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Final
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -11,39 +11,19 @@ from starlette.routing import Route
 from broker.errors import ScorerError
 from broker.i18n import N_
 from broker.people import Authentication, PeopleError
-from broker.scorer.devices import ID_SHOWN, ServingDevices
-from broker.scorer.view import ViewFeed
-from broker.web import Access, DeskError, FeaturePages, Form, client_address, read_form, render_page, visitor_of
+from broker.scorer.devices import ID_SHOWN
+from broker.web import Access, DeskError, Form, client_address, read_form, render_page, visitor_of
+from broker.web.services import ScorerThread
 from broker.web.tables.orders import LONGEST_REASON, read_reason
 
 WHO: Final = "give_orders"
 NOTED: Final = "table_handed_over"
 
-T = TypeVar("T")
-
-
-class DevicesThread(Protocol):
-    """What is needed of a scorer."""
-
-    devices: ServingDevices
-
-    def ask(self, work: Callable[[], T]) -> T:
-        """Have something done between two batches. Raises ScorerBusy."""
-
-
-def devices_pages(scorer: DevicesThread, auth: Authentication) -> FeaturePages:
-    """Return the desk this page; the page of orders leads to it."""
-
-    def routes(access: Access, _: ViewFeed) -> Sequence[Route]:
-        return DevicesPage(access, scorer, auth).routes()
-
-    return FeaturePages(routes)
-
 
 class DevicesPage:
     """Answers arbiters."""
 
-    def __init__(self, access: Access, scorer: DevicesThread, auth: Authentication) -> None:
+    def __init__(self, access: Access, scorer: ScorerThread, auth: Authentication) -> None:
         self._access, self._scorer, self._auth = access, scorer, auth
 
     def routes(self) -> Sequence[Route]:

@@ -9,10 +9,11 @@ from starlette.routing import Route
 
 from broker.protocol import TOPICS
 from broker.scorer.carriers import Carrier
+from broker.scorer.dashboard import ViewFeed
 from broker.scorer.grid import NEEDS, GridRow, grid, urgent
 from broker.scorer.publisher import WireLog
 from broker.scorer.snapshot import Snapshot
-from broker.scorer.view import DashboardView, TableView, ViewFeed
+from broker.scorer.view import DashboardView, TableView
 from broker.web import (
     DealLine,
     HtmlTranslator,
@@ -60,16 +61,16 @@ class GridPage:
         Nothing in it goes on with every second: the browser counts, and a table that is over its time is one more that
         wants looking after.
         """
-        view, moment = self._feed.current, self._sheets.moment(visitor)
-        wanting = urgent(self._all(moment, view.tables), self._clock())
+        view, snapshot = self._feed.current, self._sheets.snapshot(visitor)
+        wanting = urgent(self._all(snapshot, view.tables), self._clock())
         only = request.query_params.get("kind", "")
         only = only if only in (ALL_WANTS, *NEEDS) else ""
         chosen = [row.view for row, wants in wanting if only in (ALL_WANTS, *wants)] if only else list(view.tables)
-        leaf = Pagination.at(request.query_params.get("page", ""), len(chosen), TABLES_A_PAGE)
+        pagination = Pagination.at(request.query_params.get("page", ""), len(chosen), TABLES_A_PAGE)
         values = {
             "view": view,
-            "grid": grid(moment, chosen[leaf.lines(TABLES_A_PAGE)]),
-            "leaf": leaf,
+            "grid": grid(snapshot, chosen[pagination.lines(TABLES_A_PAGE)]),
+            "pagination": pagination,
             "only": only,
             "wanting": {row.view.table: wants for row, wants in wanting},
             "wants": Counter(want for _, wants in wanting for want in wants),
@@ -80,10 +81,10 @@ class GridPage:
         }
         return LivePage("grid.html", _("Grid"), values)
 
-    def _all(self, moment: Snapshot, tables: Sequence[TableView]) -> tuple[GridRow, ...]:
-        """Return the rows of all tables, made once for all readers of a moment."""
-        if self._rows is None or self._rows[0] is not moment or self._rows[1] is not tables:
-            self._rows = moment, tables, grid(moment, tables).rows
+    def _all(self, snapshot: Snapshot, tables: Sequence[TableView]) -> tuple[GridRow, ...]:
+        """Return the rows of all tables, made once for all readers."""
+        if self._rows is None or self._rows[0] is not snapshot or self._rows[1] is not tables:
+            self._rows = snapshot, tables, grid(snapshot, tables).rows
         return self._rows[2]
 
     def _outstanding(self, visitor: Visitor, view: DashboardView) -> list[Outstanding]:

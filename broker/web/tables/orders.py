@@ -33,7 +33,8 @@ from broker.people import (
 )
 from broker.protocol import LAST_TABLE, MOST_ORDERS_KEPT, Command, Count, Name, Order, TableNo, encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
-from broker.scorer.view import TableView, ViewFeed
+from broker.scorer.dashboard import ViewFeed
+from broker.scorer.view import TableView
 from broker.web import (
     TICKED,
     TICKED_ALONE,

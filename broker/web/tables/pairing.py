@@ -31,18 +31,17 @@ from broker.protocol.pairing import (
     TableBroker,
     pairing_text,
 )
-from broker.scorer.view import TableView, ViewFeed
+from broker.scorer.dashboard import ViewFeed
+from broker.scorer.view import TableView
 from broker.web import (
     LOGGED_EACH,
     TICKED,
     TICKED_ALONE,
     Access,
     DeskError,
-    FeaturePages,
     Form,
     FormMalformed,
     FormTooLarge,
-    MenuEntry,
     NoTableChosen,
     NothingToPairWith,
     PairingDelayed,
@@ -108,36 +107,23 @@ class BrokerForTables:
             raise NothingToPairWith(f"table {table} cannot be paired: {error}") from None
 
 
-def pairing_pages(
-    auth: Authentication,
-    broker: BrokerForTables,
-    pairings: PairingCodes,
-    names: Sequence[str] = (),
-    clock: Callable[[], int] = monotonic_ms,
-) -> FeaturePages:
-    """Return the desk its page for pairing. `names`: those by which tables can ask for it; `clock` is monotonic, ms."""
+@dataclass(frozen=True, slots=True)
+class PairingService:
+    """What the page needs to pair devices with tables."""
 
-    def routes(access: Access, feed: ViewFeed) -> Sequence[Route]:
-        return PairingPage(access, feed, auth, broker, pairings, names, clock).routes()
-
-    return FeaturePages(routes, (MenuEntry("/pairing", N_("Pair tables"), WHO),))
+    broker: BrokerForTables
+    codes: PairingCodes
+    names: Sequence[str] = ()
+    """Names by which tables can ask for the desk."""
+    clock: Callable[[], int] = monotonic_ms
 
 
 class PairingPage:
     """Answers organisers and head arbiters; and, at one address, devices."""
 
-    def __init__(
-        self,
-        access: Access,
-        feed: ViewFeed,
-        auth: Authentication,
-        broker: BrokerForTables,
-        pairings: PairingCodes,
-        names: Sequence[str],
-        clock: Callable[[], int],
-    ) -> None:
-        self._access, self._feed, self._auth, self._broker = access, feed, auth, broker
-        self._pairings, self._names, self._clock = pairings, names, clock
+    def __init__(self, access: Access, feed: ViewFeed, auth: Authentication, pairing: PairingService) -> None:
+        self._access, self._feed, self._auth, self._broker = access, feed, auth, pairing.broker
+        self._codes, self._names, self._clock = pairing.codes, pairing.names, pairing.clock
         self._refused, self._counting = RepeatFilter(), threading.Lock()
 
     def routes(self) -> Sequence[Route]:
@@ -190,11 +176,11 @@ class PairingPage:
             raise TypeError(f"a route that asks for `{WHO}` lets nobody in without a session")
         withdrawn, tables = _number(form.get("withdraw", "")), []
         if withdrawn:
-            self._pairings.withdraw(withdrawn)
+            self._codes.withdraw(withdrawn)
         else:
             tables = self._chosen(form)
             for table in tables:
-                self._pairings.open(table, session.account.name, self._clock())
+                self._codes.open(table, session.account.name, self._clock())
         action, about = ("pairing_withdrawn", [withdrawn]) if withdrawn else ("pairing_opened", tables)
         self._note(request, action, ",".join(map(str, about)))
 
@@ -212,13 +198,13 @@ class PairingPage:
 
     def _without_code(self, tables: list[int]) -> list[int]:
         now = self._clock()
-        waiting = {one.table for one in self._pairings.newest(now) if one.state(now) == "open"}
+        waiting = {one.table for one in self._codes.newest(now) if one.state(now) == "open"}
         return [table for table in tables if table not in waiting]
 
     def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
         now, host = self._clock(), self._host(request)
         port = request.url.port or (443 if request.url.scheme == "https" else 80)
-        pending = self._pairings.newest(now)
+        pending = self._codes.newest(now)
         tables = self._feed.current.tables
         values: dict[str, object] = {
             "all": len(tables),
@@ -238,7 +224,7 @@ class PairingPage:
             "pending": [(one, one.state(now), -(-(one.until - now) // MINUTE)) for one in pending],
             "qr": lambda one: self._qr(one, host, port),
             "unreachable": host in LOOPBACK_NAMES or self._broker.here_alone,
-            "plain": not self._pairings.fingerprint,
+            "plain": not self._codes.fingerprint,
             **self._of_pin(),
         }
         return render_page(request, "pairing.html", N_("Pair tables"), visitor_of(request), error=error, values=values)
@@ -251,7 +237,7 @@ class PairingPage:
             return {"pin": None, "pins": PinsAtTables()}
 
     def _qr(self, one: PendingCode, host: str, port: int) -> object:
-        return qr(pairing_text(PairingOffer(host, port, one.code, self._pairings.fingerprint)))
+        return qr(pairing_text(PairingOffer(host, port, one.code, self._codes.fingerprint)))
 
     def _host(self, request: Request) -> str:
         """Return the name by which tables ask for the desk: this page's, where it is not this machine's own."""
@@ -268,7 +254,7 @@ class PairingPage:
     def _take(self, asked: PairingRequest, host: str, where: str) -> Response:
         now = self._auth.clock()
         try:
-            taken, keys, pairing = self._pairings.take(
+            taken, keys, pairing = self._codes.take(
                 asked, where, self._clock(), lambda table: self._broker.pairing(table, host)
             )
         except PairingDelayed:

@@ -91,13 +91,13 @@ class Bench:
             buttons = open_buttons(self._address, self._told(program))
             opened.enter_context(buttons.buttons)
             self.fingers = buttons.fingers
-            eyes = CameraThread(lambda: open_camera("sim://tray"), program.seen, time.monotonic_ns)
-            round_ = LoopRound(program, window, eyes, buttons.buttons.show, self._stop)
+            camera = CameraThread(lambda: open_camera("sim://tray"), program.observe, time.monotonic_ns)
+            round_ = LoopRound(program, window, camera, buttons.buttons.show, self._stop)
             self._loop(program, round_)
 
     def _told(self, program: TableProgram) -> Callable[[Report], None]:
         def tell(report: Report) -> None:
-            program.tell(report)
+            program.report(report)
             self.reports.put(report)
 
         return tell
@@ -111,12 +111,12 @@ class Bench:
         while not self._stop.is_set():
             program.step(timeout=1 / 30)
             round_()
-            if (now := " ".join(program.shown().line.health)) != shown:
+            if (now := " ".join(program.view().line.health)) != shown:
                 shown = now
                 self.health.put((time.monotonic_ns(), shown))
             window = program.state.window
             if window and not any(one.down for one in window.contacts):
-                program._core.state = playing
+                program._table.state = playing
                 self._at_rest.set()
 
     def __enter__(self) -> "Bench":

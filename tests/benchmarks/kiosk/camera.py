@@ -26,7 +26,7 @@ from kiosk.camera.loop import TrayWatcher
 from kiosk.camera.observations import TableObservation
 from kiosk.config import ScreenSettings
 from kiosk.restoring import Restoring, with_observation
-from kiosk.screens import ScreenWindow, StatusLine, screen_view, with_restoring
+from kiosk.screens import ScreenWindow, StatusLine, screen_view
 from kiosk.table import Phase, TrayChecked
 from tests.kiosk.tables import TABLE, sitting_in
 from vision.cameras.addresses import open_camera
@@ -102,7 +102,7 @@ class Used(NamedTuple):
 
 def used(frames: Iterator[Picture], window: ScreenWindow) -> Used:
     """Let the kiosk see these frames."""
-    sitting, bench, screens, unpacking = sitting_in(Phase.RESTORING), Restoring(), 0, 0.0
+    sitting, restoring, screens, unpacking = sitting_in(Phase.RESTORING), Restoring(), 0, 0.0
     looking, read = TrayWatcher(sitting.play, (800, 330)), Reader()
     sent = [cv2.imencode(".jpg", frame)[1] for frame in islice(frames, ROUND)]
     with BackgroundStream(read) as stream:
@@ -117,9 +117,9 @@ def used(frames: Iterator[Picture], window: ScreenWindow) -> Used:
                 if isinstance(seen, TrayChecked):
                     sitting.take(seen)
                 elif isinstance(seen, TableObservation):
-                    bench = with_observation(bench, seen, "")
-            base = screen_view(TABLE, sitting.table, None, StatusLine(), None)
-            screens += window.show(with_restoring(base, sitting.table, bench))
+                    restoring = with_observation(restoring, seen, "")
+            view = screen_view(TABLE, sitting.table, None, StatusLine(), None, restoring=restoring)
+            screens += window.show(view)
             stream.wait()
         return Used(time.process_time() - began, unpacking, read.readings, screens)
 

@@ -52,12 +52,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as opened:
         table = opened.enter_context(standing(Path(folder)))
         window = opened.enter_context(Seen(ScreenSettings(driver="dummy"), Translator("en")))
-        eyes = CameraThread(lambda: open_camera("sim://tray"), table.program.seen, table.time)
+        camera = CameraThread(lambda: open_camera("sim://tray"), table.program.observe, table.time)
         table.come_to(Phase.DECLARED)
         stop = threading.Event()
-        round_ = LoopRound(table.program, window, eyes, lambda *_: None, stop)
+        round_ = LoopRound(table.program, window, camera, lambda *_: None, stop)
         pause = round_()
-        boxes = {target.key: target.box.center for target in window._screen.targets(table.program.shown())}
+        boxes = {target.key: target.box.center for target in window._screen.targets(table.program.view())}
         fingers = threading.Thread(target=_touch, args=(window, boxes, stop))
         fingers.start()
         while not stop.is_set():

@@ -91,8 +91,7 @@ def scorer(address: Address, folder: Path, count: int) -> float:
             if not first and journal.height:
                 first = before
         done = time.monotonic()
-        if work._link:
-            work._link.stop()
+        work.publisher.close()
     return done - first
 
 

@@ -90,7 +90,7 @@ def main(tables: int = 1_000, rounds: int = 160, kind: str = "embedded") -> None
         folder = Path(name)
         # In a process of its own: what starts others is to be small.
         _again("made", name, str(tables), str(rounds))
-        sizes = [f"{file} {(folder / file).stat().st_size / 1e6:.0f} MB" for file in ("event.toml", STORE)]
+        sizes = [f"{file} {(folder / file).stat().st_size / 1e6:.0f} MB" for file in ("movement.csv", STORE)]
         print(f"| {tables * rounds} plays | {', '.join(sizes)} | {kind} |", flush=True)
         for _ in range(STARTS):
             started(folder, kind)

@@ -12,14 +12,15 @@ from typing import Any
 
 import msgspec
 import pytest
+import tomli_w
 from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.cli.movement import movement
-from broker.event import DEALS, EVENT, SETS, Plan, save_event
-from broker.event.movement import NamedPlay
-from broker.event.movement.files import LARGEST, MOVEMENT_COLUMNS, movement_csv, read_movement
+from broker.event import DEALS, EVENT, MOVEMENT, SETS, read_plan, save_event
+from broker.event.movement import MOVEMENT_COLUMNS, NamedPlay, movement_csv
+from broker.event.movement.files import LARGEST, read_movement
 from broker.protocol import SEATS
 from broker.store import STORE
 from tests.broker.scorer.small import deals, plan, registry
@@ -257,19 +258,28 @@ def folder(tmp_path: Path) -> Path:
 
 def test_an_events_plays_are_checked_at_their_lines(folder: Path) -> None:
     assert answer("check", folder)["faults"] == []
-    text = (folder / EVENT).read_text()
-    wrong = text.replace("deal = 2", "deal = 1", 1)
-    (folder / EVENT).write_text(wrong)
+    text = (folder / MOVEMENT).read_text()
+    first, *rest = text.splitlines()[1:]
+    at = 2 + len(rest)  # the last line is a second play at the first one's table and time
+    (folder / MOVEMENT).write_text("\n".join([*text.splitlines()[:-1], first]))
+    assert at in {fault["line"] for fault in answer("check", folder)["faults"]}
+    assert answer("check", folder) == answer("check", folder / EVENT) == answer("check", folder / MOVEMENT)
+
+
+def test_plays_in_an_older_event_are_checked_at_their_lines(folder: Path) -> None:
+    (folder / MOVEMENT).unlink()
+    text = tomli_w.dumps(msgspec.to_builtins(plan()))
+    (folder / EVENT).write_text(text.replace("deal = 2", "deal = 1", 1))
     at = [number for number, line in enumerate(text.splitlines(), 1) if line == "[[plays]]"]
-    assert {fault["line"] for fault in answer("check", folder / EVENT)["faults"]} <= set(at)
-    assert answer("check", folder)["faults"] != []
+    faults = answer("check", folder)["faults"]
+    assert (faults != [], {fault["line"] for fault in faults} <= set(at)) == (True, True)
 
 
 def test_a_movement_is_put_into_an_event_one_play_a_round(folder: Path, tmp_path: Path) -> None:
     (folder / DEALS).unlink()  # as it is before deals are made
     said = run("new", "--event", folder, "--rounds", 5, "--force")
-    assert (said.stdout, said.stderr.splitlines()[0]) == ("", f"80 plays in {folder / EVENT}")
-    new = msgspec.toml.decode((folder / EVENT).read_bytes(), type=Plan)
+    assert (said.stdout, said.stderr.splitlines()[0]) == ("", f"80 plays in {folder / MOVEMENT}")
+    new = read_plan(folder)
     assert (new.name, new.players) == (plan().name, plan().players)
     assert [(play.round, play.table) for play in new.plays] == [(r, t) for r in range(1, 21) for t in range(1, 5)]
     checked = answer("check", folder)
@@ -327,13 +337,13 @@ def test_ctrl_c_ends_the_search_with_the_best_so_far(tmp_path: Path) -> None:
 
 
 def test_a_movement_is_not_put_over_another_one_unasked(folder: Path) -> None:
-    before = (folder / EVENT).read_bytes()
+    before = (folder / MOVEMENT).read_bytes()
     words = ("new", "--event", folder, "--rounds", 4, *FEW_STEPS)
     assert answer(*words)["error"]["code"] == "plays_exist"
-    assert (folder / EVENT).read_bytes() == before
-    (folder / EVENT).chmod(0o640)
+    assert (folder / MOVEMENT).read_bytes() == before
+    (folder / MOVEMENT).chmod(0o640)
     run(*words, "--force")
-    assert ((folder / EVENT).read_bytes() == before, (folder / EVENT).stat().st_mode & 0o777) == (False, 0o640)
+    assert ((folder / MOVEMENT).read_bytes() == before, (folder / MOVEMENT).stat().st_mode & 0o777) == (False, 0o640)
 
 
 def test_a_movement_is_never_put_over_that_of_an_event_that_has_begun(folder: Path) -> None:
@@ -366,17 +376,17 @@ def test_no_file_is_written_over_unasked_and_no_secret_ever(folder: Path, name: 
 def test_a_movement_is_taken_from_a_file_if_nothing_is_wrong_with_it(folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "cup.csv"
     run("new", "--players", 16, "--rounds", 4, "--output", path, *FEW_STEPS)
-    assert run("take", path, "--event", folder, "--force").stdout == f"16 plays in {folder / EVENT}\n"
-    new = msgspec.toml.decode((folder / EVENT).read_bytes(), type=Plan)
+    assert run("take", path, "--event", folder, "--force").stdout == f"16 plays in {folder / MOVEMENT}\n"
+    new = read_plan(folder)
     assert [(p.round, p.table, p.deal, dict(p.players)) for p in new.plays] == [
         (int(row["round"]), int(row["table"]), int(row["deal"]), {seat: row[seat] for seat in SEATS})
         for row in rows(path)
     ]
-    before = (folder / EVENT).read_bytes()
+    before = (folder / MOVEMENT).read_bytes()
     lines = path.read_text().splitlines()
     path.write_text("\n".join([*lines, lines[-1]]))
     refused = CliRunner().invoke(movement, ["take", str(path), "--event", str(folder), "--force"])
-    assert (refused.exit_code, refused.stdout.startswith("line 18: "), (folder / EVENT).read_bytes()) == (
+    assert (refused.exit_code, refused.stdout.startswith("line 18: "), (folder / MOVEMENT).read_bytes()) == (
         1,
         True,
         before,

@@ -12,11 +12,24 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.errors import BadEvent
-from broker.event import DEALS, EVENT, PROFILE, SETS, DealRecord, Event, Plan, Registry, open_event, save_event
+from broker.event import (
+    DEALS,
+    EVENT,
+    MOVEMENT,
+    PROFILE,
+    SETS,
+    DealRecord,
+    Event,
+    Plan,
+    Registry,
+    open_event,
+    save_event,
+)
 from broker.protocol import SEATS, Assignment, Player, Session, decode_on_topic
 from broker.rules import FULL_SET, KINDS, Profile, form_hash, mcr_folder
-from broker.scorer.publisher import MessageBuilder, Outgoing, table_plan
+from broker.scorer.publisher import Publisher
 from broker.scorer.state import EventState
+from tests.broker.scorer.hall import Ear
 from tests.broker.scorer.small import deals, event, plan, registry
 
 
@@ -48,7 +61,7 @@ def test_names_may_be_in_any_script(tmp_path: Path) -> None:
 
 def test_faces_and_sets_are_readable_by_their_owner_alone(tmp_path: Path) -> None:
     save_event(tmp_path, plan(), deals(), registry())
-    assert {path.name: oct(mode(path)) for path in tmp_path.iterdir() if path.name != EVENT} == {
+    assert {path.name: oct(mode(path)) for path in tmp_path.iterdir() if path.name not in {EVENT, MOVEMENT}} == {
         DEALS: "0o600",
         SETS: "0o600",
     }
@@ -209,16 +222,20 @@ def strings(part: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
             yield from strings(value)
 
 
-def told_of(of: Event, table: int) -> Outgoing:
-    """Return what a table is told before the first play."""
-    return table_plan(EventState(of), MessageBuilder(of, "store-0001"), table, 0)
+def told_of(of: Event, table: int) -> tuple[str, bytes]:
+    """Return what a table is told before the first play: topic and payload."""
+    publisher, ear = Publisher(EventState(of), Path("/nowhere"), "store-0001", lambda: 0), Ear()
+    publisher.link = ear
+    publisher.assignment(table)
+    ((topic, payload, _),) = ear.said
+    return topic, payload
 
 
 @pytest.mark.parametrize("table", [1, 2, 3, 4])
 def test_what_a_table_is_told_holds_no_face_and_the_whole_order(table: int) -> None:
     said = told_of(event(), table)
-    found = json.loads(said.payload)
-    assert decode_on_topic(said.topic, said.payload)[0].table == table
+    found = json.loads(said[1])
+    assert decode_on_topic(*said)[0].table == table
     assert set(strings(found)).isdisjoint({*KINDS, "0m", "0p", "0s", "faces"})
     told = {
         (p["round"], p["deal"]): form_hash({s: tuple(map(tuple, p["order"][s])) for s in SEATS}) for p in found["plays"]
@@ -241,12 +258,12 @@ def test_an_event_brings_its_own_rules_and_every_table_is_told_them(tmp_path: Pa
     opened = open_event(tmp_path)
     assert isinstance(opened.profile, Profile)
     assert (opened.profile.id, opened.profile.payments.several_hu.value) == ("our-club", "nearest")
-    said = json.loads(told_of(opened, 1).payload)
+    said = json.loads(told_of(opened, 1)[1])
     assert (said["profile"], said["rules"]) == ("our-club", own_rules())
 
 
 def test_rules_that_ship_are_told_by_their_name_alone() -> None:
-    assert json.loads(told_of(event(), 1).payload)["rules"] is None
+    assert json.loads(told_of(event(), 1)[1])["rules"] is None
 
 
 @pytest.mark.parametrize(
@@ -275,6 +292,6 @@ def test_a_table_is_told_the_minutes_of_its_plays_where_their_session_limits_the
     sessions = (Session("evening", 1, 2, play_minutes=40), Session("morning", 3, 4))
     limited = Event(replace(plan(), sessions=sessions), deals(), registry())
     said = told_of(limited, 2)
-    _, message = decode_on_topic(said.topic, said.payload)
+    _, message = decode_on_topic(*said)
     assert isinstance(message, Assignment)
     assert (message.minutes, event().minutes_of(2)) == ({1: 40, 2: 40}, {})

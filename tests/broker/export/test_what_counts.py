@@ -82,7 +82,7 @@ def ruled(rulings: Iterable[Said], heard: list[LogMessage] | None = None) -> Sto
 
 def shown(stored: StoredEvent, *, embargoed: bool) -> Snapshot:
     """Return what the desk shows to arbiters, or to everybody."""
-    return stored.room.moment() if embargoed else open_part(stored.room.moment())
+    return stored.room.snapshot() if embargoed else open_part(stored.room.snapshot())
 
 
 def scored(stored: StoredEvent, *, embargoed: bool) -> dict[str, list[dict[str, object]]]:

@@ -32,7 +32,7 @@ def test_what_follows_stays_named_when_the_deal_is_played_nevertheless_and_nothi
     room = played(until=4)
     assert named(room) == [(key, DEAL, True) for key in LATER]
     assert [set(one.again) for one in follow_ups(event(), room)] == [AGAIN[key] for key in LATER]
-    moment = room.moment()
+    moment = room.snapshot()
     finals = room.is_final(AT), moment.is_final(AT), open_part(moment).is_final(AT)
     assert (room.final, *finals) == (True, *[False] * 3)
 
@@ -44,7 +44,7 @@ def test_once_it_is_ruled_it_is_named_no_longer_and_taken_back_it_is_named_again
         players = event().bookings[key].players
         decision = Award(gives={players[seat]: 0 for seat in SEATS}) if stands else Void()
         room.apply(ruling(room, decision, key))
-    assert (named(room), room.is_final(AT), open_part(room.moment()).is_final(AT)) == ([], True, True)
+    assert (named(room), room.is_final(AT), open_part(room.snapshot()).is_final(AT)) == ([], True, True)
     room.apply(ruling(room, Undo(ruling=list(room.book.entries)[-1])))
     assert (named(room), room.is_final(AT)) == ([(LATER[-1], DEAL, True)], False)
 

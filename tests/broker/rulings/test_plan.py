@@ -46,7 +46,7 @@ WITHDRAWN = Withdrawn(player=GONE, first_round=3)
 
 def give(hall: Hall, decision: AnyDecision, author: RulingAuthor = HEAD) -> str:
     """Rule; return the ruling's id."""
-    return hall.scorer.rulings.give(draft(hall.scorer._room, decision), author).id
+    return hall.scorer.rulings.give(draft(hall.scorer.state, decision), author).id
 
 
 def plan_at(hall: Hall, table: int) -> Any:  # noqa: ANN401 - JSON
@@ -64,11 +64,11 @@ def names_of(hall: Hall) -> list[str]:
 
 def test_the_tables_are_told_who_sits_in_the_seats_from_that_round_on_and_nobodys_imps_move(hall: Hall) -> None:
     hall.hear(*until_round(2))
-    before = told(hall.scorer._room)
+    before = told(hall.scorer.state)
     hall.connect(up=True)
     one = give(hall, INSTEAD)
     assert names_of(hall) == ["Player 7", "Player 7", "Ada Reserve", "Ada Reserve"]
-    assert told(hall.scorer._room) == before
+    assert told(hall.scorer.state) == before
     give(hall, Undo(ruling=one))
     assert names_of(hall) == ["Player 7"] * 4
 
@@ -87,16 +87,16 @@ def test_who_is_back_is_nobodys_substitute_and_goes_by_the_name_that_is_correcte
     seats = THERE[2][1]
 
     def shown() -> list[object]:
-        room = hall.scorer._room
+        room = hall.scorer.state
         sits = sitting_players(room.event, room.book, 2, {seats[GONE]: GONE})[seats[GONE]].name
-        return [*(room.moment().sat(GONE, round_) for round_ in (1, 2)), sits, *names_of(hall)]
+        return [*(room.snapshot().sat(GONE, round_) for round_ in (1, 2)), sits, *names_of(hall)]
 
     assert shown() == ["Ada Reserve", None, "Player 7", "Ada Reserve", *["Player 7"] * 3]
     given = give(hall, PlayerCorrected(player=GONE, name="Zoe", country="", club="", national="", ema=""))
     assert shown() == ["Ada Reserve", None, "Zoe", "Ada Reserve", *["Zoe"] * 3]
     again = EventState(event())
     again.load(hall.journal.messages())
-    assert again.moment().stand_ins == hall.scorer._room.moment().stand_ins
+    assert again.snapshot().stand_ins == hall.scorer.state.snapshot().stand_ins
     give(hall, Substitute(player=GONE, name="Zoe", first_round=1))
     give(hall, Undo(ruling=given))
     assert shown() == [None, None, "Player 7", *["Player 7"] * 4]
@@ -114,7 +114,7 @@ def test_a_table_that_the_substitute_sits_at_is_shown_with_that_name(hall: Hall)
 def test_plays_of_who_has_withdrawn_are_adjusted_for_all_four_and_their_tables_leave_them_out(hall: Hall) -> None:
     hall.hear(*until_round(2))
     hall.connect(up=True)
-    one, room = give(hall, WITHDRAWN), hall.scorer._room
+    one, room = give(hall, WITHDRAWN), hall.scorer.state
     for round_ in (3, 4):
         table, seats = THERE[round_]
         assert room.play((table, round_)).instead == {player: -3 if player == GONE else 3 for player in seats}
@@ -129,7 +129,7 @@ def test_a_substitute_who_is_found_later_plays_what_is_left(hall: Hall) -> None:
     hall.hear(*until_round(2))
     give(hall, WITHDRAWN)
     give(hall, Substitute(player=GONE, name="Ada Reserve", first_round=4))
-    room = hall.scorer._room
+    room = hall.scorer.state
     assert [room.play((THERE[round_][0], round_)).settled for round_ in (3, 4)] == [True, False]
 
 
@@ -137,7 +137,7 @@ def test_what_an_arbiter_rules_on_such_a_play_holds_before_what_follows_from_the
     hall.hear(*until_round(2))
     give(hall, WITHDRAWN)
     table, seats = THERE[3]
-    room = hall.scorer._room
+    room = hall.scorer.state
     gives: dict[str, AwardGiven] = dict.fromkeys(seats, 5)
     hall.scorer.rulings.give(draft(room, Adjusted(gives=gives), (table, 3)), HEAD)
     assert room.play((table, 3)).instead == gives
@@ -145,7 +145,7 @@ def test_what_an_arbiter_rules_on_such_a_play_holds_before_what_follows_from_the
 
 def test_before_a_withdrawal_is_published_everybody_whom_it_moves_is_shown(hall: Hall) -> None:
     hall.hear(*until_round(2))
-    room = hall.scorer._room
+    room = hall.scorer.state
     effects = hall.scorer.rulings.effects(draft(room, WITHDRAWN), HEAD)
     at_tables = {player for round_ in (3, 4) for player in THERE[round_][1]}
     assert {one.name for one in effects.players if one.by} == at_tables
@@ -155,7 +155,7 @@ def test_a_result_says_that_they_played_whatever_was_ruled_before(hall: Hall) ->
     hall.hear(*until_round(3))
     give(hall, Withdrawn(player=GONE, first_round=4))
     hall.hear(*(one for one in whole_event() if one.fact.round == 4))
-    assert told(hall.scorer._room) == told(room_of())
+    assert told(hall.scorer.state) == told(room_of())
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_what_cannot_be_is_refused_by_code(hall: Hall, decision: AnyDecision, au
 
 
 def test_over_what_another_has_just_ruled_on_who_plays_nobody_rules_unseen(hall: Hall) -> None:
-    seen = draft(hall.scorer._room, WITHDRAWN, id="ruling-late")
+    seen = draft(hall.scorer.state, WITHDRAWN, id="ruling-late")
     give(hall, INSTEAD)
     with pytest.raises(Refused) as refused:
         hall.scorer.rulings.give(seen, HEAD)
@@ -190,9 +190,9 @@ def test_a_restart_comes_to_the_same(hall: Hall) -> None:
     give(hall, Substitute(player="p01", name="Ada Reserve", first_round=4))
     again = EventState(event())
     again.load(hall.journal.messages())
-    assert told(again) == told(hall.scorer._room)
+    assert told(again) == told(hall.scorer.state)
     plays = event().plays_of(1)
-    assert with_substitutes(again.book, plays) == with_substitutes(hall.scorer._room.book, plays)
+    assert with_substitutes(again.book, plays) == with_substitutes(hall.scorer.state.book, plays)
 
 
 ABSENT = st.builds(
@@ -238,7 +238,7 @@ CLOCKS = SessionsCorrected(sessions=(Session("Friday", 1, 4, "2026-05-01T19:30",
 
 def correct_plan(hall: Hall, decision: AnyDecision, author: RulingAuthor = ORGANISER) -> str:
     """Rule; return the ruling's id."""
-    return hall.scorer.rulings.give(draft(hall.scorer._room, decision), author).id
+    return hall.scorer.rulings.give(draft(hall.scorer.state, decision), author).id
 
 
 def names_told(hall: Hall) -> set[str]:
@@ -260,26 +260,26 @@ def name_in(rows: Any) -> str:  # noqa: ANN401 - standings as messages or as JSO
 def test_a_name_is_right_everywhere_at_once_and_nobodys_imps_move(hall: Hall) -> None:
     hall.connect(up=True)
     hall.hear(*until_round(2))
-    before = told(hall.scorer._room)
+    before = told(hall.scorer.state)
     given = correct_plan(hall, RIGHT)
     assert names_told(hall) == {"Zoé Öztürk"}
     assert [name_in(hall.ear.told(topic)["rows"]) for topic in ("/standings", "public/places")] == ["Zoé Öztürk"] * 2
     hall.connect(up=True)
-    moment = hall.scorer.moment
+    moment = hall.scorer.snapshot
     assert (name_in(moment.standings), name_in(open_part(moment).standings)) == ("Zoé Öztürk", "Zoé Öztürk")
     assert name_in(hall.scorer.feed.current.standings) == "Zoé Öztürk"
     assert moment.event.origin_of(WHO) == Origin("FRA", "Lille")
     assert "Zoé Öztürk" in (hall.folder / "standings.csv").read_text(encoding="utf-8")
-    assert told(hall.scorer._room) == before
+    assert told(hall.scorer.state) == before
     correct_plan(hall, Undo(ruling=given))
-    assert (names_told(hall), hall.scorer._room.event.players[WHO].name) == ({"Player 7"}, "Player 7")
+    assert (names_told(hall), hall.scorer.state.event.players[WHO].name) == ({"Player 7"}, "Player 7")
 
 
 def test_a_correction_moves_no_player_and_no_play(hall: Hall) -> None:
     for decision in (RIGHT, CLOCKS, TitleCorrected(title="The Right Cup")):
-        effects = hall.scorer.rulings.effects(draft(hall.scorer._room, decision), ORGANISER)
+        effects = hall.scorer.rulings.effects(draft(hall.scorer.state, decision), ORGANISER)
         assert (effects.players, effects.teams, effects.plays) == ((), (), ())
-        assert hall.scorer._room.event is event()
+        assert hall.scorer.state.event is event()
 
 
 def test_all_tables_are_told_of_other_minutes(hall: Hall) -> None:
@@ -301,7 +301,7 @@ def test_the_title_is_what_the_desk_shows(hall: Hall) -> None:
     correct_plan(hall, TitleCorrected(title="The Right Cup"))
     hall.connect(up=True)
     assert hall.scorer.feed.current.title == "The Right Cup"
-    assert hall.scorer.moment.event.name == event().name
+    assert hall.scorer.snapshot.event.name == event().name
 
 
 @pytest.mark.parametrize(
@@ -329,7 +329,7 @@ def test_a_correction_that_cannot_be_is_refused_by_code(
 
 def test_an_organiser_rules_on_no_play_and_takes_no_ruling_on_one_back(hall: Hall) -> None:
     hall.hear(*until_round(1))
-    void = draft(hall.scorer._room, Void(), (1, 1))
+    void = draft(hall.scorer.state, Void(), (1, 1))
     with pytest.raises(Refused) as refused:
         hall.scorer.rulings.give(void, ORGANISER)
     given = hall.scorer.rulings.give(void, HEAD).id
@@ -346,8 +346,8 @@ def test_a_table_arbiter_takes_no_correction_of_the_plan_back(hall: Hall) -> Non
 
 
 def test_over_what_another_has_just_corrected_nobody_corrects_unseen_but_of_another_player(hall: Hall) -> None:
-    seen = draft(hall.scorer._room, RIGHT, id="ruling-late")
-    other = draft(hall.scorer._room, PlayerCorrected(player="p08", name="Somebody Else"), id="ruling-other")
+    seen = draft(hall.scorer.state, RIGHT, id="ruling-late")
+    other = draft(hall.scorer.state, PlayerCorrected(player="p08", name="Somebody Else"), id="ruling-other")
     correct_plan(hall, PlayerCorrected(player=WHO, name="Zoe"))
     with pytest.raises(Refused) as refused:
         hall.scorer.rulings.give(seen, HEAD)
@@ -399,13 +399,13 @@ def test_read_again_the_event_is_as_it_was_and_without_corrections_as_it_was_pla
 def test_what_is_looked_at_and_what_is_told_after_a_restart_have_the_corrected_name(hall: Hall) -> None:
     correct_plan(hall, RIGHT)
     effects = hall.scorer.rulings.effects(
-        draft(hall.scorer._room, Substitute(player=WHO, name="Ada", first_round=2)), HEAD
+        draft(hall.scorer.state, Substitute(player=WHO, name="Ada", first_round=2)), HEAD
     )
     assert effects.change.before
     assert effects.change.before.sits == "Zoé Öztürk"
     (table, _), (later, _) = PLACES[1], PLACES[2]
     deal = event().bookings[later, 2].deal
-    hall.scorer.rulings.give(draft(hall.scorer._room, DealPlayed(played=deal, result=None), (table, 1)), HEAD)
+    hall.scorer.rulings.give(draft(hall.scorer.state, DealPlayed(played=deal, result=None), (table, 1)), HEAD)
     first, again = replace(result(table, 1), deal=deal), result(later, 2)
     hall.hear(fact(table, 1, first), fact(later, 1 + (later == table), again))
     kept = (hall.scorer._alerts, make_hall(hall.folder, hall.journal).scorer._alerts)

@@ -74,7 +74,7 @@ def refusal(hall: Hall, one: RulingDraft, author: RulingAuthor = HEAD) -> str:
 
 
 def test_a_ruling_is_told_once_it_is_stored_and_a_restart_comes_to_the_same(played: Hall) -> None:
-    room = played.scorer._room
+    room = played.scorer.state
     one = draft(room, Void(), PLAY)
     entry = give(played, one)
     assert [type(message) for message in played.journal.messages()][-1] is Ruling
@@ -82,21 +82,21 @@ def test_a_ruling_is_told_once_it_is_stored_and_a_restart_comes_to_the_same(play
     assert {f"hm/cup/traveller/{HERE.deal}", "hm/cup/standings", "hm/cup/assignment/1"} <= set(played.ear.story)
     assert (entry.author, entry.at, entry.kind) == (HEAD.name, NOW, "void")
     again = make_hall(played.folder, played.journal)
-    assert told(again.scorer._room) == told(room)
+    assert told(again.scorer.state) == told(room)
     assert again.scorer.rulings.history() == played.scorer.rulings.history()
 
 
 def test_the_file_of_standings_follows(played: Hall) -> None:
     player = HERE.players["east"]
     before = (played.folder / "standings.csv").read_text(encoding="utf-8")
-    give(played, draft(played.scorer._room, FineRuled(takes={player: 99})))
+    give(played, draft(played.scorer.state, FineRuled(takes={player: 99})))
     after = (played.folder / "standings.csv").read_text(encoding="utf-8")
     assert before != after
     assert next(line for line in after.splitlines() if f",{player}," in line).split(",")[4] == "99"
 
 
 def test_of_two_who_rule_on_one_play_the_second_sees_a_conflict(played: Hall) -> None:
-    room = played.scorer._room
+    room = played.scorer.state
     first, second = draft(room, Void(), PLAY), replace(draft(room, Void(), PLAY), id="ruling-other")
     give(played, first, TABLE)
     assert refusal(played, second) == "ruling_conflict"
@@ -104,7 +104,7 @@ def test_of_two_who_rule_on_one_play_the_second_sees_a_conflict(played: Hall) ->
 
 
 def test_what_is_sent_twice_is_given_once_and_an_id_is_nobody_elses(played: Hall) -> None:
-    one = draft(played.scorer._room, FineRuled(takes={HERE.players["east"]: 4}))
+    one = draft(played.scorer.state, FineRuled(takes={HERE.players["east"]: 4}))
     assert give(played, one) == give(played, one)
     assert len(played.scorer.rulings.history()) == 1
     with pytest.raises(Refused, match="id_reused"):
@@ -115,7 +115,7 @@ def test_what_is_sent_twice_is_given_once_and_an_id_is_nobody_elses(played: Hall
 def test_where_the_store_fails_nothing_was_ruled(
     played: Hall, journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    room, before = played.scorer._room, told(played.scorer._room)
+    room, before = played.scorer.state, told(played.scorer.state)
     monkeypatch.setattr(journal, "append", lambda *_: journal._connection.exec_driver_sql("INSERT INTO nowhere"))
     with pytest.raises(StoreBroken):
         give(played, draft(room, Void(), PLAY))
@@ -123,20 +123,20 @@ def test_where_the_store_fails_nothing_was_ruled(
 
 
 def test_a_copy_of_the_journal_and_a_reader_have_the_rulings_too(played: Hall, tmp_path: Path) -> None:
-    give(played, draft(played.scorer._room, Void(), PLAY))
+    give(played, draft(played.scorer.state, Void(), PLAY))
     folder = event_folder(tmp_path / "over", [])
     other = SqliteJournal(folder / STORE, "cup")
     assert copy_journal(played.journal, other) == played.journal.height
     other.close()
-    assert told(open_stored_event(folder).room) == told(played.scorer._room)
+    assert told(open_stored_event(folder).room) == told(played.scorer.state)
 
 
 def test_the_effects_name_everybody_who_moves_and_nobody_else(played: Hall) -> None:
-    room = played.scorer._room
+    room = played.scorer.state
     one = draft(room, correct(Outcome("self_drawn", {"north": 60}), room.results[PLAY].id), PLAY)
     before = {line.name: line for line in room.standings()}
     effects = played.scorer.rulings.effects(one, HEAD)
-    assert told(room) == told(make_hall(played.folder, played.journal).scorer._room)
+    assert told(room) == told(make_hall(played.folder, played.journal).scorer.state)
     give(played, one)
     after = {line.name: line for line in room.standings()}
     moved = {name for name in before if (before[name].imp, before[name].place) != (after[name].imp, after[name].place)}
@@ -153,7 +153,7 @@ def test_the_effects_name_everybody_who_moves_and_nobody_else(played: Hall) -> N
 def test_over_the_head_arbiters_ruling_nobody_else_rules_but_imps_may_be_given_beside_it(
     played: Hall, decision: AnyDecision
 ) -> None:
-    room = played.scorer._room
+    room = played.scorer.state
     give(played, draft(room, Void(), PLAY))
     assert refusal(played, draft(room, decision, PLAY), TABLE) == "head_arbiter_only"
     give(played, draft(room, FineRuled(takes={HERE.players["east"]: 4}), PLAY), TABLE)
@@ -165,7 +165,7 @@ def test_over_the_head_arbiters_ruling_nobody_else_rules_but_imps_may_be_given_b
     "decision", [Award(gives={HERE.players["east"]: 99}), FineRuled(takes={HERE.players["east"]: 4})]
 )
 def test_imps_of_no_play_are_the_head_arbiters_to_give_and_to_take(played: Hall, decision: AnyDecision) -> None:
-    assert refusal(played, draft(played.scorer._room, decision), TABLE) == "head_arbiter_only"
+    assert refusal(played, draft(played.scorer.state, decision), TABLE) == "head_arbiter_only"
 
 
 def test_after_the_correction_period_the_head_arbiter_alone_rules_and_until_then_nothing_is_final(hall: Hall) -> None:
@@ -174,14 +174,13 @@ def test_after_the_correction_period_the_head_arbiter_alone_rules_and_until_then
         return [*on_the_wire, hall.scorer.feed.current.final]
 
     hall.hear(*whole_event())
-    room = hall.scorer._room
+    room = hall.scorer.state
     assert finals() == [True] * 3
     give(hall, draft(room, Deadline(at=NOW)))
     hall.scorer.step(timeout=0)
     assert finals() == [False] * 3
     give(hall, draft(room, Void(), PLAY), TABLE)
-    hall.scorer._clock = lambda: NOW + 1
-    hall.scorer.rulings._clock = lambda: NOW + 1
+    hall.clock.read = lambda: NOW + 1
     hall.scorer.step(timeout=0)
     assert finals() == [True] * 3
     assert refusal(hall, draft(room, Void(), (2, 2)), TABLE) == "corrections_closed"
@@ -189,7 +188,7 @@ def test_after_the_correction_period_the_head_arbiter_alone_rules_and_until_then
 
 
 def test_what_the_head_arbiter_ruled_a_table_arbiter_does_not_take_back(played: Hall) -> None:
-    room = played.scorer._room
+    room = played.scorer.state
     one = give(played, draft(room, Void(), PLAY))
     assert refusal(played, draft(room, Undo(ruling=one.id)), TABLE) == "head_arbiter_only"
     assert refusal(played, draft(room, Deadline(at=NOW)), TABLE) == "head_arbiter_only"
@@ -227,7 +226,7 @@ STRANGER = next(player for player in event().players if player not in HERE.playe
     ],
 )
 def test_what_cannot_be_ruled_is_refused_by_code(untouched: Hall, decision: Any, where: Any, code: str) -> None:  # noqa: ANN401 - any form
-    room = untouched.scorer._room
+    room = untouched.scorer.state
     after = room.last_word(PLAY) if (where.get("table"), where.get("round")) == PLAY else None
     one = RulingDraft(id="ruling-bad-1", after=after, decision=decision, reason="because", **where)
     assert refusal(untouched, one) == code
@@ -241,25 +240,25 @@ def test_what_cannot_be_ruled_is_refused_by_code(untouched: Hall, decision: Any,
     ],
 )
 def test_a_correction_is_held_to_the_rules(untouched: Hall, change: Any, code: str) -> None:  # noqa: ANN401 - fields
-    room = untouched.scorer._room
+    room = untouched.scorer.state
     right = correct(OUTCOMES[1], room.results[PLAY].id)
     assert refusal(untouched, draft(room, replace(right, **change), PLAY)) == code
 
 
 def test_a_table_is_told_to_leave_out_what_the_desk_has_settled_until_that_is_taken_back(hall: Hall) -> None:
-    room = hall.scorer._room
+    room = hall.scorer.state
     hall.hear(*whole_log(1)[:6])
     give(hall, draft(room, Void(), (1, 1)))
     assert (hall.ear.told("assignment/1")["recorded"], hall.ear.told("assignment/1")["settled"]) == ([1], [])
     one = give(hall, draft(room, Void(), PLAY))
     assert (hall.ear.told("assignment/1")["recorded"], hall.ear.told("assignment/1")["settled"]) == ([1, 2], [2])
-    assert make_hall(hall.folder, hall.journal).scorer._room.settled(1) == (2,)
+    assert make_hall(hall.folder, hall.journal).scorer.state.settled(1) == (2,)
     give(hall, draft(room, Undo(ruling=one.id)))
     assert (hall.ear.told("assignment/1")["recorded"], hall.ear.told("assignment/1")["settled"]) == ([1], [])
 
 
 def test_a_deal_put_in_the_place_of_another_is_what_the_table_is_told_to_play_and_may_play(hall: Hall) -> None:
-    room = hall.scorer._room
+    room = hall.scorer.state
     other = HERE.deal % 4 + 1
     give(hall, draft(room, DealPlayed(played=other, result=None), PLAY))
     assigned = {play["round"]: play["deal"] for play in hall.ear.told("assignment/1")["plays"]}
@@ -269,4 +268,4 @@ def test_a_deal_put_in_the_place_of_another_is_what_the_table_is_told_to_play_an
     hall.hear(told_of)
     assert isinstance(told_of, LogMessage)
     assert hall.journal.height == 2
-    assert make_hall(hall.folder, hall.journal).scorer._room.replanned(1) == {2: other}
+    assert make_hall(hall.folder, hall.journal).scorer.state.replanned(1) == {2: other}

@@ -1,7 +1,7 @@
 """A scorer without a wire: messages are put on its queue, and what it says is heard."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +17,16 @@ from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.small import NAME, event, sent
 
 NOW = 1_800_000_000_000
+
+
+class Clock:
+    """The scorer's wall clock: `read` may be replaced."""
+
+    def __init__(self) -> None:
+        self.read: Callable[[], int] = lambda: NOW
+
+    def __call__(self) -> int:
+        return self.read()
 
 
 @contextmanager
@@ -67,6 +77,7 @@ class Hall:
     journal: Journal
     folder: Path
     ear: Ear
+    clock: Clock
 
     def hear(self, *messages: LogMessage | TableState) -> None:
         """Let messages arrive, and the scorer take them in one batch."""
@@ -75,12 +86,12 @@ class Hall:
 
     def arrive(self, topic: str, payload: bytes) -> None:
         """Let any bytes arrive on any topic."""
-        self.scorer._queue.put(Incoming(topic, payload, partial(self.ear.story.append, "acknowledged")))
+        self.scorer._inbox.put(Incoming(topic, payload, partial(self.ear.story.append, "acknowledged")))
         self.scorer.step(timeout=0)
 
     def connect(self, *, up: bool) -> None:
         """Let the broker accept the scorer, or be lost."""
-        self.scorer._queue.put(LinkChanged(up=up))
+        self.scorer._inbox.put(LinkChanged(up=up))
         self.scorer.step(timeout=0)
 
     def alerts(self) -> list[tuple[str, int | None]]:
@@ -95,11 +106,12 @@ def put(scorer: Scorer, *messages: LogMessage | TableState, ear: Ear | None = No
     for message in messages:
         topic, payload = sent(message)
         story = ear.story if ear else []
-        scorer._queue.put(Incoming(topic, payload, partial(story.append, "acknowledged")))
+        scorer._inbox.put(Incoming(topic, payload, partial(story.append, "acknowledged")))
 
 
 def make_hall(folder: Path, journal: Journal, of: Event | None = None) -> Hall:
     """Start a scorer on a store."""
-    scorer, ear = Scorer(of or event(), journal, folder, lambda: NOW), Ear()
-    scorer._link = ear
-    return Hall(scorer, journal, folder, ear)
+    clock, ear = Clock(), Ear()
+    scorer = Scorer(of or event(), journal, folder, clock)
+    scorer.publisher.link = ear
+    return Hall(scorer, journal, folder, ear, clock)

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from broker.protocol import Adjusted, AnyDecision, Deadline, Fine, Lifecycle, Ruled, Undo, Void
 from broker.protocol.link import Incoming
 from broker.scorer.alerts import KEPT, MOST_AT_ONCE, PAUSE_MS, AlertBook, Concern
-from broker.scorer.devices import TableWatch
+from broker.scorer.devices import TableStates
 from tests.broker.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer.hall import NOW, Hall
 from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, state
@@ -60,7 +60,7 @@ def test_a_clock_that_is_put_back_silences_nothing() -> None:
 
 def test_a_flood_of_rubbish_is_one_alert(hall: Hall) -> None:
     for _ in range(30):
-        hall.scorer._queue.put(Incoming("hm/cup/table/1/log", b"?", lambda: None))
+        hall.scorer._inbox.put(Incoming("hm/cup/table/1/log", b"?", lambda: None))
     hall.scorer.step(timeout=0)
     hall.arrive("hm/cup/table/1/log", b"?")
     assert hall.alerts() == [("malformed", 1)]
@@ -137,20 +137,20 @@ def test_each_thing_that_an_arbiter_must_know_has_its_code(hall: Hall) -> None:
 
 
 def test_two_devices_at_one_table_are_told_once() -> None:
-    watch = TableWatch()
+    watch = TableStates()
     first, second = state(1), state(1, device="kiosk-0002")
     third = state(1, device="kiosk-0003")
-    told = [list(watch.hear(one)) for one in (first, second, first, second, third)]
+    told = [list(watch.apply(one)) for one in (first, second, first, second, third)]
     concern = Concern("two_devices", "two devices speak for table 1", 1)
     assert told == [[], [concern], [], [], [concern]]
 
 
 @pytest.mark.parametrize("end", ["lost", "disconnected"])
 def test_a_device_in_place_of_one_that_has_gone_is_no_alert(end: Lifecycle) -> None:
-    watch = TableWatch()
-    watch.hear(state(1, lifecycle=end))
-    assert list(watch.hear(state(1, device="kiosk-0002"))) == []
-    assert watch.states[1].device == "kiosk-0002"
+    watch = TableStates()
+    watch.apply(state(1, lifecycle=end))
+    assert list(watch.apply(state(1, device="kiosk-0002"))) == []
+    assert watch.last[1].device == "kiosk-0002"
 
 
 def test_the_desk_sees_what_a_table_last_said(hall: Hall) -> None:
@@ -164,33 +164,34 @@ def test_the_desk_sees_what_a_table_last_said(hall: Hall) -> None:
 
 def test_a_state_that_comes_late_changes_nothing() -> None:
     """A broker may bring what was not acknowledged after what it keeps."""
-    watch = TableWatch()
+    watch = TableStates()
     for count in (2, 1):
-        watch.hear(state(1, count=count, calling=count == 2))
-    assert watch.states[1].calling
-    watch.hear(state(1, start=2, count=1))
-    assert not watch.states[1].calling
+        watch.apply(state(1, count=count, calling=count == 2))
+    assert watch.last[1].calling
+    watch.apply(state(1, start=2, count=1))
+    assert not watch.last[1].calling
 
 
 def test_a_lost_device_keeps_what_it_said_last() -> None:
-    watch = TableWatch()
-    watch.hear(state(1, count=5, calling=True))
-    watch.hear(replace(state(1, lifecycle="lost", count=0), state="waiting", round=None, deal=None))
-    last = watch.states[1]
+    watch = TableStates()
+    watch.apply(state(1, count=5, calling=True))
+    watch.apply(replace(state(1, lifecycle="lost", count=0), state="waiting", round=None, deal=None))
+    last = watch.last[1]
     assert (last.lifecycle, last.state, last.round, last.calling) == ("lost", "playing", 1, True)
-    watch.hear(state(1, count=6))
-    assert watch.states[1].lifecycle == "ready"
+    watch.apply(state(1, count=6))
+    assert watch.last[1].lifecycle == "ready"
 
 
 def test_the_will_of_a_start_before_this_one_is_not_believed() -> None:
-    watch = TableWatch()
-    watch.hear(state(1, start=2))
-    watch.hear(state(1, lifecycle="lost", start=1, count=0))
-    assert watch.states[1].lifecycle == "ready"
+    watch = TableStates()
+    watch.apply(state(1, start=2))
+    watch.apply(state(1, lifecycle="lost", start=1, count=0))
+    assert watch.last[1].lifecycle == "ready"
 
 
 def test_a_file_of_standings_that_cannot_be_written_is_an_alert_and_no_more(hall: Hall) -> None:
-    (hall.folder / "standings.csv.new").mkdir()
+    (hall.folder / "standings.csv").unlink()
+    (hall.folder / "standings.csv").mkdir()
     hall.hear(fact(1, 1, restored(1)), fact(1, 2, result(1)))
     assert hall.alerts() == [("standings_unwritten", None)]
     assert hall.scorer.feed.current.plays_in == 1
@@ -203,10 +204,10 @@ def test_a_device_that_is_not_the_present_one_cannot_be_lost(hall: Hall) -> None
 
 
 def test_a_device_that_came_back_with_an_older_journal_is_believed() -> None:
-    watch = TableWatch()
+    watch = TableStates()
     for one in (state(1, start=17), state(1, start=17, lifecycle="lost"), state(1, start=3, calling=True)):
-        watch.hear(one)
-    assert (watch.states[1].lifecycle, watch.states[1].calling) == ("ready", True)
+        watch.apply(one)
+    assert (watch.last[1].lifecycle, watch.last[1].calling) == ("ready", True)
 
 
 def test_the_same_refusal_is_told_once_however_often_it_is_sent(hall: Hall) -> None:
@@ -248,9 +249,9 @@ def test_a_fine_that_a_result_brings_is_an_alert_that_says_whose_how_much_who_an
 
 def test_one_that_comes_after_the_correction_period_is_told_as_that_too(hall: Hall) -> None:
     hall.hear(fact(1, 1, result(1)))
-    hall.scorer.rulings.give(draft(hall.scorer._room, Deadline(at=NOW)), HEAD)
+    hall.scorer.rulings.give(draft(hall.scorer.state, Deadline(at=NOW)), HEAD)
     hall.ear.forget()
-    hall.scorer._clock = lambda: NOW + 1
+    hall.clock.read = lambda: NOW + 1
     hall.hear(fact(1, 2, VOID))
     assert sorted(hall.alerts()) == [("ruled_after_end", 1), ("ruled_at_table", 1)]
 

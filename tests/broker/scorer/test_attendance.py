@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from broker.errors import CallAttended
 from broker.protocol import Call, LogMessage
-from broker.scorer.attendance import Attendance
+from broker.scorer.alerts import Attendance
 from broker.scorer.service import PendingCall
 from broker.scorer.view import AlertView, Attending, TableView
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
@@ -31,8 +31,8 @@ def call(seq: int, at: int = NOW, *, is_open: bool = True) -> LogMessage:
 
 def ask(hall: Hall, work: Callable[[Attendance], object]) -> None:
     """Have it done as the desk does."""
-    asked = PendingCall(lambda: work(hall.scorer.attended))
-    hall.scorer._queue.put(asked)
+    asked = PendingCall(lambda: work(hall.scorer.attendance))
+    hall.scorer._inbox.put(asked)
     hall.scorer.step(timeout=0)
     asked.answer.result(0)
 
@@ -83,7 +83,7 @@ def test_who_does_not_go_after_all_says_so_and_nobody_says_it_for_another(hall: 
 
 def test_it_leaves_with_its_call_and_a_later_call_has_nobody(hall: Hall) -> None:
     hall.hear(state(1, calling=True), call(1))
-    hall.scorer._clock = hall.scorer.attended._clock = lambda: NOW + 90
+    hall.clock.read = lambda: NOW + 90
     go(hall, ANNE)
     hall.hear(state(1, count=2), call(2, NOW + 50, is_open=False))  # its clock is behind
     assert card(hall).attended is None
@@ -97,7 +97,7 @@ def test_it_leaves_with_its_call_and_a_later_call_has_nobody(hall: Hall) -> None
 def test_a_table_that_called_anew_at_once_is_told_that_nobody_comes_to_that_call(hall: Hall) -> None:
     hall.hear(state(1, calling=True), call(1))
     go(hall, ANNE)
-    hall.scorer._clock = lambda: NOW + 90
+    hall.clock.read = lambda: NOW + 90
     hall.hear(call(2, NOW + 1, is_open=False), call(3, NOW + 2))
     assert (card(hall).attended, hall.ear.told("served/1")["arbiter_coming"]) == (None, False)
 
@@ -128,7 +128,7 @@ def test_a_seen_alert_stays_seen_until_it_comes_anew(hall: Hall) -> None:
     ask(hall, lambda attended: attended.see(first, *ANNE))
     ask(hall, lambda attended: attended.see(first, *BO))
     assert alert(hall).seen == Attending(*ANNE, NOW)
-    hall.scorer._clock = lambda: NOW + 60_000
+    hall.clock.read = lambda: NOW + 60_000
     hall.hear(fact(1, 2, restored(1, verified=False)))
     assert [one.seen is None for one in hall.scorer.feed.current.alerts] == [True, False]
     ask(hall, lambda attended: attended.unsee(first))
@@ -136,7 +136,7 @@ def test_a_seen_alert_stays_seen_until_it_comes_anew(hall: Hall) -> None:
 
 
 def test_an_alert_that_came_anew_before_the_button_was_pressed_is_not_seen_with_the_one_before(hall: Hall) -> None:
-    attended = hall.scorer.attended
+    attended = hall.scorer.attendance
     old, new = (AlertView(at, "table_lost", 1, "gone") for at in (NOW, NOW + 1))
     attended.see(old, *ANNE)
     assert [one.seen is None for one in attended.alerts((new, old))] == [True, False]

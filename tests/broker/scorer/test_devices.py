@@ -109,7 +109,7 @@ def test_a_table_passes_from_a_device_to_another_only_once_the_first_is_gone(
     serving, gone = Serving(), set[str]()
     for at, (device, lifecycle) in enumerate(said):
         before, _ = serving.of(1)
-        serving.hear(state(1, device=device, lifecycle=lifecycle, count=at + 1))
+        serving.apply(state(1, device=device, lifecycle=lifecycle, count=at + 1))
         after, _ = serving.of(1)
         assert after == before or before is None or before in gone
         gone = gone | {device} if lifecycle in ("lost", "disconnected") else gone - {device}
@@ -121,7 +121,7 @@ def call(table: int, seq: int, *, is_open: bool) -> Any:  # noqa: ANN401 - a mes
 
 
 def test_each_calling_table_is_told_its_place_and_told_again_when_it_moves_up(hall: Hall) -> None:
-    hall.scorer._clock = iter(range(10_000)).__next__
+    hall.clock.read = iter(range(10_000)).__next__
     for table in (3, 1, 2):
         hall.hear(call(table, 1, is_open=True))
     assert [served(hall, table)["calls_before"] for table in (3, 1, 2)] == [0, 1, 2]
@@ -145,7 +145,7 @@ def test_a_scorer_that_starts_again_tells_the_places_when_the_broker_is_there(ha
 def test_a_scorer_that_starts_again_knows_what_it_knew_of_devices(said: list[tuple[str, Lifecycle]]) -> None:
     serving = Serving()
     for at, (device, lifecycle) in enumerate(said):
-        serving.hear(state(1, device=device, lifecycle=lifecycle, count=at + 1))
+        serving.apply(state(1, device=device, lifecycle=lifecycle, count=at + 1))
         again = Serving({"1": serving.written(1), "of no table": "{}", "2": "nonsense"})
         assert (again.written(1), again.written(2)) == (serving.written(1), "null")
 
@@ -205,18 +205,24 @@ def day() -> list[LogMessage]:
 def hear(hall: Hall, offs: Offs) -> None:
     """Let the day be told as it goes, by tables whose clocks are off."""
     for message in day():
-        hall.scorer._clock = partial(int, message.at)
+        hall.clock.read = partial(int, message.at)
         hall.hear(replace(message, at=message.at + offs[message.table - 1]))
 
 
 def seen_by_desk(hall: Hall) -> object:
     """Return all that the room is told by a clock: calls, clocks, plays, grid, and when the round will be over."""
-    hall.hear(*(replace(state(table), calling=table in hall.scorer.times.calling) for table in range(1, 5)))
+    hall.hear(
+        *(replace(state(table), calling=table in hall.scorer.state.tables.times.calling) for table in range(1, 5))
+    )
     scorer, view = hall.scorer, hall.scorer.feed.current
-    cells = [[cell.stage for cell in row.cells] for row in grid(scorer.moment, view.tables).rows]
+    cells = [[cell.stage for cell in row.cells] for row in grid(scorer.snapshot, view.tables).rows]
     plays = [(play.table, play.round, play.at) for play in view.plays]
-    times = scorer.times.queue(), dict(scorer.times.calling), dict(scorer.times.playing)
-    return times, plays, cells, carrying(scorer.moment, view.tables, NOW + 20 * MINUTE)
+    times = (
+        scorer.state.tables.times.queue(),
+        dict(scorer.state.tables.times.calling),
+        dict(scorer.state.tables.times.playing),
+    )
+    return times, plays, cells, carrying(scorer.snapshot, view.tables, NOW + 20 * MINUTE)
 
 
 @pytest.mark.parametrize("offs", [(DAY, -DAY, 0, DAY), (-DAY, DAY, -DAY, -DAY), (-DAY, -DAY, -DAY, DAY)])
@@ -239,7 +245,7 @@ def test_a_time_that_is_believed_is_never_later_than_it_was_heard_nor_before_the
     clocks, before, now = FactTimes(), dict[int, int](), 0
     for seq, (table, at, later) in enumerate(said, 1):
         now += later
-        believed = clocks.believed(fact(table, seq, result(table), at=at), now).at
+        believed = clocks.corrected(fact(table, seq, result(table), at=at), now).at
         assert (believed <= now, believed >= before.get(table, 0)) == (True, True)
         before[table] = believed
 
@@ -247,9 +253,9 @@ def test_a_time_that_is_believed_is_never_later_than_it_was_heard_nor_before_the
 def test_what_a_table_tells_late_was_when_its_clock_says() -> None:
     """Offline for an hour: its calls have waited as long as they have."""
     clocks = FactTimes()
-    clocks.believed(fact(1, 1, restored(1), at=NOW), NOW)
+    clocks.corrected(fact(1, 1, restored(1), at=NOW), NOW)
     late = [fact(1, seq, result(1), at=NOW + seq * MINUTE) for seq in (2, 3, 4)]
-    assert [clocks.believed(message, NOW + 60 * MINUTE) for message in late] == late
+    assert [clocks.corrected(message, NOW + 60 * MINUTE) for message in late] == late
 
 
 def clocks_told(hall: Hall) -> list[tuple[str, str]]:
@@ -295,9 +301,9 @@ def test_a_state_of_a_right_clock_raises_no_alarm_however_long_it_waited(waited:
 def test_clocks_that_are_off_at_more_tables_than_are_told_at_once_are_all_told() -> None:
     watch = ClockWatch()
     for table in (1, 2, 3):
-        watch.hear(replace(state(table), at=NOW + DAY), NOW)
+        watch.apply(replace(state(table), at=NOW + DAY), NOW)
     first, *others = watch.concerns()
-    watch.told([first])
+    watch.reported([first])
     assert watch.concerns() == others
 
 
@@ -355,9 +361,9 @@ def test_what_the_scorer_has_refused_is_told_as_refused_and_not_as_health(hall: 
 def test_what_is_too_much_for_one_batch_is_told_with_the_next() -> None:
     watch = HealthWatch()
     for table in range(1, MOST_AT_ONCE + 6):
-        watch.hear(replace(state(1), table=table, health={"buttons": "box_silent"}))
+        watch.apply(replace(state(1), table=table, health={"buttons": "box_silent"}))
     first = watch.concerns()[:MOST_AT_ONCE]
-    watch.told(first)
+    watch.reported(first)
     assert [one.table for one in watch.concerns()] == list(range(MOST_AT_ONCE + 1, MOST_AT_ONCE + 6))
 
 

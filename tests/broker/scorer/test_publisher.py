@@ -5,27 +5,35 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.protocol import Deadline, PublicStandings, PublicTraveller, Receipt, Reopen, Ruled, decode_on_topic
+from broker.protocol import Deadline, PublicStandings, PublicTraveller, Receipt, Reopen, Ruled
+from broker.protocol.link import LinkChanged
 from broker.scorer.intake import MOST_MISSING, Intake
-from broker.scorer.publisher import MessageBuilder, Outgoing, PublicCopies
+from broker.scorer.publisher import Publisher
 from broker.scorer.state import EventState
 from tests.broker.rulings.ruled import AT, room_of, ruling
-from tests.broker.scorer.hall import Hall, make_hall, open_journal
+from tests.broker.scorer.hall import Ear, Hall, make_hall, open_journal
 from tests.broker.scorer.small import OUTCOMES, event, fact, restored, result, sent, whole_event
 
 ROUND = 4
 DEAL = event().bookings[1, ROUND].deal
 
 
-def said(messages: list[Outgoing]) -> list[tuple[int, bool, int] | int]:
-    """Return of each traveller its deal, whether it is complete, and its plays; of standings the plays that count."""
+def publisher(state: EventState) -> tuple[Publisher, Ear]:
+    """Return a publisher, and what hears it."""
+    made, ear = Publisher(state, Path("/nowhere"), "store-0001", lambda: AT), Ear()
+    made.link = ear
+    return made, ear
+
+
+def public(ear: Ear) -> list[tuple[int, bool, int] | int]:
+    """Return deal, completeness and plays of each public traveller, and the plays that public standings count."""
     found: list[tuple[int, bool, int] | int] = []
-    for one in messages:
-        _, message = decode_on_topic(one.topic, one.payload)
+    for message in ear.heard(""):
         if isinstance(message, PublicTraveller):
             found.append((message.deal, message.complete, len(message.plays)))
         elif isinstance(message, PublicStandings):
             found.append(message.plays_in)
+    ear.forget()
     return found
 
 
@@ -33,39 +41,52 @@ def test_a_deal_that_goes_back_under_the_embargo_is_taken_back_and_told_again_wh
     facts = whole_event()
     room = EventState(event())
     room.load(facts)
-    publication = PublicCopies(MessageBuilder(event(), "store"))
+    publishes, ear = publisher(room)
     tables, plays = event().expected[DEAL], len(event().plan.plays)
-    told = [*publication.of(room, [DEAL], 1, AT), *publication.standings(room, 1, AT)]
-    assert said(told) == [(DEAL, True, tables), plays]
+    publishes.plays_changed([DEAL])
+    publishes.standings_if_due()
+    assert public(ear) == [(DEAL, True, tables), plays]
     seq = sum(one.table == 1 for one in facts)
     reopen = Ruled(round=ROUND, deal=DEAL, decision=Reopen(), author="A", role="table_arbiter", reason="R")
     room.apply(fact(1, seq + 1, reopen))
-    assert said([*publication.of(room, [DEAL], 2, AT)]) == [(DEAL, False, 0), plays - tables]
-    assert said([*publication.of(room, [DEAL], 3, AT)]) == []
+    publishes.plays_changed([DEAL])
+    assert public(ear) == [(DEAL, False, 0), plays - tables]
+    publishes.plays_changed([DEAL])
+    assert public(ear) == []
     room.apply(fact(1, seq + 2, result(1, ROUND, OUTCOMES[2])))
-    assert said([*publication.of(room, [DEAL], 4, AT)]) == [(DEAL, True, tables)]
-    assert said([*publication.standings(room, 4, AT), *publication.standings(room, 4, AT)]) == [plays]
+    publishes.plays_changed([DEAL])
+    assert public(ear) == [(DEAL, True, tables)]
+    for _ in range(2):
+        publishes.standings_if_due()
+    assert public(ear) == [plays]
 
 
 def test_what_a_scorer_before_this_one_has_told_is_taken_back_even_if_it_was_not_told_again() -> None:
     facts = whole_event()
     room = EventState(event())
     room.load(facts)
-    publication = PublicCopies(MessageBuilder(event(), "store"))
-    publication.note(room, [DEAL])
+    publishes, ear = publisher(room)
+    publishes.connection_changed(LinkChanged(up=True))
     seq = sum(one.table == 1 for one in facts)
     reopen = Ruled(round=ROUND, deal=DEAL, decision=Reopen(), author="A", role="table_arbiter", reason="R")
     room.apply(fact(1, seq + 1, reopen))
+    publishes.plays_changed([DEAL])
     left = len(event().plan.plays) - event().expected[DEAL]
-    assert said([*publication.of(room, [DEAL], 1, AT)]) == [(DEAL, False, 0), left]
+    assert public(ear) == [(DEAL, False, 0), left]
 
 
 def test_public_standings_are_provisional_while_corrections_run_and_are_told_again_when_they_end() -> None:
-    room, publication = room_of(), PublicCopies(MessageBuilder(event(), "store"))
+    room, now, ear = room_of(), [AT], Ear()
+    publishes = Publisher(room, Path("/nowhere"), "store-0001", lambda: now[0])
+    publishes.link = ear
 
-    def finals(now: int) -> list[bool]:
-        told = [decode_on_topic(one.topic, one.payload)[1] for one in publication.standings(room, 1, now)]
-        return [one.final for one in told if isinstance(one, PublicStandings)]
+    def finals(at: int) -> list[bool]:
+        now[0] = at
+        publishes.standings_due.ask()
+        publishes.standings_if_due()
+        found = [one.final for one in ear.heard("public/places") if isinstance(one, PublicStandings)]
+        ear.forget()
+        return found
 
     assert (finals(AT), finals(AT)) == ([True], [])
     room.apply(ruling(room, Deadline(at=AT)))
@@ -80,10 +101,12 @@ def receipt(*seqs: int) -> Receipt:
         verdict = intake.judge(*sent(told))
         assert verdict.new
         intake.take(told)
-    said = MessageBuilder(event(), "store-0001").receipt(1, intake.books[1], 7)
-    _, message = decode_on_topic(said.topic, said.payload)
+    publishes, ear = publisher(EventState(event()))
+    publishes.height = 7
+    publishes.receipt(1, intake.books[1])
+    ((topic, _, retain),), (message,) = ear.said, ear.heard("")
     assert isinstance(message, Receipt)
-    assert (said.topic, said.retain, message.seq, message.table) == ("hm/cup/receipt/1", True, 7, 1)
+    assert (topic, retain, message.seq, message.table) == ("hm/cup/receipt/1", True, 7, 1)
     return message
 
 

@@ -71,7 +71,7 @@ def test_a_table_is_told_its_session_and_where_it_stands_after_each_hand(club: H
 def test_what_arrives_in_another_order_is_the_same_session(club: Hall) -> None:
     messages = told(*two_hands().facts)
     club.hear(*reversed(messages))
-    assert [fact.entry for fact in club.scorer._room.riichi.entries((9, 1))] == [1, 2, 3]
+    assert [fact.entry for fact in club.scorer.state.tables.sessions.entries((9, 1))] == [1, 2, 3]
 
 
 def test_an_entry_that_does_not_follow_from_those_before_is_told_to_the_arbiter(club: Hall) -> None:

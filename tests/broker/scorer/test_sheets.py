@@ -27,8 +27,7 @@ from broker.protocol import (
 from broker.rules import Outcome
 from broker.scorer.grid import grid
 from broker.scorer.sheets import ReceiptIndex, TeamSheet, deal_sheet, play_line, player_sheet, receipt_sheet, team_sheet
-from broker.scorer.snapshot import Embargo, Snapshot, open_part
-from broker.scorer.standings import MOST_DEALS, standings_history, standings_table
+from broker.scorer.snapshot import MOST_DEALS, Embargo, Snapshot, open_part, standings_history, standings_table
 from broker.scorer.state import EventState
 from broker.scoring import ScoredPlay, entry_bounds
 from tests.benchmarks.scorer.large import large_event, plays
@@ -51,13 +50,13 @@ def moment_of(plays: list[Said]) -> Snapshot:
         room.apply(fact(table, 2 * round_ - 1, restored(table, round_, OTHER_FORM if fouled else None)))
         fines: dict[Seat, Fine] = {"north": Fine(imp=4, reason="false hu")} if fined else {}
         room.apply(fact(table, 2 * round_, result(table, round_, outcome, fines)))
-    return room.moment()
+    return room.snapshot()
 
 
 def whole() -> Snapshot:
     room = EventState(event())
     room.load(whole_event())
-    return room.moment()
+    return room.snapshot()
 
 
 moments = st.lists(a_play, max_size=20).map(moment_of)
@@ -118,13 +117,13 @@ def test_the_open_part_is_the_moment_as_if_the_other_deals_had_not_been_played(m
 def test_a_ruling_that_moves_no_points_is_on_the_public_pages_too() -> None:
     embargo, room = Embargo(), EventState(event())
     room.load(whole_event())
-    before = room.moment()
+    before = room.snapshot()
     deal, points = event().bookings[1, 2].deal, room.play((1, 2)).points
     parts, shown = before.parts(deal), deal_sheet(embargo.open_part(before), deal)
     room.apply(
         ruling(room, Correct(replaces=None, win="draw", winners={}, discarder=None, points=dict(points or {})), (1, 2))
     )
-    now = room.moment()
+    now = room.snapshot()
     assert deal_sheet(embargo.open_part(now), deal) == deal_sheet(now, deal) != shown
     assert now.parts(deal) != parts
 
@@ -134,9 +133,9 @@ def test_a_ruling_on_a_deal_under_embargo_makes_no_public_page_anew() -> None:
     room.load(until_round(3))
     deal = next(deal for deal in event().expected if 0 < room.plays_of(deal) < room.expected(deal))
     place = next(key for key in room.plays_with(deal) if key in room.results)
-    shown = embargo.open_part(room.moment())
+    shown = embargo.open_part(room.snapshot())
     room.apply(ruling(room, correct(OUTCOMES[2], None), place))
-    assert embargo.open_part(room.moment()) is shown
+    assert embargo.open_part(room.snapshot()) is shown
 
 
 @given(st.permutations(whole_event()), st.lists(st.integers(0, len(whole_event()) - 1), max_size=3))
@@ -148,7 +147,7 @@ def test_the_open_part_that_follows_the_plays_is_the_one_made_anew(facts: list[L
         room.apply(message)
         for decision in (one for when, one in zip(ruled, decisions, strict=False) if when == at):
             room.apply(ruling(room, decision, None if isinstance(decision, FineRuled) else PLAYS[0]))
-        told, anew = embargo.open_part(room.moment()), open_part(room.moment())
+        told, anew = embargo.open_part(room.snapshot()), open_part(room.snapshot())
         columns = zip(told.ledger.totals.columns, anew.ledger.totals.columns, strict=True)
         assert [one.tolist() == other.tolist() for one, other in columns] == [True] * 4
         assert (told.by_deal, told.unplayed, told.complete) == (anew.by_deal, anew.unplayed, anew.complete)
@@ -196,7 +195,7 @@ def test_of_a_play_that_was_ruled_to_be_of_another_deal_a_receipt_says_only_that
     room.load(whole_event())
     message, deal = room.results[1, 1], event().bookings[1, 1].deal
     room.apply(ruling(room, DealPlayed(played=deal % 4 + 1, result=message.id), (1, 1)))
-    sheet = receipt_sheet(room.moment(), message)
+    sheet = receipt_sheet(room.snapshot(), message)
     assert (sheet.play, sheet.equal, sheet.text, sheet.digest) == (None, None, None, None)
 
 
@@ -220,7 +219,7 @@ def test_a_corrected_play_shows_the_outcome_that_counts_and_not_the_one_that_was
     room.load(whole_event())
     last = room.results[1, 1]
     room.apply(ruling(room, correct(Outcome("discard", {"west": 33}, "south"), last.id), (1, 1)))
-    sheet = deal_sheet(room.moment(), last.fact.deal)
+    sheet = deal_sheet(room.snapshot(), last.fact.deal)
     (play,) = [play for group in sheet.groups for play in group.plays if play.table == 1]
     hand_values = {seat: line.hand_value for seat, line in play.seats.items() if line.hand_value}
     assert (play.win, play.discarder, hand_values, play.at) == ("discard", "south", {"west": 33}, last.at)
@@ -231,7 +230,7 @@ def test_of_very_many_deals_the_course_has_some_evenly_and_the_first_and_the_las
     room = EventState(long)
     for message in plays(long):
         room.apply(message)
-    deals = standings_history(room.moment(), ["p1-east"]).deals
+    deals = standings_history(room.snapshot(), ["p1-east"]).deals
     assert (len(deals), deals[0], deals[-1]) == (MOST_DEALS, 1, 150)
     assert {later - earlier for earlier, later in pairwise(deals)} == {2, 3}
 
@@ -255,7 +254,7 @@ def test_of_a_long_event_the_grid_shows_the_rounds_around_the_earliest_that_a_ta
         if message.fact.round <= in_until:
             room.apply(message)
     tables = [structs.replace(table_view(table), round=round_) for table, round_ in zip((1, 2), at, strict=True)]
-    assert grid(room.moment(), tables).rounds == (*range(first, first + 12),)
+    assert grid(room.snapshot(), tables).rounds == (*range(first, first + 12),)
 
 
 def test_a_play_out_of_place_stands_at_its_table_and_round_and_is_missed_nowhere() -> None:
@@ -264,7 +263,7 @@ def test_a_play_out_of_place_stands_at_its_table_and_round_and_is_missed_nowhere
     here = event().bookings[1, 2]
     other = event().bookings[1, 3].deal
     room.apply(ruling(room, DealPlayed(played=other, result=room.results[1, 2].id), (1, 2)))
-    moment = room.moment()
+    moment = room.snapshot()
     sheet = deal_sheet(moment, other)
     places = [(play.table, play.round) for group in sheet.groups for play in group.plays]
     assert ((1, 2) in places, (1, 3) in places, sheet.expected) == (True, True, 5)
@@ -299,7 +298,7 @@ def room_of(plays: int) -> EventState:
 
 
 def sheets(room: EventState) -> list[TeamSheet]:
-    moment = room.moment()
+    moment = room.snapshot()
     return [team_sheet(moment, standings_table(moment, AT), number) for number in range(1, len(TEAMS) + 1)]
 
 
@@ -344,6 +343,6 @@ def test_a_deal_in_which_a_team_sat_twice_at_a_wind_is_named_and_counts_for_none
 
 @pytest.mark.parametrize("number", [-1, 0, 5])
 def test_there_is_no_sheet_of_a_team_that_is_not_there(number: int) -> None:
-    moment = room_of(0).moment()
+    moment = room_of(0).snapshot()
     with pytest.raises(KeyError):
         team_sheet(moment, standings_table(moment, AT), number)

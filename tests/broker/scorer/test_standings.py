@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from broker.event import Origin
 from broker.protocol import Player, Result, Standing
-from broker.scorer.service import LARGE_EVENT, Scorer
-from broker.scorer.snapshot import standing_rows
-from broker.scorer.standings import standings_csv, write_standings_csv
+from broker.scorer.publisher import LARGE_EVENT
+from broker.scorer.service import Scorer
+from broker.scorer.snapshot import standing_rows, standings_csv, write_standings_csv
 from broker.scoring import Ranked
 from tests.benchmarks.scorer.large import large_event, plays
 from tests.broker.scorer.hall import Ear, open_journal, put
@@ -124,7 +124,7 @@ def large_room(folder: Path, look: Callable[[Scorer, Ear], T], scale: float = 1.
     looked = []
     with open_journal(folder, event.name) as journal:
         scorer = Scorer(event, journal, folder, lambda: 0, lambda: now[0])
-        scorer._link = ear
+        scorer.publisher.link = ear
         for at, come in ((0.0, results[:1]), (0.5, results[1:2]), (0.9, []), (1.1, [])):
             now[0] = at * scale
             for message in come:

@@ -30,7 +30,7 @@ from broker.rules import Outcome
 from broker.rulings import CountedPlay, result_of
 from broker.scorer.intake import Intake
 from broker.scorer.service import Scorer
-from broker.scorer.standings import DEAL_FACTOR, standings_table
+from broker.scorer.snapshot import DEAL_FACTOR, standings_table
 from broker.scorer.state import EventState, TeamState
 from broker.scorer.view import view_json
 from broker.scoring import Ledger, real_table
@@ -248,9 +248,9 @@ def test_a_play_still_to_come_is_no_play_for_anybody_though_somebody_was_fined_f
     room = room_of([one for one in whole_event() if one.id != last.id])
     play = (1, last.fact.round)
     fined = event().bookings[play].players["east"]
-    before = {rung.player: rung for rung in standings_table(room.moment(), AT).rungs}
+    before = {rung.player: rung for rung in standings_table(room.snapshot(), AT).rungs}
     room.apply(ruling(room, FineRuled(takes={fined: 8}), play))
-    after = {rung.player: rung for rung in standings_table(room.moment(), AT).rungs}
+    after = {rung.player: rung for rung in standings_table(room.snapshot(), AT).rungs}
     for player in event().bookings[play].players.values():
         fine = 8 * (player == fined)
         had, has = ([Fraction(rung.least), Fraction(rung.most)] for rung in (before[player], after[player]))
@@ -263,7 +263,7 @@ def test_a_deal_counts_for_teams_when_its_last_play_is_settled_and_not_before() 
     ledger = Ledger.of(plays, event().profile)
     room = TeamState({name: tuple(players) for name, players in teams.items()}, event().profile)
     for complete, deals in ((False, 0), (True, 1), (False, 0)):
-        room.follow(ledger, [1], lambda _, complete=complete: complete)  # type: ignore[misc] # bound at once
+        room.update(ledger, [1], lambda _, complete=complete: complete)  # type: ignore[misc] # bound at once
         assert len(room._played) == deals
 
 
@@ -342,11 +342,11 @@ def test_a_scorer_ends_the_same_in_any_order_and_in_any_batches(arriving: list[L
                 batch, waiting = waiting[:size], waiting[size:]
                 put(scorer, *batch)
                 scorer.step(timeout=0)
-        assert summary(scorer._intake, scorer._room) == STRAIGHT
+        assert summary(scorer._intake, scorer.state) == STRAIGHT
         assert journal.height == len(TOLD)
         assert list(journal.refused()) == []
         again = Scorer(event(), journal, Path(folder), lambda: 0)
-        assert summary(again._intake, again._room) == STRAIGHT
+        assert summary(again._intake, again.state) == STRAIGHT
 
 
 def test_what_is_said_of_the_tiles_after_the_result_changes_no_imp() -> None:

@@ -14,25 +14,25 @@ from tests.broker.scorer.small import event, fact, restored, result, sent, state
 
 def test_a_table_plays_from_when_its_tiles_are_confirmed_until_its_result() -> None:
     times = TableTimes()
-    times.hear(fact(1, 1, Confirmed(round=1, deal=1), at=1000))
+    times.apply(fact(1, 1, Confirmed(round=1, deal=1), at=1000))
     assert times.playing == {1: Since(1000, 1)}
-    times.hear(fact(1, 2, result(1), at=9000))
+    times.apply(fact(1, 2, result(1), at=9000))
     assert times.playing == {}
 
 
 def test_a_result_that_comes_late_does_not_stop_the_clock_of_the_next_play() -> None:
     times = TableTimes()
-    times.hear(fact(1, 5, Confirmed(round=2, deal=2), at=2000))
-    times.hear(fact(1, 2, result(1), at=9000))
+    times.apply(fact(1, 5, Confirmed(round=2, deal=2), at=2000))
+    times.apply(fact(1, 2, result(1), at=9000))
     assert times.playing == {1: Since(2000, 2)}
 
 
 def test_a_call_waits_from_when_it_was_first_heard() -> None:
     times = TableTimes()
     for at, open_ in ((1000, True), (2000, True)):
-        times.hear(fact(1, at, Call(round=1, deal=1, open=open_), at=at))
+        times.apply(fact(1, at, Call(round=1, deal=1, open=open_), at=at))
     assert times.calling == {1: Since(1000, 1)}
-    times.hear(fact(1, 3, Call(round=1, deal=1, open=False), at=3000))
+    times.apply(fact(1, 3, Call(round=1, deal=1, open=False), at=3000))
     assert times.calling == {}
 
 
@@ -43,7 +43,7 @@ def test_the_grid_tells_what_is_in_what_is_on_what_is_missing_and_what_is_to_com
     views = {table.table: table for table in hall.scorer.feed.current.tables}
     away = replace(views[2], lifecycle="lost", unsent=2)
     tables = [replace(views[1], round=3), away, replace(views[3], state="finished")]
-    one, two, three = grid(room.moment(), tables).rows
+    one, two, three = grid(room.snapshot(), tables).rows
     assert [cell.stage for cell in one.cells] == ["in", "missing", "now", "to_come"]
     assert (one.missing, one.wants(0), two.wants(0)) == ((2,), ("missing",), ("offline_unsent",))
     assert [cell.stage for cell in three.cells] == ["missing"] * 4
@@ -59,7 +59,7 @@ def test_what_is_most_urgent_comes_first_and_alike_tables_keep_their_order(hall:
         replace(three, calling=True, calling_since=7, walls="fouled"),
         replace(four, **limited),
     ]
-    rows = grid(EventState(event()).moment(), tables).rows
+    rows = grid(EventState(event()).snapshot(), tables).rows
     late = [(row.view.table, wants) for row, wants in urgent(rows, 60_000)]
     assert late == [(3, ("calling", "walls")), (2, ("calling",)), (1, ("over",)), (4, ("over",))]
     assert [row.view.table for row, _ in urgent(rows, 59_999)] == [3, 2]

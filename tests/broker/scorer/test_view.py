@@ -8,13 +8,13 @@ import pytest
 from msgspec.structs import replace
 
 from broker.protocol import Adjusted, Fine, Void
+from broker.scorer.dashboard import ViewFeed
 from broker.scorer.grid import grid
 from broker.scorer.snapshot import open_part
 from broker.scorer.view import (
     MINUTE_MS,
     DashboardView,
     TableView,
-    ViewFeed,
     paused_left_ms,
     time_left_ms,
     time_up_at,
@@ -150,8 +150,10 @@ def test_a_play_settled_by_a_ruling_alone_is_among_the_plays_and_missing_nowhere
         (NOW, None, False),
     ]
     assert (view.plays[0].seats["east"].points, view.plays[1].seats["east"].imp) == (42, 7)
-    assert {row.cells[0].stage for row in grid(hall.scorer.moment, view.tables).rows} == {"in"}
-    assert sorted(progress_of(hall.scorer.moment, view.tables, NOW).recorded) == sorted([paper, adjusted, void, (4, 1)])
+    assert {row.cells[0].stage for row in grid(hall.scorer.snapshot, view.tables).rows} == {"in"}
+    assert sorted(progress_of(hall.scorer.snapshot, view.tables, NOW).recorded) == sorted(
+        [paper, adjusted, void, (4, 1)]
+    )
 
 
 def test_the_public_standings_have_what_was_ruled_in_the_place_of_a_result(hall: Hall) -> None:
@@ -163,7 +165,7 @@ def test_the_public_standings_have_what_was_ruled_in_the_place_of_a_result(hall:
     hall.scorer.rulings.give(draft(hall.scorer.rulings.room, gives, first), HEAD)
     hall.hear(fact(1, 30, restored(1, 4)))
     shown = {row.player: row.imp for row in public_view(hall.scorer.feed.current).standings}
-    assert shown == {row.player: row.imp for row in open_part(hall.scorer.moment).standings}
+    assert shown == {row.player: row.imp for row in open_part(hall.scorer.snapshot).standings}
 
 
 BEGAN: Final = sample.NOON

@@ -52,7 +52,7 @@ def test_a_copy_is_the_event_and_a_scorer_at_work_is_neither_hindered_nor_missed
         journal.close()
     assert copy.name == "cup-backup-000001-20270115T080000Z"
     assert check_copy(copy).height == len(until_round(3)) + 1
-    assert contents(copy).keys() == {"backup.json", STORE, "event.toml", "deals.json", "sets.json"}
+    assert contents(copy).keys() == {"backup.json", STORE, "event.toml", "movement.csv", "deals.json", "sets.json"}
 
 
 def test_what_is_on_the_stick_is_its_owner_s_alone(event: Path, stick: Path) -> None:
@@ -71,6 +71,7 @@ def test_files_in_folders_are_copied_but_the_broker_s_store_and_links_are_not(ev
         "backup.json",
         STORE,
         "event.toml",
+        "movement.csv",
         "deals.json",
         "sets.json",
     }
@@ -105,7 +106,7 @@ def test_copies_of_other_events_and_other_files_are_let_be(event: Path, stick: P
     assert sorted(path.name for path in stick.iterdir()) == sorted([*others, "cup-backup-000004-20270115T080000Z"])
 
 
-@pytest.mark.parametrize("name", [STORE, "event.toml", "deals.json"])
+@pytest.mark.parametrize("name", [STORE, "event.toml", "movement.csv", "deals.json"])
 @pytest.mark.parametrize("damage", ["flipped", "short", "gone"])
 def test_a_copy_in_which_a_byte_is_wrong_is_broken(event: Path, stick: Path, name: str, damage: str) -> None:
     copy = copied(event, stick)
@@ -277,7 +278,7 @@ def test_a_journal_in_a_database_is_copied_and_restored_either_way(
     server: Server, event: Path, stick: Path, tmp_path: Path
 ) -> None:
     there = in_postgresql(tmp_path / "there", server)
-    for name in ("event.toml", "deals.json", "sets.json"):
+    for name in ("event.toml", "movement.csv", "deals.json", "sets.json"):
         shutil.copy(event / name, there.folder / name)
     with there.journal() as journal:
         fill(journal, *whole_event())

@@ -113,11 +113,11 @@ def test_a_scorer_that_has_lost_its_store_says_nothing_over_the_other_s_standing
     postgresql: Kept, active: Journal, network: Proxy
 ) -> None:
     scorer, ear = Scorer(event(), active, postgresql.folder, lambda: NOW), Ear()
-    scorer._link = ear
+    scorer.publisher.link = ear
     put(scorer, *LOG)
     scorer.step(timeout=0)
     ear.forget()
-    scorer._changed = True  # standings of a large event, which wait for their turn
+    scorer.publisher.standings_due.ask()  # standings of a large event, which wait for their turn
     network.cut()
     with pytest.raises(StoreLost):
         scorer.run(threading.Event())

@@ -72,7 +72,7 @@ def heard(hall: Hall) -> None:
     hall.scorer.rulings.give(draft(room, Void(), (2, 1)), HEAD)
     hall.scorer.rulings.give(draft(room, replace(correct(OUTCOMES[2], None), source="paper"), (4, 1)), HEAD)
     for minute, (table, seq, said) in enumerate(STORY):
-        hall.scorer._clock = partial(int, NOW + minute * MINUTE)
+        hall.clock.read = partial(int, NOW + minute * MINUTE)
         off = DAY if table % 2 else -DAY
         hall.hear(fact(table, seq, said, at=NOW + minute * MINUTE + off))
 
@@ -91,8 +91,8 @@ class Told(NamedTuple):
 def told(hall: Hall) -> Told:
     """Return what the desk is told: alerts, the queue of calls, since when tables play, call, pause; arbiters there."""
     alerts = [(one.at, one.code, one.table, one.values) for one in hall.scorer.feed.current.alerts]
-    times = hall.scorer.times
-    visits = [(one.at, one.kind) for one in hall.scorer.rulings.room.visits.oldest_first()]
+    times = hall.scorer.state.tables.times
+    visits = [(one.at, one.kind) for one in hall.scorer.rulings.room.tables.visits.oldest_first()]
     return Told(alerts, times.queue(), dict(times.calling), dict(times.playing), dict(times.pausing), visits)
 
 

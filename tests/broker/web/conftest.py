@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from broker.scorer.view import ViewFeed
+from broker.scorer.dashboard import ViewFeed
 from broker.web.server import DeskServer
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.web import sample

@@ -7,8 +7,9 @@ from typing import Final
 import httpx
 from starlette.routing import Route
 
-from broker.web import EventStreams, Services, StreamPace
+from broker.web import EventStreams, StreamPace
 from broker.web.app import create_app
+from broker.web.services import Services
 from tests import event_loop
 from tests.broker.scorer.hall import NOW, Hall
 
@@ -33,7 +34,7 @@ async def _fetched(hall: Hall, more: tuple[str, ...]) -> dict[str, str]:
     async def once(_seconds: float) -> None:
         streams.end()
 
-    services = Services(lambda: hall.scorer.moment, hall.scorer.wire, clock=lambda: NOW, open_public=True)
+    services = Services(lambda: hall.scorer.snapshot, hall.scorer.wire, clock=lambda: NOW, open_public=True)
     app = create_app(hall.scorer.feed, streams=streams, pace=StreamPace(sleep=once), open_room=False, services=services)
     told = {}
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:

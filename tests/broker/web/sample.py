@@ -5,7 +5,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from broker.protocol import SEATS, Seat, Standing
-from broker.scorer.view import AlertView, DashboardView, PlayView, SeatView, TableView, ViewFeed
+from broker.scorer.dashboard import ViewFeed
+from broker.scorer.view import AlertView, DashboardView, PlayView, SeatView, TableView
 
 NOON: Final = 1_604_142_000_000
 """31 October 2020, 11:00 UTC, in ms."""

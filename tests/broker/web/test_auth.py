@@ -26,12 +26,12 @@ from broker.web import (
     MOST_FIELDS,
     CertificateRefused,
     FormMalformed,
-    Services,
     parse_form,
     public_view,
 )
 from broker.web.app import create_app
 from broker.web.server import Certificate, DeskServer
+from broker.web.services import Services
 from tests.broker.mqtt.authority import make_tls
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.scorer.team_event import team_event
@@ -91,7 +91,7 @@ def guarded(auth: Authentication) -> Iterator[DeskServer]:
 
 
 def nothing_yet() -> Snapshot:
-    return EventState(team_event()).moment()
+    return EventState(team_event()).snapshot()
 
 
 def at(path: str) -> str:

@@ -56,7 +56,7 @@ def seen(folder: Path, order: list[tuple[int, int]], plays: dict[tuple[int, int]
         hall.hear(*(state(table) for table, _ in PLAYS[:4]))
         hall.connect(up=True)
         openly = {path: TIMES.sub("", text) for path, text in fetched(hall).items()}
-        return openly, heard(hall), open_part(hall.scorer.moment).ledger.totals.imp.tolist()
+        return openly, heard(hall), open_part(hall.scorer.snapshot).ledger.totals.imp.tolist()
 
 
 def heard(hall: Hall) -> list[tuple[str, object, bool]]:
@@ -140,7 +140,7 @@ def test_two_players_of_one_name_stand_in_an_order_that_tells_nothing(hall: Hall
 def test_every_sheet_turns_final_by_itself_when_the_correction_period_ends() -> None:
     room, clock = room_of(), [AT]
     room.apply(ruling(room, Deadline(at=AT)))
-    sheets, anyone = Sheets(room.moment, lambda: clock[0]), Visitor()
+    sheets, anyone = Sheets(room.snapshot, lambda: clock[0]), Visitor()
     found = []
     for clock[0] in (AT, AT + 1, AT):
         found.append((sheets.ladder(anyone).final, sheets.player(anyone, "p01").final))

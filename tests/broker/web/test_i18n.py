@@ -21,8 +21,8 @@ from broker.web.faults import (
 )
 from broker.web.labels import STATE
 from kiosk.errors import PinGuessed, SelfTestFailed, SelfTestSkipped
-from kiosk.status import LATE_PRESS
 from kiosk.table import OUT_OF_ORDER, guards
+from kiosk.uplink import LATE_PRESS
 from tests.kiosk.screens.test_device import OTHERS, PARTS, of_hardware
 
 

@@ -10,7 +10,8 @@ import httpx
 import msgspec
 import pytest
 
-from broker.scorer.view import DashboardView, ViewFeed
+from broker.scorer.dashboard import ViewFeed
+from broker.scorer.view import DashboardView
 from broker.web import AddressRefused, DeskError, DeskPortTaken
 from broker.web.server import DeskServer
 from tests import event_loop

@@ -41,7 +41,7 @@ class Watching:
     def __init__(self, trays: SimulatedTable) -> None:
         self.trays = trays
         self.told: queue.SimpleQueue[CameraReport] = queue.SimpleQueue()
-        self.eyes = CameraThread(lambda: open_camera("sim://tray?fps=20", world=trays), self.told.put, lambda: 7)
+        self.camera = CameraThread(lambda: open_camera("sim://tray?fps=20", world=trays), self.told.put, lambda: 7)
 
     def look(self) -> TrayChecked:
         """Wait for the next look at a tray."""
@@ -59,18 +59,18 @@ class Watching:
 @contextmanager
 def watching() -> Iterator[Watching]:
     made = Watching(SimulatedTable())
-    made.eyes.start()
+    made.camera.start()
     try:
         yield made
     finally:
-        made.eyes.stop()
+        made.camera.stop()
 
 
 def test_trays_are_told_when_they_are_settled_and_a_lost_camera_when_it_is_lost() -> None:
     with watching() as made:
         assert made.health() is None
         made.trays.lay(laid("south"))
-        made.eyes.look_for(PLAY)
+        made.camera.look_for(PLAY)
         assert made.look() == TrayChecked(at=7, seat="south", rows=PLAY.order["south"])
         rows = laid("west")
         rows[1][2], rows[1][3] = rows[1][3], rows[1][2]
@@ -89,14 +89,14 @@ def test_the_last_picture_of_a_folder_stays_under_the_eyes(tmp_path: Path) -> No
     with open_camera("sim://tray", world=SimulatedTable(laid("north"))) as camera:
         cv2.imwrite(str(tmp_path / "tray.png"), camera.frame())
     told: queue.SimpleQueue[CameraReport] = queue.SimpleQueue()
-    eyes = CameraThread(lambda: open_camera(f"pictures:{tmp_path}"), told.put, lambda: 7)
-    eyes.start()
+    thread = CameraThread(lambda: open_camera(f"pictures:{tmp_path}"), told.put, lambda: 7)
+    thread.start()
     try:
-        eyes.look_for(PLAY)
+        thread.look_for(PLAY)
         while (seen := told.get(timeout=LONG_S)) == CameraHealth(None):
             pass
     finally:
-        eyes.stop()
+        thread.stop()
     assert seen == TrayChecked(at=7, seat="north", rows=PLAY.order["north"])
 
 

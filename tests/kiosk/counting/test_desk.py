@@ -40,7 +40,7 @@ class Desk:
 
     @property
     def shown(self) -> CountingView:
-        shown = self.desk.shown(0, up=True)
+        shown = self.desk.view(0, up=True)
         assert shown is not None
         return shown
 
@@ -56,7 +56,7 @@ def told(answer: AnyCountAnswer) -> Desk:
 @pytest.mark.parametrize("phase", [phase for phase in Phase if phase is not Phase.DECLARED])
 def test_nothing_is_counted_or_looked_at_before_a_claim_window_has_closed_or_after_the_result(phase: Phase) -> None:
     desk = Desk(sitting_in(phase))
-    assert (desk.key("b"), desk.desk.looked_for, desk.desk.shown(0, up=True)) == (None, None, None)
+    assert (desk.key("b"), desk.desk.camera_target, desk.desk.view(0, up=True)) == (None, None, None)
 
 
 def test_nothing_is_counted_while_the_discarder_is_asked_for() -> None:
@@ -69,7 +69,7 @@ def test_a_hand_is_asked_about_as_it_lies() -> None:
     assert desk.key("enter") == ()
     (asked,) = desk.asked
     assert (asked.table, asked.round, asked.deal, asked.seat, asked.groups) == (TABLE, 1, 1, "west", with_melds())
-    assert desk.desk.looked_for is None
+    assert desk.desk.camera_target is None
 
 
 @pytest.mark.parametrize(
@@ -109,9 +109,9 @@ def test_what_the_tiles_cannot_tell_is_said_by_keys_where_the_hand_allows_it() -
 def test_a_kong_is_robbed_of_a_claimed_tile_and_never_on_the_last_one() -> None:
     desk = Desk().looking_at(sight(with_melds()))
     desk.key("k")
-    assert desk.shown.counting.said == McrWinDetails(kong=True)
+    assert desk.shown.counting.details == McrWinDetails(kong=True)
     desk.key("l")
-    assert desk.shown.counting.said == McrWinDetails(last_tile=True)
+    assert desk.shown.counting.details == McrWinDetails(last_tile=True)
 
 
 def test_without_an_answer_the_same_is_asked_again_and_staff_are_told() -> None:
@@ -120,7 +120,7 @@ def test_without_an_answer_the_same_is_asked_again_and_staff_are_told() -> None:
     for now in (AGAIN_NS - 1, AGAIN_NS, AGAIN_NS + 1, 2 * AGAIN_NS):
         desk.desk.due(now)
     assert desk.asked == [desk.asked[0]] * 3
-    silent = [desk.desk.shown(now, up=up) for now, up in ((1, True), (1, False), (SILENT_NS, True))]
+    silent = [desk.desk.view(now, up=up) for now, up in ((1, True), (1, False), (SILENT_NS, True))]
     assert [one is not None and one.silent for one in silent] == [False, True, True]
 
 
@@ -143,13 +143,13 @@ def test_an_answer_to_an_older_question_is_not_taken() -> None:
 def test_what_moves_after_it_was_asked_about_changes_nothing() -> None:
     desk = told(WORTH)
     desk.desk.saw(HandObservation())
-    assert desk.shown.counting.sight == sight(with_melds())
+    assert desk.shown.counting.observation == sight(with_melds())
 
 
 def test_an_accepted_value_is_typed_into_the_form_and_the_discarder_is_told() -> None:
     desk = told(WORTH)
     assert desk.key("enter") == ("clear", "2", "4", "enter")
-    assert (desk.desk.shown(0, up=True), desk.desk.told) == (None, "e")
+    assert (desk.desk.view(0, up=True), desk.desk.discarder_key) == (None, "e")
 
 
 def test_a_self_drawn_tile_is_told_too_until_the_form_is_complete() -> None:
@@ -157,9 +157,9 @@ def test_a_self_drawn_tile_is_told_too_until_the_form_is_complete() -> None:
     desk.key("enter")
     desk.answer(WORTH)
     desk.key("enter")
-    assert desk.desk.told == "d"
+    assert desk.desk.discarder_key == "d"
     desk.desk.follow(desk.sitting.table, None)
-    assert desk.desk.told is None
+    assert desk.desk.discarder_key is None
 
 
 @pytest.mark.parametrize("answer", [TOO_LITTLE, NotCounted(code="not_winning")])
@@ -177,7 +177,7 @@ def test_a_hand_that_was_refused_for_how_it_lies_is_no_false_hu() -> None:
 def test_the_keypad_is_one_key_away_at_every_step() -> None:
     for desk in (Desk().looking_at(HandObservation()), Desk().looking_at(sight(with_melds())), told(WORTH)):
         assert desk.key("back") == ()
-        assert (desk.desk.shown(0, up=True), desk.desk.told) == (None, None)
+        assert (desk.desk.view(0, up=True), desk.desk.discarder_key) == (None, None)
 
 
 def test_the_arbiter_can_be_called_while_a_hand_is_counted() -> None:
@@ -188,4 +188,4 @@ def test_the_arbiter_can_be_called_while_a_hand_is_counted() -> None:
 def test_counting_ends_when_another_hand_is_asked_for() -> None:
     desk = Desk().looking_at(sight(with_melds()))
     desk.desk.follow(desk.sitting.table, replace(DECLARED, values=(24,)))
-    assert desk.desk.shown(0, up=True) is None
+    assert desk.desk.view(0, up=True) is None

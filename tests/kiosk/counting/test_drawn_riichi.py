@@ -44,9 +44,9 @@ def drawn() -> HandObservation:
         reading = read_hand(camera.frame())
     sitting, desk = in_riichi(), CountDesk(NAME, TABLE, lambda _: None)
     desk.key("b", sitting.table, FORM, 0)
-    assert desk.looked_for is not None
+    assert desk.camera_target is not None
     watched = WatchedTable(0.0, Stillness.SETTLED, shown=reading)
-    (sight,) = HandWatcher(desk.looked_for, (800, 480)).see(watched, None, 0)
+    (sight,) = HandWatcher(desk.camera_target, (800, 480)).see(watched, None, 0)
     return sight
 
 

@@ -119,7 +119,7 @@ def test_each_choice_of_concealed_kongs_comes_once_and_then_none() -> None:
     told = []
     for _ in range(16):
         desk.key("g")
-        said = desk.shown.counting.said
+        said = desk.shown.counting.details
         assert isinstance(said, McrWinDetails)
         assert said.laid is not None
         told.append(said.laid.concealed_kongs)
@@ -131,7 +131,7 @@ def test_which_kong_was_concealed_is_not_said_of_another_hand() -> None:
     for key in ("t", "g"):
         desk.key(key)
     desk.desk.saw(sight(claimed()))
-    assert desk.shown.counting.said == McrWinDetails(laid=HandLayout(self_drawn=True))
+    assert desk.shown.counting.details == McrWinDetails(laid=HandLayout(self_drawn=True))
 
 
 def test_after_ticked_walls_a_discarder_is_never_told_and_a_self_drawn_tile_is() -> None:
@@ -141,7 +141,7 @@ def test_after_ticked_walls_a_discarder_is_never_told_and_a_self_drawn_tile_is()
             desk.key(key)
         desk.answer(WORTH)
         desk.key("enter")
-        assert desk.desk.told == told
+        assert desk.desk.discarder_key == told
 
 
 def test_a_scorer_that_has_not_heard_of_the_walls_is_waited_for() -> None:
@@ -215,7 +215,7 @@ def test_the_moment_is_one_of_those_that_this_hand_can_have() -> None:
     moments = []
     for _ in range(2):
         desk.key("m")
-        moments.append(getattr(desk.shown.counting.said, "moment", ""))
+        moments.append(getattr(desk.shown.counting.details, "moment", ""))
     assert moments == ["last_tile", None]  # no kan, and no first turn after a call
 
 
@@ -224,7 +224,7 @@ def test_an_accepted_value_is_entered_as_if_it_had_been_typed() -> None:
     desk.asked_of(laid(13, 1), "t")
     desk.answer(PINFU)
     assert _entered(desk) == WinForm(("south",), wins=(RiichiWin(han=2, fu=30),), asked="discarder")
-    assert desk.desk.told == "d"
+    assert desk.desk.discarder_key == "d"
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from kiosk.config import KioskSettings, ScreenSettings
 from kiosk.journal import TableJournal
 from kiosk.loop import LoopRound
 from kiosk.program import TableProgram
-from kiosk.screens import ScreenView, ScreenWindow, StatusLine, type_key
+from kiosk.screens import RecordedView, ScreenView, ScreenWindow, StatusLine, type_key, with_receipt
 from kiosk.table import Phase, Restarted, TrayChecked
 from tests.kiosk.cuts import actions as do
 from tests.kiosk.cuts.air import Air
@@ -70,7 +70,7 @@ class Running:
         self._opened.callback(self._journal.close)
         self._window = self._opened.enter_context(ScreenWindow(SCREEN, Translator("en"), self._time))
         self._program = TableProgram(settings, self._journal, self._time, lambda: "14:05", partial(self._air, room))
-        self._window.show(self._program.shown())
+        self._window.show(self._program.view())
 
     def _air(self, room: Callable[[str, bytes], None], tell: Any) -> Air:  # noqa: ANN401 - handed on as it is
         self._wire = Air(self._folder, self._done, room, tell)
@@ -79,8 +79,8 @@ class Running:
     def begin(self) -> None:
         """Do what comes after the first picture."""
         self._journal.lay_out()
-        eyes = CameraThread(lambda: open_camera("sim://tray"), self._program.seen, self._time)
-        self._round = LoopRound(self._program, self._window, eyes, lambda *_: None, threading.Event())
+        camera = CameraThread(lambda: open_camera("sim://tray"), self._program.observe, self._time)
+        self._round = LoopRound(self._program, self._window, camera, lambda *_: None, threading.Event())
         self._program.start()
         self._work()
 
@@ -112,8 +112,8 @@ class Running:
         rows = self._journal._store.execute("SELECT body FROM outbox ORDER BY seq")
         facts = tuple(decode(LogMessage, body).fact for (body,) in rows)
         pending = tuple(one.fact for one in self._journal.unsent())
-        seen = self._program.shown()
-        steady = seen.problem is None and seen.receipt is None and not seen.line.health
+        seen = self._program.view()
+        steady = seen.problem is None and not _has_receipt(seen) and not seen.line.health
         return Snapshot(
             without_times(self._program.state), steadied(seen), facts, pending, picture() if steady else None
         )
@@ -131,7 +131,7 @@ class Running:
             self._round()
 
     def _tell(self, report: Report) -> None:
-        self._program.tell(report)
+        self._program.report(report)
         self._program.step(timeout=0)
 
     @singledispatchmethod
@@ -168,7 +168,7 @@ class Running:
 
     @_do.register
     def _(self, action: do.Choose) -> None:
-        panel = self._program.shown().panel
+        panel = self._program.view().panel
         assert panel is not None, f"no panel to choose {action.act} on"
         self._do(do.Keys((str((panel.acts.index(action.act) + 1) % 10),)))
 
@@ -176,7 +176,7 @@ class Running:
     def _(self, action: do.Look) -> None:
         planned, at = play(action.round), self._time.wait()
         looks = {"right": right, "swapped": swapped, "unread": unread, "strange": strange}
-        self._program.seen(looks[action.seen](planned, action.seat, at))
+        self._program.observe(looks[action.seen](planned, action.seat, at))
 
     @_do.register
     def _(self, action: do.Scan) -> None:
@@ -227,9 +227,12 @@ def unread(planned: Any, seat: Any, at: int) -> TrayChecked:  # noqa: ANN401 - a
 
 def steadied(seen: ScreenView) -> ScreenView:
     """Leave out what belongs to the moment: why the last key was refused, and a code made of a random id."""
-    receipt = None if seen.receipt is None else "made"
     line = StatusLine(up=seen.line.up, unsent=seen.line.unsent, refused=seen.line.refused)
-    return replace(seen, problem=None, receipt=receipt, line=line)
+    return replace(with_receipt(seen, "made") if _has_receipt(seen) else seen, problem=None, line=line)
+
+
+def _has_receipt(seen: ScreenView) -> bool:
+    return isinstance(seen.phase, RecordedView) and seen.phase.receipt is not None
 
 
 def picture() -> str:

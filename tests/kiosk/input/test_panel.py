@@ -64,7 +64,7 @@ def test_an_arbiter_who_gives_the_pin_voids_a_play_with_a_reason(table: Standing
 def test_a_pin_is_neither_in_the_journal_nor_in_what_is_shown(table: Standing, tmp_path: Path) -> None:
     table.come_to(Phase.PLAYING)
     table.type("a", *PIN)
-    assert table.program.shown().panel == ArbiterPanel("pin", digits="****")
+    assert table.program.view().panel == ArbiterPanel("pin", digits="****")
     table.type("enter")
     table.type("back", "a", "1", "2", "3", "4", "enter")
     kinds = [type(one) for one in table.happened()]
@@ -78,9 +78,9 @@ def test_the_fourth_try_waits_even_if_it_is_right(table: Standing) -> None:
     table.type("a")
     for _ in range(3):
         table.type("0", "0", "0", "0", "enter")
-        assert table.program.shown().problem == "pin_wrong"
+        assert table.program.view().problem == "pin_wrong"
     table.type(*PIN, "enter")
-    assert (table.program.shown().problem, table.program.state.arbiter) == ("pin_locked", None)
+    assert (table.program.view().problem, table.program.state.arbiter) == ("pin_locked", None)
     table.time.wait(60 * S)
     table.type(*PIN, "enter")
     assert table.program.state.arbiter is not None
@@ -92,18 +92,18 @@ def test_from_the_third_wrong_pin_on_the_desk_is_told_until_an_arbiter_is_let_in
     told = []
     for _ in range(3):
         table.type(*"0000", "enter")
-        told.append(table.program._now().health)
+        told.append(table.program._server.state_message().health)
     assert told == [{}, {}, {"pin": "pin_guessed"}]
     table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne"))
-    assert (table.program._now().health, table.program._now().arbiter) == ({}, "Anne")
+    assert (table.program._server.state_message().health, table.program._server.state_message().arbiter) == ({}, "Anne")
 
 
 def test_the_desk_is_told_who_is_let_in_and_what_time_was_added_at_the_table(table: Standing) -> None:
     table.come_to(Phase.PLAYING)
-    assert (table.program._now().arbiter, table.program._now().extra_min) == (None, 0)
+    assert (table.program._server.state_message().arbiter, table.program._server.state_message().extra_min) == (None, 0)
     table.type("a", *PIN, "enter")
     table.type(str(possible_acts(table.program.state).index("extra_time") + 1), "1", "5", "enter", "6")
-    assert (table.program._now().arbiter, table.program._now().extra_min) == ("", 15)
+    assert (table.program._server.state_message().arbiter, table.program._server.state_message().extra_min) == ("", 15)
 
 
 def test_an_arbiter_who_touches_nothing_for_two_minutes_has_gone(table: Standing) -> None:
@@ -113,7 +113,7 @@ def test_an_arbiter_who_touches_nothing_for_two_minutes_has_gone(table: Standing
     table.pass_time(119 * S)
     assert table.program.state.arbiter is not None
     table.pass_time(1 * S)
-    assert table.program.shown().panel is None
+    assert table.program.view().panel is None
     assert table.program.state.arbiter is None
 
 
@@ -128,7 +128,7 @@ def test_an_arbiter_who_is_let_in_finds_a_hu_false_on_the_panel(table: Standing)
 def test_who_finds_a_hu_false_on_the_form_of_results_gives_the_pin_the_fine_and_the_reason(table: Standing) -> None:
     table.come_to(Phase.DECLARED)
     table.type("1", "x", *"0000", "enter")
-    assert table.program.shown().panel == ArbiterPanel("pin", act="false_hu", seats=("west",))
+    assert table.program.view().panel == ArbiterPanel("pin", act="false_hu", seats=("west",))
     table.type(*PIN, "enter", "8")
     assert table.program.state.fines == {}
     table.type("2")
@@ -143,9 +143,9 @@ def test_whose_hu_is_doubted_is_known_after_a_power_cut_and_the_pin_asked_for_ag
         table.type("x", *PIN[:2])
     with standing(tmp_path) as back:
         back.program.step(timeout=0)
-        assert back.program.shown().panel == ArbiterPanel("pin", act="false_hu", seats=("west",))
+        assert back.program.view().panel == ArbiterPanel("pin", act="false_hu", seats=("west",))
         back.type(*PIN, "enter")
-        panel = back.program.shown().panel
+        panel = back.program.view().panel
         assert panel is not None
         assert (panel.ask, panel.seats) == ("fine", ("west",))
 
@@ -157,7 +157,7 @@ def test_an_arbiter_whose_doubt_is_over_by_the_time_of_the_pin_is_asked_what_to_
     table.program._apply(DeclarationsCorrected(at=table.time.wait(), seats=("north",), reason="why"))
     table.program._apply(ArbiterLeft(at=table.time.wait()))
     table.type(*PIN, "enter")
-    assert table.program.shown().panel == opened_panel(table.program.state)
+    assert table.program.view().panel == opened_panel(table.program.state)
 
 
 def test_without_a_pin_nobody_fines_another_on_the_form_of_results(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_without_a_pin_nobody_fines_another_on_the_form_of_results(tmp_path: Pat
         table.type("x", "8", "1")
         assert (table.program.state.fines, table.phase) == ({}, Phase.DECLARED)
         table.type("x")
-        assert table.program.shown().problem == "arbiter_needed"
+        assert table.program.view().problem == "arbiter_needed"
         table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne"))
         table.type("x", "8", "1")
         assert table.program.state.fines == {"west": Fine(imp=8, reason=REASONS[0], author="Anne")}
@@ -176,16 +176,16 @@ def test_without_a_pin_arbiters_are_let_in_by_the_desk_alone(tmp_path: Path) -> 
     with standing(tmp_path) as table:
         table.come_to(Phase.PLAYING)
         table.type("a")
-        assert table.program.shown().panel is None
+        assert table.program.view().panel is None
         table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne"))
         table.type("a")
-        assert table.program.shown().panel is not None
+        assert table.program.view().panel is not None
 
 
 def test_the_panel_opens_at_a_riichi_table_and_knows_no_fines(table: Standing) -> None:
     at_riichi(table)
     table.type("a", *PIN, "enter")
-    panel = table.program.shown().panel
+    panel = table.program.view().panel
     assert panel is not None
     assert (panel.ask, panel.fines) == ("act", ())
     table.type("back", "a")
@@ -279,8 +279,8 @@ def said(table: Standing, pin: str, at: int) -> str:
     """Let the desk say what the PIN is; return what tells which one the table has."""
     message = ArbiterPin(id=f"pin-{at:08}", event=EVENT, table=TABLE, set_at=at, hash=hash_pin(pin))
     table.program._message(Incoming(topics.PIN.at(EVENT, table=TABLE), encode(message), lambda: None))
-    assert table.program._now().pin is not None
-    return table.program._now().pin or ""
+    assert table.program._server.state_message().pin is not None
+    return table.program._server.state_message().pin or ""
 
 
 def gets_in(table: Standing, pin: str) -> bool:
@@ -295,7 +295,7 @@ def test_a_pin_that_the_desk_sets_holds_at_once_and_after_a_restart_and_no_older
     tmp_path: Path, table: Standing
 ) -> None:
     table.come_to(Phase.PLAYING)
-    before = table.program._now().pin
+    before = table.program._server.state_message().pin
     marks = [said(table, pin, at) for pin, at in (("2468", 2000), ("1357", 1000), ("9999", 2000))]
     assert (before != marks[0], marks) == (True, marks[:1] * 3)
     assert [gets_in(table, pin) for pin in ("2468", PIN)] == [True, False]

@@ -206,7 +206,7 @@ def test_the_sheet_shows_every_entry_page_by_page_and_changes_nothing() -> None:
         _, session = at.seen()
         assert isinstance(session, SessionView)
         assert session.sheet is not None
-        kinds.append([one.told.kind for one in session.sheet.lines])
+        kinds.append([one.ending.kind for one in session.sheet.lines])
         at.type(key)
     newest, oldest = [*["minor_fault"] * (LINES - 1), "abort"], ["minor_fault"] * 2
     assert kinds == [newest, oldest, oldest, newest]
@@ -224,4 +224,4 @@ def test_the_sheet_says_how_many_entries_another_device_has_made() -> None:
     standing = RiichiStanding(hand=7, round_wind="east", dealer="west", counters=0, deposits=0, scores=SCORES)
     sitting = RiichiSitting(session_plan(standing=standing))
     shown = sheet_view(sitting.session, 0)
-    assert (shown.elsewhere, shown.lines, shown.pages, shown.scores) == (7, (), 1, SCORES)
+    assert (shown.unknown, shown.lines, shown.pages, shown.scores) == (7, (), 1, SCORES)

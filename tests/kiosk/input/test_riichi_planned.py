@@ -115,6 +115,6 @@ def test_before_the_first_tile_the_screen_says_where_the_wall_begins_and_which_t
     sitting = AloneSitting(dealer="west")
     sitting.restore()
     seen = screen_view(TABLE, sitting.table, None, StatusLine(), None)
-    seen = replace(seen, alone=planned_riichi_view(sitting.table, None))
+    seen = replace(seen, riichi=planned_riichi_view(sitting.table, None))
     texts = [said.text for said in current_screen(Translator(), seen).lines]
     assert texts[-1] == "One wall: from West on. Dead wall: the last 14 of South."

@@ -15,7 +15,7 @@ from kiosk.camera.thread import CameraThread
 from kiosk.config import KioskSettings, ScreenSettings
 from kiosk.errors import PairingAsked
 from kiosk.loop import PAIR_KEY, LoopRound
-from kiosk.screens import ScreenWindow, type_key
+from kiosk.screens import ElsewhereView, ScreenWindow, type_key
 from kiosk.table import Phase
 from tests.kiosk.standing import Standing, standing
 from tests.kiosk.tables import EVENT, TABLE
@@ -31,8 +31,8 @@ def turning(folder: Path, *, pairs: bool) -> Iterator[tuple[Standing, Callable[[
         standing(folder) as table,
         ScreenWindow(ScreenSettings(driver="dummy"), Translator("en"), table.time) as window,
     ):
-        eyes = CameraThread(lambda: open_camera("sim://tray"), table.program.seen, table.time)
-        turn = LoopRound(table.program, window, eyes, lambda *_: None, threading.Event())
+        camera = CameraThread(lambda: open_camera("sim://tray"), table.program.observe, table.time)
+        turn = LoopRound(table.program, window, camera, lambda *_: None, threading.Event())
         turn.pairs = pairs
 
         def typed() -> object:
@@ -46,7 +46,7 @@ def turning(folder: Path, *, pairs: bool) -> Iterator[tuple[Standing, Callable[[
 def test_a_device_that_another_has_replaced_may_be_paired_anew(tmp_path: Path) -> None:
     with turning(tmp_path, pairs=True) as (table, typed):
         typed()  # while it serves its table the key is none
-        table.program._served_came(ANOTHER)
+        table.program._server.take_served(ANOTHER, table.time.now)
         with pytest.raises(PairingAsked):
             typed()
 
@@ -55,7 +55,7 @@ def test_a_device_that_another_has_replaced_may_be_paired_anew(tmp_path: Path) -
 def test_one_that_the_broker_refuses_may_be_while_nothing_is_played(tmp_path: Path, phase: Phase, asked: bool) -> None:  # noqa: FBT001 - a case
     with turning(tmp_path, pairs=True) as (table, typed):
         table.come_to(phase)
-        table.program._link_changed(LinkChanged(up=False, why=LinkRefused("bad password")))
+        table.program._server.link_changed(LinkChanged(up=False, why=LinkRefused("bad password")), table.time.now)
         raised = False
         try:
             typed()
@@ -66,9 +66,9 @@ def test_one_that_the_broker_refuses_may_be_while_nothing_is_played(tmp_path: Pa
 
 def test_one_whose_table_stands_in_its_configuration_is_not(tmp_path: Path) -> None:
     with turning(tmp_path, pairs=False) as (table, typed):
-        table.program._served_came(ANOTHER)
+        table.program._server.take_served(ANOTHER, table.time.now)
         typed()
-        assert table.program.shown().elsewhere
+        assert isinstance(table.program.view().phase, ElsewhereView)
 
 
 def test_the_program_goes_to_the_pairing_screen_and_serves_the_table_that_it_was_given(

@@ -37,7 +37,8 @@ from broker.protocol.pairing import (
 )
 from broker.web import PairingUnknown
 from broker.web.server import Certificate, DeskServer
-from broker.web.tables.pairing import BrokerForTables, monotonic_ms, pairing_pages
+from broker.web.services import Services
+from broker.web.tables.pairing import BrokerForTables, PairingService, monotonic_ms
 from broker.web.tables.pairing_codes import PairingCodes
 from firmware.reports import NotScanned
 from kiosk import config as keeping
@@ -88,7 +89,7 @@ class Desks:
 
     def _desk(self, told: BrokerForTables, pairings: PairingCodes, tls: Certificate | None) -> DeskServer:
         server = DeskServer(
-            sample.feed(), port=0, auth=self.auth, tls=tls, features=(pairing_pages(self.auth, told, pairings),)
+            sample.feed(), port=0, auth=self.auth, tls=tls, services=Services(pairing=PairingService(told, pairings))
         )
         server.start()
         return server

@@ -23,7 +23,7 @@ from kiosk.practice.deals import practice_plan
 from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN_NEXT, TURN_OUT, strip
 from kiosk.practice.session import PracticeWindow
 from kiosk.program import TableProgram
-from kiosk.screens import SMALLEST, TableScreen, current_screen
+from kiosk.screens import SMALLEST, DeclaredView, TableScreen, current_screen
 from kiosk.table import Phase
 from tests.kiosk.screens.scenes import SCENES
 
@@ -76,12 +76,12 @@ class Trainer:
         self._click(self._offered()[name])
 
     def _offered(self) -> dict[str, tuple[int, int]]:
-        targets = self.windows[0]._screen.targets(self.programs[0].shown())
+        targets = self.windows[0]._screen.targets(self.programs[0].view())
         return {one.label: one.box.center for one in targets}
 
     def said(self) -> list[str]:
         """Return the lines in the middle of the table's screen."""
-        return [line.text for line in current_screen(self.windows[0]._, self.programs[0].shown()).lines]
+        return [line.text for line in current_screen(self.windows[0]._, self.programs[0].view()).lines]
 
     def _click(self, at: tuple[int, int]) -> None:
         """Click as a person does: who lets go at once has not pressed a button."""
@@ -115,7 +115,7 @@ def test_a_trainer_plays_a_whole_play_with_a_mouse_alone(monkeypatch: pytest.Mon
     session.practise(trainer.stop, language="fr")
     hands.join()
     assert failed == []
-    assert trainer.programs[0]._uplink.unsent == 0
+    assert trainer.programs[0]._server.facts.unsent == 0
 
 
 def _play(trainer: Trainer, _: Translator) -> None:
@@ -135,7 +135,9 @@ def _play(trainer: Trainer, _: Translator) -> None:
     trainer.strip("f3")
     trainer.until(lambda: trainer.phase is Phase.DECLARED)
     _count(trainer, _)
-    told = trainer.programs[0].shown().told
+    phase = trainer.programs[0].view().phase
+    assert isinstance(phase, DeclaredView)
+    told = phase.discarder_key
     assert told is not None  # the walls were read, so the tiles tell whose the last one was
     trainer.touch(_("Self-drawn") if told == "d" else _(SEAT_NAMES[{seat[0]: seat for seat in SEATS}[told]]))
     trainer.until(lambda: trainer.phase is Phase.ACCEPTING)
@@ -144,7 +146,7 @@ def _play(trainer: Trainer, _: Translator) -> None:
 
 def _count(trainer: Trainer, _: Translator) -> None:
     """Have the hand that was declared laid down, read, counted and accepted."""
-    counting = trainer.programs[0]._count
+    counting = trainer.programs[0]._counting
     trainer.touch(_("Count from the backs"))
     trainer.strip(LAY)
     trainer.touch(_.pgettext("button", "Count"))

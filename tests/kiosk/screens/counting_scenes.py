@@ -11,7 +11,7 @@ from kiosk.camera.observations import CameraView, HandObservation, SeenTile, Win
 from kiosk.counting.desk import CountingView, HandCounting
 from kiosk.counting.questions import HandAnswers, McrQuestions
 from kiosk.input import Form
-from kiosk.screens import ScreenView, StatusLine, screen_view
+from kiosk.screens import ScreenView, StatusLine, screen_view, with_counting
 from kiosk.table import Phase
 from tests.kiosk.tables import EVENT, TABLE, sitting_in
 
@@ -73,7 +73,7 @@ def counted(
     )
     counting = HandCounting(winner, win, now, asked=request if asked or answer else None, answer=answer)
     seen = screen_view(TABLE, sitting.table, Form(("west", "north")), StatusLine(up=True, clock="14:05"), problem)
-    return replace(seen, count=CountingView(counting, silent=silent))
+    return with_counting(seen, CountingView(counting, silent=silent), None)
 
 
 def value(*fan: tuple[str, int], minimum: int = 8) -> McrValue:

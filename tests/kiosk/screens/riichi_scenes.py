@@ -20,7 +20,7 @@ from broker.protocol import (
 from kiosk.camera.observations import HandObservation, Winner
 from kiosk.counting.desk import CountingView, begin_counting
 from kiosk.input import RiichiForm, RiichiQuestion, WinForm
-from kiosk.screens import ScreenView, planned_riichi_view, session_view
+from kiosk.screens import ScreenView, planned_riichi_view, session_view, with_counting
 from kiosk.table import DepositLaid, PlayEndedDrawn, Table
 from tests.kiosk.riichi_tables import AloneSitting, RiichiSitting, fu30, session_plan
 from tests.kiosk.screens.counting_scenes import sight
@@ -36,7 +36,7 @@ def session(steps: Callable[[RiichiSitting], object], form: RiichiForm | None = 
     sitting = RiichiSitting(msgspec.structs.replace(given, session=planned))
     sitting.begin()
     steps(sitting)
-    return replace(seen(sitting), session=session_view(sitting.table, sitting.session, form, "always"))
+    return replace(seen(sitting), riichi=session_view(sitting.table, sitting.session, form, "always"))
 
 
 def alone(steps: Callable[[AloneSitting], object], form: RiichiForm | None = None, *, begun: bool = True) -> ScreenView:
@@ -44,7 +44,7 @@ def alone(steps: Callable[[AloneSitting], object], form: RiichiForm | None = Non
     sitting = AloneSitting(named(CHINESE))
     sitting.begin() if begun else sitting.restore()
     steps(sitting)
-    return replace(seen(sitting), alone=planned_riichi_view(sitting.table, form))
+    return replace(seen(sitting), riichi=planned_riichi_view(sitting.table, form))
 
 
 def ron(sitting: RiichiSitting | AloneSitting) -> None:
@@ -104,11 +104,12 @@ def counting(
 ) -> ScreenView:
     """Show South's hand while it is counted."""
     assert table.play is not None
-    now = replace(begin_counting(Winner(table.play, "south"), table), sight=seen_)
+    now = replace(begin_counting(Winner(table.play, "south"), table), observation=seen_)
     for key in keys:
-        now = replace(now, win=now.win.press(key, now.sight, now.winner))
+        now = replace(now, win=now.win.press(key, now.observation, now.winner))
     request = CountRequest(id="r", event="e", table=1, round=1, deal=1, seat="south", groups=((1,), (2,)))
-    return replace(shown, count=CountingView(replace(now, asked=request if answer else None, answer=answer)))
+    count = CountingView(replace(now, asked=request if answer else None, answer=answer))
+    return with_counting(shown, count, None)
 
 
 def counted_in_session(
@@ -119,7 +120,7 @@ def counted_in_session(
     sitting.begin()
     sitting.take(DepositLaid(at=sitting.wait(), seat="south", laid=True))
     sitting.declare("south")
-    shown = replace(seen(sitting), session=session_view(sitting.table, sitting.session, WinForm(("south",)), "always"))
+    shown = replace(seen(sitting), riichi=session_view(sitting.table, sitting.session, WinForm(("south",)), "always"))
     return counting(shown, sitting.table, seen_, answer, *keys)
 
 
@@ -128,7 +129,7 @@ def counted_alone(seen_: HandObservation, answer: AnyCountAnswer | None = None, 
     sitting = AloneSitting(named(CHINESE))
     sitting.begin()
     sitting.declare("south")
-    shown = replace(seen(sitting), alone=planned_riichi_view(sitting.table, WinForm(("south",))))
+    shown = replace(seen(sitting), riichi=planned_riichi_view(sitting.table, WinForm(("south",))))
     return counting(shown, sitting.table, seen_, answer, *keys)
 
 

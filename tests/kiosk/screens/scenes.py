@@ -13,7 +13,7 @@ from kiosk.cards.page import drawn_heap
 from kiosk.input import Act, ArbiterPanel, Form, opened_panel
 from kiosk.practice import hands
 from kiosk.restoring import Restoring, Scans, TrayRun, with_observation, with_scan
-from kiosk.screens import ScreenView, StatusLine, screen_view, with_restoring
+from kiosk.screens import CallView, ElsewhereView, IdleView, ScreenView, StatusLine, TimeView, screen_view, with_receipt
 from kiosk.table import Assigned, Misplaced, Phase, PlayEndedDrawn, PlayVoided, RowTicked, TrayChecked
 from tests.kiosk.screens.counting_scenes import COUNTING
 from tests.kiosk.screens.pairing_scenes import pairing_scenes
@@ -22,7 +22,7 @@ from tests.kiosk.screens.session_scenes import riichi_scenes
 from tests.kiosk.tables import EVENT, TABLE, Sitting, plan, play, right, sitting_in, strange, swapped
 from vision.reading import TrayFaultType
 
-NO_BENCH: Final = Restoring()
+NOTHING_YET: Final = Restoring()
 
 ONLINE: Final = StatusLine(up=True, clock="14:05", version="0.1.0")
 TROUBLED: Final = replace(
@@ -62,10 +62,10 @@ def seen(
     line: StatusLine = ONLINE,
     form: Form | None = None,
     problem: str | None = None,
-    bench: Restoring = NO_BENCH,
+    restoring: Restoring = NOTHING_YET,
 ) -> ScreenView:
     """Return what is to be seen of a table."""
-    return with_restoring(screen_view(TABLE, sitting.table, form, line, problem), sitting.table, bench)
+    return screen_view(TABLE, sitting.table, form, line, problem, restoring=restoring)
 
 
 def faults(count: int) -> ScreenView:
@@ -115,7 +115,7 @@ def across(*, covered: int = 0) -> ScreenView:
     sitting.take(TrayChecked(at=sitting.wait(), seat="west", rows=((east, *others), *more), wrong=(strange,)))
     sitting.take(TrayChecked(at=sitting.wait(), seat="east", rows=((west, *hand), *walls), wrong=(strange,)))
     sitting.table = replace(sitting.table, work=replace(sitting.table.work, ticked=True))
-    return seen(sitting, bench=Restoring(TableObservation(covered)))
+    return seen(sitting, restoring=Restoring(TableObservation(covered)))
 
 
 def beside() -> ScreenView:
@@ -124,7 +124,7 @@ def beside() -> ScreenView:
     (first, *hand), *walls = sitting.play.order["north"]
     gap = Misplaced(kind="missing", row=0, col=0, expected=first)
     sitting.take(TrayChecked(at=sitting.wait(), seat="north", rows=((None, *hand), *walls), wrong=(gap,)))
-    return seen(sitting, bench=with_observation(Restoring(), TableObservation(in_view=(SeenTile(first),)), EVENT))
+    return seen(sitting, restoring=with_observation(Restoring(), TableObservation(in_view=(SeenTile(first),)), EVENT))
 
 
 def heap(*, pile: Seat | None = None, trouble: bool = False, seen_all: bool = False) -> ScreenView:
@@ -133,28 +133,28 @@ def heap(*, pile: Seat | None = None, trouble: bool = False, seen_all: bool = Fa
     turned_out = 4 + SEATS.index(pile) if pile else 0
     serials = [one.tile.serial for one in hands.turned_out_tiles(sitting.play, turned_out)]
     strange = (SeenTile(None, face_up=True), SeenTile(None, foreign=True), *[SeenTile(None)] * 12) if trouble else ()
-    sight = TableObservation(
+    observation = TableObservation(
         in_view=(*map(SeenTile, serials), *strange), view=CameraView(1, drawn_heap(sitting.play, turned_out))
     )
-    bench = with_observation(Restoring(), sight, EVENT)
+    restoring = with_observation(Restoring(), observation, EVENT)
     most = range(1, 137) if seen_all else range(13, 137)
-    return seen(sitting, bench=replace(bench, heap=replace(bench.heap, seen=frozenset(most))))
+    return seen(sitting, restoring=replace(restoring, heap=replace(restoring.heap, seen=frozenset(most))))
 
 
 def scanning(*serials: int, run: TrayRun | None = None, code: str | None = None, set_text: str = "01") -> ScreenView:
-    sitting, bench = Sitting(play(1)), replace(Restoring(), scans=Scans(run=run))
+    sitting, restoring = Sitting(play(1)), replace(Restoring(), scans=Scans(run=run))
     for serial in serials:
-        bench = with_scan(bench, Scanned(serial, set_text, 1), sitting.play, EVENT)
+        restoring = with_scan(restoring, Scanned(serial, set_text, 1), sitting.play, EVENT)
     if code:
-        bench = with_scan(bench, NotScanned(code, "4006381333931", 1), sitting.play, EVENT)
-    return seen(sitting, bench=bench)
+        restoring = with_scan(restoring, NotScanned(code, "4006381333931", 1), sitting.play, EVENT)
+    return seen(sitting, restoring=restoring)
 
 
 def ticking(*rows: int, problem: str | None = None) -> ScreenView:
     sitting = Sitting(play(1))
     for row in rows:
         sitting.take(RowTicked(at=sitting.wait(), seat="east", row=row))
-    return seen(sitting, bench=replace(Restoring(), showing="hand"), problem=problem)
+    return seen(sitting, restoring=replace(Restoring(), showing="hand"), problem=problem)
 
 
 def another_carrier() -> ScreenView:
@@ -174,7 +174,7 @@ def sheet(event: str, deal: int) -> ScreenView:
     """A carrier's sheet was scanned."""
     sitting = Sitting(named(LONG))
     report = NotScanned("scan_unknown", carrier_code_text(CarrierCode(event, deal)), 1)
-    return seen(sitting, bench=with_scan(Restoring(), report, sitting.play, EVENT))
+    return seen(sitting, restoring=with_scan(Restoring(), report, sitting.play, EVENT))
 
 
 def had_before(deal: int = 1, repeats: tuple[str, ...] = ()) -> Sitting:
@@ -279,7 +279,7 @@ def nobody_won() -> ScreenView:
 
 
 def calling() -> ScreenView:
-    return replace(seen(sitting_in(Phase.PLAYING), replace(TROUBLED, up=True)), calling=True)
+    return replace(seen(sitting_in(Phase.PLAYING), replace(TROUBLED, up=True)), call=CallView())
 
 
 def ordered(*commands: Command) -> ScreenView:
@@ -334,14 +334,14 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
     "playing, Chinese names": lambda: seen(named_in(CHINESE, Phase.PLAYING)),
     "playing, fined and offline": lambda: fined(TROUBLED),
     "playing, calling": calling,
-    "playing, calling, next": lambda: replace(calling(), calls_before=0, line=ONLINE),
-    "playing, calling, after others": lambda: replace(calling(), calls_before=12),
-    "playing, calling, an arbiter comes": lambda: replace(calling(), arbiter_coming=True, line=ONLINE),
-    "another device serves the table": lambda: ScreenView(TABLE, "restoring", ONLINE, elsewhere=True),
+    "playing, calling, next": lambda: replace(calling(), call=CallView(0), line=ONLINE),
+    "playing, calling, after others": lambda: replace(calling(), call=CallView(12)),
+    "playing, calling, an arbiter comes": lambda: replace(calling(), call=CallView(arbiter_coming=True), line=ONLINE),
+    "another device serves the table": lambda: ScreenView(TABLE, ElsewhereView("restoring"), ONLINE),
     "another device serves the table, this one may be paired anew": lambda: ScreenView(
-        TABLE, "restoring", ONLINE, elsewhere=True, may_pair=True
+        TABLE, ElsewhereView("restoring", may_pair=True), ONLINE
     ),
-    "the broker refuses the device, which may be paired anew": lambda: ScreenView(TABLE, "waiting", may_pair=True),
+    "the broker refuses the device, which may be paired anew": lambda: ScreenView(TABLE, IdleView(may_pair=True)),
     "playing, nobody won": nobody_won,
     "arbiter, PIN": lambda: ruling(ArbiterPanel("pin", digits="1234")),
     "arbiter, wrong PIN": lambda: ruling(ArbiterPanel("pin"), Phase.RECORDED, "pin_locked"),
@@ -356,10 +356,10 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
     "playing, card full": lambda: seen(sitting_in(Phase.PLAYING), StatusLine(up=True, health=("disk: journal_full",))),
     "recorded, void": void,
     "playing, paused": lambda: ordered("pause"),
-    "playing, time left": lambda: replace(ordered("extra_time"), left_min=42),
-    "playing, time is up": lambda: replace(seen(sitting_in(Phase.PLAYING)), left_min=0),
-    "declared, over time": lambda: replace(one_value(), left_min=-12, extra_min=60),
-    "accepting, three winners, over time": lambda: replace(result("east"), left_min=-120),
+    "playing, time left": lambda: replace(ordered("extra_time"), time=TimeView(42, 60)),
+    "playing, time is up": lambda: replace(seen(sitting_in(Phase.PLAYING)), time=TimeView(0)),
+    "declared, over time": lambda: replace(one_value(), time=TimeView(-12, 60)),
+    "accepting, three winners, over time": lambda: replace(result("east"), time=TimeView(-120)),
     "playing, extra time": lambda: ordered("extra_time"),
     "playing, extra time in a pause": lambda: ordered("pause", "extra_time"),
     "playing, all broken": lambda: seen(sitting_in(Phase.PLAYING), BROKEN),
@@ -377,11 +377,11 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
     "accepting, self-drawn": self_drawn,
     **COUNTING,
     "recorded": lambda: small_result(*SEATS),
-    "recorded, with its receipt": lambda: replace(small_result(*SEATS), receipt=RECEIPT),
-    "recorded, three winners, with its receipt": lambda: replace(result(*SEATS), receipt=RECEIPT),
-    "recorded, with its QR code": lambda: replace(small_result(*SEATS), receipt=RECEIPT, receipt_link=LINK),
+    "recorded, with its receipt": lambda: with_receipt(small_result(*SEATS), RECEIPT),
+    "recorded, three winners, with its receipt": lambda: with_receipt(result(*SEATS), RECEIPT),
+    "recorded, with its QR code": lambda: with_receipt(small_result(*SEATS), RECEIPT, LINK),
     "recorded, three winners, with a long QR code": lambda: replace(
-        result(*SEATS), receipt=RECEIPT, receipt_link=LONG_LINK, extra_min=60, left_min=-120, calling=True
+        with_receipt(result(*SEATS), RECEIPT, LONG_LINK), time=TimeView(-120, 60), call=CallView()
     ),
     "finished": lambda: seen(sitting_in(Phase.FINISHED)),
     **riichi_scenes(ONLINE, BROKEN, LONG),

@@ -9,7 +9,7 @@ import numpy as np
 from firmware.presses import MS, TooShort
 from firmware.reports import SEATS, Health, NotScanned, Pressed, Report, Scanned
 from kiosk.camera.observations import CameraView, PictureObservation
-from kiosk.screens import ScreenView, StatusLine
+from kiosk.screens import IdleView, ScreenView, StatusLine
 from kiosk.self_test import HardwareFinding, SelfTestRun
 from tests.kiosk.tables import TABLE
 
@@ -27,7 +27,7 @@ def walked(*reports: Report | TooShort, keys: str = "", then: Steps = lambda _: 
         walk.key(key, 3)
     then(walk)
     line = StatusLine(up=True, clock="09:05", version="0.1.0")
-    return ScreenView(table=TABLE, state="waiting", line=line, self_test=walk.seen)
+    return ScreenView(TABLE, IdleView(), line, self_test=walk.seen)
 
 
 ALL: Final = tuple(Pressed(seat, 1) for seat in SEATS)

@@ -71,7 +71,7 @@ class At(Keyed[RiichiSitting]):
         table, keys = self.sitting.table, self.keys
         keys.follow(table)
         session = session_view(table, self.sitting.session, keys.riichi.form, "always")
-        return replace(screen_view(TABLE, table, keys.form, self._line, keys.problem, keys.panel), session=session)
+        return replace(screen_view(TABLE, table, keys.form, self._line, keys.problem, keys.panel), riichi=session)
 
 
 def hands(at: At, count: int) -> At:

@@ -1,6 +1,5 @@
 """The QR code of a receipt on the table's screen: a telephone reads it on every screen, or it is not there."""
 
-from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -9,8 +8,8 @@ import pytest
 import zxingcpp
 
 from broker.i18n import Translator
-from kiosk.screens import Appearance, Hand, TableScreen, table
-from tests.kiosk.screens.scenes import LINK, LONG_LINK, SCENES
+from kiosk.screens import Appearance, Hand, TableScreen, table, with_receipt
+from tests.kiosk.screens.scenes import LINK, LONG_LINK, RECEIPT, SCENES
 from vision.geometry import Picture
 
 SMALLEST: Final = 480, 320
@@ -22,7 +21,7 @@ SCENE: Final = "recorded, with its QR code"
 def codes_on(size: tuple[int, int], link: str, hand: Hand = "right") -> list[zxingcpp.Barcode]:
     """Return what a reader finds on the screen."""
     surface = pygame.Surface(size)
-    TableScreen(Translator("en"), size, Appearance(hand)).draw(surface, replace(SCENES[SCENE](), receipt_link=link))
+    TableScreen(Translator("en"), size, Appearance(hand)).draw(surface, with_receipt(SCENES[SCENE](), RECEIPT, link))
     return zxingcpp.read_barcodes(pixels(surface))
 
 

@@ -17,9 +17,11 @@ from kiosk.screens import (
     Align,
     Appearance,
     Colour,
+    DeclaredView,
     Fonts,
     Hand,
     ScreenView,
+    SeatingView,
     TableScreen,
     TextPen,
     TouchTarget,
@@ -216,7 +218,8 @@ def pixels(shown: ScreenView) -> bytes:
 def test_what_a_colour_says_is_also_said_without_colour() -> None:
     """A seat's tick, the seat that is asked and what is broken are there in grey too."""
     confirming = scene_of("confirming")
-    told = [confirming, replace(confirming, marked=frozenset()), replace(confirming, declared=("east",))]
+    phases = SeatingView("confirming"), DeclaredView(), DeclaredView(("east",))
+    told = [confirming, *(replace(confirming, phase=one) for one in phases)]
     assert len({pixels(one) for one in told}) == len(told)
 
 

@@ -20,6 +20,7 @@ from kiosk.screens import (
     Backlight,
     Dimming,
     Finger,
+    PlayingView,
     PollingPace,
     ScreenView,
     ScreenWindow,
@@ -186,7 +187,7 @@ def test_a_finger_on_the_screen_quickens_its_window_and_what_is_new_on_it_does_n
         assert window.pause == QUICK_S
 
 
-PLAYING = ScreenView(table=3, state="playing", line=StatusLine(clock="14:05"))
+PLAYING = ScreenView(3, PlayingView(), StatusLine(clock="14:05"))
 
 
 def dark_at(dimming: Dimming, *seconds: float) -> list[bool]:
@@ -209,7 +210,7 @@ def test_a_minute_that_passes_is_nothing_new() -> None:
 def test_what_is_new_on_the_screen_wakes_it_and_so_does_a_touch() -> None:
     dimming = Dimming(10)
     dimming.shown(PLAYING, 0)
-    dimming.shown(replace(PLAYING, ended=True), 20 * SECOND_NS)
+    dimming.shown(replace(PLAYING, phase=PlayingView(ended=True)), 20 * SECOND_NS)
     assert dark_at(dimming, 20, 30) == [False, True]
     dimming.woken(40 * SECOND_NS)
     assert dark_at(dimming, 40, 49.9, 50) == [False, False, True]

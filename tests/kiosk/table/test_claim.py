@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from broker.protocol import SEATS, Call, Declared, Paused, Press, Seat
 from broker.rules import Outcome
-from kiosk.screens import ScreenView, StatusLine, screen_view
+from kiosk.screens import CallView, PlayingView, ScreenView, StatusLine, screen_view
 from kiosk.table import (
     ButtonHeld,
     ButtonPressed,
@@ -218,7 +218,7 @@ def test_that_nobody_won_is_seen_alike_whether_or_not_somebody_has_pressed() -> 
         sitting.press(*pressing)
         sitting.take(PlayEndedDrawn(at=sitting.wait(100 * MS)))
         seen.append(screen_view(1, sitting.table, None, StatusLine(), None))
-    assert seen[0].ended
+    assert seen[0].phase == PlayingView(ended=True)
     assert seen[1:] == [seen[0], seen[0]]
 
 
@@ -372,7 +372,7 @@ def test_a_call_by_key_beside_a_discreet_one_is_seen_as_if_it_were_the_only_one(
     assert sitting.take(CallToggled(at=sitting.wait(), open=True)) == ()
     assert other.take(CallToggled(at=other.wait(), open=True)) == (CALL,)
     assert seen(sitting) == seen(other)
-    assert seen(sitting).calling
+    assert seen(sitting).call
 
 
 def test_a_hold_beside_an_open_call_tells_nothing_new() -> None:
@@ -380,14 +380,14 @@ def test_a_hold_beside_an_open_call_tells_nothing_new() -> None:
     sitting.take(CallToggled(at=sitting.wait(), open=True))
     sitting.hold("east")
     assert sitting.close_window() == ()
-    assert (sitting.table.phase, sitting.table.discreet, seen(sitting).calling) == (Phase.PLAYING, False, True)
+    assert (sitting.table.phase, sitting.table.discreet, seen(sitting).call) == (Phase.PLAYING, False, CallView())
 
 
 def test_a_discreet_call_stays_when_the_next_deal_begins() -> None:
     sitting = sitting_in(Phase.RECORDED)
     sitting.take(ButtonHeld(at=sitting.wait(), seat="south"))
     sitting.next_deal()
-    assert (sitting.table.calling, sitting.table.discreet, seen(sitting).calling) == (True, True, False)
+    assert (sitting.table.calling, sitting.table.discreet, seen(sitting).call) == (True, True, None)
 
 
 # ---- the arbiter's pause ----------------------------------------------------------------------------

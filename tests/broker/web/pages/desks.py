@@ -12,9 +12,8 @@ import pytest
 from msgspec.structs import replace
 
 from broker.cli.event import empty_view_feed
-from broker.cli.scorer import _features
 from broker.event import PLAYERS as PLAYERS_CSV
-from broker.event import Plan, RiichiBooking, open_event
+from broker.event import Plan, RiichiBooking, open_event, read_deals
 from broker.event.players import ListedPlayer, players_csv
 from broker.mqtt.access import Credentials
 from broker.people import ROLES, Actor, Authentication
@@ -39,12 +38,11 @@ from broker.protocol.link import LinkChanged
 from broker.scorer.service import Scorer
 from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
-from broker.web import FeaturePages, Services
 from broker.web.server import DeskServer
-from broker.web.setup import views
+from broker.web.services import Services
 from broker.web.tables.event_pin import EventPin
 from broker.web.tables.orders import OrderDesk, OrderGiven
-from broker.web.tables.pairing import BrokerForTables, pairing_pages
+from broker.web.tables.pairing import BrokerForTables, PairingService
 from broker.web.tables.pairing_codes import PairingCodes
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.rulings.ruled import HEAD, correct, draft
@@ -91,14 +89,18 @@ class Whole:
         self.scorer = Scorer(event, self.journal, folder, lambda: NOW)
         self.orders = OrderDesk(event.name, self.auth, Ear())
         Credentials.ensure(folder / "credentials.json", max(event.tables))
-        pairing = pairing_pages(
-            self.auth, BrokerForTables(event.name, folder / "credentials.json", 1883, "10.0.0.2"), PairingCodes("")
+        broker = BrokerForTables(event.name, folder / "credentials.json", 1883, "10.0.0.2")
+        self.services = Services(
+            lambda: self.scorer.snapshot,
+            self.scorer.wire,
+            lambda: NOW,
+            scorer=self.scorer,
+            folder=folder,
+            deals=read_deals(folder),
+            orders=self.orders,
+            pairing=PairingService(broker, PairingCodes("")),
         )
-        self.features = (*_features(folder, event, self.scorer, self.auth), pairing)
-        self.services = Services(lambda: self.scorer.moment, self.scorer.wire, lambda: NOW, attends=self.scorer)
-        self.server = DeskServer(
-            self.scorer.feed, port=0, auth=self.auth, orders=self.orders, features=self.features, services=self.services
-        )
+        self.server = DeskServer(self.scorer.feed, port=0, auth=self.auth, services=self.services)
 
     def hear(self, *messages: LogMessage | TableState) -> None:
         """Let messages arrive; what is asked afterwards finds them taken."""
@@ -133,7 +135,7 @@ def whole(
     thread.start()
     try:
         if connected:
-            made.scorer._queue.put(LinkChanged(up=True))
+            made.scorer._inbox.put(LinkChanged(up=True))
         with made.server:
             yield made
     finally:
@@ -196,7 +198,7 @@ def busy(folder: Path) -> Iterator[DeskServer]:
             lambda: give(draft(room, replace(correction, replaces=room.play((3, 2)).source), (3, 2)), HEAD),
         ):
             made.scorer.ask(ruling)
-        attended, now = made.scorer.attended, made.scorer.feed.current
+        attended, now = made.scorer.attendance, made.scorer.feed.current
         made.scorer.ask(lambda: attended.go(2, now.tables[1].calling_since, 0, "table_arbiter", PEOPLE[1]))
         unverified = next(one for one in now.alerts if one.code == "unverified")
         made.scorer.ask(lambda: attended.see(unverified, "head_arbiter", PEOPLE[0]))
@@ -276,8 +278,7 @@ def hall(folder: Path) -> Iterator[DeskServer]:
 
 
 def _new(folder: Path, auth: Authentication) -> DeskServer:
-    feature: FeaturePages = views.setup_pages(folder, first=True)
-    return DeskServer(empty_view_feed(), port=0, auth=auth, features=(feature,))
+    return DeskServer(empty_view_feed(), port=0, auth=auth, services=Services(folder=folder))
 
 
 @contextmanager

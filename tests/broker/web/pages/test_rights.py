@@ -51,9 +51,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Whole]:
 
 def routes(desk: Whole) -> Iterator[tuple[str, str]]:
     """Return method and path of all that asks for a right."""
-    app = create_app(
-        desk.scorer.feed, auth=desk.auth, orders=desk.orders, features=desk.features, services=desk.services
-    )
+    app = create_app(desk.scorer.feed, auth=desk.auth, services=desk.services)
     for one in app.routes:
         if isinstance(one, Route) and one.path not in OPEN | DEVICES:
             yield ("POST" if "POST" in (one.methods or ()) else "HEAD"), one.path

@@ -19,8 +19,8 @@ from broker.scorer.service import Scorer
 from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
 from broker.web.paper.keying import Keying, body_of, keyed_from, open_readings, reading_differences
-from broker.web.paper.views import paper_pages
 from broker.web.server import DeskServer
+from broker.web.services import Services
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.scorer import small
 from tests.broker.scorer.folders import event_folder
@@ -50,8 +50,8 @@ class Desk:
         self.scorer, self._stop = Scorer(EVENT, journal, folder, lambda: 1_800_000_000_000), threading.Event()
         self._work = threading.Thread(target=self.scorer.run, args=(self._stop,))
         self._work.start()
-        pages = (paper_pages(EVENT, small.deals(), self.scorer),)
-        self.server = DeskServer(self.scorer.feed, port=0, auth=self.auth, features=pages)
+        services = Services(scorer=self.scorer, deals=small.deals())
+        self.server = DeskServer(self.scorer.feed, port=0, auth=self.auth, services=services)
         self._journal = journal
 
     def end(self) -> None:

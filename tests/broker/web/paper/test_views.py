@@ -19,8 +19,9 @@ from broker.scorer.service import Scorer
 from broker.scorer.stored_event import open_stored_event
 from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
-from broker.web.paper.views import FIELDS, paper_pages
+from broker.web.paper.views import FIELDS
 from broker.web.server import DeskServer
+from broker.web.services import Services
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.rulings.ruled import HEAD, draft
 from tests.broker.scorer import small
@@ -199,8 +200,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeskServer]:
         scorer, stop = Scorer(event(), journal, folder, lambda: 1_800_000_000_000), threading.Event()
         work = threading.Thread(target=scorer.run, args=(stop,))
         work.start()
-        pages = (paper_pages(event(), small.deals(), scorer),)
-        with DeskServer(scorer.feed, port=0, auth=auth, features=pages) as server:
+        services = Services(scorer=scorer, deals=small.deals())
+        with DeskServer(scorer.feed, port=0, auth=auth, services=services) as server:
             yield server
         stop.set()
         work.join()

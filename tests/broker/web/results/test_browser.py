@@ -5,15 +5,15 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from broker.web import Services
 from broker.web.server import DeskServer
+from broker.web.services import Services
 from tests.broker.scorer.hall import Hall
 from tests.broker.scorer.small import fact, result, state, whole_event
 
 
 @pytest.fixture
 def room(hall: Hall) -> Iterator[DeskServer]:
-    services = Services(lambda: hall.scorer.moment, hall.scorer.wire)
+    services = Services(lambda: hall.scorer.snapshot, hall.scorer.wire)
     with DeskServer(hall.scorer.feed, port=0, services=services) as server:
         yield server
 

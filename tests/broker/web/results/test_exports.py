@@ -19,8 +19,8 @@ from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
 from broker.web.problems import PROBLEM
 from broker.web.results import exports
-from broker.web.results.exports import exports_pages
 from broker.web.server import DeskServer
+from broker.web.services import Services
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.scorer.folders import event_folder, until_round
 from tests.broker.scorer.riichi_deals import riichi_plan, whole_riichi_event
@@ -36,9 +36,8 @@ def desk_of(folder: Path) -> Iterator[DeskServer]:
         auth, journal = Authentication(folder), SqliteJournal(folder / STORE, NAME)
         for role in ROLES:
             auth.accounts.add(role, f"A {role}", role, PASSWORD, Actor("test"))
-        event = open_event(folder)
-        feed = Scorer(event, journal, folder, lambda: 0).feed
-        with DeskServer(feed, port=0, auth=auth, features=(exports_pages(folder, event),)) as server:
+        scorer = Scorer(open_event(folder), journal, folder, lambda: 0)
+        with DeskServer(scorer.feed, port=0, auth=auth, services=Services(scorer=scorer, folder=folder)) as server:
             yield server
         journal.close()
         auth.close()

@@ -11,10 +11,9 @@ from msgspec.structs import replace
 from broker.event import Event, Origin
 from broker.protocol import LogMessage, Substitute, Undo, receipt_code
 from broker.scorer.sheets import player_sheet
-from broker.scorer.snapshot import Embargo
-from broker.scorer.standings import standings_table
-from broker.web import Services
+from broker.scorer.snapshot import Embargo, standings_table
 from broker.web.app import create_app
+from broker.web.services import Services
 from tests import event_loop
 from tests.broker.rulings.ruled import HEAD, draft
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
@@ -47,7 +46,7 @@ def unknown(tmp_path: Path) -> Iterator[Hall]:
 
 
 def rule(hall: Hall, decision: Substitute | Undo) -> str:
-    given = hall.scorer.rulings.give(draft(hall.scorer._room, decision), HEAD).id
+    given = hall.scorer.rulings.give(draft(hall.scorer.state, decision), HEAD).id
     hall.connect(up=True)  # whatever comes, the desk is shown anew
     return given
 
@@ -56,7 +55,7 @@ def shown(hall: Hall, *paths: str) -> list[str]:
     """Return what these addresses say to somebody who has not logged in."""
 
     async def ask() -> list[str]:
-        services = Services(lambda: hall.scorer.moment, hall.scorer.wire, clock=lambda: NOW, open_public=True)
+        services = Services(lambda: hall.scorer.snapshot, hall.scorer.wire, clock=lambda: NOW, open_public=True)
         app = create_app(hall.scorer.feed, open_room=False, services=services)
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
             return [(await client.get(path, headers=HEADERS)).text for path in paths]
@@ -84,9 +83,9 @@ def test_a_substitute_is_named_beside_each_play_that_was_sat_and_no_longer_once_
 
 def test_the_open_part_of_a_moment_follows_who_sits_in_whose_place_though_no_play_has_changed(hall: Hall) -> None:
     embargo = Embargo()
-    assert embargo.open_part(hall.scorer.moment).sat(GONE, 3) is None
+    assert embargo.open_part(hall.scorer.snapshot).sat(GONE, 3) is None
     rule(hall, INSTEAD)
-    assert [embargo.open_part(hall.scorer.moment).sat(GONE, at) for at in (2, 3)] == [None, "Ada Reserve"]
+    assert [embargo.open_part(hall.scorer.snapshot).sat(GONE, at) for at in (2, 3)] == [None, "Ada Reserve"]
 
 
 def test_country_and_club_stand_beside_the_name_as_text(hall: Hall) -> None:
@@ -103,7 +102,7 @@ def test_country_and_club_stand_beside_the_name_as_text(hall: Hall) -> None:
 def test_each_receipt_of_a_player_s_sheet_has_a_code_that_leads_to_the_address_made_known(hall: Hall) -> None:
     (html,) = shown(hall, f"/player/{GONE}")
     codes = [
-        play.code for play in player_sheet(hall.scorer.moment, standings_table(hall.scorer.moment, NOW), GONE).plays
+        play.code for play in player_sheet(hall.scorer.snapshot, standings_table(hall.scorer.snapshot, NOW), GONE).plays
     ]
     told = re.findall(r'aria-label="QR: ([^"]*)"', html)
     assert told == [f"{ADDRESS}/receipt/{code}" for code in codes]
@@ -114,7 +113,7 @@ def test_each_receipt_of_a_player_s_sheet_has_a_code_that_leads_to_the_address_m
 def test_without_an_address_a_sheet_has_no_codes_to_scan_and_a_receipt_leads_to_where_it_is_seen(
     unknown: Hall,
 ) -> None:
-    said = next(message for message in unknown.scorer.moment.results.values() if isinstance(message, LogMessage))
+    said = next(message for message in unknown.scorer.snapshot.results.values() if isinstance(message, LogMessage))
     sheet, receipt = shown(unknown, f"/player/{GONE}", f"/receipt/{receipt_code(said)}")
     assert 'class="qr"' not in sheet
     assert f'aria-label="QR: http://127.0.0.1/receipt/{receipt_code(said)}"' in receipt

@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 from broker.event import Event, Plan, RiichiBooking
 from broker.protocol import SEATS, Player, RiichiRecorded
-from broker.scorer.riichi_sessions import RiichiSessions
+from broker.scorer.tables import RiichiSessions
 from broker.web import Visitor, translators
 from broker.web.results.sessions import SessionsNow, SessionsPage
 from tests.broker.scorer.hall import put
@@ -164,11 +164,11 @@ def test_hundreds_of_sessions_are_shown_a_page_at_a_time(asked: str, page: int, 
     shown = SessionsPage(lambda: event, SessionsNow(lambda: event, RiichiSessions(event.session_rules)))
     request = Request({"type": "http", "query_string": f"page={asked}".encode(), "headers": []})
     values: Any = shown.show(request, Visitor(), translators()["en"]).values
-    assert (values["leaf"], values["sessions"][0].booking.table, values["sessions"][-1].booking.table) == (
+    assert (values["pagination"], values["sessions"][0].booking.table, values["sessions"][-1].booking.table) == (
         (page, 3),
         *tables,
     )
 
 
 def test_a_page_of_a_few_sessions_has_no_numbers_of_pages(arbiter: httpx.Client) -> None:
-    assert 'data-key="leaves"' not in arbiter.get("/riichi").text
+    assert 'data-key="page-links"' not in arbiter.get("/riichi").text

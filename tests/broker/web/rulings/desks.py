@@ -16,11 +16,9 @@ from broker.protocol import LogMessage
 from broker.scorer.service import Scorer
 from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
-from broker.web import Services
-from broker.web.results.sessions import sessions_pages as sessions
 from broker.web.rulings.audited import AuditedRulings
-from broker.web.rulings.views import rulings_pages
 from broker.web.server import DeskServer
+from broker.web.services import Services
 from broker.web.tables.orders import OrderDesk
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.scorer.folders import event_folder
@@ -42,14 +40,17 @@ class Ruled:
             NOW,
         )
         self.scorer = Scorer(open_event(folder), self.journal, folder, lambda: self.now)
-        self.bench = AuditedRulings(self.scorer, self.auth)
-        services = Services(lambda: self.scorer.moment, self.scorer.wire, attends=self.scorer)
+        self.rulings = AuditedRulings(self.scorer, self.auth)
+        services = Services(
+            lambda: self.scorer.snapshot,
+            self.scorer.wire,
+            scorer=self.scorer,
+            orders=OrderDesk(NAME, self.auth, Ear()),
+        )
         self.server = DeskServer(
             self.scorer.feed,
             port=0,
             auth=self.auth,
-            orders=OrderDesk(NAME, self.auth, Ear()),
-            features=(rulings_pages(self.bench), sessions(lambda: self.bench.event, self.scorer.sessions)),
             services=services,
         )
 

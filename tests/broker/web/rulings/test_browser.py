@@ -75,7 +75,7 @@ def test_two_arbiters_see_who_goes_to_a_call_and_the_slower_one_is_told_where_th
     old = second.get_by_role("button", name="I take over")
     old.evaluate("(button) => (button.value = '2-0')")  # as it would be, had they pressed at once
     old.click()
-    expect(second.locator("#told")).to_contain_text("Look who goes there.")
+    expect(second.locator("#refused")).to_contain_text("Look who goes there.")
     second.goto(f"{desk.server.url}grid")
     second.get_by_role("button", name="I take over").click()
     expect(first.locator(".note.call")).to_contain_text("A table_arbiter goes, since")

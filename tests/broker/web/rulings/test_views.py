@@ -81,7 +81,7 @@ SAID = {
 
 def said(page: str) -> list[tuple[str, str, str]]:
     """Return every ruling that a page tells: what was decided, how it was, how it is now."""
-    parts = re.split(r'(?=<p class="what">)|(?=<dl class="told">)', page)
+    parts = re.split(r'(?=<p class="what">)|(?=<dl class="before-after">)', page)
     what, found = "", []
     for part in parts:
         if part.startswith("<p"):
@@ -229,12 +229,12 @@ def test_a_note_that_was_lost_with_the_machine_is_written_at_the_next_start(desk
     with logged_in(desk.server, "table_arbiter") as client:
         publish(client, opened(client, f"/rulings/new?play={PLAY}&kind=void"))
     count = len(list(desk.auth.audit.entries()))
-    desk.bench.note_missing()
+    desk.rulings.note_missing()
     assert len(list(desk.auth.audit.entries())) == count
     with desk.auth.store.commit() as sql:
         sql.exec_driver_sql("DROP TRIGGER audit_append_only_delete")
         sql.exec_driver_sql("DELETE FROM audit WHERE action = ?", (RULING_NOTED,))
-    desk.bench.note_missing()
+    desk.rulings.note_missing()
     assert [entry.who for entry in desk.auth.audit.entries() if entry.action == RULING_NOTED] == ["table_arbiter"]
 
 

@@ -42,7 +42,7 @@ def client(room: Whole) -> Iterator[httpx.Client]:
 
 
 def folder_of(room: Whole) -> Path:
-    return room.scorer._folder
+    return room.scorer.publisher._folder
 
 
 def filled(client: httpx.Client, address: str, kind: str, said: dict[str, str]) -> dict[str, str]:
@@ -72,7 +72,7 @@ def test_a_name_is_right_on_every_page_and_in_every_file_until_it_is_taken_back(
     fields = filled(client, f"/setup?player={WHO}", "player", RIGHT)
     preview = looked(client, fields).text
     assert (WAS in preview, "Zoé Öztürk" in preview, "as on the passport" in preview) == (True, True, True)
-    assert room.scorer.moment.event.players[WHO].name == WAS
+    assert room.scorer.snapshot.event.players[WHO].name == WAS
     assert publish(client, fields).status_code == 303
     with logged_in(room.server, "head_arbiter") as head:
         for path in (f"/player/{WHO}", "/standings", "/rulings", "/setup", "/setup/players.csv", "/standings.csv", "/"):
@@ -103,7 +103,7 @@ def test_a_name_is_right_on_every_page_and_in_every_file_until_it_is_taken_back(
     assert f"plan_corrected: {WHO}: Zoé Öztürk, in {folder / 'event.toml'} {WAS}" in checked
     assert ((folder / "event.toml").read_bytes(), open_event(folder).name_of(WHO)) == (before, WAS)
     assert publish(client, filled(client, "/setup", "undo", {})).status_code == 303
-    assert room.scorer.moment.event.players[WHO].name == WAS
+    assert room.scorer.snapshot.event.players[WHO].name == WAS
     assert open_stored_event(folder).event.players == open_event(folder).players
 
 
@@ -111,9 +111,9 @@ def test_title_and_clocks_are_corrected_by_the_same_way(room: Whole, client: htt
     publish(client, filled(client, "/setup", "title", {"title": "The  Right Cup"}))
     rows = {"name-1": "Sunday", "first_round-1": "1", "last_round-1": "4", "play_minutes-1": "30"}
     publish(client, filled(client, "/setup", "sessions", rows))
-    plan = room.scorer.moment.event.plan
+    plan = room.scorer.snapshot.event.plan
     assert (plan.title, [one.name for one in plan.sessions]) == ("The Right Cup", ["Sunday"])
-    assert room.scorer.moment.event.minutes_of(1) == dict.fromkeys(range(1, 5), 30)
+    assert room.scorer.snapshot.event.minutes_of(1) == dict.fromkeys(range(1, 5), 30)
     assert "The Right Cup" in client.get("/").text
 
 
@@ -126,14 +126,14 @@ def test_what_was_typed_is_still_there_when_it_is_to_be_changed_after_the_look(c
 def test_a_correction_of_a_club_alone_is_noted_as_that_when_the_event_is_checked(
     room: Whole, client: httpx.Client
 ) -> None:
-    name = room.scorer.moment.event.name_of("p10")
+    name = room.scorer.snapshot.event.name_of("p10")
     publish(client, filled(client, "/setup?player=p10", "player", {"name": name, "club": "Lyon"}))
     checked = CliRunner().invoke(homologue, ["event", "check", str(folder_of(room))]).stdout
     assert f"plan_corrected: p10 ({name}): country, club, numbers or parts of the name\n" in checked
 
 
 def test_a_correction_of_a_number_alone_says_in_the_history_what_stays(room: Whole, client: httpx.Client) -> None:
-    said = {"name": room.scorer.moment.event.name_of("p11"), "club": "Lyon"}
+    said = {"name": room.scorer.snapshot.event.name_of("p11"), "club": "Lyon"}
     publish(client, filled(client, "/setup?player=p11", "player", said))
     publish(client, filled(client, "/setup?player=p11", "player", said | {"national": "N11"}))
     with logged_in(room.server, "head_arbiter") as head:

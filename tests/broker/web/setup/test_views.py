@@ -18,13 +18,13 @@ from markupsafe import escape
 
 from broker.cli.event import empty_view_feed
 from broker.cli.event import event_group as event_command
-from broker.event import open_event, read_deals, setup
+from broker.event import open_event, read_deals, read_plan, setup
 from broker.i18n import Translator
 from broker.people import ROLES, Actor, Authentication
 from broker.rules import new_deal, new_set
 from broker.store import STORE
 from broker.web.server import DeskServer
-from broker.web.setup import views
+from broker.web.services import Services
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.web.setup.steps import HEAD, PLAYERS, STEPS, made, send
 from tests.broker.web.test_auth import logged_in
@@ -46,9 +46,7 @@ def desk(empty: Path) -> Iterator[DeskServer]:
         auth = Authentication(empty)
         for role in ROLES:
             auth.accounts.add(role, f"A {role}", role, PASSWORD, Actor("test"))
-        with DeskServer(
-            empty_view_feed(), port=0, auth=auth, features=(views.setup_pages(empty, first=True),)
-        ) as server:
+        with DeskServer(empty_view_feed(), port=0, auth=auth, services=Services(folder=empty)) as server:
             yield server
         auth.close()
 
@@ -179,7 +177,7 @@ def test_a_movement_is_checked_with_the_line_of_each_fault(client: httpx.Client,
 
 
 def open_plays(folder: Path) -> int:
-    return (folder / "event.toml").read_text().count("[[plays]]")
+    return len(read_plan(folder).plays)
 
 
 @pytest.mark.parametrize(

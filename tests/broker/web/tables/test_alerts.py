@@ -43,7 +43,7 @@ def alerts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[AlertView
         hall.scorer.rulings.give(draft(room, replace(correct(OUTCOMES[2], None), source="paper"), (3, 1)), HEAD)
         hall.scorer.rulings.give(draft(room, Void(), (4, 1)), HEAD)
         hall.scorer.rulings.give(draft(room, Deadline(at=NOW)), HEAD)
-        hall.scorer._clock = lambda: NOW + 1
+        hall.clock.read = lambda: NOW + 1
         hall.hear(*SAID)
         hall.hear(state(1), state(1, device="kiosk-0002"), state(1, lifecycle="lost", count=2))
         hall.hear(replace(state(2), health={"scanner": "device_forbidden"}))
@@ -51,7 +51,7 @@ def alerts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[AlertView
         for off in (DAY, -DAY, 0):
             hall.hear(replace(state(2, count=3), at=NOW + off, heard=NOW))
         for well in (False, True):
-            hall.scorer.hear_of_backup(BackupReport(well=well, text="no room on the stick"))
+            hall.scorer.report_backup(BackupReport(well=well, text="no room on the stick"))
             hall.scorer.step(timeout=0)
         yield hall.scorer.feed.current.alerts
 

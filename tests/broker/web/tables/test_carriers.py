@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from broker.event import Event
 from broker.protocol import Correct, DealPlayed, LogMessage, PublicState, Session, TableState, Undo, Void
-from broker.web import Services
 from broker.web.server import DeskServer
+from broker.web.services import Services
 from broker.web.tables.carriers import REST, CarriersNow, carrying, progress_of, session_of_round
 from tests.broker.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer import small
@@ -40,7 +40,7 @@ ROUND_2: tuple[LogMessage | TableState, ...] = (
 @pytest.fixture
 def page(hall: Hall) -> Iterator[httpx.Client]:
     hall.hear(*ROUND_2)
-    services = Services(lambda: hall.scorer.moment, hall.scorer.wire, clock=lambda: NOW)
+    services = Services(lambda: hall.scorer.snapshot, hall.scorer.wire, clock=lambda: NOW)
     with DeskServer(hall.scorer.feed, port=0, services=services) as server, httpx.Client(base_url=server.url) as client:
         yield client
 
@@ -68,7 +68,7 @@ def test_the_grid_says_where_the_carriers_of_deals_outstanding_are(page: httpx.C
 
 def test_a_clock_that_is_a_day_ahead_is_taken_for_now(hall: Hall) -> None:
     hall.hear(played(1, 24 * 60))
-    assert progress_of(hall.scorer.moment, (), NOW).recorded == {(1, 1): NOW}
+    assert progress_of(hall.scorer.snapshot, (), NOW).recorded == {(1, 1): NOW}
 
 
 def test_a_session_without_clock_is_the_whole_event(hall: Hall) -> None:
@@ -77,38 +77,38 @@ def test_a_session_without_clock_is_the_whole_event(hall: Hall) -> None:
     plan = replace(small.plan(), sessions=sessions)
     event = Event(plan, small.deals(), small.registry())
     assert session_of_round(event, 3).name == "Saturday"
-    moment = dataclasses.replace(hall.scorer.moment, event=event)
+    moment = dataclasses.replace(hall.scorer.snapshot, event=event)
     assert set(progress_of(moment, (), NOW).begins) == {1}
 
 
 def test_a_carrier_goes_where_its_deal_is_really_played_and_not_to_a_play_that_is_settled_without_it(
     hall: Hall,
 ) -> None:
-    room, plan = hall.scorer._room, small.event().bookings
-    planned = {leg.key: leg.deal for leg in progress_of(room.moment(), (), NOW).legs}
+    room, plan = hall.scorer.state, small.event().bookings
+    planned = {leg.key: leg.deal for leg in progress_of(room.snapshot(), (), NOW).legs}
     assert planned == {key: booking.deal for key, booking in plan.items()}
     other = plan[2, 3].deal % 4 + 1
     void = hall.scorer.rulings.give(draft(room, Void(), (1, 2)), HEAD)
     hall.scorer.rulings.give(draft(room, DealPlayed(played=other, result=None), (2, 3)), HEAD)
     paper: Correct = correct(small.OUTCOMES[1], None)
     hall.scorer.rulings.give(draft(room, paper, (3, 1)), HEAD)
-    ruled = progress_of(room.moment(), (), NOW)
+    ruled = progress_of(room.snapshot(), (), NOW)
     assert {leg.key: leg.deal for leg in ruled.legs} == {
         key: other if key == (2, 3) else deal for key, deal in planned.items() if key != (1, 2)
     }
     assert set(ruled.recorded) == {(1, 2), (3, 1)}
     hall.scorer.rulings.give(draft(room, Undo(ruling=void.id)), HEAD)
-    assert (1, 2) in {leg.key for leg in progress_of(room.moment(), (), NOW).legs}
+    assert (1, 2) in {leg.key for leg in progress_of(room.snapshot(), (), NOW).legs}
 
 
 def test_what_takes_long_is_told_again_only_after_a_rest(hall: Hall) -> None:
     seconds = iter([0.0, 0.5, 1.0, 0.5 + 0.5 * REST - 0.1, 0.5 + 0.5 * REST + 0.1, 20.0])
-    now = CarriersNow(lambda: hall.scorer.moment, lambda: NOW, lambda: next(seconds))
+    now = CarriersNow(lambda: hall.scorer.snapshot, lambda: NOW, lambda: next(seconds))
     first = now.at(hall.scorer.feed.current)
     hall.hear(*ROUND_2)
     assert [now.at(hall.scorer.feed.current) is first for _ in range(3)] == [True, True, False]
 
 
 def test_before_any_table_has_spoken_every_carrier_is_in_its_place(hall: Hall) -> None:
-    told = carrying(hall.scorer.moment, sample.tables()[:0], NOW)
+    told = carrying(hall.scorer.snapshot, sample.tables()[:0], NOW)
     assert [(one.table, one.left, one.copies) for one in told.carriers] == [(None, 4, 1)] * 4

@@ -85,7 +85,11 @@ def test_of_many_players_the_first_are_beside_the_cards_and_all_have_a_page() ->
 
 def test_a_room_that_fits_has_one_page_and_plain_links() -> None:
     cards_of = CardsPage.of(sample.view(), CardsWanted())
-    assert (cards_of.leaf.of, cards_of.way(4, "fr"), 'class="leaves"' in page(sample.view(), CardsWanted())) == (
+    assert (
+        cards_of.pagination.of,
+        cards_of.way(4, "fr"),
+        'class="page-links"' in page(sample.view(), CardsWanted()),
+    ) == (
         1,
         "#table-4",
         False,

@@ -8,6 +8,7 @@ import pytest
 
 from broker.people import Actor, Authentication
 from broker.web.server import DeskServer
+from broker.web.services import Services
 from broker.web.tables import devices
 from broker.web.tables.orders import OrderDesk
 from tests.broker.people.conftest import PASSWORD, quick_hashes
@@ -45,8 +46,8 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
         hall.hear(state(1), state(1, device=SECOND))
         thread = threading.Thread(target=hall.scorer.run, args=(stop,))
         thread.start()
-        page, orders = devices.devices_pages(hall.scorer, auth), OrderDesk("cup", auth, Ear())
-        with DeskServer(sample.feed(), port=0, auth=auth, orders=orders, features=(page,)) as server:
+        services = Services(scorer=hall.scorer, orders=OrderDesk("cup", auth, Ear()))
+        with DeskServer(sample.feed(), port=0, auth=auth, services=services) as server:
             yield Room(hall, auth, server)
         stop.set()
         thread.join()

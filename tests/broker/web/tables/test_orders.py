@@ -19,8 +19,9 @@ from broker.people import Account, Actor, Authentication, OrderUnsent
 from broker.protocol import ArbiterPin, Message, Order, decode_on_topic, topics
 from broker.protocol.arbiter_pin import pin_matches
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
-from broker.scorer.view import ViewFeed
+from broker.scorer.dashboard import ViewFeed
 from broker.web.server import DeskServer
+from broker.web.services import Services
 from broker.web.tables.event_pin import EventPin
 from broker.web.tables.orders import RESEND_MS, DeskLink, KeptOrder, OrderDesk, OrderGiven
 from tests.broker.people.conftest import NOON, PASSWORD, Hand, quick_hashes
@@ -58,7 +59,7 @@ class Bench:
         for role in ("head_arbiter", "table_arbiter", "organiser", "display"):
             self.auth.accounts.add(role, f"A {role}", role, PASSWORD, Actor("test"))
         self.orders = OrderDesk(EVENT, self.auth, self.ear)
-        self.server = DeskServer(self.feed, port=0, auth=self.auth, orders=self.orders)
+        self.server = DeskServer(self.feed, port=0, auth=self.auth, services=Services(orders=self.orders))
 
     def account(self) -> Account:
         """Return who gives orders here."""

@@ -30,8 +30,9 @@ from broker.protocol.pairing import (
 )
 from broker.web import Access, DeskError, NothingToPairWith, PairingDelayed, PairingOver, PairingSpent, PairingUnknown
 from broker.web.server import DeskServer
+from broker.web.services import Services
 from broker.web.tables import pairing_codes
-from broker.web.tables.pairing import BrokerForTables, PairingPage, pairing_pages
+from broker.web.tables.pairing import BrokerForTables, PairingPage, PairingService
 from broker.web.tables.pairing_codes import LASTS_MS, OF_ADDRESS, OF_ALL, PairingCodes
 from tests.broker.people.conftest import PASSWORD, Hand, quick_hashes
 from tests.broker.web import sample
@@ -56,8 +57,8 @@ class Bench:
         self.told: list[bool] = []
         """Whether there was a PIN each time that the tables were to be told it."""
         tables = BrokerForTables(EVENT, folder / "credentials.json", 1883, tell_pin=self.tell)
-        page = pairing_pages(self.auth, tables, PairingCodes(""), clock=self.clock)
-        self.server = DeskServer(sample.feed(), port=0, auth=self.auth, features=(page,))
+        pairing = PairingService(tables, PairingCodes(""), clock=self.clock)
+        self.server = DeskServer(sample.feed(), port=0, auth=self.auth, services=Services(pairing=pairing))
 
     def tell(self) -> None:
         self.told.append((self.passwords_folder / "arbiter-pin").exists())
@@ -217,16 +218,16 @@ def test_a_password_that_cannot_be_read_is_told_and_the_device_gets_nothing(tmp_
 @pytest.fixture
 def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make keys in no time: what they cost is another file's law."""
-    monkeypatch.setattr(pairing_codes, "derive_keys", keys_of_cheap)
+    monkeypatch.setattr(pairing_codes, "derive_keys", cheap_keys)
 
 
-def keys_of_cheap(code: str, seen: str, _salt: str) -> PairingKeys:
+def cheap_keys(code: str, seen: str, _salt: str) -> PairingKeys:
     return PairingKeys((code + seen).encode().hex().ljust(64, "0")[:64], code.encode())
 
 
 def asking(code: str, machine: str = "pi") -> PairingRequest:
     """Return what a device says that has this code."""
-    return PairingRequest(proof=keys_of_cheap(code, "", SALT).proof, machine=machine, salt=SALT)
+    return PairingRequest(proof=cheap_keys(code, "", SALT).proof, machine=machine, salt=SALT)
 
 
 @pytest.mark.usefixtures("cheap")
@@ -288,15 +289,9 @@ def test_an_older_device_that_draws_no_salt_is_told_so_and_the_code_stays_good(
 
 @pytest.mark.usefixtures("cheap")
 def test_a_code_that_is_used_a_thousand_times_fills_no_log(bench: Bench) -> None:
-    page = PairingPage(
-        Access(bench.auth, open_room=False),
-        sample.feed(),
-        bench.auth,
-        NOWHERE,
-        codes := PairingCodes(""),
-        (),
-        bench.clock,
-    )
+    codes = PairingCodes("")
+    pairing = PairingService(NOWHERE, codes, clock=bench.clock)
+    page = PairingPage(Access(bench.auth, open_room=False), sample.feed(), bench.auth, pairing)
     spent = codes.open(FREE, "anne", bench.clock.now)
     codes.take(asking(spent.code), HERE, bench.clock.now, str)
     before = bench.auth.audit.newest(1)[0].number
@@ -314,7 +309,7 @@ def test_a_code_that_is_withdrawn_while_a_device_proves_it_is_over(monkeypatch: 
 
     def slow(code: str, seen: str, salt: str) -> PairingKeys:
         codes.withdraw(1)
-        return keys_of_cheap(code, seen, salt)
+        return cheap_keys(code, seen, salt)
 
     monkeypatch.setattr(pairing_codes, "derive_keys", slow)
     with pytest.raises(PairingOver):

@@ -1,0 +1,183 @@
+"""The plays of a movement as CSV, which any spreadsheet opens: a file of somebody's, or an event's `movement.csv`.
+
+An event may have many thousand plays, with few different cells: each text is read once, so that 160,000 plays take a
+fraction of a second.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from operator import itemgetter
+from typing import Final, Generic, NamedTuple, TypeVar
+
+import msgspec
+
+from broker.event.movement.plays import MovementPlay
+from broker.i18n import N_
+from broker.output import csv_text
+from broker.protocol import SEATS, DealNo, PlayerId, RoundNo, Seat, TableNo
+from broker.rules import RuleError
+
+MOVEMENT_COLUMNS: Final = ("round", "table", "deal", *SEATS)
+
+NUMBER: Final = re.compile(r"[0-9]{1,4}", re.ASCII)
+
+K = TypeVar("K")
+V = TypeVar("V")
+P = TypeVar("P")
+
+MakePlay = Callable[[int, int, int, dict[Seat, PlayerId]], P]
+"""Makes a play of its round, table, deal and players; plays of the same four share one dictionary."""
+
+
+@dataclass(frozen=True, slots=True)
+class MovementProblem:
+    """What is wrong on a line of a file."""
+
+    code: str
+    text: str
+    line: int
+
+
+class CsvPlays(NamedTuple, Generic[P]):
+    """What a file holds: plays in order, the line of each, and what could not be read."""
+
+    plays: list[P]
+    lines: list[int]
+    problems: list[MovementProblem]
+
+
+class _Readings(dict[K, V]):
+    """What texts mean, each read when it is first met."""
+
+    def __init__(self, read: Callable[[K], V]) -> None:
+        super().__init__()
+        self._read = read
+
+    def __missing__(self, text: K) -> V:
+        found = self[text] = self._read(text)
+        return found
+
+
+def decode_movement(content: bytes, make: MakePlay[P], most: int | None = None) -> CsvPlays[P]:
+    """Read plays. What is wrong on a line is in `problems`, and the other lines are read; `most`: so many plays."""
+    plays, lines, problems = found = CsvPlays[P]([], [], [])
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        problems.append(
+            MovementProblem("malformed", N_("this is no UTF-8 text"), content.count(b"\n", 0, error.start) + 1)
+        )
+        return found
+    read = None
+    for line, cells in _rows(text, problems):
+        try:
+            if read is None:
+                read = _reader(cells, make)
+            elif most is not None and len(plays) >= most:
+                raise RuleError("too_large", N_("more than {most} plays", most=most))
+            else:
+                plays.append(read(cells))
+                lines.append(line)
+        except RuleError as problem:
+            problems.append(MovementProblem(problem.code, problem.text, line))
+            if read is None or problem.code == "too_large":
+                break
+    if not plays and not problems:
+        problems.append(MovementProblem("no_plays", N_("there is no play in this file"), 1))
+    return found
+
+
+def _rows(text: str, problems: list[MovementProblem]) -> Iterator[tuple[int, list[str]]]:
+    """Return each row that is not blank with the line on which it begins; quoting that ends nowhere ends the file."""
+    header = text.lstrip().partition("\n")[0]
+    delimiter = max(",;\t", key=header.count)  # spreadsheets of many countries write semicolons
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            problems.append(MovementProblem("malformed", str(error), line))
+            continue
+        if cells and (cells[0].strip() or "".join(cells).strip()):
+            yield line, cells
+
+
+def _reader(header: Sequence[str], make: MakePlay[P]) -> Callable[[Sequence[str]], P]:
+    """Return what reads the rows below a header. Both raise RuleError."""
+    names = _columns(header)
+    in_order = itemgetter(*(names.index(column) for column in MOVEMENT_COLUMNS))
+    rounds = _Readings(partial(_number, "round", RoundNo))
+    tables = _Readings(partial(_number, "table", TableNo))
+    deals = _Readings(partial(_number, "deal", DealNo))
+    ids = _Readings(read_player_id)
+    fours = _Readings[tuple[str, ...], dict[Seat, str]](
+        lambda four: {seat: ids[one] for seat, one in zip(SEATS, four, strict=True)}
+    )
+
+    def read(cells: Sequence[str]) -> P:
+        if len(cells) != len(names):
+            raise RuleError(
+                "malformed", N_("{cells} cells where {columns} are needed", cells=len(cells), columns=len(names))
+            )
+        ordered = in_order(cells)
+        return make(rounds[ordered[0]], tables[ordered[1]], deals[ordered[2]], fours[ordered[3:]])
+
+    return read
+
+
+def _columns(cells: Sequence[str]) -> Sequence[str]:
+    names = [cell.strip().lower() for cell in cells]
+    unknown = [name for name in names if name not in MOVEMENT_COLUMNS]
+    if unknown:
+        raise RuleError(
+            "unknown_column",
+            N_(
+                "{column} is no column; there are {known}",
+                column=repr(unknown[0][:40]),
+                known=", ".join(MOVEMENT_COLUMNS),
+            ),
+        )
+    missing = [name for name in MOVEMENT_COLUMNS if name not in names]
+    if missing:
+        raise RuleError("missing_column", N_("the first line has no column {columns}", columns=", ".join(missing)))
+    if len(names) > len(MOVEMENT_COLUMNS):
+        raise RuleError("malformed", N_("a column comes twice"))
+    return names
+
+
+def _number(column: str, kind: object, cell: str) -> int:
+    text = cell.strip()
+    try:
+        return int(msgspec.convert(int(text) if NUMBER.fullmatch(text) else text, kind))
+    except msgspec.ValidationError:
+        raise RuleError(
+            "malformed", N_("{text} is no number of a {column}", text=repr(text[:40]), column=column)
+        ) from None
+
+
+def read_player_id(text: str) -> str:
+    """Read a player's id, with or without an apostrophe for spreadsheets. Raises RuleError `malformed`."""
+    text = text.strip()
+    try:
+        return msgspec.convert(text.removeprefix("'"), PlayerId)
+    except msgspec.ValidationError:
+        raise RuleError(
+            "malformed", N_("{text} is no player's id (1 to 32 letters, digits, - and _)", text=repr(text[:40]))
+        ) from None
+
+
+def movement_csv(plays: Iterable[MovementPlay]) -> str:
+    """Write CSV (RFC 4180).
+
+    An id that a spreadsheet would take for a formula gets an apostrophe before it, which `decode_movement` takes off.
+    """
+    return csv_text(
+        MOVEMENT_COLUMNS, ((p.round, p.table, p.deal, *(str(p.players[seat]) for seat in SEATS)) for p in plays)
+    )
