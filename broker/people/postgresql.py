@@ -3,7 +3,6 @@
 The tables are in a schema of their own, and hold the people of any number of events. Views show those of one.
 """
 
-import hashlib
 from collections.abc import Mapping
 from typing import Final
 
@@ -17,7 +16,7 @@ from sqlalchemy.schema import CreateSchema
 from broker.errors import StoreError
 from broker.people.database import APPEND_ONLY, APPEND_ONLY_TEXT, PATIENCE_S, SESSIONS, TABLES, VERSION, PeopleDatabase
 from broker.people.errors import PeopleStoreBroken
-from broker.store.postgresql import open_session, postgresql_engine
+from broker.store.postgresql import lock_number, open_session, postgresql_engine
 from broker.store.sql import make_append_only, transaction
 
 SESSION: Final = """
@@ -32,7 +31,7 @@ class PostgresPeople(PeopleDatabase):
     def __init__(self, parameters: Mapping[str, str], event: str) -> None:
         """Open it; the tables are made if there are none. Raises PeopleStoreBroken."""
         self._parameters, self._event = parameters, event
-        self._key = int.from_bytes(hashlib.sha256(f"homologue people {event}".encode()).digest()[:8]) >> 1
+        self._key = lock_number(f"homologue people {event}")
         super().__init__(postgresql_engine(self._session, poolclass=sa.QueuePool, pool_pre_ping=True))
         try:
             with self._connected() as connection:
