@@ -33,7 +33,7 @@ from broker.i18n import languages
 from broker.output import deliver
 from broker.people import Authentication, PeopleError
 from broker.protocol import SEATS
-from broker.rules import DEFAULT_MCR, RuleError, counts_red_fives, load_profile
+from broker.rules import DEFAULT_MCR, RuleError, counts_red_fives, load_rules
 from broker.scorer.dashboard import ViewFeed
 from broker.scorer.stored_event import open_stored_event
 from broker.scorer.view import DashboardView
@@ -147,7 +147,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
     os.umask(0o077)
     if folder.exists() and any(folder.iterdir()):
         raise RuleError("folder_taken", f"{folder} is not empty; a new event lies in a new folder")
-    rules = load_profile(profile)
+    rules = load_rules(profile)
     players = read_players(listed)
     plan = replace(
         _plan(name, title, profile, players),

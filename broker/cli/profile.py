@@ -26,8 +26,8 @@ from broker.rules import (
     profile_settings,
     profiles,
 )
-from broker.rules import load_profile as either
-from broker.rules import parse_own_profile as either_own
+from broker.rules import load_rules as either
+from broker.rules import parse_own_rules as either_own
 from broker.rules import shipped_mcr as shipped_profiles
 from broker.rules.profile_check import ProfileMistake, examine_profile, read_profile
 from broker.rules.riichi import RiichiProfile

@@ -11,7 +11,7 @@ from broker.cli.profile import load_profile_once, load_riichi_rules, riichi_rule
 from broker.cli.riichi_referee import answer_riichi
 from broker.cli.stream import answer_each, read_line
 from broker.protocol import SEATS, Seat
-from broker.rules import DEFAULT_MCR, PaymentRules, RuleError
+from broker.rules import DEFAULT_MCR, McrPaymentRules, RuleError
 from broker.rules import DEFAULT_RIICHI as RIICHI
 from broker.rules.mcr import Action, StartPhase, Turns, apply_turn, begin_turns, settle_claims
 from broker.rules.riichi import RiichiProfile
@@ -38,7 +38,7 @@ class RefereeQuestion(Struct, forbid_unknown_fields=True):
 
 
 def _answer(
-    question: RefereeQuestion, payments: Callable[[], PaymentRules], own: Callable[[], RiichiProfile]
+    question: RefereeQuestion, payments: Callable[[], McrPaymentRules], own: Callable[[], RiichiProfile]
 ) -> dict[str, list[dict[str, Any]]]:
     start = bytes(question.start).decode()
     if question.rules is not None:
@@ -46,7 +46,7 @@ def _answer(
     return {"steps": _judged(read_line(start, PlayStart), question.steps, payments())}
 
 
-def _judged(start: PlayStart, steps: list[Raw], payments: PaymentRules) -> list[dict[str, Any]]:
+def _judged(start: PlayStart, steps: list[Raw], payments: McrPaymentRules) -> list[dict[str, Any]]:
     one_winner = payments.several_hu.value == "nearest"
     state = begin_turns(start.walls, start.turn, start.phase, ltw=start.ltw, one_winner=one_winner)
     rows = []

@@ -13,7 +13,7 @@ from broker.protocol import SEATS
 from broker.rules import RuleError
 from broker.rules.riichi import Language, PaidWin, RiichiPayments, riichi_name
 from broker.rules.riichi.fu import Fu
-from broker.rules.riichi.hand import RiichiHand, RiichiMeld, RiichiSituation
+from broker.rules.riichi.hand import RiichiHand, RiichiHandMeld, RiichiSituation
 from broker.rules.riichi.value import RiichiHandValue
 
 SEVERAL: Final = re.compile(r"([0-9]+)([a-z])")
@@ -82,7 +82,7 @@ def read_riichi_question(asked: dict[str, Any]) -> RiichiHandQuestion | RiichiPo
 
 def question_hand(asked: RiichiHandQuestion) -> RiichiHand:
     """Return the tiles. Raises RuleError with the codes of `Hand` and `Meld`."""
-    melds = tuple(RiichiMeld(meld.kind, meld.tiles, meld.open) for meld in asked.melds)
+    melds = tuple(RiichiHandMeld(meld.kind, meld.tiles, meld.open) for meld in asked.melds)
     return RiichiHand(asked.concealed, asked.winning_tile, melds)
 
 

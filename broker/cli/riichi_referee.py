@@ -24,7 +24,7 @@ from broker.rules.riichi.board import (
 )
 from broker.rules.riichi.calls import TimedCall, settle_calls
 from broker.rules.riichi.referee import apply_riichi_action
-from broker.rules.riichi.waits import SeenTile, furiten, may_ron, orphans_wait, riichi_waits, tile_kind
+from broker.rules.riichi.waits import PassedTile, furiten, may_ron, orphans_wait, riichi_waits, tile_kind
 
 Score = Annotated[int, Meta(ge=-10_000_000, le=10_000_000)]
 
@@ -75,7 +75,7 @@ class RiichiStart(Struct, forbid_unknown_fields=True):
                 live=self.live,
                 owns=tuple(map(self._own, SEATS)),
                 seen=tuple(
-                    SeenTile(SEAT_INDEX[one.seat], tile_kind(one.tile) and one.tile, one.riichi)
+                    PassedTile(SEAT_INDEX[one.seat], tile_kind(one.tile) and one.tile, one.riichi)
                     for one in self.discards
                 ),
                 drawn=hand[-1] if hand and self.phase == "hold" else "",
@@ -204,7 +204,8 @@ class FuritenQuestion(Struct, forbid_unknown_fields=True):
 def _furiten_answer(question: FuritenQuestion) -> dict[str, Any]:
     player, wait = check_player(question.player), _wait(question)
     seen = [
-        SeenTile(check_player(one.player), tile_kind(one.tile), one.riichi, _KAN[one.kan]) for one in question.discards
+        PassedTile(check_player(one.player), tile_kind(one.tile), one.riichi, _KAN[one.kan])
+        for one in question.discards
     ]
     orphans = _is_of_orphans(question)
     why = furiten(player, wait, seen, orphans=orphans)

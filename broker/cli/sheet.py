@@ -13,7 +13,7 @@ from broker.export.session_sheet import StoredSession, make_session_sheet, read_
 from broker.i18n import languages
 from broker.output import write_whole
 from broker.rules import DEFAULT_RIICHI, RuleError
-from broker.rules.riichi import begin_session, play_session
+from broker.rules.riichi import first_state, play_session
 
 SEATED = 4
 
@@ -62,7 +62,7 @@ def session_sheet(  # noqa: PLR0913, PLR0917 - one for each option
     try:
         told = _typed(rules, players) if folder is None else read_session(folder, table or 0, round_)
         entries = play_session(told.events, told.rules)
-        made = make_session_sheet(title or told.rules.title, begin_session(told.rules), entries, told.names, language)
+        made = make_session_sheet(title or told.rules.title, first_state(told.rules), entries, told.names, language)
     except RuleError as problem:
         raise click.ClickException(f"{problem.code}: {problem.text}") from None
     except (ScorerError, StoreError) as problem:

@@ -20,7 +20,7 @@ from broker.errors import BadEvent
 from broker.files import write_private
 from broker.i18n import N_
 from broker.protocol import COUNTRY, LONGEST_LINE, DealNo, Hash, PlayerId, RoundNo, Seat, SetNo, TableNo, Wind
-from broker.rules import Deal, RuleError, Rules, load_profile, load_riichi, parse_own_profile
+from broker.rules import Deal, RuleError, Rules, load_riichi, load_rules, parse_own_rules
 from broker.rules.mcr import Action
 from broker.rules.riichi import RiichiProfile
 
@@ -117,13 +117,13 @@ class OwnRules:
 
     def of_plays(self, profile_id: str) -> Rules:
         """Return the rules of the plays; an own profile's id must be the plan's. Raises RuleError."""
-        return load_profile(profile_id) if self.plays is None else _checked_profile(self.plays, profile_id, PROFILE)
+        return load_rules(profile_id) if self.plays is None else _checked_profile(self.plays, profile_id, PROFILE)
 
     def text(self, profile_id: str) -> str | None:
         """Return a session's own profile, which may be that of the plays too; None for one that ships."""
         if profile_id in self.sessions:
             return self.sessions[profile_id]
-        return self.plays if self.plays is not None and parse_own_profile(self.plays).id == profile_id else None
+        return self.plays if self.plays is not None and parse_own_rules(self.plays).id == profile_id else None
 
     def of_session(self, profile_id: str) -> RiichiProfile:
         """Return the rules of a riichi session. Raises RuleError `unknown_profile`, `bad_profile`."""
@@ -148,7 +148,7 @@ def _shipped_profile(profile_id: str) -> RiichiProfile:
 
 
 def _checked_profile(text: str, profile_id: str, file: str) -> Rules:
-    profile = parse_own_profile(text)
+    profile = parse_own_rules(text)
     if profile.id != profile_id:
         raise RuleError(
             "bad_profile", f'{file}: id: found "{profile.id}"; allowed: "{profile_id}", as the event has it'

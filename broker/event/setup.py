@@ -29,7 +29,7 @@ from broker.files import write_private
 from broker.i18n import N_
 from broker.output import EVENT, MOVEMENT
 from broker.protocol import SEATS, EventName, PublicAddress, Session
-from broker.rules import RuleError, counts_red_fives, load_profile, parse_own_profile
+from broker.rules import RuleError, counts_red_fives, load_rules, parse_own_rules
 from broker.store import STORE, has_started
 
 T = TypeVar("T")
@@ -78,7 +78,7 @@ def take_head(
     """
     before = may_change(folder)
     text = rules.replace("\r\n", "\n").strip()
-    profile = parse_own_profile(text).id if text else load_profile(profile).id
+    profile = parse_own_rules(text).id if text else load_rules(profile).id
     head = {"name": _event_name(name), "title": " ".join(title.split()), "profile": profile, "keying": keying}
     if not (1 <= len(head["title"]) <= LONGEST_TITLE and head["title"].isprintable()):
         raise RuleError("title_wrong", N_("a title has 1 to 100 printable characters"))

@@ -9,17 +9,6 @@ from broker.protocol.codec import (
     encode,
     refuse_duplicate_names,
 )
-from broker.protocol.codes import (
-    ALPHABET,
-    CarrierCode,
-    carrier_code_text,
-    confirmed_text,
-    read_carrier_code,
-    read_receipt_code,
-    receipt_code,
-    receipt_digest,
-    receipt_link,
-)
 from broker.protocol.counting import (
     AnyCountAnswer,
     AnyWinDetails,
@@ -85,6 +74,17 @@ from broker.protocol.messages import (
     Traveller,
     clock_is_behind,
     clock_offset,
+)
+from broker.protocol.paper_codes import (
+    CODE_ALPHABET,
+    CarrierCode,
+    carrier_code_text,
+    confirmed_text,
+    read_carrier_code,
+    read_receipt_code,
+    receipt_code,
+    receipt_digest,
+    receipt_link,
 )
 from broker.protocol.rulings import (
     DEAL_DECISIONS,
@@ -177,11 +177,11 @@ from broker.protocol.types import (
 )
 
 __all__ = [
-    "ALPHABET",
     "ARBITER_FACTS",
     "ASSIGNMENT",
     "AWARD_IMP",
     "CLOCK_TOLERANCE_MS",
+    "CODE_ALPHABET",
     "COUNTRY",
     "DEAL_DECISIONS",
     "EVENT_DECISIONS",

@@ -29,7 +29,7 @@ from broker.rules.hand_from_serials import KONG, DescribedHand, LaidHand, LaidMe
 from broker.rules.mcr import McrHand, McrMeld, McrSituation, count_fan
 from broker.rules.profiles import Rules
 from broker.rules.riichi import RiichiProfile
-from broker.rules.riichi.hand import RiichiHand, RiichiMeld, RiichiSituation
+from broker.rules.riichi.hand import RiichiHand, RiichiHandMeld, RiichiSituation
 from broker.rules.riichi.value import riichi_value
 
 SerialOrder = Mapping[Seat, SerialTray]
@@ -186,10 +186,10 @@ def _riichi_situation(
     )
 
 
-def _riichi_meld(meld: LaidMeld, face: Callable[[int], str]) -> RiichiMeld:
+def _riichi_meld(meld: LaidMeld, face: Callable[[int], str]) -> RiichiHandMeld:
     """Return a meld by its faces. Raises RuleError `not_a_meld`."""
     tiles = tuple(map(face, meld.serials))
     if len(tiles) == KONG:
-        return RiichiMeld("kan", tiles, open=not meld.concealed)
+        return RiichiHandMeld("kan", tiles, open=not meld.concealed)
     kind = "pon" if len({RED.get(tile, tile) for tile in tiles}) == 1 else "chii"
-    return RiichiMeld(kind, tuple(sorted(tiles, key=lambda tile: RED.get(tile, tile))))
+    return RiichiHandMeld(kind, tuple(sorted(tiles, key=lambda tile: RED.get(tile, tile))))

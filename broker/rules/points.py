@@ -12,7 +12,7 @@ from typing import Literal
 from broker.i18n import N_
 from broker.protocol import SEATS, Seat, WinKind
 from broker.rules.errors import RuleError
-from broker.rules.profile import PaymentRules
+from broker.rules.profile import McrPaymentRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Outcome:
     discarder: Seat | None = None
 
 
-def seat_points(outcome: Outcome, payments: PaymentRules) -> dict[Seat, int]:
+def seat_points(outcome: Outcome, payments: McrPaymentRules) -> dict[Seat, int]:
     """Return the points of all four seats. Raises RuleError with the codes of `check_outcome`."""
     check_outcome(outcome, payments)
     if outcome.win == "draw":
@@ -34,7 +34,7 @@ def seat_points(outcome: Outcome, payments: PaymentRules) -> dict[Seat, int]:
     return _on_discard(outcome, payments)
 
 
-def allowed_outcome(outcome: Outcome, payments: PaymentRules) -> Outcome:
+def allowed_outcome(outcome: Outcome, payments: McrPaymentRules) -> Outcome:
     """Return the outcome with those winners whom the profile lets win, out of all who declared a valid hand.
 
     Under `nearest` that is the first in turn order after the discarder (MCR); else everybody (OEDMC rule 2).
@@ -46,7 +46,7 @@ def allowed_outcome(outcome: Outcome, payments: PaymentRules) -> Outcome:
     return replace(outcome, winners={seat: declared[seat] for seat in won})
 
 
-def check_outcome(outcome: Outcome, payments: PaymentRules) -> None:
+def check_outcome(outcome: Outcome, payments: McrPaymentRules) -> None:
     """Raise RuleError where there can be no such outcome."""
     winners, discarder = outcome.winners, outcome.discarder
     if outcome.win == "draw":
@@ -76,7 +76,7 @@ def _refuse_if(wrong: bool, code: str, text: str) -> None:  # noqa: FBT001 - rea
         raise RuleError(code, text)
 
 
-def _self_drawn(outcome: Outcome, payments: PaymentRules) -> dict[Seat, int]:
+def _self_drawn(outcome: Outcome, payments: McrPaymentRules) -> dict[Seat, int]:
     (winner, value), base = next(iter(outcome.winners.items())), payments.base.value
     if payments.self_drawn.value == "full":
         return {seat: 3 * (value + base) if seat == winner else -(value + base) for seat in SEATS}
@@ -84,7 +84,7 @@ def _self_drawn(outcome: Outcome, payments: PaymentRules) -> dict[Seat, int]:
     return {seat: value + 3 * base if seat == winner else -(base + third) for seat in SEATS}
 
 
-def _on_discard(outcome: Outcome, payments: PaymentRules) -> dict[Seat, int]:
+def _on_discard(outcome: Outcome, payments: McrPaymentRules) -> dict[Seat, int]:
     base, winners = payments.base.value, outcome.winners
     times = len(winners) if payments.several_hu.value == "base_each" else 1
     scored: dict[Seat, int] = {}

@@ -26,7 +26,7 @@ class Stated(Struct, Generic[T], frozen=True, forbid_unknown_fields=True):
     source: Annotated[str, Meta(min_length=5)]
 
 
-class PaymentRules(Struct, frozen=True, forbid_unknown_fields=True):
+class McrPaymentRules(Struct, frozen=True, forbid_unknown_fields=True):
     """What a win pays."""
 
     base: Stated[Annotated[int, Meta(ge=0, le=999)]]
@@ -148,7 +148,7 @@ class Profile(Struct, frozen=True, forbid_unknown_fields=True):
     id: ProfileId
     version: Annotated[int, Meta(ge=1)]
     title: Annotated[str, Meta(min_length=1, max_length=100)]
-    payments: PaymentRules
+    payments: McrPaymentRules
     false_hu: FalseHuRules
     claim_window_ms: Stated[Annotated[int, Meta(ge=0, le=60_000)]]
     imp: ImpRules

@@ -128,11 +128,11 @@ def load_of_same_book(profile: Rules, profile_id: str) -> Rules:
         raise RuleError(
             "unknown_profile", N_("{what}; there are: {known}", what=what, known=", ".join(same_rule_book(profile)))
         )
-    return load_profile(profile_id)
+    return load_rules(profile_id)
 
 
 @cache
-def load_profile(profile_id: str) -> Rules:
+def load_rules(profile_id: str) -> Rules:
     """Return a shipped profile. Raises RuleError `unknown_profile`."""
     return load_riichi(profile_id) if profile_id in shipped_riichi() else load_mcr(profile_id)
 
@@ -143,15 +143,15 @@ def counts_red_fives(profile: Rules) -> bool:
 
 
 @lru_cache(maxsize=16)
-def parse_profile(text: str) -> Rules:
+def parse_rules(text: str) -> Rules:
     """Read a profile from TOML. Raises RuleError `bad_profile`, every mistake in its text."""
     return parse_riichi(text) if is_riichi_text(text) else parse_mcr(text)
 
 
-def parse_own_profile(text: str) -> Rules:
+def parse_own_rules(text: str) -> Rules:
     """Read a profile that somebody has written. Raises RuleError `bad_profile`, also for a shipped one's id."""
-    profile = parse_profile(text)
-    if profile.id in shipped_profiles() and profile != load_profile(profile.id):
+    profile = parse_rules(text)
+    if profile.id in shipped_profiles() and profile != load_rules(profile.id):
         raise RuleError("bad_profile", f'id: found "{profile.id}"; allowed: another: one that ships says otherwise')
     return profile
 

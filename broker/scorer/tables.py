@@ -36,8 +36,8 @@ from broker.protocol import (
 from broker.rules import RuleError
 from broker.rules.riichi import (
     RiichiProfile,
-    begin_session,
     event_from_message,
+    first_state,
     points_by_seat,
     settle_event,
     standing_from_state,
@@ -308,7 +308,7 @@ class RiichiSessions:
     def differing(self, booking: RiichiBooking) -> tuple[int, ...]:
         """Return the numbers of entries whose payments do not follow from the entries before them."""
         rules = self._rules_of(booking)
-        state, wrong = begin_session(rules), list[int]()
+        state, wrong = first_state(rules), list[int]()
         for fact in self.entries((booking.table, booking.round)):
             try:
                 settled = settle_event(state, event_from_message(fact.event), rules)

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from broker.event.movement import NumberedPlay
 from broker.protocol import Seat
-from broker.rules import Deal, Outcome, PaymentRules, RuleError, seat_points
+from broker.rules import Deal, McrPaymentRules, Outcome, RuleError, seat_points
 from broker.rules.mcr import (
     Action,
     Hu,
@@ -15,9 +15,9 @@ from broker.rules.mcr import (
     PlayState,
     apply_action,
     awaited_seats,
-    begin_play,
     fan_judge,
     legal_actions,
+    open_play,
     settle_claims,
 )
 from broker.scoring import ScoredPlay
@@ -53,11 +53,11 @@ class SimulatedPlay(Struct, frozen=True):
 
 
 def play_deal(
-    deal: Deal, players: Mapping[Seat, SimulatedPlayer], payments: PaymentRules, judge: Judge
+    deal: Deal, players: Mapping[Seat, SimulatedPlayer], payments: McrPaymentRules, judge: Judge
 ) -> SimulatedPlay:
     """Play a deal. Everybody is shown the own view alone; the referee allows nothing that is not legal."""
     noting = _RememberingJudge(judge)
-    play, actions = begin_play(deal, payments), list[Action]()
+    play, actions = open_play(deal, payments), list[Action]()
     while seats := awaited_seats(play.turns):
         chosen = [action for seat in seats if (action := _choice(play, seat, players[seat], noting))]
         action = chosen[0] if play.turns.phase in ("draw", "hold") else settle_claims(play.turns, chosen)
@@ -98,7 +98,7 @@ def play_event(
     bookings: Iterable[NumberedPlay],
     deal_of: Callable[[NumberedPlay], Deal],
     strengths: Mapping[int, float],
-    payments: PaymentRules,
+    payments: McrPaymentRules,
     new_chance: NewChance,
 ) -> Iterator[EventPlay]:
     """Play all bookings, one after the other; `strengths` are by the players' numbers.
@@ -115,7 +115,7 @@ def play_event(
         yield EventPlay(booking, play_deal(deal_of(booking), players, payments, judge))
 
 
-def scored_play(hosted: EventPlay, payments: PaymentRules, name_of: Callable[[int], str] = str) -> ScoredPlay:
+def scored_play(hosted: EventPlay, payments: McrPaymentRules, name_of: Callable[[int], str] = str) -> ScoredPlay:
     """Return a play as scoring takes it."""
     booking = hosted.booking
     players = {seat: name_of(number) for seat, number in booking.players.items()}

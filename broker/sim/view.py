@@ -15,7 +15,7 @@ from broker.rules import COPIES, KINDS, seat_wind
 from broker.rules.mcr import Phase, PlayState, TableMeld
 
 
-class SeatView(Struct, frozen=True):
+class OpenSeat(Struct, frozen=True):
     """What lies open before one seat. A concealed kong of another's has no tiles here: it lies face down."""
 
     river: tuple[str, ...]
@@ -30,7 +30,7 @@ class PlayerView(Struct, frozen=True, dict=True):
     seat: Seat
     concealed: tuple[str, ...]
     """The own hand; while its player holds a drawn tile, that is the last."""
-    before: tuple[SeatView, ...]
+    before: tuple[OpenSeat, ...]
     """In the order of SEATS."""
     turn: Seat
     phase: Phase
@@ -40,7 +40,7 @@ class PlayerView(Struct, frozen=True, dict=True):
     prevalent_wind: Wind
 
     @property
-    def own(self) -> SeatView:
+    def own(self) -> OpenSeat:
         """What lies before the player."""
         return self.before[SEATS.index(self.seat)]
 
@@ -63,7 +63,7 @@ def view_from(play: PlayState, seat: Seat) -> PlayerView:
     return PlayerView(
         seat=seat,
         concealed=play.hand(seat).concealed,
-        before=tuple(_seat_view(play, other, seat) for other in SEATS),
+        before=tuple(_open_seat(play, other, seat) for other in SEATS),
         turn=play.turns.turn,
         phase=play.turns.phase,
         ltw=play.turns.ltw,
@@ -73,11 +73,11 @@ def view_from(play: PlayState, seat: Seat) -> PlayerView:
     )
 
 
-def _seat_view(play: PlayState, seat: Seat, viewer: Seat) -> SeatView:
+def _open_seat(play: PlayState, seat: Seat, viewer: Seat) -> OpenSeat:
     hand = play.hand(seat)
     own = seat == viewer
     melds = tuple(meld if own or not meld.concealed else TableMeld(meld.kind, ()) for meld in hand.melds)
-    return SeatView(hand.river, melds, play.turns.walls[SEATS.index(seat)])
+    return OpenSeat(hand.river, melds, play.turns.walls[SEATS.index(seat)])
 
 
 class Chance(Protocol):

@@ -16,9 +16,9 @@ from broker.protocol import (
     RiichiRecorded,
     Seat,
 )
-from broker.rules import DEFAULT_MCR, TRAY, Outcome, Rules, load_profile, load_riichi, parse_profile, parse_riichi
+from broker.rules import DEFAULT_MCR, TRAY, Outcome, Rules, load_riichi, load_rules, parse_riichi, parse_rules
 from broker.rules.riichi import RiichiProfile, SessionState, SettledEvent, state_from_standing
-from broker.rules.riichi import begin_session as riichi_begin_session
+from broker.rules.riichi import first_state as riichi_begin_session
 from kiosk.table.claim_window import ClaimWindow
 from kiosk.table.events import Misplaced, NotNow, TrayChecked, Verdict
 from kiosk.table.trays import Work
@@ -209,7 +209,7 @@ class FinishedPlay:
 
 def profile_of(assignment: Assignment) -> Rules:
     """Return the rules of a plan: those that it brings, or those that ship. Raises RuleError."""
-    return load_profile(assignment.profile) if assignment.rules is None else parse_profile(assignment.rules)
+    return load_rules(assignment.profile) if assignment.rules is None else parse_rules(assignment.rules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +291,7 @@ class Table:
     @property
     def profile(self) -> Rules:
         """The rules that this table plays by."""
-        return profile_of(self.assignment) if self.assignment else load_profile(DEFAULT_MCR)
+        return profile_of(self.assignment) if self.assignment else load_rules(DEFAULT_MCR)
 
     @property
     def play(self) -> PlannedPlay | None:

@@ -12,7 +12,7 @@ from typing import Final
 
 from broker.protocol import SEATS
 from broker.rules import Deal, RuleError, load_mcr, new_deal
-from broker.rules.mcr import Action, Hu, apply_action, begin_play, legal_actions, replay_actions, settle_claims, turns
+from broker.rules.mcr import Action, Hu, apply_action, legal_actions, open_play, replay_actions, settle_claims, turns
 
 PAYMENTS: Final = load_mcr().payments
 ROUNDS: Final = 5
@@ -29,7 +29,7 @@ def record(seed: int) -> Recorded:
     """Play one play at random: each seat that may act does, or lets one in three claims pass."""
     chance = Random(seed)
     deal = new_deal(seed, "east", SEATS[seed % 4], chance)
-    play, actions = begin_play(deal, PAYMENTS), list[Action]()
+    play, actions = open_play(deal, PAYMENTS), list[Action]()
     while seats := turns.awaited_seats(play.turns):
         choices = [choice for seat in seats if (choice := legal_actions(play, seat, no_win))]
         if play.turns.phase in ("draw", "hold"):
@@ -50,7 +50,7 @@ def by_tiles(recorded: list[Recorded]) -> None:
 def by_turns(recorded: list[Recorded]) -> None:
     """Judge all plays by turns alone."""
     for deal, actions in recorded:
-        state = begin_play(deal, PAYMENTS).turns
+        state = open_play(deal, PAYMENTS).turns
         for action in actions:
             state = turns.apply_turn(state, action)
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from broker.rules import COPIES, KINDS, RuleError, Stated
 from broker.rules.riichi import PLAYERS, PlayerNo, RiichiProfile
-from broker.rules.riichi.hand import RiichiMeld
+from broker.rules.riichi.hand import RiichiHandMeld
 
 LONGEST: Final = 4_000_000
 """Bytes of a record when it is unpacked, many times those of a long game."""
@@ -164,7 +164,7 @@ def decode_tile(number: int, *, red: bool) -> str:
     return RED[number] if red and number in RED else KINDS[number // COPIES]
 
 
-def decode_meld(bits: int, *, red: bool) -> RiichiMeld:
+def decode_meld(bits: int, *, red: bool) -> RiichiHandMeld:
     """Return the meld of 16 bits. Raises RuleError `bad_record`, or the codes of `Meld`."""
     if not 0 <= bits < 1 << 16:
         raise RuleError("bad_record", f"there is no meld {bits}")
@@ -184,12 +184,12 @@ def _chii(bits: int) -> list[int]:
     return [COPIES * (kind + step) + (bits >> 3 + 2 * step & 3) for step in range(3)]
 
 
-def _of_pon(bits: int, *, red: bool) -> RiichiMeld:
+def _of_pon(bits: int, *, red: bool) -> RiichiHandMeld:
     first = (bits >> 9) // 3 * COPIES
     if bits & ADDED_KAN:
         return _meld("kan", [first + copy for copy in range(COPIES)], red=red)
     return _meld("pon", [first + copy for copy in range(COPIES) if copy != bits >> 5 & 3], red=red)
 
 
-def _meld(kind: str, numbers: list[int], *, red: bool, is_open: bool = True) -> RiichiMeld:
-    return RiichiMeld(kind, tuple(decode_tile(number, red=red) for number in numbers), is_open)
+def _meld(kind: str, numbers: list[int], *, red: bool, is_open: bool = True) -> RiichiHandMeld:
+    return RiichiHandMeld(kind, tuple(decode_tile(number, red=red) for number in numbers), is_open)

@@ -286,7 +286,7 @@ def affine(order: MovementOrder, sittings: Sequence[TableRound]) -> list[SeatedR
     found: list[SeatedRound] = []
     for block in round_blocks(order):
         pod = _plane(dimension, used) if order.pods > 1 else (0,) * dimension
-        along = sorted((v for v in directions(dimension) if dot(pod, v) == 0), key=lambda v: v in used)
+        along = sorted((v for v in affine_directions(dimension) if dot(pod, v) == 0), key=lambda v: v in used)
         for at, round_ in enumerate(block):
             direction = along[at % len(along)]
             used.add(direction)
@@ -306,7 +306,7 @@ def is_perfect(order: MovementOrder) -> bool:
     )
 
 
-def directions(dimension: int) -> list[Vector]:
+def affine_directions(dimension: int) -> list[Vector]:
     """Return the directions of a space, each by its vector whose last coordinate but zeros is 1."""
     vectors = product(range(ORDER_OF_FIELD), repeat=dimension)
     return [v for v in vectors if any(v) and [x for x in v if x][-1] == 1]
@@ -322,14 +322,14 @@ def dot(one: Vector, other: Vector) -> int:
 
 def forms(dimension: int) -> dict[Vector, Vector]:
     """Pair each direction off with a linear form that is not constant along it."""
-    every = directions(dimension)
+    every = affine_directions(dimension)
     pairs = matching({v: [form for form in every if dot(form, v)] for v in every})
     return {direction: form for form, direction in pairs.items()}
 
 
 def _plane(dimension: int, used: set[Vector]) -> Vector:
     """Return the form that is 0 on the plane with the most unused directions."""
-    every = directions(dimension)
+    every = affine_directions(dimension)
     return max(every, key=lambda form: sum(dot(form, v) == 0 and v not in used for v in every))
 
 

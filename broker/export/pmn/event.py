@@ -23,7 +23,7 @@ from broker.export.pmn.record import (
 from broker.protocol import SEATS, Seat
 from broker.rules import Deal, Profile, RuleError, seat_wind
 from broker.rules import seat_points as points_of
-from broker.rules.mcr import Action, FanCount, Judge, PlayState, apply_action, begin_play, count_hu
+from broker.rules.mcr import Action, FanCount, Judge, PlayState, apply_action, count_hu, open_play
 from broker.rules.riichi import RiichiProfile
 from broker.rulings import CountedPlay
 from broker.scorer.stored_event import StoredEvent
@@ -113,7 +113,7 @@ def record_play(
 
     `counts`: the winners' counted hands, by chair, so that Fan names their fan.
     """
-    play, named = begin_play(deal, rules.payments), list[Action]()
+    play, named = open_play(deal, rules.payments), list[Action]()
     for action in actions:
         named.append(_named(play, action))
         play = apply_action(play, action, judge)

@@ -46,8 +46,8 @@ from broker.rules.mcr.referee import (
     StepRefused,
     TableMeld,
     apply_action,
-    begin_play,
     legal_actions,
+    open_play,
     replay_actions,
 )
 from broker.rules.mcr.shanten import (
@@ -106,7 +106,6 @@ __all__ = [
     "apply_action",
     "apply_turn",
     "awaited_seats",
-    "begin_play",
     "begin_turns",
     "by_green_book",
     "check_minimum",
@@ -128,6 +127,7 @@ __all__ = [
     "mahjong_gb",
     "mcr_waits",
     "meld_from_table",
+    "open_play",
     "replay_actions",
     "settle_claims",
     "shanten",

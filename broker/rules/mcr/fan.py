@@ -48,7 +48,7 @@ from broker.rules.mcr.hand import (
     kind_counts,
 )
 from broker.rules.mcr.referee import Hu, Judge
-from broker.rules.profile import PaymentRules
+from broker.rules.profile import McrPaymentRules
 
 Ruleset = Literal["green-book", "1998"]
 """Which book: the Green Book of 2006 (international events), or the Chinese text of 1998 as PyMahjongGB counts it."""
@@ -298,7 +298,7 @@ BOOK: Final[Ruleset] = "green-book"
 """By which international events count."""
 
 
-def fan_judge(payments: PaymentRules, ruleset: Ruleset = BOOK) -> Judge:
+def fan_judge(payments: McrPaymentRules, ruleset: Ruleset = BOOK) -> Judge:
     """Return the judge of a profile: the hand value of a hu, refused under the profile's minimum.
 
     The judge raises RuleError with the codes of `count_hu`, or `below_minimum`.

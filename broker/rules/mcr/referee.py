@@ -16,7 +16,7 @@ from broker.rules.deal import COPIES, KINDS, ROWS, SEAT_INDEX, TRAY, Deal, seat_
 from broker.rules.errors import RuleError
 from broker.rules.mcr import turns
 from broker.rules.mcr.turns import WALL, Action, Do, SituationFan, Turns, apply_turn, begin_turns
-from broker.rules.profile import PaymentRules
+from broker.rules.profile import McrPaymentRules
 
 MeldKind = Literal["chow", "pung", "kong"]
 
@@ -136,7 +136,7 @@ class PlayState(Struct, frozen=True):
         return self.deal.faces[seat][TRAY - self.turns.walls[SEAT_INDEX[seat]] :]
 
 
-def begin_play(deal: Deal, payments: PaymentRules) -> PlayState:
+def open_play(deal: Deal, payments: McrPaymentRules) -> PlayState:
     """Open a play: 13 tiles and a full wall each; the dealer draws first, then discards (MIL)."""
     nearest_only = payments.several_hu.value == "nearest"
     turns = begin_turns(dict.fromkeys(SEATS, WALL), deal.dealer, one_winner=nearest_only)
@@ -361,9 +361,9 @@ class StepRefused(RuleError):
         """Where the play stood before it."""
 
 
-def replay_actions(deal: Deal, actions: Iterable[Action], payments: PaymentRules, judge: Judge) -> PlayState:
+def replay_actions(deal: Deal, actions: Iterable[Action], payments: McrPaymentRules, judge: Judge) -> PlayState:
     """Return where the play stands after all actions, over or not. Raises StepRefused at the first illegal one."""
-    play = begin_play(deal, payments)
+    play = open_play(deal, payments)
     for step, action in enumerate(actions, 1):
         try:
             play = apply_action(play, action, judge)

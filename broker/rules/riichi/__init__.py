@@ -49,13 +49,7 @@ from broker.rules.riichi.profile import (
     PointRules,
     RiichiProfile,
 )
-from broker.rules.riichi.session import (
-    RecordedEvent,
-    SettledEvent,
-    begin_session,
-    play_session,
-    settle_event,
-)
+from broker.rules.riichi.session import RecordedEvent, SettledEvent, first_state, play_session, settle_event
 from broker.rules.riichi.wall import (
     DEAD,
     CommonWall,
@@ -98,10 +92,10 @@ __all__ = [
     "Tsumo",
     "add_points",
     "base_of",
-    "begin_session",
     "check_player",
     "common_wall",
     "event_from_message",
+    "first_state",
     "ids_by_number",
     "play_session",
     "points_by_seat",

@@ -15,7 +15,7 @@ from broker.protocol import SEATS, Seat
 from broker.rules.deal import SEAT_INDEX
 from broker.rules.errors import RuleError
 from broker.rules.riichi.profile import AbortReason, RiichiProfile
-from broker.rules.riichi.waits import ORPHANS, SeenTile, riichi_waits, tile_kind
+from broker.rules.riichi.waits import ORPHANS, PassedTile, riichi_waits, tile_kind
 
 Do = Literal[
     "draw",
@@ -124,7 +124,7 @@ class Board:
     extra: Extra = "drawn"
     owns: tuple[SeatBoard, ...] = field(default=(SeatBoard(),) * 4)
     """In the order of SEATS."""
-    seen: tuple[SeenTile, ...] = ()
+    seen: tuple[PassedTile, ...] = ()
     """Every tile that could be won on, in order; the one that is offered now is the last."""
     drawn: str = ""
     """The extra tile, where it is known."""

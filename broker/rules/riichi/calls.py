@@ -27,7 +27,7 @@ from broker.rules.riichi.board import (
     without_tiles,
 )
 from broker.rules.riichi.profile import RiichiProfile
-from broker.rules.riichi.waits import SeenTile, riichi_waits, tile_kind
+from broker.rules.riichi.waits import PassedTile, riichi_waits, tile_kind
 
 KuikaeRule = Literal["allowed", "same_tile", "forbidden"]
 
@@ -65,7 +65,7 @@ def declare_ankan(board: Board, seat: Seat, tile: str | None) -> Board:
     if own.riichi:
         _keeps_waits(board, own, kind)
     came = with_meld(own, BoardMeld("kan", (kind,) * 4, open=False), (kind,) * 4)
-    return _open_to_robbing(board, seat, came, SeenTile(SEAT_INDEX[seat], kind, kan="concealed"))
+    return _open_to_robbing(board, seat, came, PassedTile(SEAT_INDEX[seat], kind, kan="concealed"))
 
 
 def declare_shouminkan(board: Board, seat: Seat, tile: str | None) -> Board:
@@ -81,7 +81,7 @@ def declare_shouminkan(board: Board, seat: Seat, tile: str | None) -> Board:
         board,
         seat,
         replace(own, concealed=without_tiles(own, (kind,)), melds=melds),
-        SeenTile(SEAT_INDEX[seat], kind, kan="added"),
+        PassedTile(SEAT_INDEX[seat], kind, kan="added"),
     )
 
 
@@ -121,7 +121,7 @@ def _keeps_waits(board: Board, own: SeatBoard, kind: str) -> None:
         raise RuleError("kan_changes_waits", f"a kan of {kind} would change what the hand in riichi waits for")
 
 
-def _open_to_robbing(board: Board, seat: Seat, own: SeatBoard, kan: SeenTile) -> Board:
+def _open_to_robbing(board: Board, seat: Seat, own: SeatBoard, kan: PassedTile) -> Board:
     owns = with_seat(board, seat, own)
     return replace(board, phase="kan", extra="replacement", owns=owns, seen=(*board.seen, kan), drawn="")
 

@@ -23,7 +23,7 @@ MOST_INDICATORS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class RiichiMeld:
+class RiichiHandMeld:
     """A set laid down: `chii`, `pon` or `kan`. Only a kan can be closed.
 
     Raises RuleError `unknown_tile`, `not_a_meld` or `concealed_meld`.
@@ -54,7 +54,7 @@ class RiichiHand:
 
     concealed: tuple[str, ...]
     winning_tile: str
-    melds: tuple[RiichiMeld, ...] = ()
+    melds: tuple[RiichiHandMeld, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse tiles that cannot be one player's."""

@@ -25,7 +25,7 @@ from broker.rules.riichi.board import (
     without_tiles,
 )
 from broker.rules.riichi.profile import RiichiProfile
-from broker.rules.riichi.waits import SeenTile, furiten, orphans_wait, riichi_waits, tile_kind
+from broker.rules.riichi.waits import PassedTile, furiten, orphans_wait, riichi_waits, tile_kind
 
 
 def check_riichi(board: Board, seat: Seat, tile: str | None, rules: RiichiProfile) -> None:
@@ -187,7 +187,7 @@ def _laid(board: Board, seat: Seat, tile: str | None, rules: RiichiProfile, *, d
     left = replace(own, concealed=without_tiles(own, (named,)), ippatsu=False)
     if declares:
         left = declare_riichi(board, seat, left, rules)
-    seen = (*board.seen, SeenTile(SEAT_INDEX[seat], named, riichi=declares))
+    seen = (*board.seen, PassedTile(SEAT_INDEX[seat], named, riichi=declares))
     turned = replace(board, indicators=board.indicators + board.to_turn, to_turn=0, forbidden=frozenset(), drawn="")
     return replace(turned, phase="claim", owns=with_seat(board, seat, left), seen=seen)
 

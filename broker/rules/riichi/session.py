@@ -293,7 +293,7 @@ class EventRefused(RuleError):
         """Counted from 1."""
 
 
-def begin_session(rules: RiichiProfile) -> SessionState:
+def first_state(rules: RiichiProfile) -> SessionState:
     """Return the state before the first hand."""
     start = rules.session.scores.start.value
     return SessionState("E", 0, 0, 0, (start, start, start, start))
@@ -301,7 +301,7 @@ def begin_session(rules: RiichiProfile) -> SessionState:
 
 def play_session(events: Iterable[SessionEvent], rules: RiichiProfile) -> tuple[RecordedEvent, ...]:
     """Settle a session's events. Raises EventRefused at the first that cannot be."""
-    state, entries = begin_session(rules), list[RecordedEvent]()
+    state, entries = first_state(rules), list[RecordedEvent]()
     for number, event in enumerate(events, 1):
         try:
             settled = settle_event(state, event, rules)

@@ -69,7 +69,7 @@ Furiten = Literal["own_discard", "same_turn", "riichi"]
 
 
 @dataclass(frozen=True, slots=True)
-class SeenTile:
+class PassedTile:
     """A tile that a player has discarded, perhaps with riichi, or made a kan of."""
 
     player: int
@@ -80,7 +80,7 @@ class SeenTile:
 
 
 def furiten(
-    player: int, wait: Collection[str], seen: Iterable[SeenTile], *, orphans: bool = False
+    player: int, wait: Collection[str], seen: Iterable[PassedTile], *, orphans: bool = False
 ) -> tuple[Furiten, ...]:
     """Return why a player may not ron, empty where nothing forbids it.
 
@@ -99,7 +99,9 @@ def furiten(
     return tuple(found)
 
 
-def may_ron(player: int, wait: Collection[str], seen: Iterable[SeenTile], tile: str, *, orphans: bool = False) -> bool:
+def may_ron(
+    player: int, wait: Collection[str], seen: Iterable[PassedTile], tile: str, *, orphans: bool = False
+) -> bool:
     """Return whether a player may win on a tile of another, as far as wait and furiten go.
 
     Yaku are the hand's matter.
@@ -107,17 +109,17 @@ def may_ron(player: int, wait: Collection[str], seen: Iterable[SeenTile], tile: 
     return tile_kind(tile) in {tile_kind(one) for one in wait} and not furiten(player, wait, seen, orphans=orphans)
 
 
-def _passed(seen: Sequence[SeenTile], player: int, since: int) -> set[str]:
+def _passed(seen: Sequence[PassedTile], player: int, since: int) -> set[str]:
     return {tile_kind(one.tile) for one in seen[since:] if one.player != player}
 
 
-def _last_turn(seen: Sequence[SeenTile], player: int) -> int:
+def _last_turn(seen: Sequence[PassedTile], player: int) -> int:
     """Return the place after the own last discard."""
     ends = [at for at, one in enumerate(seen) if one.player == player and not one.kan]
     return ends[-1] + 1 if ends else 0
 
 
-def _riichi(seen: Sequence[SeenTile], player: int) -> int | None:
+def _riichi(seen: Sequence[PassedTile], player: int) -> int | None:
     declared = [at for at, one in enumerate(seen) if one.player == player and one.riichi]
     if len(declared) > 1:
         raise RuleError("riichi_twice", f"player {player} declares riichi a second time")

@@ -15,7 +15,7 @@ from broker.i18n import N_
 from broker.people import Right
 from broker.protocol import SEATS, RiichiRecorded, RiichiStanding
 from broker.rules import RuleError
-from broker.rules.riichi import begin_session, event_from_message, play_session
+from broker.rules.riichi import event_from_message, first_state, play_session
 from broker.scorer.tables import RiichiSessions
 from broker.web import (
     Access,
@@ -94,7 +94,7 @@ def _sheet(
         entries = play_session((event_from_message(fact.event) for fact in messages), rules)
     except RuleError:
         return None
-    return make_session_sheet(f"{booking.table} – {booking.round}", begin_session(rules), entries, names, language)
+    return make_session_sheet(f"{booking.table} – {booking.round}", first_state(rules), entries, names, language)
 
 
 WHO: Final[Right] = "see_room"

@@ -6,7 +6,7 @@ from typing import Final
 
 from broker.protocol import SEATS
 from broker.rules import KINDS
-from broker.rules.riichi.hand import RiichiHand, RiichiMeld, RiichiSituation
+from broker.rules.riichi.hand import RiichiHand, RiichiHandMeld, RiichiSituation
 
 HONOURS: Final = KINDS[27:]
 CHANCE_OF_MELD: Final = 0.3
@@ -32,7 +32,7 @@ def with_red(hand: RiichiHand, chance: Random) -> RiichiHand:
     tiles = [f"0{tile[1]}" if red.get(tile) == index else tile for index, tile in enumerate(hand.all_tiles)]
     melds = []
     for meld in hand.melds:
-        melds.append(RiichiMeld(meld.kind, tuple(tiles[: len(meld.tiles)]), meld.open))
+        melds.append(RiichiHandMeld(meld.kind, tuple(tiles[: len(meld.tiles)]), meld.open))
         del tiles[: len(meld.tiles)]
     return RiichiHand(tuple(tiles[:-1]), tiles[-1], tuple(melds))
 
@@ -46,7 +46,7 @@ def _regular(chance: Random) -> RiichiHand | None:
     melds, standing = [], pair
     for kind, tiles in sets:
         if kind == "kan" or chance.random() < CHANCE_OF_MELD:
-            melds.append(RiichiMeld(kind, tuple(tiles), open=kind != "kan" or chance.random() < 0.5))
+            melds.append(RiichiHandMeld(kind, tuple(tiles), open=kind != "kan" or chance.random() < 0.5))
         else:
             standing = standing + tiles
     chance.shuffle(standing)

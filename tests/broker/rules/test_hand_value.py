@@ -25,7 +25,7 @@ from broker.protocol import (
     WinTiming,
     encode,
 )
-from broker.rules import KINDS, RED, Rules, load_profile
+from broker.rules import KINDS, RED, Rules, load_rules
 from broker.rules.hand_value import KnownTiles, answer_count
 from broker.rules.mcr import McrHand, McrSituation, fan_name
 from broker.rules.riichi import hand as of_riichi
@@ -34,9 +34,9 @@ from tests.broker.rules.face_down_hands import LaidDown, lay_down
 from tests.broker.rules.mcr.strategies import regular_hands, situations
 from tests.examples import COSTLY
 
-OEDMC: Final = load_profile("oedmc-2020")
-TENHOU: Final = load_profile("riichi-tenhou")
-MONTREAL: Final = load_profile("riichi-montreal")
+OEDMC: Final = load_rules("oedmc-2020")
+TENHOU: Final = load_rules("riichi-tenhou")
+MONTREAL: Final = load_rules("riichi-montreal")
 
 HANDS: Final = 40
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from broker.protocol import SEATS, Seat, WinKind
 from broker.rules import (
+    McrPaymentRules,
     Outcome,
-    PaymentRules,
     RuleError,
     SeveralHu,
     Winners,
@@ -23,11 +23,11 @@ from broker.rules import (
 from tests.broker.rules.variants import MAHJONGSOFT, MCR, OEDMC, seats
 
 
-def on_discard(discarder: Seat, winners: Mapping[Seat, int], payments: PaymentRules = OEDMC) -> dict[Seat, int]:
+def on_discard(discarder: Seat, winners: Mapping[Seat, int], payments: McrPaymentRules = OEDMC) -> dict[Seat, int]:
     return seat_points(Outcome("discard", winners, discarder), payments)
 
 
-def self_drawn(winner: Seat, value: int, payments: PaymentRules = OEDMC) -> dict[Seat, int]:
+def self_drawn(winner: Seat, value: int, payments: McrPaymentRules = OEDMC) -> dict[Seat, int]:
     return seat_points(Outcome("self_drawn", {winner: value}), payments)
 
 

@@ -5,7 +5,7 @@ from typing import Final, Literal
 from msgspec.structs import replace
 
 from broker.protocol import SEATS, Seat
-from broker.rules import PaymentRules, Stated, load_mcr
+from broker.rules import McrPaymentRules, Stated, load_mcr
 
 OEDMC: Final = load_mcr("oedmc-2020").payments
 
@@ -16,7 +16,7 @@ def payments(
     *,
     self_drawn: Literal["third_rounded_up", "full"] = "third_rounded_up",
     several_hu: Literal["base_once", "base_each", "nearest"] = "base_once",
-) -> PaymentRules:
+) -> McrPaymentRules:
     """Return OEDMC's payments with settings turned."""
     return replace(OEDMC, self_drawn=Stated(self_drawn, TURNED), several_hu=Stated(several_hu, TURNED))
 

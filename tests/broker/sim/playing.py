@@ -7,7 +7,7 @@ from typing import Final
 
 from broker.protocol import SEATS, Seat
 from broker.rules import Deal, RuleError, new_deal
-from broker.rules.mcr import Hu, PlayState, apply_action, begin_play, fan_judge
+from broker.rules.mcr import Hu, PlayState, apply_action, fan_judge, open_play
 from broker.sim.play import SimulatedPlay, SimulatedPlayer, play_deal
 from tests.broker.rules.variants import OEDMC
 
@@ -29,7 +29,7 @@ def played(seed: int, strengths: tuple[float, ...] = (1, 0.7, 0.3, 0)) -> Simula
 
 def states(seed: int) -> Iterator[PlayState]:
     """Return a simulated play from before each action."""
-    play = begin_play(dealt(seed), OEDMC)
+    play = open_play(dealt(seed), OEDMC)
     for action in played(seed).actions:
         yield play
         play = apply_action(play, action, JUDGE)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from broker.protocol import SEATS, RiichiEvent, RiichiRecorded, RiichiStanding, RiichiTakenBack, RiichiWin, Seat
-from broker.rules.riichi import begin_session, event_from_message, settle_event
+from broker.rules.riichi import event_from_message, first_state, settle_event
 from kiosk.table import (
     Assigned,
     ButtonPressed,
@@ -430,7 +430,7 @@ def test_what_is_told_is_what_the_rules_reckon_and_replaying_the_events_gives_th
     for step in steps:
         if table.table.phase is Phase.PLAYING:
             played(table, *step)
-    state = begin_session(table.session.profile)
+    state = first_state(table.session.profile)
     for fact in table.facts:
         if isinstance(fact, RiichiRecorded):
             settled = settle_event(state, event_from_message(fact.event), table.session.profile)

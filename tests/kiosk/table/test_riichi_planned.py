@@ -3,7 +3,7 @@
 import pytest
 
 from broker.protocol import SEATS, Declared, Result, RiichiEvent, RiichiWin, Ruled, Seat
-from broker.rules import load_profile
+from broker.rules import load_rules
 from broker.rules.outcomes import points_paid
 from kiosk.table import (
     DeclarationsCorrected,
@@ -50,7 +50,7 @@ def test_a_ron_is_told_with_its_han_and_fu_and_points_in_hundreds(table: AloneSi
     assert (fact.win, fact.winners, fact.discarder) == ("discard", {"south": 3}, "west")
     assert fact.hand == RiichiEvent(kind="ron", wins={"south": fu30(3)}, loser="west")
     assert (fact.profile, points(table)) == ("riichi-montreal", (0, 39, -39, 0))
-    assert points_paid(fact, "east", load_profile("riichi-montreal")) == fact.points
+    assert points_paid(fact, "east", load_rules("riichi-montreal")) == fact.points
 
 
 def test_the_dealer_of_the_deal_pays_twice_wherever_they_sit() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from broker.cli.mjlog.notation import LONGEST, MOST_TAGS, MjlogTag, decode_meld, decode_tile, tags_of
 from broker.rules import KINDS, RuleError
-from broker.rules.riichi.hand import RiichiMeld
+from broker.rules.riichi.hand import RiichiHandMeld
 
 SMALL = b'<mjloggm ver="2.3"><T1/><AGARI who="0" sc="1,2"/></mjloggm>'
 TAGS = (MjlogTag("T1", {}), MjlogTag("AGARI", {"who": "0", "sc": "1,2"}))
@@ -82,30 +82,30 @@ COPY = st.integers(0, 3)
 def test_a_chii_is_read(low: int, called: int, copies: tuple[int, int, int], source: int) -> None:
     bits = (low * 3 + called) << 10 | copies[2] << 7 | copies[1] << 5 | copies[0] << 3 | 0x4 | source
     first = low // 7 * 9 + low % 7
-    assert decode_meld(bits, red=False) == RiichiMeld("chii", KINDS[first : first + 3])
+    assert decode_meld(bits, red=False) == RiichiHandMeld("chii", KINDS[first : first + 3])
 
 
 @given(KIND, st.integers(0, 2), COPY, SOURCE)
 def test_a_pon_is_read_without_the_fourth_tile(kind: int, called: int, fourth: int, source: int) -> None:
     bits = (kind * 3 + called) << 9 | fourth << 5 | 0x8 | source
-    assert decode_meld(bits, red=False) == RiichiMeld("pon", (KINDS[kind],) * 3)
+    assert decode_meld(bits, red=False) == RiichiHandMeld("pon", (KINDS[kind],) * 3)
 
 
 @given(KIND, st.integers(0, 2), COPY, SOURCE)
 def test_a_kan_added_to_a_pon_is_an_open_one(kind: int, called: int, fourth: int, source: int) -> None:
     bits = (kind * 3 + called) << 9 | fourth << 5 | 0x10 | source
-    assert decode_meld(bits, red=False) == RiichiMeld("kan", (KINDS[kind],) * 4)
+    assert decode_meld(bits, red=False) == RiichiHandMeld("kan", (KINDS[kind],) * 4)
 
 
 @given(KIND, COPY, st.integers(0, 3))
 def test_a_kan_is_closed_where_its_tile_came_from_nobody(kind: int, called: int, source: int) -> None:
     bits = (kind * 4 + called) << 8 | source
-    assert decode_meld(bits, red=False) == RiichiMeld("kan", (KINDS[kind],) * 4, open=source != 0)
+    assert decode_meld(bits, red=False) == RiichiHandMeld("kan", (KINDS[kind],) * 4, open=source != 0)
 
 
 def test_a_red_five_is_read_where_the_game_has_them() -> None:
     assert [decode_tile(52, red=red) for red in (True, False)] == ["0p", "5p"]
-    assert decode_meld((13 * 3) << 9 | 3 << 5 | 0x8 | 1, red=True) == RiichiMeld("pon", ("0p", "5p", "5p"))
+    assert decode_meld((13 * 3) << 9 | 3 << 5 | 0x8 | 1, red=True) == RiichiHandMeld("pon", ("0p", "5p", "5p"))
 
 
 @pytest.mark.parametrize("bits", [-1, 1 << 16, 0x20, 102 << 9 | 0x8, 136 << 8])

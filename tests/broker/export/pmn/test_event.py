@@ -12,7 +12,7 @@ from broker.export.pmn.notation import write_records
 from broker.export.pmn.record import by_wind
 from broker.protocol import SEATS
 from broker.rules import ROWS, Profile, load_mcr
-from broker.rules.mcr import Action, Hu, apply_action, awaited_seats, begin_play
+from broker.rules.mcr import Action, Hu, apply_action, awaited_seats, open_play
 from broker.scorer.stored_event import StoredEvent, open_stored_event
 from tests.broker.export.pmn.plays import of
 from tests.broker.scorer.small import deals
@@ -74,7 +74,7 @@ def drawn_out(stored: StoredEvent, round_: int, table: int) -> HandRecord:
     """Play a play in which everybody discards what was drawn, until nobody can draw: a draw."""
     booking = stored.event.bookings[table, round_]
     assert isinstance(stored.event.profile, Profile)
-    state, actions = begin_play(stored.deals[booking.deal].deal(), stored.event.profile.payments), list[Action]()
+    state, actions = open_play(stored.deals[booking.deal].deal(), stored.event.profile.payments), list[Action]()
     while awaited_seats(state.turns):
         turn = state.turns.turn
         done = {

@@ -14,8 +14,8 @@ from broker.rules.mcr import (
     PlayState,
     apply_action,
     awaited_seats,
-    begin_play,
     legal_actions,
+    open_play,
     settle_claims,
 )
 from tests.broker.rules.variants import OEDMC
@@ -59,7 +59,7 @@ def arranged(hands: Mapping[Seat, str], walls: Mapping[Seat, str] | None = None,
 
 def after(deal: Deal, *actions: Action, judge: Judge = nobody) -> PlayState:
     """Return the play after actions, none of which may be refused."""
-    play = begin_play(deal, OEDMC)
+    play = open_play(deal, OEDMC)
     for action in actions:
         play = apply_action(play, action, judge)
     return play
@@ -68,7 +68,7 @@ def after(deal: Deal, *actions: Action, judge: Judge = nobody) -> PlayState:
 def at_random(seed: int) -> Iterator[tuple[PlayState, Action]]:
     """Play one deal to its end; give every state with the action that follows on it."""
     chance = Random(seed)
-    play = begin_play(new_deal(seed, "east", SEATS[seed % 4], chance), OEDMC)
+    play = open_play(new_deal(seed, "east", SEATS[seed % 4], chance), OEDMC)
     while seats := awaited_seats(play.turns):
         choices = [own for seat in seats if (own := legal_actions(play, seat, seldom))]
         if play.turns.phase in ("draw", "hold"):

@@ -19,8 +19,8 @@ from broker.rules.mcr import (
     TableMeld,
     apply_action,
     awaited_seats,
-    begin_play,
     legal_actions,
+    open_play,
     replay_actions,
 )
 from tests.broker.rules.mcr.playing import after, all_tiles, arranged, at_random, everybody, nobody, seldom, tiles
@@ -39,7 +39,7 @@ def refusal(play: PlayState, action: Action) -> str:
 @pytest.mark.parametrize("dealer", SEATS)
 def test_everybody_begins_with_13_tiles_and_a_full_wall_and_the_dealer_draws_the_first_of_it(dealer: Seat) -> None:
     deal = arranged({}, dealer=dealer)
-    play = begin_play(deal, OEDMC)
+    play = open_play(deal, OEDMC)
     assert {seat: (play.hand(seat).concealed, play.wall(seat)) for seat in SEATS} == {
         seat: (deal.faces[seat][:13], deal.faces[seat][13:]) for seat in SEATS
     }
@@ -179,19 +179,19 @@ def test_a_claim_needs_the_tiles_and_names_no_other(action: Action, held: str) -
 
 
 def test_a_tile_named_as_drawn_must_be_the_next_of_the_wall() -> None:
-    play = begin_play(arranged({}, {"east": "19m"}), OEDMC)
+    play = open_play(arranged({}, {"east": "19m"}), OEDMC)
     assert refusal(play, Action("draw", "east", "9m")) == "wall_differs"
     assert apply_action(play, Action("draw", "east", "1m"), nobody) == apply_action(play, EAST_DRAWS, nobody)
 
 
 def test_turns_come_before_tiles() -> None:
-    play = begin_play(arranged({}), OEDMC)
+    play = open_play(arranged({}), OEDMC)
     assert refusal(play, Action("discard", "east", play.hand("east").concealed[0])) == "wrong_phase"
     assert refusal(play, Action("draw", "south")) == "not_your_turn"
 
 
 def test_under_a_profile_of_the_nearest_two_cannot_win_on_one_discard() -> None:
-    play = apply_action(begin_play(arranged({"east": "5m"}), MCR), EAST_DRAWS, nobody)
+    play = apply_action(open_play(arranged({"east": "5m"}), MCR), EAST_DRAWS, nobody)
     play = apply_action(play, Action("discard", "east", "5m"), nobody)
     assert refusal(play, Action("hu_on_discard", seats=("south", "west"))) == "several_winners"
 
@@ -264,7 +264,7 @@ def test_a_discard_is_the_last_of_its_kind_once_the_three_others_were_seen(seen:
 def with_pung_of_5m(walls: Mapping[Seat, str]) -> PlayState:
     """South has punged west's first discard, and discarded a tile."""
     deal = arranged({"west": "5m", "south": "55m"}, walls, dealer="west")
-    play = turn(begin_play(deal, OEDMC), "5m", Action("pung", "south"))
+    play = turn(open_play(deal, OEDMC), "5m", Action("pung", "south"))
     play = apply_action(play, Action("discard", "south", deal.faces["south"][5]), nobody)
     return apply_action(play, NO_CLAIM, nobody)
 
@@ -278,7 +278,7 @@ def test_a_drawn_tile_is_the_last_of_its_kind_if_the_three_others_lie_in_a_meld(
 
 
 def test_a_drawn_tile_is_not_the_last_of_its_kind_if_another_is_concealed() -> None:
-    play = turn(begin_play(arranged({"west": "5m", "south": "55m"}, {"north": "5m"}, dealer="west"), OEDMC), "5m")
+    play = turn(open_play(arranged({"west": "5m", "south": "55m"}, {"north": "5m"}, dealer="west"), OEDMC), "5m")
     (win,) = apply_action(
         apply_action(play, Action("draw", "north"), nobody), Action("self_hu", "north"), everybody
     ).wins
@@ -343,12 +343,12 @@ def test_a_refusal_names_its_step_and_keeps_where_the_play_stood() -> None:
         replay_actions(deal, actions, OEDMC, nobody)
     assert (refused.value.code, refused.value.step) == ("tiles_missing", 2)
     assert refused.value.text == "step 2: east has not the tiles for discard of 9p"
-    assert refused.value.play == apply_action(begin_play(deal, OEDMC), actions[0], nobody)
+    assert refused.value.play == apply_action(open_play(deal, OEDMC), actions[0], nobody)
 
 
 def test_a_record_that_breaks_off_is_replayed_as_far_as_it_goes() -> None:
     deal = arranged({})
-    assert replay_actions(deal, [], OEDMC, nobody) == begin_play(deal, OEDMC)
+    assert replay_actions(deal, [], OEDMC, nobody) == open_play(deal, OEDMC)
 
 
 TILES: Final = tuple(sorted(FULL_SET))

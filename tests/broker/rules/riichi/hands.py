@@ -8,7 +8,7 @@ import msgspec
 from broker.cli.riichi_answers import parse_tiles
 from broker.rules import Stated, load_riichi
 from broker.rules.riichi import RiichiProfile
-from broker.rules.riichi.hand import RiichiHand, RiichiMeld, RiichiSituation
+from broker.rules.riichi.hand import RiichiHand, RiichiHandMeld, RiichiSituation
 from broker.rules.riichi.value import RiichiHandValue, riichi_value
 
 MONTREAL: Final = load_riichi("riichi-montreal")
@@ -23,7 +23,7 @@ def made(concealed: str, winning_tile: str, *melds: str) -> RiichiHand:
     laid = []
     for meld in melds:
         kind, tiles = meld.split()
-        laid.append(RiichiMeld("kan" if kind == "closed" else kind, parse_tiles(tiles), open=kind != "closed"))
+        laid.append(RiichiHandMeld("kan" if kind == "closed" else kind, parse_tiles(tiles), open=kind != "closed"))
     return RiichiHand(parse_tiles(concealed), winning_tile, tuple(laid))
 
 

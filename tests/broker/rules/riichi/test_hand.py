@@ -6,7 +6,7 @@ import pytest
 
 from broker.rules import RuleError
 from broker.rules.riichi import RiichiProfile
-from broker.rules.riichi.hand import RiichiMeld
+from broker.rules.riichi.hand import RiichiHandMeld
 from tests.broker.rules.riichi.hands import MONTREAL, TENHOU, counted, made
 from tests.broker.rules.riichi.impossible import CLOSED, SITUATIONS, TILES
 
@@ -25,7 +25,7 @@ def test_tiles_that_nobody_can_win_with_are_refused(tiles: tuple[str, ...], code
 
 def test_only_a_kan_is_laid_down_closed() -> None:
     with pytest.raises(RuleError) as problem:
-        RiichiMeld("pon", ("1m",) * 3, open=False)
+        RiichiHandMeld("pon", ("1m",) * 3, open=False)
     assert problem.value.code == "concealed_meld"
 
 

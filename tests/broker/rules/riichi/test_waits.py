@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from broker.rules import FULL_SET, RuleError
 from broker.rules.mcr import McrMeld, mcr_waits
-from broker.rules.riichi.waits import SeenTile, furiten, may_ron, orphans_wait, riichi_waits
+from broker.rules.riichi.waits import PassedTile, furiten, may_ron, orphans_wait, riichi_waits
 
 
 def tiles(written: str) -> tuple[str, ...]:
@@ -87,54 +87,54 @@ WAIT = ("1m", "4m")
 
 
 def test_nothing_keeps_a_player_from_winning_on_the_first_tile_of_the_wait() -> None:
-    seen = [SeenTile(ME, "9p"), SeenTile(NEXT, "2m")]
+    seen = [PassedTile(ME, "9p"), PassedTile(NEXT, "2m")]
     assert furiten(ME, WAIT, seen) == ()
     assert may_ron(ME, WAIT, seen, "4m")
     assert not may_ron(ME, WAIT, seen, "7m")
 
 
 def test_an_own_discard_of_any_tile_of_the_wait_keeps_from_all_until_the_wait_changes() -> None:
-    seen = [SeenTile(ME, "1m"), *[SeenTile(player, "9p") for player in (NEXT, OVER, 0, ME, NEXT)]]
+    seen = [PassedTile(ME, "1m"), *[PassedTile(player, "9p") for player in (NEXT, OVER, 0, ME, NEXT)]]
     assert furiten(ME, WAIT, seen) == ("own_discard",)
     assert not may_ron(ME, WAIT, seen, "4m")
     assert furiten(ME, ("4m", "7m"), seen) == ()
 
 
 def test_a_tile_that_passed_keeps_from_winning_until_the_own_next_turn_ends() -> None:
-    passed = [SeenTile(ME, "9p"), SeenTile(NEXT, "1m"), SeenTile(OVER, "8p")]
+    passed = [PassedTile(ME, "9p"), PassedTile(NEXT, "1m"), PassedTile(OVER, "8p")]
     assert furiten(ME, WAIT, passed) == ("same_turn",)
-    assert furiten(ME, WAIT, [*passed, SeenTile(ME, "9p")]) == ()
+    assert furiten(ME, WAIT, [*passed, PassedTile(ME, "9p")]) == ()
 
 
 def test_calls_of_others_do_not_end_the_own_turn() -> None:
-    passed = [SeenTile(ME, "9p"), SeenTile(NEXT, "1m"), *[SeenTile(OVER, "8p"), SeenTile(NEXT, "8p")] * 3]
+    passed = [PassedTile(ME, "9p"), PassedTile(NEXT, "1m"), *[PassedTile(OVER, "8p"), PassedTile(NEXT, "8p")] * 3]
     assert furiten(ME, WAIT, passed) == ("same_turn",)
 
 
 def test_in_riichi_a_tile_that_passed_keeps_for_ever() -> None:
-    seen = [SeenTile(NEXT, "4m"), SeenTile(ME, "9p", riichi=True), SeenTile(OVER, "1m"), SeenTile(ME, "8p")]
+    seen = [PassedTile(NEXT, "4m"), PassedTile(ME, "9p", riichi=True), PassedTile(OVER, "1m"), PassedTile(ME, "8p")]
     assert furiten(ME, WAIT, seen) == ("riichi",)
     assert furiten(ME, WAIT, seen[:-1]) == ("same_turn", "riichi")
-    assert furiten(ME, WAIT, [*seen[:2], SeenTile(ME, "8p")]) == ()
+    assert furiten(ME, WAIT, [*seen[:2], PassedTile(ME, "8p")]) == ()
 
 
 def test_the_riichi_tile_itself_is_an_own_discard() -> None:
-    assert furiten(ME, WAIT, [SeenTile(ME, "4m", riichi=True)]) == ("own_discard",)
+    assert furiten(ME, WAIT, [PassedTile(ME, "4m", riichi=True)]) == ("own_discard",)
 
 
 def test_a_kan_that_was_not_robbed_has_passed_and_a_concealed_one_only_for_thirteen_orphans() -> None:
-    assert furiten(ME, WAIT, [SeenTile(NEXT, "1m", kan="added")]) == ("same_turn",)
-    assert furiten(ME, WAIT, [SeenTile(NEXT, "1m", kan="concealed")]) == ()
-    assert furiten(ME, ("1m",), [SeenTile(NEXT, "1m", kan="concealed")], orphans=True) == ("same_turn",)
-    assert furiten(ME, WAIT, [SeenTile(ME, "1m", kan="added")]) == ()
+    assert furiten(ME, WAIT, [PassedTile(NEXT, "1m", kan="added")]) == ("same_turn",)
+    assert furiten(ME, WAIT, [PassedTile(NEXT, "1m", kan="concealed")]) == ()
+    assert furiten(ME, ("1m",), [PassedTile(NEXT, "1m", kan="concealed")], orphans=True) == ("same_turn",)
+    assert furiten(ME, WAIT, [PassedTile(ME, "1m", kan="added")]) == ()
 
 
 def test_a_red_five_is_a_five() -> None:
-    assert furiten(ME, ("5m",), [SeenTile(ME, "0m")]) == ("own_discard",)
+    assert furiten(ME, ("5m",), [PassedTile(ME, "0m")]) == ("own_discard",)
     assert may_ron(ME, ("5m",), [], "0m")
 
 
 def test_nobody_declares_riichi_twice() -> None:
     with pytest.raises(RuleError) as refused:
-        furiten(ME, WAIT, [SeenTile(ME, "9p", riichi=True), SeenTile(ME, "9p", riichi=True)])
+        furiten(ME, WAIT, [PassedTile(ME, "9p", riichi=True), PassedTile(ME, "9p", riichi=True)])
     assert refused.value.code == "riichi_twice"

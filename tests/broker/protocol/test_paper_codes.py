@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.protocol import (
-    ALPHABET,
+    CODE_ALPHABET,
     Call,
     CarrierCode,
     LogMessage,
@@ -85,7 +85,7 @@ def test_neither_the_clock_nor_the_number_of_the_fact_is_in_it(message: LogMessa
 @given(results)
 def test_anybody_can_check_a_code_with_common_tools(message: LogMessage) -> None:
     digest = hashlib.sha256(confirmed_text(message).encode()).hexdigest()
-    bits = "".join(f"{ALPHABET.index(one):05b}" for one in receipt_code(message).replace("-", ""))
+    bits = "".join(f"{CODE_ALPHABET.index(one):05b}" for one in receipt_code(message).replace("-", ""))
     assert (digest, f"{int(bits, 2):020x}") == (receipt_digest(message), digest[:20])
     assert json.loads(confirmed_text(message))["table"] == message.table
 

@@ -48,7 +48,7 @@ def read_carrier_code(text: str) -> CarrierCode | None:
     return CarrierCode(found["event"], int(found["deal"])) if found else None
 
 
-ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+CODE_ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Base 32 as Crockford writes it: no letter that is read as a digit."""
 
 RECEIPT_CHARACTERS: Final = 16
@@ -90,7 +90,7 @@ def receipt_digest(message: LogMessage) -> str:
 def receipt_code(message: LogMessage) -> str:
     """Return the code: the first 80 bits of the digest, in four blocks of four characters."""
     number = int(receipt_digest(message)[: RECEIPT_CHARACTERS * 5 // 4], 16)
-    characters = "".join(ALPHABET[number >> 5 * at & 31] for at in reversed(range(RECEIPT_CHARACTERS)))
+    characters = "".join(CODE_ALPHABET[number >> 5 * at & 31] for at in reversed(range(RECEIPT_CHARACTERS)))
     return "-".join(characters[at : at + 4] for at in range(0, RECEIPT_CHARACTERS, 4))
 
 
@@ -99,6 +99,6 @@ def read_receipt_code(typed: str) -> str | None:
     if len(typed) > LONGEST_TYPED_CODE or not typed.isascii():
         return None
     characters = typed.upper().translate(_MISREAD)
-    if len(characters) != RECEIPT_CHARACTERS or not set(characters) <= set(ALPHABET):
+    if len(characters) != RECEIPT_CHARACTERS or not set(characters) <= set(CODE_ALPHABET):
         return None
     return "-".join(characters[at : at + 4] for at in range(0, RECEIPT_CHARACTERS, 4))
