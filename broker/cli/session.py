@@ -12,7 +12,7 @@ from broker.cli.profile import load_riichi_rules, riichi_rules_of_line
 from broker.cli.stream import PlayerNumber, answer_each
 from broker.protocol import SEATS
 from broker.rules import DEFAULT_RIICHI, RuleError
-from broker.rules.outcomes import score_alone
+from broker.rules.points import score_alone
 from broker.rules.riichi import (
     PLAYERS,
     PlayerNo,

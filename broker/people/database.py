@@ -16,7 +16,7 @@ from sqlalchemy import Column, Connection, Engine, Integer, LargeBinary, Text
 from sqlalchemy.exc import SQLAlchemyError
 
 from broker.people.errors import PeopleStoreBroken
-from broker.store.sql import BIG, driver_message, transaction
+from broker.store.sql import BIG, driver_message, make_append_only, transaction
 from broker.store.sqlite import open_for_writing, sqlite_engine
 
 PEOPLE_FILE: Final = "people.sqlite"
@@ -87,6 +87,8 @@ TABLES: Final = (ACCOUNTS, SESSIONS, AUDIT, ORDERS, KEYINGS)
 """All that there is of one event, in an order in which it can be copied."""
 
 APPEND_ONLY: Final = (AUDIT, ORDERS, KEYINGS)
+APPEND_ONLY_TEXT: Final = "audit log, orders and keyings are append-only"
+make_append_only(METADATA, APPEND_ONLY, APPEND_ONLY_TEXT)
 
 
 class PeopleDatabase:
@@ -170,15 +172,6 @@ class SqlitePeople(PeopleDatabase):
             )
             connection.exec_driver_sql(f"INSERT OR IGNORE INTO about VALUES ('version', '{VERSION}')")  # noqa: S608 - ours
             return str(connection.exec_driver_sql("SELECT value FROM about WHERE key = 'version'").scalar())
-
-
-for _append_only in APPEND_ONLY:
-    for _change in ("UPDATE", "DELETE"):
-        _trigger = (
-            f"CREATE TRIGGER {_append_only.name}_append_only_{_change.lower()} BEFORE {_change} ON {_append_only.name}"
-            f" BEGIN SELECT RAISE(ABORT, 'audit log, orders and keyings are append-only'); END"
-        )
-        sa.event.listen(_append_only, "after_create", sa.DDL(_trigger).execute_if(dialect="sqlite"))  # type: ignore[no-untyped-call] # the library's
 
 
 def all_rows(connection: Connection) -> dict[str, list[tuple[object, ...]]]:

@@ -3,7 +3,6 @@
 The tables are in a schema of their own, and hold the people of any number of events. Views show those of one.
 """
 
-import hashlib
 from collections.abc import Mapping
 from typing import Final
 
@@ -15,10 +14,10 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateSchema
 
 from broker.errors import StoreError
-from broker.people.database import APPEND_ONLY, PATIENCE_S, SESSIONS, TABLES, VERSION, PeopleDatabase
+from broker.people.database import APPEND_ONLY, APPEND_ONLY_TEXT, PATIENCE_S, SESSIONS, TABLES, VERSION, PeopleDatabase
 from broker.people.errors import PeopleStoreBroken
-from broker.store.postgresql import open_session, postgresql_engine
-from broker.store.sql import transaction
+from broker.store.postgresql import lock_number, open_session, postgresql_engine
+from broker.store.sql import make_append_only, transaction
 
 SESSION: Final = """
 SELECT set_config('homologue.event', %s, false), set_config('search_path', 'homologue_people', false),
@@ -32,7 +31,7 @@ class PostgresPeople(PeopleDatabase):
     def __init__(self, parameters: Mapping[str, str], event: str) -> None:
         """Open it; the tables are made if there are none. Raises PeopleStoreBroken."""
         self._parameters, self._event = parameters, event
-        self._key = int.from_bytes(hashlib.sha256(f"homologue people {event}".encode()).digest()[:8]) >> 1
+        self._key = lock_number(f"homologue people {event}")
         super().__init__(postgresql_engine(self._session, poolclass=sa.QueuePool, pool_pre_ping=True))
         try:
             with self._connected() as connection:
@@ -64,28 +63,26 @@ OURS: Final = "current_setting('homologue.event')"
 SHARED: Final = sa.MetaData(schema=SCHEMA)
 ABOUT: Final = sa.Table("about", SHARED, Column("version", sa.Integer, nullable=False))
 
-for _table in TABLES:
-    sa.Table(
-        f"all_{_table.name}",
+
+def _shared(table: sa.Table, *constraints: sa.Constraint) -> sa.Table:
+    """Return a table that holds the rows of all events; each names its own, in its key too."""
+    return sa.Table(
+        f"all_{table.name}",
         SHARED,
         Column("event", Text, primary_key=True, server_default=sa.text(OURS)),
         *(
-            Column(
-                one.name,
-                one.type,
-                primary_key=one.primary_key,
-                nullable=False,
-                server_default=one.server_default,
-            )
-            for one in _table.c
+            Column(one.name, one.type, primary_key=one.primary_key, nullable=False, server_default=one.server_default)
+            for one in table.c
         ),
-        *(sa.UniqueConstraint("event", one.name) for one in _table.c if one.unique),
-        *(
-            [sa.ForeignKeyConstraint(["event", "name"], [f"{SCHEMA}.all_accounts.{key}" for key in ("event", "name")])]
-            if _table is SESSIONS
-            else []
-        ),
+        *(sa.UniqueConstraint("event", one.name) for one in table.c if one.unique),
+        *constraints,
     )
+
+
+ACCOUNT_KEY: Final = [f"{SCHEMA}.all_accounts.event", f"{SCHEMA}.all_accounts.name"]
+FURTHER: Final = {SESSIONS: [sa.ForeignKeyConstraint(["event", "name"], ACCOUNT_KEY)]}
+ALL: Final = {table: _shared(table, *FURTHER.get(table, [])) for table in TABLES}
+make_append_only(SHARED, [ALL[table] for table in APPEND_ONLY], APPEND_ONLY_TEXT)
 
 ONE_AT_A_TIME: Final = 0x686F6D6F70656F
 """Lock under which the tables are made: "homopeo" in ASCII."""
@@ -119,13 +116,4 @@ def _make_tables(connection: Connection) -> None:
         columns = ", ".join(f'"{column.name}"' for column in table.c)
         connection.exec_driver_sql(
             f"CREATE VIEW {SCHEMA}.{table.name} AS SELECT {columns} FROM {SCHEMA}.all_{table.name} WHERE event = {OURS}"  # noqa: S608 - names of ours
-        )
-    connection.exec_driver_sql(
-        f"CREATE FUNCTION {SCHEMA}.append_only() RETURNS trigger LANGUAGE plpgsql AS"
-        " $$ BEGIN RAISE EXCEPTION 'audit log, orders and keyings are append-only'; END $$"
-    )
-    for table in APPEND_ONLY:
-        connection.exec_driver_sql(
-            f"CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {SCHEMA}.all_{table.name}"
-            f" FOR EACH STATEMENT EXECUTE FUNCTION {SCHEMA}.append_only()"
         )

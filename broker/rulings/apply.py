@@ -25,7 +25,7 @@ from broker.protocol import (
     WinKind,
 )
 from broker.rules import AwardRules, RuleError, Rules
-from broker.rules.outcomes import score_riichi
+from broker.rules.points import score_riichi
 from broker.rules.riichi import RiichiProfile
 from broker.rulings.model import RulingEntry
 from broker.scoring import APART, NOTHING, Adjustment, ScoredPlay

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from broker.event import Event
 from broker.protocol import PLAN_DECISIONS, Fouled, Imp, Reopen, Seat, Substitute, Undo, Withdrawn
 from broker.rules import Outcome, RuleError, Rules, Stated, allowed_outcome, seat_points
-from broker.rules.outcomes import score_riichi
+from broker.rules.points import score_riichi
 from broker.rules.riichi import RiichiProfile
 from broker.rulings import plan
 from broker.rulings.apply import CountedPlay

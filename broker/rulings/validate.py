@@ -24,7 +24,7 @@ from broker.protocol import (
     players_named,
 )
 from broker.rules import RuleError
-from broker.rules.outcomes import points_paid
+from broker.rules.points import points_paid
 from broker.rulings import plan
 from broker.rulings.apply import CountedPlay
 from broker.rulings.model import WHO_PLAYS, RulingAuthor, RulingDraft, Subject, event_subject

@@ -37,7 +37,7 @@ from broker.protocol import (
     players_named,
 )
 from broker.rules import RuleError
-from broker.rules.outcomes import points_paid
+from broker.rules.points import points_paid
 from broker.store import Recorded, RefusedRow
 
 OF_RIICHI = (Confirmed, Declared, Call, RiichiRecorded, RiichiTakenBack, *ARBITER_FACTS)

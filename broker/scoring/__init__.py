@@ -7,12 +7,21 @@ from broker.scoring.bounds import (
     team_bounds,
 )
 from broker.scoring.compare import (
+    APART,
+    NOTHING,
+    Adjustment,
     ComparisonGroup,
+    Entries,
     Exact,
     PlayWithImps,
+    ScoredPlay,
+    Whole,
+    awards_for_unplayed,
     compare_plays,
     exact_quotient,
+    in_turn_order,
     json_imp,
+    real_table,
     to_imp,
 )
 from broker.scoring.ledger import (
@@ -21,17 +30,6 @@ from broker.scoring.ledger import (
     Ledger,
     Totals,
     exact_imps,
-)
-from broker.scoring.plays import (
-    APART,
-    NOTHING,
-    Adjustment,
-    Entries,
-    ScoredPlay,
-    Whole,
-    awards_for_unplayed,
-    in_turn_order,
-    real_table,
 )
 from broker.scoring.standings import (
     PreviousPlaces,

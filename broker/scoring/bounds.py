@@ -12,9 +12,8 @@ import numpy as np
 
 from broker.protocol import SEATS
 from broker.rules import ComparisonRules
-from broker.scoring.compare import ComparisonGroup, Exact
+from broker.scoring.compare import ComparisonGroup, Entries, Exact, ScoredPlay, Whole
 from broker.scoring.ledger import Imps, Ledger, exact_imps
-from broker.scoring.plays import Entries, ScoredPlay, Whole
 from broker.scoring.standings import Ranked
 
 

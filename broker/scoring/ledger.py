@@ -16,8 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from broker.rules import ComparisonRules
-from broker.scoring.compare import ComparisonGroup, compare_group, exact_quotient, seat_array, sort_into_groups
-from broker.scoring.plays import Adjustment, Entries, GroupKey, PlayKey, ScoredPlay, Whole, numbering
+from broker.scoring.compare import (
+    Adjustment,
+    ComparisonGroup,
+    Entries,
+    GroupKey,
+    PlayKey,
+    ScoredPlay,
+    Whole,
+    compare_group,
+    exact_quotient,
+    numbering,
+    seat_array,
+    sort_into_groups,
+)
 
 TABLE = attrgetter("table")
 

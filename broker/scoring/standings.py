@@ -16,9 +16,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from broker.rules import ComparisonRules, TieBreak
-from broker.scoring.compare import Exact, cross_imps
+from broker.scoring.compare import Adjustment, Entries, Exact, Whole, cross_imps
 from broker.scoring.ledger import Imps, Ledger, Totals
-from broker.scoring.plays import Adjustment, Entries, Whole
 
 TieBreaker = Callable[[Whole], NDArray[Any]]
 """Takes the numbers of entries that are equal so far, gives a key for each; the greater the better."""

@@ -17,9 +17,8 @@ import numpy as np
 from broker.i18n import N_
 from broker.protocol import SEATS, Seat
 from broker.rules import ComparisonRules, RuleError
-from broker.scoring.compare import Exact, to_imp
+from broker.scoring.compare import Adjustment, Entries, Exact, ScoredPlay, Whole, real_table, to_imp
 from broker.scoring.ledger import Totals
-from broker.scoring.plays import Adjustment, Entries, ScoredPlay, Whole, real_table
 from broker.scoring.standings import PreviousPlaces, Ranking, TieBreaker, rank, simple_tie_breaker
 
 Teams = Mapping[str, Iterable[str]]

@@ -113,7 +113,7 @@ class Lease:
     def __init__(self, connection: Connection, event: str, clock: Callable[[], float] = time.monotonic) -> None:
         """Take it. Raises StoreInUse. `clock` in s, from anywhere."""
         self._connection, self._event, self._clock = connection, event, clock
-        if not connection.execute(select(func.pg_try_advisory_lock(_lock_number(event)))).scalar():
+        if not connection.execute(select(func.pg_try_advisory_lock(lock_number(f"homologue {event}")))).scalar():
             raise StoreInUse(f"another scorer is active on {event}")
         about = TABLES.about.c
         first = insert(TABLES.about).values(event=event, key="term", value="1")
@@ -146,9 +146,9 @@ class Lease:
             raise StoreLost(f"another scorer has become active on {self._event}; this one writes no more")
 
 
-def _lock_number(event: str) -> int:
-    """Return the number of an event's lock: 63 bits of a hash."""
-    return int.from_bytes(hashlib.sha256(f"homologue {event}".encode()).digest()[:8]) >> 1
+def lock_number(name: str) -> int:
+    """Return the number of a lock: 63 bits of a hash."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) >> 1
 
 
 class PostgresReader(Reader):

@@ -3,7 +3,7 @@
 A file of SQLite's has the journal of one event; tables in PostgreSQL have any number, and each row names its event.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
@@ -32,6 +32,28 @@ def driver_message(error: Exception) -> str:
     """Return what the database's own library says, in one line. libpq puts no password into it."""
     cause = (isinstance(error, DBAPIError) and error.orig) or error
     return " ".join(str(cause).split()) or type(cause).__name__
+
+
+def make_append_only(metadata: sa.MetaData, tables: Iterable[Table], text: str) -> None:
+    """Let the database itself refuse to change or delete rows of these tables, once they have been made."""
+    schema = metadata.schema
+    function = f"""CREATE FUNCTION {schema}.append_only() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION '{text}'; END $$"""
+    _after_create(metadata, "postgresql", function)
+    for table in tables:
+        trigger = "CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON"
+        _after_create(
+            metadata,
+            "postgresql",
+            f"{trigger} {table.fullname} FOR EACH STATEMENT EXECUTE FUNCTION {schema}.append_only()",
+        )
+        for change in ("UPDATE", "DELETE"):
+            trigger = f"CREATE TRIGGER {table.name}_append_only_{change.lower()} BEFORE {change} ON {table.name}"
+            _after_create(table, "sqlite", f"{trigger} BEGIN SELECT RAISE(ABORT, '{text}'); END")
+
+
+def _after_create(made: sa.MetaData | Table, dialect: str, statement: str) -> None:
+    sa.event.listen(made, "after_create", sa.DDL(statement).execute_if(dialect=dialect))  # type: ignore[no-untyped-call] # the library's
 
 
 class AnyText(sa.TypeDecorator[str]):
@@ -84,22 +106,4 @@ class JournalTables:
             sa.Index("refused_by_id", *key, "id"),
         )
         self.about = table("about", Column("key", Text, primary_key=True), Column("value", Text, nullable=False))
-        for statement in IN_POSTGRESQL if shared else IN_SQLITE:
-            sa.event.listen(self.journal, "after_create", sa.DDL(statement))  # type: ignore[no-untyped-call] # the library's
-
-
-IN_SQLITE: Final = [
-    f"CREATE TRIGGER {name} BEFORE {change} ON journal BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END"
-    for name, change in (("journal_is_never_changed", "UPDATE"), ("journal_is_never_shortened", "DELETE"))
-]
-
-IN_POSTGRESQL: Final = [
-    """
-CREATE FUNCTION homologue.append_only() RETURNS trigger LANGUAGE plpgsql AS
-    $$ BEGIN RAISE EXCEPTION 'the journal is append-only'; END $$
-""",
-    """
-CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON homologue.journal
-    FOR EACH STATEMENT EXECUTE FUNCTION homologue.append_only()
-""",
-]
+        make_append_only(self.all, [self.journal], "the journal is append-only")

@@ -10,7 +10,7 @@ from msgspec.structs import replace as changed
 
 from broker.protocol import SEATS, Call, Declared, Fact, Fine, Press, Result
 from broker.rules import Outcome, Profile, RuleError, allowed_outcome, check_outcome
-from broker.rules.outcomes import points_paid
+from broker.rules.points import points_paid
 from kiosk.table import plan
 from kiosk.table.claim_window import ClaimWindow
 from kiosk.table.events import (

@@ -9,7 +9,7 @@ from msgspec.structs import replace as changed
 
 from broker.protocol import SEATS, Fact, RiichiEvent, RiichiRecorded, RiichiTakenBack, Seat
 from broker.rules import Outcome, RuleError
-from broker.rules.outcomes import score_riichi
+from broker.rules.points import score_riichi
 from broker.rules.riichi import (
     RiichiProfile,
     SettledEvent,

@@ -38,7 +38,7 @@ from broker.protocol import (
     Withdrawn,
 )
 from broker.rules import RuleError, Rules
-from broker.rules.outcomes import points_paid, score_riichi
+from broker.rules.points import points_paid, score_riichi
 from broker.rules.riichi import RiichiProfile
 from broker.rulings import CountedPlay, RulingDraft
 from broker.web import TablesUnreadable, tables_of
@@ -77,31 +77,31 @@ class PaymentRules:
     dealer: Seat
 
 
-def draft_of(form: Form, laid: CountedPlay | None, by: PaymentRules, now: int) -> RulingDraft:
-    """Return the ruling of a form. `laid`: the play as it counts now. Raises Refused."""
+def draft_of(form: Form, play: CountedPlay | None, by: PaymentRules, now: int) -> RulingDraft:
+    """Return the ruling of a form. `play`: as it counts now. Raises Refused."""
     decisions: dict[str, Callable[[], AnyDecision]] = {
         "void": Void,
-        "adjusted": lambda: Adjusted(gives=_gifts(form, laid)),
-        "award": lambda: Award(gives=_gifts(form, laid)),
-        "fine": lambda: FineRuled(takes=_fines(form, laid)),
+        "adjusted": lambda: Adjusted(gives=_gifts(form, play)),
+        "award": lambda: Award(gives=_gifts(form, play)),
+        "fine": lambda: FineRuled(takes=_fines(form, play)),
         "fouled": lambda: Fouled(groups=table_groups(form.get("groups", ""))),
         "deadline": lambda: Deadline(at=now + _minutes(form) * MINUTE_MS),
         "substitute": lambda: Substitute(**_absent(form), name=" ".join(form.get("name", "").split())),
         "withdrawn": lambda: Withdrawn(**_absent(form), fault=form.get("fault", "own")),  # type: ignore[arg-type]  # looked at below
         "undo": lambda: Undo(ruling=form.get("undo", "")),
     }
-    if laid is not None:
+    if play is not None:
         decisions["correct"] = lambda: _correct(form, by)
         decisions["seats_played"] = lambda: SeatsPlayed(players={seat: form.get(f"seat-{seat}", "") for seat in SEATS})
-        decisions["deal_played"] = lambda: DealPlayed(played=whole_number(form, "played") or 0, result=laid.result)
+        decisions["deal_played"] = lambda: DealPlayed(played=whole_number(form, "played") or 0, result=play.result)
     make = decisions.get(form.get("kind", ""))
     if make is None:
         raise Refused("ruling_kind_missing", N_("the form does not say what is to be ruled"))
     said: dict[str, Any] = {
         "id": form.get("id", ""),
         "after": form.get("after") or None,
-        "table": laid.table if laid else None,
-        "round": laid.round if laid else None,
+        "table": play.table if play else None,
+        "round": play.round if play else None,
         "deal": whole_number(form, "deal"),
         "decision": msgspec.to_builtins(make()),
         "reason": _reason(form),
@@ -157,26 +157,26 @@ def _riichi(form: Form, by: PaymentRules, rules: RiichiProfile) -> Correct:
     )
 
 
-def _players(form: Form, laid: CountedPlay | None) -> dict[str, str]:
+def _players(form: Form, play: CountedPlay | None) -> dict[str, str]:
     """Return the players whom fields are of, by the field's ending: four seats, or the one who is named."""
     return (
-        {str(seat): player for seat, player in laid.players.items()}
-        if laid
+        {str(seat): player for seat, player in play.players.items()}
+        if play
         else {"player": form.get("player", "").strip()}
     )
 
 
-def _gifts(form: Form, laid: CountedPlay | None) -> dict[str, Any]:
+def _gifts(form: Form, play: CountedPlay | None) -> dict[str, Any]:
     gifts: dict[str, Any] = {}
-    for field, player in _players(form, laid).items():
+    for field, player in _players(form, play).items():
         imp, word = whole_number(form, f"imp-{field}"), form.get(f"fault-{field}", "")
         if imp is not None or word:
             gifts[player] = word if imp is None else imp
     return gifts
 
 
-def _fines(form: Form, laid: CountedPlay | None) -> dict[str, int]:
-    found = {player: whole_number(form, f"fine-{field}") for field, player in _players(form, laid).items()}
+def _fines(form: Form, play: CountedPlay | None) -> dict[str, int]:
+    found = {player: whole_number(form, f"fine-{field}") for field, player in _players(form, play).items()}
     return {player: fine for player, fine in found.items() if fine}
 
 

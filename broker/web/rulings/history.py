@@ -156,62 +156,62 @@ class RulingWriter:
             case _:
                 return self._play(held.play, aspects)
 
-    def _play(self, laid: CountedPlay | None, aspects: Iterable[str]) -> Markup:
-        parts = (part for aspect in aspects for part in self._aspect(laid, aspect)) if laid else ()
+    def _play(self, play: CountedPlay | None, aspects: Iterable[str]) -> Markup:
+        parts = (part for aspect in aspects for part in self._aspect(play, aspect)) if play else ()
         return BETWEEN.join(PART.format(part) for part in parts)  # on a phone a line each
 
     def _groups(self, groups: Groups) -> Markup:
         lines = Markup(" | ").join(" ".join(map(str, group)) for group in groups)
         return self._("Compared apart: tables {groups}", groups=lines)
 
-    def _aspect(self, laid: CountedPlay, aspect: str) -> list[Markup]:
+    def _aspect(self, play: CountedPlay, aspect: str) -> list[Markup]:
         if aspect == "deal":
-            return [self._("Deal {deal}", deal=laid.deal)]
+            return [self._("Deal {deal}", deal=play.deal)]
         if aspect == "outcome":
-            return [self._ending(laid), *(self._seat(laid, seat) for seat in SEATS)]
-        given = laid.fines if aspect == "fines" else _together(laid)
+            return [self._ending(play), *(self._seat(play, seat) for seat in SEATS)]
+        given = play.fines if aspect == "fines" else _together(play)
         listed = self._list((one, self._imp(-imp if aspect == "fines" else imp)) for one, imp in given.items() if imp)
         return [self._(TOLD[aspect], list=listed) if listed else self._(TOLD[f"no_{aspect}"])]
 
-    def _ending(self, laid: CountedPlay) -> Markup:
-        if laid.points is None:
-            return self._(N_("Points do not count") if laid.settled else N_("Still to come"))
-        if laid.hand is None:
-            return self._(WIN[str(laid.win)])
-        if laid.hand.kind == "abort" and laid.hand.reason:
-            return self._("Broken off: {reason}", reason=self._(RIICHI[laid.hand.reason]))
-        return self._(RIICHI_WIN[ENDINGS[laid.hand.kind]])
+    def _ending(self, play: CountedPlay) -> Markup:
+        if play.points is None:
+            return self._(N_("Points do not count") if play.settled else N_("Still to come"))
+        if play.hand is None:
+            return self._(WIN[str(play.win)])
+        if play.hand.kind == "abort" and play.hand.reason:
+            return self._("Broken off: {reason}", reason=self._(RIICHI[play.hand.reason]))
+        return self._(RIICHI_WIN[ENDINGS[play.hand.kind]])
 
-    def _seat(self, laid: CountedPlay, seat: Seat) -> Markup:
-        name = self._("{seat}: {name}", seat=self._(SEAT_NAMES[seat]), name=self.name(laid.players[seat]))
-        if laid.points is None:
+    def _seat(self, play: CountedPlay, seat: Seat) -> Markup:
+        name = self._("{seat}: {name}", seat=self._(SEAT_NAMES[seat]), name=self.name(play.players[seat]))
+        if play.points is None:
             return name
         key = (
             N_("{who} {points} (won, {worth})")
-            if seat in laid.winners
+            if seat in play.winners
             else N_("{who} {points} (discarded)")
-            if seat == laid.discarder
+            if seat == play.discarder
             else N_("{who} {points}")
         )
-        worth = self._worth(laid, seat) if seat in laid.winners else ""
-        return self._(key, who=name, worth=worth, points=signed_number(laid.points[seat]))
+        worth = self._worth(play, seat) if seat in play.winners else ""
+        return self._(key, who=name, worth=worth, points=signed_number(play.points[seat]))
 
-    def _worth(self, laid: CountedPlay, seat: Seat) -> Markup:
-        if laid.hand is None or seat not in laid.hand.wins:
-            return self._("HV {value}", value=laid.winners[seat])
-        win = laid.hand.wins[seat]
+    def _worth(self, play: CountedPlay, seat: Seat) -> Markup:
+        if play.hand is None or seat not in play.hand.wins:
+            return self._("HV {value}", value=play.winners[seat])
+        win = play.hand.wins[seat]
         if win.yakuman:
             return self._("yakuman × {count}", count=win.yakuman)
         return self._("{han} han {fu} fu", han=win.han, fu=win.fu) if win.fu else self._("{han} han", han=win.han)
 
 
-def _together(laid: CountedPlay) -> dict[str, int]:
+def _together(play: CountedPlay) -> dict[str, int]:
     """Return what each player got beside the points, or in their place."""
-    return {one: laid.instead.get(one, 0) + laid.awards.get(one, 0) for one in {**laid.instead, **laid.awards}}
+    return {one: play.instead.get(one, 0) + play.awards.get(one, 0) for one in {**play.instead, **play.awards}}
 
 
-def _outcome(laid: CountedPlay) -> object:
-    return laid.win, laid.winners, laid.discarder, laid.hand, laid.points, laid.settled, laid.players
+def _outcome(play: CountedPlay) -> object:
+    return play.win, play.winners, play.discarder, play.hand, play.points, play.settled, play.players
 
 
 def _aspects(had: CountedPlay | None, now: CountedPlay | None) -> list[str]:

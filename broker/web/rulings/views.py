@@ -183,14 +183,14 @@ class RulingsPage:
     def _draft(self, form: Form) -> RulingDraft:
         event = self._rulings.event
         key = play_asked_for(form)
-        laid = self._rulings.look(lambda rulings: rulings.room.play(key)) if key in event.bookings else None
-        if key and laid is None:
+        play = self._rulings.look(lambda rulings: rulings.room.play(key)) if key in event.bookings else None
+        if key and play is None:
             raise Refused(
                 "unknown_play", N_("table {table} has no such play in round {round}", table=key[0], round=key[1])
             )
         now = self._rulings.look(lambda rulings: rulings.now())
-        dealer = event.winds(laid.deal)[1] if laid else SEATS[0]
-        return draft_of(form, laid, PaymentRules(event.profile, dealer), now)
+        dealer = event.winds(play.deal)[1] if play else SEATS[0]
+        return draft_of(form, play, PaymentRules(event.profile, dealer), now)
 
     def _preview(self, request: Request, form: Form, draft: RulingDraft, error: Refused | None = None) -> Response:
         account = _account(request)
@@ -219,18 +219,18 @@ class RulingsPage:
 
         def look(rulings: RulingService) -> dict[str, Any]:
             room, book = rulings.room, rulings.room.book
-            laid = room.play(key) if key in event.bookings else None
+            play = room.play(key) if key in event.bookings else None
             undo = book.entries.get(form.get("undo", ""))
-            deal = _number_or_none(form, "deal") if laid is None and undo is None else None
+            deal = _number_or_none(form, "deal") if play is None and undo is None else None
             deal = deal if deal in event.expected else None
             kind = form.get("kind", "")
-            subject: Subject | None = key if laid else deal or SUBJECTS.get(kind)
+            subject: Subject | None = key if play else deal or SUBJECTS.get(kind)
             if undo is not None:
                 subject = book.subject(undo)
             entries, changes = book.all_of(subject) if subject is not None else [], RulingChanges(event, room)
             return {
                 "changes": [changes.of(entry) for entry in (*entries, *((undo,) if undo else ()))],
-                "laid": laid,
+                "play": play,
                 "undo": undo,
                 "deal": deal,
                 "after": room.last_word(subject) if subject is not None else None,
@@ -242,7 +242,7 @@ class RulingsPage:
 
         values = self._rulings.look(look)
         values["texts"] = {one.entry.id: self._writer(request).of(one) for one in values.pop("changes")}
-        kinds = OF_PLAY if values["laid"] else ("fouled",) if values["deal"] else OF_EVENT
+        kinds = OF_PLAY if values["play"] else ("fouled",) if values["deal"] else OF_EVENT
         kind = "undo" if values["undo"] else form.get("kind") if form.get("kind") in kinds else None
         values |= {
             "filled": filled,

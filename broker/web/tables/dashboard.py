@@ -282,7 +282,7 @@ class CardsPage(NamedTuple):
         pagination = Pagination.at(page, len(view.tables), CARDS_A_PAGE)
         return cls(pagination, view.tables[pagination.lines(CARDS_A_PAGE)])
 
-    def way(self, table: int, language: str) -> str:
+    def card_link(self, table: int, language: str) -> str:
         """Return the address of a table's card, as seen from this page."""
         here = self.pagination.of == 1 or any(one.table == table for one in self.shown)
         return f"#table-{table}" if here else f"/?table={table}&lang={language}#table-{table}"

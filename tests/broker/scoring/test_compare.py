@@ -1,4 +1,4 @@
-"""Comparison groups: datum and IMPs by each way that a profile can ask for, against an oracle."""
+"""Plays are compared with the plays of the same deal."""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -11,11 +11,25 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.protocol import SEATS
-from broker.rules import Profile, Stated, load_mcr
-from broker.scoring import Exact, ScoredPlay, compare_plays, to_imp
+from broker.rules import Profile, RuleError, Stated, load_mcr
+from broker.scoring import Exact, ScoredPlay, awards_for_unplayed, compare_plays, to_imp
 from tests.broker.rules.variants import seats
 from tests.broker.scoring.events import individual_events, made, profiles, scored, turned
 from tests.broker.scoring.oracle import STEPS, Play, imps, imps_of
+
+
+def test_the_default_is_0_3_and_minus_3() -> None:
+    given = awards_for_unplayed(
+        {"east": "own", "south": "others", "west": "nobody", "north": "others"}, load_mcr().awards
+    )
+    assert given == seats(-3, 3, 0, 3)
+
+
+def test_a_fault_is_told_for_every_seat() -> None:
+    with pytest.raises(RuleError) as refused:
+        awards_for_unplayed({"east": "own"}, load_mcr().awards)
+    assert refused.value.code == "fault_missing"
+
 
 OEDMC = load_mcr("oedmc-2020")
 FLOOR_PROFILE = replace(OEDMC, imp=replace(OEDMC.imp, gap=Stated("floor", "assumption: turned for a test")))

@@ -33,7 +33,7 @@ RULINGS: Final = (
     "broker/rulings/service.py",
     "broker/rules/points.py",
     "broker/rules/profiles.py",
-    "broker/rules/outcomes.py",
+    "broker/rules/points.py",
     "broker/rules/riichi/points.py",
     *(f"broker/rules/riichi/{part}.py" for part in ("session", "events", "payments")),
 )

@@ -18,7 +18,7 @@ SOURCES: Final = (
     "broker/rules/mcr/hand.py",
     "broker/rules/mcr/fan.py",
     *(f"broker/rules/riichi/{part}.py" for part in ("hand", "points", "value")),
-    "broker/rules/outcomes.py",
+    "broker/rules/points.py",
     *(f"broker/rules/riichi/{part}.py" for part in ("events", "payments", "session")),
     "broker/scorer/counting.py",
 )

@@ -87,7 +87,7 @@ def test_a_room_that_fits_has_one_page_and_plain_links() -> None:
     cards_of = CardsPage.of(sample.view(), CardsWanted())
     assert (
         cards_of.pagination.of,
-        cards_of.way(4, "fr"),
+        cards_of.card_link(4, "fr"),
         'class="page-links"' in page(sample.view(), CardsWanted()),
     ) == (
         1,
