@@ -83,7 +83,7 @@ def event_group() -> None:
     prompt="Name (lower-case letters, digits, hyphens)",
     help="Short name for internal use; cannot be changed later.",
 )
-@click.option("--title", prompt="Title, as people read it", help="Title that people see.")
+@click.option("--title", prompt="Title", help="Title that people see.")
 @click.option(
     "--profile",
     prompt="Rule profile",

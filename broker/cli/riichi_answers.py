@@ -138,9 +138,9 @@ WAYS: Final = ("discarder_pays", "each_other_pays", "dealer_pays", "each_non_dea
 
 SENTENCES: Final[Mapping[str, Message]] = {
     "discarder_pays": N_("the discarder pays {points}"),
-    "each_other_pays": N_("each other pays {points}"),
+    "each_other_pays": N_("every other player pays {points}"),
     "dealer_pays": N_("the dealer pays {points}"),
-    "each_non_dealer_pays": N_("each of the others pays {points}"),
+    "each_non_dealer_pays": N_("each of the other players pays {points}"),
     "winner_gain": N_("the winner gains {points}"),
 }
 """Terms have their Japanese names; sentences are English unless French or Chinese is asked for."""

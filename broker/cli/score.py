@@ -111,7 +111,7 @@ def _of_teams(beside: Iterable[Adjustment], teams: Teams) -> Iterator[Adjustment
         if one.name in team_of:
             yield one._replace(name=team_of[one.name])
         elif one.imp or one.fine:
-            raise RuleError("player_without_team", N_("{who} is in no team", who=one.name))
+            raise RuleError("player_without_team", N_("{who} is not in a team", who=one.name))
 
 
 def _members(event: Event, teams: Path | None) -> Teams:

@@ -59,7 +59,7 @@ def publish(path: Path, content: bytes) -> None:
     """
     if path.exists():
         if path.read_bytes() != content:
-            raise RuleError("file_exists", N_("{file} is there already and says something else", file=path))
+            raise RuleError("file_exists", N_("{file} already exists with different content", file=path))
         return
     write_private(path, content)
     path.chmod(PUBLIC_MODE)
@@ -116,7 +116,7 @@ class CsvRow:
             raise RuleError(
                 "line_incomplete",
                 N_(
-                    "line {line}: {fields} fields, the heading has {heading}",
+                    "line {line} has {fields} fields, but the header has {heading}",
                     line=self.line,
                     fields=self.fields,
                     heading=fields,
@@ -130,7 +130,7 @@ class CsvRow:
             raise RuleError(
                 "number_wrong",
                 N_(
-                    "line {line}: {field} {text} is no number from 1 to {most}",
+                    "line {line}: {field} is {text}; it must be a number from 1 to {most}",
                     line=self.line,
                     field=name,
                     text=repr(text[:20]),
@@ -169,7 +169,9 @@ def _text(path: Path) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise RuleError("not_utf8", N_("{file}, line {line}: not UTF-8", file=path.name, line=line)) from None
+        raise RuleError(
+            "not_utf8", N_("{file}, line {line}: this is not UTF-8 text", file=path.name, line=line)
+        ) from None
 
 
 def _lines(text: str, name: str) -> Iterator[tuple[int, list[str]]]:

@@ -95,7 +95,14 @@ def read_file(path: Path, decode, kind: type[T]) -> T:  # type: ignore[no-untype
     try:
         return decode(path.read_bytes(), type=kind)  # type: ignore[no-any-return] # checked by `type`
     except FileNotFoundError:
-        missing = RuleError("file_missing", N_("{file} is missing in {folder}", file=path.name, folder=path.parent))
+        missing = RuleError(
+            "file_missing",
+            N_(
+                "{file} is missing from {folder}: complete the set-up, or restore the file from a copy",
+                file=path.name,
+                folder=path.parent,
+            ),
+        )
         raise BadEvent(missing.text, [missing]) from None
     except (OSError, ValueError, RecursionError) as error:  # ValueError: also of msgspec and of Unicode
         wrong = RuleError("malformed", N_("{where}: {problem}", where=path.name, problem=str(error)))

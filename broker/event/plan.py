@@ -93,7 +93,7 @@ def plan_problems(plan: Plan, deals: Mapping[int, DealRecord], rules: OwnRules) 
     if len(known) != len(plan.players):
         yield RuleError("player_listed_twice", N_("a player is listed twice"))
     if not plan.plays and not plan.riichi:
-        yield RuleError("no_plays", N_("no play is planned"))
+        yield RuleError("no_plays", N_("the plan has no plays"))
     yield from riichi_problems(plan.riichi, known, (play.table for play in plan.plays), rules.of_session)
     yield from (RuleError(fault.code, fault.text) for fault in check_movement(plan.plays))
     for play in plan.plays:
@@ -102,7 +102,7 @@ def plan_problems(plan: Plan, deals: Mapping[int, DealRecord], rules: OwnRules) 
         where = f"round {play.round} table {play.table}"
         for player in set(play.players.values()) - known:
             yield RuleError(
-                "player_not_listed", N_("{where}: player {who} is not in the list", where=where, who=player)
+                "player_not_listed", N_("{where}: player {who} is not in the player list", where=where, who=player)
             )
         if play.deal not in deals:
             yield RuleError("deal_unknown", N_("{where}: there is no deal {deal}", where=where, deal=play.deal))
@@ -120,13 +120,13 @@ def _team_problems(plan: Plan) -> Iterable[RuleError]:
         return
     known, members = {player.id for player in plan.players}, [one for team in plan.teams.values() for one in team]
     for one in sorted(set(members) - known):
-        yield RuleError("player_not_listed", N_("player {who} of a team is not in the list", who=one))
+        yield RuleError("player_not_listed", N_("player {who} is in a team, but not in the player list", who=one))
     for one in duplicates(members):
-        yield RuleError("player_in_two_teams", N_("player {who} is in two teams, or twice in one", who=one))
+        yield RuleError("player_in_two_teams", N_("player {who} is listed in teams more than once", who=one))
     if loose := sorted(known - set(members)):
         yield RuleError(
             "teams_do_not_fit",
-            N_("{count} players are in no team: {names}", count=len(loose), names=", ".join(loose[:5])),
+            N_("{count} players are not in a team: {names}", count=len(loose), names=", ".join(loose[:5])),
         )
     elif len(set(members)) == len(members):
         yield from (RuleError(fault.code, fault.text) for fault in check_teams(plan.plays, plan.teams))
@@ -230,7 +230,7 @@ def riichi_problems(
             yield RuleError("riichi_misplanned", N_("{where}: it needs four players, one a seat", where=where))
         for player in set(one.players.values()) - players:
             yield RuleError(
-                "player_not_listed", N_("{where}: player {who} is not in the list", where=where, who=player)
+                "player_not_listed", N_("{where}: player {who} is not in the player list", where=where, who=player)
             )
         try:
             rules_of(one.profile)

@@ -63,7 +63,7 @@ def read_players(path: Path) -> tuple[ListedPlayer, ...]:
     if rows and not {"name", *PARTS} & rows[0].cells.keys():
         raise RuleError("heading_wrong", N_("{file}, line 1: there is no column name", file=path.name))
     if not rows:
-        raise RuleError("no_players", N_("{file} has a heading and no players", file=path.name))
+        raise RuleError("no_players", N_("{file} has a header line but no players", file=path.name))
     if len(rows) > MAX_PLAYERS:
         raise RuleError("too_large", N_("{file} has more than {most} players", file=path.name, most=MAX_PLAYERS))
     width = max(2, len(str(len(rows))))
@@ -84,7 +84,7 @@ def _listed(row: CsvRow, made: str) -> ListedPlayer:
     parts = [" ".join(of[column].split()) for column in PARTS]
     name = of["name"] or " ".join(filter(None, parts))
     if not name.strip():
-        raise RuleError("name_missing", N_("line {line}: there is no name", line=row.line))
+        raise RuleError("name_missing", N_("line {line}: the name is missing", line=row.line))
     try:
         said = {"id": of["id"] or made, "name": name}
         player = msgspec.convert(said, Player)
@@ -96,7 +96,7 @@ def _listed(row: CsvRow, made: str) -> ListedPlayer:
         raise RuleError("player_name_wrong", N_("line {line}: {problem}", line=row.line, problem=str(error))) from None
     if not player.name.isprintable():
         raise RuleError(
-            "player_name_wrong", N_("line {line}: the name has characters that no screen shows", line=row.line)
+            "player_name_wrong", N_("line {line}: the name has characters that cannot be displayed", line=row.line)
         )
     further, team = tuple(of[column] for column in EXTRA_COLUMNS), " ".join(of[TEAM].split())
     for column, text in zip((*EXTRA_COLUMNS, *PARTS, TEAM), (*further, *parts, team), strict=True):
@@ -113,7 +113,11 @@ def _listed(row: CsvRow, made: str) -> ListedPlayer:
     if further[0] and not re.fullmatch(COUNTRY, further[0]):
         raise RuleError(
             "country_wrong",
-            N_("line {line}: {text} is no country: two or three capital letters", line=row.line, text=repr(further[0])),
+            N_(
+                "line {line}: {text} is not a country code: use two or three capital letters",
+                line=row.line,
+                text=repr(further[0]),
+            ),
         )
     return ListedPlayer(player, further, team, *parts)
 
@@ -155,7 +159,7 @@ def _twice(found: Iterable[tuple[int, ListedPlayer]]) -> Iterable[RuleError]:
                 yield RuleError(
                     "player_listed_twice",
                     N_(
-                        "line {line}: {what} {text} is in line {first} already",
+                        "line {line}: {what} {text} is already used in line {first}",
                         line=line,
                         what=what,
                         text=text,
@@ -171,18 +175,24 @@ def _in_no_team(found: Iterable[tuple[int, ListedPlayer]]) -> Iterable[RuleError
     for line, one in listed if len(sizes) > 1 else ():
         if not one.team:
             yield RuleError(
-                "teams_do_not_fit", N_("line {line}: {who} is in no team, others are", line=line, who=one.player.name)
+                "teams_do_not_fit",
+                N_("line {line}: {who} has no team, but other players do", line=line, who=one.player.name),
             )
     for team, size in sizes.items():
         if team and size < SEATED:
             yield RuleError(
                 "teams_do_not_fit",
-                N_("{team} has {count} players; a team has at least {least}", team=team, count=size, least=SEATED),
+                N_("{team} has {count} players; a team needs at least {least}", team=team, count=size, least=SEATED),
             )
         elif team and size > LARGEST_TEAM:
             yield RuleError(
                 "teams_do_not_fit",
-                N_("{team} has {count} players; a team has at most {most}", team=team, count=size, most=LARGEST_TEAM),
+                N_(
+                    "{team} has {count} players; a team can have at most {most}",
+                    team=team,
+                    count=size,
+                    most=LARGEST_TEAM,
+                ),
             )
 
 

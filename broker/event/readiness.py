@@ -29,7 +29,10 @@ def start_problems(folder: Path) -> list[Finding]:
     found += _of(lambda: refuse_other_event(folder))
     if (folder / DEALS).exists() and not (folder / COMMITMENT).exists():
         found.append(
-            ("not_committed", N_("the deals have no {file}: `homologue deal commit` writes it", file=COMMITMENT))
+            (
+                "not_committed",
+                N_("the deals have no commitment ({file}): run `homologue deal commit` to make it", file=COMMITMENT),
+            )
         )
     return list(dict.fromkeys(found))
 

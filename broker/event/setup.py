@@ -81,7 +81,7 @@ def take_head(
     profile = parse_own_rules(text).id if text else load_rules(profile).id
     head = {"name": _event_name(name), "title": " ".join(title.split()), "profile": profile, "keying": keying}
     if not (1 <= len(head["title"]) <= LONGEST_TITLE and head["title"].isprintable()):
-        raise RuleError("title_wrong", N_("a title has 1 to 100 printable characters"))
+        raise RuleError("title_wrong", N_("the title must have 1 to 100 printable characters"))
     head["public_address"] = read_public(public_address)
     plan = _converted({**msgspec.to_builtins(before or EMPTY_PLAN), **head}, Plan)
     if (folder / COMMITMENT).exists():
@@ -99,7 +99,8 @@ def _event_name(typed: str) -> str:
         return msgspec.convert(typed, EventName)
     except msgspec.ValidationError:
         text = N_(
-            "{name} is no name such as cup-2026: small letters, digits and hyphens, 32 at most", name=repr(typed[:40])
+            "{name} is not a valid event name: use up to 32 lower-case letters, digits and hyphens, such as cup-2026",
+            name=repr(typed[:40]),
         )
         raise RuleError("event_name_wrong", text) from None
 
@@ -131,7 +132,7 @@ def take_players(folder: Path, text: str, *, movement_anew: bool = False) -> int
         names = ", ".join(sorted(missing)[:5]) + (" ..." if len(missing) > 5 else "")  # noqa: PLR2004 - to be read
         raise RuleError(
             "players_have_plays",
-            N_("{count} who have plays are not in this list: {names}", count=len(missing), names=names),
+            N_("{count} players who are already seated are not in this list: {names}", count=len(missing), names=names),
         )
     write_private(folder / PLAYERS, players_csv(players).encode())
     if missing:
@@ -280,7 +281,7 @@ def _session(row: Mapping[str, str], at: int) -> Session:
     if made.last_round < made.first_round:
         raise RuleError(
             "malformed",
-            N_("session {session}: it ends with round {last}, before it begins", session=at, last=made.last_round),
+            N_("session {session} ends (round {last}) before it begins", session=at, last=made.last_round),
         )
     return made
 
@@ -304,7 +305,7 @@ def make_deals(folder: Path) -> str:
     """
     plan = settled(folder)
     if not plan.plays:
-        raise RuleError("no_plays", N_("there is no movement yet: it says how many deals there are"))
+        raise RuleError("no_plays", N_("make the movement first: it determines the number of deals"))
     make.refuse_existing_deals(folder)
     red = counts_red_fives(read_own_rules(folder, ()).of_plays(plan.profile))
     chance = secrets.SystemRandom()

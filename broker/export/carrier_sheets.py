@@ -214,7 +214,7 @@ def _places(canvas: Canvas, y: float) -> None:
 
 def _foot(canvas: Canvas, layout: CarrierLayout, _: Translator) -> None:
     text, size = fit_text(
-        _("Backs up. Each number is the serial of the tile that lies there; each row from the player’s left."),
+        _("Tiles face down. Each number is the serial of the tile at that place; rows run from the player’s left."),
         RIGHT - LEFT,
         9,
         7,

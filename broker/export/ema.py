@@ -107,7 +107,9 @@ def _entrant(ema: str, last_name: str, first_name: str, country: str) -> Entrant
     if number and not NUMBER.fullmatch(number):
         raise RuleError("bad_players", f"{ema[:40]!r} is no EMA number: {DIGITS} digits")
     if country and not COUNTRY.fullmatch(country):
-        raise RuleError("bad_players", N_("{text} is no country: two or three letters", text=repr(country[:40])))
+        raise RuleError(
+            "bad_players", N_("{text} is not a country code: use two or three letters", text=repr(country[:40]))
+        )
     return Entrant(number, last_name, first_name, country.upper())
 
 

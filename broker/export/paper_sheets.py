@@ -217,7 +217,8 @@ def _below(canvas: Canvas, sheet: BlankSheet, _: Translator, y: float, foot: flo
     canvas.setFillGray(GREY)
     text, size = fit_text(
         _(
-            "Several may win on one discard. HV from {least}. All four sign; then the sheet goes to the arbiter.",
+            "Several players may win on one discard. Minimum HV: {least}. All four sign, then give the sheet to "
+            "the arbiter.",
             least=sheet.least,
         ),
         RIGHT - LEFT,
@@ -235,10 +236,14 @@ MAX_SHEETS: Final = 2000
 def refuse_none_or_many(made: Sequence[BlankSheet]) -> Sequence[BlankSheet]:
     """Return the sheets unless there are none, or too many for one file. Raises RuleError `no_plays`, `too_large`."""
     if not made:
-        raise RuleError("no_plays", N_("no play of the plan is at these tables in these rounds"))
+        raise RuleError("no_plays", N_("no plays are planned at these tables in these rounds"))
     if len(made) > MAX_SHEETS:
         raise RuleError(
             "too_large",
-            N_("{count} sheets, at most {most} in one file: choose tables or rounds", count=len(made), most=MAX_SHEETS),
+            N_(
+                "{count} sheets are too many for one file (maximum {most}): choose fewer tables or rounds",
+                count=len(made),
+                most=MAX_SHEETS,
+            ),
         )
     return made

@@ -401,7 +401,7 @@ def _foot(canvas: Canvas, heading: PageHeading, size: tuple[float, float], page:
     canvas.setFillGray(GREY)
     time = heading.at.strftime("%Y-%m-%d %H:%M %z").strip()
     _ = heading.translator
-    said = " · ".join((_("rules: {profile}", profile=heading.profile), _("printed {time}", time=time)))
+    said = " · ".join((_("Rules: {profile}", profile=heading.profile), _("Printed {time}", time=time)))
     draw_text(canvas, (MARGIN, FOOT - 4 * mm), said, 8)
     _right(canvas, (size[0] - MARGIN, FOOT - 4 * mm), page, 8)
     canvas.setFillGray(0)

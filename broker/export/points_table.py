@@ -149,7 +149,7 @@ def counters_text(profile: RiichiProfile, language: Language) -> str:
     counter, deposit = profile.points.counter.value, profile.points.deposit.value
     _ = translator(language)
     return _(
-        "Each counter adds {counter}: from the discarder, or {each} from each of three. A deposit is {deposit}.",
+        "Each counter adds {counter} from the discarder, or {each} from each of the three. Riichi deposit: {deposit}.",
         counter=counter,
         each=counter // 3,
         deposit=deposit,
@@ -198,9 +198,9 @@ def _half(canvas: Canvas, half: Half, profile: RiichiProfile, language: Language
     _ = translator(language)
     draw_text(canvas, (half.left, TOP + 4 * mm), _("Dealer") if half.dealer else _("Non-dealer"), 17, bold=True)
     legend = (
-        _("bold: the discarder pays · below, self-drawn: each of the three pays")
+        _("Bold: paid by the discarder · below, self-drawn: paid by each of the three")
         if half.dealer
-        else _("bold: the discarder pays · below, self-drawn: each non-dealer / the dealer pays")
+        else _("Bold: paid by the discarder · below, self-drawn: paid by each non-dealer / the dealer")
     )
     key, size = fit_text(legend, half.width, 8, 6)
     draw_text(canvas, (half.left, TOP - 0.5 * mm), key, size)

@@ -86,15 +86,15 @@ def travellers_pdf(stored: StoredEvent, _: Translator, at: datetime, *, embargoe
     blocks = list(_travellers(stored, _, shown, settled))
     note = (
         _(
-            "Hu: the winner’s seat and hand value, then who discarded. In brackets: a fine "
-            "or an award, not in the IMP before it."
+            "Hu: the winner’s seat and hand value, then the discarder. In brackets: a fine or award, not included "
+            "in the IMP before it."
         )
         if blocks
-        else _("Nothing can be shown yet: no deal has been played by all its tables.")
+        else _("No results yet: no deal has been played at all its tables.")
     )
     notes = [PageLine("note", (PageCell(note),))]
     if blocks and not embargoed and not stored.room.final:
-        notes.append(PageLine("note", (PageCell(_("Deals that a table has still to play are left out.")),)))
+        notes.append(PageLine("note", (PageCell(_("Deals that some tables have not yet played are left out.")),)))
     return pages_pdf(
         _heading(stored, _, at, _("Travellers")),
         [*blocks, *outside_plays_block(stored, _), PageBlock((), tuple(notes))],
@@ -175,11 +175,7 @@ def _title(_: Translator, deal: int, told: Iterable[str]) -> PageLine:
 def _head(stored: StoredEvent, _: Translator, group: ComparisonGroup, number: int) -> tuple[PageLine, PageLine]:
     told = _winds(stored, _, group.deal)
     if number:
-        lay = (
-            N_("the tiles lay as planned")
-            if group.form == stored.event.form(group.deal)
-            else N_("the tiles lay otherwise")
-        )
+        lay = N_("tiles as planned") if group.form == stored.event.form(group.deal) else N_("tiles in another order")
         told.append(_("group {number}: {lay}", number=number, lay=_(lay)))
     if stored.embargoed(group.deal):
         expected = stored.room.expected(group.deal)
@@ -241,7 +237,7 @@ BETWEEN = " · "
 KINDS: Final[Mapping[str, Message]] = {
     "void": N_("Table {table}, round {round}: void"),
     "adjusted": N_("Table {table}, round {round}: adjusted, no points"),
-    "withdrawn": N_("Table {table}, round {round}: adjusted, a player has withdrawn"),
+    "withdrawn": N_("Table {table}, round {round}: adjusted (player withdrawn)"),
 }
 
 OfDeal = dict[int, list[PageLine]]
@@ -272,7 +268,7 @@ def outside_plays_block(stored: StoredEvent, _: Translator) -> Iterator[PageBloc
         if one.imp != one.fine
     )
     if lines:
-        yield PageBlock((PageLine("heading", (PageCell(_("IMP of no play")), PageCell(""))),), lines)
+        yield PageBlock((PageLine("heading", (PageCell(_("IMP outside plays")), PageCell(""))),), lines)
 
 
 MINUS: Final = "–"

@@ -120,7 +120,7 @@ def _entry_text(event: SessionEvent, players: Sequence[str], _: Translator) -> I
         case Chombo(offenders=offenders) | MinorFault(offenders=offenders) | DeadHand(offenders=offenders):
             yield _("{what}: {names}", what=FAULTS[type(event)], names=_named(offenders, players))
         case _:
-            yield _("end; what lay on the table is given out")
+            yield _("end of session; remaining deposits paid out")
 
 
 FAULTS: Final[Mapping[type, Message]] = {Chombo: N_("chombo"), MinorFault: N_("minor fault"), DeadHand: N_("dead hand")}
@@ -156,7 +156,7 @@ def _lines(sheet: SessionSheet) -> Iterator[str]:
     if sheet.places:
         yield _("place").ljust(5 + 4 + what) + "".join(f"{place:>16}" for place in sheet.places)
     else:
-        yield _("goes on with {hand}", hand=sheet.next_hand)
+        yield _("continues with {hand}", hand=sheet.next_hand)
 
 
 def _text_row(row: SheetRow, what: int) -> str:
@@ -215,7 +215,7 @@ def _pdf_lines(sheet: SessionSheet) -> Iterator[PageLine]:
         places = (PageCell(str(place), bold=True, columns=2) for place in sheet.places)
         yield PageLine("sum", (PageCell(""), PageCell(_("place"), bold=True), *places, PageCell("")))
     else:
-        ahead = _("goes on with {hand}", hand=sheet.next_hand)
+        ahead = _("continues with {hand}", hand=sheet.next_hand)
         yield PageLine("sum", (PageCell(""), PageCell(ahead), PageCell("", columns=len(COLUMNS) - 2)))
 
 

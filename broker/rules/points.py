@@ -82,7 +82,7 @@ def check_outcome(outcome: Outcome, payments: McrPaymentRules) -> None:
         _refuse_if(
             low,
             "below_minimum",
-            N_("{seat}: {value} is under the minimum of {least}", seat=seat, value=value, least=payments.minimum.value),
+            N_("{seat}: {value} is below the minimum of {least}", seat=seat, value=value, least=payments.minimum.value),
         )
 
 
@@ -195,7 +195,7 @@ def points_paid(ended: Ended, dealer: Seat, rules: Rules) -> dict[Seat, int]:
         raise RuleError("hand_missing", "of a hand of riichi its han and fu are told, or who was tenpai")
     outcome, right = score_riichi(ended.hand, dealer, rules)
     if outcome != told:
-        raise RuleError("hand_differs", N_("the hand of riichi is told otherwise: {outcome}", outcome=outcome))
+        raise RuleError("hand_differs", N_("the riichi hand gives a different outcome: {outcome}", outcome=outcome))
     return right
 
 

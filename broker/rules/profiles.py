@@ -27,7 +27,7 @@ def load_mcr(profile_id: str = DEFAULT_MCR) -> Profile:
     """Return a shipped profile. Raises RuleError `unknown_profile`."""
     if profile_id not in shipped_mcr():
         what = f"{profile_id!r} is of riichi" if profile_id.startswith("riichi-") else f"no profile {profile_id!r}"
-        raise RuleError("unknown_profile", N_("{what}; there are: {known}", what=what, known=", ".join(shipped_mcr())))
+        raise RuleError("unknown_profile", N_("{what}; available: {known}", what=what, known=", ".join(shipped_mcr())))
     return parse_mcr((mcr_folder() / f"{profile_id}.toml").read_text(encoding="utf-8"))
 
 
@@ -126,7 +126,7 @@ def load_of_same_book(profile: Rules, profile_id: str) -> Rules:
         shown = repr(profile_id[:40])
         what = f"{shown} is of another rule book" if profile_id in shipped_profiles() else f"no profile {shown}"
         raise RuleError(
-            "unknown_profile", N_("{what}; there are: {known}", what=what, known=", ".join(same_rule_book(profile)))
+            "unknown_profile", N_("{what}; available: {known}", what=what, known=", ".join(same_rule_book(profile)))
         )
     return load_rules(profile_id)
 

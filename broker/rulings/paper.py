@@ -89,7 +89,7 @@ def _read(name: str, text: str, kind: object) -> Any:  # noqa: ANN401 - of the k
     try:
         return msgspec.convert(_number_or_text(text), kind)
     except msgspec.ValidationError:
-        raise RuleError("sheet_wrong", N_("{field}: {text} cannot be", field=name, text=repr(text[:20]))) from None
+        raise RuleError("sheet_wrong", N_("{field}: {text} is not valid", field=name, text=repr(text[:20]))) from None
 
 
 def _number_or_text(text: str) -> int | str:
@@ -106,7 +106,7 @@ def read_sheets(path: Path, event: Event) -> tuple[PaperSheet, ...]:
     """
     rows, fields = read_csv(path, NEEDED, OPTIONAL)
     if not rows:
-        raise RuleError("no_plays", N_("{file} has no sheet", file=path.name))
+        raise RuleError("no_plays", N_("{file} contains no sheets", file=path.name))
 
     def take(row: CsvRow) -> tuple[int, PaperSheet]:
         row.whole(fields)
@@ -126,7 +126,7 @@ def _twice(found: Iterable[tuple[int, PaperSheet]]) -> Iterable[RuleError]:
         if first.setdefault(sheet.keyed.key, line) != line:
             yield RuleError(
                 "sheet_twice",
-                N_("line {line}: this play is in line {first} already", line=line, first=first[sheet.keyed.key]),
+                N_("line {line}: this play is already in line {first}", line=line, first=first[sheet.keyed.key]),
             )
 
 
@@ -140,7 +140,7 @@ def sheet_of(keyed: KeyedSheet, event: Event) -> PaperSheet:
         raise RuleError(
             "not_planned",
             N_(
-                "table {table} has no deal {deal} in round {round}",
+                "table {table} does not play deal {deal} in round {round}",
                 table=keyed.table,
                 deal=keyed.deal,
                 round=keyed.round,
@@ -153,14 +153,14 @@ def sheet_of(keyed: KeyedSheet, event: Event) -> PaperSheet:
         raise RuleError(
             "sheet_points",
             N_(
-                "{seat} has {sheet} on the sheet, and {right} by what was keyed",
+                "{seat} has {sheet} on the sheet, but the entry gives {right}",
                 seat=seat,
                 sheet=keyed.points[seat],
                 right=right[seat],
             ),
         )
     if strange := set(keyed.fines.values()) - set(event.profile.false_hu.fines.value):
-        raise RuleError("fine_not_in_profile", N_("the profile has no fines of {imp} IMP", imp=sorted(strange)))
+        raise RuleError("fine_not_in_profile", N_("the rules have no fine of {imp} IMP", imp=sorted(strange)))
     decision = Correct(
         replaces=None,
         win=keyed.win,
@@ -234,14 +234,14 @@ def _other(entry: RulingEntry | None, play: CountedPlay) -> RuleError:
     table, round_ = play.table, play.round
     if entry is None:
         text = N_(
-            "table {table}, round {round} has another result than this sheet: an arbiter rules",
+            "table {table}, round {round} has a different result from this sheet: an arbiter has to decide",
             table=table,
             round=round_,
         )
         return RuleError("paper_differs", text)
     if isinstance(entry.decision, Correct) and entry.decision.source == "paper":
         text = N_(
-            "table {table}, round {round}: {author} has keyed a sheet with another result",
+            "table {table}, round {round}: {author} entered a sheet with a different result",
             table=table,
             round=round_,
             author=entry.author,
@@ -249,7 +249,12 @@ def _other(entry: RulingEntry | None, play: CountedPlay) -> RuleError:
         return RuleError("sheets_differ", text)
     return RuleError(
         "sheet_ruled_out",
-        N_("table {table}, round {round}: {author} has ruled on it", table=table, round=round_, author=entry.author),
+        N_(
+            "table {table}, round {round}: {author} has already ruled on this play",
+            table=table,
+            round=round_,
+            author=entry.author,
+        ),
     )
 
 

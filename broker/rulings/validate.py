@@ -50,7 +50,7 @@ def check_ruling(event: Event, room: EventState, draft: RulingDraft, author: Rul
         raise Refused("ruling_conflict", "something was entered or ruled here since this form was opened: look again")
     _check_rank(room, draft, author, subject)
     if unknown := sorted(set(players_named(draft.decision)) - set(event.players)):
-        raise Refused("nobody_of_event", N_("nobody of this event is {who}", who=", ".join(unknown)))
+        raise Refused("nobody_of_event", N_("{who} is not in this event", who=", ".join(unknown)))
     plan.check_correction(event, draft.decision)
     if isinstance(draft.decision, Substitute | Withdrawn):
         _check_absence(event, room, draft.decision)
@@ -110,7 +110,7 @@ def _subject(event: Event, room: EventState, draft: RulingDraft) -> Subject:
     )
     of_deal = isinstance(decision, DEAL_DECISIONS)
     if (None in place) is of_play or (of_deal and draft.deal is None) or (not of_deal and None in place and draft.deal):
-        raise Refused("subject_missing", N_("it is not said what this ruling is about"))
+        raise Refused("subject_missing", N_("the ruling does not name a play, deal or player"))
     if of_play:
         return _play(event, room, draft)
     if of_deal:
@@ -127,7 +127,7 @@ def _play(event: Event, room: EventState, draft: RulingDraft) -> Subject:
 
 def _deal(event: Event, deal: int) -> Subject:
     if deal not in event.expected:
-        raise Refused("unknown_deal", N_("there is no deal {deal} in this event", deal=deal))
+        raise Refused("unknown_deal", N_("this event has no deal {deal}", deal=deal))
     return deal
 
 
@@ -144,7 +144,7 @@ def _check_play(event: Event, play: CountedPlay, draft: RulingDraft) -> None:
             _check_seats(play, decision)
         case DealPlayed():
             if decision.played not in event.expected:
-                raise Refused("unknown_deal", N_("there is no deal {deal} in this event", deal=decision.played))
+                raise Refused("unknown_deal", N_("this event has no deal {deal}", deal=decision.played))
             if decision.played == play.deal or decision.result != play.result:
                 raise Refused("ruling_conflict", "this is what the play is said to be already, or it was entered anew")
 
@@ -159,7 +159,7 @@ def _check_outcome(event: Event, play: CountedPlay, decision: Correct) -> None:
     except RuleError as error:
         raise Refused("impossible_result", error.text) from error
     if right != decision.points:
-        raise Refused("wrong_points", N_("these are not the points of that outcome: {right}", right=right))
+        raise Refused("wrong_points", N_("the points do not match that outcome; they should be {right}", right=right))
 
 
 def _check_seats(play: CountedPlay, decision: SeatsPlayed) -> None:
@@ -168,7 +168,7 @@ def _check_seats(play: CountedPlay, decision: SeatsPlayed) -> None:
     left_out = {*play.awards, *play.fines, *play.instead} - set(decision.players.values())
     if left_out:
         raise Refused(
-            "gifts_stand", N_("what {who} got or paid here is to be taken back first", who=", ".join(sorted(left_out)))
+            "gifts_stand", N_("first take back the award or fine of {who} here", who=", ".join(sorted(left_out)))
         )
 
 
@@ -179,10 +179,10 @@ def _check_absence(event: Event, room: EventState, decision: Substitute | Withdr
     if not coming:
         raise Refused(
             "plays_nothing",
-            N_("{who} has nothing to play from round {round} on", who=decision.player, round=decision.first_round),
+            N_("{who} has no plays from round {round} on", who=decision.player, round=decision.first_round),
         )
     if isinstance(decision, Substitute) and sits_elsewhere(event, room.book.of(WHO_PLAYS), decision):
-        raise Refused("sits_elsewhere", N_("{who} sits somewhere else in one of these rounds", who=decision.name))
+        raise Refused("sits_elsewhere", N_("{who} already sits elsewhere in one of these rounds", who=decision.name))
 
 
 def _check_groups(room: EventState, decision: Fouled, deal: int) -> None:
@@ -190,5 +190,5 @@ def _check_groups(room: EventState, decision: Fouled, deal: int) -> None:
     known = {table for table, _ in room.plays_with(deal)}
     if tables.keys() - known or max(tables.values()) > 1:
         raise Refused(
-            "groups_wrong", N_("each group is of tables that play deal {deal}, and none is in two", deal=deal)
+            "groups_wrong", N_("groups may only name tables that play deal {deal}, each table once", deal=deal)
         )

@@ -221,11 +221,11 @@ class Intake:
 
     def _judge(self, message: Message) -> IntakeVerdict:
         if message.event != self._event.name:
-            raise Refused("wrong_event", N_("this is the scorer of {event}", event=self._event.name))
+            raise Refused("wrong_event", N_("this scorer serves another event: {event}", event=self._event.name))
         if not isinstance(message, LogMessage | TableState | CountRequest):
-            raise Refused("not_for_scorer", N_("the scorer takes no such message"))
+            raise Refused("not_for_scorer", N_("the scorer does not accept this kind of message"))
         if message.table not in self.books:
-            raise Refused("unknown_table", N_("there is no table {table} in this event", table=message.table))
+            raise Refused("unknown_table", N_("this event has no table {table}", table=message.table))
         if isinstance(message, LogMessage):
             return self._judge_fact(message)
         if isinstance(message, CountRequest):
@@ -240,7 +240,7 @@ class Intake:
 
     def _judge_fact(self, message: LogMessage) -> IntakeVerdict:
         if self._refuses(message.table, message.device):
-            raise Refused("another_device", N_("table {table} is served by another device", table=message.table))
+            raise Refused("another_device", N_("another device is in use at table {table}", table=message.table))
         # Who sends a fact is not who found it: a dead device's facts come from the one that has taken its journal in.
         message = replace(message, device=None)
         book = self.books[message.table]
@@ -253,11 +253,15 @@ class Intake:
                 "conflict", f"fact {message.seq} of table {message.table} is already there, and says otherwise"
             )
         if message.id in self._ids:
-            raise Refused("id_reused", N_("id {id} was taken with another number", id=message.id))
+            raise Refused("id_reused", N_("message {id} was already received with a different number", id=message.id))
         if message.seq > len(book.taken) + MOST_MISSING:
             raise Refused(
                 "seq_out_of_range",
-                N_("fact {number} is too far ahead: {count} were taken", number=message.seq, count=len(book.taken)),
+                N_(
+                    "message {number} is too far ahead: only {count} have been received",
+                    number=message.seq,
+                    count=len(book.taken),
+                ),
             )
         self._check_play(message)
         self._check_around(message)
@@ -278,7 +282,7 @@ class Intake:
         if isinstance(fact, RiichiRecorded | RiichiTakenBack):
             raise Refused(
                 "not_planned",
-                N_("table {table} plays no riichi session in round {round}", table=message.table, round=fact.round),
+                N_("table {table} has no riichi session in round {round}", table=message.table, round=fact.round),
             )
         if not self._has_deal(message.table, fact):
             raise _no_deal(message.table, fact)
@@ -288,7 +292,7 @@ class Intake:
             if not all(self._may_be_reopened(message, other) for other in self._results.get(_play_of(message), ())):
                 raise Refused(
                     "already_recorded",
-                    N_("table {table} has a result for deal {deal}", table=message.table, deal=fact.deal),
+                    N_("table {table} already has a result for deal {deal}", table=message.table, deal=fact.deal),
                 )
             self._check_result(message.table, fact)
         if isinstance(fact, Ruled):
@@ -297,7 +301,7 @@ class Intake:
     def _check_ruled(self, table: int, fact: Ruled) -> None:
         """Refuse what no table can rule: its device speaks for whoever has its PIN, never for the head arbiter."""
         if fact.role != "table_arbiter":
-            raise Refused("not_ruled_here", N_("the head arbiter rules at the desk, not through a table"))
+            raise Refused("not_ruled_here", N_("the head arbiter makes rulings at the desk, not at a table"))
         if self._ruled[table, fact.round] >= MOST_RULED:
             raise Refused("too_many_rulings", f"table {table} has ruled {MOST_RULED} times here: rule at the desk")
         here, named = set(self._event.bookings[table, fact.round].players.values()), set(players_named(fact.decision))
@@ -324,30 +328,32 @@ class Intake:
         if isinstance(fact, RiichiRecorded) and fact.profile != session.profile:
             raise Refused(
                 "wrong_profile",
-                N_("this session is played by {own}, not {other}", own=session.profile, other=fact.profile),
+                N_("this session uses the rules {own}, not {other}", own=session.profile, other=fact.profile),
             )
 
     def _check_players(self, table: int, fact: Result | Seated) -> None:
         planned = sorted(self._event.bookings[table, fact.round].players.values())
         if set(fact.players) != set(SEATS) or sorted(fact.players.values()) != planned:
-            raise Refused("wrong_players", N_("{players} play here, one a seat", players=", ".join(planned)))
+            raise Refused("wrong_players", N_("the players here are {players}", players=", ".join(planned)))
 
     def _check_result(self, table: int, result: Result) -> None:
         if result.profile != self._event.profile.id:
             raise Refused(
                 "wrong_profile",
-                N_("this event is played by {own}, not {other}", own=self._event.profile.id, other=result.profile),
+                N_("this event uses the rules {own}, not {other}", own=self._event.profile.id, other=result.profile),
             )
         self._check_players(table, result)
         fines = {fine.imp for fine in result.fines.values()}
         if fines - set(self._event.profile.false_hu.fines.value):
-            raise Refused("fine_not_in_profile", N_("the profile has no fines of {imp} IMP", imp=sorted(fines)))
+            raise Refused("fine_not_in_profile", N_("the rules have no fine of {imp} IMP", imp=sorted(fines)))
         try:
             right = points_paid(result, self._event.winds(result.deal)[1], self._event.profile)
         except RuleError as error:
             raise Refused("impossible_result", error.text) from None
         if right != result.points:
-            raise Refused("wrong_points", N_("these are not the points of that outcome: {right}", right=right))
+            raise Refused(
+                "wrong_points", N_("the points do not match that outcome; they should be {right}", right=right)
+            )
 
     def _list(self, table: int, refusal: Refusal) -> None:
         """Name a fact that was refused, with the last code alone: an older one would hide what its table is to do."""
@@ -358,7 +364,7 @@ class Intake:
 def _no_deal(table: int, about: Fact | CountRequest) -> Refused:
     return Refused(
         "not_planned",
-        N_("table {table} has no deal {deal} in round {round}", table=table, deal=about.deal, round=about.round),
+        N_("table {table} does not play deal {deal} in round {round}", table=table, deal=about.deal, round=about.round),
     )
 
 

@@ -52,7 +52,7 @@ def deal_lineups(deal: int, plays: Iterable[ScoredPlay], teams: Teams) -> dict[s
         for seat in SEATS:
             player = play.entry(seat)
             if player not in team_of:
-                raise RuleError("player_without_team", N_("{who} is in no team", who=player))
+                raise RuleError("player_without_team", N_("{who} is not in a team", who=player))
             team = team_of[player]
             if seat in found[team]:
                 raise RuleError(

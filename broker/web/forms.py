@@ -131,7 +131,7 @@ def tables_of(text: str) -> list[int]:
         first = int(match[1]) if match else 0
         last = int(match[2] or first) if match else 0
         if not 1 <= first <= last or len(found) + last - first >= LAST_TABLE:
-            raise TablesUnreadable(N_("{word} is no table, nor a range of tables as 5-9", word=repr(word[:20])))
+            raise TablesUnreadable(N_("{word} is not a table number or a range such as 5-9", word=repr(word[:20])))
         found.extend(range(first, last + 1))
     return found
 

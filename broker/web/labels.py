@@ -15,7 +15,7 @@ STATE: Final[Mapping[str, Message]] = {
     "accepting": N_("Accepting points"),
     "recorded": N_("Recorded"),
     "finished": N_("Finished"),
-    "unheard": N_("Not heard yet"),
+    "unheard": N_("No contact yet"),
     "init": N_("Starting"),
     "disconnected": N_("Signed off"),
     "lost": N_("Not connected"),
@@ -24,18 +24,18 @@ STATE: Final[Mapping[str, Message]] = {
 STAGE: Final[Mapping[str, Message]] = {
     "in": N_("Result in"),
     "missing": N_("Missing from an earlier round"),
-    "to_come": N_("To come"),
-    "offline_unsent": N_("Not connected, with facts unsent"),
+    "to_come": N_("Upcoming"),
+    "offline_unsent": N_("Not connected, messages unsent"),
 }
 
 WANT: Final[Mapping[str, Message]] = {
     "calling": N_("Calls: {count}"),
-    "walls": N_("Walls to look at: {count}"),
+    "walls": N_("Walls to check: {count}"),
     "offline_unsent": N_("Not connected, unsent: {count}"),
     "over": N_("Over time: {count}"),
     "lost": N_("Not connected: {count}"),
     "missing": N_("Earlier round missing: {count}"),
-    "gaps": N_("Facts missing: {count}"),
+    "gaps": N_("Messages missing: {count}"),
     "unwell": N_("Device faults: {count}"),
 }
 
@@ -45,22 +45,22 @@ WALLS: Final[Mapping[str, Message]] = {
 }
 
 COMMAND: Final[Mapping[str, Message]] = {
-    "clear_call": N_("Clear the call"),
+    "clear_call": N_("Clear call"),
     "pause": N_("Pause"),
     "resume": N_("Resume"),
     "extra_time": N_("Extra time"),
-    "reopen": N_("Reopen the result"),
-    "admit": N_("Let the arbiter in at the table"),
+    "reopen": N_("Reopen result"),
+    "admit": N_("Arbiter access at the table"),
 }
 
 ORDER_FATE: Final[Mapping[str, Message]] = {
-    "given": N_("Given. It is shown as done once the table says so."),
-    "waiting": N_("not yet heard of by table {tables}"),
-    "passed": N_("table {tables} has obeyed a later order and not this one: give it again if it still holds"),
-    "forgotten": N_("table {tables} no longer says whether it carried this out"),
-    "calling": N_("Tables that call:"),
-    "paused": N_("Tables that stand still:"),
-    "not_again": N_("That order was given already. It was not given a second time."),
+    "given": N_("Order sent. It is marked as done once the table confirms."),
+    "waiting": N_("not yet received by table {tables}"),
+    "passed": N_("table {tables} carried out a later order instead: give this one again if you still need it"),
+    "forgotten": N_("table {tables} no longer reports whether it carried this out"),
+    "calling": N_("Tables calling:"),
+    "paused": N_("Tables stopped:"),
+    "not_again": N_("This order was already sent. It was not sent again."),
 }
 
 WIN: Final[Mapping[str, Message]] = {
@@ -70,13 +70,13 @@ WIN: Final[Mapping[str, Message]] = {
 }
 
 PAPER_TAKEN: Final[Mapping[str, Message]] = {
-    "taken": N_("kept; it counts now"),
-    "there_already": N_("is there already, and says the same"),
-    "first": N_("keyed; it waits for a second person"),
-    "agrees": N_("both say the same; it counts now"),
-    "differs": N_("the two say different things: an arbiter settles it, above"),
-    "waiting": N_("Sheets that wait for a second person: {count}"),
-    "to_look": N_("Look at it"),
+    "taken": N_("saved; it counts now"),
+    "there_already": N_("already there, with the same result"),
+    "first": N_("entered; waiting for a second person"),
+    "agrees": N_("both entries agree; it counts now"),
+    "differs": N_("the two entries differ: an arbiter has to decide, above"),
+    "waiting": N_("Sheets waiting for a second person: {count}"),
+    "to_look": N_("View"),
 }
 
 ROLE: Final[Mapping[str, Message]] = {
@@ -87,37 +87,37 @@ ROLE: Final[Mapping[str, Message]] = {
 }
 
 ABOUT: Final[Mapping[str, Message]] = {
-    "head_arbiter": N_("sees and may do everything"),
-    "table_arbiter": N_("sees the whole room; gives orders to tables, rules on plays, keys result sheets"),
-    "organiser": N_("sets the event up, pairs devices, prints blank sheets; sees what is public"),
-    "display": N_("a screen in the hall: sees what is public"),
-    "correct": N_("Another outcome takes the place of the one entered. Points follow from it."),
-    "void": N_("The play counts for nobody and is in no datum. Fines stay."),
-    "adjusted": N_("The play is in no datum. Each player gets something instead, by fault or freely."),
-    "award": N_("IMPs beside what was played; below zero they are taken."),
-    "fine": N_("IMPs taken off. They enter no datum."),
-    "fouled": N_(
-        "Tables of a line had the tiles alike and are compared with each "
-        "other. Tables that are not named stay as they were restored."
+    "head_arbiter": N_("can see and do everything"),
+    "table_arbiter": N_("can see the whole room, give orders to tables, make rulings and enter result sheets"),
+    "organiser": N_("can set up the event, pair devices and print blank sheets; sees public results"),
+    "display": N_("a screen in the hall; sees public results"),
+    "correct": N_("Replaces the outcome that was entered. The points are recalculated."),
+    "void": N_("The play counts for nobody and is left out of the datum. Fines still apply."),
+    "adjusted": N_(
+        "The play is left out of the datum. Each player gets a fixed number of IMPs instead, by fault or as you decide."
     ),
-    "seats_played": N_("Who really sat where. The points stay with the seats."),
-    "deal_played": N_("Which deal was really played, or is to be played. The play is compared there."),
+    "award": N_("IMPs added to what was played; a negative number deducts them."),
+    "fine": N_("IMPs deducted. They do not affect the datum."),
+    "fouled": N_(
+        "Tables on the same line had the same tiles and are compared with each other. Tables you do not list stay "
+        "grouped as they were restored."
+    ),
+    "seats_played": N_("Correct who sat where. The points stay with the seats."),
+    "deal_played": N_("The deal that was actually played, or is to be played. The play is compared with that deal."),
     "substitute": N_(
-        "Somebody else sits in a player’s seats from a round on, and plays for "
-        "that player: all IMPs go on counting for the player, as before. The "
-        "tables are told. With the player’s own name: is back."
+        "Someone else takes a player’s seats from a round on and plays for that player; all IMPs still count for "
+        "the player. The tables are informed. To bring the player back, enter the player’s own name."
     ),
     "withdrawn": N_(
-        "A player is gone and nobody comes instead: plays from that round on "
-        "that have no result are not played but adjusted, for all four. The "
-        "tables are told. A substitute ruled later plays again."
+        "A player has left and is not replaced: plays from that round on without a result are not played but "
+        "adjusted for all four players. The tables are informed. If you add a substitute later, those plays are on "
+        "again."
     ),
     "deadline": N_(
-        "Until then arbiters may correct and nothing is final. After it the "
-        "head arbiter alone rules. Minutes count from the moment in which you "
-        "publish; with 0 corrections end at once."
+        "Until then arbiters may make corrections and nothing is final; afterwards only the head arbiter can. "
+        "Minutes count from when you publish; 0 ends corrections at once."
     ),
-    "undo": N_("The ruling counts no longer. It stays in the history, and this can be taken back too."),
+    "undo": N_("The ruling no longer counts. It stays in the history, and taking it back can itself be undone."),
 }
 
 PLAYER_FIELD: Final[Mapping[str, Message]] = {
@@ -130,8 +130,8 @@ PLAYER_FIELD: Final[Mapping[str, Message]] = {
 }
 
 KEYING: Final[Mapping[str, Message]] = {
-    "single": N_("one person keys, and looks twice"),
-    "double": N_("two people key, blindly"),
+    "single": N_("one person enters each sheet and checks it"),
+    "double": N_("two people enter each sheet independently"),
 }
 
 RULING: Final[Mapping[str, Message]] = {
@@ -150,7 +150,7 @@ RULING: Final[Mapping[str, Message]] = {
     "award": N_("Award"),
     "fine": N_("Fine"),
     "fouled": N_("Fouled deal"),
-    "seats_played": N_("Who sat where"),
+    "seats_played": N_("Seating"),
     "deal_played": N_("Deal played"),
     "substitute": N_("Substitute"),
     "withdrawn": N_("Withdrawn"),
@@ -166,7 +166,7 @@ EFFECTS_COMING: Final[Mapping[str, Message]] = {
 
 FAULT: Final[Mapping[str, Message]] = {
     "nobody": N_("nobody’s fault"),
-    "others": N_("others’ fault"),
+    "others": N_("opponents’ fault"),
     "own": N_("own fault"),
 }
 
@@ -174,7 +174,7 @@ RIICHI_WIN: Final[Mapping[str, Message]] = {
     "discard": N_("Ron"),
     "self_drawn": N_("Tsumo"),
     "draw": N_("Exhaustive draw"),
-    "abort": N_("Broken off"),
+    "abort": N_("Aborted"),
 }
 
 RIICHI_COLUMN: Final[Mapping[str, Message]] = {
@@ -184,8 +184,8 @@ RIICHI_COLUMN: Final[Mapping[str, Message]] = {
 }
 
 RIICHI: Final[Mapping[str, Message]] = {
-    "tenpai": N_("Tenpai, where the hand was drawn"),
-    "nagashi": N_("Nagashi mangan, where the hand was drawn"),
+    "tenpai": N_("Tenpai (if the hand was drawn)"),
+    "nagashi": N_("Nagashi mangan (if the hand was drawn)"),
     "nine_terminals": N_("nine terminals"),
     "four_winds": N_("four winds"),
     "four_riichi": N_("four riichi"),
@@ -201,20 +201,20 @@ LET_IN_BY: Final[Mapping[str, Message]] = {
 WHAT_IF: Final[Mapping[str, Message]] = {
     "method": N_("Comparison"),
     "own_score": N_("Own score"),
-    "gap": N_("Between two steps"),
+    "gap": N_("Between two thresholds"),
     "rounding": N_("Datum"),
 }
 
 WHAT_IF_OPTION: Final[Mapping[str, Message]] = {
     "method_datum": N_("with the datum"),
-    "method_cross": N_("with each other play"),
-    "own_score_included": N_("in the datum"),
-    "own_score_excluded": N_("not in the datum"),
+    "method_cross": N_("with every other play"),
+    "own_score_included": N_("included in the datum"),
+    "own_score_excluded": N_("not included in the datum"),
     "gap_midpoint": N_("midpoint"),
-    "gap_floor": N_("lower step"),
+    "gap_floor": N_("lower threshold"),
     "rounding_none": N_("exact"),
-    "rounding_tenth": N_("to a tenth"),
-    "rounding_whole": N_("to a whole point"),
+    "rounding_tenth": N_("to one decimal"),
+    "rounding_whole": N_("to a whole number"),
 }
 
 WIRE: Final[Mapping[str, Message]] = {
@@ -240,17 +240,17 @@ PLAN_FIELD: Final[Mapping[str, Message]] = {
     "first_round": N_("From round"),
     "last_round": N_("To round"),
     "starts": N_("Begins"),
-    "play_minutes": N_("Minutes a play"),
+    "play_minutes": N_("Minutes per play"),
     "title": N_("Title"),
 }
 
 EXPORT: Final[Mapping[str, Message]] = {
-    "standings.pdf": N_("Standings, to print"),
-    "travellers.pdf": N_("Travellers, to print"),
-    "standings-table.csv": N_("Standings, for spreadsheets"),
-    "results.csv": N_("All plays, for spreadsheets"),
+    "standings.pdf": N_("Standings (print)"),
+    "travellers.pdf": N_("Travellers (print)"),
+    "standings-table.csv": N_("Standings (spreadsheet)"),
+    "results.csv": N_("All plays (spreadsheet)"),
     "ema.csv": N_("Report for the European Mahjong Association"),
     "plays.pmn": N_("A record of each play (PMN)"),
     "plays.jsonl": N_("Plays for homologue score"),
-    "event.json": N_("Everything in one JSON document"),
+    "event.json": N_("All data in one JSON document"),
 }

@@ -176,26 +176,26 @@ STAFF_CARD: Final = Card(
     (
         (
             N_(
-                "Spread the tiles out, backs up: each shows its seat. Make four piles; then "
-                "each pile, alone, shows row and place. Or scan tile by tile."
+                "Spread the tiles out face down: the screen shows each tile's seat. Make four piles, then spread "
+                "each pile to see row and place. Or scan the tiles."
             ),
             heap_scene,
         ),
         (
             N_(
-                "Lay each tray under the camera and take your hands away: a right one gets a "
-                "tick. Else do the one move that is shown; the next one comes by itself."
+                "Put each tray under the camera and take your hands away. A correct tray gets a tick; otherwise "
+                "make the one move shown, then the next."
             ),
             tray_fault_scene,
         ),
         (
             N_(
-                "Bring each tray to its seat. Each player looks at the serial numbers, presses "
-                "the own button and lets go."
+                "Bring each tray to its seat. Each player checks the serial numbers, then presses and releases "
+                "their own button."
             ),
             CONFIRMING,
         ),
-        (N_("Stay away. Nobody makes a sound. Nothing shows who has pressed."), PLAYING),
+        (N_("Stay away and keep quiet. Nothing shows who has pressed."), PLAYING),
         (
             N_(
                 "The seats marked hu show their hands. Enter the value, then who discarded. "
@@ -204,18 +204,18 @@ STAFF_CARD: Final = Card(
             VALUE,
         ),
         (
-            N_("When all four have accepted it is recorded. Mix the tiles face down, then touch Next deal."),
+            N_("When all four have accepted, the result is recorded. Mix the tiles face down, then touch Next deal."),
             RECORDED,
         ),
     ),
     (
         N_(
-            "<b>Take your seats</b>, before the first play and whenever others sit here: "
-            "each player presses at the own name."
+            "<b>Take your seats</b> (before the first play and when players change): each player presses at their "
+            "own name."
         ),
-        N_("<b>Offline?</b> Go on. Nothing is lost; results arrive later."),
-        N_("<b>A cable is out?</b> Put it back at any time; it works again within two seconds."),
-        N_("<b>The screen is black?</b> Switch the power off and on: the table comes back where it stood."),
+        N_("<b>Offline?</b> Keep playing. Nothing is lost; results arrive later."),
+        N_("<b>A cable is out?</b> Plug it back in at any time; it works again within two seconds."),
+        N_("<b>The screen is black?</b> Switch the power off and on: the table continues where it was."),
         N_("<b>Anything else?</b> Touch Call the arbiter."),
     ),
 )
@@ -231,40 +231,37 @@ PLAYERS_CARD: Final = Card(
     N_("For the player"),
     (
         (
-            N_("Is your name at your seat? Press your button and let go. If it stands at another seat, change places."),
+            N_("Is your name at your seat? Press and release your button. If it is at another seat, change places."),
             SEATING,
         ),
         (
-            N_(
-                "Look at the serial numbers, not at the faces. Are your 34 tiles in order? "
-                "Press your button and let go."
-            ),
+            N_("Look at the serial numbers, not the faces. Are your 34 tiles in order? Press and release your button."),
             CONFIRMING,
         ),
         (
             N_(
-                "Hu: press your button and let go. Make no sound, do not lay down your hand. "
-                "All who press in the claim window, three seconds, have declared."
+                "Hu: press and release your button. Stay silent and do not show your hand. Everyone who presses in "
+                "the claim window, three seconds, has declared."
             ),
             PLAYING,
         ),
-        (N_("<b>Nobody won?</b> Touch Nobody won. Whoever did win presses now."), NOBODY),
+        (N_("<b>Nobody won?</b> Touch Nobody won. If you did win, press now."), NOBODY),
         (
-            N_("Then the screen marks who has declared. They show their hands; the others keep theirs."),
+            N_("Then the screen marks who has declared. They show their hands; the others keep theirs hidden."),
             DECLARED,
         ),
         (
             N_(
-                "Look at value, discarder and points, then press to accept. Nobody accepts for "
-                "you; waiting is not accepting."
+                "Check value, discarder and points, then press to accept. Nobody can accept for you, and waiting "
+                "does not count as accepting."
             ),
             RESULT,
         ),
     ),
     (
         N_(
-            "<b>The others are not to know that you call?</b> Hold your button for two "
-            "seconds: the arbiter comes. It is no hu and accepts nothing."
+            "<b>Want to call without the others knowing?</b> Hold your button for two seconds: the arbiter comes. "
+            "This does not declare hu or accept anything."
         ),
         N_("<b>A false hu</b> costs you 4 or 8 IMP, as the arbiter decides; nobody else's points change."),
         N_("<b>Anything else?</b> Touch Call the arbiter."),
@@ -303,8 +300,8 @@ RIICHI_CARD: Final = Card(
         (N_("Take your seat and press your button. East deals first."), RIICHI_SEATING),
         (
             N_(
-                "Won, by ron or tsumo? Press your button, make no sound. Riichi: say it, "
-                "discard, and hold the button for two seconds; your deposit shows at once."
+                "Won, by ron or tsumo? Press your button silently. Riichi: say it, discard, and hold the button "
+                "for two seconds; your deposit shows at once."
             ),
             RIICHI_PLAYING,
         ),
@@ -314,15 +311,15 @@ RIICHI_CARD: Final = Card(
         ),
         (
             N_(
-                "Your seat shows what you get or pay, in sticks. Pay, then press if it is "
-                "right. Nobody accepts for you."
+                "Your seat shows what you get or pay, in sticks. Pay, then press if it is right. Nobody can accept "
+                "for you."
             ),
             RIICHI_RESULT,
         ),
     ),
     (
         N_("<b>Next hand</b>, an error, the end: touch it on the screen when the hand is recorded."),
-        N_("<b>Offline?</b> Go on. Nothing is lost; results arrive later."),
+        N_("<b>Offline?</b> Keep playing. Nothing is lost; results arrive later."),
         N_("<b>Anything else?</b> Touch Call the arbiter."),
     ),
 )

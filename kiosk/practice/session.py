@@ -117,8 +117,8 @@ def _settings(folder: Path, config: str) -> KioskSettings:
 
 LABELS: Final = {
     LAY: N_("Lay tray or hand"),
-    LAY_WRONG: N_("Lay a mistake"),
-    TURN_OUT: N_("Turn out tiles"),
+    LAY_WRONG: N_("Add a mistake"),
+    TURN_OUT: N_("Tip out tiles"),
     SCAN: NP_("button", "Scan any tile"),
     SCAN_NEXT: N_("Scan in order"),
 }

@@ -70,7 +70,7 @@ def _waiting(_: Translator, view: CountingView) -> Iterator[TextLine]:
     now, hand = view.counting, view.counting.hand
     if now.asked is not None:
         yield TextLine(
-            _(N_("No answer from the scorer. Enter the value by keypad.") if view.silent else N_("Asking the scorer.")),
+            _(N_("No reply from the scorer. Enter the value by keypad.") if view.silent else N_("Asking the scorer.")),
             0.06,
             drawing.ATTENTION,
         )
@@ -84,7 +84,7 @@ def _waiting(_: Translator, view: CountingView) -> Iterator[TextLine]:
 def _help(now: HandCounting) -> Iterator[str]:
     """Name what is to be known of how a hand is laid."""
     if now.walls_ticked:
-        yield N_("Walls ticked, not read: say who drew the winning tile.")
+        yield N_("Walls ticked, not read: who drew the winning tile?")
     yield (
         N_("Face down on the mat: concealed tiles, each meld, last the winning tile. Two fingers between them.")
         if isinstance(now.win, McrQuestions) and not now.walls_ticked
@@ -104,16 +104,16 @@ def _read(_: Translator, now: HandCounting, hand: AnyHand) -> Iterator[TextLine]
         turned = _("Dora indicators {dora}   Under them {ura}", dora=len(now.details.dora), ura=len(now.details.ura))
         yield TextLine(turned, 0.05, drawing.TEXT if now.details.dora else drawing.ATTENTION)
     if not still:
-        yield TextLine(_("Looking: hands off the tiles."), 0.05, drawing.TEXT)
+        yield TextLine(_("Reading: hands off the tiles."), 0.05, drawing.TEXT)
     elif isinstance(hand, LaidHand):
         drawn = (
             _("Self-drawn") if hand.discarder is None else _("On {seat}'s discard", seat=_(SEAT_NAMES[hand.discarder]))
         )
         yield TextLine(drawn, 0.05, drawing.TEXT)
     elif not now.win.ready:
-        yield TextLine(_("Self-drawn or a discard? Touch it."), 0.05, drawing.ATTENTION)
+        yield TextLine(_("Touch: self-drawn or discard?"), 0.05, drawing.ATTENTION)
     elif now.walls_ticked:
-        yield TextLine(_("Walls ticked, not read: say who drew the winning tile."), 0.05, drawing.QUIET)
+        yield TextLine(_("Walls ticked, not read: who drew the winning tile?"), 0.05, drawing.QUIET)
 
 
 def _seen(now: HandCounting) -> Paint | None:
@@ -185,7 +185,7 @@ def value_lines(_: Translator, value: McrValue | RiichiValue) -> tuple[TextLine,
     if value.fan < value.minimum:
         return (
             TextLine(
-                _("{fan} fan: under the minimum of {minimum}.", fan=value.fan, minimum=value.minimum),
+                _("{fan} fan: below the minimum of {minimum}.", fan=value.fan, minimum=value.minimum),
                 0.06,
                 drawing.ATTENTION,
             ),

@@ -79,10 +79,10 @@ def _buttons(_: Translator, seen: SelfTestView) -> ScreenBody:
     said = (
         (_remark(_, seen.remark), drawing.ATTENTION)
         if seen.remark
-        else (_("One short press, whoever you are. Go round the table."), drawing.QUIET)
+        else (_("One short press each. Anyone may press."), drawing.QUIET)
     )
     lines = _head(_, seen), TextLine(asked, 0.1, drawing.TEXT), TextLine(said[0], 0.055, said[1])
-    return ScreenBody(lines, (KeyButton("x", _("It does not come")), _skip(_)), paint=_seats(_, seen), seats=False)
+    return ScreenBody(lines, (KeyButton("x", _("No signal")), _skip(_)), paint=_seats(_, seen), seats=False)
 
 
 def _remark(_: Translator, remark: Remark) -> str:
@@ -97,14 +97,14 @@ def _scanner(_: Translator, seen: SelfTestView) -> ScreenBody:
     if seen.scan is None:
         lines = (
             TextLine(_("Scan any tile"), 0.11, drawing.TEXT),
-            TextLine(_("It must make no sound."), 0.06, drawing.QUIET),
+            TextLine(_("It must not beep."), 0.06, drawing.QUIET),
         )
         return ScreenBody((_head(_, seen), *lines), (KeyButton("x", _("Nothing is read")), _skip(_)), seats=False)
     if isinstance(seen.scan, Scanned):
         was = TextLine(_("Tile {serial} was read", serial=seen.scan.serial), 0.08, drawing.GOOD)
     else:
-        was = TextLine(_("Something was read, but no tile"), 0.08, drawing.ATTENTION)
-    lines = was, TextLine(_("Did the scanner make a sound?"), 0.08, drawing.TEXT)
+        was = TextLine(_("That was not a tile code"), 0.08, drawing.ATTENTION)
+    lines = was, TextLine(_("Did the scanner beep?"), 0.08, drawing.TEXT)
     answers = KeyButton("n", _("No"), "strong"), KeyButton("y", _("Yes"))
     return ScreenBody((_head(_, seen), *lines), answers, seats=False)
 
@@ -117,15 +117,18 @@ def _camera(_: Translator, seen: SelfTestView) -> ScreenBody:
     elif wrong:
         lines.append(TextLine(with_remedy(_, "camera", wrong[0]), 0.045, drawing.ATTENTION))
     else:
-        lines.append(TextLine(_("Lay a tray there, backs up."), 0.045, drawing.QUIET))
-    right = (KeyButton("enter", _("It is right"), "strong"),) if view is not None else ()
-    answers = (*right, KeyButton("x", _("It is wrong")), _skip(_))
+        lines.append(TextLine(_("Put a tray there, face down."), 0.045, drawing.QUIET))
+    right = (KeyButton("enter", _("Right"), "strong"),) if view is not None else ()
+    answers = (*right, KeyButton("x", _("Wrong")), _skip(_))
     return ScreenBody((*lines,), answers, paint=paint_picture(view) if view is not None else None, seats=False)
 
 
 def _found(_: Translator, seen: SelfTestView) -> ScreenBody:
     go_on, again = KeyButton("enter", _("Go on"), "strong"), KeyButton("r", _("Test again"))
-    passed, ill = TextLine(_("All is well"), 0.13, drawing.GOOD), TextLine(_("To be mended"), 0.075, drawing.ATTENTION)
+    passed, ill = (
+        TextLine(_("All tests passed"), 0.13, drawing.GOOD),
+        TextLine(_("Needs fixing"), 0.075, drawing.ATTENTION),
+    )
     lines = _head(_, seen), ill if seen.found else passed, *_faults(_, seen)
     return ScreenBody(lines, (go_on, again), seats=False)
 
@@ -163,7 +166,7 @@ def _state(_: Translator, seen: SelfTestView, seat: Seat) -> tuple[str, drawing.
     if seat in seen.right:
         return _("works"), drawing.GOOD, True
     if seat in seen.wrong:
-        return _("does not come"), drawing.ATTENTION, False
+        return _("no signal"), drawing.ATTENTION, False
     return (_("press now"), drawing.ATTENTION, True) if seat == seen.asked else ("", drawing.QUIET, False)
 
 
@@ -219,7 +222,7 @@ def pairing_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
 def _address(_: Translator, form: PairingForm) -> ScreenBody:
     lines = (
         TextLine(_("Pair this table"), 0.08, drawing.TEXT),
-        TextLine(_("Show the desk's square to the camera or scanner, or type:"), 0.055, drawing.QUIET),
+        TextLine(_("Show the desk's QR code to the camera or scanner, or type:"), 0.055, drawing.QUIET),
         TextLine(_("the desk's address"), 0.055, drawing.TEXT),
         TextLine(form.address or "–", 0.08, drawing.TEXT),
         *_problem(_, form),
@@ -232,7 +235,7 @@ def _code(_: Translator, form: PairingForm) -> ScreenBody:
     typed = form.code.ljust(DIGITS, EMPTY)
     lines = (
         TextLine(_("Pair this table"), 0.08, drawing.TEXT),
-        TextLine(_("Show the desk's square to the camera or scanner, or type:"), 0.055, drawing.QUIET),
+        TextLine(_("Show the desk's QR code to the camera or scanner, or type:"), 0.055, drawing.QUIET),
         TextLine(_("the eight digits from {desk}", desk=form.address), 0.055, drawing.TEXT),
         TextLine(f"{typed[: DIGITS // 2]} {typed[DIGITS // 2 :]}", 0.13, drawing.TEXT),
         *_problem(_, form),

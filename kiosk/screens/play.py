@@ -40,7 +40,7 @@ def playing_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         return None
     lines = [*time_lines(_, view), *state_lines(_, view)]
     if view.phase.ended:
-        return ScreenBody((*lines, TextLine(_("Nobody won? Whoever did: press now."), 0.055, drawing.TEXT)))
+        return ScreenBody((*lines, TextLine(_("Nobody won? If you did, press now."), 0.055, drawing.TEXT)))
     return ScreenBody((*lines,), (KeyButton("d", _("Nobody won")),))
 
 
@@ -54,7 +54,7 @@ def state_screen(_: Translator, view: ScreenView) -> ScreenBody:
 
 def pairing_button(_: Translator, view: ScreenView) -> tuple[KeyButton, ...]:
     """Return the button that asks for another pairing, where the device may be given one."""
-    return (KeyButton("p", _("Pair anew")),) if may_pair(view) else ()
+    return (KeyButton("p", _("Pair again")),) if may_pair(view) else ()
 
 
 def is_ruled(view: ScreenView) -> bool:
@@ -165,18 +165,18 @@ def other_device_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if not isinstance(view.phase, ElsewhereView):
         return None
     lines = (
-        TextLine(_("Another device serves this table"), 0.1, drawing.ATTENTION),
+        TextLine(_("Another device is in use here"), 0.1, drawing.ATTENTION),
         TextLine(
             _(
-                "Switch one of the two off. If this one is to stay: switch the other off and "
-                "ask, or let the arbiter's desk hand the table over."
+                "Switch one of them off. To keep this one: switch the other off and ask, or have the arbiter's "
+                "desk hand the table over."
             ),
             0.06,
             drawing.TEXT,
         ),
-        TextLine(_("Nothing is done here meanwhile, and nothing of what was done is lost."), 0.055, drawing.QUIET),
+        TextLine(_("This device is waiting. Nothing has been lost."), 0.055, drawing.QUIET),
     )
-    return ScreenBody(lines, (KeyButton("enter", _("Ask to serve"), "strong"), *pairing_button(_, view)))
+    return ScreenBody(lines, (KeyButton("enter", _("Ask to take over"), "strong"), *pairing_button(_, view)))
 
 
 FULL: Final = f"disk: {JournalFull.code}"
@@ -188,7 +188,7 @@ def disk_full_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         return None
     return ScreenBody(
         (
-            TextLine(_("No room on the card"), 0.11, drawing.ATTENTION),
+            TextLine(_("Memory card full"), 0.11, drawing.ATTENTION),
             TextLine(_("Wait; do not switch off. Nothing is lost. Call the organiser."), 0.06, drawing.TEXT),
         )
     )
@@ -283,18 +283,22 @@ def _whose(_: Translator, view: ScreenView, check: TrayProblem) -> TextLine:
 def _fetch(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
     return (
         TextLine(_("Deal {deal} is to be played here", deal=view.deal), 0.075, drawing.TEXT),
-        TextLine(_("Fetch the right one. If it is not there, call the arbiter."), 0.055, drawing.TEXT),
+        TextLine(_("Get the right one. If it is not there, call the arbiter."), 0.055, drawing.TEXT),
     )
 
 
 def _goes_on(_: Translator) -> tuple[TextLine, ...]:
     return TextLine(_("It is the right one"), 0.075, drawing.TEXT), TextLine(
-        _("Take the sheet off, and show the trays."), 0.055, drawing.TEXT
+        _("Remove the sheet and show the trays."), 0.055, drawing.TEXT
     )
 
 
 def _or_these(_: Translator, check: TrayProblem) -> tuple[TextLine, ...]:
-    return (TextLine(_("If no deal lies in it, use these tiles."), 0.05, drawing.QUIET),) if _may_be_laid(check) else ()
+    return (
+        (TextLine(_("If there is no deal in it, use these tiles."), 0.05, drawing.QUIET),)
+        if _may_be_laid(check)
+        else ()
+    )
 
 
 def _may_be_laid(check: TrayProblem) -> bool:

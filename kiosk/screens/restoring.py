@@ -54,15 +54,15 @@ def move_sentence(_: Translator, move: Move, *, face: bool) -> str:
     one = place_name(_, move.one, seat=across)
     match move:
         case Swap(other=other):
-            return _("Exchange: {one} and {other}", one=one, other=place_name(_, other, seat=across))
+            return _("Swap: {one} and {other}", one=one, other=place_name(_, other, seat=across))
         case Shift(other=other):
             return _("Move: {one} to {other}", one=one, other=place_name(_, other, seat=across))
         case TakeOut():
-            return _("Take out the tile of another set: {one}", one=one)
+            return _("Remove the tile of another set: {one}", one=one)
         case PutIn(serial=serial):
             return _("Put in {serial}: {one}", one=one, serial=serial)
         case _:
-            return _(N_("Turn it over: {one}") if face else N_("Lay it the right way round: {one}"), one=one)
+            return _(N_("Turn it over: {one}") if face else N_("Turn it the right way round: {one}"), one=one)
 
 
 def place_name(_: Translator, place: TilePlace, *, seat: bool) -> str:
@@ -77,7 +77,7 @@ def tray_verdict(_: Translator, check: TrayProblem) -> str:
     """Say in a line how a tray stands."""
     seat = _(SEAT_NAMES[check.seat])
     if check.aside is not None:
-        return _("{seat}: this is no tray of this deal", seat=seat)
+        return _("{seat}: not a tray of this deal", seat=seat)
     if check.wrong:
         return _("{seat}: not right yet", seat=seat)
     return _.ngettext(
@@ -237,7 +237,7 @@ def _beside(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
     move, in_view = phase.work.move, phase.restoring.observation.in_view
     if not isinstance(move, PutIn) or all(one.serial != move.serial or one.foreign for one in in_view):
         return ()
-    return (TextLine(_("{serial} lies beside the tray.", serial=move.serial), 0.055, drawing.GOOD),)
+    return (TextLine(_("{serial} is beside the tray.", serial=move.serial), 0.055, drawing.GOOD),)
 
 
 def _covered(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
@@ -330,7 +330,7 @@ def _scan_lines(_: Translator, answer: ScanAnswer) -> Iterator[TextLine]:
         help_ = (
             _("Put this tile aside, and give it to the arbiter.")
             if foreign
-            else _("This is no tile: scan again. {fault} ({text})", text=answer.text[:24], fault=why)
+            else _("Not a tile: scan again. {fault} ({text})", text=answer.text[:24], fault=why)
         )
         yield TextLine(help_, 0.06, drawing.TEXT)
         return
@@ -338,7 +338,7 @@ def _scan_lines(_: Translator, answer: ScanAnswer) -> Iterator[TextLine]:
     yield TextLine(f"{answer.serial}   {again}".strip(), 0.07, drawing.ATTENTION if again else drawing.QUIET)
     if answer.astray is not None:
         yield TextLine(
-            _("Not the next tile: {place} is to be scanned", place=place_name(_, answer.astray, seat=True)),
+            _("Not the next tile: scan {place}", place=place_name(_, answer.astray, seat=True)),
             0.055,
             drawing.ATTENTION,
         )
@@ -389,7 +389,7 @@ def by_hand_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     lines = (
         *time_lines(_, view),
         TextLine(_("{seat}: compare each number, then tick the row", seat=_(SEAT_NAMES[seat])), 0.075, drawing.TEXT),
-        TextLine(_("Nothing reads these tiles: the play is recorded as not verified."), 0.045, drawing.ATTENTION),
+        TextLine(_("Tiles were not read: the play is recorded as not verified."), 0.045, drawing.ATTENTION),
         *problem_lines(_, view),
     )
     return ScreenBody(lines, _keys(_, work, seat), paint=_tray(phase, seat).paint, seats=False)

@@ -76,12 +76,15 @@ def _win(_: Translator, form: WinForm, fault: str, counted: str | None) -> tuple
         return _value(_, form, fault)
     if form.asked == "responsible":
         others = (*_seats(_, (form.seat,)), (KeyButton("enter", _("Nobody"), "strong"),), back)
-        return (TextLine(_("Did somebody feed it? (pao)"), 0.08, drawing.TEXT),), others
+        return (TextLine(_("Was anyone responsible? (pao)"), 0.08, drawing.TEXT),), others
     if form.asked == "riichi_tile":
         yes, no = (KeyButton("y", _("Yes")),), (KeyButton("n", _("No")),)
-        return (TextLine(_("Was it the tile that declared riichi?"), 0.08, drawing.TEXT),), (yes, no, back)
+        return (TextLine(_("Was it the riichi declaration tile?"), 0.08, drawing.TEXT),), (yes, no, back)
     if form.asked == "live_kan":
-        return (TextLine(_("Whose discard was made a kan?"), 0.08, drawing.TEXT),), (*_seats(_, form.declared), back)
+        return (TextLine(_("Whose discard was called for the kan?"), 0.08, drawing.TEXT),), (
+            *_seats(_, form.declared),
+            back,
+        )
     drawn = (_drawn(_, form, counted),) if len(form.declared) == 1 else ()
     return (TextLine(_("Who discarded?"), 0.1, drawing.TEXT),), (*_seats(_, form.declared), *drawn, back)
 
@@ -308,14 +311,14 @@ def _session_playing(_: Translator, view: ScreenView) -> ScreenBody:
         return ScreenBody(
             (
                 *time_lines(_, view),
-                *title_lines(_.pgettext("state of a table", "Play"), _("Nobody won? Whoever did: press now.")),
+                *title_lines(_.pgettext("state of a table", "Play"), _("Nobody won? If you did, press now.")),
             )
         )
     lines = title_lines(
         _.pgettext("state of a table", "Play"),
         _("Won? Press your button. Riichi: say it, and hold your button for two seconds."),
     )
-    keys = ("d", N_("Nobody won")), ("i", N_("Riichi")), ("b", N_("Broken off")), ("f", N_("Fault"))
+    keys = ("d", N_("Nobody won")), ("i", N_("Riichi")), ("b", N_("Aborted")), ("f", N_("Fault"))
     return ScreenBody((*time_lines(_, view), *lines), button_row(_, *keys))
 
 
@@ -352,7 +355,7 @@ def _planned_playing(_: Translator, view: ScreenView, planned: PlannedRiichiView
         return ScreenBody(
             (
                 *time_lines(_, view),
-                *title_lines(_.pgettext("state of a table", "Play"), _("Nobody won? Whoever did: press now.")),
+                *title_lines(_.pgettext("state of a table", "Play"), _("Nobody won? If you did, press now.")),
             )
         )
     lines = title_lines(
@@ -360,7 +363,7 @@ def _planned_playing(_: Translator, view: ScreenView, planned: PlannedRiichiView
         _("Won? Press your button. Riichi: say it; no deposit is laid."),
         _wall_sentence(_, planned),
     )
-    return ScreenBody((*time_lines(_, view), *lines), button_row(_, ("d", N_("Nobody won")), ("b", N_("Broken off"))))
+    return ScreenBody((*time_lines(_, view), *lines), button_row(_, ("d", N_("Nobody won")), ("b", N_("Aborted"))))
 
 
 def _wall_sentence(_: Translator, planned: PlannedRiichiView) -> str:

@@ -99,7 +99,7 @@ class TableScreen:
             for action, box in zip(row, boxes, strict=True):
                 yield TouchTarget(action.key, action.label, box, action.tone)
         if view.players:
-            label = self._(N_("Take the call back") if view.call else N_("Call the arbiter"))
+            label = self._(N_("Cancel the call") if view.call else N_("Call the arbiter"))
             yield TouchTarget("c", label, self._layout.call)
 
     def _room(self, now: ScreenBody, view: ScreenView) -> pygame.Rect:
@@ -228,7 +228,7 @@ def status_lines(_: Translator, view: ScreenView) -> Iterator[TextLine]:
     )
     wrong.extend(part_and_fault(_, *one.split(": ", 1)) for one in line.health)
     colour = drawing.QUIET if line.up and not wrong else drawing.ATTENTION
-    connection = [_(N_("connected") if line.up else N_("offline: go on, nothing is lost"))]
+    connection = [_(N_("connected") if line.up else N_("offline: play on, nothing is lost"))]
     if line.unsent:
         connection.append(_("{count} to send", count=line.unsent))
     yield TextLine(" · ".join(connection), 0.042, colour)

@@ -70,8 +70,8 @@ def test_a_context_tells_translations_of_one_text_apart() -> None:
 
 
 def test_a_message_is_its_english_sentence_and_can_be_translated_with_its_values() -> None:
-    refusal = N_("table {table} has no deal {deal} in round {round}", table=3, deal=7, round=2)
-    assert (refusal, refusal.values) == ("table 3 has no deal 7 in round 2", {"table": 3, "deal": 7, "round": 2})
+    refusal = N_("table {table} does not play deal {deal} in round {round}", table=3, deal=7, round=2)
+    assert (refusal, refusal.values) == ("table 3 does not play deal 7 in round 2", {"table": 3, "deal": 7, "round": 2})
     assert Translator("fr")(refusal) == "la table 3 n’a pas la donne 7 dans la ronde 2"
     nested = Message("({text})", text=N_("East"))
     assert (str(nested), Translator("zh")(nested)) == ("(East)", "（东）")

@@ -41,7 +41,7 @@ def test_a_play_is_valued_corrected_accepted_and_followed_by_the_next_with_a_fin
     with standing(tmp_path) as table, ScreenWindow(ScreenSettings(driver="dummy", hand=hand), _, table.time) as window:
         hands = Hands(table, window, _)
         table.come_to(Phase.PLAYING)
-        hands.touch("Call the arbiter", "Take the call back")
+        hands.touch("Call the arbiter", "Cancel the call")
         table.press("west", "north")
         table.pass_time(9 * S)
         hands.touch("1", "2", "Clear", "9", "Back", "1", "8", "Enter")  # west's value

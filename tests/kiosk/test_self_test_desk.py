@@ -118,13 +118,13 @@ def test_it_is_gone_through_with_a_finger_and_what_is_wrong_is_told(tmp_path: Pa
         table.program.report(Health("camera", "camera_unplugged"))
         pressed(table, "east")
         assert lamps_shown(table.program.view()) == {"east": "on", "south": "blink", "west": "off", "north": "off"}
-        hands.touch("It does not come")
+        hands.touch("No signal")
         pressed(table, "west", "north")
         table.program.report(Scanned(7, None, table.time.now))
         table.program.step(timeout=0)
-        hands.touch("Yes", "It is wrong", "Test again")
+        hands.touch("Yes", "Wrong", "Test again")
         pressed(table, *SEATS)
-        hands.touch("Nothing is read", "It is wrong")
+        hands.touch("Nothing is read", "Wrong")
         assert [(one.part, one.code) for one in seen(table).found] == [
             *(("scanner", "scanner_silent"), ("camera", "picture_wrong"), ("camera", "camera_unplugged")),
         ]

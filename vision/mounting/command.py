@@ -26,28 +26,28 @@ from vision.sim.table import SimulatedTable
 FOCUS: Final[Mapping[str | None, Message]] = {
     "good": N_("focus good"),
     "soft": N_("focus soft"),
-    None: N_("focus ?"),
+    None: N_("focus unknown"),
 }
 
 HINTS: Final[Mapping[str, Message]] = {
     "camera_setting": N_(
-        "The camera did not take {setting}={wanted} (it has {taken}): correct the address, or leave it out."
+        "The camera did not accept {setting}={wanted} (it uses {taken}): correct the setting or leave it out."
     ),
-    "camera_no_tiles": N_("Fewer than three tiles are seen: lay a full tray under the camera, backs up, and light it."),
+    "camera_no_tiles": N_(
+        "Fewer than three tiles are visible: put a full tray under the camera, face down, and light it."
+    ),
     "camera_too_coarse": N_(
-        "Too few pixels for {places} places: take a camera of at least {width} x {height}, or larger marks."
+        "Too few pixels for {places} places: use a camera of at least {width} x {height}, or larger marks."
     ),
     "camera_too_near": N_("Not all {places} places are in the picture: move the camera about {cm} cm away."),
     "camera_too_far": N_("The marks are too small: move the camera about {cm} cm closer."),
-    "camera_tilted": N_("The camera is tilted by {degrees} degrees: let it look straight down."),
-    "camera_soft": N_(
-        "The picture is soft (edges of {pixels} pixels): focus on the tile backs, and fix the focus there."
-    ),
+    "camera_tilted": N_("The camera is tilted by {degrees} degrees: point it straight down."),
+    "camera_soft": N_("The picture is blurred (edges of {pixels} pixels): focus on the tile backs and lock the focus."),
     "camera_glare": N_(
         "A lamp is reflected {where} ({percent} % of the tiles): move or turn the lamp, or shade it with paper."
     ),
-    "camera_bright": N_("The tiles are burnt out: less light, or a shorter exposure."),
-    "camera_dark": N_("The tiles are too dark: more light, or a longer exposure."),
+    "camera_bright": N_("The tiles are overexposed: use less light or a shorter exposure."),
+    "camera_dark": N_("The tiles are too dark: use more light or a longer exposure."),
     "camera_noisy": N_("The picture is noisy: more light helps most."),
 }
 
@@ -179,7 +179,7 @@ def mounting_error_line(name: str, lost: CameraLost) -> dict[str, Any]:
 def mounting_text(look: MountingReport, setup: MountingSetup, _: Translator) -> str:
     """Return a line of figures, and a line for each thing to change."""
     told = [f"  {hint.code}: {hint_text(_, hint)}" for hint in look.hints]
-    return "\n".join([f"{look.name}: {mounting_figures(look, setup, _)}", *(told or ["  " + _("all is well")])])
+    return "\n".join([f"{look.name}: {mounting_figures(look, setup, _)}", *(told or ["  " + _("all fine")])])
 
 
 def mounting_figures(look: MountingReport, setup: MountingSetup, _: Translator) -> str:
@@ -306,7 +306,7 @@ def _in_window(shots: Iterator[CameraShot], setup: MountingSetup, language: str,
                 seen = measure_mounting(shot.picture, quads, setup)
                 told = mounting_hints(seen, setup, shot.unmet)
                 line = mounting_figures(MountingReport(shot.name, seen, told), setup, _)
-                window.show(shot.picture, quads, line, [hint_text(_, hint) for hint in told] or [_("all is well")])
+                window.show(shot.picture, quads, line, [hint_text(_, hint) for hint in told] or [_("all fine")])
             if window.closed(pause):
                 return
     finally:

@@ -55,7 +55,7 @@ def steps(sheet: SheetFormat, _: Translator, sheets: int) -> Iterator[str]:
     """Return what to do, numbered."""
     told = {
         "align": _(
-            N_("Labels are cut out along the marks and glued on; the outlines at the edges show where they will be.")
+            N_("Cut the labels out along the marks and glue them on. The outlines at the edges show their positions.")
             if sheet.cut
             else N_(
                 "Hold this page with a sheet of stickers against the light. The outlines at "
@@ -67,29 +67,28 @@ def steps(sheet: SheetFormat, _: Translator, sheets: int) -> Iterator[str]:
         "paper": sheet.name,
         "stick": _(
             N_(
-                "The labels are printed lying: turn the sheet a quarter to the left, and stick "
-                "them upright, with the number below the code."
+                "The labels are printed sideways: turn the sheet a quarter to the left and stick them upright, "
+                "with the number below the code."
             )
             if sheet.lying
-            else N_("Stick a label upright: the number is beside or below the code.")
+            else N_("Stick each label upright: the number is beside or below the code.")
         ),
     }
     steps = (
         _("Print this page on plain paper at 100 %: “actual size”, not “fit to page”."),
         _(
-            "Measure the frame. It is 100 mm wide and high; the ruler below is 4 inches "
-            "long. Where you measure M mm instead of 100, make the sheets again with "
-            "--scale 10000 / M: for 99 mm, 101.01."
+            "Measure the frame. It should be 100 mm wide and high; the ruler below is 4 inches long. If you "
+            "measure M mm instead of 100, print the sheets again with --scale 10000 / M: for 99 mm, 101.01."
         ),
         told["align"],
         _(
-            "Print the other pages ({pages}) on {paper}. A drawn tile stands before the "
-            "labels that go on its backs; the drawn tiles themselves are not stuck on.",
+            "Print the other pages ({pages}) on {paper}. A drawing of each tile comes before the labels for its "
+            "backs; do not stick the drawings on tiles.",
             pages=told["pages"],
             paper=told["paper"],
         ),
         told["stick"],
-        _("Keep the sheets as secret as the deals, and destroy what is left over."),
+        _("Keep the sheets as secret as the deals, and destroy leftovers."),
     )
     return (f"{number}\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}{step}" for number, step in enumerate(steps, 1))
 

@@ -99,7 +99,7 @@ def refuse_other_event(folder: Path) -> None:
 def deal_and_salt(record: DealRecord) -> tuple[Deal, str]:
     """Return a deal with its salt. Raises RuleError `not_committed`, `not_a_deal`."""
     if record.salt is None:
-        raise RuleError("not_committed", N_("deal {deal} has no salt: nobody has committed to it", deal=record.number))
+        raise RuleError("not_committed", N_("deal {deal} has no commitment", deal=record.number))
     return record.deal(), record.salt
 
 
@@ -134,7 +134,9 @@ def read_commitment(path: Path) -> Commitment:
     _refuse_twice(one.deal for one in file.deals)
     commitment = Commitment(file.event, {one.deal: one.hash for one in file.deals})
     if commitment.root != file.root:
-        raise RuleError("root_differs", N_("{file}: the root is not the hash of what is listed", file=path.name))
+        raise RuleError(
+            "root_differs", N_("{file}: the commitment does not match the deals listed in it", file=path.name)
+        )
     return commitment
 
 

@@ -75,7 +75,7 @@ def _set(number: int, wished: int | None) -> int:
     if wished is None and number > LAST_SET:
         raise RuleError(
             "set_not_said",
-            N_("sets have numbers up to {most}: say which one deal {deal} lies in", most=LAST_SET, deal=number),
+            N_("set numbers go up to {most}: give the set number of deal {deal}", most=LAST_SET, deal=number),
         )
     return number if wished is None else wished
 
@@ -85,7 +85,7 @@ def refuse_existing_deals(folder: Path) -> None:
     for name in (DEALS, COMMITMENT):
         if (folder / name).exists():
             raise RuleError(
-                "deals_exist", N_("{file} is in {folder} already, and stays as it is", file=name, folder=folder)
+                "deals_exist", N_("{folder} already has {file}; it was not changed", file=name, folder=folder)
             )
 
 
@@ -125,7 +125,7 @@ def read_deal_list(path: Path) -> list[PlannedDeal]:
     """
     found = _from_json(path) if path.suffix.lower() == ".json" else _from_csv(path)
     if not found:
-        raise RuleError("no_deal", N_("{file} lists no deal", file=path.name))
+        raise RuleError("no_deal", N_("{file} contains no deals", file=path.name))
     return found
 
 
@@ -134,7 +134,12 @@ def _from_json(path: Path) -> list[PlannedDeal]:
     if len(entries) > LAST_DEAL:
         raise RuleError(
             "too_large",
-            N_("{file} lists {count} deals, at most {most}", file=path.name, count=len(entries), most=LAST_DEAL),
+            N_(
+                "{file} contains {count} deals; the maximum is {most}",
+                file=path.name,
+                count=len(entries),
+                most=LAST_DEAL,
+            ),
         )
     listed = collect_errors(
         lambda entry: decode_json(entry[1], ListedDeal, f"deal in place {entry[0]} of the list"), enumerate(entries, 1)
@@ -198,7 +203,7 @@ def _wind(row: CsvRow, name: str) -> Seat:
     raise RuleError(
         "seat_unknown",
         N_(
-            "line {line}: {field} {text} is none of {known}",
+            "line {line}: {field} is {text}; it must be one of {known}",
             line=row.line,
             field=name,
             text=repr(text[:20]),
@@ -222,7 +227,7 @@ def _contradictions(number: int, rows: list[CsvRow]) -> Iterator[RuleError]:
         first.setdefault(seat, row.line)
     for seat in SEATS:
         if seat not in first:
-            yield RuleError("seat_missing", N_("deal {deal}: there is no line for {seat}", deal=number, seat=seat))
+            yield RuleError("seat_missing", N_("deal {deal}: the line for {seat} is missing", deal=number, seat=seat))
 
 
 def _faults(where: str, faces: Mapping[Seat, tuple[str, ...]]) -> Iterable[RuleError]:

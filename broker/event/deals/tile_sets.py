@@ -58,7 +58,7 @@ def add_sets(folder: Path, made: Registry) -> None:
     known = read_registry(folder) if (folder / SETS).exists() else {}
     others = [number for number in made if number in known and known[number] != made[number]]
     raise_errors(
-        RuleError("set_exists", N_("set {set} is in {file} already, and stays as it is", set=number, file=SETS))
+        RuleError("set_exists", N_("{file} already has set {set}; it was not changed", set=number, file=SETS))
         for number in others
     )
     if set(made) - set(known):
@@ -100,7 +100,7 @@ def read_sets(path: Path, number: int | None) -> Registry:
     def take(row: CsvRow) -> None:
         at, serial, face = _tile(row, fields, number)
         if first.setdefault((at, serial), row.line) != row.line:
-            text = f"line {row.line}: serial {serial} of set {at} is in line {first[at, serial]} already"
+            text = f"line {row.line}: serial {serial} of set {at} is already used in line {first[at, serial]}"
             raise RuleError("serial_twice", text)
         registry.setdefault(at, {})[serial] = face
 
@@ -115,7 +115,8 @@ def _tile(row: CsvRow, fields: int, number: int | None) -> tuple[int, int, str]:
     row.whole(fields)
     if number is None and not row.cells.get("set"):
         raise RuleError(
-            "set_not_said", N_("line {line}: of which set? Say --set N, or add a column set", line=row.line)
+            "set_not_said",
+            N_("line {line}: the set number is missing. Use --set N, or add a column named set", line=row.line),
         )
     at = number if number is not None and not row.cells.get("set") else row.number("set", LAST_SET)
     return at, row.number("serial", len(FULL_SET)), _face(row)
@@ -124,7 +125,7 @@ def _tile(row: CsvRow, fields: int, number: int | None) -> tuple[int, int, str]:
 def _face(row: CsvRow) -> str:
     face = row.cells["face"].lower()
     if face not in FACES:
-        raise RuleError("not_a_tile", N_("line {line}: {face} is no tile", line=row.line, face=repr(face[:20])))
+        raise RuleError("not_a_tile", N_("line {line}: {face} is not a tile", line=row.line, face=repr(face[:20])))
     return face
 
 
@@ -136,13 +137,13 @@ def _faults(registry: Registry) -> Iterator[RuleError]:
 
 def _unknown(registry: Registry, numbers: Collection[int]) -> Iterator[RuleError]:
     for number in sorted(set(numbers) - set(registry)):
-        yield RuleError("set_unknown", N_("a deal lies in set {set}, which is not in {file}", set=number, file=SETS))
+        yield RuleError("set_unknown", N_("a deal uses set {set}, which is not in {file}", set=number, file=SETS))
 
 
 def _exposed(folder: Path) -> Iterator[RuleError]:
     for path in (folder / SETS, folder / DEALS):
         if path.exists() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-            yield RuleError("secret_exposed", N_("others may read {file}: chmod 600 it", file=path))
+            yield RuleError("secret_exposed", N_("other users can read {file}: run chmod 600 on it", file=path))
 
 
 LAST_SET: Final = 99

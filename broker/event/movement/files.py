@@ -89,7 +89,7 @@ def _from_plan(content: bytes) -> MovementFile:
     listed = [at for at, line in enumerate(content.decode().splitlines(), 1) if PLAYS_TABLE.match(line)]
     lines = listed if len(listed) == len(plan.plays) else [1] * len(plan.plays)
     plays = tuple(NamedPlay(play.round, play.table, play.deal, dict(play.players)) for play in plan.plays)
-    problems = () if plays else (MovementProblem("no_plays", N_("there is no play in this file"), 1),)
+    problems = () if plays else (MovementProblem("no_plays", N_("this file contains no plays"), 1),)
     return MovementFile(plays, tuple(lines), problems, of_event=True)
 
 
@@ -170,7 +170,11 @@ def _refuse_missing_deals(folder: Path, wanted: set[int]) -> None:
     if missing:
         raise RuleError(
             "deal_unknown",
-            N_("{file} has not all deals of this movement: {deals}", file=DEALS, deals=", ".join(map(str, missing))),
+            N_(
+                "{file} does not have every deal of this movement; missing: {deals}",
+                file=DEALS,
+                deals=", ".join(map(str, missing)),
+            ),
         )
 
 

@@ -195,7 +195,7 @@ def _carriers(plays: Sequence[MovementPlay], copies: int) -> Iterator[MovementFa
 def _tables_repeat(plays: Sequence[MovementPlay]) -> Iterator[MovementFault]:
     for (table, deal), ats in _clashes((play.table, (play.deal,), at) for at, play in enumerate(plays)):
         yield MovementFault(
-            "table_repeats_deal", N_("table {table} has deal {deal} twice", table=table, deal=deal), ats
+            "table_repeats_deal", N_("table {table} plays deal {deal} twice", table=table, deal=deal), ats
         )
 
 
@@ -247,7 +247,7 @@ def _all_differ(seen: Iterable[tuple[K, Collection[L], int]]) -> bool:
 def _strangers(plays: Sequence[MovementPlay], team_of: Mapping[int | str, str]) -> Iterator[MovementFault]:
     for at, play in enumerate(plays):
         for player in sorted(_players(play) - set(team_of), key=str):
-            yield MovementFault("player_without_team", N_("{who} is in no team", who=player), (at,))
+            yield MovementFault("player_without_team", N_("{who} is not in a team", who=player), (at,))
 
 
 def _team_seats(plays: Sequence[MovementPlay], team_of: Mapping[int | str, str]) -> Iterator[MovementFault]:

@@ -87,7 +87,7 @@ def decode_movement(content: bytes, make: MakePlay[P], most: int | None = None) 
             if read is None or problem.code == "too_large":
                 break
     if not plays and not problems:
-        problems.append(MovementProblem("no_plays", N_("there is no play in this file"), 1))
+        problems.append(MovementProblem("no_plays", N_("this file contains no plays"), 1))
     return found
 
 
@@ -124,7 +124,7 @@ def _reader(header: Sequence[str], make: MakePlay[P]) -> Callable[[Sequence[str]
     def read(cells: Sequence[str]) -> P:
         if len(cells) != len(names):
             raise RuleError(
-                "malformed", N_("{cells} cells where {columns} are needed", cells=len(cells), columns=len(names))
+                "malformed", N_("{cells} fields instead of {columns}", cells=len(cells), columns=len(names))
             )
         ordered = in_order(cells)
         return make(rounds[ordered[0]], tables[ordered[1]], deals[ordered[2]], fours[ordered[3:]])
@@ -139,16 +139,18 @@ def _columns(cells: Sequence[str]) -> Sequence[str]:
         raise RuleError(
             "unknown_column",
             N_(
-                "{column} is no column; there are {known}",
+                "unknown column {column}; the columns are {known}",
                 column=repr(unknown[0][:40]),
                 known=", ".join(MOVEMENT_COLUMNS),
             ),
         )
     missing = [name for name in MOVEMENT_COLUMNS if name not in names]
     if missing:
-        raise RuleError("missing_column", N_("the first line has no column {columns}", columns=", ".join(missing)))
+        raise RuleError(
+            "missing_column", N_("columns missing from the first line: {columns}", columns=", ".join(missing))
+        )
     if len(names) > len(MOVEMENT_COLUMNS):
-        raise RuleError("malformed", N_("a column comes twice"))
+        raise RuleError("malformed", N_("the first line names a column twice"))
     return names
 
 
@@ -158,7 +160,7 @@ def _number(column: str, kind: object, cell: str) -> int:
         return int(msgspec.convert(int(text) if NUMBER.fullmatch(text) else text, kind))
     except msgspec.ValidationError:
         raise RuleError(
-            "malformed", N_("{text} is no number of a {column}", text=repr(text[:40]), column=column)
+            "malformed", N_("{text} is not a valid {column} number", text=repr(text[:40]), column=column)
         ) from None
 
 
@@ -169,7 +171,7 @@ def read_player_id(text: str) -> str:
         return msgspec.convert(text.removeprefix("'"), PlayerId)
     except msgspec.ValidationError:
         raise RuleError(
-            "malformed", N_("{text} is no player's id (1 to 32 letters, digits, - and _)", text=repr(text[:40]))
+            "malformed", N_("{text} is not a player id (1 to 32 letters, digits, - and _)", text=repr(text[:40]))
         ) from None
 
 

@@ -169,7 +169,7 @@ def _base(win: SessionWin, number: int, rules: RiichiProfile) -> int:
 def _number(state: SessionState, win: SessionWin, names: tuple[str, ...], rules: RiichiProfile) -> int:
     """Count the yakuman of a win, paarenchan among them."""
     if win.yakuman_count is not None and win.yakuman_count < 0:
-        raise RuleError("negative_yakuman", N_("{count} yakuman: none is the least", count=win.yakuman_count))
+        raise RuleError("negative_yakuman", N_("the number of yakuman cannot be {count}", count=win.yakuman_count))
     own = count_yakuman(names, rules.hand) if win.yakuman_count is None else win.yakuman_count
     if PAARENCHAN in names or not _after_eight(state, win, rules):
         return own

@@ -64,18 +64,20 @@ class PaidWin:
         """Refuse what no hand is worth."""
         _refuse_if(self.honba < 0, "negative_counters", f"{self.honba} counters: none is the least")
         _refuse_if(self.deposits < 0, "negative_deposits", f"{self.deposits} deposits: none is the least")
-        _refuse_if(self.yakuman < 0, "negative_yakuman", N_("{count} yakuman: none is the least", count=self.yakuman))
+        _refuse_if(
+            self.yakuman < 0, "negative_yakuman", N_("the number of yakuman cannot be {count}", count=self.yakuman)
+        )
         if not self.yakuman:
             _refuse_if(
                 self.han < 1,
                 "han_missing",
-                N_("{han} han: a hand that wins has one at least, or a yakuman", han=self.han),
+                N_("{han} han: a winning hand needs at least one han, or a yakuman", han=self.han),
             )
             unlike = self.han < LIMITS[-1][0] and not _is_count_of_fu(self.fu)
             _refuse_if(
                 unlike,
                 "impossible_fu",
-                N_("{fu} fu: 25, or a multiple of 10 from 20 to {most}", fu=self.fu, most=MOST_FU),
+                N_("{fu} fu: must be 25, or a multiple of 10 from 20 to {most}", fu=self.fu, most=MOST_FU),
             )
 
 

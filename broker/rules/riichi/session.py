@@ -222,7 +222,7 @@ def _draw(state: SessionState, draw: ExhaustiveDraw, rules: RiichiProfile) -> Se
 def _abort(state: SessionState, abort: Abort, rules: RiichiProfile) -> SettledEvent:
     if abort.reason not in rules.session.draw.aborts.value:
         raise RuleError(
-            "abort_not_played", N_("{reason} does not break a hand off under these rules", reason=abort.reason[:40])
+            "abort_not_played", N_("these rules have no abortive draw for {reason}", reason=abort.reason[:40])
         )
     deltas = deposits_laid(abort.riichi, rules)
     came = _with(state, deltas, state.deposits + len(abort.riichi))

@@ -135,7 +135,7 @@ class PaperPage:
 
     def _read_csv(self, text: str) -> Sequence[PaperSheet]:
         if "\ufffd" in text:
-            raise RuleError("not_utf8", N_("the file is not UTF-8: save it anew in that encoding"))
+            raise RuleError("not_utf8", N_("the file is not UTF-8 text: save it again with the encoding UTF-8"))
         with TemporaryDirectory() as beside:
             path = Path(beside) / "sheets.csv"
             path.write_text(text, encoding="utf-8", newline="")

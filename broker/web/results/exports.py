@@ -79,7 +79,7 @@ class ExportsPage:
 
     def _page(self, request: Request, error: Exception | None = None) -> Response:
         visitor, final = visitor_of(request), self._feed.current.final
-        listed = [ListedExport(N_("Everything in one archive"), ZIP), *map(self._listed, self._may_take(visitor))]
+        listed = [ListedExport(N_("Everything (ZIP archive)"), ZIP), *map(self._listed, self._may_take(visitor))]
         values = {"exports": listed, "final": final, "arbiter": visitor.may("see_room")}
         return render_page(request, "exports.html", N_("Exports"), visitor, error=error, values=values)
 
@@ -109,7 +109,7 @@ class ExportsPage:
         if lacking:
             why = PROBLEM[lacking.code]
         elif one.at_the_end and not self._feed.current.final:
-            why = N_("once the standings are final")
+            why = N_("available once the standings are final")
         return ListedExport(EXPORT[one.name], one.name, why, embargo=one.name not in WITHOUT_EMBARGO)
 
     def _may_take(self, visitor: Visitor) -> list[Export]:

@@ -84,7 +84,7 @@ class ResultsPage:
     ) -> tuple[StandingsHistory, Markup] | None:
         """Return the way of those who lead, as numbers and as a chart."""
         lines = standings_history(self._sheets.snapshot(visitor), [rung.player for rung in ladder.rungs[:LEADERS]])
-        about = str(_("How the first came there: IMP after each deal"))
+        about = str(_("The leaders: IMP after each deal"))
         return (
             (lines, course_chart(lines, about))
             if len(lines.deals) > 1 and any(any(one.imps) for one in lines.lines)
@@ -125,7 +125,7 @@ class ResultsPage:
     def player(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show one player's sheet."""
         sheet = self._sheets.player(visitor, request.path_params["player"])
-        chart = partial(player_chart, sheet, str(_("Points (across) and the IMP that they gave (up)")), _seats(_))
+        chart = partial(player_chart, sheet, str(_("Points (horizontal) and the resulting IMPs (vertical)")), _seats(_))
         slips = _slips(self._sheets.snapshot(visitor).event.plan.public_address)
         return LivePage("player.html", sheet.name, {"sheet": sheet, "chart": chart, "slips": slips}, sheet)
 

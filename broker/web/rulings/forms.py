@@ -58,7 +58,7 @@ def whole_number(form: Form, field: str) -> int | None:
     if not text:
         return None
     if not NUMBER.fullmatch(text):
-        raise Refused("number_unreadable", N_("{text} is no whole number", text=repr(text[:20])))
+        raise Refused("number_unreadable", N_("{text} is not a whole number", text=repr(text[:20])))
     return int(text)
 
 
@@ -96,7 +96,7 @@ def draft_of(form: Form, play: CountedPlay | None, by: PaymentRules, now: int) -
         decisions["deal_played"] = lambda: DealPlayed(played=whole_number(form, "played") or 0, result=play.result)
     make = decisions.get(form.get("kind", ""))
     if make is None:
-        raise Refused("ruling_kind_missing", N_("the form does not say what is to be ruled"))
+        raise Refused("ruling_kind_missing", N_("the form does not name a play, deal or player"))
     said: dict[str, Any] = {
         "id": form.get("id", ""),
         "after": form.get("after") or None,
@@ -248,10 +248,10 @@ def player_of(written: str, players: Mapping[str, Player]) -> str:
     """
     found = matching_players(written, players)
     if not found:
-        raise Refused("nobody_of_event", N_("nobody of this event is {who}", who=written.strip()[:50]))
+        raise Refused("nobody_of_event", N_("{who} is not in this event", who=written.strip()[:50]))
     if len(found) > 1:
         listed = [f"{one.name} ({one.id})" for one in found[:MOST_NAMED]] + ["…"] * (len(found) > MOST_NAMED)
-        raise Refused("player_ambiguous", N_("it may be {who}", who=", ".join(listed)))
+        raise Refused("player_ambiguous", N_("did you mean {who}?", who=", ".join(listed)))
     return found[0].id
 
 
@@ -283,16 +283,20 @@ FORM_PROBLEMS: Final = (
     FormProblem("player_missing", "key` in `$.decision.takes", "nobody is named"),
     FormProblem("player_missing", "$.decision.player", "nobody is named"),
     FormProblem(
-        "imp_out_of_range", "$.decision.gives[", N_("IMP are {least} to {most}", least=-AWARD_IMP, most=AWARD_IMP)
+        "imp_out_of_range",
+        "$.decision.gives[",
+        N_("IMPs must be from {least} to {most}", least=-AWARD_IMP, most=AWARD_IMP),
     ),
-    FormProblem("imp_out_of_range", "$.decision.takes[", N_("a fine is 1 to {most} IMP", most=FINE_IMP)),
+    FormProblem("imp_out_of_range", "$.decision.takes[", N_("a fine must be from 1 to {most} IMP", most=FINE_IMP)),
     FormProblem("nothing_given", "$.decision.gives`", "nobody is given or fined any IMP"),
     FormProblem("nothing_given", "$.decision.takes`", "nobody is given or fined any IMP"),
     FormProblem("deadline_out_of_range", "$.decision.at`", "the minutes are too many"),
     FormProblem("substitute_unnamed", "$.decision.name`", "a name has 1 to 100 characters"),
     FormProblem("round_missing", "$.decision.first_round`", "it is not said from which round on"),
-    FormProblem("unknown_deal", "$.decision.played`", N_("it is not said which deal was played")),
-    FormProblem("groups_wrong", "$.decision.groups", N_("groups are of tables of this event, at most 50 groups")),
+    FormProblem("unknown_deal", "$.decision.played`", N_("enter the deal that was played")),
+    FormProblem(
+        "groups_wrong", "$.decision.groups", N_("groups may only list tables of this event; at most 50 groups")
+    ),
     FormProblem("hand_value_out_of_range", "$.decision.winners[...]`", ""),
     *(FormProblem("hand_value_out_of_range", f"$.wins[...]{part}`", "") for part in ("", ".han", ".fu", ".yakuman")),
     FormProblem("ending_missing", "$.reason`", "the form does not say why the hand was aborted"),

@@ -71,16 +71,16 @@ class RulingWriter:
         if before is None:
             return RulingText(
                 what,
-                self._("The table was reopened since; its result of that time counts no longer."),
+                self._("The table has been reopened since; this result no longer counts."),
                 self._play(after.play, ("deal", "outcome")),
             )
         aspects = _aspects(before.play, after.play)
         if before == after or (after.play and not aspects):
             beside = change.root.play is None and isinstance(change.root.decision, Award | FineRuled)
             same = (
-                N_("Name, country and club stay as they are.")
+                N_("Name, country and club do not change.")
                 if isinstance(change.root.decision, PlayerCorrected)
-                else N_("This changes nothing of what counts.")
+                else N_("This does not change any result.")
             )
             return RulingText(what if beside else DOT.join(filter(None, (what, self._(same)))), NO_TEXT, NO_TEXT)
         return RulingText(what, *(self._held(change.root.decision, held, aspects) for held in (before, after)))
@@ -107,17 +107,17 @@ class RulingWriter:
             case Substitute():
                 player = self.name(said.player)
                 key = (
-                    N_("{player} plays again, from round {round} on")
+                    N_("{player} plays again from round {round}")
                     if entry.back
-                    else N_("{name} plays for {player}, from round {round} on")
+                    else N_("{name} plays for {player} from round {round}")
                 )
                 return self._(key, player=player, name=said.name, round=said.first_round)
             case Withdrawn():
                 values = {"player": self.name(said.player), "round": said.first_round}
                 others = self._imp(imp_of("others", self._awards))
                 return self._(
-                    "{player} leaves, from round {round} on, and nobody comes instead: gets {gift} "
-                    "each play, the other three {others} each",
+                    "{player} leaves from round {round} and is not replaced: {gift} per play, {others} for each of "
+                    "the other three",
                     gift=self._gift(said.fault),
                     others=others,
                     **values,
@@ -146,7 +146,7 @@ class RulingWriter:
             case PlayerCorrected() | TitleCorrected() | SessionsCorrected():
                 return BETWEEN.join(PART.format(text) for text in held.said if text) or PART.format("–")
             case Fouled():
-                return self._groups(held.groups) if held.groups else self._("Compared as the tables restored it")
+                return self._groups(held.groups) if held.groups else self._("Compared as restored by the tables")
             case Deadline():
                 return (
                     self._("Corrections until {time}", time=time_tag(held.until))
@@ -162,7 +162,7 @@ class RulingWriter:
 
     def _groups(self, groups: Groups) -> Markup:
         lines = Markup(" | ").join(" ".join(map(str, group)) for group in groups)
-        return self._("Compared apart: tables {groups}", groups=lines)
+        return self._("Compared separately: tables {groups}", groups=lines)
 
     def _aspect(self, play: CountedPlay, aspect: str) -> list[Markup]:
         if aspect == "deal":
@@ -175,11 +175,11 @@ class RulingWriter:
 
     def _ending(self, play: CountedPlay) -> Markup:
         if play.points is None:
-            return self._(N_("Points do not count") if play.settled else N_("Still to come"))
+            return self._(N_("Points do not count") if play.settled else N_("Not played yet"))
         if play.hand is None:
             return self._(WIN[str(play.win)])
         if play.hand.kind == "abort" and play.hand.reason:
-            return self._("Broken off: {reason}", reason=self._(RIICHI[play.hand.reason]))
+            return self._("Aborted: {reason}", reason=self._(RIICHI[play.hand.reason]))
         return self._(RIICHI_WIN[ENDINGS[play.hand.kind]])
 
     def _seat(self, play: CountedPlay, seat: Seat) -> Markup:

@@ -155,7 +155,7 @@ class RulingsPage:
                 "unknown_play", N_("table {table} has no such play in round {round}", table=table, round=round_)
             )
         if deal and _number_or_none(asked, "deal") not in self._rulings.event.expected:
-            return Refused("unknown_deal", N_("there is no deal {deal} in this event", deal=deal[:4]))
+            return Refused("unknown_deal", N_("this event has no deal {deal}", deal=deal[:4]))
         return None
 
     async def rule(self, request: Request) -> Response:
@@ -210,7 +210,7 @@ class RulingsPage:
             lambda rulings: plan.plays_to_come(event, rulings.room.results, draft.decision)
         )
         return render_page(
-            request, "ruling_effects.html", N_("Whom this moves"), visitor_of(request), error=error, values=values
+            request, "ruling_effects.html", N_("Preview"), visitor_of(request), error=error, values=values
         )
 
     def _form(self, request: Request, form: Mapping[str, str], error: Exception | None = None) -> Response:
@@ -362,7 +362,7 @@ class WhatIfPage:
         asked = {name: query[name] for name in CHOICES if query.get(name)}
         if any(value not in CHOICES[name] for name, value in asked.items()):
             wrong = ", ".join(name for name, value in asked.items() if value not in CHOICES[name])
-            raise Refused("setting_unknown", N_("there is no such setting: {wrong}", wrong=wrong))
+            raise Refused("setting_unknown", N_("unknown setting: {wrong}", wrong=wrong))
         wished = (base.id, tuple(asked.items()))
         with self._turn:
             moment, room = self._rulings.look(lambda rulings: (rulings.room.snapshot(), rulings.room.fork()))

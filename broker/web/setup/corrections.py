@@ -141,7 +141,7 @@ class CorrectionsPage:
         looked = {"changes": changes, "tables": sorted(tables_concerned(before, about)), "mark": mark, "draft": draft}
         kept = {name: value for name, value in form.items() if name not in {"form", "action", "looked_at"}}
         values = {"looked": looked, "kept": kept}
-        return render_page(request, "plan_look.html", N_("Look at the correction"), visitor_of(request), values=values)
+        return render_page(request, "plan_look.html", N_("Review the correction"), visitor_of(request), values=values)
 
     # ---- a form, read -----------------------------------------------------------------------
 
@@ -170,14 +170,21 @@ class CorrectionsPage:
         said["country"] = said["country"].upper()
         one = PlayerCorrected(player=form.get("player", ""), **said)
         if one.country and not (one.country.isascii() and one.country.isalpha() and len(one.country) in {2, 3}):
-            raise RuleError("country_wrong", N_("{text} is no country: two or three letters", text=repr(one.country)))
+            raise RuleError(
+                "country_wrong", N_("{text} is not a country code: use two or three letters", text=repr(one.country))
+            )
         for other in self._listed(self._rulings.event):
             of = dict(zip(EXTRA_COLUMNS, other.further, strict=True))
             for what in ("national", "ema"):
                 if other.player.id != one.player and said[what] and said[what] == of[what]:
                     raise RuleError(
                         "player_listed_twice",
-                        N_("{what} {number} is {name}'s already", what=what, number=said[what], name=other.player.name),
+                        N_(
+                            "{what} {number} already belongs to {name}",
+                            what=what,
+                            number=said[what],
+                            name=other.player.name,
+                        ),
                     )
         return one
 
@@ -196,7 +203,7 @@ class CorrectionsPage:
             return None
 
     def _changes(self, before: Event, after: Event) -> list[PlanChange]:
-        changes = [PlanChange(N_("Title, as people read it"), before.plan.title, after.plan.title)]
+        changes = [PlanChange(N_("Title"), before.plan.title, after.plan.title)]
         had = {one.player.id: one for one in self._listed(before)}
         for one in self._listed(after):
             was = had[one.player.id]

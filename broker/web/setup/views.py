@@ -275,7 +275,7 @@ class SetupPage:
 def _rounds(form: Form) -> int:
     rounds, most = form.get("rounds", ""), setup.MOST_ROUNDS
     if not (rounds.isascii() and rounds.isdigit() and len(rounds) <= 3 and 1 <= int(rounds) <= most):  # noqa: PLR2004 - digits
-        raise RuleError("malformed", N_("rounds are 1 to {most}", most=most))
+        raise RuleError("malformed", N_("rounds must be from 1 to {most}", most=most))
     return int(rounds)
 
 

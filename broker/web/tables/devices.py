@@ -44,7 +44,9 @@ class DevicesPage:
             await run_in_threadpool(self._do, request, form)
         except (PeopleError, DeskError, ScorerError) as error:
             return await run_in_threadpool(self._page, request, error)
-        return await run_in_threadpool(self._page, request, None, N_("Handed over. Both devices show it at once."))
+        return await run_in_threadpool(
+            self._page, request, None, N_("Table handed over. Both devices show this at once.")
+        )
 
     def _do(self, request: Request, form: Form) -> None:
         """Note it first and commit the note last: where it is refused there is no note of it."""

@@ -307,8 +307,8 @@ LONGEST_TABLES: Final = 2000
 """Characters: more than anybody writes of a thousand tables."""
 
 DONE_MESSAGES: Final = {
-    "given": N_("Given. It is shown as done once the table says so."),
-    "again": N_("That order was given already. It was not given a second time."),
+    "given": N_("Order sent. It is marked as done once the table confirms."),
+    "again": N_("This order was already sent. It was not sent again."),
 }
 """What the address says of the order that was sent last, and how the page says it."""
 

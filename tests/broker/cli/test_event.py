@@ -172,7 +172,7 @@ def test_all_problems_are_named_at_once(made: Path, tmp_path: Path) -> None:
         "player_not_listed",
         "secret_exposed",
     ]
-    assert [p for p in found["problems"] if "player p01 is not in the list" in p["message"]] != []
+    assert [p for p in found["problems"] if "player p01 is not in the player list" in p["message"]] != []
 
 
 def test_a_folder_without_anything_is_told(tmp_path: Path) -> None:
@@ -229,8 +229,8 @@ def test_who_is_in_no_team_where_others_are_and_a_team_that_is_too_small_are_nam
     with pytest.raises(ExceptionGroup) as found:
         read_players(path)
     assert [(one.code, one.text) for one in flatten_errors(found.value)] == [
-        ("teams_do_not_fit", "line 6: Player 5 is in no team, others are"),
-        ("teams_do_not_fit", "B has 1 players; a team has at least 4"),
+        ("teams_do_not_fit", "line 6: Player 5 has no team, but other players do"),
+        ("teams_do_not_fit", "B has 1 players; a team needs at least 4"),
     ]
 
 
@@ -238,7 +238,7 @@ def test_a_team_larger_than_an_event_takes_is_named(tmp_path: Path) -> None:
     path = sheet(tmp_path, of_teams(*"A" * 100, *"BBBB"), ["name", "team"])
     with pytest.raises(ExceptionGroup) as found:
         read_players(path)
-    assert [one.text for one in flatten_errors(found.value)] == ["A has 100 players; a team has at most 99"]
+    assert [one.text for one in flatten_errors(found.value)] == ["A has 100 players; a team can have at most 99"]
 
 
 def test_a_movement_is_made_for_teams_of_four(tmp_path: Path) -> None:

@@ -194,7 +194,7 @@ def test_a_hand_is_told_to_people_item_by_item() -> None:
       4 fu  concealed triplet  3m 3m 3m
       2 fu  self-drawn
 
-1 han 30 fu: each other pays 500, the winner gains 1500
+1 han 30 fu: every other player pays 500, the winner gains 1500
 """,
     )
 

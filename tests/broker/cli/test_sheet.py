@@ -35,15 +35,15 @@ def test_the_sheet_tells_every_hand_with_what_it_paid_and_the_places() -> None:
         "E2 draw, tenpai: Bob, riichi: Bob -1000 24000 +2000 31900 -1000 20100 -1000 23000 1",
         "E2 +1 chombo: Bob +4000 28000 -12000 19900 +4000 24100 +4000 27000 1",
         "E3 +1 ron Cho + Dov from Ann -12200 15800 19900 +5200 29300 +8000 35000",
-        "E3 +2 end; what lay on the table is given out 15800 19900 29300 35000",
+        "E3 +2 end of session; remaining deposits paid out 15800 19900 29300 35000",
         "",
         "place 4 3 2 1",
     ]
 
 
 def test_a_session_that_goes_on_says_with_which_hand() -> None:
-    assert sheet(*EVENTS).stdout.splitlines()[-1] == "goes on with E3"
-    assert sheet().stdout.splitlines()[-1] == "goes on with E1"
+    assert sheet(*EVENTS).stdout.splitlines()[-1] == "continues with E3"
+    assert sheet().stdout.splitlines()[-1] == "continues with E1"
 
 
 def test_the_pdf_says_what_the_text_says(tmp_path: Path) -> None:

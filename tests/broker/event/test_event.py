@@ -111,7 +111,7 @@ def test_a_chair_without_a_player_is_named() -> None:
 
 def test_a_player_whom_nobody_knows_is_named() -> None:
     strange = {**SECOND.players, "north": "p99"}
-    assert problems(with_play(1, players=strange)) == ["round 1 table 2: player p99 is not in the list"]
+    assert problems(with_play(1, players=strange)) == ["round 1 table 2: player p99 is not in the player list"]
 
 
 def test_a_deal_that_is_not_there_is_named() -> None:
@@ -140,7 +140,7 @@ def test_a_player_who_plays_a_deal_twice_is_named() -> None:
 
 def test_a_table_that_has_a_deal_twice_is_named() -> None:
     later = next(play for play in plan().plays if play.table == 2 and play.round == 2)
-    assert f"table 2 has deal {later.deal} twice" in problems(with_play(1, deal=later.deal))
+    assert f"table 2 plays deal {later.deal} twice" in problems(with_play(1, deal=later.deal))
 
 
 def test_a_deal_that_is_listed_twice_is_named() -> None:
@@ -148,7 +148,7 @@ def test_a_deal_that_is_listed_twice_is_named() -> None:
 
 
 def test_an_event_without_a_play_is_none() -> None:
-    assert problems(replace(plan(), plays=())) == ["no play is planned"]
+    assert problems(replace(plan(), plays=())) == ["the plan has no plays"]
 
 
 def test_all_problems_are_named_at_once() -> None:
@@ -156,7 +156,7 @@ def test_all_problems_are_named_at_once() -> None:
     assert problems(replace(broken, players=(*plan().players, plan().players[0])), (*deals(), deals()[0])) == [
         "a player is listed twice",
         "round 1 table 2: four players are needed, one a seat",
-        "round 1 table 2: player p99 is not in the list",
+        "round 1 table 2: player p99 is not in the player list",
         "round 1 table 2: there is no deal 9",
         "deal 1 is listed twice",
     ]
@@ -196,7 +196,9 @@ def test_a_file_that_is_missing_is_named_with_its_folder(tmp_path: Path, name: s
     (tmp_path / name).unlink()
     with pytest.raises(BadEvent) as refused:
         open_event(tmp_path)
-    assert str(refused.value) == f"{name} is missing in {tmp_path}"
+    assert (
+        str(refused.value) == f"{name} is missing from {tmp_path}: complete the set-up, or restore the file from a copy"
+    )
 
 
 def test_the_number_of_a_set_is_one_that_a_table_can_be_told(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_the_list_of_players_is_read_whatever_a_spreadsheet_made_of_it(tmp_path:
         ("id,ema,last_name,first_name\n", "no column country"),
         (HEAD + "p01,123,A,B,FRA\n", "line 2: '123' is no EMA number"),
         (HEAD + "p01,０4010023,A,B,FRA\n", "line 2: '０4010023' is no EMA number"),
-        (HEAD + "p01,,A,B,France\n", "line 2: 'France' is no country"),
+        (HEAD + "p01,,A,B,France\n", "line 2: 'France' is not a country code"),
         (HEAD + "p01,,A,B,FRA\np01,,A,B,FRA\n", "line 3: p01 is listed twice"),
         (HEAD + "p01,04010023,A,B,FRA\np02,04010023,A,B,FRA\n", "two players have the number 04010023"),
         (HEAD + 'p01,,"A,B,FRA\n', "unexpected end"),

@@ -41,7 +41,7 @@ def test_travellers_tell_points_imps_fines_and_who_won_from_whom(over: Path) -> 
     text = "\n".join(text_of(travellers_pdf(open_stored_event(over), Translator("en"), NOON)))
     assert [
         word
-        for word in ("S 12, N 12 / E", "S 10 / self-drawn", "draw", "(–4)", "the tiles lay otherwise")
+        for word in ("S 12, N 12 / E", "S 10 / self-drawn", "draw", "(–4)", "tiles in another order")
         if word not in text
     ] == []
 
@@ -66,7 +66,7 @@ def test_travellers_tell_plays_without_points_and_imps_of_no_play(language: str)
             _("Table {table}, round {round}: void", table=table, round=round_)
             for table, round_ in small.event().plays_with(second.deal)
         ),
-        _("IMP of no play"),
+        _("IMP outside plays"),
         "Player 16 +20",
     ]
     assert [

@@ -96,7 +96,7 @@ def test_facts_of_another_kind_or_profile_are_refused(club: Hall) -> None:
     [
         ({"profile": "riichi-nowhere"}, "no riichi profile"),
         ({"players": {"east": "p01"}}, "four players"),
-        ({"players": {**BOOKING.players, "east": "p99"}}, "p99 is not in the list"),
+        ({"players": {**BOOKING.players, "east": "p99"}}, "p99 is not in the player list"),
     ],
 )
 def test_a_session_that_cannot_be_played_is_named_before_the_event(change: dict[str, object], says: str) -> None:

@@ -92,7 +92,7 @@ def refusal(plays: list[ScoredPlay], teams: Mapping[str, list[str]]) -> tuple[st
 def test_a_player_of_no_team_is_refused() -> None:
     plays, teams = four_teams()
     gone = teams["team 1"].pop(0)
-    assert refusal(plays, teams) == ("player_without_team", f"{gone} is in no team")
+    assert refusal(plays, teams) == ("player_without_team", f"{gone} is not in a team")
 
 
 def test_a_player_of_two_teams_is_refused() -> None:

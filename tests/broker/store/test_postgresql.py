@@ -268,7 +268,7 @@ def test_an_address_with_a_password_is_refused_and_not_repeated(tmp_path: Path, 
 def test_a_password_that_others_may_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "password").write_text("x")
     (tmp_path / "password").chmod(0o640)
-    with pytest.raises(StoreAddressRefused, match="others may read"):
+    with pytest.raises(StoreAddressRefused, match="other users can read"):
         connection_parameters(DatabaseAddress("postgresql://host/db", "password"), tmp_path)
 
 

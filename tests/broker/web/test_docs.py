@@ -25,10 +25,10 @@ def test_the_list_of_states_is_the_desks() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Connection to the scorer lost. What you see is as of {time}; it may be old. The page tries again by itself.",
+        "Connection to the scorer lost. Showing data as of {time}; it may be out of date. Reconnecting automatically.",
         "Live again since {time}.",
-        "The scorer has no connection with the broker. What the tables send waits at the tables and will arrive later.",
-        "Without JavaScript this page does not follow by itself; it is loaded anew every 30 seconds.",
+        "The scorer has no connection to the broker. Tables keep their messages and send them later.",
+        "Without JavaScript this page does not update live; it reloads every 30 seconds.",
     ],
 )
 def test_every_banner_is_quoted(text: str) -> None:

@@ -128,7 +128,7 @@ def test_a_receipt_of_a_deal_under_embargo_says_that_it_is_stored_and_nothing_of
         fetched(hall, (f"/receipt/{receipt_code(message)}",))[f"/receipt/{receipt_code(message)}"]
         for message in (one, other)
     ]
-    assert all("stored as the four seats confirmed it" in answer for answer in answers)
+    assert all("stored as the four players confirmed it" in answer for answer in answers)
     assert [word for answer in answers for word in ("+42", "Player", "HV", "SHA-256") if word in answer] == []
 
 

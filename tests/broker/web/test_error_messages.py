@@ -133,11 +133,12 @@ def test_english_stands_beside_a_sentence_escaped_and_marked_as_english() -> Non
 
 def test_what_is_often_said_stands_beside_it_in_the_readers_language_with_its_values_escaped() -> None:
     wrong = RuleError(
-        "country_wrong", N_("line {line}: {text} is no country: two or three capital letters", line=3, text="<b>")
+        "country_wrong",
+        N_("line {line}: {text} is not a country code: use two or three capital letters", line=3, text="<b>"),
     )
     said = {language: error_message(words, wrong).partition("<span")[2] for language, words in translators().items()}
     assert {language: text.replace("\N{NO-BREAK SPACE}", " ") for language, text in said.items()} == {
-        "en": ' class="detail">(line 3: &lt;b&gt; is no country: two or three capital letters)</span>',
+        "en": ' class="detail">(line 3: &lt;b&gt; is not a country code: use two or three capital letters)</span>',
         "fr": ' class="detail">(ligne 3 : &lt;b&gt; n’est pas un pays : deux ou trois majuscules)</span>',
         "zh": ' class="detail">（第 3 行：&lt;b&gt; 不是国家代码，须为两个或三个大写字母）</span>',
     }
@@ -145,7 +146,7 @@ def test_what_is_often_said_stands_beside_it_in_the_readers_language_with_its_va
 
 def test_a_cause_that_has_a_sentence_is_told_in_the_place_of_what_it_caused() -> None:
     low = Refused(
-        "impossible_result", N_("{seat}: {value} is under the minimum of {least}", seat="south", value=3, least=8)
+        "impossible_result", N_("{seat}: {value} is below the minimum of {least}", seat="south", value=3, least=8)
     )
     low.__cause__ = RuleError("below_minimum", low.text)
     odd = Refused("impossible_result", "a text")

@@ -104,8 +104,8 @@ def test_a_playing_table_shows_nothing_of_any_hu() -> None:
 def test_an_empty_room_says_what_will_appear() -> None:
     html = page(replace(sample.empty(), tables=()))
     texts = (
-        "No play yet. Each result appears here as soon as all four players have accepted it.",
-        "No standings yet. They begin with the first play that can be compared.",
+        "No plays yet. Each result appears here as soon as all four players have accepted it.",
+        "No standings yet. They appear once the first plays can be compared.",
         "No tables are known yet.",
         "No calls, no alerts.",
     )
@@ -115,8 +115,7 @@ def test_an_empty_room_says_what_will_appear() -> None:
 def test_a_scorer_without_its_broker_is_told() -> None:
     banner = str(
         translators()["en"](
-            "The scorer has no connection with the broker. What the tables send waits at "
-            "the tables and will arrive later."
+            "The scorer has no connection to the broker. Tables keep their messages and send them later."
         )
     )
     lost = replace(sample.view(), connected=False)
@@ -131,7 +130,7 @@ def test_only_the_newest_plays_are_on_the_page_and_the_rest_is_told() -> None:
     view = sample.view()
     many = tuple(replace(view.plays[0], deal=number) for number in range(1, SHOWN_PLAYS + 6))
     html = page(replace(view, plays=many))
-    assert (html.count('class="play"'), f"The newest {SHOWN_PLAYS} of {SHOWN_PLAYS + 5}." in html) == (60, True)
+    assert (html.count('class="play"'), f"Newest {SHOWN_PLAYS} of {SHOWN_PLAYS + 5}." in html) == (60, True)
 
 
 def test_the_room_is_rendered_once_for_all_readers_of_a_view() -> None:

@@ -74,8 +74,8 @@ def test_every_scan_that_reads_no_tile_says_why(language: str) -> None:
 def test_a_fault_is_said_of_its_part() -> None:
     _ = Translator()
     assert part_and_fault(_, "button-north", "button_stuck") == "Button North: stays pressed"
-    assert part_and_fault(_, "plan", "plan_rewrites_past") == "Plan: not taken"
-    assert part_and_fault(_, "press-east", LATE_PRESS) == "Press of East: told late"
+    assert part_and_fault(_, "plan", "plan_rewrites_past") == "Plan: not accepted"
+    assert part_and_fault(_, "press-east", LATE_PRESS) == "Press of East: reported late"
     assert with_remedy(_, "camera", "camera_dark") == "Camera: too dark. More light on the mat."
 
 

@@ -124,7 +124,7 @@ def test_a_setting_that_was_not_taken_is_told_first() -> None:
     shot = Shot(blur=3.0)
     seen = measure_mounting(draw(shot), quads(shot), SETUP)
     first, *_ = mounting_hints(seen, SETUP, (UnmetSetting("focus", 3.0, None), UnmetSetting("width", 1920, 1280.0)))
-    assert hint_text(Translator("en"), first).startswith("The camera did not take focus=3.0 (it has -)")
+    assert hint_text(Translator("en"), first).startswith("The camera did not accept focus=3.0 (it uses -)")
 
 
 def test_a_look_is_told_in_figures_and_sentences() -> None:
@@ -135,5 +135,5 @@ def test_a_look_is_told_in_figures_and_sentences() -> None:
     assert (line["tiles"], line["focus"], line["fits"]) == (34, "good", {"34": True, "136": False})
     assert [hint["code"] for hint in line["hints"]] == ["camera_tilted"]
     assert mounting_text(look, SETUP, Translator("en")).splitlines()[1:] == [
-        "  camera_tilted: The camera is tilted by 25 degrees: let it look straight down."
+        "  camera_tilted: The camera is tilted by 25 degrees: point it straight down."
     ]

@@ -126,7 +126,7 @@ def lines_of(registry: SetRegistry) -> list[str]:
         ('  "1": {"1m": "1m"},', ["line 3: serial 1 of set 3 has no face of 1m to 9s and 1z to 7z"]),
         ('  "137": "1m",', ["line 3: '137' is no serial, 1 to 136"]),
         ('  "01": "1m",', ["line 3: '01' is no serial, 1 to 136"]),
-        ('  "2": "1m",', ["line 4: serial 2 of set 3 is in line 3 already", "set 3: no entry for serial 1"]),
+        ('  "2": "1m",', ["line 4: serial 2 of set 3 is already used in line 3", "set 3: no entry for serial 1"]),
         ("", ["set 3: no entry for serial 1"]),
         ('  "1" "1m",', ["line 3: Expecting ':' delimiter"]),
     ],

@@ -85,15 +85,15 @@ def changed(change: Callable[[Rows], Any], *numbers: int) -> Rows:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (put(3, 3, "up"), "seat_unknown: line 3: seat 'up' is none of east, south, west, north"),
-        (put(3, 1, ""), "seat_unknown: line 3: prevalent_wind '' is none of east, south, west, north"),
-        (put(3, 2, "E"), "seat_unknown: line 3: dealer 'e' is none of east, south, west, north"),
+        (put(3, 3, "up"), "seat_unknown: line 3: seat is 'up'; it must be one of east, south, west, north"),
+        (put(3, 1, ""), "seat_unknown: line 3: prevalent_wind is ''; it must be one of east, south, west, north"),
+        (put(3, 2, "E"), "seat_unknown: line 3: dealer is 'e'; it must be one of east, south, west, north"),
         (put(3, 4, "0z"), "not_a_tile: line 3, tile 1: '0z' is none"),
         (put(3, 37, "8z"), "not_a_tile: line 3, tile 34: '8z' is none"),
         (put(3, 37, ""), "not_a_tile: line 3, tile 34: missing"),
-        (lambda rows: rows[2].pop(), "line_incomplete: line 3: 37 fields, the heading has 38"),
-        (lambda rows: rows[2].append("1m"), "line_incomplete: line 3: 39 fields, the heading has 38"),
-        (lambda rows: rows.pop(2), "seat_missing: deal 1: there is no line for south"),
+        (lambda rows: rows[2].pop(), "line_incomplete: line 3 has 37 fields, but the header has 38"),
+        (lambda rows: rows[2].append("1m"), "line_incomplete: line 3 has 39 fields, but the header has 38"),
+        (lambda rows: rows.pop(2), "seat_missing: deal 1: the line for south is missing"),
         (put(3, 2, "south"), "deal_contradicts_itself: deal 1 (lines 2 to 5): dealer is north and south"),
         (lambda rows: rows.append(rows[2]), "deal_twice: line 6: deal 1 has a tray for south in line 3"),
     ],
@@ -105,7 +105,7 @@ def test_a_mistake_is_named_with_its_line(tmp_path: Path, change: Callable[[Rows
 @pytest.mark.parametrize("number", ["0", "-1", "10000", "1.5", "x", "", "１", "9" * 5000])
 def test_a_deals_number_is_one_that_a_table_can_be_told(tmp_path: Path, number: str) -> None:
     rows = [[number, *row[1:]] if at else row for at, row in enumerate(rows_of(made(1)))]
-    said = f"number_wrong: line {{}}: deal {number[:20]!r} is no number from 1 to 9999"
+    said = f"number_wrong: line {{}}: deal is {number[:20]!r}; it must be a number from 1 to 9999"
     assert take(tmp_path, rows) == [said.format(line) for line in (2, 3, 4, 5)]
 
 
@@ -139,14 +139,14 @@ def test_everything_that_is_wrong_is_named_at_once(tmp_path: Path) -> None:
         rows[12][3] = "south"
 
     assert take(tmp_path, changed(change, 1, 2, 3)) == [
-        "seat_unknown: line 2: prevalent_wind 'up' is none of east, south, west, north",
-        "seat_unknown: line 2: dealer 'down' is none of east, south, west, north",
-        "seat_unknown: line 2: seat 'left' is none of east, south, west, north",
+        "seat_unknown: line 2: prevalent_wind is 'up'; it must be one of east, south, west, north",
+        "seat_unknown: line 2: dealer is 'down'; it must be one of east, south, west, north",
+        "seat_unknown: line 2: seat is 'left'; it must be one of east, south, west, north",
         "not_a_tile: line 2, tile 1: '?' is none",
         "not_a_tile: line 2, tile 2: '0x' is none",
-        "line_incomplete: line 8: 37 fields, the heading has 38",
+        "line_incomplete: line 8 has 37 fields, but the header has 38",
         "deal_twice: line 13: deal 3 has a tray for south in line 11",
-        "seat_missing: deal 3: there is no line for north",
+        "seat_missing: deal 3: the line for north is missing",
     ]
 
 
@@ -163,8 +163,8 @@ def test_a_heading_that_does_not_fit_is_named(tmp_path: Path, change: Callable[[
 
 
 def test_a_list_of_nothing_is_none(tmp_path: Path) -> None:
-    assert take(tmp_path, rows_of()) == ["no_deal: list.csv lists no deal"]
-    assert take_json(tmp_path, []) == ["no_deal: list.json lists no deal"]
+    assert take(tmp_path, rows_of()) == ["no_deal: list.csv contains no deals"]
+    assert take_json(tmp_path, []) == ["no_deal: list.json contains no deals"]
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,9 @@ def test_rubbish_is_refused(tmp_path: Path, written: bytes, code: str) -> None:
 def test_text_in_another_encoding_is_named_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "list.csv"
     path.write_bytes(b"deal,seat\n1,east\n2,\xe9st\n")
-    assert refused("import", path, tmp_path / "cup", "--event", "cup") == ["not_utf8: list.csv, line 3: not UTF-8"]
+    assert refused("import", path, tmp_path / "cup", "--event", "cup") == [
+        "not_utf8: list.csv, line 3: this is not UTF-8 text"
+    ]
 
 
 @pytest.mark.parametrize("name", ["list.csv", "list.json"])

@@ -28,7 +28,7 @@ def test_a_set_that_is_there_stays(tmp_path: Path) -> None:
     done("set", "new", tmp_path, "--set", "2")
     before = contents(tmp_path)
     assert refused("set", "new", tmp_path, "--set", "1-2") == [
-        "set_exists: set 2 is in sets.json already, and stays as it is"
+        "set_exists: sets.json already has set 2; it was not changed"
     ]
     assert contents(tmp_path) == before
 
@@ -67,11 +67,11 @@ def take(tmp_path: Path, rows: Rows, *options: object) -> list[str]:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (put(9, 0, "137"), "number_wrong: line 9: serial '137' is no number from 1 to 136"),
-        (put(9, 0, "x"), "number_wrong: line 9: serial 'x' is no number from 1 to 136"),
-        (put(9, 1, "0z"), "not_a_tile: line 9: '0z' is no tile"),
-        (put(9, 0, "7"), "serial_twice: line 9: serial 7 of set 1 is in line 8 already"),
-        (lambda rows: rows[8].pop(), "line_incomplete: line 9: 1 fields, the heading has 2"),
+        (put(9, 0, "137"), "number_wrong: line 9: serial is '137'; it must be a number from 1 to 136"),
+        (put(9, 0, "x"), "number_wrong: line 9: serial is 'x'; it must be a number from 1 to 136"),
+        (put(9, 1, "0z"), "not_a_tile: line 9: '0z' is not a tile"),
+        (put(9, 0, "7"), "serial_twice: line 9: serial 7 of set 1 is already used in line 8"),
+        (lambda rows: rows[8].pop(), "line_incomplete: line 9 has 1 fields, but the header has 2"),
         (put(1, 1, "tile"), "heading_wrong: tiles.csv, line 1: there is no column face; nothing is known of 'tile'"),
     ],
 )
@@ -125,8 +125,8 @@ def test_check_names_everything_that_is_wrong(tmp_path: Path) -> None:
         "not_a_set: set 2: '9z' is no tile",
     ]
     assert said[4:] == [
-        "set_unknown: a deal lies in set 3, which is not in sets.json",
-        f"secret_exposed: others may read {tmp_path / 'deals.json'}: chmod 600 it",
+        "set_unknown: a deal uses set 3, which is not in sets.json",
+        f"secret_exposed: other users can read {tmp_path / 'deals.json'}: run chmod 600 on it",
     ]
 
 

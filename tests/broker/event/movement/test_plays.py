@@ -133,7 +133,7 @@ def test_a_player_without_a_team_is_named() -> None:
     three = {team: TEAMS[team] for team in list(TEAMS)[:3]}
     faults = check_teams(TEAM_PLAYS, three)
     assert {fault.text for fault in faults if fault.code == "player_without_team"} == {
-        f"{player} is in no team" for player in (13, 14, 15, 16)
+        f"{player} is not in a team" for player in (13, 14, 15, 16)
     }
 
 

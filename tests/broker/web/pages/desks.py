@@ -153,7 +153,7 @@ def cup() -> Plan:
 
 def at_the_table(deal: int) -> tuple[Fact, ...]:
     """Return what an arbiter does at a table in the third round."""
-    who, why = "arbiter at the table", "tiles lay wrong"
+    who, why = "arbiter at the table", "tiles misplaced"
     return (
         PinWrong(round=3, deal=deal, tries=1),
         LetIn(round=3, deal=deal, author=who, by="pin"),

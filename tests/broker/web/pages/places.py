@@ -189,6 +189,6 @@ PLACES: Final = (
     Place("people", "busy", "/people"),
     Place("people: refused", "busy", "/people", HEAD, nobody_added),
     Place("no such deal", "busy", "/deal/99"),
-    Place("no such page", "busy", "/nothing-here"),
+    Place("Page not found", "busy", "/nothing-here"),
     Place("not for this role", "busy", "/people", "table_arbiter"),
 )

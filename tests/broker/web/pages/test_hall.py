@@ -148,4 +148,4 @@ def test_the_display_shows_as_many_as_fit_the_first_or_those_of_one_country(clie
     assert [names(asked) for asked in wishes] == [(10, 1), (24, 2), (15, 2), (60, 6), (10, 1)]
     assert "Page 1 of 5" in client.get("/display?first=50").text
     assert set(re.findall(r'<span class="country">(\w+)<', client.get("/display?country=fr&lines=40").text)) == {"FR"}
-    assert "Nobody from XX" in client.get("/display?country=XX").text
+    assert "No players from XX" in client.get("/display?country=XX").text

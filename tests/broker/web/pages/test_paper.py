@@ -16,7 +16,7 @@ def test_a_sheet_is_kept_after_a_second_look_and_is_in_the_traveller(browser: Br
         visits = Visits(browser, desks, LOOK)
         page = visits.to(Place("paper", "busy", "/paper", do=keyed))
         expect(page.locator("#look .state")).to_have_text("Won on a discard · Discarded by North")
-        page.get_by_role("button", name="Keep it").click()
+        page.get_by_role("button", name="Save it").click()
         expect(page.locator("#results li")).to_contain_text("Table 3 · Round 3 · Deal 1")
         page.get_by_text("plays without a result").click()
         expect(page.locator("details:not(.menu)")).not_to_contain_text("Table 3 · Round 3")

@@ -101,12 +101,12 @@ def luc(desk: Desk) -> Iterator[httpx.Client]:
 def test_a_sheet_counts_when_two_people_have_keyed_the_same_and_names_both(
     desk: Desk, tao: httpx.Client, luc: httpx.Client
 ) -> None:
-    assert "waits for a second person" in send(tao, action="keep", **says(1)).text
+    assert "waiting for a second person" in send(tao, action="keep", **says(1)).text
     assert desk.settled(1) is False
-    assert "both say the same; it counts now" in send(luc, action="keep", **says(1)).text
+    assert "both entries agree; it counts now" in send(luc, action="keep", **says(1)).text
     assert (desk.settled(1), desk.reasons(1)) == (True, ["paper sheet, keyed by Tao and by Luc"])
     assert desk.noted(1) == [("tao", "sheet_keyed", ""), ("luc", "sheet_keyed", "")]
-    assert "is there already" in send(tao, action="keep", **says(1)).text
+    assert "already there, with the same result" in send(tao, action="keep", **says(1)).text
 
 
 def test_the_second_person_s_page_is_the_same_whatever_the_first_has_keyed(
@@ -124,7 +124,7 @@ def test_who_keys_twice_corrects_themselves_and_is_no_second_person(
     desk: Desk, tao: httpx.Client, luc: httpx.Client
 ) -> None:
     send(tao, action="keep", **says(2, **WRONG))
-    assert "waits for a second person" in send(tao, action="keep", **says(2)).text
+    assert "waiting for a second person" in send(tao, action="keep", **says(2)).text
     assert desk.settled(2) is False
     send(luc, action="keep", **says(2))
     assert desk.settled(2) is True
@@ -144,7 +144,7 @@ def test_two_that_differ_are_shown_locked_and_settled_by_an_arbiter_with_a_reaso
     desk: Desk, tao: httpx.Client, luc: httpx.Client
 ) -> None:
     send(tao, action="keep", **says(3, **WRONG))
-    assert "the two say different things" in send(luc, action="keep", **says(3)).text
+    assert "the two entries differ" in send(luc, action="keep", **says(3)).text
     for client in (tao, luc):
         assert "keyings_differ" in send(client, action="keep", **says(3)).text
         assert "keyings_differ" in send(client, action="take_back", table="3", round="1").text
@@ -166,10 +166,10 @@ def test_where_neither_is_right_both_are_set_aside_and_two_people_key_anew(
     again = send(luc, action="settle", table="4", round="1", one="1", other="2", chosen="1", reason="late")
     assert "keying_gone" in again.text
     assert desk.noted(4)[-2:] == [("luc", "keying_set_aside", "a coffee stain: ask the table")] * 2
-    assert "waits for a second person" in send(tao, action="keep", **says(4)).text
+    assert "waiting for a second person" in send(tao, action="keep", **says(4)).text
     assert "keying_gone" in send(luc, action="take_back", table="4", round="1").text
     assert send(tao, action="take_back", table="4", round="1").status_code == 200
-    assert "waits for a second person" in send(luc, action="keep", **says(4)).text
+    assert "waiting for a second person" in send(luc, action="keep", **says(4)).text
 
 
 def keying(number: int, whose: str, body: bytes, after: str = "") -> Keying:

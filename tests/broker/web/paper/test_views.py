@@ -114,7 +114,7 @@ def test_a_fine_of_a_sheet_counts_until_the_table_s_own_result_is_there(
 
 def test_a_sheet_that_fines_more_than_what_is_there_is_left_to_an_arbiter(hall: Hall) -> None:
     take_sheet(hall.scorer.rulings, sheet(), TAO)
-    with pytest.raises(RuleError, match="another result") as refused:
+    with pytest.raises(RuleError, match="a different result") as refused:
         take_sheet(hall.scorer.rulings, sheet(fine_north="4"), TAO)
     assert refused.value.code == "sheets_differ"
 
@@ -221,11 +221,11 @@ def send(client: httpx.Client, **data: str) -> httpx.Response:
 
 def test_a_sheet_is_kept_after_a_second_look_and_not_before(desk: DeskServer, client: httpx.Client) -> None:
     looked = send(client, action="look", **SAYS)
-    assert ("A second look" in looked.text, "+42" in looked.text) == (True, True)
+    assert ("Check again" in looked.text, "+42" in looked.text) == (True, True)
     assert 'action" value="look"' in looked.text
     kept = send(client, action="keep", **SAYS)
-    assert "kept; it counts now" in kept.text
-    assert "is there already" in send(client, action="keep", **SAYS).text
+    assert "saved; it counts now" in kept.text
+    assert "already there, with the same result" in send(client, action="keep", **SAYS).text
     with logged_in(desk, "head_arbiter") as head:
         log = head.get("/audit.csv").text
     assert log.count("ruling_given") == 1

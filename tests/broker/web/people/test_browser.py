@@ -34,7 +34,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 def log_in(context: BrowserContext, bench: Bench, name: str) -> Page:
     page = context.new_page()
     page.goto(bench.server.url)
-    page.get_by_label("Login name").fill(name)
+    page.get_by_label("User name").fill(name)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
     expect(page.locator("html[data-line=live]")).to_be_attached(timeout=SLOW_MS)
@@ -46,8 +46,8 @@ def test_an_arbiter_pauses_a_table_from_its_card_and_sees_it_done(context: Brows
     page.locator("#table-3").get_by_role("link", name="Order…").click()
     page.get_by_label("Pause").check()
     page.get_by_label("Reason", exact=True).fill("A carrier fell")
-    page.get_by_role("button", name="Give order").click()
-    expect(page.locator("#orders li")).to_contain_text("not yet heard of by table 3")
+    page.get_by_role("button", name="Send order").click()
+    expect(page.locator("#orders li")).to_contain_text("not yet received by table 3")
     (order,) = bench.ear.sent
     tables = tuple(
         replace(table, paused=True, ordered=order.seq, obeyed={order.seq: order.id}) if table.table == 3 else table

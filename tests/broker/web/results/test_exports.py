@@ -118,7 +118,7 @@ def test_what_there_is_at_the_end_only_is_told_by_code(under_way: DeskServer) ->
         (riichi_plan(), whole_riichi_event(), {"plays.pmn"}, "no_riichi_record"),
         (SESSIONS, [], {one.name for one in EXPORTS} - {"event.json"}, "no_compared_plays"),
     ],
-    ids=["riichi", "sessions alone"],
+    ids=["riichi", "only riichi sessions"],
 )
 def test_what_an_event_cannot_have_is_not_offered_and_the_reason_is_said(
     tmp_path: Path, plan: Plan, said: list[LogMessage], left: set[str], reason: str

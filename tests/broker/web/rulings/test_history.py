@@ -42,7 +42,7 @@ def test_what_arbiters_did_at_the_tables_is_in_the_history_and_in_what_leaves_it
     there: list[Fact] = [
         PinWrong(tries=1, **at),
         LetIn(author="arbiter at the table", by="pin", **at),
-        Paused(begin=True, author="arbiter at the table", reason="tiles lay wrong", **at),
+        Paused(begin=True, author="arbiter at the table", reason="tiles misplaced", **at),
         TimeAdded(minutes=7, author="Tao", reason="=1+1", **at),
         Left(author="Tao", **at),
         Paused(begin=True, author="Anne", reason="", **at),
@@ -56,13 +56,13 @@ def test_what_arbiters_did_at_the_tables_is_in_the_history_and_in_what_leaves_it
         timed = client.get("/rulings?kind=time_added&author=tao").text
         rows = list(csv.DictReader(io.StringIO(client.get("/rulings.csv").text.removeprefix("\ufeff"))))
         told = client.get("/rulings.json?play=3-1").json()
-    order = ["Ordered by the desk", "Left", "+7 min extra", "tiles lay wrong", "by PIN", "1 since the last right one"]
+    order = ["Order from the desk", "Left", "+7 min extra", "tiles misplaced", "by PIN", "1 since the last correct PIN"]
     section = page[page.index('id="at-tables"') :]
     assert sorted(order, key=section.index) == order
-    assert [page.count("Ordered by the desk"), *map(str.count, ordered, ("Sur ordre du bureau", "裁判台指令"))] == [
+    assert [page.count("Order from the desk"), *map(str.count, ordered, ("Sur ordre du bureau", "裁判台指令"))] == [
         1
     ] * 3
-    assert (timed.count('<li class="note"'), "+7" in timed, "Nothing was ruled" in timed) == (1, True, False)
+    assert (timed.count('<li class="note"'), "+7" in timed, "No rulings yet" in timed) == (1, True, False)
     kinds = ["pin_wrong", "let_in", "paused", "time_added", "left", "paused", "resumed"]
     assert sorted(row["kind"] for row in rows) == sorted([*kinds, "void"])
     assert [row["kind"] for row in rows if row["kind"] != "void"] == kinds
@@ -85,7 +85,7 @@ def test_another_deal_played_brings_proposals_for_later_rounds_a_click_each(tmp_
         form = client.get(address.replace("&amp;", "&")).text
         first = client.get("/?lang=en").text
     assert f"deal {later.deal} is known to" in page
-    assert re.search(r"meets a deal again: [1-4]\.", first)
+    assert re.search(r"with a repeated deal: [1-4]\.", first)
     assert proposed["kind"] == "adjusted"
     assert 'value="own" selected' in form
 
@@ -101,4 +101,8 @@ def test_a_deal_that_was_played_twice_may_stand_with_one_click(desk: Ruled) -> N
         assert publish(client, opened(client, html.unescape(links[0])) | zeros).status_code == 303
         after = client.get("/rulings?lang=en").text
     asked = f"Table {late.table}, round {late.round}: deal {late.deal} counts, and was played again by"
-    assert (asked in page, asked in after, "Nothing is final before it is ruled." in page) == (True, False, True)
+    assert (asked in page, asked in after, "Standings cannot be final until these are decided." in page) == (
+        True,
+        False,
+        True,
+    )

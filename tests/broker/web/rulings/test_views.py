@@ -58,7 +58,7 @@ WHO = [event().players[HERE.players[seat]].name for seat in ("east", "south", "w
 E, S, W, N = (f"{seat}: {name}" for seat, name in zip(("East", "South", "West", "North"), WHO, strict=True))
 WAS = f"Won on a discard · {E} −32 (discarded) · {S} +36 (won, HV 12) · {W} −8 · {N} +36 (won, HV 12)"
 NOWHERE = f"Points do not count · {E} · {S} · {W} · {N}"
-GIVEN = ("−3 IMP (own fault)", "+3 IMP (others’ fault)", "0 IMP (nobody’s fault)", "−5 IMP")
+GIVEN = ("−3 IMP (own fault)", "+3 IMP (opponents’ fault)", "0 IMP (nobody’s fault)", "−5 IMP")
 SWAPPED = f"East: {WHO[2]} −32 (discarded) · {S} +36 (won, HV 12) · West: {WHO[0]} −8 · {N} +36 (won, HV 12)"
 SAID = {
     "correct": ("", WAS, f"Self-drawn · {E} −18 · {S} −18 · {W} −18 · {N} +54 (won, HV 30)"),
@@ -158,11 +158,11 @@ def test_a_form_that_is_refused_as_a_whole_comes_back_with_what_was_typed(looked
     assert ['value="East had 18"' in answer.text, 'name="hv-east"' in answer.text] == [True, True]
 
 
-GONE = "from round 3 on, and nobody comes instead: gets 0 IMP (nobody’s fault) each play, the other three +3 IMP each"
+GONE = "from round 3 and is not replaced: 0 IMP (nobody’s fault) per play, +3 IMP for each of the other three"
 OF_WHO_PLAYS_SAID = {
-    "substitute": ("Ada Reserve plays for Player 7, from round 3 on", "Player 7 plays", "Ada Reserve plays"),
+    "substitute": ("Ada Reserve plays for Player 7 from round 3", "Player 7 plays", "Ada Reserve plays"),
     "withdrawn": (
-        f"Player 7 leaves, {GONE}",
+        f"Player 7 leaves {GONE}",
         "Player 7 plays",
         "Nobody plays",
     ),
@@ -336,8 +336,8 @@ def test_what_if_tells_who_would_change_place_and_publishes_nothing(looked_at: R
         other = client.get("/what-if?profile=mcr&method=cross&lang=en").text
         refused = client.get("/what-if?profile=nothing&lang=en")
         assert client.get("/standings.csv").text == before
-    assert "Who would move: 0 of 16" in same
-    assert "Who would move: 16 of 16" in other
+    assert "Places that would change: 0 of 16" in same
+    assert "Places that would change: 16 of 16" in other
     assert "unknown_profile" in refused.text
 
 

@@ -138,7 +138,7 @@ def test_a_correction_of_a_number_alone_says_in_the_history_what_stays(room: Who
     publish(client, filled(client, "/setup?player=p11", "player", said | {"national": "N11"}))
     with logged_in(room.server, "head_arbiter") as head:
         newest = NOTE.findall(head.get("/rulings?lang=en").text)[0]
-    assert ("Name, country and club stay as they are." in newest, "N11" in newest) == (True, False)
+    assert ("Name, country and club do not change." in newest, "N11" in newest) == (True, False)
 
 
 def test_a_form_that_is_sent_twice_is_one_correction(room: Whole, client: httpx.Client) -> None:

@@ -87,11 +87,11 @@ def test_what_comes_of_a_number_of_rounds_is_shown_before_anything_is_kept(clien
     made(client, upto=2)
     before = (folder / "event.toml").read_bytes()
     page = send(client, {"action": "look_movement", "rounds": "5"}).text
-    assert "Plays for everybody: 20. Deals: 20, each at 4 of 4 tables. About 8:20 h at 25 minutes" in page
+    assert "Plays per player: 20. Deals: 20, each at 4 of 4 tables. About 8:20 h at 25 minutes" in page
     assert '<input type="hidden" name="rounds" value="5">' in page
     assert (folder / "event.toml").read_bytes() == before
     alone = send(client, {"action": "look_movement", "rounds": "1"}).text
-    assert "nobody is compared, every IMP is 0" in alone
+    assert "nothing is compared and every IMP is 0" in alone
 
 
 @pytest.mark.usefixtures("folder")
@@ -332,7 +332,7 @@ def test_what_is_likely_a_slip_in_a_list_is_noted_before_it_is_kept_and_after(cl
         send(client, listed | {"action": "check_players"}).text,
         send(client, listed | {"action": "players"}).text,
     ):
-        told = ("Odd One: p17, p18", "named_alike", "XX: p18", "country_unknown", "Nothing is wrong")
+        told = ("Odd One: p17, p18", "named_alike", "XX: p18", "country_unknown", "No problems found")
         assert [text in page for text in told] == [True, True, True, True, False]
 
 

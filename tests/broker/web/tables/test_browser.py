@@ -82,7 +82,7 @@ def test_a_page_that_is_held_still_by_a_key_counts_what_comes_and_reads_a_call_a
     expect(page).to_have_title("(2) Tournoi international de Lille 2026 · Arbiter’s desk")
     assert page.locator("#progress").get_attribute("value") == "7"
     feed.publish(sample.newer(feed.current, plays=view.plays, tables=view.tables))
-    expect(page.locator("#held")).to_contain_text("something has changed")
+    expect(page.locator("#held")).to_contain_text("updates available")
     page.keyboard.press("Alt+p")
     expect(page.locator("#held")).to_be_hidden()
     expect(page.locator("#progress")).to_have_attribute("value", "8")

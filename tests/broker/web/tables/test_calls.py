@@ -69,9 +69,9 @@ def test_who_goes_to_a_call_is_seen_by_all_written_down_and_taken_back(quiet: Wh
         answer = press(client, "go", "1-0")
         assert (answer.status_code, answer.headers["location"]) == (303, "/grid?lang=en")
         for page in ("/?lang=en", "/grid?lang=en"):
-            assert f"{PEOPLE[0]} goes, since" in other.get(page).text
+            assert f"{PEOPLE[0]} is going, since" in other.get(page).text
         assert press(client, "stay", gone(quiet)).status_code == 303
-        assert "goes, since" not in other.get("/grid?lang=en").text
+        assert "is going, since" not in other.get("/grid?lang=en").text
     assert notes(quiet, 2) == [(HEAD, "call_taken", "1"), (HEAD, "call_left", "1")]
 
 
@@ -86,7 +86,7 @@ def test_of_two_who_press_on_what_they_saw_the_second_is_told_so_in_their_langua
         assert [*quiet.auth.audit.entries()] == before
         assert press(other, "stay", gone(quiet)).status_code == 409  # nobody says for another that they do not go
         assert press(other, "go", gone(quiet)).status_code == 303
-        assert f"{PEOPLE[1]} goes, since" in client.get("/?lang=en").text
+        assert f"{PEOPLE[1]} is going, since" in client.get("/?lang=en").text
 
 
 def test_a_seen_alert_stands_under_seen_with_who_and_can_be_put_back(quiet: Whole) -> None:

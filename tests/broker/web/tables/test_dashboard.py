@@ -76,7 +76,7 @@ def test_of_many_players_the_first_are_beside_the_cards_and_all_have_a_page() ->
         for at in range(1, SHOWN_PLACES + 2)
     )
     html = page(replace(sample.view(), standings=many), CardsWanted())
-    assert (html.count('data-key="player-'), f"The first {SHOWN_PLACES} of {SHOWN_PLACES + 1}." in html) == (240, True)
+    assert (html.count('data-key="player-'), f"First {SHOWN_PLACES} of {SHOWN_PLACES + 1}." in html) == (240, True)
     assert (
         html.count('<a href="/standings?lang=en">')
         == page(sample.view(), CardsWanted()).count('"/standings?lang=en"') + 1

@@ -122,7 +122,7 @@ def test_a_form_that_is_sent_twice_gives_one_order_and_the_page_says_so(bench: B
         first, second = (client.post("/orders", data=form) for _ in range(2))
         said = [client.get(answer.headers["location"]).text for answer in (first, second)]
     assert [answer.status_code for answer in (first, second)] == [303, 303]
-    assert ["It is shown as done" in said[0], "not given a second time" in said[1]] == [True, True]
+    assert ["It is marked as done" in said[0], "not sent again" in said[1]] == [True, True]
     assert ([order.minutes for order in bench.ear.sent], len(bench.orders.book.newest(5))) == ([5], 1)
     assert [one.action for one in bench.auth.audit.newest(3)].count("order_given") == 1
 
@@ -241,11 +241,11 @@ def test_a_young_order_is_sent_again_on_a_new_connection_and_an_old_one_is_not(b
 def test_an_order_is_done_once_the_table_says_so(bench: Bench) -> None:
     kept = bench.give(OrderGiven((1,), "pause", 0, "fire alarm", "A"))
     with logged_in(bench.server, "head_arbiter") as client:
-        assert "not yet heard of by table 1" in client.get("/orders").text
+        assert "not yet received by table 1" in client.get("/orders").text
         said = {"ordered": kept.seq, "obeyed": {kept.seq: kept.id_at(1)}, "paused": True}
         tables = (replace(bench.feed.current.tables[0], **said),)
         bench.feed.publish(sample.newer(bench.feed.current, tables=tables))
-        assert "not yet heard of" not in client.get("/orders").text
+        assert "not yet received" not in client.get("/orders").text
         assert "Paused" in client.get("/").text
 
 
@@ -255,7 +255,7 @@ def test_an_order_that_its_table_has_passed_over_is_never_shown_as_done(bench: B
     bench.feed.publish(sample.newer(bench.feed.current, tables=(replace(bench.feed.current.tables[0], **said),)))
     with logged_in(bench.server, "head_arbiter") as client:
         text = client.get("/orders").text
-    assert ("give it again if it still holds" in text, "· done" in text) == (True, False)
+    assert ("give this one again if you still need it" in text, "· done" in text) == (True, False)
 
 
 def test_an_order_to_tables_that_were_never_heard_is_refused(bench: Bench) -> None:
