@@ -1,25 +1,162 @@
-"""The public entry of the room: a picture in, a reading out. The stages run in order, and values go one way."""
+"""Read a picture: a picture in, a reading out. The stages run in order, and values go one way.
+
+Tiles that could not be read, or seem to lie askew, get a second look along other outlines than the finder's. These
+are worst at the ends of rows, where a tile has a neighbour on one side only, and in heaps, where it may exchange short
+and long ends. Once a tray is known, so is where each of its tiles should lie. Elsewhere the closer look begins again,
+from the outline that it gave and from that outline on its side.
+"""
 
 from collections import Counter
+from dataclasses import replace
 
+import cv2
 import numpy as np
 
-from vision.detections import Detections, LaidOutTray, TableLayout, TileMark, TilePosition
+from vision import finder
+from vision.detections import DetectedTile, Detections, LaidOutTray, TableLayout, TileMark, TilePosition
 from vision.errors import PictureError
 from vision.finder import find_tiles
 from vision.geometry import Picture, Quad
 from vision.layout import lay_out_table
 from vision.marks.read import (
     TileMarks,
+    decide_ambiguous,
     drop_duplicate_tiles,
     is_sure,
+    read_again,
     read_marks,
+    shares_of_marks,
     withhold_repeated_serials,
     withhold_unsure,
 )
-from vision.marks.way_up import decide_ambiguous
 from vision.reading import Corners, PictureReading, PlaceState, TileRead, TrayPlace
-from vision.second_look import take_second_look
+
+_TILE = 0.9  # likelihood from which the closer look believes in an outline
+_STRAIGHT = np.cos(np.radians(10.0))
+_MOST = 12  # tiles that are read along other outlines: in a picture out of focus it would be all, in vain
+_ALIKE = 1.6  # times the area of most tiles, or as much less
+_MOVED = 0.3  # of a tile's side
+_MARK_SEEN = 0.3  # share of a number or a label from which one is tried to read
+_CONTRADICTED = 0.3  # confidence of another serial from which a sure one is not believed
+
+
+def take_second_look(
+    picture: Picture, found: Detections, marks: TileMarks, layout: TableLayout
+) -> tuple[Detections, TileMarks] | None:
+    """Return tiles and marks after a second look at those that were not read or seem to lie askew.
+
+    None where that look tells nothing new.
+    """
+    tiles, settled = list(found.tiles), list(marks)
+    _read_in_place(picture, tiles, settled, layout)
+    _read_along_other_outlines(picture, tiles, settled, _still_unread(settled, layout))
+    return (replace(found, tiles=tuple(tiles)), tuple(settled)) if tiles != list(found.tiles) else None
+
+
+def _read_in_place(
+    picture: Picture, tiles: list[DetectedTile], marks: list[TileMark | None], layout: TableLayout
+) -> None:
+    """Read unread tiles of a tray where they should lie, and straighten those that seem to lie askew."""
+    there = {site.tile: site.quad for tray in layout.trays for site in tray.sites if site.tile is not None}
+    askew = {number for number in there if layout.lies[number].sideways}
+    unread = [
+        number for number in there if not is_sure(marks[number]) or (number in askew and _is_across(marks[number]))
+    ]
+    again = read_again(picture, [there[number] for number in unread], tuple(marks)) if unread else []
+    for number, mark in zip(unread, again, strict=True):
+        if mark is None or is_sure(mark):
+            tiles[number], marks[number] = DetectedTile(there[number], face_up=mark is None, likelihood=1.0), mark
+    for number, quad in _straightened(picture, {number: there[number] for number in askew.difference(unread)}).items():
+        tiles[number] = replace(tiles[number], quad=_as_before(quad, tiles[number].quad))
+
+
+def _is_across(mark: TileMark | None) -> bool:
+    """Return whether a mark lies across its outline: then the outline has its short and long ends exchanged."""
+    return mark is not None and mark.turned is None
+
+
+def _straightened(picture: Picture, quads: dict[int, Quad]) -> dict[int, Quad]:
+    """Return the outlines of tiles that, looked at where they should lie, lie straight after all."""
+    starts = np.array(list(quads.values())).reshape(-1, 4, 2)
+    judged = finder.refine_again(picture, starts)
+    return {
+        number: quad
+        for number, quad, start, tile in zip(quads, judged.quads, starts, judged.tile, strict=True)
+        if tile > _TILE and _cosine(quad[1] - quad[0], start[1] - start[0]) > _STRAIGHT
+    }
+
+
+def _cosine(one: Quad, other: Quad) -> float:
+    return float(one @ other / (np.linalg.norm(one) * np.linalg.norm(other)))
+
+
+def _as_before(quad: Quad, before: Quad) -> Quad:
+    """Begin a quad at the same end as before, for its mark's way up was told by that."""
+    return quad if (quad[1] - quad[0]) @ (before[1] - before[0]) > 0 else np.roll(quad, 2, axis=0)
+
+
+def _still_unread(marks: list[TileMark | None], layout: TableLayout) -> list[int]:
+    """The tiles that are still unread: those of a tray, or all where there is none; what beside one is no tile."""
+    lies = enumerate(layout.lies)
+    there = [
+        number for number, lie in lies if not layout.trays or (lie.row is not None and number not in layout.ghosts)
+    ]
+    return [number for number in there if not is_sure(marks[number])][:_MOST]
+
+
+def _read_along_other_outlines(
+    picture: Picture, tiles: list[DetectedTile], marks: list[TileMark | None], left: list[int]
+) -> None:
+    """Read what is still unread along a few other outlines; what one shows surely, no other look may deny."""
+    owners, outlines = _other_outlines(picture, tiles, marks, left)
+    again = read_again(picture, outlines, tuple(marks)) if outlines else []
+    for number in left:
+        looks = [(mark, at) for at, mark in enumerate(again) if owners[at] == number and mark is not None]
+        mark, best = max(looks, key=lambda look: look[0].confidence, default=(None, 0))
+        others = [marks[number], *(other for other, _ in looks)]
+        if mark and is_sure(mark) and not any(_contradicts(mark, other) for other in others):
+            tiles[number], marks[number] = DetectedTile(outlines[best], face_up=False, likelihood=1.0), mark
+
+
+def _other_outlines(
+    picture: Picture, tiles: list[DetectedTile], marks: list[TileMark | None], left: list[int]
+) -> tuple[list[int], list[Quad]]:
+    """Return more outlines for tiles, and whose each is: two new ones and two on their side, where a mark may be."""
+    usual = _usual_area(tiles, marks)
+    before = np.array([tiles[number].quad for number in left]).reshape(-1, 4, 2)
+    new = finder.refine_again(picture, np.concatenate([before, np.roll(before, 1, axis=1)])).quads
+    quads = [*new, *np.roll(new[: len(left)], 1, axis=1), *np.roll(before, 1, axis=1)]
+    owners = 4 * left
+    shares = shares_of_marks(picture, quads)
+    good = [
+        at
+        for at, number in enumerate(owners)
+        if shares[at] > _MARK_SEEN and _is_of_one_tile(quads[at], tiles[number].quad, usual)
+    ]
+    return [owners[at] for at in good], [quads[at] for at in good]
+
+
+def _usual_area(tiles: list[DetectedTile], marks: list[TileMark | None]) -> float | None:
+    """Return the median area of the tiles that are read, None where none is."""
+    areas = [_area(tile.quad) for tile, mark in zip(tiles, marks, strict=True) if is_sure(mark)]
+    return float(np.median(areas)) if areas else None
+
+
+def _area(quad: Quad) -> float:
+    return float(abs(cv2.contourArea(quad.astype(np.float32))))
+
+
+def _is_of_one_tile(quad: Quad, before: Quad, usual: float | None) -> bool:
+    """Return whether an outline is still about the same tile, and about no more than that."""
+    moved = np.linalg.norm(quad.mean(axis=0) - before.mean(axis=0))
+    return moved < _MOVED * np.sqrt(_area(quad)) and 1 / _ALIKE < _area(quad) / (usual or _area(before)) < _ALIKE
+
+
+def _contradicts(mark: TileMark, other: TileMark | None) -> bool:
+    """Return whether another look at the same tile says another number, and not faintly."""
+    if other is None or other.confidence < _CONTRADICTED:
+        return False
+    return {mark.serial, *(mark.either or ())} != {other.serial, *(other.either or ())}
 
 
 def to_reading(found: Detections, marks: tuple[TileMark | None, ...], layout: TableLayout) -> PictureReading:

@@ -12,7 +12,7 @@ from vision.finder import find_tiles
 from vision.geometry import Picture
 from vision.marks.read import read_marks
 from vision.picture import load_picture
-from vision.second_look import take_second_look
+from vision.reader import take_second_look
 
 NUMBERED = "dev_005_tray-faulty"
 UNREAD = TileMark(None, None, None, 0.0, np.full(2, np.nan))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.vision.tray_scenes import Pose, Seen, carrier_scene, heap_scene, see, tray_scene
 from vision.detections import TileMark
 from vision.geometry import Picture, Points
-from vision.marks.way_up import bar_odds, decide_ambiguous, neighbour_odds, spot_odds, upright_odds
+from vision.marks.read import bar_odds, decide_ambiguous, neighbour_odds, spot_odds, upright_odds
 
 ENOUGH = np.log(100)
 PLACES = np.array([[24.0, 52.0], [40.0, 52.0], [56.0, 52.0]])
