@@ -218,7 +218,7 @@ def show_first_link(auth: Authentication, url: str, event: Path, *, open_room: b
     shown = link if sys.stdout.isatty() else f"the link in {event / FIRST_LINK_FILE}"
     seen = "everybody on this machine sees the page" if open_room else "the page shows nothing"
     click.echo(
-        f"Nobody has an account: {seen}, and nobody can give orders. First head arbiter, within an hour: {shown}"
+        f"No accounts yet: {seen}, and nobody can give orders. Create the first head arbiter within an hour: {shown}"
     )
 
 
