@@ -31,6 +31,7 @@ def set_up(page: Page) -> None:
     page.locator("#players-csv").fill("\n".join(("name,country", *(f"{name},FRA" for name in NAMES.values()))))
     submit(page, "players")
     page.locator("[name=rounds]").fill("4")
+    submit(page, "look_movement")
     submit(page, "make_movement")
     submit(page, "deals")
     page.evaluate("scrollTo(0, 0)")
