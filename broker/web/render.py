@@ -15,7 +15,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from broker.i18n import N_
+from broker.i18n import N_, Message
 from broker.protocol import SEATS, PublicState
 from broker.scorer.grid import Need
 from broker.scorer.view import AlertView, TableView, paused_left_ms, time_up_at, whole_minutes
@@ -254,14 +254,14 @@ def translator_for(request: Request) -> HtmlTranslator:
 def render_page(
     request: Request,
     template: str,
-    title: str,
+    title: Message,
     visitor: Visitor | None = None,
     *,
     error: Exception | None = None,
-    done: str = "",
+    done: Message | None = None,
     values: Mapping[str, object] = MappingProxyType({}),
 ) -> Response:
-    """Render a page with `values`; what went wrong, or was done (a key of the catalogue), is told at its top."""
+    """Render a page with `values`; what went wrong, or was done, stands at its top."""
     _ = translator_for(request)
     html = (
         environment()

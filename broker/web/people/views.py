@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from broker.i18n import N_
+from broker.i18n import N_, Message
 from broker.people import (
     ROLES,
     SHORTEST_PASSWORD,
@@ -204,7 +204,7 @@ class PeoplePage:
         act()
 
     def _page(
-        self, request: Request, form: Form | None = None, error: Exception | None = None, done: str = ""
+        self, request: Request, form: Form | None = None, error: Exception | None = None, done: Message | None = None
     ) -> Response:
         adding = form or {} if (form or {}).get("action") == "add" else {}
         values: dict[str, object] = {

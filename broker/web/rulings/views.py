@@ -107,7 +107,7 @@ class RulingsPage:
         values["texts"] = {one.entry.id: self._writer(request).of(one) for one in values.pop("changes")}
         values["kinds"] = (*OF_PLAY, "fouled", "substitute", "withdrawn", "deadline", *PLAN_KINDS, "undo")
         values["at_tables"] = VISIT_KINDS
-        done = N_("Published.") if "done" in filters else ""
+        done = N_("Published.") if "done" in filters else None
         return render_page(request, "rulings.html", N_("Rulings"), visitor_of(request), done=done, values=values)
 
     async def as_csv(self, request: Request) -> Response:

@@ -256,7 +256,7 @@ class CorrectionsPage:
             "rounds": max((play.round for play in event.plan.plays), default=0),
             "lines": lines[:SHOWN],
         }
-        done = N_("The correction is published.") if "done" in query and not error else ""
+        done = N_("The correction is published.") if "done" in query and not error else None
         return render_page(
             request, "plan.html", N_("Set-up"), visitor_of(request), error=error, done=done, values=values
         )

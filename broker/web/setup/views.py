@@ -20,7 +20,7 @@ from broker.event.players import read_saved_players
 from broker.event.readiness import player_list_notes, start_notes, start_problems
 from broker.event.setup import rows_to_fill, typed_session_rows
 from broker.export.carrier_sheets import carrier_layouts, carrier_sheets_pdf
-from broker.i18n import N_
+from broker.i18n import N_, Message
 from broker.people import PeopleError
 from broker.rules import DEFAULT_MCR, RuleError, shipped_profiles
 from broker.store import has_started
@@ -95,7 +95,7 @@ class SetupPage:
             return await run_in_threadpool(self._page, request, typed_fields(form, error), error)
         except ExceptionGroup as several:
             return await run_in_threadpool(
-                self._page, request, form, flatten_errors(several)[0], "", {"found": flatten_errors(several)}
+                self._page, request, form, flatten_errors(several)[0], None, {"found": flatten_errors(several)}
             )
         return await run_in_threadpool(self._page, request, {} if done else form, None, done, values)
 
@@ -126,13 +126,13 @@ class SetupPage:
         except (RuleError, ScorerError) as error:
             return self._page(request, {}, error)
         except ExceptionGroup as several:
-            return self._page(request, {}, flatten_errors(several)[0], "", {"found": flatten_errors(several)})
+            return self._page(request, {}, flatten_errors(several)[0], None, {"found": flatten_errors(several)})
         attachment = {"Content-Disposition": 'inline; filename="carriers.pdf"'}
         return Response(content, media_type="application/pdf", headers=attachment)
 
-    def _act(self, request: Request, form: Form) -> tuple[str, Values]:
+    def _act(self, request: Request, form: Form) -> tuple[Message | None, Values]:
         """Do what a form asks for; return what was done, and what is to be shown of what was only checked."""
-        actions: dict[str, Callable[[Form], tuple[str, Values]]] = {
+        actions: dict[str, Callable[[Form], tuple[Message | None, Values]]] = {
             "head": self._head,
             "check_players": self._check_players,
             "players": self._keep_players,
@@ -162,7 +162,7 @@ class SetupPage:
             with auth.store.commit():
                 auth.audit.note(auth.clock(), session.account.name, "set_up", action, address=client_address(request))
 
-    def _head(self, form: Form) -> tuple[str, Values]:
+    def _head(self, form: Form) -> tuple[Message | None, Values]:
         name, title, profile = (form.get(field, "").strip() for field in ("name", "title", "profile"))
         setup.take_head(
             self._folder,
@@ -173,66 +173,71 @@ class SetupPage:
             keying=form.get("keying", "single"),
             public_address=form.get("public_address", ""),
         )
-        return "saved", {}
+        return N_("Saved."), {}
 
-    def _check_players(self, form: Form) -> tuple[str, Values]:
+    def _check_players(self, form: Form) -> tuple[Message | None, Values]:
         setup.may_change(self._folder)
         listed = setup.player_list_of(form.get("csv", ""))
-        return "", {"checked_players": listed, "checked_notes": player_list_notes(listed)}
+        return None, {"checked_players": listed, "checked_notes": player_list_notes(listed)}
 
-    def _keep_players(self, form: Form) -> tuple[str, Values]:
+    def _keep_players(self, form: Form) -> tuple[Message | None, Values]:
         setup.take_players(self._folder, form.get("csv", ""), movement_anew=bool(form.get("movement_anew")))
-        return "saved", {}
+        return N_("Saved."), {}
 
-    def _look_movement(self, form: Form) -> tuple[str, Values]:
+    def _look_movement(self, form: Form) -> tuple[Message | None, Values]:
         rounds = _rounds(form)
-        return "", {"ahead": setup.rounds_ahead(self._folder, rounds), "asked": rounds}
+        return None, {"ahead": setup.rounds_ahead(self._folder, rounds), "asked": rounds}
 
-    def _keep_uncompared(self, _form: Form) -> tuple[str, Values]:
+    def _keep_uncompared(self, _form: Form) -> tuple[Message | None, Values]:
         setup.take_uncompared(self._folder)
-        return "saved", {}
+        return N_("Saved."), {}
 
-    def _make_movement(self, form: Form) -> tuple[str, Values]:
+    def _make_movement(self, form: Form) -> tuple[Message | None, Values]:
         made = setup.made_movement(self._folder, _rounds(form))
         setup.take_movement(self._folder, made)
-        return "saved", {}
+        return N_("Saved."), {}
 
-    def _check_movement(self, form: Form) -> tuple[str, Values]:
+    def _check_movement(self, form: Form) -> tuple[Message | None, Values]:
         setup.may_change(self._folder)
         found = setup.movement_of(form.get("csv", ""))
-        return "", {"checked_movement": found, "measures": _measures(found.plays)}
+        return None, {"checked_movement": found, "measures": _measures(found.plays)}
 
-    def _keep_movement(self, form: Form) -> tuple[str, Values]:
+    def _keep_movement(self, form: Form) -> tuple[Message | None, Values]:
         found = setup.movement_of(form.get("csv", ""))
         if found.problems:
-            return "", {"checked_movement": found, "measures": ""}
+            return None, {"checked_movement": found, "measures": ""}
         setup.take_movement(self._folder, found)
-        return "saved", {}
+        return N_("Saved."), {}
 
-    def _make_deals(self, _form: Form) -> tuple[str, Values]:
+    def _make_deals(self, _form: Form) -> tuple[Message | None, Values]:
         setup.make_deals(self._folder)
-        return "saved", {}
+        return N_("Saved."), {}
 
-    def _take_deals(self, form: Form) -> tuple[str, Values]:
+    def _take_deals(self, form: Form) -> tuple[Message | None, Values]:
         setup.take_deals(self._folder, form.get("csv", ""))
-        return "saved", {}
+        return N_("Saved."), {}
 
-    def _take_sets(self, form: Form) -> tuple[str, Values]:
+    def _take_sets(self, form: Form) -> tuple[Message | None, Values]:
         setup.take_sets(self._folder, form.get("csv", ""))
-        return "saved", {}
+        return N_("Saved."), {}
 
-    def _take_out(self, form: Form) -> tuple[str, Values]:
+    def _take_out(self, form: Form) -> tuple[Message | None, Values]:
         if not form.get("sure"):
             raise FormMalformed("it was not ticked that what is laid and printed counts no longer")
         setup.take_out(self._folder)
-        return "saved", {}
+        return N_("Saved."), {}
 
-    def _keep_sessions(self, form: Form) -> tuple[str, Values]:
+    def _keep_sessions(self, form: Form) -> tuple[Message | None, Values]:
         setup.take_sessions(self._folder, typed_session_rows(form))
-        return "saved", {}
+        return N_("Saved."), {}
 
     def _page(
-        self, request: Request, form: Form, error: Exception | None = None, done: str = "", more: Values | None = None
+        self,
+        request: Request,
+        form: Form,
+        error: Exception | None = None,
+        done: Message | None = None,
+        more: Values | None = None,
     ) -> Response:
         values = {**self._values(form), "found": [], "checked_players": (), "checked_movement": None, "measures": ""}
         values |= {"ahead": {}, "asked": 0, "checked_notes": ()}

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.errors import ScorerError
-from broker.i18n import N_
+from broker.i18n import N_, Message
 from broker.people import Authentication, PeopleError
 from broker.scorer.devices import ID_SHOWN
 from broker.web import Access, DeskError, Form, client_address, read_form, render_page, visitor_of
@@ -62,7 +62,7 @@ class DevicesPage:
             )
             self._scorer.ask(lambda: self._scorer.devices.hand_over(table, to))
 
-    def _page(self, request: Request, error: Exception | None = None, done: str = "") -> Response:
+    def _page(self, request: Request, error: Exception | None = None, done: Message | None = None) -> Response:
         waiting = self._scorer.ask(self._scorer.devices.serving.waiting)
         rows = [(table, serves, serves[:ID_SHOWN], to, to[:ID_SHOWN]) for table, (serves, to) in waiting.items()]
         values = {"waiting": rows, "longest": LONGEST_REASON}

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.i18n import N_
+from broker.i18n import N_, Message
 from broker.people import (
     ORDERS,
     Account,
@@ -363,7 +363,9 @@ class OrdersPage:
             return "again"
         return "given"
 
-    def _page(self, request: Request, form: Form, error: Exception | None = None, done: str | None = None) -> Response:
+    def _page(
+        self, request: Request, form: Form, error: Exception | None = None, done: Message | None = None
+    ) -> Response:
         tables = self._feed.current.tables
         said = {table.table: table for table in tables}
         written = form.get("tables", "")[:LONGEST_TABLES]
@@ -387,7 +389,7 @@ class OrdersPage:
             "as_ranges": as_ranges,
         }
         visitor = visitor_of(request)
-        return render_page(request, "orders.html", N_("Orders"), visitor, error=error, done=done or "", values=values)
+        return render_page(request, "orders.html", N_("Orders"), visitor, error=error, done=done, values=values)
 
 
 def _ticked_tables(form: Form) -> list[int]:
