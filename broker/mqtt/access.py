@@ -126,7 +126,7 @@ class Credentials:
             raise CredentialsMissing(f"{path}: {error.strerror}") from None
         with opened as file:
             if os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-                raise CredentialsExposed(f"others may read {path}: chmod 600 it, or make new passwords")
+                raise CredentialsExposed(f"other users can read {path}: chmod 600 it, or make new passwords")
             content = file.read()
         try:
             return cls(msgspec.json.decode(content, type=_File).users)

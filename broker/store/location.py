@@ -97,7 +97,7 @@ def _password(path: Path) -> str:
     try:
         with path.open(encoding="utf-8") as file:
             if os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-                raise StoreAddressRefused(f"others may read {path}: chmod 600 it, or take a new password")
+                raise StoreAddressRefused(f"other users can read {path}: chmod 600 it, or set a new password")
             return file.read().rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"

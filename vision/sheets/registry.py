@@ -195,7 +195,7 @@ def _wrong_entries(found: tuple[RegistryEntry, ...]) -> Iterator[str]:
         elif entry.face not in FACES:
             yield f"line {entry.line}: serial {entry.serial} of set {entry.set} has no face of 1m to 9s and 1z to 7z"
         elif first.setdefault((entry.set, entry.serial), entry.line) != entry.line:
-            told = f"serial {entry.serial} of set {entry.set} is in line {first[entry.set, entry.serial]} already"
+            told = f"serial {entry.serial} of set {entry.set} is already used in line {first[entry.set, entry.serial]}"
             yield f"line {entry.line}: {told}"
 
 

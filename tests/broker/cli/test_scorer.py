@@ -122,7 +122,7 @@ def test_the_first_link_makes_a_head_arbiter_whose_orders_go_to_the_broker(
     with make_broker("embedded", tmp_path / "broker", NAME, known, tables=1) as broker:
         scorer = start("--broker", f"127.0.0.1:{broker.port}")
         url = scorer.wait_for(r"^Desk: (\S+)", SOON_S)
-        assert scorer.wait_for(r"First head arbiter, within an hour: the link in (\S+)", SOON_S) == str(
+        assert scorer.wait_for(r"Create the first head arbiter within an hour: the link in (\S+)", SOON_S) == str(
             folder / FIRST_LINK_FILE
         )
         token = (folder / FIRST_LINK_FILE).read_text(encoding="utf-8").strip().partition("token=")[2]

@@ -103,7 +103,7 @@ def test_a_profile_that_does_not_ship_is_unknown_and_the_answer_says_what_there_
     with pytest.raises(RuleError) as refused:
         load_mcr(profile_id)
     assert refused.value.code == "unknown_profile"
-    assert refused.value.text == f"no profile {profile_id!r}; there are: {', '.join(shipped_mcr())}"
+    assert refused.value.text == f"no profile {profile_id!r}; available: {', '.join(shipped_mcr())}"
 
 
 @pytest.mark.parametrize(
@@ -181,9 +181,9 @@ def test_what_is_no_profile_at_all_is_refused(text: str) -> None:
 
 
 def test_rules_of_riichi_are_told_apart_from_rules_that_there_are_not() -> None:
-    with pytest.raises(RuleError, match=r"^'riichi-basic' is of riichi; there are: mahjongsoft, mcr, oedmc-2020$"):
+    with pytest.raises(RuleError, match=r"^'riichi-basic' is of riichi; available: mahjongsoft, mcr, oedmc-2020$"):
         load_mcr("riichi-basic")
-    with pytest.raises(RuleError, match=r"^'riichi-basic' is of another rule book; there are: mahjongsoft"):
+    with pytest.raises(RuleError, match=r"^'riichi-basic' is of another rule book; available: mahjongsoft"):
         load_of_same_book(load_mcr("mcr"), "riichi-basic")
 
 
