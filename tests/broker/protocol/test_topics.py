@@ -149,6 +149,8 @@ def test_every_text_that_a_table_reads_is_a_name_a_code_an_address_or_a_rule_pro
     assert set(text_fields()) == {
         "receipt: id",
         "receipt: event",
+        "receipt: head",
+        "receipt: signature",
         "receipt: store",
         "receipt: taken[].id",
         "receipt: refused[].id",
