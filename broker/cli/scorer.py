@@ -21,7 +21,6 @@ import click
 from broker.cli.store import StoreOptions, store_options
 from broker.errors import BrokerError, ScorerError, StoreError
 from broker.event import Event, open_event, read_deals
-from broker.gc_pause import gc_paused
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Broker, Kind, make_broker
 from broker.people import FIRST_LINK_FILE, Authentication, PeopleError
@@ -29,7 +28,7 @@ from broker.people.copies import ClosedAccounts, copy_people
 from broker.protocol import HOST_PATTERN
 from broker.protocol.link import Address
 from broker.scorer.service import Scorer
-from broker.store import Journal, database_of, open_journal, stand_by
+from broker.store import Journal, database_of, gc_paused, open_journal, stand_by
 from broker.store.backup_worker import BackupWorker
 from broker.web import DeskError
 from broker.web.rulings.audited import AuditedRulings

@@ -1,14 +1,5 @@
 """What tables, scorer and desk say to each other: types, messages, topics, codec."""
 
-from broker.protocol.codec import (
-    UNREADABLE,
-    Refused,
-    decode,
-    decode_on_topic,
-    decoder,
-    encode,
-    refuse_duplicate_names,
-)
 from broker.protocol.counting import (
     AnyCountAnswer,
     AnyWinDetails,
@@ -121,10 +112,17 @@ from broker.protocol.topics import (
     STATE,
     TOPICS,
     TOPICS_BY_NAME,
+    UNREADABLE,
     ParsedTopic,
+    Refused,
     Role,
     Topic,
+    decode,
+    decode_on_topic,
+    decoder,
+    encode,
     parse_topic,
+    refuse_duplicate_names,
 )
 from broker.protocol.types import (
     AWARD_IMP,

@@ -1,6 +1,6 @@
 """Every message, one struct each, and how far a table's clock is off by what its messages say.
 
-Unknown fields are refused: a newer sender says so in `schema`. `decode` (codec.py) is the only way in from the wire.
+Unknown fields are refused: a newer sender says so in `schema`. `decode` (topics.py) is the only way in from the wire.
 """
 
 from typing import Annotated, Final, Literal
