@@ -13,8 +13,8 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from msgspec.structs import replace
 
-from broker.protocol.codec import encode
 from broker.protocol.messages import LogMessage, Receipt
+from broker.protocol.topics import encode
 
 Signed = TypeVar("Signed", LogMessage, Receipt)
 

@@ -236,7 +236,18 @@ def test_a_result_on_the_wire_has_the_hand_value_and_never_the_hand() -> None:
     texts = {way for way, kind in leaves(log.message) if isinstance(kind, inspect.StrType)}
     result = {"fact.profile", "fact.players{}", "fact.fines{}.reason", "fact.fines{}.author"}
     ruled = {"fact.author", "fact.reason", "fact.decision.gives{}?", "fact.decision.takes{}?"}
-    assert texts == {"id", "event", "device", "fact.form", *result, *ruled, "fact.guards[]"}
+    assert texts == {
+        "id",
+        "event",
+        "device",
+        "before",
+        "signature",
+        "sender",
+        "fact.form",
+        *result,
+        *ruled,
+        "fact.guards[]",
+    }
     assert set(SEATS).isdisjoint(KINDS)
     assert set(WinKind.__args__).isdisjoint(KINDS)  # type: ignore[attr-defined] # a Literal has its words there
 
