@@ -21,6 +21,7 @@ import click
 from broker.cli.store import StoreOptions, store_options
 from broker.errors import BrokerError, ScorerError, StoreError
 from broker.event import Event, open_event, read_deals
+from broker.event.deals import refuse_altered_deals
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Broker, Kind, make_broker
 from broker.people import FIRST_LINK_FILE, Authentication, PeopleError
@@ -100,7 +101,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     _set_up_process(stop)
     try:
         with ExitStack() as running:
-            checked = open_event(event)
+            checked = _open_checked(event)
             journal = _journal(event, checked.name, wishes, stop)
             if journal is None:
                 return
@@ -153,6 +154,12 @@ def _set_up_process(stop: threading.Event) -> None:
     logging.basicConfig(stream=sys.stdout, level=logging.WARNING, format="%(message)s")
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
+
+
+def _open_checked(folder: Path) -> Event:
+    """Open an event whose deals are what was committed to. Raises BadEvent."""
+    refuse_altered_deals(folder)
+    return open_event(folder)
 
 
 def _load_scorer(event: Event, journal: Journal, folder: Path) -> Scorer:
