@@ -109,7 +109,7 @@ def refuse_altered_deals(folder: Path) -> None:
         raise BadEvent(f"{COMMITMENT}: {refusal.text}", [refusal]) from None
     except OSError as failure:
         raise BadEvent(f"{COMMITMENT}: {failure.strerror}") from None
-    found = [refusal for record in deals if (refusal := _alteration(committed, record))]
+    found = [altered for record in deals if (altered := _alteration(committed, record))]
     listed = {record.number for record in deals}
     found += [
         RuleError("deal_missing", N_("deal {deal} was committed to and is not there", deal=number))
