@@ -112,7 +112,7 @@ class Arrivals(Sequence[PlayView]):
         return map(self._play, reversed(self._settled))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+        return self is other or (isinstance(other, Sequence) and tuple(self) == tuple(other))
 
     def __hash__(self) -> int:
         return hash(self._settled)
