@@ -16,7 +16,6 @@ from broker.web import card_state
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
 from tests.broker.scorer.small import beat, fact, restored, state
 
-
 YEAR_MS = 365 * 86_400_000
 
 
