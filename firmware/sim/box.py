@@ -223,7 +223,7 @@ class BoxFingers:
         at = self._move(seat, self._clock_ns(), closed=True)
         if seat not in self.stuck:
             at = self._move(seat, at + round((self._hold_s if hold_s is None else hold_s) * NS), closed=False)
-        self._sleep((at - self._clock_ns()) / NS)
+        self._sleep(max(0, at - self._clock_ns()) / NS)
 
     def call(self, seat: Seat) -> None:
         """Call the arbiter: the long press."""
