@@ -12,7 +12,9 @@ from itertools import count
 from pathlib import Path
 from typing import Final, Self
 
+from firmware.box.link import NS_PER_US
 from firmware.box.ticks import PERIOD
+from firmware.presses import MS
 from firmware.reports import SEATS, Seat
 from firmware.sim.cable import LineFaults, LineNoise, WaitableCable
 from firmware.sim.pico import SimulatedPico
@@ -24,11 +26,6 @@ _IDLE_S: Final = 0.01
 
 LIVELY_NS: Final = 150_000_000
 """For so long after a contact has moved."""
-
-NS_PER_US: Final = 1000
-
-MS: Final = 1_000_000
-"""Nanoseconds."""
 
 
 class BoxSimulator:

@@ -1,4 +1,4 @@
-"""Benchmarks. One that is told to end does so: SDL would take SIGTERM for a window that is closed, and end it halfway."""
+"""Benchmarks end when they are told to: SDL would take SIGTERM for a window that is closed, and end only half."""
 
 import os
 

@@ -52,7 +52,8 @@ def main() -> None:
     """Touch digits, which only fill a form in, and the call, which goes to the disk first."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as opened:
         table = opened.enter_context(standing(Path(folder)))
-        window = opened.enter_context(Seen(ScreenSettings(driver="dummy"), Translator("en")))
+        window = Seen(ScreenSettings(driver="dummy"), Translator("en"))
+        opened.callback(window.close)
         camera = CameraThread(lambda: open_camera("sim://tray"), table.program.observe, table.time)
         table.come_to(Phase.DECLARED)
         stop = threading.Event()
