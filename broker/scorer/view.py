@@ -67,6 +67,8 @@ class TableView(Struct, frozen=True):
     played_ms: int | None = None
     """In a pause: how long the present play had gone on when it began."""
     walls: Walls | None = None
+    other_version: str | None = None
+    """The version of its program, where that is not the scorer's."""
 
 
 class SeatView(Struct, frozen=True):

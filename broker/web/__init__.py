@@ -18,7 +18,8 @@ from broker.web.auth import (
 )
 from broker.web.embargo import (
     DealLine,
-    PublicViews,
+    Feeds,
+    PublicFeed,
     Sheets,
     public_view,
 )
@@ -123,6 +124,7 @@ __all__ = [
     "EncodeView",
     "EventStreams",
     "ExportsBusy",
+    "Feeds",
     "Form",
     "FormMalformed",
     "FormTooLarge",
@@ -143,7 +145,7 @@ __all__ = [
     "PairingSpent",
     "PairingUnknown",
     "PinUnusable",
-    "PublicViews",
+    "PublicFeed",
     "Renderer",
     "Rendering",
     "RepeatFilter",
