@@ -42,6 +42,18 @@ def write_file(path: Path, content: bytes, mode: int = PUBLIC, *, exactly: bool 
         sync(path.parent)
 
 
+def make_folder(path: Path, mode: int = 0o777) -> None:
+    """Make a folder where there is none, and those above it; when this returns the disk has their names. Raises OSError.
+
+    Without that a power cut takes a new folder away with everything in it, however often its files are synced.
+    """
+    if path.is_dir():
+        return
+    make_folder(path.parent)
+    path.mkdir(mode=mode, exist_ok=True)
+    sync(path.parent)
+
+
 def sync(path: Path) -> None:
     """Wait until the disk has a file, or the names in a folder."""
     handle = os.open(path, os.O_RDONLY)

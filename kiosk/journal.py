@@ -20,6 +20,7 @@ from typing import Final
 
 import msgspec
 
+from broker.files import make_folder
 from broker.protocol import Fact, LogMessage, Receipt, Result, Taken, decode, encode
 from kiosk.errors import DiskLow, JournalBroken, JournalFull, JournalInUse
 from kiosk.table import (
@@ -92,7 +93,7 @@ class TableJournal:
         self.tight = False
         """Something could not be written for want of room, whatever the disk says of itself (a quota, for one)."""
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             self._lock = path.with_suffix(".lock").open("w")
         except OSError as error:
             raise JournalBroken(f"{path}: {error}") from None
