@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 PRIVATE: Final = 0o600
+PRIVATE_FOLDER: Final = 0o700
 PUBLIC: Final = 0o666
 """Less what the user's mask takes off."""
 
@@ -52,6 +53,18 @@ def make_folder(path: Path, mode: int = 0o777) -> None:
     make_folder(path.parent)
     path.mkdir(mode=mode, exist_ok=True)
     sync(path.parent)
+
+
+def sync_log(path: Path) -> None:
+    """Wait until the disk has what others have written into a database of SQLite's that is about to be opened.
+
+    SQLite takes every whole commit from the write-ahead log, and does not ask whether it was flushed: one whose process
+    was killed before that would be shown, and be gone after a power cut.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists():
+        sync(log)
+        sync(path.parent)
 
 
 def sync(path: Path) -> None:
