@@ -117,7 +117,7 @@ class Uplink:
 
     def _publish(self, message: LogMessage) -> None:
         """Send one fact, and say which device does: the scorer takes those of the one that serves the table."""
-        sent = replace(message, device=self._journal.device)
+        sent = replace(message, sender=self._journal.device)
         self._sender.publish(self._log, encode(sent), retain=topics.LOG.retain)
 
     def publish(self, state: Callable[[], TableState], *, again: bool = False) -> None:

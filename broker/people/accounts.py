@@ -23,7 +23,7 @@ from argon2.exceptions import InvalidHashError, VerifyMismatchError
 from argon2.profiles import RFC_9106_LOW_MEMORY
 from sqlalchemy import Update, delete, insert, select, update
 
-from broker.output import csv_rows
+from broker.files import csv_rows
 from broker.people.database import ACCOUNTS, AUDIT, SESSIONS, PeopleDatabase
 from broker.people.errors import AccountTaken, AccountUnknown, AuditBroken, BadAccount, LastHeadArbiter, WeakPassword
 

@@ -1,14 +1,5 @@
 """What tables, scorer and desk say to each other: types, messages, topics, codec."""
 
-from broker.protocol.codec import (
-    UNREADABLE,
-    Refused,
-    decode,
-    decode_on_topic,
-    decoder,
-    encode,
-    refuse_duplicate_names,
-)
 from broker.protocol.counting import (
     AnyCountAnswer,
     AnyWinDetails,
@@ -113,6 +104,7 @@ from broker.protocol.rulings import (
     decision_kind,
     players_named,
 )
+from broker.protocol.signing import SigningKey, device_of, fact_hash, is_signed_by, kept_form
 from broker.protocol.topics import (
     ASSIGNMENT,
     LOG,
@@ -120,10 +112,17 @@ from broker.protocol.topics import (
     STATE,
     TOPICS,
     TOPICS_BY_NAME,
+    UNREADABLE,
     ParsedTopic,
+    Refused,
     Role,
     Topic,
+    decode,
+    decode_on_topic,
+    decoder,
+    encode,
     parse_topic,
+    refuse_duplicate_names,
 )
 from broker.protocol.types import (
     AWARD_IMP,
@@ -158,6 +157,7 @@ from broker.protocol.types import (
     Points,
     ProfileId,
     PublicAddress,
+    PublicKey,
     PublicState,
     Reason,
     RiichiEvent,
@@ -168,6 +168,7 @@ from broker.protocol.types import (
     Seat,
     Session,
     SetNo,
+    Signature,
     TableNo,
     Text,
     Tray,
@@ -268,6 +269,7 @@ __all__ = [
     "Press",
     "ProfileId",
     "PublicAddress",
+    "PublicKey",
     "PublicStandings",
     "PublicState",
     "PublicTraveller",
@@ -298,6 +300,8 @@ __all__ = [
     "Session",
     "SessionsCorrected",
     "SetNo",
+    "Signature",
+    "SigningKey",
     "Standing",
     "Standings",
     "Substitute",
@@ -327,7 +331,11 @@ __all__ = [
     "decode",
     "decode_on_topic",
     "decoder",
+    "device_of",
     "encode",
+    "fact_hash",
+    "is_signed_by",
+    "kept_form",
     "parse_topic",
     "players_named",
     "read_carrier_code",

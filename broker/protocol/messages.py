@@ -1,6 +1,6 @@
 """Every message, one struct each, and how far a table's clock is off by what its messages say.
 
-Unknown fields are refused: a newer sender says so in `schema`. `decode` (codec.py) is the only way in from the wire.
+Unknown fields are refused: a newer sender says so in `schema`. `decode` (topics.py) is the only way in from the wire.
 """
 
 from typing import Annotated, Final, Literal
@@ -36,6 +36,7 @@ from broker.protocol.types import (
     RoundNo,
     Seat,
     Seq,
+    Signature,
     StoreId,
     TableNo,
     Text,
@@ -65,7 +66,12 @@ class LogMessage(Message, frozen=True, kw_only=True):
     seq: Seq
     at: Annotated[Milliseconds, Meta(description="wall clock of the table, for people; order comes from seq")]
     fact: Fact
-    device: Annotated[DeviceId | None, Meta(description="which device sends it; not kept")] = None
+    device: Annotated[DeviceId | None, Meta(description="which device has made it, and signed it")] = None
+    before: Annotated[
+        Hash | None, Meta(description="of this table's fact before it (signing.py); null: its first, or not known")
+    ] = None
+    signature: Annotated[Signature | None, Meta(description="of the device, over all that stands before it")] = None
+    sender: Annotated[DeviceId | None, Meta(description="which device sends it; neither signed nor kept")] = None
 
 
 class TableState(Message, frozen=True, kw_only=True):
@@ -157,6 +163,13 @@ class Receipt(FromScorer, frozen=True, kw_only=True):
     gaps: Annotated[tuple[Seq, ...], Meta(max_length=1000)]
     taken: Annotated[tuple[Taken, ...], Meta(max_length=100)]
     refused: Annotated[tuple[Refusal, ...], Meta(max_length=100)]
+    head: Annotated[Hash | None, Meta(description="of the fact `upto`: the chain that the scorer has")] = None
+    wanted: Annotated[
+        tuple[Seq, ...], Meta(max_length=100, description="facts that the scorer once had and asks for again")
+    ] = ()
+    signature: Annotated[Signature | None, Meta(description="of the event's key, over all that stands before it")] = (
+        None
+    )
 
 
 class Assignment(FromScorer, frozen=True, kw_only=True):

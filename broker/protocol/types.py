@@ -47,6 +47,8 @@ Code = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{1,47}$(?!\n)", description=
 Text = Annotated[str, Meta(max_length=500)]
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
 Hash = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)", description="SHA-256, lower-case hex")]
+PublicKey = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)", description="Ed25519, lower-case hex")]
+Signature = Annotated[str, Meta(pattern=r"^[0-9a-f]{128}$(?!\n)", description="Ed25519, lower-case hex")]
 
 LONGEST_LINE: Final = 60
 """Characters of what stands in one line beside a name: a club, a number of a federation."""

@@ -239,10 +239,10 @@ class Intake:
         raise _no_deal(request.table, request)
 
     def _judge_fact(self, message: LogMessage) -> IntakeVerdict:
-        if self._refuses(message.table, message.device):
+        if self._refuses(message.table, message.sender):
             raise Refused("another_device", N_("another device is in use at table {table}", table=message.table))
         # Who sends a fact is not who found it: a dead device's facts come from the one that has taken its journal in.
-        message = replace(message, device=None)
+        message = replace(message, sender=None)
         book = self.books[message.table]
         before = book.taken.get(message.seq)
         if before == message:

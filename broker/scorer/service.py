@@ -14,7 +14,6 @@ from typing import Any, Final, Generic, TypeVar
 
 from broker.errors import ScorerBusy, ScorerError, StoreLost
 from broker.event import Event
-from broker.gc_pause import gc_paused
 from broker.protocol import (
     CountRequest,
     LogMessage,
@@ -39,7 +38,7 @@ from broker.scorer.publisher import Publisher, WireLog
 from broker.scorer.snapshot import Snapshot
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import past_concerns, read_journal, replay_journal
-from broker.store import Journal, RefusedRow
+from broker.store import Journal, RefusedRow, gc_paused
 from broker.store.backup_worker import BackupReport
 
 T = TypeVar("T")

@@ -17,8 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from broker.errors import StoreBroken, StoreInUse, StoreMissing
 from broker.files import sync_log
-from broker.store.journal import VERSION, Journal, Reader
-from broker.store.sql import JournalTables, driver_message, transaction
+from broker.store.journal import VERSION, Journal, JournalTables, Reader, driver_message, transaction
 
 TABLES: Final = JournalTables(shared=False)
 

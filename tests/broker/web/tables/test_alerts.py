@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from broker.i18n import languages
-from broker.protocol import Deadline, Fine, LogMessage, Overridden, Ruled, Seated, Void, codec
+from broker.protocol import Deadline, Fine, LogMessage, Overridden, Ruled, Seated, Void, topics
 from broker.scorer import intake
 from broker.scorer.view import AlertView
 from broker.store.backup_worker import BackupReport
@@ -93,5 +93,5 @@ def test_what_was_refused_is_told_with_who_and_how_many_beside_it_in_the_readers
 
 
 def test_whatever_the_gate_refuses_has_a_sentence_that_says_why() -> None:
-    codes = {code for module in (intake, codec) for code in re.findall(r'\bRefused\(\s*"(\w+)"', getsource(module))}
+    codes = {code for module in (intake, topics) for code in re.findall(r'\bRefused\(\s*"(\w+)"', getsource(module))}
     assert REFUSED_MESSAGE.keys() == codes

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from broker.event import DEALS, EVENT, MOVEMENT, save_event
 from broker.event.movement.files import read_faultless_movement, write_movement_to_event
-from broker.files import write_private
-from broker.output import csv_text, decimal, deliver, write_whole
+from broker.files import csv_text, decimal, write_private, write_whole
+from broker.output import deliver
 from broker.store import SETTING, DatabaseAddress, write_address
 from tests.broker.scorer.small import deals, plan, registry
 
