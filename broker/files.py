@@ -9,6 +9,7 @@ import io
 import os
 import secrets
 from collections.abc import Iterable
+from contextlib import nullcontext, suppress
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -49,15 +50,17 @@ def write_file(path: Path, content: bytes, mode: int = PUBLIC, *, exactly: bool 
 
 
 def make_folder(path: Path, mode: int = 0o777) -> None:
-    """Make a folder where there is none, and those above it; when this returns the disk has their names. Raises OSError.
+    """Make a folder and those above it; when this returns the disk has their names. Raises OSError.
 
-    Without that a power cut takes a new folder away with everything in it, however often its files are synced.
+    Else a power cut takes a new folder away with all that is in it, however often its files are synced. A folder that
+    is there may be one whose maker was killed before the disk had its name.
     """
-    if path.is_dir():
-        return
-    make_folder(path.parent)
+    there = path.is_dir()
+    if path.parent != path:
+        make_folder(path.parent)
     path.mkdir(mode=mode, exist_ok=True)
-    sync(path.parent)
+    with suppress(OSError) if there else nullcontext():  # not every folder above is ours to read
+        sync(path.parent)
 
 
 def sync_log(path: Path) -> None:

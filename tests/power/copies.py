@@ -1,7 +1,6 @@
 """Copies of an event on a stick, and an event restored from one."""
 
 import random
-import shutil
 from contextlib import closing
 from pathlib import Path
 
@@ -113,4 +112,3 @@ def check_restored(cut: Cut, outcome: Outcome) -> None:
 
 COPIES = Subject("copies", copy, check_copies)
 RESTORED = Subject("restored", restore, check_restored, kills=False)
-__all__ = ["COPIES", "RESTORED", "shutil"]

@@ -1,21 +1,22 @@
-"""The scorer's store: a whole scorer takes facts and gives rulings; what it acknowledges, receipts or rules is promised."""
+"""The scorer's store, under a whole scorer: what it acknowledges, names in a receipt or has ruled is promised."""
 
 import random
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from msgspec.structs import replace
+from msgspec import structs
 
 from broker.errors import BadEvent, ScorerError, StoreError
 from broker.event import save_event
-from broker.protocol import Adjusted, LogMessage, Receipt, Void, decode, encode, topics
+from broker.protocol import Receipt, Void, decode, encode, topics
 from broker.protocol.link import Incoming
-from broker.store import STORE, Journal, decoded, fingerprint, open_journal
+from broker.store import Journal, decoded, fingerprint, open_journal
 from tests.broker.rulings.ruled import HEAD, draft
 from tests.broker.scorer.hall import Ear, Hall, make_hall
-from tests.broker.scorer.small import NAME, deals, fact, plan, registry, restored, sent, whole_event
+from tests.broker.scorer.small import NAME, deals, event, fact, plan, registry, restored, sent, whole_event
 from tests.power.subject import Cut, Outcome, Subject, Tell, digest
 
 MOST_AT_ONCE = 6
@@ -38,74 +39,63 @@ class PromisingEar(Ear):
 
 
 @contextmanager
-def at_work(event: Path, ear: Ear) -> Iterator[Hall]:
+def at_work(folder: Path, ear: Ear) -> Iterator[Hall]:
     """Start a scorer on an event's folder."""
-    with closing(open_journal(event, NAME)) as journal:
-        hall = make_hall(event, journal)
+    with closing(open_journal(folder, NAME)) as journal:
+        hall = make_hall(folder, journal)
         hall.scorer.publisher.link = ear
-        yield replace_ear(hall, ear)
-
-
-def replace_ear(hall: Hall, ear: Ear) -> Hall:
-    """Let another ear hear."""
-    return Hall(hall.scorer, hall.journal, hall.folder, ear, hall.clock)
+        yield replace(hall, ear=ear)
 
 
 def write(disk: Path, seed: int, tell: Tell) -> None:
     """Let a scorer take a whole event in batches, refuse what is wrong, and rule."""
-    chance, event = random.Random(seed), disk / "cup"
-    if not (event / "event.toml").exists():
-        save_event(event, plan(), deals(), registry())
+    chance, folder = random.Random(seed), disk / "cup"
+    if not (folder / "event.toml").exists():
+        save_event(folder, plan(), deals(), registry())
         tell("event")
     messages = whole_event()
     chance.shuffle(messages)
-    with at_work(event, PromisingEar(tell)) as hall:
+    with at_work(folder, PromisingEar(tell)) as hall:
         hall.connect(up=True)
         for entry in hall.scorer.rulings.history():
             tell("ruled", id=entry.id)
         while messages:
             batch = [messages.pop() for _ in range(min(len(messages), chance.randint(1, MOST_AT_ONCE)))]
             if chance.random() < 0.3:
-                wrong = fact(batch[0].table, 400 + len(messages), replace(restored(1), deal=9))
-                batch.append(wrong)
+                batch.append(fact(batch[0].table, 400 + len(messages), structs.replace(restored(1), deal=9)))
             for message in batch:
                 topic, payload = sent(message)
                 acknowledge = partial(tell, "acknowledged", id=message.id)
                 hall.scorer._inbox.put(Incoming(topic, payload, acknowledge))
             hall.scorer.step(timeout=0)
             if chance.random() < 0.3:
-                rule(hall, chance, tell)
+                rule(hall, tell)
         tell("everything", entries=[digest(encode(one)) for one in hall.journal.messages()])
 
 
-def rule(hall: Hall, chance: random.Random, tell: Tell) -> None:
-    """Let the head arbiter set a play aside."""
+def rule(hall: Hall, tell: Tell) -> None:
+    """Let the head arbiter set one more play aside."""
     room = hall.scorer.rulings.room
-    ids = [f"ruling-{number:04}" for number in range(16)]
-    free = next((one for one in ids if one not in room.book.entries), None)
-    plays = [(table, round_) for table in range(1, 5) for round_ in range(1, 5)]
-    if free is None:
-        return
-    play = plays[ids.index(free)]
-    entry = hall.scorer.rulings.give(draft(room, Void(), play, id=free), HEAD)
-    tell("ruled", id=entry.id)
-    chance.random()
+    for at, play in enumerate(sorted(event().bookings)):
+        if (id_ := f"ruling-{at:04}") not in room.book.entries:
+            tell("ruled", id=hall.scorer.rulings.give(draft(room, Void(), play, id=id_), HEAD).id)
+            return
 
 
 def check(cut: Cut, outcome: Outcome) -> None:
     """Open the event as a scorer does, see what it has, and let the tables send everything again."""
-    event = cut.disk / "cup"
+    folder = cut.disk / "cup"
     if not cut.before("event"):
         return  # no event was there yet
-    if cut.lie != "none" and not (event / "event.toml").exists():
+    if cut.lie != "none" and not (folder / "event.toml").exists():
         outcome.notes["no event"] += 1
         return
     try:
-        with at_work(event, Ear()) as hall:
+        with at_work(folder, Ear()) as hall:
             there = entries(hall.journal, cut, outcome)
             refused = {row.id for row in hall.journal.refused()}
             first, store = fingerprint(hall.journal), hall.journal.store
-        with closing(open_journal(event, NAME)) as journal:
+        with closing(open_journal(folder, NAME)) as journal:
             outcome.must((fingerprint(journal), journal.store) == (first, store), "a second opening changes something")
     except (ScorerError, StoreError, BadEvent) as broken:
         outcome.must(cut.lie != "none", f"it does not open: {broken.code} {broken}")
@@ -126,7 +116,7 @@ def check(cut: Cut, outcome: Outcome) -> None:
         return
     outcome.notes["facts lost that the tables send again"] += bool(safe - there)
     outcome.notes["rulings lost that only a copy has"] += bool(known - there)
-    with at_work(event, Ear()) as hall:
+    with at_work(folder, Ear()) as hall:
         hall.hear(*whole_event())
         back = entries(hall.journal, cut, outcome)
     outcome.must(safe <= back, f"facts are lost for good: {safe - back}")
@@ -144,4 +134,3 @@ def entries(journal: Journal, cut: Cut, outcome: Outcome) -> set[str]:
 
 
 SCORER = Subject("scorer", write, check)
-__all__ = ["SCORER", "STORE", "Adjusted", "LogMessage"]

@@ -1,4 +1,4 @@
-"""Files that are written in one step: a pairing, the arbiters' PIN, and any file that is to be the old one or the new."""
+"""Files that are written in one step: a pairing, the arbiters' PIN, and others that are the old one or the new."""
 
 import random
 from pathlib import Path
@@ -31,7 +31,9 @@ def write(disk: Path, seed: int, tell: Tell) -> None:
                 tell("paired", event=event, password=password)
             case 1:
                 pin = PinFile(disk / "no-file", disk / "arbiter-pin-told", "cup-a")
-                told = ArbiterPin(id=f"pin-{step:04}", event="cup-a", table=1, set_at=step + 1, hash=chance.choice(pins))
+                told = ArbiterPin(
+                    id=f"pin-{step:04}", event="cup-a", table=1, set_at=step + 1, hash=chance.choice(pins)
+                )
                 pin.take(told)
                 tell("pin", mark=pin.mark)
             case _:
@@ -49,7 +51,9 @@ def check(cut: Cut, outcome: Outcome) -> None:
         password = (cut.disk / PAIRED / paired.password_file).read_text(encoding="utf-8").strip()
         allowed = [(one["event"], one["password"]) for one in around]
         passwords = {said for event, said in allowed if event == paired.event}
-        there = paired.event in {event for event, _ in allowed} and password in passwords | last_password(cut, paired.event)
+        there = paired.event in {event for event, _ in allowed} and password in passwords | last_password(
+            cut, paired.event
+        )
         outcome.must(there or not honest, f"paired with {paired.event} and another password")
     except NotPaired:
         outcome.must(any(not one["event"] for one in around) or not around or not honest, "the pairing is lost")

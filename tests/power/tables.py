@@ -59,7 +59,7 @@ def program(disk: Path, seed: int, tell: Tell) -> None:
 
 
 def journal_alone(disk: Path, seed: int, tell: Tell) -> None:
-    """Record a day, with receipts between: some name a fact as taken, refused, or missing, or come from another store."""
+    """Record a day, with receipts that name facts as taken, refused or missing, or come from another store."""
     chance = random.Random(seed)
     with closing(TableJournal(disk / JOURNAL, OURS)) as journal:
         table = core(journal)
@@ -143,6 +143,7 @@ def goes_on(path: Path, cut: Cut, outcome: Outcome) -> None:
     """Let the table tell something more: no number that was sent is another fact's in the end."""
     sent = {one["seq"]: one["id"] for one in cut.before("sent")}
     with closing(TableJournal(path, OURS)) as journal:
+        journal.lay_out()  # as the program does when it starts
         messages = journal.record(HAPPENED, [CONFIRMED], wall=1)
         clashing = [one for one in messages if sent.get(one.seq, one.id) != one.id]
         if clashing and cut.lie != "none":
