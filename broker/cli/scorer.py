@@ -29,6 +29,7 @@ from broker.people import FIRST_LINK_FILE, Authentication, PeopleError
 from broker.people.copies import ClosedAccounts, copy_people
 from broker.protocol import HOST_PATTERN
 from broker.protocol.link import Address
+from broker.protocol.pairing import LAST_PORT
 from broker.scorer.lease import LeaseLink, LeaseRequest, kept_lease, place_of
 from broker.scorer.service import Scorer
 from broker.store import STORE, Journal, database_of, gc_paused, open_journal, stand_by
@@ -47,7 +48,6 @@ from broker.web.tables.pairing_codes import PairingCodes
 CREDENTIALS = "credentials.json"
 DESK_CERTIFICATE, DESK_KEY = "desk.crt", "desk.key"
 MQTT_PORT = 1883
-LAST_PORT = 65_535
 MOST_CONNECTIONS = 10_000
 SHARED_PLACE = "database"
 POLL_S = 0.01

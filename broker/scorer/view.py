@@ -10,6 +10,7 @@ from typing import Final, Literal
 import msgspec
 from msgspec import Struct
 
+from broker.event.plan import MINUTE_MS
 from broker.protocol import Imp, Lifecycle, PublicState, RiichiWin, Seat, Standing, TeamStanding, WinKind
 
 Walls = Literal["fouled", "unverified"]
@@ -175,8 +176,6 @@ def _plain(value: object) -> str | list[object]:
     """Write a message as its English text; plays and standings may be no list or tuple."""
     return str(value) if isinstance(value, str) else list(value)  # type: ignore[call-overload]
 
-
-MINUTE_MS: Final = 60_000
 
 PLAYING: Final = ("playing", "declared", "accepting")
 

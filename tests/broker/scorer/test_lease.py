@@ -18,7 +18,7 @@ BEFORE: Final = Lease("run-before", 7, HERE)
 def state(run: str = BEFORE.run, term: int = 7, **more: Any) -> ScorerState:  # noqa: ANN401 - any of its fields
     """Return what a scorer says of itself."""
     said = {"lifecycle": "active", "store": "store-0001", "version": "0.1.0"} | more
-    return ScorerState(id="state-0001", event=NAME, seq=1, run=run, term=term, **said)  # type: ignore[arg-type]  # its fields
+    return ScorerState(id="state-0001", event=NAME, seq=1, run=run, term=term, **said)
 
 
 def asked(run: str) -> ScorerAsked:
