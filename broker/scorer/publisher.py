@@ -38,7 +38,7 @@ from broker.protocol import (
     encode,
     topics,
 )
-from broker.protocol.link import Address, Incoming, Link, LinkChanged, Will
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, Will, session_id
 from broker.rulings import plan
 from broker.scorer.alerts import Attendance, Concern
 from broker.scorer.devices import Serving
@@ -135,7 +135,7 @@ class Publisher:
         scorer_reads = (topics.LOG, topics.STATE, topics.COUNT, topics.BEAT, topics.SCORER, topics.SCORER_ASKED)
         self.link = Link(
             address,
-            client_id=f"homologue-{self._name}-scorer",
+            client_id=session_id(f"homologue-{self._name}-scorer", self._folder),
             topics=[topic.at(self._name) for topic in scorer_reads],
             tell=partial(self._told, received),
             will=Will(topics.SCORER.at(self._name), encode(self._scorer_state("gone"))),
