@@ -231,7 +231,8 @@ class Scorer:
         if verdict.code:
             place = topics.parse_topic(one.topic)
             about = (place.table if place else None, fact.seq if fact else None, fact.id if fact else None)
-            if self._journal.refuse(RefusedRow(now, verdict.code, one.topic, one.payload, *about)):
+            is_new = self._journal.refuse(RefusedRow(now, verdict.code, one.topic, one.payload, *about))
+            if is_new and not verdict.again:
                 self._alerts.note((concern_of_refusal(one.topic, place, verdict),))
         elif fact and verdict.new:
             self._journal.append(fact, now)
@@ -263,7 +264,8 @@ class Scorer:
         """Take in one fact; return the deals that it has changed."""
         deals = self.state.apply(fact)
         self.attendance.apply(fact)
-        if fact.seq > 1 and fact.seq - 1 not in self._intake.books[fact.table].taken:
+        book = self._intake.books[fact.table]
+        if fact.seq > 1 and fact.seq - 1 not in book.taken and fact.seq - 1 not in book.passed_over:
             self._alerts.note((concern_of_gap(fact.table, fact.seq),))
         self._alerts.note(concerns_of_fact(self.state, fact, now))
         return deals

@@ -296,7 +296,7 @@ REFUSED_MESSAGE: Final[Mapping[str, Message]] = {
     "too_many_rulings": N_(
         "this table has sent twenty rulings on one play. Check its device, and make rulings at the desk."
     ),
-    "too_much_of_arbiters": N_("this table has sent two hundred arbiter actions in one round. Check its device."),
+    "too_many_facts": N_("this table sends far more of this in one round than people can. Check its device."),
     "unknown_table": N_("the event has no table with that number."),
     "unknown_topic": N_("its topic is unknown. Check for a device with another program or version."),
     "wrong_deal": N_("its deal does not match its topic."),
