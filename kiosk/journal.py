@@ -22,6 +22,7 @@ from typing import Final, TextIO, TypeVar
 
 import msgspec
 
+from broker.files import make_folder, sync_log
 from broker.protocol import Fact, LogMessage, Receipt, Refused, Result, Taken, decode, encode
 from kiosk import spare
 from kiosk.errors import CardRefuses, DiskLow, JournalBroken, JournalFull, JournalInUse
@@ -108,7 +109,7 @@ class TableJournal:
             raise JournalInUse(f"another kiosk works on {path}") from None
         try:
             self._open_somewhere()
-        except (sqlite3.DatabaseError, JournalBroken) as error:
+        except (sqlite3.DatabaseError, OSError) as error:
             self.close()
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
                 raise JournalFull(f"{path}: {error}") from None
@@ -117,7 +118,7 @@ class TableJournal:
     def _open_lock(self, path: Path) -> TextIO:
         """Open the lock; one that is there already is enough where the card takes no writes."""
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             return path.open("w")
         except OSError:
             if not self.spares or not path.is_file():
@@ -130,7 +131,7 @@ class TableJournal:
             self._open(self._card)
             for folder in self.spares:
                 self._join(folder / spare.FILE)
-        except sqlite3.OperationalError as error:
+        except (sqlite3.OperationalError, OSError) as error:
             found = spare.open_without_card(self.spares, self._card) if spare.refused(error) else None
             if found is None:
                 raise
@@ -166,7 +167,11 @@ class TableJournal:
         spare.remove(path)
 
     def _open(self, path: Path) -> None:
+        sync_log(path)
         self._store = spare.connect(path)
+        (said,) = self._store.execute("PRAGMA integrity_check(1)").fetchone()
+        if said != "ok":  # a card that lost what it said it had written: better now than at a press
+            raise JournalBroken(str(said))
         self._store.executescript(SCHEMA)
         self._read_about()
 

@@ -5,6 +5,7 @@ ahead. Where each of them has something that the other has not (the table was pl
 the spare join those of the card: they keep their ids, by which the scorer takes each once.
 """
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -13,6 +14,8 @@ from contextlib import closing, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
+
+from broker.files import make_folder
 
 FILE: Final = "table.sqlite"
 
@@ -23,6 +26,8 @@ MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a folder of the user's own in i
 
 def refused(error: Exception) -> bool:
     """Return whether the disk did not take a write, for want of room or whatever else."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.EIO, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
     code = getattr(error, "sqlite_errorcode", None)
     return code is not None and code & 0xFF in REFUSALS
 
@@ -44,9 +49,9 @@ def connect(path: Path) -> sqlite3.Connection:
     return store
 
 
-def make_folder(folder: Path) -> None:
+def _make_own_folder(folder: Path) -> None:
     """Make a spare's folder, for this user alone. Raises OSError, also where it is somebody else's."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(folder, 0o700)
     for made in (folder, folder.parent):
         if made.stat().st_uid != os.getuid():
             raise PermissionError(f"{made} belongs to another user")
@@ -71,7 +76,7 @@ def copy_into(folders: Iterable[Path], store: sqlite3.Connection) -> tuple[Path,
     for folder in folders:
         spare = None
         try:
-            make_folder(folder)
+            _make_own_folder(folder)
             _put_aside(folder / FILE)
             spare = connect(folder / FILE)
             store.backup(spare)
@@ -91,7 +96,7 @@ def open_without_card(folders: Iterable[Path], card: Path) -> Path | None:
     for folder in folders:
         spare, copy = folder / FILE, folder / "card.sqlite"
         try:
-            make_folder(folder)
+            _make_own_folder(folder)
             remove(copy)
             for suffix in ("-wal", ""):
                 if (source := card.with_name(card.name + suffix)).exists():
