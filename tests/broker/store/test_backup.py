@@ -94,10 +94,10 @@ def test_a_copy_that_goes_loses_its_name_before_it_loses_a_file(
     (event / "standings.csv").write_text("more")
     flushed, remove, seen = note_flushes(monkeypatch), shutil.rmtree, list[bool]()
 
-    def removing(path: Path, **how: bool) -> None:
+    def removing(path: Path, *, ignore_errors: bool) -> None:
         if path.exists():
             seen.append(not first.exists() and flushed[-1] == stick)
-        remove(path, **how)
+        remove(path, ignore_errors=ignore_errors)
 
     monkeypatch.setattr(shutil, "rmtree", removing)
     copied(event, stick, keep=1)
