@@ -29,6 +29,7 @@ from broker.people import FIRST_LINK_FILE, Authentication, PeopleError
 from broker.people.copies import ClosedAccounts, copy_people
 from broker.protocol import HOST_PATTERN
 from broker.protocol.link import Address
+from broker.protocol.pairing import LAST_PORT
 from broker.scorer.service import Scorer
 from broker.store import Journal, database_of, gc_paused, open_journal, stand_by
 from broker.store.backup_worker import BackupWorker
@@ -45,7 +46,6 @@ from broker.web.tables.pairing_codes import PairingCodes
 CREDENTIALS = "credentials.json"
 DESK_CERTIFICATE, DESK_KEY = "desk.crt", "desk.key"
 MQTT_PORT = 1883
-LAST_PORT = 65_535
 MOST_CONNECTIONS = 10_000
 SWITCH_S = 0.001
 """After so long a thread that renders a page lets those go on who take results in."""
