@@ -1,4 +1,4 @@
-"""An arbiter at the desk who rules all the time, over HTTP as the desk's pages do; what was called done is remembered."""
+"""An arbiter at the desk who rules all the time, over HTTP as its pages do, and remembers what was called done."""
 
 import random
 import re

@@ -38,7 +38,7 @@ class WallClock:
 def main(file: str, program: str, *arguments: str) -> None:
     """Run a program with that clock."""
     wall = WallClock(Path(file))
-    time.time_ns, time.time = wall.time_ns, wall.time  # type: ignore[assignment]  # the whole process has it
+    time.time_ns, time.time = wall.time_ns, wall.time  # the whole process has it
     sys.argv = [program, *arguments]
     if program == "homologue":
         from broker.cli.main import homologue  # noqa: PLC0415 - with the clock as it is now

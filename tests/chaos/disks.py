@@ -33,9 +33,12 @@ def enter_namespace(command: Sequence[str]) -> None:
     own = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--mount"]
     if can_mount() or shutil.which(own[0]) is None:
         return
-    if subprocess.run([*own, "mount", "-t", "tmpfs", "trial", "/mnt"], check=False, capture_output=True).returncode == 0:
+    if (
+        subprocess.run([*own, "mount", "-t", "tmpfs", "trial", "/mnt"], check=False, capture_output=True).returncode
+        == 0
+    ):
         os.environ[IN_NAMESPACE] = "1"
-        os.execvp(own[0], [*own, *command])
+        os.execvp(own[0], [*own, *command])  # noqa: S606 - our own program
 
 
 @contextmanager

@@ -22,7 +22,8 @@ KIOSK: Final = 1
 
 PIN: Final = "2468"
 ARBITER: Final = "anne"
-PASSWORD: Final = "four winds and a dragon"  # noqa: S105 - of an account that lives as long as a run
+PASSWORD: Final = "four winds and a dragon"
+"""Of an account that lives as long as a run."""
 
 FALSE_HU: Final = 0.03
 """How often somebody declares falsely, for which an arbiter is let in at the table."""

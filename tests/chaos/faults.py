@@ -1,12 +1,15 @@
 """What goes wrong: each kind of fault, whom it strikes, and how it begins and ends."""
 
 import random
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
+from broker.mqtt.access import Credentials
 from tests.chaos import disks
 from tests.chaos.arbiter import ChaosArbiter
 from tests.chaos.intruder import rubbish, take_client_ids
@@ -35,6 +38,12 @@ class Chaos:
     def machines(self) -> str:
         """Draw the tables of one process."""
         return self.chance.choice(self.venue.machines).name
+
+    def intrude(self, whom: str, work: Callable[[int, Credentials, int], None]) -> None:
+        """Let somebody do harm who has the password of one of these tables, for as long as it takes."""
+        machines = next(one for one in self.venue.machines if one.name == whom)
+        known = self.venue.broker.port, self.venue.known, self.chance.choice(machines.tables)
+        threading.Thread(target=work, args=known, daemon=True, name="intruder").start()
 
     def part(self) -> str:
         """Draw a process, but not the broker."""
@@ -146,13 +155,11 @@ def _restore_store(chaos: Chaos, _whom: str) -> None:
 
 
 def _rubbish(chaos: Chaos, whom: str) -> None:
-    table = chaos.chance.choice(next(one for one in chaos.venue.machines if one.name == whom).tables)
-    rubbish(chaos.venue.broker.port, chaos.venue.known, table, random.Random(chaos.chance.random()))
+    chaos.intrude(whom, partial(rubbish, chance=random.Random(chaos.chance.random())))
 
 
 def _take_ids(chaos: Chaos, whom: str) -> None:
-    table = chaos.chance.choice(next(one for one in chaos.venue.machines if one.name == whom).tables)
-    take_client_ids(chaos.venue.broker.port, chaos.venue.known, table)
+    chaos.intrude(whom, take_client_ids)
 
 
 def _nothing(_chaos: Chaos, _whom: str) -> None:

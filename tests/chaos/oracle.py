@@ -4,17 +4,22 @@ import csv
 import json
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from broker.sim.demo_audit import SEATS, Fact, imps_of, points_of
 from tests.chaos.arbiter import DoneRuling
 from tests.chaos.event import KIOSK, ChaosEvent, expected
 from tests.chaos.ledger import LedgerReader, Play
 from tests.chaos.watching import Shown
+
+Ranks = dict[str, tuple[int, int]]
+"""Place and IMP, by player."""
+
+NEVER: Final = 1 << 63
 
 
 @dataclass(slots=True)
@@ -60,18 +65,23 @@ def read_store(path: Path) -> StoredEvent:
 
 def judge(
     event: ChaosEvent,
+    stored: StoredEvent,
     ledger: LedgerReader,
     done: Iterable[DoneRuling],
     shown: Iterable[Shown],
-    view: dict[str, Any],
+    said: Mapping[str, Ranks],
 ) -> Verdict:
-    """Judge a run that is over: the store, the pages and the file of standings against what people did and saw."""
-    stored, verdict = read_store(event.folder / "scorer.sqlite"), Verdict()
+    """Judge a run that is over, by what people did and saw. `said`: standings, by where they are shown."""
+    verdict = Verdict()
     ledger.take_kiosk(result for result in stored.results if result["table"] == KIOSK)
     _plays(event, ledger, stored, verdict)
     _rulings(done, stored, verdict)
-    verdict.early.extend(_early(event, ledger, shown))
-    verdict.others.extend(_standings(event, stored, view))
+    verdict.early.extend(Embargo(event, ledger).broken(shown))
+    if not verdict.problems:
+        right = Recount(event, stored).ranks()
+        for where, ranks in said.items():
+            if wrong := sorted(set(ranks.items()) ^ set(right.items())):
+                verdict.others.append(f"{where}: the standings are not those recomputed: {wrong[:6]}")
     return verdict
 
 
@@ -111,59 +121,78 @@ def _rulings(done: Iterable[DoneRuling], stored: StoredEvent, verdict: Verdict) 
             verdict.lost.append(f"ruling {one.id} ({one.kind}) was called done, and is stored {there[one.id]} times")
 
 
-def _early(event: ChaosEvent, ledger: LedgerReader, shown: Iterable[Shown]) -> Iterator[str]:
-    """Nothing of a deal was public before the last of its tables began to accept its result."""
-    by_deal: dict[int, list[Play]] = defaultdict(list)
-    for play, deal in event.deals.items():
-        by_deal[deal].append(play)
-    never = 1 << 63
-    ready = {deal: max(ledger.accepting.get(play, never) for play in plays) for deal, plays in by_deal.items()}
-    deals_of: dict[str, list[int]] = defaultdict(list)
-    for (table, _), deal in event.deals.items():
-        for player in event.players(table).values():
-            deals_of[player].append(ready[deal])
-    for one in shown:
-        for play in one.plays:
-            if one.deal is None or one.at < ready[one.deal]:
-                yield f"{one.where}: {play} of deal {one.deal} was public {(ready[one.deal or 0] - one.at) / 1e9:.1f} s early"
-        for player, count in one.counts.items():
-            open_ = sum(at <= one.at for at in deals_of[player])
-            if count > open_:
-                yield f"{one.where}: {count} plays of {player} counted where {open_} were open"
+class Embargo:
+    """When each deal may be public: not before the last of its tables began to accept its result."""
+
+    def __init__(self, event: ChaosEvent, ledger: LedgerReader) -> None:
+        ready: dict[int, int] = defaultdict(int)
+        for play, deal in event.deals.items():
+            ready[deal] = max(ready[deal], ledger.accepting.get(play, NEVER))
+        self._ready = ready
+        self._of_player: dict[str, list[int]] = defaultdict(list)
+        for (table, _), deal in event.deals.items():
+            for player in event.players(table).values():
+                self._of_player[player].append(ready[deal])
+
+    def broken(self, shown: Iterable[Shown]) -> Iterator[str]:
+        """Name what was public too early."""
+        for one in shown:
+            if one.plays and (one.deal is None or one.at < self._ready[one.deal]):
+                yield f"{one.where}: {one.plays} of deal {one.deal} were public too early"
+            for player, count in one.counts.items():
+                open_ = sum(at <= one.at for at in self._of_player[player])
+                if count > open_:
+                    yield f"{one.where}: {count} plays of {player} counted where {open_} were open"
 
 
-def _standings(event: ChaosEvent, stored: StoredEvent, view: dict[str, Any]) -> Iterator[str]:
-    """The standings are those of the stored results with the stored rulings laid over them."""
-    counts = _counting(stored.rulings)
-    results = {(one["table"], one["round"]): one for one in stored.results}
-    beside: dict[str, int] = defaultdict(int)
-    for key, result in results.items():
-        for seat, fine in result["fines"].items():
-            beside[result["players"][seat]] -= int(fine["imp"])
-        assert event.deals[key] == result["deal"]
-    out = set[Play]()
-    for ruling in counts:
-        decision, key = ruling["decision"], (ruling.get("table"), ruling.get("round"))
+class Recount:
+    """The standings of the stored results, with the stored rulings laid over them."""
+
+    def __init__(self, event: ChaosEvent, stored: StoredEvent) -> None:
+        self._event = event
+        self._results = {(one["table"], one["round"]): one for one in stored.results}
+        self._void = set[Play]()
+        self._beside: dict[str, int] = defaultdict(int)
+        """IMPs that are in no datum."""
+        for result in stored.results:
+            for seat, fine in result["fines"].items():
+                self._beside[result["players"][seat]] -= int(fine["imp"])
+        for ruling in _counting(stored.rulings):
+            self._lay(ruling["decision"], (ruling.get("table") or 0, ruling.get("round") or 0))
+
+    def _lay(self, decision: Fact, play: Play) -> None:
         match decision["kind"]:
             case "fine":
-                for player, imp in decision["takes"].items():
-                    beside[player] -= imp
+                self._add(-1, decision["takes"])
             case "award":
-                for player, imp in decision["gives"].items():
-                    beside[player] += imp
+                self._add(1, decision["gives"])
             case "void":
-                out.add(key)
+                self._void.add(play)
             case "correct":
-                said = {name: decision[name] for name in ("win", "winners", "discarder")}
-                results[key] = results[key] | said | {"points": points_of(results[key] | said)}
-    right = _totals(event, [one for key, one in results.items() if key not in out], beside)
-    rows = {row["player"]: (row["place"], row["imp"]) for row in view["standings"]}
-    with (event.folder / "standings.csv").open(encoding="utf-8", newline="") as file:
-        written = {row["player"]: (int(row["place"]), int(row["imp"])) for row in csv.DictReader(file)}
-    for where, said_there in (("page", rows), ("standings.csv", written)):
-        wrong = sorted(set(said_there.items()) ^ set(right.items()))
-        if wrong:
-            yield f"{where}: the standings are not those recomputed: {wrong[:6]}"
+                outcome = {name: decision[name] for name in ("win", "winners", "discarder")}
+                result = self._results[play] | outcome
+                self._results[play] = result | {"points": points_of(result)}
+            case kind:
+                raise AssertionError(f"nobody has ruled {kind}")
+
+    def _add(self, sign: int, imps: Mapping[str, int]) -> None:
+        for player, imp in imps.items():
+            self._beside[player] += sign * imp
+
+    def ranks(self) -> Ranks:
+        """Add up, deal by deal; return place and IMP by player."""
+        by_deal: dict[int, list[Fact]] = defaultdict(list)
+        for play, result in self._results.items():
+            if play not in self._void:
+                by_deal[result["deal"]].append(result)
+        everybody = [one for table in range(1, self._event.tables + 1) for one in self._event.players(table).values()]
+        totals = {player: self._beside[player] for player in everybody}
+        for of_deal in by_deal.values():
+            imps = imps_of(of_deal)
+            for result in of_deal:
+                for seat in SEATS:
+                    totals[result["players"][seat]] += imps[result["deal"], result["table"], seat]
+        return {player: (1 + sum(other > imp for other in totals.values()), imp) for player, imp in totals.items()}
 
 
 def _counting(rulings: list[Fact]) -> list[Fact]:
@@ -175,17 +204,12 @@ def _counting(rulings: list[Fact]) -> list[Fact]:
     return [one for one in rulings if one["id"] not in undone and one["decision"]["kind"] != "undo"]
 
 
-def _totals(event: ChaosEvent, results: list[Fact], beside: dict[str, int]) -> dict[str, tuple[int, int]]:
-    """Add up IMPs, deal by deal; return place and IMP by player."""
-    by_deal: dict[int, list[Fact]] = defaultdict(list)
-    for result in results:
-        by_deal[result["deal"]].append(result)
-    totals = {
-        player: beside[player] for table in range(1, event.tables + 1) for player in event.players(table).values()
-    }
-    for of_deal in by_deal.values():
-        imps = imps_of(of_deal)
-        for result in of_deal:
-            for seat in SEATS:
-                totals[result["players"][seat]] += imps[result["deal"], result["table"], seat]
-    return {player: (1 + sum(other > imp for other in totals.values()), imp) for player, imp in totals.items()}
+def ranks_of_view(view: dict[str, Any]) -> Ranks:
+    """Return the standings of the desk's view."""
+    return {row["player"]: (row["place"], row["imp"]) for row in view["standings"]}
+
+
+def ranks_of_file(path: Path) -> Ranks:
+    """Return the standings of the file that the scorer writes."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row["player"]: (int(row["place"]), int(row["imp"])) for row in csv.DictReader(file)}

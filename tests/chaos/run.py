@@ -11,12 +11,14 @@ from typing import Any, Final
 
 import httpx
 
+from broker.event import STANDINGS
 from broker.mqtt.brokers import Kind
+from broker.store import STORE
 from tests.chaos import disks
 from tests.chaos.arbiter import ChaosArbiter
 from tests.chaos.event import make_chaos_event
 from tests.chaos.faults import Chaos, Weather
-from tests.chaos.oracle import Verdict, judge
+from tests.chaos.oracle import Verdict, judge, ranks_of_file, ranks_of_view, read_store
 from tests.chaos.venue import Venue, crashes
 from tests.chaos.watching import Display, Pages
 
@@ -65,8 +67,9 @@ class Outcome:
     def line(self) -> str:
         """The last line."""
         found = self.verdict
-        counts = f"{len(found.lost)} lost, {len(found.doubled)} doubled, {len(found.altered)} altered, {len(found.early)} early"
-        return f"chaos: {self.plays} plays, {counts}, {sum(self.faults.values())} faults of {len(self.faults)} kinds"
+        counts = [f"{len(getattr(found, kind))} {kind}" for kind in ("lost", "doubled", "altered", "early")]
+        faults = f"{sum(self.faults.values())} faults of {len(self.faults)} kinds"
+        return f"chaos: {', '.join((f'{self.plays} plays', *counts, faults))}"
 
 
 def run_event(options: Options, base: Path, said: Said, log: Said) -> Outcome:
@@ -99,10 +102,17 @@ def run_event(options: Options, base: Path, said: Said, log: Said) -> Outcome:
         _play(venue, weather, said)
         arbiter.finish()
         view = _settle(venue, arbiter, said)
+        venue.kill("scorer")
+        venue.start("scorer")
+        again = _settle(venue, arbiter, said)
         pages.stop()
         display.stop()
         venue.stop()
-        verdict = judge(event, venue.ledger, arbiter.done, [*display.shown, *pages.shown], view)
+        said_ranks = {"page": ranks_of_view(view), STANDINGS: ranks_of_file(event.folder / STANDINGS)}
+        stored = read_store(event.folder / STORE)
+        verdict = judge(event, stored, venue.ledger, arbiter.done, [*display.shown, *pages.shown], said_ranks)
+        if again["standings"] != view["standings"] or again["plays"] != view["plays"]:
+            verdict.others.append("a scorer that starts from the store shows another event")
         return Outcome(
             verdict,
             len(event.deals),

@@ -1,4 +1,4 @@
-"""All processes of an event: each may be killed, frozen, cut off, and starts again by itself as systemd would start it."""
+"""All processes of an event: each may be killed, frozen or cut off; what ends by itself is started as by systemd."""
 
 import os
 import re
@@ -65,7 +65,7 @@ class Venue:
     """The broker, the scorer, and the tables behind the proxies of their switches."""
 
     def __init__(self, event: ChaosEvent, kind: Kind, base: Path, speed: int, log: Callable[[str], None]) -> None:
-        """`speed`: how much faster than the clock the people at the tables are; `log` is told all that processes say."""
+        """`speed`: how much faster than the clock the people at the tables are; `log` is told what processes say."""
         self.event, self.base, self._speed = event, base, speed
         self.ledger = LedgerReader()
         self._log = log
@@ -141,9 +141,7 @@ class Venue:
             elif part.start_at == 0.0:
                 part.crashes += 1
                 part.start_at = now + RESTART_S
-                self._log(
-                    f"{part.name} has ended by itself with {part.process and part.process.exit_code}"
-                )
+                self._log(f"{part.name} has ended by itself with {part.process and part.process.exit_code}")
             elif now >= part.start_at:
                 self.start(part.name)
 

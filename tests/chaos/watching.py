@@ -1,4 +1,4 @@
-"""Who watches what is public, on the wire and on the desk's pages, and writes down when each play of a deal was shown."""
+"""Who watches what is public, on the wire and on the desk's pages, and remembers when each play was shown."""
 
 import json
 import threading

@@ -229,7 +229,7 @@ def _packet_end(stream: bytes, at: int) -> int | None:
     length = 0
     for place, byte in enumerate(stream[at + 1 : at + 5]):
         length |= (byte & 0x7F) << 7 * place
-        if byte < 0x80:  # noqa: PLR2004 - the last byte of the length
+        if byte < 0x80:
             end = at + 2 + place + length
             return end if end <= len(stream) else None
     return None
