@@ -38,6 +38,7 @@ from broker.scorer.intake import TableBook
 from broker.scorer.snapshot import Embargo, write_standings_csv
 from broker.scorer.state import EventState
 from broker.scoring import PlayWithImps, json_imp
+from broker.version import program_version
 
 log = logging.getLogger("homologue.scorer")
 
@@ -165,6 +166,7 @@ class Publisher:
             gaps=book.gaps(),
             taken=book.latest(),
             refused=tuple(book.refused),
+            version=program_version(),
         )
         self._publish(topics.RECEIPT, message, table=table)
 
