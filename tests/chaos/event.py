@@ -58,7 +58,7 @@ class ChaosEvent:
 def make_chaos_event(folder: Path, tables: int, plays: int, chance: random.Random) -> ChaosEvent:
     """Write an event's folder, with an account for an arbiter. The kiosk has a round for each 20 of the others."""
     numbers = range(1, tables + 1)
-    short = max(2, plays // (20 * tables))
+    short = max(1, plays // (20 * tables))
     rounds = max(short, -(-(plays - short) // (tables - 1)))
     deals = max(tables, rounds)
     booked = tuple(
