@@ -13,10 +13,12 @@ import msgspec
 from msgspec import Meta, Struct
 
 from broker.files import write_private
-from broker.protocol import HOST_PATTERN, PIN_HASH, ArbiterPin, EventName, Refused, TableNo, decode, encode
+from broker.key_files import open_key
+from broker.protocol import HOST_PATTERN, PIN_HASH, ArbiterPin, EventName, Hash, Refused, TableNo, decode, encode
 from broker.protocol.arbiter_pin import LONGEST_PIN, SHORTEST_PIN, hash_pin, is_pin, pin_mark, pin_matches
 from broker.protocol.link import Address
 from broker.protocol.pairing import Pairing
+from broker.protocol.signing import SigningKey
 from firmware.errors import BadAddress
 from firmware.scanners import parse_scanner
 from kiosk.errors import BadConfiguration, NotPaired
@@ -101,6 +103,8 @@ class StoredPairing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     port: int
     password_file: str
     ca_file: str | None
+    event_key: str | None = None
+    """The event's public key: no receipts but those that are signed with it are believed."""
     pin_file: str | None = None
     """The hash of the event's PIN for arbiters, where the desk had one."""
 
@@ -121,6 +125,7 @@ def store_pairing(folder: Path, pairing: Pairing) -> None:
         port=broker.port,
         password_file=f"{name}.password",
         ca_file=ca,
+        event_key=pairing.event_key,
         pin_file=pin,
     )
     try:
@@ -143,6 +148,22 @@ def stored_pairing(folder: Path) -> StoredPairing:
         raise NotPaired(f"this device is paired with no event yet: there is no {folder / PAIRING_FILE}") from None
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadConfiguration(f"{folder / PAIRING_FILE}: {error}") from None
+
+
+KEY_FILE: Final = "device.key"
+"""The device's private key, beside what it was paired with; without a pairing, beside the journal."""
+
+
+def open_device_key(path: Path) -> SigningKey:
+    """Return a device's key. One that is spoilt is put aside and another made, so that the table can be played at.
+
+    The scorer knows the device no more then, until an arbiter has accepted it. Raises OSError.
+    """
+    try:
+        return open_key(path)
+    except ValueError:
+        path.replace(path.with_name(f"{path.name}.spoilt"))
+        return open_key(path)
 
 
 DESK_PIN_FILE: Final = "arbiter-pin-told"
@@ -209,6 +230,10 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     ] = "arbiter-pin"
     language: Language = "en"
     self_test: SelfTestWhen = None
+    event_key: Annotated[
+        Hash | None, Meta(description="the event's public key; without it receipts are believed unsigned")
+    ] = None
+    key_file: Annotated[str, Meta(description="the device's private key; made where it is absent")] = ""
 
 
 class UnpairedConfig(Struct, frozen=True, forbid_unknown_fields=True):
@@ -236,6 +261,8 @@ class UnpairedConfig(Struct, frozen=True, forbid_unknown_fields=True):
             arbiter_pin_file=str(folder / kept.pin_file) if kept.pin_file else self.arbiter_pin_file,
             language=self.language,
             self_test=self.self_test,
+            event_key=kept.event_key,
+            key_file=str(folder / KEY_FILE),
         )
 
 
@@ -291,6 +318,18 @@ class KioskSettings:
     def folder(self) -> Path:
         """Where the table's journal is kept."""
         return self.beside(self.config.folder)
+
+    @property
+    def key_path(self) -> Path:
+        """Where the device's private key is: beside the pairing, else beside the journal."""
+        return self.beside(self.config.key_file) if self.config.key_file else self.folder / KEY_FILE
+
+    def device_key(self) -> SigningKey:
+        """Return the device's private key. Raises BadConfiguration."""
+        try:
+            return open_device_key(self.key_path)
+        except OSError as error:
+            raise BadConfiguration(f"{self.key_path}: {error.strerror}") from None
 
     def pin(self) -> PinFile:
         """Return the arbiters' PIN, as the desk has told it last. Raises BadConfiguration."""
