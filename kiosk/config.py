@@ -14,7 +14,7 @@ from msgspec import Meta, Struct
 
 from broker.files import write_private
 from broker.key_files import open_key
-from broker.protocol import HOST_PATTERN, PIN_HASH, ArbiterPin, EventName, Hash, Refused, TableNo, decode, encode
+from broker.protocol import HOST_PATTERN, PIN_HASH, ArbiterPin, EventName, PublicKey, Refused, TableNo, decode, encode
 from broker.protocol.arbiter_pin import LONGEST_PIN, SHORTEST_PIN, hash_pin, is_pin, pin_mark, pin_matches
 from broker.protocol.link import Address
 from broker.protocol.pairing import Pairing
@@ -231,7 +231,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     language: Language = "en"
     self_test: SelfTestWhen = None
     event_key: Annotated[
-        Hash | None, Meta(description="the event's public key; without it receipts are believed unsigned")
+        PublicKey | None, Meta(description="the event's public key; without it receipts are believed unsigned")
     ] = None
     key_file: Annotated[str, Meta(description="the device's private key; made where it is absent")] = ""
 

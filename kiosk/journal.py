@@ -1,6 +1,6 @@
 """The table's journal: every accepted event, and the facts that wait for the scorer's receipt.
 
-Each fact is signed with the device's key and carries the hash of the table's fact before it (`broker.protocol.signing`).
+Each fact is signed with the device's key and carries the hash of the table's fact before it (protocol/signing.py).
 What another device has signed stays as it is where it still fits; what gets another number, or another fact before it,
 is signed anew by this device.
 

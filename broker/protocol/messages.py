@@ -20,6 +20,7 @@ from broker.protocol.types import (
     Hash,
     Imp,
     Lifecycle,
+    MachineName,
     MessageId,
     Milliseconds,
     Name,
@@ -31,6 +32,7 @@ from broker.protocol.types import (
     PlayMinutes,
     ProfileId,
     PublicAddress,
+    PublicKey,
     PublicState,
     Reason,
     RoundNo,
@@ -80,9 +82,7 @@ class TableState(Message, frozen=True, kw_only=True):
     table: TableNo
     seq: Annotated[Count, Meta(description="last fact accepted at the table")]
     device: DeviceId
-    key: Annotated[
-        Hash | None, Meta(description="the device's public key, of which `device` is made; null: an older program")
-    ] = None
+    key: Annotated[PublicKey | None, Meta(description="of which `device` is made; null: an older program")] = None
     start: Annotated[Count, Meta(description="how often the device's program has been started")]
     count: Annotated[Count, Meta(description="of this start's states; an older state may arrive later")]
     lifecycle: Lifecycle
@@ -316,8 +316,8 @@ class DeviceAdmitted(Message, frozen=True, kw_only=True, tag_field="kind", tag="
     number: Annotated[Seq, Meta(description="order of what is decided about devices, without gaps")]
     table: TableNo
     device: DeviceId
-    key: Annotated[Hash | None, Meta(description="its public key; null: it cannot sign, and is believed all the same")]
-    machine: Annotated[str, Meta(max_length=64, description="its own name, for people; empty: not told")] = ""
+    key: Annotated[PublicKey | None, Meta(description="null: it cannot sign, and is believed all the same")]
+    machine: MachineName = ""
     author: Annotated[Name | None, Meta(description="null: it was paired, or the organiser has listed it")] = None
     account: Annotated[str, Meta(max_length=64, description="login name of the author")] = ""
     at: Milliseconds

@@ -22,7 +22,7 @@ from typing import Annotated, Final, Literal
 from argon2.low_level import Type, hash_secret_raw
 from msgspec import Meta, Struct
 
-from broker.protocol.types import HOST_PATTERN, EventName, Hash, PinHash, TableNo
+from broker.protocol.types import HOST_PATTERN, EventName, Hash, PinHash, PublicKey, TableNo
 
 PATH: Final = "/pairing/take"
 
@@ -96,7 +96,7 @@ class Pairing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omi
     table: TableNo
     broker: TableBroker
     pin: PinHash | None = None
-    event_key: Annotated[Hash | None, Meta(description="the event's public key, which signs receipts")] = None
+    event_key: Annotated[PublicKey | None, Meta(description="the event's public key, which signs receipts")] = None
 
 
 class PairingAnswer(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
