@@ -1,14 +1,15 @@
 """A small event with everything in it: 16 players, 4 tables, 4 deals; and what its tables say."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import product
+from pathlib import Path
 from random import Random
 from typing import Final
 
 from msgspec.structs import replace
 
-from broker.event import BookedPlay, DealRecord, Event, Plan, Registry
+from broker.event import BookedPlay, DealRecord, Event, ListedDevice, Plan, Registry, write_devices
 from broker.event.movement import sixteen_players
 from broker.protocol import (
     SEATS,
@@ -85,6 +86,11 @@ DEVICES: Final = ("kiosk-0001", "kiosk-0002", "kiosk-0003")
 def signed(message: LogMessage, key: SigningKey = KEY) -> LogMessage:
     """Return a message as its table's device signs it; it names no fact before it."""
     return key.sign(replace(message, device=key.device, signature=None, sender=None))
+
+
+def list_devices(folder: Path, tables: Iterable[int]) -> None:
+    """List the key of these tests with an event, for a scorer that runs as a process of its own."""
+    write_devices(folder, (ListedDevice(table, KEY.public) for table in tables))
 
 
 def fact(table: int, seq: int, said: Fact, *, id_: str | None = None, at: int = 1000) -> LogMessage:

@@ -44,7 +44,7 @@ def said(intake: Intake, message: LogMessage) -> IntakeVerdict:
     """Judge a message, and take it in where it is new, as the scorer does."""
     verdict = intake.judge(*sent(message))
     if verdict.new:
-        intake.take(message)
+        intake.take(message, verdict.body)
     return verdict
 
 
