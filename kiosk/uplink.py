@@ -31,7 +31,7 @@ from broker.protocol.link import Incoming, Link, LinkChanged, LinkRefused, Will
 from broker.protocol.signing import is_signed_by, kept_form, with_sender
 from firmware.reports import Health
 from kiosk.config import Config, KioskSettings
-from kiosk.errors import JournalFull, PinGuessed, SelfTestFailed, SelfTestSkipped
+from kiosk.errors import DeviceUnknown, JournalFull, PinGuessed, ReceiptUnproven, SelfTestFailed, SelfTestSkipped
 from kiosk.journal import TableJournal
 from kiosk.table import (
     AT_THE_TABLE,
@@ -305,12 +305,15 @@ def read_message(incoming: Incoming, event_key: str | None = None) -> tuple[Mess
     except Refused as refused:
         return None, refused.code
     if isinstance(message, Receipt) and event_key and not is_signed_by(event_key, incoming.payload, message.signature):
-        return None, "receipt_unproven"
+        return None, ReceiptUnproven.code
     return message, None
 
 
 OTHER_DEVICE: Final = "another_device"
 """What is done here is refused: the table is served by another device."""
+
+ID_SHOWN: Final = 8
+"""Characters of a device's id that people compare at table and desk."""
 
 ServiceChange = Literal["back", "say_again", ""]
 """We serve the table again; another device has spoken in our place, so we say again how we stand; nothing."""
@@ -470,6 +473,8 @@ class ServerLink:
         """Learn whether this device still serves its table; what it has not sent waits in its journal until it does."""
         was_elsewhere = self.elsewhere
         change = self.service.take(served)
+        unknown = DeviceUnknown.code if self.service.unknown else None
+        self._health.say(f"key-{self._journal.device[:ID_SHOWN]}", unknown)
         if self.elsewhere and not was_elsewhere:
             log.warning("%s: table %s is served by %s", OTHER_DEVICE, self._config.table, served.device)
         if change:

@@ -58,9 +58,9 @@ class Admissions:
         """Return whether a device has ever been admitted at a table."""
         return (table, device) in self._ever
 
-    def of(self, table: int) -> Sequence[DeviceAdmitted]:
-        """Return the devices of a table, in the order in which they were admitted."""
-        return [one for (at, _), one in self._admitted.items() if at == table]
+    def all(self) -> Sequence[DeviceAdmitted]:
+        """Return all devices that are admitted, by table."""
+        return [one for _, one in sorted(self._admitted.items())]
 
     def prove(self, payloads: Sequence[bytes]) -> None:
         """Verify the facts of a batch together: a signature is over the hash of the fact before.

@@ -324,7 +324,7 @@ class Devices:
             return ()
         shown = state.device[:ID_SHOWN]
         text = f"table {table}: a device that is not known, {shown}, speaks for it"
-        return (Concern("unknown_device", text, table, values={"device": shown}),)
+        return (Concern("device_waits", text, table, values={"device": shown}),)
 
     # ---- who is admitted --------------------------------------------------------------------
 
@@ -393,7 +393,7 @@ class Devices:
             if table in self.unknown and self.unknown[table].device == device:
                 del self.unknown[table]
         else:
-            key = next((one.key for one in self.admissions.of(table) if one.device == device), None)
+            key = next((one.key for one in self.admissions.all() if (one.table, one.device) == (table, device)), None)
             self.unknown[table] = UnknownDevice(table, device, key)
         self.admissions.apply(record)
         self._changed({table})

@@ -47,6 +47,7 @@ from broker.web.errors import (
     TableHasDevice,
     TablesUnreadable,
     TooManyMisses,
+    UnsignedDevice,
 )
 from broker.web.forms import (
     FORM_MEDIA_TYPE,
@@ -153,6 +154,7 @@ __all__ = [
     "TableHasDevice",
     "TablesUnreadable",
     "TooManyMisses",
+    "UnsignedDevice",
     "Visitor",
     "alert_value",
     "as_ranges",

@@ -27,6 +27,7 @@ from broker.protocol import (
     encode,
     topics,
 )
+from broker.protocol.signing import kept_form
 from broker.rules import Outcome
 from broker.scorer.intake import MOST_AROUND, MOST_LISTED, MOST_MISSING, MOST_RULED, Intake, IntakeVerdict
 from tests.broker.scorer.small import NAME, OUTCOMES, event, fact, restored, result, sent, state
@@ -63,7 +64,7 @@ def refused(intake: Intake, message: LogMessage) -> str | None:
 
 
 def test_a_fact_is_taken(intake: Intake) -> None:
-    assert said(intake, FIRST) == IntakeVerdict(FIRST, new=True)
+    assert said(intake, FIRST) == IntakeVerdict(FIRST, new=True, body=kept_form(encode(FIRST)))
     assert intake.books[1].taken == {1: FIRST}
 
 
