@@ -25,6 +25,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from broker.files import make_folder, sync_log
 from broker.protocol import Fact, LogMessage, Receipt, Refused, Result, Taken, decode, encode
 from broker.protocol.signing import SigningKey, fact_hash
 from kiosk.config import KEY_FILE, open_device_key
@@ -108,7 +109,7 @@ class TableJournal:
         self.tight = False
         """Something could not be written for want of room, whatever the disk says of itself (a quota, for one)."""
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             self._lock = path.with_suffix(".lock").open("w")
         except OSError as error:
             raise JournalBroken(f"{path}: {error}") from None
@@ -131,7 +132,11 @@ class TableJournal:
             raise JournalBroken(f"{path}: {error}") from None
 
     def _open(self, path: Path) -> None:
+        sync_log(path)
         self._store = sqlite3.connect(path, isolation_level=None)
+        (said,) = self._store.execute("PRAGMA integrity_check(1)").fetchone()
+        if said != "ok":  # a card that lost what it said it had written: better now than at a press
+            raise JournalBroken(str(said))
         self._store.execute("PRAGMA journal_mode=WAL")
         self._store.execute("PRAGMA synchronous=FULL")
         self._store.executescript(SCHEMA)

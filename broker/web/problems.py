@@ -318,6 +318,7 @@ REFUSED_MESSAGE: Final[Mapping[str, Message]] = {
 
 ALERT: Final[Mapping[str, Message]] = {
     "table_lost": N_("Table {table} went offline without signing off."),
+    "table_silent": N_("Table {table} has not been heard of for {seconds} s: check its device and its network."),
     "two_devices": N_("Two devices are sending for table {table}."),
     "device_waits": N_(
         "Table {table}: a device that is not known is sending, {device}. Nothing from it counts until it is accepted."

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from broker.protocol.pairing import Pairing, PairingOffer, read_pairing
 from broker.protocol.signing import SigningKey
+from broker.version import program_version
 from firmware.reports import NotScanned, Report
 from firmware.scanners import open_scanner
 from kiosk.config import KEY_FILE, UnpairedSettings, open_device_key, store_pairing
@@ -25,7 +26,7 @@ from kiosk.pairing.exchange import request_pairing
 from kiosk.pairing.form import PairingForm
 from kiosk.screens import QUIT, PairingView, ScreenView, ScreenWindow, StatusLine
 from kiosk.screens.texts import translator
-from kiosk.status import program_version, time_of_day
+from kiosk.status import time_of_day
 
 if TYPE_CHECKING:
     from vision.cameras.camera import Camera

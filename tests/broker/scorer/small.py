@@ -13,6 +13,7 @@ from broker.event import BookedPlay, DealRecord, Event, ListedDevice, Plan, Regi
 from broker.event.movement import sixteen_players
 from broker.protocol import (
     SEATS,
+    Beat,
     Call,
     Confirmed,
     Declared,
@@ -185,9 +186,18 @@ def state(
     )
 
 
-def sent(message: LogMessage | TableState) -> tuple[str, bytes]:
+def beat(table: int, *, device: str = "kiosk-0001", start: int = 1) -> Beat:
+    """Return what a table says every few seconds."""
+    return Beat(id=f"beat-{table}-{start}", event=NAME, table=table, device=device, start=start)
+
+
+TOPIC_OF: Final = {LogMessage: topics.LOG, TableState: topics.STATE, Beat: topics.BEAT}
+
+
+def sent(message: LogMessage | TableState | Beat) -> tuple[str, bytes]:
     """Return topic and payload of what a table says, a fact as the device that serves it sends it."""
     if isinstance(message, LogMessage):
         body = with_sender(kept_form(encode(signed(message))), message.sender or DEVICES[0])
         return topics.LOG.at(message.event, table=message.table), body
-    return topics.STATE.at(message.event, table=message.table), encode(message)
+    topic = TOPIC_OF[type(message)]
+    return topic.at(message.event, table=message.table), encode(message)

@@ -150,6 +150,14 @@ def test_whatever_byte_is_changed_a_fact_is_refused(data: st.DataObject) -> None
     assert fact_hash(forged) not in admissions._proven
 
 
+@pytest.mark.parametrize("more", [b',"note":"mine"', b',"seq":2', b" "])
+def test_nothing_can_be_added_behind_a_signature(hall: Hall, more: bytes) -> None:
+    """Readers pass over fields that they do not know; what is signed has none behind the signature."""
+    hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+    hall.arrive(LOG, kept_form(encode(SIGNED[0])).removesuffix(b"}") + more + b"}")
+    assert (stored(hall), hall.ear.told("alert")["code"]) == ([], "malformed" if b"seq" in more else "bad_signature")
+
+
 def admitted(key: SigningKey) -> DeviceAdmitted:
     return DeviceAdmitted(
         id="admitted-0001", event=NAME, number=1, table=TABLE, device=key.device, key=key.public, at=NOW
