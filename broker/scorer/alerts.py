@@ -190,6 +190,12 @@ def concern_of_gap(table: int, seq: int) -> Concern:
     return Concern("gap", text, table, about=seq, values={"number": seq})
 
 
+def concern_of_wrong_pin(table: int, count: int) -> Concern:
+    """Return what an arbiter must know of a wrong PIN; `count`: of those since the last right one."""
+    text = f"table {table}: a wrong PIN was given, {count} since the last right one"
+    return Concern("pin_wrong", text, table, values={"count": count})
+
+
 def _concerns_of_result(event: Event, state: EventState, message: LogMessage, fact: Result) -> Iterable[Concern]:
     seated = _concerns_of_seats(event, state.tables.seatings, message, fact)
     if not fact.fines and state.book.last((message.table, fact.round)) is None:

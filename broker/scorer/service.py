@@ -18,7 +18,9 @@ from broker.event import Event, read_devices
 from broker.protocol import (
     Beat,
     CountRequest,
+    LetIn,
     LogMessage,
+    PinGiven,
     Refused,
     Result,
     RiichiRecorded,
@@ -33,7 +35,16 @@ from broker.protocol import (
 from broker.protocol.link import Address, Incoming, LinkChanged
 from broker.rulings import plan
 from broker.rulings.service import RulingService
-from broker.scorer.alerts import AlertBook, Attendance, Concern, concern_of_gap, concern_of_refusal, concerns_of_fact
+from broker.scorer.alerts import (
+    AlertBook,
+    Attendance,
+    Concern,
+    concern_of_gap,
+    concern_of_refusal,
+    concern_of_wrong_pin,
+    concerns_of_fact,
+)
+from broker.scorer.arbiter_access import ArbiterAccess
 from broker.scorer.counting import HandCounter
 from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, Sources, ViewFeed
 from broker.scorer.devices import Devices
@@ -85,19 +96,22 @@ class Scorer:
         self.state = EventState(event)
         self.devices = Devices(journal, event.name, stored.devices(), clock, self._devices_changed)
         self.attendance = Attendance(journal, clock, self._attendance_changed)
+        key = open_event_key(folder)
+        self.access = ArbiterAccess(event.name, key, clock, seconds)
         self._intake = Intake(
             event,
             stored.messages,
             journal.refused(),
             self.devices.serving.refuses,
             self.devices.admissions,
+            self.access,
             stored.heads,
         )
         self._alerts = AlertBook()
         past = replay_journal(self.state, stored)
         self._alerts.load((*past, *past_concerns(self._intake.books, stored, journal.refused())))
         self._counter = HandCounter(event)
-        self.publisher = Publisher(self.state, folder, journal.store, open_event_key(folder), clock, seconds)
+        self.publisher = Publisher(self.state, folder, journal.store, key, clock, seconds)
         self._note_key(folder)
         self.publisher.height = journal.height
         sources = Sources(self.state, self._intake.books, self.devices, self.attendance, self._alerts)
@@ -151,6 +165,12 @@ class Scorer:
         call = PendingCall(work)
         self._inbox.put(call)
         return wait_for(call)
+
+    def pin_changed(self) -> None:
+        """Tell all tables that the event's PIN for arbiters is another one: nothing of it but that."""
+        for table in self._intake.books:
+            self.publisher.pin(table, self.access)
+        self.dashboard.changed()
 
     # ---- the loop ---------------------------------------------------------------------------
 
@@ -292,6 +312,12 @@ class Scorer:
         for verdict in verdicts:
             if isinstance(verdict.message, CountRequest) and not verdict.code:
                 self._count(verdict.message)
+            if isinstance(verdict.message, PinGiven) and not verdict.code:
+                self.access.ask(verdict.message)
+                self.publisher.pin(verdict.message.table, self.access)
+            elif isinstance(verdict.message, LogMessage) and isinstance(verdict.message.fact, LetIn):
+                self.publisher.pin(verdict.message.table, self.access)
+        self._alerts.note(concern_of_wrong_pin(*one) for one in self.access.wrong_pins())
         self.publisher.plays_changed(deals)
 
     def _apply(self, fact: LogMessage, now: int) -> Iterable[int]:
@@ -317,6 +343,7 @@ class Scorer:
             for table, book in self._intake.books.items():
                 self.publisher.receipt(table, book)
                 self.publisher.assignment(table)
+                self.publisher.pin(table, self.access)
             self._publish_served(self._intake.books.keys())
             self.publisher.standings()
         self.publisher.publish_again()

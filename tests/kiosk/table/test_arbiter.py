@@ -229,7 +229,9 @@ def test_a_void_play_has_nothing_to_reopen() -> None:
 def test_who_has_declared_is_put_right_and_told(phase: Phase) -> None:
     sitting = with_arbiter(phase)
     (fact,) = sitting.take(DeclarationsCorrected(at=sitting.wait(), seats=("south",), reason="the button failed"))
-    assert fact == Overridden(round=1, deal=1, guards=("declarations_corrected",), reason="south: the button failed")
+    assert fact == Overridden(
+        round=1, deal=1, guards=("declarations_corrected",), reason="south: the button failed", author="Anne Arbiter"
+    )
     sitting.value("east", south=9)
     sitting.press(*SEATS)
     assert results(sitting.facts) == [{"south": 9}]
