@@ -212,6 +212,8 @@ def arbiter_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         lines.append(TextLine(SEEN * len(asked.digits) or "–", 0.12, drawing.TEXT))
     if view.unproven:
         lines.append(TextLine(_(UNPROVEN), 0.05, drawing.ATTENTION))
+    if asked.ask == "checking":
+        return ScreenBody(tuple(lines), (KeyButton("back", _("Leave")),))
     return ScreenBody((*lines, *problem_lines(_, view)), panel=_rows(_, asked))
 
 
@@ -226,7 +228,7 @@ def _rows(_: Translator, asked: ArbiterPanel) -> ButtonRows:
     back = (KeyButton("back", _("Back")),)
     match asked.ask:
         case "checking":
-            return ((KeyButton("back", _("Leave")),),)
+            return ()
         case "pin" | "minutes":
             leave = KeyButton("back", _("Leave")) if asked.ask == "pin" else KeyButton("back", _("Back"))
             return (*keypad(_)[:-1], (leave, KeyButton("enter", _("Enter"), "strong")))

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from msgspec.structs import replace
@@ -15,9 +15,11 @@ from broker.mqtt.brokers import Broker, Kind, make_broker
 from broker.protocol import (
     ArbiterPin,
     Confirmed,
+    Fact,
     LetIn,
     LogMessage,
     Message,
+    PinAnswer,
     PinGiven,
     Receipt,
     Refused,
@@ -79,6 +81,17 @@ class Wire:
             if wanted(message):
                 return message
 
+    def give(self, pin: ArbiterPin, digits: str, nonce: str) -> PinAnswer | None:
+        """Type a PIN at the table, and wait for what the scorer has found of it."""
+        sealed = seal_pin(pin.key, digits, PinPlace(NAME, 1, DEVICE.device, nonce))
+        given = PinGiven(id=f"given-{nonce}", event=NAME, table=1, device=DEVICE.device, session=nonce, sealed=sealed)
+        self.say(topics.PIN_GIVEN.at(NAME, table=1), encode(DEVICE.sign(given)))
+        found = self.wait(
+            lambda one: isinstance(one, ArbiterPin) and one.answer is not None and one.answer.asked == nonce
+        )
+        assert isinstance(found, ArbiterPin)
+        return found.answer
+
 
 @contextmanager
 def serving(folder: Path, broker: Broker, password: str) -> Iterator[Scorer]:
@@ -120,27 +133,16 @@ def test_a_pin_opens_a_session_at_its_table_and_neither_wire_nor_broker_has_its_
         pin = table.wait(lambda one: isinstance(one, ArbiterPin))
         assert isinstance(pin, ArbiterPin)
 
-        def give(digits: str, nonce: str) -> ArbiterPin:
-            sealed = seal_pin(pin.key, digits, PinPlace(NAME, 1, DEVICE.device, nonce))
-            given = PinGiven(
-                id=f"given-{nonce}", event=NAME, table=1, device=DEVICE.device, session=nonce, sealed=sealed
-            )
-            table.say(topics.PIN_GIVEN.at(NAME, table=1), encode(DEVICE.sign(given)))
-            found = table.wait(
-                lambda one: isinstance(one, ArbiterPin) and one.answer is not None and one.answer.asked == nonce
-            )
-            assert isinstance(found, ArbiterPin)
-            return found
-
-        wrong, right = give("4712", "1" * 32).answer, give(PIN, "2" * 32).answer
+        wrong, right = table.give(pin, "4712", "1" * 32), table.give(pin, PIN, "2" * 32)
         assert (wrong and wrong.code, right and right.code) == ("pin_wrong", None)
         session = right.session if right else None
-        at = {"round": 1, "deal": event().bookings[1, 1].deal}
+        at: dict[str, Any] = {"round": 1, "deal": event().bookings[1, 1].deal}
         let_in = LetIn(author=AT_THE_TABLE, by="pin", session=session, **at)
         ruled = Ruled(decision=Void(), author=AT_THE_TABLE, role="table_arbiter", reason="why", session=session, **at)
         log = topics.LOG.at(NAME, table=1)
         forged = replace(ruled, session=None)
-        for seq, one in enumerate((Confirmed(**at), forged, let_in, ruled), 1):
+        facts: tuple[Fact, ...] = Confirmed(**at), forged, let_in, ruled
+        for seq, one in enumerate(facts, 1):
             table.say(log, said(seq, fact(1, seq, one)))
         unsigned = fact(1, 5, ruled)
         table.say(log, encode(replace(unsigned, signature=None, device=DEVICE.device)))

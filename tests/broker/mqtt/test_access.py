@@ -25,7 +25,13 @@ DOCUMENT = Path(__file__).parents[3] / "docs" / "brokers.md"
 
 def test_a_table_has_its_own_topics_and_no_others() -> None:
     assert permissions_of_event("cup", 3)["table-3"] == Permissions(
-        publish=("hm/cup/table/3/state", "hm/cup/table/3/log", "hm/cup/table/3/beat", "hm/cup/table/3/pin", "hm/cup/table/3/count"),
+        publish=(
+            "hm/cup/table/3/state",
+            "hm/cup/table/3/log",
+            "hm/cup/table/3/beat",
+            "hm/cup/table/3/pin",
+            "hm/cup/table/3/count",
+        ),
         subscribe=(
             "hm/cup/scorer",
             "hm/cup/receipt/3",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from msgspec.structs import replace
@@ -118,7 +118,7 @@ def nonce(number: int) -> str:
     return f"{number:032x}"
 
 
-def at(table: int) -> dict[str, int]:
+def at(table: int) -> dict[str, Any]:
     return {"round": 1, "deal": event().bookings[table, 1].deal}
 
 

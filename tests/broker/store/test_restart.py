@@ -1,7 +1,7 @@
 """After a restart, and on the machine that takes over, the room is told what it was told before."""
 
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -33,7 +33,7 @@ SWAPPED: Final = {**HERE.players, "east": HERE.players["west"], "west": HERE.pla
 FINE: Final = FineRuled(takes={HERE.players["south"]: 4})
 
 
-def of(table: int) -> dict[str, int]:
+def of(table: int) -> dict[str, Any]:
     """Return the first play of a table."""
     return {"round": 1, "deal": event().bookings[table, 1].deal}
 
