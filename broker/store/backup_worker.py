@@ -12,6 +12,7 @@ from typing import Final
 
 from broker.errors import BackupFailed, StoreError
 from broker.store.backup import CopyMore, make_copy
+from broker.store.chain import Fault
 
 REMIND_MS: Final = 30 * 60_000
 """What stays wrong is said again after so long."""
@@ -74,7 +75,8 @@ class BackupWorker:
     """Copies of the event in `folder` into `target`. A context manager: makes one at once, and one when it ends.
 
     `urgent` says whether a copy is to be made before its time. `clock`: wall clock in ms. `tell` hears what arbiters
-    must know, on this worker's thread or the caller's of `look`.
+    must know, on this worker's thread or the caller's of `look`; `found` which rows of the store a copy has shown to be
+    altered.
     """
 
     def __init__(  # noqa: PLR0913 - a setting each
@@ -89,10 +91,11 @@ class BackupWorker:
         tell: Callable[[BackupReport], None],
         further: Sequence[CopyMore] = (),
         urgent: Callable[[], bool] = lambda: False,
+        found: Callable[[Sequence[Fault]], None] = lambda _faults: None,
     ) -> None:
         self._folder, self._event, self._target, self._keep = folder, event, target, keep
         self._pause_s, self._clock, self._tell = pause_s, clock, tell
-        self._further, self._urgent = further, urgent
+        self._further, self._urgent, self._found = further, urgent, found
         self._watch = BackupWatch(int(pause_s * 1000), clock())
         self._turn = threading.Lock()
         self._was_elsewhere = False
@@ -137,7 +140,8 @@ class BackupWorker:
         """Make one copy now."""
         try:
             self._refuse_empty_mount()
-            make_copy(self._folder, self._event, self._target, self._clock(), self._keep, self._further)
+            now = self._clock()
+            make_copy(self._folder, self._event, self._target, now, self._keep, self._further, self._found)
         except StoreError as error:
             text = str(error)
             self._say(lambda now: self._watch.failed(text, now))
