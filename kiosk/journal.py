@@ -342,7 +342,8 @@ class TableJournal:
     def settle(self, receipt: Receipt) -> None:
         """Mark what the scorer names as taken or refused; what it should have and has not is open again.
 
-        That happens when its store was lost, or replaced by an older copy: the tables still have everything.
+        That happens when its store was lost, replaced by an older copy, or altered on its disk (then the receipt says
+        what is wanted): the tables still have everything.
         """
         with self._as_one():
             if receipt.store != self.store:
@@ -360,7 +361,7 @@ class TableJournal:
 
     def _reopen(self, receipt: Receipt) -> None:
         self._store.execute("UPDATE outbox SET state = 'open' WHERE state = 'safe' AND seq > ?", (receipt.upto,))
-        for seq in receipt.gaps:
+        for seq in (*receipt.gaps, *receipt.wanted):
             self._store.execute("UPDATE outbox SET state = 'open' WHERE state = 'safe' AND seq = ?", (seq,))
 
     def _close(self, seq: int, message_id: str, state: str, code: str | None) -> None:

@@ -192,6 +192,7 @@ def _backup(
         tell=work.report_backup,
         further=(copy_people,),
         urgent=ClosedAccounts(auth.store).news,
+        found=work.report_faults,
     )
     return (running.enter_context(worker).look,)
 

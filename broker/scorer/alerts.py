@@ -41,6 +41,8 @@ from broker.scorer.state import EventState
 from broker.scorer.tables import Seatings, Since
 from broker.scorer.view import AlertView, Attending
 from broker.store import Journal
+from broker.store.chain import LOST, MISSING, Fault
+from broker.store.journal import DESK
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +190,49 @@ def concern_of_gap(table: int, seq: int) -> Concern:
     """Return what an arbiter must know where the fact before this one is missing."""
     text = f"table {table}: what came before fact {seq} is missing"
     return Concern("gap", text, table, about=seq, values={"number": seq})
+
+
+def concern_of_repair(fact: LogMessage) -> Concern:
+    """Return that a fact with which something was wrong in the store is there again."""
+    text = f"table {fact.table}: fact {fact.seq} has come again and is stored as it was"
+    return Concern("row_repaired", text, fact.table, about=fact.seq, values={"number": fact.seq})
+
+
+def concerns_of_faults(faults: Sequence[Fault]) -> Iterator[Concern]:
+    """Return what an arbiter must know of what is wrong with the store: what is gone together, each row by itself."""
+    gone = [fault for fault in faults if fault.code in {LOST, MISSING}]
+    if gone:
+        tables, rulings = _numbers_by_table(gone), _ranges(fault.seq or 0 for fault in gone if fault.table == DESK)
+        values: dict[str, int | str] = {"count": len(gone), "tables": tables or "-", "rulings": rulings or "-"}
+        text = f"the store has shrunk: {len(gone)} messages are missing; by table: {tables}; rulings: {rulings}"
+        yield Concern("store_shrunk", text, values=values)
+    for fault in faults:
+        if fault in gone:
+            continue
+        code = "ruling_altered" if fault.table == DESK else fault.code
+        text = f"stored message {fault.seq} of table {fault.table} (row {fault.height}) is not right: {fault.code}"
+        number = {"number": "?" if fault.seq is None else fault.seq}
+        whose = {} if fault.table else {"table": "?"}
+        yield Concern(code, text, fault.table or None, about=fault.height, values={**number, **whose})
+
+
+def _numbers_by_table(faults: Iterable[Fault]) -> str:
+    """Name rows by table and numbers: `1: 3-5, 9; 2: 7`; those of which that is not known by their height, `?: 17`."""
+    numbers: dict[int, list[int]] = {}
+    for fault in faults:
+        if fault.table != DESK:
+            numbers.setdefault(fault.table or 0, []).append(fault.height if fault.seq is None else fault.seq)
+    return "; ".join(f"{table or '?'}: {_ranges(found)}" for table, found in sorted(numbers.items()))
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    runs: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
 
 
 def _concerns_of_result(event: Event, state: EventState, message: LogMessage, fact: Result) -> Iterable[Concern]:

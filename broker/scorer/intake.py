@@ -39,12 +39,16 @@ from broker.protocol import (
 from broker.rules import RuleError
 from broker.rules.points import points_paid
 from broker.store import Recorded, RefusedRow
+from broker.store.chain import LINK_ALTERED, LOST, Fault
 
 OF_RIICHI = (Confirmed, Declared, Call, RiichiRecorded, RiichiTakenBack, *ARBITER_FACTS)
 """Facts of a riichi session."""
 
 MOST_MISSING = 500
 """Facts of one table that may be missing below a new one."""
+
+MOST_GAPS = 1000
+"""Of those, that a receipt names at a time."""
 
 MOST_LISTED = 100
 """Facts of one table, taken or refused, that a receipt names."""
@@ -84,6 +88,8 @@ class TableBook:
     """The highest number that was taken."""
     missing: set[int] = field(default_factory=set)
     """Numbers below it that were not."""
+    wanted: dict[int, int | None] = field(default_factory=dict)
+    """Numbers of facts that the store had and has no more as they were, and the heights of their rows if those are."""
 
     def take(self, message: LogMessage) -> None:
         """Remember a fact, for good."""
@@ -98,6 +104,14 @@ class TableBook:
         if self.refused:
             self.refused = [kept for kept in self.refused if (kept.seq, kept.id) != (seq, message.id)]
 
+    def want(self, seq: int, height: int | None) -> None:
+        """Ask the table for a fact that was stored."""
+        self.wanted[seq] = height
+        if seq not in self.taken and height is not None:  # after the last one a table sends everything by itself
+            self.missing.update(range(self.upto + 1, seq + 1))
+            self.missing.add(seq)
+            self.upto = max(self.upto, seq)
+
     def see(self, seq: int) -> None:
         """Move a number to the end of those that the next receipt names."""
         self.seen.pop(seq, None)
@@ -111,7 +125,7 @@ class TableBook:
 
     def gaps(self) -> tuple[int, ...]:
         """What is missing below the highest number that was taken."""
-        return tuple(sorted(self.missing))
+        return tuple(sorted(self.missing)[:MOST_GAPS])
 
 
 class Intake:
@@ -123,10 +137,12 @@ class Intake:
         taken: Iterable[Recorded],
         refused: Iterable[RefusedRow] = (),
         refuses: Callable[[int, str | None], bool] = lambda _table, _device: False,
+        faults: Iterable[Fault] = (),
     ) -> None:
         """Start from what is stored. `refuses`: whether a device's facts are not taken at a table.
 
-        Raises BadEvent where what is stored is of another plan.
+        `faults`: what is wrong with the store; tables are asked for their facts among it. Raises BadEvent where what is
+        stored is of another plan.
         """
         self._refuses = refuses
         self._event = event
@@ -155,8 +171,15 @@ class Intake:
                     f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
                 )
             self._remember(message)
+        for fault in faults:
+            self.want(fault)
         for book in self.books.values():
             book.seen = dict.fromkeys([*book.taken][-MOST_LISTED:])
+
+    def want(self, fault: Fault) -> None:
+        """Ask for the fact with which something is wrong, if a table has it."""
+        if fault.table in self.books and fault.seq is not None and fault.code != LINK_ALTERED:
+            self.books[fault.table].want(fault.seq, None if fault.code == LOST else fault.height)
 
     def _fits(self, message: LogMessage) -> bool:
         """Return whether the plan still has the play and the players of a stored fact; somebody may have changed it."""

@@ -34,7 +34,7 @@ from broker.protocol.link import Address, Incoming, Link, LinkChanged
 from broker.rulings import plan
 from broker.scorer.alerts import Attendance, Concern
 from broker.scorer.devices import Serving
-from broker.scorer.intake import TableBook
+from broker.scorer.intake import MOST_LISTED, TableBook
 from broker.scorer.snapshot import Embargo, write_standings_csv
 from broker.scorer.state import EventState
 from broker.scoring import PlayWithImps, json_imp
@@ -165,6 +165,7 @@ class Publisher:
             gaps=book.gaps(),
             taken=book.latest(),
             refused=tuple(book.refused),
+            wanted=tuple(sorted(book.wanted)[:MOST_LISTED]),
         )
         self._publish(topics.RECEIPT, message, table=table)
 

@@ -7,8 +7,9 @@ requests: they are answered in turn, between batches.
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
@@ -27,9 +28,19 @@ from broker.protocol import (
     topics,
 )
 from broker.protocol.link import Address, Incoming, LinkChanged
+from broker.protocol.signing import kept_form
 from broker.rulings import plan
 from broker.rulings.service import RulingService
-from broker.scorer.alerts import AlertBook, Attendance, Concern, concern_of_gap, concern_of_refusal, concerns_of_fact
+from broker.scorer.alerts import (
+    AlertBook,
+    Attendance,
+    Concern,
+    concern_of_gap,
+    concern_of_refusal,
+    concern_of_repair,
+    concerns_of_fact,
+    concerns_of_faults,
+)
 from broker.scorer.counting import HandCounter
 from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, Sources, ViewFeed
 from broker.scorer.devices import Devices
@@ -40,6 +51,7 @@ from broker.scorer.state import EventState
 from broker.scorer.stored_event import past_concerns, read_journal, replay_journal
 from broker.store import Journal, RefusedRow, gc_paused
 from broker.store.backup_worker import BackupReport
+from broker.store.chain import Fault
 
 T = TypeVar("T")
 
@@ -72,10 +84,12 @@ class Scorer:
         self.state = EventState(event)
         self.devices = Devices(journal, self._publish_served)
         self.attendance = Attendance(journal, clock, self._attendance_changed)
-        self._intake = Intake(event, stored.messages, journal.refused(), self.devices.serving.refuses)
+        refused = tuple(journal.refused())
+        self._intake = Intake(event, stored.messages, refused, self.devices.serving.refuses, stored.faults)
         self._alerts = AlertBook()
         past = replay_journal(self.state, stored)
-        self._alerts.load((*past, *past_concerns(self._intake.books, stored, journal.refused())))
+        self._alerts.load((*past, *past_concerns(self._intake.books, stored, refused)))
+        self._set_aside(stored.faults)
         self._counter = HandCounter(event)
         self.publisher = Publisher(self.state, folder, journal.store, clock, seconds)
         self.publisher.height = journal.height
@@ -196,10 +210,40 @@ class Scorer:
             about = (place.table if place else None, fact.seq if fact else None, fact.id if fact else None)
             if self._journal.refuse(RefusedRow(now, verdict.code, one.topic, one.payload, *about)):
                 self._alerts.note((concern_of_refusal(one.topic, place, verdict),))
-        elif fact and verdict.new:
-            self._journal.append(fact, now)
-            self._intake.take(fact)
+        elif fact and (verdict.new or fact.seq in self._intake.books[fact.table].wanted):
+            self._keep(fact, now, kept_form(one.payload), new=verdict.new)
         return verdict
+
+    def _keep(self, fact: LogMessage, now: int, body: bytes, *, new: bool) -> None:
+        """Store a fact, or store it again where what was stored is not as it was."""
+        wanted = self._intake.books[fact.table].wanted
+        if fact.seq in wanted:
+            self._alerts.note((concern_of_repair(fact),))
+        self._journal.append(fact, now, body, repairs=wanted.pop(fact.seq, None))
+        if new:
+            self._intake.take(fact)
+
+    def _set_aside(self, faults: Sequence[Fault]) -> None:
+        """Keep what is wrong with the store, ask for it, and tell the arbiters."""
+        if not faults:
+            return
+        with self._journal.commit():
+            self._journal.put_aside(faults)
+        for fault in faults:
+            self._intake.want(fault)
+        self._alerts.note(concerns_of_faults(faults))
+
+    def report_faults(self, faults: Sequence[Fault]) -> None:
+        """Take up what was found wrong with the store while this scorer works: what it counts, it has in memory."""
+        self._inbox.put(PendingCall(partial(self._found, faults)))
+
+    def _found(self, faults: Sequence[Fault]) -> None:
+        known = {(fault.height, fault.code) for fault in self._journal.set_aside()}
+        new = [fault for fault in faults if (fault.height, fault.code) not in known]
+        self._set_aside(new)
+        for table, book in self._intake.books.items():
+            if any(fault.table == table for fault in new):
+                self.publisher.receipt(table, book)
 
     def _answer(self, verdicts: list[IntakeVerdict], now: int) -> None:
         """Apply a batch once it is safe, and publish what follows: receipts, plans, counts, then travellers."""

@@ -336,5 +336,17 @@ ALERT: Final[Mapping[str, Message]] = {
     "clock_right": N_("Table {table}: its clock is correct again."),
     "backup_failed": N_("Backup copies: {text}"),
     "backup_resumed": N_("Backup copies are working again."),
+    "store_shrunk": N_(
+        "The store has shrunk: {count} messages are missing. By table: {tables}. Rulings of the desk: {rulings}."
+    ),
+    "row_altered": N_("Table {table}: stored message {number} was changed on the disk. It is asked for again."),
+    "row_unreadable": N_("Table {table}: stored message {number} cannot be read. It is asked for again."),
+    "row_wrong_points": N_("Table {table}: stored result {number} has wrong points. It is asked for again."),
+    "row_bad_signature": N_("Table {table}: stored message {number} is not signed by its device."),
+    "ruling_altered": N_("Ruling {number} of the desk was changed on the disk and does not count."),
+    "link_altered": N_(
+        "Table {table}: what proves stored message {number} was changed on the disk. The message counts."
+    ),
+    "row_repaired": N_("Table {table}: message {number} has come again and is stored."),
     "standings_unwritten": N_("The standings file cannot be written: {text}"),
 }
