@@ -97,6 +97,11 @@ bench-kiosk: setup ## measure: a kiosk's start, idle load, camera, memory, touch
 cuts: setup ## kill a kiosk at every write and in every state, thousands of times (KILLS=N SEED=N)
 	$(BIN)/python -m tests.kiosk.cuts $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED))
 
+.PHONY: power
+power: setup ## cut the power at every write of tables, scorer, people and copies, and open what is left (CUTS=N SEED=N)
+	@command -v strace >/dev/null || tests/install-system-packages
+	$(BIN)/python -m tests.power $(if $(CUTS),--cuts $(CUTS)) $(if $(SEED),--seed $(SEED))
+
 .PHONY: lint
 lint: setup ## ruff, mypy, the import rules and the catalogues of translations
 	$(BIN)/ruff format --check .

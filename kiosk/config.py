@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from broker.files import write_private
+from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.protocol import HOST_PATTERN, PIN_HASH, ArbiterPin, EventName, Refused, TableNo, decode, encode
 from broker.protocol.arbiter_pin import LONGEST_PIN, SHORTEST_PIN, hash_pin, is_pin, pin_mark, pin_matches
 from broker.protocol.link import Address
@@ -124,7 +124,7 @@ def store_pairing(folder: Path, pairing: Pairing) -> None:
         pin_file=pin,
     )
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(folder, PRIVATE_FOLDER)
         write_private(folder / kept.password_file, f"{broker.password}\n".encode())
         if ca and broker.ca:
             write_private(folder / ca, broker.ca.encode("ascii"))

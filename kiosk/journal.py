@@ -20,6 +20,7 @@ from typing import Final
 
 import msgspec
 
+from broker.files import make_folder, sync_log
 from broker.protocol import Fact, LogMessage, Receipt, Result, Taken, decode, encode
 from kiosk.errors import DiskLow, JournalBroken, JournalFull, JournalInUse
 from kiosk.table import (
@@ -92,7 +93,7 @@ class TableJournal:
         self.tight = False
         """Something could not be written for want of room, whatever the disk says of itself (a quota, for one)."""
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             self._lock = path.with_suffix(".lock").open("w")
         except OSError as error:
             raise JournalBroken(f"{path}: {error}") from None
@@ -110,7 +111,11 @@ class TableJournal:
             raise JournalBroken(f"{path}: {error}") from None
 
     def _open(self, path: Path) -> None:
+        sync_log(path)
         self._store = sqlite3.connect(path, isolation_level=None)
+        (said,) = self._store.execute("PRAGMA integrity_check(1)").fetchone()
+        if said != "ok":  # a card that lost what it said it had written: better now than at a press
+            raise JournalBroken(str(said))
         self._store.execute("PRAGMA journal_mode=WAL")
         self._store.execute("PRAGMA synchronous=FULL")
         self._store.executescript(SCHEMA)

@@ -2,10 +2,9 @@
 
 import time
 from collections.abc import Callable
-from functools import cache
-from importlib import metadata
 
 from broker.protocol import receipt_code, receipt_link
+from broker.version import program_version
 from kiosk.journal import TableJournal
 from kiosk.screens import Scores, ScreenView, StatusLine, with_receipt
 from kiosk.table import Phase, Table
@@ -35,15 +34,6 @@ class ReceiptCodes:
 def time_of_day() -> str:
     """Return the local time of day; for people only, nothing is decided by it."""
     return time.strftime("%H:%M")
-
-
-@cache
-def program_version() -> str:
-    """Return the version of the program; of one that is not installed, none."""
-    try:
-        return metadata.version("homologue")
-    except metadata.PackageNotFoundError:
-        return ""
 
 
 class TableStatus:

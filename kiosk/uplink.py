@@ -28,6 +28,7 @@ from broker.protocol import (
     topics,
 )
 from broker.protocol.link import Incoming, Link, LinkChanged, LinkRefused, Will
+from broker.version import program_version
 from firmware.reports import Health
 from kiosk.config import Config, KioskSettings
 from kiosk.errors import JournalFull, PinGuessed, SelfTestFailed, SelfTestSkipped
@@ -215,6 +216,7 @@ def state_message(
         played_ms=played_ms(state),
         arbiter="" if state.arbiter == AT_THE_TABLE else state.arbiter,
         health=health,
+        version=program_version(),
     )
 
 

@@ -4,6 +4,7 @@ import gc
 import logging
 import os
 import re
+import resource
 import signal
 import sys
 import threading
@@ -21,16 +22,19 @@ import click
 from broker.cli.store import StoreOptions, store_options
 from broker.errors import BrokerError, ScorerError, StoreError
 from broker.event import Event, open_event, read_deals
+from broker.event.deals import refuse_altered_deals
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Broker, Kind, make_broker
 from broker.people import FIRST_LINK_FILE, Authentication, PeopleError
 from broker.people.copies import ClosedAccounts, copy_people
 from broker.protocol import HOST_PATTERN
 from broker.protocol.link import Address
+from broker.protocol.pairing import LAST_PORT
 from broker.scorer.service import Scorer
 from broker.store import Journal, database_of, gc_paused, open_journal, stand_by
 from broker.store.backup_worker import BackupWorker
 from broker.web import DeskError
+from broker.web.connections import ConnectionLimits
 from broker.web.rulings.audited import AuditedRulings
 from broker.web.server import ANYWHERE, PORT, Certificate, DeskServer, is_loopback
 from broker.web.services import Services
@@ -42,7 +46,7 @@ from broker.web.tables.pairing_codes import PairingCodes
 CREDENTIALS = "credentials.json"
 DESK_CERTIFICATE, DESK_KEY = "desk.crt", "desk.key"
 MQTT_PORT = 1883
-LAST_PORT = 65_535
+MOST_CONNECTIONS = 10_000
 SWITCH_S = 0.001
 """After so long a thread that renders a page lets those go on who take results in."""
 
@@ -71,6 +75,13 @@ OTHER_BROKER = re.compile(
     "--desk-certificate", type=FILE, help="TLS certificate of the desk [default: EVENT/desk.crt, if it exists]."
 )
 @click.option("--desk-key", type=FILE, help="Key of the certificate [default: EVENT/desk.key].")
+@click.option(
+    "--desk-connections",
+    type=click.IntRange(8, MOST_CONNECTIONS),
+    default=ConnectionLimits().of_address,
+    show_default=True,
+    help="Connections that one address may hold with the desk; behind a reverse proxy as many as all readers need.",
+)
 @click.option("--public", is_flag=True, help="Show everybody who can reach the desk what players may know.")
 @click.option(
     "--broker-name", help="Host name by which tables reach the broker [default: the one by which they reach the desk]."
@@ -89,6 +100,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     desk_name: tuple[str, ...],
     desk_certificate: Path | None,
     desk_key: Path | None,
+    desk_connections: int,
     broker_name: str | None,
     ca: Path | None,
     credentials: Path | None,
@@ -100,7 +112,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     _set_up_process(stop)
     try:
         with ExitStack() as running:
-            checked = open_event(event)
+            checked = _open_checked(event)
             journal = _journal(event, checked.name, wishes, stop)
             if journal is None:
                 return
@@ -134,7 +146,16 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                 ),
             )
             AuditedRulings(work, auth).note_missing()
-            page = DeskServer(work.feed, desk_host, desk_port, hosts=desk_name, auth=auth, tls=tls, services=services)
+            page = DeskServer(
+                work.feed,
+                desk_host,
+                desk_port,
+                hosts=desk_name,
+                auth=auth,
+                tls=tls,
+                services=services,
+                limits=ConnectionLimits(desk_connections, max(desk_connections, ConnectionLimits().in_all)),
+            )
             desk = running.enter_context(page)
             click.echo(f"Desk: {desk.url}")
             show_first_link(auth, desk.url, event, open_room=is_loopback(desk_host) and not desk_name)
@@ -150,9 +171,17 @@ def _set_up_process(stop: threading.Event) -> None:
     """Settle what holds for the whole process, and how it is told to end."""
     os.umask(0o077)  # results, passwords and the broker's store are nobody else's
     sys.setswitchinterval(SWITCH_S)
+    files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(files, most), most))  # each connection is an open file
     logging.basicConfig(stream=sys.stdout, level=logging.WARNING, format="%(message)s")
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
+
+
+def _open_checked(folder: Path) -> Event:
+    """Open an event whose deals are what was committed to. Raises BadEvent."""
+    refuse_altered_deals(folder)
+    return open_event(folder)
 
 
 def _load_scorer(event: Event, journal: Journal, folder: Path) -> Scorer:

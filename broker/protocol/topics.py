@@ -317,7 +317,7 @@ def refuse_duplicate_names(payload: bytes) -> None:
     """Refuse an object that says a name twice: msgspec keeps the last, other readers the first."""
     try:
         json.loads(payload, object_pairs_hook=_without_duplicates)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Refused("malformed", str(error)[:300]) from None
 
 

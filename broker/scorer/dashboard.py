@@ -25,6 +25,7 @@ from broker.scorer.state import EventState
 from broker.scorer.tables import Since
 from broker.scorer.view import Attending, BesideView, DashboardView, PlayView, SeatView, TableView, Walls
 from broker.scoring import ComparisonGroup, exact_quotient, json_imp
+from broker.version import program_version
 
 VIEW_PAUSE_S: Final = 0.05
 """In a large event the view is made at most so often, and not after each message: no page changes faster."""
@@ -110,7 +111,7 @@ class Arrivals(Sequence[PlayView]):
         return map(self._play, reversed(self._settled))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+        return self is other or (isinstance(other, Sequence) and tuple(self) == tuple(other))
 
     def __hash__(self) -> int:
         return hash(self._settled)
@@ -366,6 +367,7 @@ def _table(event: Event, table: int, facts: _TableFacts) -> TableView:
         stood_ms=state.stood_ms if state else None,
         played_ms=state.played_ms if state else None,
         walls=_walls(event, facts.restored, state),
+        other_version=state.version if state and state.version != program_version() else None,
     )
 
 

@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from broker.errors import NoDeviceWaits
+from broker.event.plan import MINUTE_MS
 from broker.protocol import TableState, clock_offset
 from broker.scorer.alerts import Concern
 from broker.store import Journal
@@ -153,8 +154,6 @@ def _read_holder(text: str) -> Holder | None:
     except (msgspec.DecodeError, UnicodeError):
         return None
 
-
-MINUTE_MS: Final = 60_000
 
 CLOCK_CODES: Final = frozenset({"clock_ahead", "clock_behind", "clock_right"})
 

@@ -38,6 +38,7 @@ from broker.scorer.intake import MOST_LISTED, TableBook
 from broker.scorer.snapshot import Embargo, write_standings_csv
 from broker.scorer.state import EventState
 from broker.scoring import PlayWithImps, json_imp
+from broker.version import program_version
 
 log = logging.getLogger("homologue.scorer")
 
@@ -166,6 +167,7 @@ class Publisher:
             taken=book.latest(),
             refused=tuple(book.refused),
             wanted=tuple(sorted(book.wanted)[:MOST_LISTED]),
+            version=program_version(),
         )
         self._publish(topics.RECEIPT, message, table=table)
 
