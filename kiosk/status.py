@@ -46,8 +46,8 @@ class TableStatus:
         self._receipts = ReceiptCodes(journal)
         self._time_of_day = time_of_day
 
-    def line(self, server: ServerLink, health: DeviceHealth) -> StatusLine:
-        """Return the line at the foot."""
+    def line(self, server: ServerLink, health: DeviceHealth, now: int) -> StatusLine:
+        """Return the line at the foot. `now` in monotonic ns."""
         return StatusLine(
             server.link.up,
             server.facts.unsent,
@@ -55,6 +55,7 @@ class TableStatus:
             tuple(f"{part}: {code}" for part, code in sorted(health.codes.items())),
             self._time_of_day(),
             program_version(),
+            scorer_silent=server.scorer.silent(now),
         )
 
     def with_receipt(self, view: ScreenView, state: Table) -> ScreenView:

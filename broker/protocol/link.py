@@ -14,6 +14,8 @@ from typing import Any, ClassVar, Final
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 
+from broker.protocol.topics import parse_topic
+
 LONGEST_RETRY_S: Final = 3
 """Between two tries to reach a broker that is away."""
 
@@ -130,7 +132,9 @@ class Link:
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
         """Send one message if we are connected; if not, it is the sender's to send again."""
         if self.up:
-            self._last = self._client.publish(topic, payload, qos=1, retain=retain)
+            place = parse_topic(topic)
+            qos = place.topic.qos if place else 1
+            self._last = self._client.publish(topic, payload, qos=qos, retain=retain)
 
     def flush(self, timeout_s: float) -> None:
         """Wait until the broker has the last message, but not for ever."""

@@ -134,6 +134,21 @@ class TableState(Message, frozen=True, kw_only=True):
     )
 
 
+BEAT_S: Final = 10
+"""A table says at least so often that it is there, and so does the scorer."""
+
+SILENT_S: Final = 3 * BEAT_S
+"""Who is not heard of for so long is told to people. Judged by clocks that count on, never by wall clocks."""
+
+
+class Beat(Message, frozen=True, kw_only=True):
+    """A table is there, and its program works. Never queued: an old one would say nothing."""
+
+    table: TableNo
+    device: DeviceId
+    start: Annotated[Count, Meta(description="how often the device's program has been started")]
+
+
 # ---- from the scorer ----------------------------------------------------------------------------
 
 
@@ -141,6 +156,15 @@ class FromScorer(Message, frozen=True, kw_only=True):
     """What the scorer's messages carry."""
 
     seq: Annotated[Count, Meta(description="height of the scorer's journal when this was said")]
+
+
+class ScorerState(FromScorer, frozen=True, kw_only=True):
+    """The scorer is there, and works; its last will says that it is gone. Said every BEAT_S seconds."""
+
+    run: Annotated[MessageId, Meta(description="another one whenever the program is started")]
+    store: StoreId
+    lifecycle: Literal["active", "gone"]
+    version: Version
 
 
 class Refusal(Struct, frozen=True, kw_only=True):

@@ -32,7 +32,8 @@ class Topic:
     limit: int
     """Largest payload in bytes."""
     about: str
-    qos: Literal[1] = 1
+    qos: Literal[0, 1] = 1
+    """0: of no use later, so no broker keeps it for a reader who is away."""
 
     def at(self, event: str, *, table: int | None = None, deal: int | None = None) -> str:
         """Return the topic for one event, table or deal; a level left out becomes the wildcard `+`."""
@@ -61,6 +62,28 @@ TOPICS: Final[tuple[Topic, ...]] = (
         retain=False,
         limit=16_384,
         about="every accepted fact in seq order",
+    ),
+    Topic(
+        "beat",
+        "hm/{event}/table/{table}/beat",
+        messages.Beat,
+        "table",
+        ("scorer", "arbiter"),
+        retain=False,
+        limit=1024,
+        about="the table is there; every ten seconds",
+        qos=0,
+    ),
+    Topic(
+        "scorer",
+        "hm/{event}/scorer",
+        messages.ScorerState,
+        "scorer",
+        ("table", "desk", "arbiter"),
+        retain=True,
+        limit=1024,
+        about="the scorer is there; every ten seconds, and its last will says gone",
+        qos=0,
     ),
     Topic(
         "receipt",
@@ -199,6 +222,8 @@ TOPICS_BY_NAME: Final[dict[str, Topic]] = {topic.name: topic for topic in TOPICS
 (
     STATE,
     LOG,
+    BEAT,
+    SCORER,
     RECEIPT,
     ASSIGNMENT,
     SERVED,

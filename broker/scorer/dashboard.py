@@ -17,7 +17,7 @@ from broker.protocol import SEATS, Imp, LogMessage, Name, Restored, Result, Seat
 from broker.rulings import CountedPlay, PlayKey, StandIn, riichi_win_of, sitting_players
 from broker.rulings.follow_ups import follow_ups
 from broker.scorer.alerts import AlertBook, Attendance
-from broker.scorer.devices import TableStates
+from broker.scorer.devices import Devices
 from broker.scorer.intake import TableBook
 from broker.scorer.publisher import Throttle, is_large
 from broker.scorer.snapshot import Snapshot
@@ -43,6 +43,7 @@ class _TableFacts(NamedTuple):
     pausing: Since | None
     restored: Restored | None
     attended: Attending | None
+    silent: bool
 
 
 class _ArrivalLine(NamedTuple):
@@ -209,7 +210,7 @@ class Sources(NamedTuple):
 
     state: EventState
     books: Mapping[int, TableBook]
-    devices: TableStates
+    devices: Devices
     attendance: Attendance
     alerts: AlertBook
 
@@ -315,7 +316,7 @@ class DashboardBuilder:
         return self._arrivals[1]
 
     def _facts(self, table: int) -> _TableFacts:
-        state, last = self._sources.state, self._sources.devices.last.get(table)
+        state, last = self._sources.state, self._sources.devices.states.last.get(table)
         names: dict[Seat, Name] = {}
         if last and last.round:
             key = table, last.round
@@ -335,6 +336,7 @@ class DashboardBuilder:
             times.pausing.get(table),
             times.restored.get(table),
             self._sources.attendance.call(table, call.at if call else None) if last and last.calling else None,
+            table in self._sources.devices.liveness.silent,
         )
 
 
@@ -367,6 +369,7 @@ def _table(event: Event, table: int, facts: _TableFacts) -> TableView:
         stood_ms=state.stood_ms if state else None,
         played_ms=state.played_ms if state else None,
         walls=_walls(event, facts.restored, state),
+        silent=facts.silent,
         other_version=state.version if state and state.version != program_version() else None,
     )
 

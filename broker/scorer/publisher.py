@@ -6,11 +6,13 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
+from math import inf
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from broker.event import STANDINGS, Event, RiichiBooking
 from broker.protocol import (
+    BEAT_S,
     Alert,
     AnyCountAnswer,
     Assignment,
@@ -23,6 +25,7 @@ from broker.protocol import (
     PublicTraveller,
     Receipt,
     Ruling,
+    ScorerState,
     Served,
     Standings,
     Topic,
@@ -30,7 +33,7 @@ from broker.protocol import (
     encode,
     topics,
 )
-from broker.protocol.link import Address, Incoming, Link, LinkChanged
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, Will
 from broker.rulings import plan
 from broker.scorer.alerts import Attendance, Concern
 from broker.scorer.devices import Serving
@@ -102,6 +105,9 @@ class Publisher:
     ) -> None:
         self._state, self._folder, self._store, self._clock = state, folder, store, clock
         self._name = state.planned.name
+        self._run = uuid.uuid4().hex
+        self._beat_at = inf
+        """When to say next that we are there: as soon as there is a connection."""
         self.height = 0
         """The height of the journal."""
         self.wire = WireLog()
@@ -120,18 +126,44 @@ class Publisher:
 
     def connect(self, address: Address, received: Callable[[Incoming | LinkChanged], None]) -> None:
         """Connect with the broker; `received` is called from the link's thread."""
+        scorer_reads = (topics.LOG, topics.STATE, topics.COUNT, topics.BEAT)
         self.link = Link(
             address,
             client_id=f"homologue-{self._name}-scorer",
-            topics=(topics.LOG.at(self._name), topics.STATE.at(self._name), topics.COUNT.at(self._name)),
+            topics=[topic.at(self._name) for topic in scorer_reads],
             tell=received,
+            will=Will(topics.SCORER.at(self._name), encode(self._scorer_state("gone"))),
         )
         self.link.start()
 
     def close(self) -> None:
         """Leave the broker."""
         if self.link:
+            if self._beat_at < inf:
+                self._say_state("gone")
             self.link.stop()
+
+    def beat(self, now: float) -> None:
+        """Say that the scorer is there, if that is due. `now` in s of a clock that counts on."""
+        if now >= self._beat_at:
+            self._beat_at = now + BEAT_S
+            self._say_state("active")
+
+    def _say_state(self, lifecycle: Literal["active", "gone"]) -> None:
+        if self.link:  # of no use in the log of the wire
+            topic = topics.SCORER
+            self.link.publish(topic.at(self._name), encode(self._scorer_state(lifecycle)), retain=topic.retain)
+
+    def _scorer_state(self, lifecycle: Literal["active", "gone"]) -> ScorerState:
+        return ScorerState(
+            id=_new_id(),
+            event=self._name,
+            seq=self.height,
+            run=self._run,
+            store=self._store,
+            lifecycle=lifecycle,
+            version=program_version(),
+        )
 
     def connection_changed(self, change: LinkChanged) -> None:
         """Log why there is no connection; on a new one all deals are to be published again."""
@@ -140,6 +172,7 @@ class Publisher:
         self._failure = str(change.why)
         self._again = [*self._state.planned.expected] if change.up else []
         if change.up:
+            self._beat_at = 0.0
             self._public.note(self._state, self._again)
 
     def publish_again(self) -> None:

@@ -16,6 +16,7 @@ from typing import Any, Final, Generic, TypeVar
 from broker.errors import ScorerBusy, ScorerError, StoreLost
 from broker.event import Event
 from broker.protocol import (
+    Beat,
     CountRequest,
     LogMessage,
     Refused,
@@ -78,7 +79,7 @@ class Scorer:
         clock: Callable[[], int],
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._journal, self._clock = journal, clock
+        self._journal, self._clock, self._seconds = journal, clock, seconds
         self._inbox: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
         stored = read_journal(journal, event)
         self.state = EventState(event)
@@ -93,7 +94,7 @@ class Scorer:
         self._counter = HandCounter(event)
         self.publisher = Publisher(self.state, folder, journal.store, clock, seconds)
         self.publisher.height = journal.height
-        sources = Sources(self.state, self._intake.books, self.devices.states, self.attendance, self._alerts)
+        sources = Sources(self.state, self._intake.books, self.devices, self.attendance, self._alerts)
         self.dashboard = Dashboard(sources, clock, seconds)
         self.rulings = RulingService(event, self.state, journal, self._intake, clock, self._ruled)
         self._alerts.note(self.publisher.write_standings())
@@ -153,6 +154,7 @@ class Scorer:
 
     def step(self, timeout: float) -> None:
         """Take what has come, in one commit, and publish what follows from it."""
+        self._look()
         batch = self._next_batch(min(timeout, VIEW_PAUSE_S) if self.dashboard.due.waiting else timeout)
         if batch:
             self._handle(batch)
@@ -161,6 +163,17 @@ class Scorer:
             self._publish_standings()
             self.dashboard.show_if_due()
         self.publisher.publish_again()
+
+    def _look(self) -> None:
+        """Say that we are there, and notice who says so no more."""
+        now = self._seconds()
+        self.publisher.beat(now)
+        silent = list(self.devices.look(now, listening=self.dashboard.connected))
+        if silent:
+            self._alerts.note(silent)
+            self._publish_alerts(self._clock())
+            self.dashboard.changed({one.table for one in silent if one.table})
+            self.dashboard.show()
 
     def _next_batch(self, timeout: float) -> list["Arrival"]:
         try:
@@ -201,6 +214,10 @@ class Scorer:
 
     def _judge(self, one: Incoming, now: int) -> IntakeVerdict:
         verdict = self._intake.judge(one.topic, one.payload)
+        if isinstance(verdict.message, Beat) and not verdict.code:
+            if self.devices.heard(verdict.message.table, verdict.message.device):
+                self.dashboard.changed({verdict.message.table})
+            return verdict  # of no use in the log of the wire
         if isinstance(verdict.message, TableState) and not verdict.code:
             self._alerts.note(self.devices.apply(verdict.message, now))
         self.wire.note(now, "in", one.topic, one.payload, verdict.code)

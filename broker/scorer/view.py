@@ -67,8 +67,15 @@ class TableView(Struct, frozen=True):
     played_ms: int | None = None
     """In a pause: how long the present play had gone on when it began."""
     walls: Walls | None = None
+    silent: bool = False
+    """It has neither signed off nor been heard of for SILENT_S seconds."""
     other_version: str | None = None
     """The version of its program, where that is not the scorer's."""
+
+    @property
+    def away(self) -> bool:
+        """Whether the table was there and is not any more."""
+        return self.silent or self.lifecycle in {"lost", "disconnected"}
 
 
 class SeatView(Struct, frozen=True):

@@ -309,6 +309,7 @@ REFUSED_MESSAGE: Final[Mapping[str, Message]] = {
 
 ALERT: Final[Mapping[str, Message]] = {
     "table_lost": N_("Table {table} went offline without signing off."),
+    "table_silent": N_("Table {table} has not been heard of for {seconds} s: check its device and its network."),
     "two_devices": N_("Two devices are sending for table {table}."),
     "gap": N_("Table {table}: messages before number {number} are missing."),
     "fouled": N_("Table {table}: deal {deal} is being played with another arrangement of tiles."),

@@ -27,7 +27,7 @@ class PromisingEar(Ear):
 
     def __init__(self, tell: Tell) -> None:
         super().__init__()
-        self._tell = tell
+        self._promise = tell
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
         """Promise what a receipt says."""
@@ -35,7 +35,7 @@ class PromisingEar(Ear):
         if topic.startswith(topics.RECEIPT.at(NAME, table=1)[:-1]):
             said = decode(Receipt, payload)
             taken, refused = [one.id for one in said.taken], [one.id for one in said.refused]
-            self._tell("receipt", store=said.store, taken=taken, refused=refused)
+            self._promise("receipt", store=said.store, taken=taken, refused=refused)
 
 
 @contextmanager

@@ -68,7 +68,6 @@ LONGEST_TABLES: Final = 200
 """Characters: so many tables and no more are written in it."""
 
 LARGEST: Final = 1024
-GONE: Final = (None, "lost", "disconnected")
 
 
 def monotonic_ms() -> int:
@@ -293,7 +292,7 @@ def _ticked(form: Form) -> set[int]:
 
 
 def _has_device(table: TableView) -> bool:
-    return table.lifecycle not in GONE
+    return table.lifecycle is not None and not table.away
 
 
 def _number(text: str) -> int:

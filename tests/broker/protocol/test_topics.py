@@ -132,6 +132,7 @@ def test_what_is_kept_for_latecomers_is_state_and_never_an_event() -> None:
         "assignment",
         "served",
         "pin",
+        "scorer",
         "traveller",
         "standings",
         "public_traveller",
@@ -153,12 +154,17 @@ def text_fields() -> dict[str, str | None]:
 
 
 def test_a_table_reads_receipts_its_assignment_how_it_is_served_orders_the_pins_hash_answers_and_nothing_else() -> None:
-    names = ["receipt", "assignment", "served", "order", "pin", "counted"]
+    names = ["scorer", "receipt", "assignment", "served", "order", "pin", "counted"]
     assert [topic.name for topic in READ_BY_TABLES] == names
 
 
 def test_every_text_that_a_table_reads_is_a_name_a_code_an_address_or_a_rule_profile() -> None:
     assert set(text_fields()) == {
+        "scorer: id",
+        "scorer: event",
+        "scorer: run",
+        "scorer: store",
+        "scorer: version",
         "receipt: id",
         "receipt: event",
         "receipt: head",
@@ -213,7 +219,7 @@ def test_no_choice_that_a_table_reads_is_a_face() -> None:
         if isinstance(kind, inspect.LiteralType)
         for value in kind.values
     }
-    assert choices == {1, *SEATS, "clear_call", "pause", "resume", "extra_time", "reopen", "admit"}
+    assert choices == {1, *SEATS, "clear_call", "pause", "resume", "extra_time", "reopen", "admit", "active", "gone"}
     assert choices.isdisjoint(KINDS)
 
 
