@@ -21,7 +21,7 @@ from typing import Final
 import msgspec
 
 from broker.files import make_folder, sync_log
-from broker.protocol import Fact, LogMessage, Receipt, Result, Taken, decode, encode
+from broker.protocol import Fact, KeptRecord, LogMessage, Receipt, Result, Taken, decode, encode
 from kiosk.errors import DiskLow, JournalBroken, JournalFull, JournalInUse
 from kiosk.table import (
     ButtonHeld,
@@ -50,6 +50,11 @@ CREATE TABLE IF NOT EXISTS outbox (
     state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'safe', 'refused')),
     code  TEXT
 ) STRICT;
+CREATE TABLE IF NOT EXISTS kept (
+    number INTEGER PRIMARY KEY,
+    id     TEXT NOT NULL UNIQUE,
+    sealed TEXT NOT NULL
+) STRICT;
 CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 """
 
@@ -57,6 +62,9 @@ AN_EVENT: Final = 65_536
 """Bytes: no event but a long plan takes more."""
 
 _EVENTS: Final = msgspec.json.Decoder(Event)
+
+MOST_RECORDS: Final = 1000
+"""That a table keeps for its scorer."""
 
 BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 """Another one whenever the machine starts (Linux)."""
@@ -394,6 +402,23 @@ class TableJournal:
                 "UPDATE outbox SET seq = ?, body = ?, state = 'open', code = NULL WHERE seq = ?",
                 (new, encode(message), seq),
             )
+
+    def keep(self, records: Iterable[KeptRecord]) -> tuple[KeptRecord, ...]:
+        """Keep records for the scorer, and return those that it has not named: its store lacks them.
+
+        Of very many the oldest go. Raises JournalFull.
+        """
+        named = {record.id: record.sealed for record in records}
+        with self._as_one():
+            self._store.executemany(
+                "INSERT INTO kept (id, sealed) VALUES (?, ?) ON CONFLICT (id)"
+                " DO UPDATE SET sealed = excluded.sealed WHERE sealed <> excluded.sealed",
+                named.items(),
+            )
+            newest = "SELECT number FROM kept ORDER BY number DESC LIMIT ?"
+            self._store.execute(f"DELETE FROM kept WHERE number NOT IN ({newest})", (MOST_RECORDS,))  # noqa: S608 - ours
+        rows = self._store.execute("SELECT id, sealed FROM kept ORDER BY number").fetchall()
+        return tuple(KeptRecord(id=id_, sealed=sealed) for id_, sealed in rows if id_ not in named)
 
     def reconsider(self) -> None:
         """Open again what was refused, but what cannot ever be taken: a plan may have been put right."""

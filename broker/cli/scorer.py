@@ -33,6 +33,7 @@ from broker.protocol.pairing import LAST_PORT
 from broker.scorer.service import Scorer
 from broker.store import Journal, database_of, gc_paused, open_journal, stand_by
 from broker.store.backup_worker import BackupWorker
+from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.web import DeskError
 from broker.web.connections import ConnectionLimits
 from broker.web.rulings.audited import AuditedRulings
@@ -120,7 +121,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
             passwords = credentials or event / CREDENTIALS
             with ThreadPoolExecutor(1, "start of the broker") as beside:  # it hashes the passwords of all tables
                 begun = beside.submit(_broker, running, broker, checked, event, passwords, (host, mqtt_port), ca)
-                work = _load_scorer(checked, journal, event)
+                work = _load_scorer(checked, journal, event, wishes)
             address, watch = begun.result()
             own = broker in get_args(Kind)
             tls = desk_tls(event, desk_certificate, desk_key)
@@ -184,12 +185,16 @@ def _open_checked(folder: Path) -> Event:
     return open_event(folder)
 
 
-def _load_scorer(event: Event, journal: Journal, folder: Path) -> Scorer:
+def _load_scorer(event: Event, journal: Journal, folder: Path, wishes: StoreOptions) -> Scorer:
     """Read the journal. What was read stays: nobody is to wait while it is looked through for cycles."""
     with gc_paused():
-        work = Scorer(event, journal, folder, _wall_clock)
+        work = Scorer(event, journal, folder, _wall_clock, home=_second_home(wishes, event.name))
         gc.freeze()
     return work
+
+
+def _second_home(wishes: StoreOptions, event: str) -> SecondHome | None:
+    return SecondHome(wishes.second_home, event) if wishes.second_home else None
 
 
 def _wall_clock() -> int:
@@ -208,7 +213,9 @@ def _journal(folder: Path, event: str, wishes: StoreOptions, stop: threading.Eve
 def _backup(
     running: ExitStack, folder: Path, work: Scorer, event: str, wishes: StoreOptions, auth: Authentication
 ) -> tuple[Callable[[], None], ...]:
-    """Begin to make copies, if that was asked for."""
+    """Begin to write a second home and to make copies, if that was asked for."""
+    if home := _second_home(wishes, event):
+        work.write_to(running.enter_context(SecondHomeWriter(home, folder, work.report_second_home)))
     if wishes.backup is None:
         return ()
     worker = BackupWorker(

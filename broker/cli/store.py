@@ -6,7 +6,7 @@ Also the options of `homologue scorer` that are about its store.
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,9 +16,12 @@ from typing import Any, Final, TypeVar
 import click
 
 from broker.errors import BackupBroken, BackupMissing, ScorerError, StoreError, StoreMissing
+from broker.event import open_event
 from broker.people.copies import copy_people, restore_people
-from broker.scorer.stored_event import verify_store
-from broker.store import STORE, DatabaseAddress, copy_journal, event_name, open_at, write_address
+from broker.scorer.alerts import Concern, concerns_of_faults
+from broker.scorer.homes import lost_since, take_back
+from broker.scorer.stored_event import read_journal, verify_store
+from broker.store import STORE, DatabaseAddress, copy_journal, event_name, open_at, open_journal, write_address
 from broker.store.backup import (
     MANIFEST,
     Manifest,
@@ -41,6 +44,7 @@ from broker.store.chain import (
     Fault,
 )
 from broker.store.journal import DESK
+from broker.store.second_home import SecondHome
 from broker.store.sqlite import SqliteJournal
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -61,6 +65,11 @@ KEEP = click.option(
 STORE_OPTIONS: Final = (
     ADDRESS,
     PASSWORD,
+    click.option(
+        "--second-home",
+        type=FOLDER,
+        help="Folder on another disk in which every ruling is written too, before the desk says that it is done.",
+    ),
     click.option("--standby", is_flag=True, help="If another scorer is active on --store, wait until it ends."),
     click.option(
         "--backup", type=FOLDER, help="Back up the event to this folder (a second disk, a stick) while it runs."
@@ -85,6 +94,7 @@ class StoreOptions:
 
     store_address: str | None
     store_password: Path | None
+    second_home: Path | None
     standby: bool
     backup: Path | None
     backup_every: float
@@ -289,12 +299,23 @@ def backup_command(event: Path, target: Path, keep: int) -> None:
 @SOURCE
 @click.argument("folder", type=FOLDER)
 @click.option("--event", help="Name of the event, if the folder has copies of several.")
+@click.option(
+    "--second-home", type=FOLDER, help="Folder given to the scorer as --second-home: rulings come back from there."
+)
 @ADDRESS
 @PASSWORD
 def restore_command(
-    source: Path, folder: Path, event: str | None, store_address: str | None, store_password: Path | None
+    source: Path,
+    folder: Path,
+    event: str | None,
+    second_home: Path | None,
+    store_address: str | None,
+    store_password: Path | None,
 ) -> None:
     """Restore the newest complete copy into FOLDER, which must be new or empty.
+
+    What the copy lacks is named by number, as far as it is known: from the second home, and from newer copies that are
+    damaged. Tables send their own messages again; rulings come back from the second home now, and from tables later.
 
     \b
     homologue store restore /media/stick my-event
@@ -306,8 +327,29 @@ def restore_command(
         put_back(chosen, manifest, folder, database_address(store_address, store_password))
         people = restore_people(folder, chosen, _newer_copies(chosen, manifest.event), _now())
         click.echo(f"{folder}: {_describe(chosen, manifest)}")
+        for line in _restored_lines(folder, manifest.event, second_home, _newer_copies(chosen, manifest.event)):
+            click.echo(line)
         if people:
             click.echo(f"accounts: as in {people}; everybody logs in again. Look through them: homologue people list")
+
+
+def _restored_lines(folder: Path, event: str, second_home: Path | None, newer: Sequence[Path]) -> Iterator[str]:
+    """Give a restored store back what its second home has, and say what came back and what is missing."""
+    with closing(open_journal(folder, event)) as journal:
+        content = read_journal(journal, open_event(folder))
+        concerns: list[Concern] = []
+        if second_home is not None:
+            content, concerns = take_back(journal, content, SecondHome(second_home, event))
+        content = content.with_faults(lost_since(journal, content, newer))
+        with journal.commit():
+            journal.put_aside(content.faults)
+    yield from (concern.text for concern in concerns)
+    missing = [fault for fault in content.faults if fault.code == LOST]
+    yield from (concern.text for concern in concerns_of_faults(content.faults))
+    if missing:
+        yield "tables send theirs again when the scorer has started, and rulings come back that tables keep"
+    elif second_home is None:
+        yield "what came after this copy is not known here; tables send theirs again when the scorer has started"
 
 
 def _newer_copies(chosen: Path, event: str) -> list[Path]:

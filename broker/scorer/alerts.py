@@ -202,7 +202,7 @@ def concerns_of_faults(faults: Sequence[Fault]) -> Iterator[Concern]:
     """Return what an arbiter must know of what is wrong with the store: what is gone together, each row by itself."""
     gone = [fault for fault in faults if fault.code in {LOST, MISSING}]
     if gone:
-        tables, rulings = _numbers_by_table(gone), _ranges(fault.seq or 0 for fault in gone if fault.table == DESK)
+        tables, rulings = _numbers_by_table(gone), ranges(fault.seq or 0 for fault in gone if fault.table == DESK)
         values: dict[str, int | str] = {"count": len(gone), "tables": tables or "-", "rulings": rulings or "-"}
         text = f"the store has shrunk: {len(gone)} messages are missing; by table: {tables}; rulings: {rulings}"
         yield Concern("store_shrunk", text, values=values)
@@ -222,10 +222,11 @@ def _numbers_by_table(faults: Iterable[Fault]) -> str:
     for fault in faults:
         if fault.table != DESK:
             numbers.setdefault(fault.table or 0, []).append(fault.height if fault.seq is None else fault.seq)
-    return "; ".join(f"{table or '?'}: {_ranges(found)}" for table, found in sorted(numbers.items()))
+    return "; ".join(f"{table or '?'}: {ranges(found)}" for table, found in sorted(numbers.items()))
 
 
-def _ranges(numbers: Iterable[int]) -> str:
+def ranges(numbers: Iterable[int]) -> str:
+    """Write numbers as `3-5, 9`."""
     runs: list[list[int]] = []
     for number in sorted(set(numbers)):
         if runs and number == runs[-1][1] + 1:

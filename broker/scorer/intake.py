@@ -20,6 +20,7 @@ from broker.protocol import (
     DealPlayed,
     Declared,
     Fact,
+    KeptBack,
     LogMessage,
     Message,
     Overridden,
@@ -246,7 +247,7 @@ class Intake:
     def _judge(self, message: Message) -> IntakeVerdict:
         if message.event != self._event.name:
             raise Refused("wrong_event", N_("this scorer serves another event: {event}", event=self._event.name))
-        if not isinstance(message, LogMessage | TableState | CountRequest | Beat):
+        if not isinstance(message, LogMessage | TableState | CountRequest | Beat | KeptBack):
             raise Refused("not_for_scorer", N_("the scorer does not accept this kind of message"))
         if message.table not in self.books:
             raise Refused("unknown_table", N_("this event has no table {table}", table=message.table))

@@ -20,6 +20,8 @@ from broker.protocol import (
     ComparedSeat,
     Counted,
     CountRequest,
+    Kept,
+    KeptRecord,
     Message,
     PublicStandings,
     PublicTraveller,
@@ -126,7 +128,7 @@ class Publisher:
 
     def connect(self, address: Address, received: Callable[[Incoming | LinkChanged], None]) -> None:
         """Connect with the broker; `received` is called from the link's thread."""
-        scorer_reads = (topics.LOG, topics.STATE, topics.COUNT, topics.BEAT)
+        scorer_reads = (topics.LOG, topics.STATE, topics.COUNT, topics.KEPT_BACK, topics.BEAT)
         self.link = Link(
             address,
             client_id=f"homologue-{self._name}-scorer",
@@ -203,6 +205,11 @@ class Publisher:
             version=program_version(),
         )
         self._publish(topics.RECEIPT, message, table=table)
+
+    def kept(self, table: int, records: tuple[KeptRecord, ...]) -> None:
+        """Publish what a table keeps for us: what it has more it gives back."""
+        message = Kept(id=_new_id(), event=self._name, seq=self.height, table=table, records=records)
+        self._publish(topics.KEPT, message, table=table)
 
     def assignment(self, table: int) -> None:
         """Publish a table's plan, so that a device without a journal begins at the right play."""
@@ -447,7 +454,7 @@ MESSAGES_KEPT: Final = 1_000
 LONGEST_TEXT: Final = 2_000
 """Bytes of a message that are kept: a thousand of them are two megabytes at most."""
 
-WITHHELD: Final = frozenset({topics.ASSIGNMENT.name})
+WITHHELD: Final = frozenset({topics.ASSIGNMENT.name, topics.KEPT.name, topics.KEPT_BACK.name})
 """Only the table itself reads what it is to restore; arbiters see only that such a message was sent."""
 
 

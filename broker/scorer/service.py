@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
@@ -18,6 +19,7 @@ from broker.event import Event
 from broker.protocol import (
     Beat,
     CountRequest,
+    KeptBack,
     LogMessage,
     Refused,
     Result,
@@ -45,14 +47,28 @@ from broker.scorer.alerts import (
 from broker.scorer.counting import HandCounter
 from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, Sources, ViewFeed
 from broker.scorer.devices import Devices
+from broker.scorer.event_key import open_event_key
+from broker.scorer.homes import (
+    KeptAtTables,
+    Numbers,
+    Seal,
+    concern_of_late,
+    concern_of_missing,
+    concerns_of_clash,
+    concerns_of_return,
+    take_back,
+)
 from broker.scorer.intake import Intake, IntakeVerdict
 from broker.scorer.publisher import Publisher, WireLog
 from broker.scorer.snapshot import Snapshot
 from broker.scorer.state import EventState
-from broker.scorer.stored_event import past_concerns, read_journal, replay_journal
+from broker.scorer.stored_event import JournalContent, past_concerns, read_journal, replay_journal
 from broker.store import Journal, RefusedRow, gc_paused
 from broker.store.backup_worker import BackupReport
-from broker.store.chain import Fault
+from broker.store.chain import LOST, Fault
+from broker.store.journal import DESK, Decided, sequence_of
+from broker.store.second_home import SecondHome, SecondHomeWriter
+from broker.store.witness import WitnessLine
 
 T = TypeVar("T")
 
@@ -61,6 +77,9 @@ PLAN_CHANGING: Final = (Result, Ruled, RiichiRecorded, RiichiTakenBack)
 
 MOST_AT_ONCE: Final = 500
 """Messages in one commit."""
+
+PATIENCE_WITH_GAPS_S: Final = 60.0
+"""Rulings that tables have given back wait so long for those that were given before them."""
 
 
 class Scorer:
@@ -78,16 +97,17 @@ class Scorer:
         folder: Path,
         clock: Callable[[], int],
         seconds: Callable[[], float] = time.monotonic,
+        home: SecondHome | None = None,
     ) -> None:
         self._journal, self._clock, self._seconds = journal, clock, seconds
         self._inbox: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
-        stored = read_journal(journal, event)
+        self._alerts = AlertBook()
+        stored = self._with_second_home(read_journal(journal, event), home)
         self.state = EventState(event)
         self.devices = Devices(journal, self._publish_served)
         self.attendance = Attendance(journal, clock, self._attendance_changed)
         refused = tuple(journal.refused())
         self._intake = Intake(event, stored.messages, refused, self.devices.serving.refuses, stored.faults)
-        self._alerts = AlertBook()
         past = replay_journal(self.state, stored)
         self._alerts.load((*past, *past_concerns(self._intake.books, stored, refused)))
         self._set_aside(stored.faults)
@@ -97,6 +117,20 @@ class Scorer:
         sources = Sources(self.state, self._intake.books, self.devices, self.attendance, self._alerts)
         self.dashboard = Dashboard(sources, clock, seconds)
         self.rulings = RulingService(event, self.state, journal, self._intake, clock, self._ruled)
+        self._writer: SecondHomeWriter | None = None
+        self._altered = {one.id: one.height for one in stored.faults if one.id and one.code != LOST}
+        self._back: list[KeptBack] = []
+        self._kept_due: set[int] = set()
+        """Tables that are to keep something more."""
+        self._decided, self._numbers = list(stored.decided), Numbers(stored)
+        self.rulings.known = self._numbers.given(DESK)
+        self._kept = KeptAtTables(event.tables, Seal(event.name, open_event_key(folder)), self._tables_of)
+        for decided in stored.decided:
+            self._kept.add(decided)
+        self._gaps_at = inf
+        """From when on what has come back is taken though something before it has not."""
+        self._alerts.note(concern_of_missing(self._numbers.missing(DESK)))
+        journal.follow(self._followed)
         self._alerts.note(self.publisher.write_standings())
 
     # ---- for the desk, from any thread ------------------------------------------------------
@@ -122,11 +156,24 @@ class Scorer:
         concern = Concern("backup_resumed", text) if report.well else Concern("backup_failed", text, values=values)
         self._inbox.put(concern)
 
+    def report_second_home(self, report: BackupReport) -> None:
+        """Alert the arbiters to how the second home of their rulings is doing."""
+        code = "second_home_resumed" if report.well else "second_home_failed"
+        self._inbox.put(
+            Concern(code, f"second home: {report.text}", values={} if report.well else {"text": report.text})
+        )
+
     def ask(self, work: Callable[[], T]) -> T:
-        """Have something done by the scorer's thread, and wait for it. Raises ScorerBusy."""
+        """Have something done by the scorer's thread, and wait for it. Raises ScorerBusy.
+
+        What it has decided is in its second home, too, when this returns; where that cannot be, there is an alert.
+        """
         call = PendingCall(work)
         self._inbox.put(call)
-        return wait_for(call)
+        answer = wait_for(call)
+        if self._writer:
+            self._writer.wait()
+        return answer
 
     # ---- the loop ---------------------------------------------------------------------------
 
@@ -162,12 +209,16 @@ class Scorer:
             self._end_corrections()
             self._publish_standings()
             self.dashboard.show_if_due()
+        self._publish_kept()
         self.publisher.publish_again()
 
     def _look(self) -> None:
         """Say that we are there, and notice who says so no more."""
         now = self._seconds()
         self.publisher.beat(now)
+        if now >= self._gaps_at:
+            self._take_back()
+            self._publish_alerts(self._clock())
         silent = list(self.devices.look(now, listening=self.dashboard.connected))
         if silent:
             self._alerts.note(silent)
@@ -211,6 +262,9 @@ class Scorer:
             one.acknowledge()
         self.publisher.height = self._journal.height
         self._answer(verdicts, now)
+        given_back, self._back = self._back, []
+        for message in given_back:
+            self._come_back(message)
 
     def _judge(self, one: Incoming, now: int) -> IntakeVerdict:
         verdict = self._intake.judge(one.topic, one.payload)
@@ -220,6 +274,8 @@ class Scorer:
             return verdict  # of no use in the log of the wire
         if isinstance(verdict.message, TableState) and not verdict.code:
             self._alerts.note(self.devices.apply(verdict.message, now))
+        if isinstance(verdict.message, KeptBack) and not verdict.code:
+            self._back.append(verdict.message)
         self.wire.note(now, "in", one.topic, one.payload, verdict.code)
         fact = verdict.message if isinstance(verdict.message, LogMessage) else None
         if verdict.code:
@@ -303,6 +359,7 @@ class Scorer:
         self.publisher.connection_changed(change)
         if change.up:
             for table, book in self._intake.books.items():
+                self.publisher.kept(table, self._kept.records(table))
                 self.publisher.receipt(table, book)
                 self.publisher.assignment(table)
             self._publish_served(self._intake.books.keys())
@@ -340,6 +397,82 @@ class Scorer:
             self.publisher.standings_due.hurry()
             self.dashboard.due.hurry()
             self.dashboard.show()
+
+    # ---- the second homes of what is decided --------------------------------------------------
+
+    def _with_second_home(self, stored: JournalContent, home: SecondHome | None) -> JournalContent:
+        """Take back what a second home has more than the journal."""
+        if home is None:
+            return stored
+        try:
+            stored, found = take_back(self._journal, stored, home)
+        except OSError as error:
+            text = f"{home.folder}: {error.strerror or error}"
+            found = [Concern("second_home_failed", f"second home: {text}", values={"text": text})]
+        self._alerts.note(found)
+        return stored
+
+    def write_to(self, writer: SecondHomeWriter) -> None:
+        """Keep in a second home what was decided, and what is from now on."""
+        self._writer = writer
+        writer.keep([(one.received_at, one.body) for one in self._decided])
+        writer.begin(self._journal)
+
+    def _followed(self, decided: Sequence[Decided], lines: Sequence[WitnessLine]) -> None:
+        """Give what was decided its second homes."""
+        if self._writer:
+            self._writer.note(lines)
+            if decided:
+                self._writer.keep([(one.received_at, one.body) for one in decided])
+        tables = set[int]()
+        for one in decided:
+            self._decided.append(one)
+            self._numbers.take(one)
+            tables.update(self._kept.add(one))
+        self._kept_due |= tables
+
+    def _publish_kept(self) -> None:
+        """Give tables what they are to keep for us."""
+        for table in sorted(self._kept_due):
+            self.publisher.kept(table, self._kept.records(table))
+        self._kept_due.clear()
+
+    def _tables_of(self, decided: Decided) -> Iterable[int]:
+        """Return the tables that a record is about, as far as it names one."""
+        table = getattr(decided.message, "table", None)
+        return () if table is None else (table,)
+
+    def _come_back(self, message: KeptBack) -> None:
+        """Take in what a table has kept and this scorer lacks."""
+        before = len(self._kept.waiting)
+        self._alerts.note(self._kept.come_back(message.records))
+        if len(self._kept.waiting) > before:
+            self._gaps_at = self._seconds() + PATIENCE_WITH_GAPS_S
+            highest = (sequence_of(one.message) for one in self._kept.waiting.values())
+            self.rulings.known = max(self.rulings.known, *(number for whose, number in highest if whose == DESK), 0)
+        self._take_back()
+
+    def _take_back(self) -> None:
+        """Count again what has come back from tables: in order, unless somebody does not give back what is between."""
+        back: list[Decided] = []
+        while one := self._kept.next(self._numbers.first_missing, in_order=self._seconds() < self._gaps_at):
+            if self._numbers.has(one):
+                self._alerts.note(concerns_of_clash([one]))
+                continue
+            late = one.message.number < self._numbers.highest(sequence_of(one.message)[0])
+            with self._journal.commit():
+                self._journal.append(
+                    one.message, one.received_at, one.body, repairs=self._altered.pop(one.message.id, None)
+                )
+            back.append(one)
+            if late:  # others were given after it: it counts in its place when all are read again
+                self._alerts.note(concern_of_late(one))
+            else:
+                self._ruled(one.message, self.state.apply(one.message))
+        if back:
+            self._alerts.note((*concerns_of_return(back), *concern_of_missing(self._numbers.missing(DESK))))
+        if not self._kept.waiting:
+            self._gaps_at = inf
 
     def _publish_served(self, tables: Iterable[int]) -> None:
         self.publisher.served(tables, self.devices.serving, self.attendance)

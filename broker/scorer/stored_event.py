@@ -16,7 +16,7 @@ from msgspec.structs import force_setattr, replace
 
 from broker.errors import StoreBroken
 from broker.event import DealRecord, Event, HandRecord, open_event, read_deals, read_hands
-from broker.protocol import LogMessage, Restored, Result, Seated
+from broker.protocol import LogMessage, Restored, Result, Ruling, Seated
 from broker.rules import RuleError
 from broker.rules.points import points_paid
 from broker.rulings import CountedPlay
@@ -29,6 +29,7 @@ from broker.scoring import Adjustment, ScoredPlay
 from broker.store import Reader, Recorded, RefusedRow, database_of, message_of, open_reader, witness_of
 from broker.store.backup import check_sqlite
 from broker.store.chain import BAD_SIGNATURE, LOST, UNREADABLE_ROW, WRONG_POINTS, Fault
+from broker.store.journal import Decided
 from broker.store.witness import Witness
 
 
@@ -134,6 +135,35 @@ class JournalContent(NamedTuple):
     """When each was taken, ms since 1970."""
     faults: Sequence[Fault]
     """What does not count, and what is gone; also what counts though its row was changed."""
+    decided: Sequence[Decided]
+    """What is no fact of a table, with its bytes."""
+
+    def with_decided(self, back: Sequence[Decided]) -> "JournalContent":
+        """Return the same with what has come back to its journal."""
+        ids = {one.message.id for one in back}
+        return self._replace(
+            messages=[*self.messages, *(one.message for one in back)],
+            received=[*self.received, *(one.received_at for one in back)],
+            faults=[fault for fault in self.faults if fault.id not in ids],
+            decided=[*self.decided, *back],
+        ).in_order()
+
+    def with_faults(self, faults: Sequence[Fault]) -> "JournalContent":
+        """Return the same, of which more is known to be gone."""
+        return self._replace(faults=(*self.faults, *faults)) if faults else self
+
+    def in_order(self) -> "JournalContent":
+        """Put rulings into the order of their numbers: one that has come back stands before those given since."""
+        places = [place for place, one in enumerate(self.messages) if isinstance(one, Ruling)]
+        messages, received = list(self.messages), list(self.received)
+        ordered = sorted(((messages[place], received[place]) for place in places), key=_number_of_ruling)
+        for place, (message, at) in zip(places, ordered, strict=True):
+            messages[place], received[place] = message, at
+        return self._replace(messages=messages, received=received)
+
+
+def _number_of_ruling(one: tuple[Recorded, int]) -> int:
+    return one[0].number if isinstance(one[0], Ruling) else 0
 
 
 IsSigned = Callable[[LogMessage, bytes], bool]
@@ -148,6 +178,7 @@ def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = Non
     takes long, and is done only where `is_signed` is given.
     """
     messages, received, faults = list[Recorded](), array("q"), list[Fault]()
+    decided = list[Decided]()
     points = PointsCheck(event)
     with closing(journal.intact(faults)) as rows:
         for height, at, body in rows:
@@ -164,9 +195,13 @@ def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = Non
                     faults.append(Fault(BAD_SIGNATURE, height))
                     continue
                 _share(message, event)
+            else:
+                decided.append(Decided(message, at, body))
             messages.append(message)
             received.append(at)
-    return JournalContent(messages, received, _open_faults(journal, faults, messages))
+    content = JournalContent(messages, received, _open_faults(journal, faults, messages), decided)
+    numbers = [one.message.number for one in decided if isinstance(one.message, Ruling)]
+    return content if numbers == sorted(numbers) else content.in_order()
 
 
 def _open_faults(journal: Reader, found: Iterable[Fault], messages: Iterable[Recorded]) -> Sequence[Fault]:

@@ -47,8 +47,9 @@ from broker.rules.riichi import (
 class Projection(Protocol):
     """Something shown of an event that follows from the facts of its tables."""
 
-    kinds: Collection[type[Struct]]
-    """The facts that change it."""
+    @property
+    def kinds(self) -> Collection[type[Struct]]:
+        """The facts that change it."""
 
     def apply(self, message: LogMessage, /) -> None:
         """Take in one accepted fact, with its corrected time (`FactTimes`)."""

@@ -71,6 +71,20 @@ LAST_S: Final = 10.0
 """How long the scorer waits at its end for the last copy."""
 
 
+def refuse_empty_mount(target: Path, folder: Path, *, was_elsewhere: bool) -> bool:
+    """Refuse the folder on which a stick is to be mounted and is not: it is one of the event's own disk.
+
+    Return whether it is on another disk. Raises BackupFailed, OSError.
+    """
+    if not target.is_dir():
+        raise BackupFailed(f"{target}: there is no such folder: is the stick in, and mounted there?")
+    elsewhere = target.stat().st_dev != folder.stat().st_dev
+    expected = any(target.resolve().is_relative_to(mount) for mount in MOUNTS)
+    if (was_elsewhere or expected) and not elsewhere:
+        raise BackupFailed(f"{target}: no disk is mounted there")
+    return elsewhere
+
+
 class BackupWorker:
     """Copies of the event in `folder` into `target`. A context manager: makes one at once, and one when it ends.
 
@@ -139,7 +153,8 @@ class BackupWorker:
     def once(self) -> None:
         """Make one copy now."""
         try:
-            self._refuse_empty_mount()
+            if self._target.is_dir():
+                self._was_elsewhere = refuse_empty_mount(self._target, self._folder, was_elsewhere=self._was_elsewhere)
             now = self._clock()
             make_copy(self._folder, self._event, self._target, now, self._keep, self._further, self._found)
         except StoreError as error:
@@ -150,16 +165,6 @@ class BackupWorker:
             self._say(lambda now: self._watch.failed(text, now))
         else:
             self._say(self._watch.made)
-
-    def _refuse_empty_mount(self) -> None:
-        """Refuse the folder on which a stick is to be mounted and is not: it is one of the event's own disk."""
-        if not self._target.is_dir():
-            return
-        elsewhere = self._target.stat().st_dev != self._folder.stat().st_dev
-        expected = any(self._target.resolve().is_relative_to(mount) for mount in MOUNTS)
-        if (self._was_elsewhere or expected) and not elsewhere:
-            raise BackupFailed(f"{self._target}: no disk is mounted there")
-        self._was_elsewhere = elsewhere
 
     def _say(self, happened: Callable[[int], BackupReport | None]) -> None:
         with self._turn:

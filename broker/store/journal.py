@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy import (
@@ -193,11 +193,23 @@ class RefusedRow:
     id: str | None = None
 
 
+class Decided(NamedTuple):
+    """A record of what the desk has decided: no fact of a table."""
+
+    message: Ruling
+    received_at: int
+    body: bytes
+
+
+Follower = Callable[[Sequence[Decided], Sequence[WitnessLine]], None]
+"""Hears, after each commit, what was decided in it, and the names of all its rows."""
+
+
 class Reader:
     """A journal as it was at one moment. Changes nothing, locks nothing, hinders no scorer."""
 
     def __init__(self, engine: Engine, tables: JournalTables, event: str) -> None:
-        self._engine, self._tables, self._event = engine, tables, event
+        self._engine, self._tables, self.event = engine, tables, event
         self._linked = True
         """Whether rows have links: a reader opens stores of version 1 too."""
         self._connection = engine.connect()
@@ -278,6 +290,23 @@ class Reader:
         with self._errors("the journal cannot be read"):
             return {*self._connection.execute(query).scalars()}
 
+    def agrees_with(self, witness: Witness) -> bool:
+        """Return whether the last row that a witness has seen is here. Raises StoreError."""
+        journal, last = self._tables.journal, witness.last()
+        if last is None:
+            return False
+        query = select(journal.c.link).where(*self._of_event(journal), journal.c.height == last.height)
+        with self._errors("the journal cannot be read"):
+            link = self._connection.execute(query).scalar()
+        return link is not None and link.hex()[:LINK_DIGITS] == last.link
+
+    def witness_lines(self, after: int = 0) -> list[WitnessLine]:
+        """Return the names of all rows after a height. Raises StoreError."""
+        journal = self._tables.journal.c
+        query = select(journal.height, journal.table_no, journal.seq, journal.id, journal.link)
+        with self._errors("the journal cannot be read"):
+            return [WitnessLine.of(*row) for row in self._raw_rows(query, journal.height, after)]
+
     def lost(self, witness: Witness) -> list[Fault]:
         """Return what a witness has seen and this journal has not. Raises StoreError."""
         journal = self._tables.journal
@@ -339,7 +368,7 @@ class Reader:
 
     def _of_event(self, table: Any) -> list[ColumnElement[bool]]:  # noqa: ANN401 - columns are found by name
         """Return the condition that a row is of our event: a file is of one event, a database of many."""
-        return [table.c.event == self._event] if "event" in table.c else []
+        return [table.c.event == self.event] if "event" in table.c else []
 
     def _about(self) -> dict[str, str]:
         """Return what is kept beside the journal."""
@@ -366,6 +395,11 @@ class Journal(Reader):
     """Which store this is: another one, or an older copy of it, has another name."""
 
     _witness: Witness | None = None
+    _follower: Follower | None = None
+
+    def follow(self, follower: Follower) -> None:
+        """Let somebody hear of each commit. On the scorer's thread: it must not wait."""
+        self._follower = follower
 
     def close(self) -> None:
         """Close it; may be called twice."""
@@ -395,23 +429,19 @@ class Journal(Reader):
         self._height, self._link = highest or (0, FIRST_LINK)
         self._batch: list[dict[str, object]] = []
         self._noted: list[WitnessLine] = []
+        self._decided: list[Decided] = []
 
     def _follow_witness(self, witness: Witness) -> None:
         """Set aside by name what the witness has seen and the journal has no more. Raises StoreError."""
         self._witness = witness
-        journal, last = self._tables.journal.c, witness.last()
-        columns = (journal.height, journal.table_no, journal.seq, journal.id, journal.link)
-        with self._errors("the journal cannot be read"):
-            at = select(journal.link).where(*self._of_event(self._tables.journal))
-            link = self._connection.execute(at.where(journal.height == last.height)).scalar() if last else None
-            if last and link is not None and link.hex()[:LINK_DIGITS] == last.link:
-                witness.note(WitnessLine.of(*row) for row in self._raw_rows(select(*columns), columns[0], last.height))
-                return
-            found = [WitnessLine.of(*row) for row in self._raw_rows(select(*columns), columns[0])]
+        if self.agrees_with(witness):
+            last = witness.last()
+            witness.note(self.witness_lines(last.height if last else 0))
+            return
         if lost := self.lost(witness):
             with self.commit():
                 self.put_aside(lost)
-        witness.rewrite(found)
+        witness.rewrite(self.witness_lines())
 
     @property
     def height(self) -> int:
@@ -431,10 +461,13 @@ class Journal(Reader):
             self._height, self._link = before
             self._batch.clear()
             self._noted.clear()
+            self._decided.clear()
             raise
+        noted, decided, self._noted, self._decided = self._noted, self._decided, [], []
         if self._witness:
-            self._witness.note(self._noted)
-        self._noted.clear()
+            self._witness.note(noted)
+        if self._follower:
+            self._follower(decided, noted)
 
     def _hold(self) -> None:
         """Make sure in a commit that this scorer is the active one. Raises StoreLost."""
@@ -450,6 +483,8 @@ class Journal(Reader):
         body = encode(message) if body is None else body
         link = link_after(self._link, self._height + 1, received_at, body)
         self._add(self._height + 1, received_at, table, seq, message.id, body, link, repairs)
+        if not isinstance(message, LogMessage):
+            self._decided.append(Decided(message, received_at, body))
 
     def copy_row(self, row: Sequence[Any]) -> None:
         """Add one row of another journal as it is, with its link, whole or not. Inside `commit` only."""
@@ -458,7 +493,7 @@ class Journal(Reader):
     def _add(self, *row: Any) -> None:  # noqa: ANN401 - as they are stored
         self._height, self._link = row[0], row[6]
         self._batch.append(dict(zip(ROW, row, strict=True)))
-        if self._witness:
+        if self._witness or self._follower:
             height, _, table, seq, id_, _, link, _ = row
             self._noted.append(WitnessLine.of(height, table, seq, id_, link))
         if len(self._batch) == ROWS_AT_ONCE:
@@ -480,7 +515,7 @@ class Journal(Reader):
             self._batch.clear()
 
     def _insert(self, table: Table, *rows: dict[str, object]) -> None:
-        event = {"event": self._event} if "event" in table.c else {}
+        event = {"event": self.event} if "event" in table.c else {}
         self._connection.execute(insert(table), [event | row for row in rows])
 
     def refuse(self, row: RefusedRow) -> bool:

@@ -236,7 +236,7 @@ class PostgresReader(Reader):
         self._connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         found = self._about().get("version") if _schema_exists(self._connection) else None
         if found is None:
-            raise StoreMissing(f"nothing has been recorded for {self._event} in this database")
+            raise StoreMissing(f"nothing has been recorded for {self.event} in this database")
         self._linked = found != "1"
         if found not in {"1", str(VERSION)}:
             raise StoreBroken(f"its version is {found}, not {VERSION}")

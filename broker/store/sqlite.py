@@ -62,10 +62,10 @@ class SqliteJournal(Journal):
 
     def _open(self) -> None:
         with transaction(self._connection, self.BEGIN):
-            if _is_of_version_1(self._connection, self._event):
+            if _is_of_version_1(self._connection, self.event):
                 _migrate(self._connection)
             TABLES.all.create_all(self._connection)
-            self._load(event=self._event)
+            self._load(event=self.event)
 
     def close(self) -> None:
         """Close it; may be called twice."""

@@ -61,12 +61,10 @@ class Witness:
 
     def last(self) -> WitnessLine | None:
         """Return the last line."""
-        if self._file is None:
-            return None
-        with suppress(OSError):
-            size = os.fstat(self._file).st_size
-            end = os.pread(self._file, LONGEST_LINE, max(0, size - LONGEST_LINE)).splitlines()
-            return _read(end[-1] + b"\n") if end else None
+        with suppress(OSError), self._path.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - LONGEST_LINE))
+            end = file.read().splitlines(keepends=True)
+            return _read(end[-1]) if end else None
         return None
 
     def note(self, lines: Iterable[WitnessLine]) -> None:

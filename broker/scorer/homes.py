@@ -1,0 +1,242 @@
+"""Second homes of what the desk decides: rulings and admissions come back to a store that lacks them.
+
+One home is a folder on another disk (broker/store/second_home.py), the other are tables: those that a decision is
+about, and a few more. Tables keep it sealed with the event's key: they can neither read nor make one.
+"""
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from broker.errors import StoreBroken, StoreError
+from broker.protocol import KeptRecord, LogMessage, Ruling, topics
+from broker.protocol.messages import MOST_KEPT
+from broker.protocol.signing import SigningKey
+from broker.scorer.alerts import Concern, ranges
+from broker.scorer.stored_event import JournalContent
+from broker.store import STORE, Journal
+from broker.store.chain import LOST, Fault
+from broker.store.journal import DESK, Decided, Entry, message_of, sequence_of
+from broker.store.second_home import SecondHome
+from broker.store.sqlite import SqliteReader
+from broker.store.witness import Witness
+
+FEWEST_HOMES: Final = 3
+"""Tables that keep each record, if there are as many: one device may die with the scorer's disk."""
+
+LARGEST: Final = topics.KEPT.limit * 3 // 4
+"""Bytes of a message with all that a table keeps."""
+
+NONCE: Final = 12
+
+
+class Seal:
+    """Makes of a record what only this event's scorer can open."""
+
+    def __init__(self, event: str, key: SigningKey) -> None:
+        self._event = event.encode()
+        self._secret = hmac.digest(key.to_bytes(), b"homologue: records kept at tables", "sha256")
+        self._cipher = AESGCM(self._secret)
+
+    def close(self, entry: Entry, id_: str) -> KeptRecord:
+        """Return a record as a table keeps it: the same record always in the same form."""
+        plain = b"%d %b" % entry
+        nonce = hmac.digest(self._secret, plain, hashlib.sha256)[:NONCE]
+        sealed = nonce + self._cipher.encrypt(nonce, plain, self._event)
+        return KeptRecord(id=id_, sealed=base64.b64encode(sealed).decode())
+
+    def open(self, record: KeptRecord) -> Decided | None:
+        """Return a record that a table has given back; None where it is none of ours."""
+        try:
+            sealed = base64.b64decode(record.sealed, validate=True)
+            plain = self._cipher.decrypt(sealed[:NONCE], sealed[NONCE:], self._event)
+            received_at, _, body = plain.partition(b" ")
+            message = message_of(body)
+        except (ValueError, InvalidTag, StoreBroken):
+            return None
+        return None if isinstance(message, LogMessage) else Decided(message, int(received_at), body)
+
+
+class KeptAtTables:
+    """What each table keeps for the scorer. `concerned` gives the tables that a record is about."""
+
+    def __init__(self, tables: Iterable[int], seal: Seal, concerned: Callable[[Decided], Iterable[int]]) -> None:
+        self._tables, self._seal, self._concerned = tuple(sorted(tables)), seal, concerned
+        self._records: dict[int, dict[str, KeptRecord]] = {table: {} for table in self._tables}
+        self._ids: set[str] = set()
+        self.waiting: dict[str, Decided] = {}
+        """What has come back and has to wait for what was decided before it."""
+
+    def add(self, decided: Decided) -> list[int]:
+        """Let tables keep a record; return which."""
+        self._ids.add(decided.message.id)
+        self.waiting.pop(decided.message.id, None)
+        record = self._seal.close((decided.received_at, decided.body), decided.message.id)
+        homes = [table for table in self._homes(decided) if table in self._records]
+        for table in homes:
+            self._records[table][record.id] = record
+        return homes
+
+    def _homes(self, decided: Decided) -> list[int]:
+        """Return the tables that a record is about, and others in turn until there are enough."""
+        homes = sorted(self._concerned(decided))[:FEWEST_HOMES]
+        start = sequence_of(decided.message)[1]
+        for place in range(len(self._tables)):
+            if len(homes) >= FEWEST_HOMES:
+                break
+            table = self._tables[(start + place) % len(self._tables)]
+            homes += [table] if table not in homes else []
+        return homes
+
+    def records(self, table: int) -> tuple[KeptRecord, ...]:
+        """Return what a table keeps: all, or the newest that a message has room for."""
+        kept: list[KeptRecord] = []
+        left = LARGEST
+        for record in reversed(self._records[table].values()):
+            left -= len(record.sealed) + len(record.id) + 50
+            if left < 0 or len(kept) == MOST_KEPT:
+                break
+            kept.append(record)
+        return tuple(reversed(kept))
+
+    def come_back(self, records: Iterable[KeptRecord]) -> Iterator[Concern]:
+        """Take in what a table has given back: it waits in `waiting`. Return what arbiters must know."""
+        for record in records:
+            if record.id in self._ids or record.id in self.waiting:
+                continue
+            decided = self._seal.open(record)
+            if decided is None or decided.message.id != record.id:
+                yield Concern("kept_unproven", "a table has given back a record that is none of this event's")
+            else:
+                self.waiting[record.id] = decided
+
+    def next(self, first_missing: Callable[[int], int], *, in_order: bool) -> Decided | None:
+        """Return what may be taken back now: in order nothing above a number that nobody has given back yet.
+
+        It waits no more.
+        """
+        for decided in sorted(self.waiting.values(), key=lambda one: sequence_of(one.message)):
+            whose, number = sequence_of(decided.message)
+            if not in_order or number <= first_missing(whose):
+                return self.waiting.pop(decided.message.id)
+        return None
+
+
+def take_back(journal: Journal, content: JournalContent, home: SecondHome) -> tuple[JournalContent, list[Concern]]:
+    """Give a journal back what its second home has more, and name what is missing even so. Raises StoreError, OSError.
+
+    Before anything is made of the journal: what comes back counts as if it had never been away.
+    """
+    there = {one.message.id for one in content.decided}
+    numbers = {sequence_of(one.message): one.message.id for one in content.decided}
+    altered = {fault.id: fault.height for fault in content.faults if fault.code != LOST}
+    back, clashing = list[Decided](), list[Decided]()
+    for received_at, body in home.read():
+        message = message_of(body)
+        if isinstance(message, LogMessage) or message.id in there:
+            continue
+        decided = Decided(message, received_at, body)
+        (clashing if sequence_of(message) in numbers else back).append(decided)
+        there.add(message.id)
+        numbers.setdefault(sequence_of(message), message.id)
+    with journal.commit():
+        for one in back:
+            journal.append(one.message, one.received_at, one.body, repairs=altered.get(one.message.id))
+    content = content.with_decided(back)
+    witness = Witness(home.witness, read_only=True)
+    known = {(fault.id, fault.code) for fault in content.faults}
+    lost = [] if journal.agrees_with(witness) else journal.lost(witness)
+    content = content.with_faults([fault for fault in lost if (fault.id, fault.code) not in known])
+    return content, [*concerns_of_return(back), *concerns_of_clash(clashing)]
+
+
+def lost_since(journal: Journal, content: JournalContent, newer: Iterable[Path]) -> list[Fault]:
+    """Return what newer copies of the event have, damaged as they are, and this journal has not."""
+    known = {one.id for one in content.messages} | {fault.id for fault in content.faults}
+    lost: dict[str, Fault] = {}
+    for copy in newer:
+        with suppress(StoreError), closing(SqliteReader(copy / STORE, journal.event)) as reader:
+            for line in reader.witness_lines():
+                if line.id not in known:
+                    lost[line.id] = Fault(LOST, *line[:4])
+    return [*lost.values()]
+
+
+def concerns_of_return(back: Sequence[Decided]) -> Iterator[Concern]:
+    """Return that rulings have come back from a second home."""
+    numbers = ranges(one.message.number for one in back if isinstance(one.message, Ruling))
+    if numbers:
+        yield Concern("rulings_back", f"rulings {numbers} of the desk have come back", values={"numbers": numbers})
+    others = len(back) - sum(isinstance(one.message, Ruling) for one in back)
+    if others:
+        yield Concern("admissions_back", f"{others} admissions of devices have come back", values={"count": others})
+
+
+def concerns_of_clash(clashing: Iterable[Decided]) -> Iterator[Concern]:
+    """Return which rulings have come back too late: another one was given meanwhile under the same number."""
+    for one in clashing:
+        if isinstance(one.message, Ruling):
+            ruling = one.message
+            text = f"ruling {ruling.number} by {ruling.author} came back after another was given: {ruling.reason}"
+            values: dict[str, int | str] = {
+                "number": ruling.number,
+                "author": ruling.author,
+                "reason": ruling.reason,
+            }
+            yield Concern("ruling_too_late", text, ruling.table, about=ruling.number, values=values)
+
+
+def concern_of_late(one: Decided) -> Iterator[Concern]:
+    """Return that a ruling is stored again, and counts in its place from the scorer's next start on."""
+    number = one.message.number
+    text = f"ruling {number} of the desk has come back after later ones: it counts when the scorer is started again"
+    yield Concern("ruling_late", text, about=number, values={"number": number})
+
+
+def concern_of_missing(numbers: Iterable[int]) -> Iterator[Concern]:
+    """Return which rulings were given and are nowhere: numbers below others that nobody has."""
+    if text := ranges(numbers):
+        yield Concern("rulings_missing", f"rulings {text} of the desk are missing", values={"numbers": text})
+
+
+class Numbers:
+    """Which numbers of what is decided are taken, by whose sequence they are of (`sequence_of`)."""
+
+    def __init__(self, content: JournalContent) -> None:
+        self._taken = {sequence_of(one.message): one.message.id for one in content.decided}
+        faults = ((fault.table, fault.seq) for fault in content.faults)
+        self._known = {(table, seq) for table, seq in faults if table is not None and seq and table <= DESK}
+        """Those that were given, whether they are there or not."""
+
+    def take(self, decided: Decided) -> None:
+        """Remember one that is in the journal."""
+        self._taken[sequence_of(decided.message)] = decided.message.id
+
+    def has(self, decided: Decided) -> bool:
+        """Return whether its number is taken, by it or another one."""
+        return sequence_of(decided.message) in self._taken
+
+    def highest(self, whose: int) -> int:
+        """Return the highest that is there."""
+        return max((number for of, number in self._taken if of == whose), default=0)
+
+    def first_missing(self, whose: int) -> int:
+        """Return the lowest that is not there."""
+        return next(number for number in count(1) if (whose, number) not in self._taken)
+
+    def given(self, whose: int) -> int:
+        """Return the highest that is known to have been given."""
+        return max((number for of, number in self._known if of == whose), default=self.highest(whose))
+
+    def missing(self, whose: int) -> list[int]:
+        """Return those below others, or known to have been given, that are not there."""
+        last = max(self.given(whose), self.highest(whose))
+        return [number for number in range(1, last + 1) if (whose, number) not in self._taken]
