@@ -201,10 +201,11 @@ def concern_of_late(one: Decided) -> Iterator[Concern]:
     yield Concern("ruling_late", text, about=number, values={"number": number})
 
 
-def concern_of_missing(numbers: Iterable[int]) -> Iterator[Concern]:
+def concern_of_missing(numbers: Sequence[int]) -> Iterator[Concern]:
     """Return which rulings were given and are nowhere: numbers below others that nobody has."""
     if text := ranges(numbers):
-        yield Concern("rulings_missing", f"rulings {text} of the desk are missing", values={"numbers": text})
+        missing = f"rulings {text} of the desk are missing"
+        yield Concern("rulings_missing", missing, about=len(numbers), values={"numbers": text})
 
 
 class Numbers:

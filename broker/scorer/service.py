@@ -219,6 +219,7 @@ class Scorer:
         if now >= self._gaps_at:
             self._take_back()
             self._publish_alerts(self._clock())
+            self.dashboard.show()
         silent = list(self.devices.look(now, listening=self.dashboard.connected))
         if silent:
             self._alerts.note(silent)

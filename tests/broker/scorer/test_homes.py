@@ -229,11 +229,10 @@ def test_a_record_is_sealed_alike_each_time_so_that_tables_write_it_once() -> No
 def test_a_changed_byte_of_a_ruling_heals_from_the_second_home(older: Path, tmp_path: Path) -> None:
     (tmp_path / "second").mkdir()
     folder, home = older.with_name("event"), SecondHome(tmp_path / "second", NAME)
-    with hall_in(folder) as hall:
-        with SecondHomeWriter(home, older, print) as writer:
-            hall.scorer.write_to(writer)
-            for number in (1, 2):
-                rule(hall, number)
+    with hall_in(folder) as hall, SecondHomeWriter(home, older, print) as writer:
+        hall.scorer.write_to(writer)
+        for number in (1, 2):
+            rule(hall, number)
     path = folder / STORE
     whole = path.read_bytes()
     assert whole.count(b'"takes":{"%b":8}' % PLAYER.encode()) == 1
