@@ -64,6 +64,7 @@ DEVICE_FAULT: Final[Mapping[str, Message]] = {
     "camera_noisy": N_("noisy picture"),
     "disk_low": N_("nearly full"),
     "journal_full": N_("full"),
+    "card_refuses": N_("takes no writes; what happens is kept elsewhere"),
     "broker_refused": N_("rejects this table"),
     "undervoltage": N_("not enough power"),
     "too_hot": N_("too hot"),

@@ -20,6 +20,7 @@ from broker.protocol.pairing import Pairing
 from firmware.errors import BadAddress
 from firmware.scanners import parse_scanner
 from kiosk.errors import BadConfiguration, NotPaired
+from kiosk.spare import memory_folder
 
 log = logging.getLogger("homologue.kiosk")
 
@@ -156,6 +157,11 @@ SelfTestWhen = Annotated[
 ]
 
 
+SpareFolder = Annotated[
+    str | None, Meta(description="where the journal goes on while the card takes no writes: a stick; else in memory")
+]
+
+
 class BrokerSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Where the broker is; the password stands alone in a file that only the kiosk's user can read."""
 
@@ -209,6 +215,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     ] = "arbiter-pin"
     language: Language = "en"
     self_test: SelfTestWhen = None
+    spare_folder: SpareFolder = None
 
 
 class UnpairedConfig(Struct, frozen=True, forbid_unknown_fields=True):
@@ -221,6 +228,7 @@ class UnpairedConfig(Struct, frozen=True, forbid_unknown_fields=True):
     arbiter_pin_file: str = "arbiter-pin"
     language: Language = "en"
     self_test: SelfTestWhen = None
+    spare_folder: SpareFolder = None
 
     def with_table(self, folder: Path) -> Config:
         """Add what the desk has told, kept in a folder. Raises NotPaired, BadConfiguration."""
@@ -236,6 +244,7 @@ class UnpairedConfig(Struct, frozen=True, forbid_unknown_fields=True):
             arbiter_pin_file=str(folder / kept.pin_file) if kept.pin_file else self.arbiter_pin_file,
             language=self.language,
             self_test=self.self_test,
+            spare_folder=self.spare_folder,
         )
 
 
@@ -291,6 +300,14 @@ class KioskSettings:
     def folder(self) -> Path:
         """Where the table's journal is kept."""
         return self.beside(self.config.folder)
+
+    @property
+    def spares(self) -> tuple[Path, ...]:
+        """Where the journal goes on while its card takes no writes, in this order."""
+        config, memory = self.config, memory_folder(self.folder)
+        if config.spare_folder is None:
+            return (memory,)
+        return self.beside(config.spare_folder) / config.event / f"table-{config.table}", memory
 
     def pin(self) -> PinFile:
         """Return the arbiters' PIN, as the desk has told it last. Raises BadConfiguration."""

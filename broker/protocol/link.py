@@ -74,7 +74,7 @@ class LinkChanged:
 
 
 class Link:
-    """An MQTT session (3.1.1, QoS 1, kept by the broker while we are away).
+    """An MQTT session (3.1.1, QoS 1), `kept` by the broker while we are away or not.
 
     `tell` is called on the client's own thread: it must only put things on a queue.
     """
@@ -86,6 +86,8 @@ class Link:
         topics: Iterable[str],
         tell: Callable[[Incoming | LinkChanged], None],
         will: Will | None = None,
+        *,
+        kept: bool = True,
     ) -> None:
         self._topics = [(topic, 1) for topic in topics]
         self._tell = tell
@@ -95,7 +97,7 @@ class Link:
         self._client = mqtt.Client(
             CallbackAPIVersion.VERSION2,
             client_id=client_id,
-            clean_session=False,
+            clean_session=not kept,
             protocol=mqtt.MQTTv311,
             manual_ack=True,
         )

@@ -9,12 +9,16 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
+<<<<<<< HEAD
 from functools import partial
 from math import inf
+=======
+from contextlib import suppress
+>>>>>>> main
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from broker.errors import ScorerBusy, ScorerError, StoreLost
+from broker.errors import ScorerBusy, ScorerError, ScorerReplaced, StoreLost
 from broker.event import Event
 from broker.protocol import (
     Beat,
@@ -27,7 +31,9 @@ from broker.protocol import (
     RiichiTakenBack,
     Ruled,
     Ruling,
+    ScorerState,
     TableState,
+    decode,
     topics,
 )
 from broker.protocol.link import Address, Incoming, LinkChanged
@@ -59,6 +65,7 @@ from broker.scorer.homes import (
     take_back,
 )
 from broker.scorer.intake import Intake, IntakeVerdict
+from broker.scorer.lease import Lease, keep_lease, new_lease
 from broker.scorer.publisher import Publisher, WireLog
 from broker.scorer.snapshot import Snapshot
 from broker.scorer.state import EventState
@@ -100,6 +107,7 @@ class Scorer:
         home: SecondHome | None = None,
     ) -> None:
         self._journal, self._clock, self._seconds = journal, clock, seconds
+        self._scorer_topic = topics.SCORER.at(event.name)
         self._inbox: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
         self._alerts = AlertBook()
         stored = self._with_second_home(read_journal(journal, event), home)
@@ -177,8 +185,11 @@ class Scorer:
 
     # ---- the loop ---------------------------------------------------------------------------
 
-    def connect(self, address: Address) -> None:
-        """Begin to listen to the broker."""
+    def connect(self, address: Address, lease: Lease | None = None) -> None:
+        """Begin to listen to the broker, as the one scorer of the event."""
+        lease = lease or new_lease()
+        keep_lease(self._journal, lease)
+        self.publisher.lease = lease
         self.publisher.connect(address, self._inbox.put)
 
     def run(self, stop: threading.Event, each_round: Callable[[], None] = lambda: None) -> None:
@@ -241,7 +252,7 @@ class Scorer:
             if isinstance(change, LinkChanged):
                 self._connection_changed(change)
         self._alerts.note(one for one in batch if isinstance(one, Concern))
-        self._take([one for one in batch if isinstance(one, Incoming)])
+        self._take([one for one in batch if isinstance(one, Incoming) and not self._is_of_a_scorer(one)])
         for call in batch:
             if isinstance(call, PendingCall):
                 call.do()
@@ -251,6 +262,18 @@ class Scorer:
         self._publish_standings()
         self._publish_alerts(self._clock())
         self.dashboard.show()
+
+    def _is_of_a_scorer(self, one: Incoming) -> bool:
+        """Return whether a message is a scorer's own: ours comes back to us. Raises ScorerReplaced."""
+        if one.topic != self._scorer_topic:
+            return False
+        one.acknowledge()
+        with suppress(Refused):
+            if self.publisher.lease.yields_to(decode(ScorerState, one.payload)):
+                raise ScorerReplaced(
+                    "another scorer has become active while this one was away; this one writes no more"
+                )
+        return True
 
     def _take(self, batch: list[Incoming]) -> None:
         """Judge, commit, acknowledge, answer: in this order."""

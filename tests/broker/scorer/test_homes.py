@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from broker.protocol import FineRuled, Kept, KeptBack, KeptRecord, Ruling, Void, encode, topics
+from broker.protocol import FineRuled, Kept, KeptBack, KeptRecord, LogMessage, Ruling, Void, encode, topics
 from broker.protocol.signing import SigningKey
 from broker.scorer.homes import FEWEST_HOMES, Seal
 from broker.scorer.service import Scorer
@@ -98,11 +98,11 @@ def test_rulings_come_back_from_the_second_home_before_anything_is_counted(older
         assert (rulings(hall.journal), hall.alerts()) == ([1, 2], [])
 
 
-def numbers(facts: list[object]) -> str:
+def numbers(facts: list[LogMessage]) -> str:
     """Name facts by table as alerts do."""
     named: dict[int, list[int]] = {}
     for one in facts:
-        named.setdefault(one.table, []).append(one.seq)  # type: ignore[attr-defined] # facts of tables
+        named.setdefault(one.table, []).append(one.seq)
     return "; ".join(
         f"{table}: {seqs[0]}-{seqs[-1]}" if len(seqs) > 1 else f"{table}: {seqs[0]}"
         for table, seqs in sorted(named.items())

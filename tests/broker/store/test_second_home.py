@@ -1,8 +1,9 @@
 """What the desk decides is on a second disk before the desk says that it is done; and the event goes on without one."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +13,7 @@ from broker.store import STORE
 from broker.store.backup_worker import BackupReport
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.store.sqlite import SqliteJournal
-from broker.store.witness import Witness
+from broker.store.witness import Witness, WitnessLine
 from tests.broker.scorer.small import NAME, whole_event
 from tests.broker.store.stores import fill
 
@@ -98,6 +99,11 @@ def test_a_disk_that_is_gone_is_told_and_makes_nobody_wait_and_gets_all_when_it_
     assert [report.well for report in heard.reports] == [False, True]
 
 
+def named(writer: SecondHomeWriter, _: object, lines: Sequence[WitnessLine]) -> None:
+    """Name rows as the scorer does."""
+    writer.note(lines)
+
+
 def test_all_rows_of_a_journal_are_named_there_too(home: SecondHome, tmp_path: Path) -> None:
     log, heard = whole_event(), Heard()
     with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal:
@@ -105,7 +111,7 @@ def test_all_rows_of_a_journal_are_named_there_too(home: SecondHome, tmp_path: P
         for first in (3, 5):
             with SecondHomeWriter(home, tmp_path, heard) as writer:
                 writer.begin(journal)
-                journal.follow(lambda _, lines, to=writer: to.note(lines))
+                journal.follow(partial(named, writer))
                 fill(journal, *log[first : first + 2])
         assert [line.id for line in Witness(home.witness, read_only=True).lines()] == [one.id for one in log[:7]]
     assert heard.reports == []
