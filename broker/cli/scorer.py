@@ -34,11 +34,8 @@ from broker.scorer.lease import LeaseLink, LeaseRequest, kept_lease, place_of
 from broker.scorer.service import Scorer
 from broker.store import STORE, Journal, database_of, gc_paused, open_journal, stand_by
 from broker.store.backup_worker import BackupWorker
-<<<<<<< HEAD
-from broker.store.second_home import SecondHome, SecondHomeWriter
-=======
 from broker.store.location import PAUSE_S
->>>>>>> main
+from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.web import DeskError
 from broker.web.connections import ConnectionLimits
 from broker.web.rulings.audited import AuditedRulings

@@ -65,16 +65,12 @@ KEEP = click.option(
 STORE_OPTIONS: Final = (
     ADDRESS,
     PASSWORD,
-<<<<<<< HEAD
     click.option(
         "--second-home",
         type=FOLDER,
         help="Folder on another disk in which every ruling is written too, before the desk says that it is done.",
     ),
-    click.option("--standby", is_flag=True, help="If another scorer is active on --store, wait until it ends."),
-=======
     click.option("--standby", is_flag=True, help="If another scorer is active on this event, wait until it ends."),
->>>>>>> main
     click.option(
         "--backup", type=FOLDER, help="Back up the event to this folder (a second disk, a stick) while it runs."
     ),

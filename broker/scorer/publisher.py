@@ -44,12 +44,8 @@ from broker.protocol.link import Address, Incoming, Link, LinkChanged, Will
 from broker.rulings import plan
 from broker.scorer.alerts import Attendance, Concern
 from broker.scorer.devices import Serving
-<<<<<<< HEAD
 from broker.scorer.intake import MOST_LISTED, TableBook
-=======
-from broker.scorer.intake import TableBook
 from broker.scorer.lease import new_lease
->>>>>>> main
 from broker.scorer.snapshot import Embargo, write_standings_csv
 from broker.scorer.state import EventState
 from broker.scoring import PlayWithImps, json_imp
@@ -138,11 +134,10 @@ class Publisher:
 
     def connect(self, address: Address, received: Callable[[Incoming | LinkChanged], None]) -> None:
         """Connect with the broker; `received` is called from the link's thread."""
-<<<<<<< HEAD
-        scorer_reads = (topics.LOG, topics.STATE, topics.COUNT, topics.KEPT_BACK, topics.BEAT)
-=======
-        scorer_reads = (topics.LOG, topics.STATE, topics.COUNT, topics.BEAT, topics.SCORER, topics.SCORER_ASKED)
->>>>>>> main
+        scorer_reads = (
+            *(topics.LOG, topics.STATE, topics.COUNT, topics.KEPT_BACK),
+            *(topics.BEAT, topics.SCORER, topics.SCORER_ASKED),
+        )
         self.link = Link(
             address,
             client_id=f"homologue-{self._name}-scorer",

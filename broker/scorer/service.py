@@ -9,12 +9,9 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
-<<<<<<< HEAD
+from contextlib import suppress
 from functools import partial
 from math import inf
-=======
-from contextlib import suppress
->>>>>>> main
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 

@@ -74,18 +74,18 @@ def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("gone", "where"),
+    ("deleting", "where"),
     [
-        ("number = 3", "breaks at entry 3: entry 3 is missing"),
-        ("number BETWEEN 2 AND 4", "breaks at entry 2: entries 2 to 4 are missing"),
-        ("number > 4", "breaks at entry 5: entries 5 to 6 are missing"),
-        ("number > 0", "breaks at entry 1: entries 1 to 6 are missing"),
+        ("DELETE FROM audit WHERE number = 3", "breaks at entry 3: entry 3 is missing"),
+        ("DELETE FROM audit WHERE number BETWEEN 2 AND 4", "breaks at entry 2: entries 2 to 4 are missing"),
+        ("DELETE FROM audit WHERE number > 4", "breaks at entry 5: entries 5 to 6 are missing"),
+        ("DELETE FROM audit WHERE number > 0", "breaks at entry 1: entries 1 to 6 are missing"),
     ],
 )
-def test_where_entries_of_the_audit_log_were_deleted_it_is_told(tmp_path: Path, gone: str, where: str) -> None:
+def test_where_entries_of_the_audit_log_were_deleted_it_is_told(tmp_path: Path, deleting: str, where: str) -> None:
     for name in ("anne", "bert", "cleo", "dora", "emil", "fred"):
         add(tmp_path, name)
-    behind_the_desk(tmp_path, f"DELETE FROM audit WHERE {gone}")
+    behind_the_desk(tmp_path, deleting)
     told = run("audit", str(tmp_path))
     assert (told.exit_code, told.stderr.strip()) == (1, f"people: audit_broken: the audit log {where}")
 
