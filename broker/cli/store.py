@@ -21,7 +21,16 @@ from broker.people.copies import copy_people, restore_people
 from broker.scorer.alerts import Concern, concerns_of_faults
 from broker.scorer.homes import lost_since, take_back
 from broker.scorer.stored_event import read_journal, verify_store
-from broker.store import STORE, DatabaseAddress, copy_journal, event_name, open_at, open_journal, write_address
+from broker.store import (
+    STORE,
+    DatabaseAddress,
+    copy_journal,
+    event_name,
+    has_started,
+    open_at,
+    open_journal,
+    write_address,
+)
 from broker.store.backup import (
     MANIFEST,
     Manifest,
@@ -269,7 +278,7 @@ def _errors_in_one_line(name: str) -> Iterator[None]:
     """End with what is wrong, in one line."""
     try:
         yield
-    except StoreError as problem:
+    except (StoreError, ScorerError) as problem:
         click.echo(f"homologue store {name}: {problem.code}: {problem}", err=True)
         sys.exit(1)
     except OSError as problem:
@@ -335,6 +344,8 @@ def restore_command(
 
 def _restored_lines(folder: Path, event: str, second_home: Path | None, newer: Sequence[Path]) -> Iterator[str]:
     """Give a restored store back what its second home has, and say what came back and what is missing."""
+    if not has_started(folder):
+        return
     with closing(open_journal(folder, event)) as journal:
         content = read_journal(journal, open_event(folder))
         concerns: list[Concern] = []

@@ -41,7 +41,7 @@ from broker.scorer.state import EventState
 from broker.scorer.tables import Seatings, Since
 from broker.scorer.view import AlertView, Attending
 from broker.store import Journal
-from broker.store.chain import LOST, MISSING, Fault
+from broker.store.chain import Fault
 from broker.store.journal import DESK
 
 
@@ -198,22 +198,29 @@ def concern_of_repair(fact: LogMessage) -> Concern:
     return Concern("row_repaired", text, fact.table, about=fact.seq, values={"number": fact.seq})
 
 
+GONE_CODES: Final = frozenset({"row_lost", "row_missing"})
+ROW_CODES: Final = frozenset({"row_altered", "row_unreadable", "row_wrong_points", "row_bad_signature", "link_altered"})
+"""What can be wrong with a stored row (broker/store/chain.py)."""
+
+
 def concerns_of_faults(faults: Sequence[Fault]) -> Iterator[Concern]:
     """Return what an arbiter must know of what is wrong with the store: what is gone together, each row by itself."""
-    gone = [fault for fault in faults if fault.code in {LOST, MISSING}]
+    gone = [fault for fault in faults if fault.code in GONE_CODES]
     if gone:
         tables, rulings = _numbers_by_table(gone), ranges(fault.seq or 0 for fault in gone if fault.table == DESK)
         values: dict[str, int | str] = {"count": len(gone), "tables": tables or "-", "rulings": rulings or "-"}
         text = f"the store has shrunk: {len(gone)} messages are missing; by table: {tables}; rulings: {rulings}"
         yield Concern("store_shrunk", text, values=values)
     for fault in faults:
-        if fault in gone:
+        if fault.code not in ROW_CODES:
             continue
-        code = "ruling_altered" if fault.table == DESK else fault.code
         text = f"stored message {fault.seq} of table {fault.table} (row {fault.height}) is not right: {fault.code}"
-        number = {"number": "?" if fault.seq is None else fault.seq}
-        whose = {} if fault.table else {"table": "?"}
-        yield Concern(code, text, fault.table or None, about=fault.height, values={**number, **whose})
+        number: dict[str, int | str] = {"number": "?" if fault.seq is None else fault.seq}
+        if fault.table == DESK and fault.code != "link_altered":
+            yield Concern("ruling_altered", text, about=fault.height, values=number)
+        else:
+            whose = {} if fault.table else {"table": "?"}
+            yield Concern(fault.code, text, fault.table or None, about=fault.height, values={**number, **whose})
 
 
 def _numbers_by_table(faults: Iterable[Fault]) -> str:

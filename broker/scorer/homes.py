@@ -107,14 +107,15 @@ class KeptAtTables:
             kept.append(record)
         return tuple(reversed(kept))
 
-    def come_back(self, records: Iterable[KeptRecord]) -> Iterator[Concern]:
+    def come_back(self, table: int, records: Iterable[KeptRecord]) -> Iterator[Concern]:
         """Take in what a table has given back: it waits in `waiting`. Return what arbiters must know."""
         for record in records:
             if record.id in self._ids or record.id in self.waiting:
                 continue
             decided = self._seal.open(record)
             if decided is None or decided.message.id != record.id:
-                yield Concern("kept_unproven", "a table has given back a record that is none of this event's")
+                text = f"table {table} has given back a record that is none of this event's"
+                yield Concern("kept_unproven", text, table)
             else:
                 self.waiting[record.id] = decided
 

@@ -163,10 +163,9 @@ class Scorer:
 
     def report_second_home(self, report: BackupReport) -> None:
         """Alert the arbiters to how the second home of their rulings is doing."""
-        code = "second_home_resumed" if report.well else "second_home_failed"
-        self._inbox.put(
-            Concern(code, f"second home: {report.text}", values={} if report.well else {"text": report.text})
-        )
+        text, values = f"second home: {report.text}", {"text": report.text}
+        well = Concern("second_home_resumed", text)
+        self._inbox.put(well if report.well else Concern("second_home_failed", text, values=values))
 
     def ask(self, work: Callable[[], T]) -> T:
         """Have something done by the scorer's thread, and wait for it. Raises ScorerBusy.
@@ -466,7 +465,7 @@ class Scorer:
     def _come_back(self, message: KeptBack) -> None:
         """Take in what a table has kept and this scorer lacks."""
         before = len(self._kept.waiting)
-        self._alerts.note(self._kept.come_back(message.records))
+        self._alerts.note(self._kept.come_back(message.table, message.records))
         if len(self._kept.waiting) > before:
             self._gaps_at = self._seconds() + PATIENCE_WITH_GAPS_S
             highest = (sequence_of(one.message) for one in self._kept.waiting.values())

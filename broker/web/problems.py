@@ -345,6 +345,16 @@ ALERT: Final[Mapping[str, Message]] = {
     "row_wrong_points": N_("Table {table}: stored result {number} has wrong points. It is asked for again."),
     "row_bad_signature": N_("Table {table}: stored message {number} is not signed by its device."),
     "ruling_altered": N_("Ruling {number} of the desk was changed on the disk and does not count."),
+    "second_home_failed": N_("Rulings are not written to their second home: {text}"),
+    "second_home_resumed": N_("Rulings are written to their second home again."),
+    "rulings_back": N_("Rulings {numbers} of the desk came back from their second home."),
+    "rulings_missing": N_("Rulings {numbers} of the desk are missing. Give them again if they do not come back."),
+    "ruling_late": N_("Ruling {number} of the desk came back after later ones. Restart the scorer to count it."),
+    "ruling_too_late": N_(
+        "Ruling {number} by {author} came back after another was given, and does not count. Its reason: {reason}"
+    ),
+    "admissions_back": N_("{count} decisions about devices came back from their second home."),
+    "kept_unproven": N_("Table {table} gave back a ruling that is not this event’s. Check that device."),
     "link_altered": N_(
         "Table {table}: what proves stored message {number} was changed on the disk. The message counts."
     ),
