@@ -34,6 +34,7 @@ from broker.scorer.lease import LeaseLink, LeaseRequest, kept_lease, place_of
 from broker.scorer.service import Scorer
 from broker.store import STORE, Journal, database_of, gc_paused, open_journal, stand_by
 from broker.store.backup_worker import BackupWorker
+from broker.store.chain import CheckedAhead
 from broker.store.location import PAUSE_S
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.web import DeskError
@@ -116,9 +117,9 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     stop = threading.Event()
     _set_up_process(stop)
     try:
-        with ExitStack() as running:
+        with ExitStack() as running, CheckedAhead(event / STORE) as ahead:
             checked = _open_checked(event)
-            journal = _journal(event, checked.name, wishes, stop)
+            journal = _journal(event, checked.name, wishes, stop, ahead)
             if journal is None:
                 return
             running.callback(journal.close)
@@ -206,11 +207,15 @@ def _wall_clock() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _journal(folder: Path, event: str, wishes: StoreOptions, stop: threading.Event) -> Journal | None:
+def _journal(
+    folder: Path, event: str, wishes: StoreOptions, stop: threading.Event, ahead: CheckedAhead
+) -> Journal | None:
     """Open the store where it is said to be; None where we stood by until the end."""
-    if not wishes.standby:
-        return open_journal(folder, event, wishes.place())
-    return stand_by(folder, event, stop, _tell_why_we_wait, wishes.place())
+    if wishes.standby:
+        return stand_by(folder, event, stop, _tell_why_we_wait, wishes.place())
+    journal = open_journal(folder, event, wishes.place())
+    journal.trust(ahead.result())
+    return journal
 
 
 def _tell_why_we_wait(why: StoreError | ScorerActive) -> None:

@@ -4,8 +4,12 @@ A chain has no secret: it shows what a disk, a stick or a careless hand has chan
 signature, and that nothing is missing at the end of a journal by its witness (witness.py).
 """
 
+import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
+from pathlib import Path
 from typing import Final, NamedTuple
 
 FIRST_LINK: Final = bytes(32)
@@ -54,15 +58,13 @@ def link_after(before: bytes, height: int, received_at: int, body: bytes) -> byt
 
 
 def intact_rows(  # noqa: C901 - a row, the one before it, and what is missing between
-    rows: Iterable[StoredRow], faults: list[Fault]
+    rows: Iterable[StoredRow], faults: list[Fault], before: bytes | None = FIRST_LINK, height: int = 0
 ) -> Iterator[IntactRow]:
     """Return the rows that are as they were written, in order; what is wrong with others goes into `faults`.
 
     A row is judged by its own link and by that of the row after it: so a changed link makes no content doubtful. What
-    follows a row that is missing is taken as it is.
+    follows a row that is missing is taken as it is. `before` is the link of the row at `height`, which they follow.
     """
-    before: bytes | None = FIRST_LINK
-    height = 0
     held: StoredRow | None = None
     """The row before this one, where it does not fit its link."""
     for row in rows:
@@ -121,3 +123,58 @@ def _fits(before: bytes, height: int, row: StoredRow) -> bool:
         return sha256(b"%b%d %d " % (before, height, row[1]) + row[2]).digest() == row[3]
     except TypeError:
         return False
+
+
+LONG: Final = 16 * 2**20
+"""Bytes of a file from which on a process of its own is worth while."""
+
+
+class CheckedAhead:
+    """Verifies the links of a file's rows in a process of its own while this one starts. A context manager.
+
+    Where it finds anything wrong, or cannot read the file, the rows are verified as always.
+    """
+
+    def __init__(self, path: Path, *, long: int = LONG) -> None:
+        """Begin, if the file is long."""
+        self._process: subprocess.Popen[str] | None = None
+        if not path.is_file() or path.stat().st_size < long:
+            return
+        # Without the libraries, of which it needs none, it is there at once.
+        words = [sys.executable, "-I", "-S", __file__, path.absolute().as_uri() + "?mode=ro"]
+        self._process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+    def __enter__(self) -> "CheckedAhead":
+        """Go on."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End it, if nobody waits for it any more."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+
+    def result(self) -> tuple[int, bytes]:
+        """Return the height up to which all rows are as they were written, and the link of the row there."""
+        said = self._process.communicate()[0] if self._process else ""
+        self._process = None
+        height, _, link = said.partition(" ")
+        return (int(height), bytes.fromhex(link)) if link else (0, FIRST_LINK)
+
+
+def _check(address: str) -> None:
+    """Print the height and the link of a file's last row, if all rows are as they were written."""
+    faults: list[Fault] = []
+    with sqlite3.connect(address, uri=True) as store:
+        store.execute("BEGIN")
+        height = sum(1 for _ in intact_rows(store.execute(ROWS), faults))
+        (link,) = store.execute("SELECT link FROM journal WHERE height = ?", (height,)).fetchone()
+    if faults:
+        sys.exit(1)
+    print(height, link.hex())
+
+
+ROWS: Final = "SELECT height, received_at, body, link FROM journal ORDER BY height"
+
+if __name__ == "__main__":
+    _check(sys.argv[1])

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import sqlalchemy as sa
@@ -210,6 +211,8 @@ class Reader:
 
     def __init__(self, engine: Engine, tables: JournalTables, event: str) -> None:
         self._engine, self._tables, self.event = engine, tables, event
+        self._checked = 0, FIRST_LINK
+        """Up to which height somebody has verified the rows before us, and the link there (`CheckedAhead`)."""
         self._linked = True
         """Whether rows have links: a reader opens stores of version 1 too."""
         self._connection = engine.connect()
@@ -236,9 +239,11 @@ class Reader:
         Raises StoreError.
         """
         rows = self._stored_rows()
+        (height, link), self._checked = self._checked, (0, FIRST_LINK)
         with self._errors("the journal cannot be read"), closing(rows):
             if self._linked:
-                yield from intact_rows(rows, faults)
+                yield from ((number, received_at, body) for number, received_at, body, _ in islice(rows, height))
+                yield from intact_rows(rows, faults, link, height)
             else:
                 yield from ((height, received_at, body) for height, received_at, body, _ in rows)
 
@@ -396,6 +401,15 @@ class Journal(Reader):
 
     _witness: Witness | None = None
     _follower: Follower | None = None
+
+    def trust(self, checked: tuple[int, bytes]) -> None:
+        """Read rows once without verifying them, up to a height, if the row there has this link. Raises StoreError."""
+        height, link = checked
+        journal = self._tables.journal
+        query = select(journal.c.link).where(*self._of_event(journal), journal.c.height == height)
+        with self._errors("the journal cannot be read"):
+            if self._connection.execute(query).scalar() == link:
+                self._checked = checked
 
     def follow(self, follower: Follower) -> None:
         """Let somebody hear of each commit. On the scorer's thread: it must not wait."""

@@ -1,13 +1,28 @@
 """A row that was changed, or taken away, is named, and no other is doubted."""
 
 from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
 from typing import Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from broker.store.chain import ALTERED, FIRST_LINK, LINK_ALTERED, MISSING, StoredRow, intact_rows, link_after
+from broker.store import STORE
+from broker.store.chain import (
+    ALTERED,
+    FIRST_LINK,
+    LINK_ALTERED,
+    MISSING,
+    CheckedAhead,
+    StoredRow,
+    intact_rows,
+    link_after,
+)
+from broker.store.sqlite import SqliteJournal
+from tests.broker.scorer.small import NAME, whole_event
+from tests.broker.store.stores import Kept, fill
 
 COUNT: Final = 10
 
@@ -115,3 +130,34 @@ def test_a_row_written_anew_with_its_own_link_is_noticed_by_the_row_after_it() -
     rows = made()
     rows[4] = (5, 1005, b"{}", link_after(rows[3][3], 5, 1005, b"{}"))
     assert judged(rows) == (without(6), [(ALTERED, 6)])
+
+
+def test_a_file_is_verified_ahead_and_what_comes_after_it_as_always(tmp_path: Path) -> None:
+    log = whole_event()
+    with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal:
+        fill(journal, *log[:5])
+        with CheckedAhead(tmp_path / STORE, long=0) as ahead:
+            checked = ahead.result()
+        fill(journal, *log[5:])
+        last = [row[6] for row in journal.whole_rows()]
+        assert checked == (5, last[4])
+        journal.trust(checked)
+        assert list(journal.messages()) == log
+    Kept(tmp_path).force("UPDATE journal SET received_at = 6 WHERE height IN (2, 8)")
+    with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal:
+        journal.trust(checked)
+        assert [fault.height for fault in journal.faults()] == [8]  # what was verified is not looked at again
+        assert [fault.height for fault in journal.faults()] == [2, 8]
+
+
+def test_what_is_found_ahead_is_found_again_by_who_names_it(tmp_path: Path) -> None:
+    with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal:
+        fill(journal, *whole_event())
+    Kept(tmp_path).force("UPDATE journal SET received_at = 6 WHERE height = 2")
+    for path in (tmp_path / STORE, tmp_path / "none", Path(__file__)):
+        with CheckedAhead(path, long=0) as ahead:
+            assert ahead.result() == (0, FIRST_LINK)
+    with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal:
+        journal.trust((0, FIRST_LINK))
+        journal.trust((5, FIRST_LINK))
+        assert [fault.height for fault in journal.faults()] == [2]
