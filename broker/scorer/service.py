@@ -33,7 +33,15 @@ from broker.protocol import (
 from broker.protocol.link import Address, Incoming, LinkChanged
 from broker.rulings import plan
 from broker.rulings.service import RulingService
-from broker.scorer.alerts import AlertBook, Attendance, Concern, concern_of_gap, concern_of_refusal, concerns_of_fact
+from broker.scorer.alerts import (
+    DISK_CONCERNS,
+    AlertBook,
+    Attendance,
+    Concern,
+    concern_of_gap,
+    concern_of_refusal,
+    concerns_of_fact,
+)
 from broker.scorer.counting import HandCounter
 from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, Sources, ViewFeed
 from broker.scorer.devices import Devices
@@ -41,6 +49,7 @@ from broker.scorer.intake import Intake, IntakeVerdict
 from broker.scorer.lease import Lease, keep_lease, new_lease
 from broker.scorer.publisher import Publisher, WireLog
 from broker.scorer.snapshot import Snapshot
+from broker.scorer.space import DiskSpace
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import past_concerns, read_journal, replay_journal
 from broker.store import Journal, RefusedRow, gc_paused
@@ -50,6 +59,8 @@ T = TypeVar("T")
 
 PLAN_CHANGING: Final = (Result, Ruled, RiichiRecorded, RiichiTakenBack)
 """Facts after which a table may have something else to play."""
+
+BEAT_END: Final = "/" + topics.BEAT.pattern.rpartition("/")[2]
 
 MOST_AT_ONCE: Final = 500
 """Messages in one commit."""
@@ -70,7 +81,11 @@ class Scorer:
         folder: Path,
         clock: Callable[[], int],
         seconds: Callable[[], float] = time.monotonic,
+        space: DiskSpace | None = None,
     ) -> None:
+        self._space = space
+        self._waiting: list[Incoming] = []
+        """Messages that wait for room on the disk; the broker has them too."""
         self._journal, self._clock, self._seconds = journal, clock, seconds
         self._scorer_topic = topics.SCORER.at(event.name)
         self._inbox: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
@@ -161,6 +176,7 @@ class Scorer:
     def _look(self) -> None:
         """Say that we are there, and notice who says so no more."""
         now = self._seconds()
+        self._look_at_disk()
         self.publisher.beat(now)
         silent = list(self.devices.look(now, listening=self.dashboard.connected))
         if silent:
@@ -168,6 +184,18 @@ class Scorer:
             self._publish_alerts(self._clock())
             self.dashboard.changed({one.table for one in silent if one.table})
             self.dashboard.show()
+
+    def _look_at_disk(self) -> None:
+        before, level = self.dashboard.disk, self._space.look() if self._space else "ample"
+        if level == before:
+            return
+        self.dashboard.disk = level
+        self._alerts.note((DISK_CONCERNS[level],))
+        self._publish_alerts(self._clock())
+        self.dashboard.show()
+        if before == "full":
+            waiting, self._waiting = self._waiting, []
+            self._take(waiting)
 
     def _next_batch(self, timeout: float) -> list["Arrival"]:
         try:
@@ -183,7 +211,11 @@ class Scorer:
             if isinstance(change, LinkChanged):
                 self._connection_changed(change)
         self._alerts.note(one for one in batch if isinstance(one, Concern))
-        self._take([one for one in batch if isinstance(one, Incoming) and not self._is_of_a_scorer(one)])
+        incoming = [one for one in batch if isinstance(one, Incoming) and not self._is_of_a_scorer(one)]
+        if self.dashboard.disk == "full":  # a beat takes no room, and no broker keeps it
+            self._waiting.extend(one for one in incoming if not one.topic.endswith(BEAT_END))
+            incoming = [one for one in incoming if one.topic.endswith(BEAT_END)]
+        self._take(incoming)
         for call in batch:
             if isinstance(call, PendingCall):
                 call.do()
@@ -278,6 +310,7 @@ class Scorer:
     def _connection_changed(self, change: LinkChanged) -> None:
         """Publish everything again on every connection: a broker that lost its store has it back at once."""
         self.dashboard.connected = change.up
+        self._waiting.clear()  # what was not acknowledged comes again
         self.publisher.connection_changed(change)
         if change.up:
             for table, book in self._intake.books.items():
