@@ -146,7 +146,12 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                 deals=read_deals(event),
                 orders=line.orders,
                 pairing=PairingService(
-                    replace(for_tables, tell_pin=line.pin.tell),
+                    replace(
+                        for_tables,
+                        tell_pin=line.pin.tell,
+                        event_key=work.publisher.key.public,
+                        admit=lambda table, key, machine: work.ask(lambda: work.devices.admit(table, key, machine)),
+                    ),
                     PairingCodes(tls.fingerprint if tls else ""),
                     desk_names_for_tables(desk_host, desk_name),
                 ),

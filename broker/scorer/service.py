@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from broker.errors import ScorerBusy, ScorerError, ScorerReplaced, StoreLost
-from broker.event import Event
+from broker.event import Event, read_devices
 from broker.protocol import (
     Beat,
     CountRequest,
@@ -37,6 +37,7 @@ from broker.scorer.alerts import AlertBook, Attendance, Concern, concern_of_gap,
 from broker.scorer.counting import HandCounter
 from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, Sources, ViewFeed
 from broker.scorer.devices import Devices
+from broker.scorer.event_key import KEY_FILE, open_event_key
 from broker.scorer.intake import Intake, IntakeVerdict
 from broker.scorer.lease import Lease, keep_lease, new_lease
 from broker.scorer.publisher import Publisher, WireLog
@@ -50,6 +51,12 @@ T = TypeVar("T")
 
 PLAN_CHANGING: Final = (Result, Ruled, RiichiRecorded, RiichiTakenBack)
 """Facts after which a table may have something else to play."""
+
+LOG_ENDS: Final = topics.LOG.name
+"""How the topics of facts end."""
+
+EVENT_KEY: Final = "event_key"
+"""Under which key the store keeps the event's public key."""
 
 MOST_AT_ONCE: Final = 500
 """Messages in one commit."""
@@ -76,19 +83,45 @@ class Scorer:
         self._inbox: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
         stored = read_journal(journal, event)
         self.state = EventState(event)
-        self.devices = Devices(journal, self._publish_served)
+        self.devices = Devices(journal, event.name, stored.devices(), clock, self._devices_changed)
         self.attendance = Attendance(journal, clock, self._attendance_changed)
-        self._intake = Intake(event, stored.messages, journal.refused(), self.devices.serving.refuses)
+        self._intake = Intake(
+            event,
+            stored.messages,
+            journal.refused(),
+            self.devices.serving.refuses,
+            self.devices.admissions,
+            stored.heads,
+        )
         self._alerts = AlertBook()
         past = replay_journal(self.state, stored)
         self._alerts.load((*past, *past_concerns(self._intake.books, stored, journal.refused())))
         self._counter = HandCounter(event)
-        self.publisher = Publisher(self.state, folder, journal.store, clock, seconds)
+        self.publisher = Publisher(self.state, folder, journal.store, open_event_key(folder), clock, seconds)
+        self._note_key(folder)
         self.publisher.height = journal.height
         sources = Sources(self.state, self._intake.books, self.devices, self.attendance, self._alerts)
         self.dashboard = Dashboard(sources, clock, seconds)
         self.rulings = RulingService(event, self.state, journal, self._intake, clock, self._ruled)
         self._alerts.note(self.publisher.write_standings())
+        self._admit_listed(event, folder)
+
+    def _note_key(self, folder: Path) -> None:
+        """Alert the arbiters where the event's key is another than before: tables that know it believe no other."""
+        known, key = self._journal.remembered(EVENT_KEY).get("", ""), self.publisher.key.public
+        if known == key:
+            return
+        if known:
+            text = f"{folder / KEY_FILE} is another key than before"
+            self._alerts.note((Concern("event_key_changed", text, values={"text": text}),))
+        with self._journal.commit():
+            self._journal.remember(EVENT_KEY, key)
+
+    def _admit_listed(self, event: Event, folder: Path) -> None:
+        """Admit the devices that the organiser has listed."""
+        for one in read_devices(folder):
+            if one.table in event.tables and not self.devices.admissions.knew(one.table, one.device):
+                self.devices.admit(one.table, one.key, one.machine)
 
     # ---- for the desk, from any thread ------------------------------------------------------
 
@@ -211,6 +244,7 @@ class Scorer:
         if not batch:
             return
         now = self._clock()
+        self.devices.admissions.prove([one.payload for one in batch if one.topic.endswith(LOG_ENDS)])
         with self._journal.commit():
             verdicts = [self._judge(one, now) for one in batch]
         for one in batch:
@@ -231,11 +265,12 @@ class Scorer:
         if verdict.code:
             place = topics.parse_topic(one.topic)
             about = (place.table if place else None, fact.seq if fact else None, fact.id if fact else None)
-            if self._journal.refuse(RefusedRow(now, verdict.code, one.topic, one.payload, *about)):
+            is_new = self._journal.refuse(RefusedRow(now, verdict.code, one.topic, one.payload, *about))
+            if is_new and not verdict.again:
                 self._alerts.note((concern_of_refusal(one.topic, place, verdict),))
         elif fact and verdict.new:
-            self._journal.append(fact, now)
-            self._intake.take(fact)
+            self._journal.append(fact, now, verdict.body)
+            self._intake.take(fact, verdict.body)
         return verdict
 
     def _answer(self, verdicts: list[IntakeVerdict], now: int) -> None:
@@ -263,7 +298,8 @@ class Scorer:
         """Take in one fact; return the deals that it has changed."""
         deals = self.state.apply(fact)
         self.attendance.apply(fact)
-        if fact.seq > 1 and fact.seq - 1 not in self._intake.books[fact.table].taken:
+        book = self._intake.books[fact.table]
+        if fact.seq > 1 and fact.seq - 1 not in book.taken and fact.seq - 1 not in book.passed_over:
             self._alerts.note((concern_of_gap(fact.table, fact.seq),))
         self._alerts.note(concerns_of_fact(self.state, fact, now))
         return deals
@@ -317,8 +353,13 @@ class Scorer:
             self.dashboard.due.hurry()
             self.dashboard.show()
 
+    def _devices_changed(self, tables: set[int]) -> None:
+        self.publisher.height = self._journal.height
+        self.dashboard.changed(tables)
+        self._publish_served(tables)
+
     def _publish_served(self, tables: Iterable[int]) -> None:
-        self.publisher.served(tables, self.devices.serving, self.attendance)
+        self.publisher.served(tables, self.devices, self.attendance)
 
     def _publish_standings(self) -> None:
         self._alerts.note(self.publisher.standings_if_due())

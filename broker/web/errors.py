@@ -158,6 +158,13 @@ class TableHasDevice(DeskError, ValueError):
     status = 409
 
 
+class UnsignedDevice(DeskError, ValueError):
+    """A device that signs nothing is to be accepted, and nobody has said that this is meant."""
+
+    code = "unsigned_device"
+    status = 409
+
+
 class NoTableChosen(DeskError, ValueError):
     """None of the tables, or too many at once, or one that there is not."""
 
