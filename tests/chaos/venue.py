@@ -135,8 +135,9 @@ class Venue:
         self._log(f"{who}: {line}")
 
     def supervise(self) -> None:
-        """Start again what has ended by itself."""
+        """Start again what has ended by itself, and look after the broker as a scorer does that has started it."""
         now = time.monotonic()
+        self.broker.check()
         for part in self.parts.values():
             if part.held or part.running:
                 part.start_at = 0.0
