@@ -32,6 +32,7 @@ from broker.protocol.link import Address
 from broker.protocol.pairing import LAST_PORT
 from broker.scorer.lease import LeaseLink, LeaseRequest, kept_lease, place_of
 from broker.scorer.service import Scorer
+from broker.scorer.space import DiskSpace
 from broker.store import STORE, Journal, database_of, gc_paused, open_journal, stand_by
 from broker.store.backup_worker import BackupWorker
 from broker.store.chain import CheckedAhead
@@ -119,14 +120,15 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     try:
         with ExitStack() as running, CheckedAhead(event / STORE) as ahead:
             checked = _open_checked(event)
-            journal = _journal(event, checked.name, wishes, stop, ahead)
+            space = DiskSpace(event)
+            journal = _journal(event, checked.name, wishes, stop, ahead) if space.wait(stop, click.echo) else None
             if journal is None:
                 return
             running.callback(journal.close)
             passwords = credentials or event / CREDENTIALS
             with ThreadPoolExecutor(1, "start of the broker") as beside:  # it hashes the passwords of all tables
                 begun = beside.submit(_broker, running, broker, checked, event, passwords, (host, mqtt_port), ca)
-                work = _load_scorer(checked, journal, event, wishes)
+                work = _load_scorer(checked, journal, event, space, wishes)
             address, watch = begun.result()
             own = broker in get_args(Kind)
             join = running.enter_context(JoinWire(work, journal, address, place=_place(event), own=own))
@@ -148,23 +150,29 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                 deals=read_deals(event),
                 orders=line.orders,
                 pairing=PairingService(
-                    replace(for_tables, tell_pin=line.pin.tell),
+                    replace(
+                        for_tables,
+                        tell_pin=line.pin.tell,
+                        event_key=work.publisher.key.public,
+                        admit=lambda table, key, machine: work.ask(lambda: work.devices.admit(table, key, machine)),
+                    ),
                     PairingCodes(tls.fingerprint if tls else ""),
                     desk_names_for_tables(desk_host, desk_name),
                 ),
             )
             AuditedRulings(work, auth).note_missing()
-            page = DeskServer(
-                work.feed,
-                desk_host,
-                desk_port,
-                hosts=desk_name,
-                auth=auth,
-                tls=tls,
-                services=services,
-                limits=ConnectionLimits(desk_connections, max(desk_connections, ConnectionLimits().in_all)),
+            desk = running.enter_context(
+                DeskServer(
+                    work.feed,
+                    desk_host,
+                    desk_port,
+                    hosts=desk_name,
+                    auth=auth,
+                    tls=tls,
+                    services=services,
+                    limits=ConnectionLimits(desk_connections, max(desk_connections, ConnectionLimits().in_all)),
+                )
             )
-            desk = running.enter_context(page)
             click.echo(f"Desk: {desk.url}")
             show_first_link(auth, desk.url, event, open_room=is_loopback(desk_host) and not desk_name)
             line.start()
@@ -191,10 +199,11 @@ def _open_checked(folder: Path) -> Event:
     return open_event(folder)
 
 
-def _load_scorer(event: Event, journal: Journal, folder: Path, wishes: StoreOptions) -> Scorer:
+def _load_scorer(event: Event, journal: Journal, folder: Path, space: DiskSpace, wishes: StoreOptions) -> Scorer:
     """Read the journal. What was read stays: nobody is to wait while it is looked through for cycles."""
+    home = _second_home(wishes, event.name)
     with gc_paused():
-        work = Scorer(event, journal, folder, _wall_clock, home=_second_home(wishes, event.name))
+        work = Scorer(event, journal, folder, _wall_clock, space=space, home=home)
         gc.freeze()
     return work
 
@@ -277,7 +286,7 @@ def _backup(
 ) -> tuple[Callable[[], None], ...]:
     """Begin to write a second home and to make copies, if that was asked for."""
     if home := _second_home(wishes, event):
-        work.write_to(running.enter_context(SecondHomeWriter(home, folder, work.report_second_home)))
+        work.homes.write_to(running.enter_context(SecondHomeWriter(home, folder, work.report_second_home)))
     if wishes.backup is None:
         return ()
     worker = BackupWorker(

@@ -10,6 +10,7 @@ import hmac
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from itertools import count
+from math import inf
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +18,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from broker.errors import StoreBroken, StoreError
-from broker.protocol import KeptRecord, LogMessage, Ruling, topics
+from broker.protocol import KeptBack, KeptRecord, LogMessage, Ruling, topics
 from broker.protocol.messages import MOST_KEPT
 from broker.protocol.signing import SigningKey
 from broker.scorer.alerts import Concern, ranges
@@ -25,9 +26,9 @@ from broker.scorer.stored_event import JournalContent
 from broker.store import STORE, Journal
 from broker.store.chain import LOST, Fault
 from broker.store.journal import DESK, Decided, Entry, message_of, sequence_of
-from broker.store.second_home import SecondHome
+from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.store.sqlite import SqliteReader
-from broker.store.witness import Witness
+from broker.store.witness import Witness, WitnessLine
 
 FEWEST_HOMES: Final = 3
 """Tables that keep each record, if there are as many: one device may die with the scorer's disk."""
@@ -66,10 +67,10 @@ class Seal:
 
 
 class KeptAtTables:
-    """What each table keeps for the scorer. `concerned` gives the tables that a record is about."""
+    """What each table keeps for the scorer."""
 
-    def __init__(self, tables: Iterable[int], seal: Seal, concerned: Callable[[Decided], Iterable[int]]) -> None:
-        self._tables, self._seal, self._concerned = tuple(sorted(tables)), seal, concerned
+    def __init__(self, tables: Iterable[int], seal: Seal) -> None:
+        self._tables, self._seal = tuple(sorted(tables)), seal
         self._records: dict[int, dict[str, KeptRecord]] = {table: {} for table in self._tables}
         self._ids: set[str] = set()
         self.waiting: dict[str, Decided] = {}
@@ -86,8 +87,8 @@ class KeptAtTables:
         return homes
 
     def _homes(self, decided: Decided) -> list[int]:
-        """Return the tables that a record is about, and others in turn until there are enough."""
-        homes = sorted(self._concerned(decided))[:FEWEST_HOMES]
+        """Return the table that a record is about, if it is about one, and others in turn until there are enough."""
+        homes = [table for table in self._tables if table == decided.message.table]
         start = sequence_of(decided.message)[1]
         for place in range(len(self._tables)):
             if len(homes) >= FEWEST_HOMES:
@@ -129,6 +130,121 @@ class KeptAtTables:
             if not in_order or number <= first_missing(whose):
                 return self.waiting.pop(decided.message.id)
         return None
+
+
+PATIENCE_WITH_GAPS_S: Final = 60.0
+"""Rulings that tables have given back wait so long for those that were given before them."""
+
+
+class SecondHomes:
+    """Keeps what is decided in its second homes, and takes back what they have more. On the scorer's thread alone.
+
+    `note` hears what arbiters must know; `count` lets what has come back count again. `seconds` counts on.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        stored: JournalContent,
+        tables: Iterable[int],
+        seal: Seal,
+        seconds: Callable[[], float],
+        note: Callable[[Iterable[Concern]], None],
+        count: Callable[[Decided], None],
+    ) -> None:
+        self._journal, self._seconds, self._note, self._count = journal, seconds, note, count
+        self._writer: SecondHomeWriter | None = None
+        self._decided, self.numbers = list(stored.decided), Numbers(stored)
+        self._altered = {one.id: one.height for one in stored.faults if one.id and one.code != LOST}
+        self._kept, self._due = KeptAtTables(tables, seal), set[int]()
+        for decided in stored.decided:
+            self._kept.add(decided)
+        self._gaps_at = inf
+        """From when on what has come back is taken though something before it has not."""
+        note(concern_of_missing(self.numbers.missing(DESK)))
+
+    def write_to(self, writer: SecondHomeWriter) -> None:
+        """Write what was decided to another disk, and what is decided from now on."""
+        self._writer = writer
+        writer.keep([(one.received_at, one.body) for one in self._decided])
+        writer.begin(self._journal)
+
+    def wait(self) -> None:
+        """Wait until what was decided is on the other disk, if there is one and it answers. From any thread."""
+        if self._writer:
+            self._writer.wait()
+
+    def follow(self, decided: Sequence[Decided], lines: Sequence[WitnessLine]) -> None:
+        """Give second homes to what was decided in a commit."""
+        if self._writer:
+            self._writer.note(lines)
+            self._writer.keep([(one.received_at, one.body) for one in decided])
+        for one in decided:
+            self._decided.append(one)
+            self.numbers.take(one)
+            self._due.update(self._kept.add(one))
+
+    def due(self) -> list[int]:
+        """Return the tables that are to keep something more; each is told once."""
+        due, self._due = sorted(self._due), set()
+        return due
+
+    def records(self, table: int) -> tuple[KeptRecord, ...]:
+        """Return what a table is to keep."""
+        return self._kept.records(table)
+
+    def come_back(self, message: KeptBack) -> None:
+        """Take in what a table has kept and this scorer lacks."""
+        before = len(self._kept.waiting)
+        self._note(self._kept.come_back(message.table, message.records))
+        if len(self._kept.waiting) > before:
+            self._gaps_at = self._seconds() + PATIENCE_WITH_GAPS_S
+            for one in self._kept.waiting.values():
+                self.numbers.know(one)
+        self._take_back()
+
+    def look(self) -> bool:
+        """Take back what has waited long enough; return whether anything has."""
+        if self._seconds() < self._gaps_at:
+            return False
+        self._take_back()
+        return True
+
+    def _take_back(self) -> None:
+        """Take back what has come: in order, unless nobody gives back what is between."""
+        back: list[Decided] = []
+        while one := self._kept.next(self.numbers.first_missing, in_order=self._seconds() < self._gaps_at):
+            if self.numbers.has(one):
+                self._note(concerns_of_clash([one]))
+                continue
+            late = one.message.number < self.numbers.highest(sequence_of(one.message)[0])
+            altered = self._altered.pop(one.message.id, None)
+            with self._journal.commit():
+                self._journal.append(one.message, one.received_at, one.body, repairs=altered)
+            back.append(one)
+            if late:  # others were given after it: it counts in its place when all are read again
+                self._note(concern_of_late(one))
+            else:
+                self._count(one)
+        if back:
+            self._note((*concerns_of_return(back), *concern_of_missing(self.numbers.missing(DESK))))
+        if not self._kept.waiting:
+            self._gaps_at = inf
+
+
+def with_second_home(
+    journal: Journal, stored: JournalContent, home: SecondHome | None, note: Callable[[Iterable[Concern]], None]
+) -> JournalContent:
+    """Return a journal's content with what a second home has more, if there is one. Raises StoreError."""
+    if home is None:
+        return stored
+    try:
+        stored, found = take_back(journal, stored, home)
+    except OSError as error:
+        text = f"{home.folder}: {error.strerror or error}"
+        found = [Concern("second_home_failed", f"second home: {text}", values={"text": text})]
+    note(found)
+    return stored
 
 
 def take_back(journal: Journal, content: JournalContent, home: SecondHome) -> tuple[JournalContent, list[Concern]]:
@@ -221,6 +337,10 @@ class Numbers:
     def take(self, decided: Decided) -> None:
         """Remember one that is in the journal."""
         self._taken[sequence_of(decided.message)] = decided.message.id
+
+    def know(self, decided: Decided) -> None:
+        """Remember that one was given, though it is not in the journal yet."""
+        self._known.add(sequence_of(decided.message))
 
     def has(self, decided: Decided) -> bool:
         """Return whether its number is taken, by it or another one."""

@@ -11,7 +11,6 @@ tables send again what the other one lacks.
 
 import logging
 import queue
-import secrets
 import uuid
 from pathlib import Path
 from typing import Final, Literal
@@ -21,7 +20,7 @@ from msgspec import Struct
 
 from broker.errors import ScorerActive
 from broker.protocol import Message, Refused, ScorerAsked, ScorerState, decode_on_topic, encode, topics
-from broker.protocol.link import Address, Incoming, Link, LinkChanged
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
 from broker.store import Journal
 
 log = logging.getLogger("homologue.scorer")
@@ -163,8 +162,7 @@ class LeaseLink:
         self._news: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
         self.failure = ""
         """Why there is no connection."""
-        # Of each asker its own, and nobody's to guess: under one name they would cut each other off.
-        name = f"homologue-{event}-asks-{secrets.token_hex(8)}"
+        name = passing_id(f"homologue-{event}-asks")
         heard = [topics.SCORER.at(event), topics.SCORER_ASKED.at(event)]
         self._link = Link(address, name, heard, self._news.put, kept=False)
 

@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
-from math import inf
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from broker.errors import ScorerBusy, ScorerError, ScorerReplaced, StoreLost
-from broker.event import Event
+from broker.event import Event, read_devices
 from broker.protocol import (
     Beat,
     CountRequest,
@@ -38,6 +37,7 @@ from broker.protocol.signing import kept_form
 from broker.rulings import plan
 from broker.rulings.service import RulingService
 from broker.scorer.alerts import (
+    DISK_CONCERNS,
     AlertBook,
     Attendance,
     Concern,
@@ -50,40 +50,36 @@ from broker.scorer.alerts import (
 from broker.scorer.counting import HandCounter
 from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, Sources, ViewFeed
 from broker.scorer.devices import Devices
-from broker.scorer.event_key import open_event_key
-from broker.scorer.homes import (
-    KeptAtTables,
-    Numbers,
-    Seal,
-    concern_of_late,
-    concern_of_missing,
-    concerns_of_clash,
-    concerns_of_return,
-    take_back,
-)
+from broker.scorer.event_key import KEY_FILE, open_event_key
+from broker.scorer.homes import Seal, SecondHomes, with_second_home
 from broker.scorer.intake import Intake, IntakeVerdict
 from broker.scorer.lease import Lease, keep_lease, new_lease
 from broker.scorer.publisher import Publisher, WireLog
 from broker.scorer.snapshot import Snapshot
+from broker.scorer.space import DiskSpace
 from broker.scorer.state import EventState
-from broker.scorer.stored_event import JournalContent, past_concerns, read_journal, replay_journal
+from broker.scorer.stored_event import past_concerns, read_journal, replay_journal
 from broker.store import Journal, RefusedRow, gc_paused
 from broker.store.backup_worker import BackupReport
-from broker.store.chain import LOST, Fault
-from broker.store.journal import DESK, Decided, sequence_of
-from broker.store.second_home import SecondHome, SecondHomeWriter
-from broker.store.witness import WitnessLine
+from broker.store.chain import Fault
+from broker.store.journal import DESK, Decided
+from broker.store.second_home import SecondHome
 
 T = TypeVar("T")
 
 PLAN_CHANGING: Final = (Result, Ruled, RiichiRecorded, RiichiTakenBack)
 """Facts after which a table may have something else to play."""
 
+BEAT_END: Final = "/" + topics.BEAT.pattern.rpartition("/")[2]
+
+LOG_ENDS: Final = topics.LOG.name
+"""How the topics of facts end."""
+
+EVENT_KEY: Final = "event_key"
+"""Under which key the store keeps the event's public key."""
+
 MOST_AT_ONCE: Final = 500
 """Messages in one commit."""
-
-PATIENCE_WITH_GAPS_S: Final = 60.0
-"""Rulings that tables have given back wait so long for those that were given before them."""
 
 
 class Scorer:
@@ -101,42 +97,63 @@ class Scorer:
         folder: Path,
         clock: Callable[[], int],
         seconds: Callable[[], float] = time.monotonic,
+        space: DiskSpace | None = None,
         home: SecondHome | None = None,
     ) -> None:
+        self._space = space
+        self._waiting: list[Incoming] = []
+        """Messages that wait for room on the disk; the broker has them too."""
         self._journal, self._clock, self._seconds = journal, clock, seconds
         self._scorer_topic = topics.SCORER.at(event.name)
         self._inbox: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
         self._alerts = AlertBook()
-        stored = self._with_second_home(read_journal(journal, event), home)
+        stored = with_second_home(journal, read_journal(journal, event), home, self._alerts.note)
         self.state = EventState(event)
-        self.devices = Devices(journal, self._publish_served)
+        self.devices = Devices(journal, event.name, stored.devices(), clock, self._devices_changed)
         self.attendance = Attendance(journal, clock, self._attendance_changed)
         refused = tuple(journal.refused())
-        self._intake = Intake(event, stored.messages, refused, self.devices.serving.refuses, stored.faults)
+        self._intake = Intake(
+            event,
+            stored.messages,
+            refused,
+            self.devices.serving.refuses,
+            self.devices.admissions,
+            stored.heads,
+            stored.faults,
+        )
         past = replay_journal(self.state, stored)
         self._alerts.load((*past, *past_concerns(self._intake.books, stored, refused)))
         self._set_aside(stored.faults)
         self._counter = HandCounter(event)
-        self.publisher = Publisher(self.state, folder, journal.store, clock, seconds)
+        self.publisher = Publisher(self.state, folder, journal.store, open_event_key(folder), clock, seconds)
+        self._note_key(folder)
         self.publisher.height = journal.height
         sources = Sources(self.state, self._intake.books, self.devices, self.attendance, self._alerts)
         self.dashboard = Dashboard(sources, clock, seconds)
         self.rulings = RulingService(event, self.state, journal, self._intake, clock, self._ruled)
-        self._writer: SecondHomeWriter | None = None
-        self._altered = {one.id: one.height for one in stored.faults if one.id and one.code != LOST}
-        self._back: list[KeptBack] = []
-        self._kept_due: set[int] = set()
-        """Tables that are to keep something more."""
-        self._decided, self._numbers = list(stored.decided), Numbers(stored)
-        self.rulings.known = self._numbers.given(DESK)
-        self._kept = KeptAtTables(event.tables, Seal(event.name, open_event_key(folder)), self._tables_of)
-        for decided in stored.decided:
-            self._kept.add(decided)
-        self._gaps_at = inf
-        """From when on what has come back is taken though something before it has not."""
-        self._alerts.note(concern_of_missing(self._numbers.missing(DESK)))
-        journal.follow(self._followed)
+        seal = Seal(event.name, open_event_key(folder))
+        self.homes = SecondHomes(journal, stored, event.tables, seal, seconds, self._alerts.note, self._count_again)
+        self.rulings.known = self.homes.numbers.given(DESK)
+        journal.follow(self.homes.follow)
         self._alerts.note(self.publisher.write_standings())
+        self._admit_listed(event, folder)
+
+    def _note_key(self, folder: Path) -> None:
+        """Alert the arbiters where the event's key is another than before: tables that know it believe no other."""
+        known, key = self._journal.remembered(EVENT_KEY).get("", ""), self.publisher.key.public
+        if known == key:
+            return
+        if known:
+            text = f"{folder / KEY_FILE} is another key than before"
+            self._alerts.note((Concern("event_key_changed", text, values={"text": text}),))
+        with self._journal.commit():
+            self._journal.remember(EVENT_KEY, key)
+
+    def _admit_listed(self, event: Event, folder: Path) -> None:
+        """Admit the devices that the organiser has listed."""
+        for one in read_devices(folder):
+            if one.table in event.tables and not self.devices.admissions.knew(one.table, one.device):
+                self.devices.admit(one.table, one.key, one.machine)
 
     # ---- for the desk, from any thread ------------------------------------------------------
 
@@ -175,8 +192,7 @@ class Scorer:
         call = PendingCall(work)
         self._inbox.put(call)
         answer = wait_for(call)
-        if self._writer:
-            self._writer.wait()
+        self.homes.wait()
         return answer
 
     # ---- the loop ---------------------------------------------------------------------------
@@ -216,15 +232,16 @@ class Scorer:
             self._end_corrections()
             self._publish_standings()
             self.dashboard.show_if_due()
-        self._publish_kept()
+        for table in self.homes.due():
+            self.publisher.kept(table, self.homes.records(table))
         self.publisher.publish_again()
 
     def _look(self) -> None:
         """Say that we are there, and notice who says so no more."""
         now = self._seconds()
+        self._look_at_disk()
         self.publisher.beat(now)
-        if now >= self._gaps_at:
-            self._take_back()
+        if self.homes.look():
             self._publish_alerts(self._clock())
             self.dashboard.show()
         silent = list(self.devices.look(now, listening=self.dashboard.connected))
@@ -233,6 +250,18 @@ class Scorer:
             self._publish_alerts(self._clock())
             self.dashboard.changed({one.table for one in silent if one.table})
             self.dashboard.show()
+
+    def _look_at_disk(self) -> None:
+        before, level = self.dashboard.disk, self._space.look() if self._space else "ample"
+        if level == before:
+            return
+        self.dashboard.disk = level
+        self._alerts.note((DISK_CONCERNS[level],))
+        self._publish_alerts(self._clock())
+        self.dashboard.show()
+        if before == "full":
+            waiting, self._waiting = self._waiting, []
+            self._take(waiting)
 
     def _next_batch(self, timeout: float) -> list["Arrival"]:
         try:
@@ -248,7 +277,11 @@ class Scorer:
             if isinstance(change, LinkChanged):
                 self._connection_changed(change)
         self._alerts.note(one for one in batch if isinstance(one, Concern))
-        self._take([one for one in batch if isinstance(one, Incoming) and not self._is_of_a_scorer(one)])
+        incoming = [one for one in batch if isinstance(one, Incoming) and not self._is_of_a_scorer(one)]
+        if self.dashboard.disk == "full":  # a beat takes no room, and no broker keeps it
+            self._waiting.extend(one for one in incoming if not one.topic.endswith(BEAT_END))
+            incoming = [one for one in incoming if one.topic.endswith(BEAT_END)]
+        self._take(incoming)
         for call in batch:
             if isinstance(call, PendingCall):
                 call.do()
@@ -276,15 +309,17 @@ class Scorer:
         if not batch:
             return
         now = self._clock()
+        self.devices.admissions.prove([one.payload for one in batch if one.topic.endswith(LOG_ENDS)])
         with self._journal.commit():
             verdicts = [self._judge(one, now) for one in batch]
         for one in batch:
             one.acknowledge()
         self.publisher.height = self._journal.height
         self._answer(verdicts, now)
-        given_back, self._back = self._back, []
-        for message in given_back:
-            self._come_back(message)
+        for verdict in verdicts:
+            if isinstance(verdict.message, KeptBack) and not verdict.code:
+                self.homes.come_back(verdict.message)
+                self.rulings.known = self.homes.numbers.given(DESK)
 
     def _judge(self, one: Incoming, now: int) -> IntakeVerdict:
         verdict = self._intake.judge(one.topic, one.payload)
@@ -294,14 +329,13 @@ class Scorer:
             return verdict  # of no use in the log of the wire
         if isinstance(verdict.message, TableState) and not verdict.code:
             self._alerts.note(self.devices.apply(verdict.message, now))
-        if isinstance(verdict.message, KeptBack) and not verdict.code:
-            self._back.append(verdict.message)
         self.wire.note(now, "in", one.topic, one.payload, verdict.code)
         fact = verdict.message if isinstance(verdict.message, LogMessage) else None
         if verdict.code:
             place = topics.parse_topic(one.topic)
             about = (place.table if place else None, fact.seq if fact else None, fact.id if fact else None)
-            if self._journal.refuse(RefusedRow(now, verdict.code, one.topic, one.payload, *about)):
+            is_new = self._journal.refuse(RefusedRow(now, verdict.code, one.topic, one.payload, *about))
+            if is_new and not verdict.again:
                 self._alerts.note((concern_of_refusal(one.topic, place, verdict),))
         elif fact and (verdict.new or fact.seq in self._intake.books[fact.table].wanted):
             self._keep(fact, now, kept_form(one.payload), new=verdict.new)
@@ -314,7 +348,7 @@ class Scorer:
             self._alerts.note((concern_of_repair(fact),))
         self._journal.append(fact, now, body, repairs=wanted.pop(fact.seq, None))
         if new:
-            self._intake.take(fact)
+            self._intake.take(fact, body)
 
     def _set_aside(self, faults: Sequence[Fault]) -> None:
         """Keep what is wrong with the store, ask for it, and tell the arbiters."""
@@ -363,7 +397,8 @@ class Scorer:
         """Take in one fact; return the deals that it has changed."""
         deals = self.state.apply(fact)
         self.attendance.apply(fact)
-        if fact.seq > 1 and fact.seq - 1 not in self._intake.books[fact.table].taken:
+        book = self._intake.books[fact.table]
+        if fact.seq > 1 and fact.seq - 1 not in book.taken and fact.seq - 1 not in book.passed_over:
             self._alerts.note((concern_of_gap(fact.table, fact.seq),))
         self._alerts.note(concerns_of_fact(self.state, fact, now))
         return deals
@@ -376,10 +411,11 @@ class Scorer:
     def _connection_changed(self, change: LinkChanged) -> None:
         """Publish everything again on every connection: a broker that lost its store has it back at once."""
         self.dashboard.connected = change.up
+        self._waiting.clear()  # what was not acknowledged comes again
         self.publisher.connection_changed(change)
         if change.up:
             for table, book in self._intake.books.items():
-                self.publisher.kept(table, self._kept.records(table))
+                self.publisher.kept(table, self.homes.records(table))
                 self.publisher.receipt(table, book)
                 self.publisher.assignment(table)
             self._publish_served(self._intake.books.keys())
@@ -418,84 +454,20 @@ class Scorer:
             self.dashboard.due.hurry()
             self.dashboard.show()
 
-    # ---- the second homes of what is decided --------------------------------------------------
+    def _count_again(self, decided: Decided) -> None:
+        """Let something count that has come back from a second home."""
+        if isinstance(decided.message, Ruling):
+            self._ruled(decided.message, self.state.apply(decided.message))
+        else:
+            self.devices.hold(decided.message)
 
-    def _with_second_home(self, stored: JournalContent, home: SecondHome | None) -> JournalContent:
-        """Take back what a second home has more than the journal."""
-        if home is None:
-            return stored
-        try:
-            stored, found = take_back(self._journal, stored, home)
-        except OSError as error:
-            text = f"{home.folder}: {error.strerror or error}"
-            found = [Concern("second_home_failed", f"second home: {text}", values={"text": text})]
-        self._alerts.note(found)
-        return stored
-
-    def write_to(self, writer: SecondHomeWriter) -> None:
-        """Keep in a second home what was decided, and what is from now on."""
-        self._writer = writer
-        writer.keep([(one.received_at, one.body) for one in self._decided])
-        writer.begin(self._journal)
-
-    def _followed(self, decided: Sequence[Decided], lines: Sequence[WitnessLine]) -> None:
-        """Give what was decided its second homes."""
-        if self._writer:
-            self._writer.note(lines)
-            if decided:
-                self._writer.keep([(one.received_at, one.body) for one in decided])
-        tables = set[int]()
-        for one in decided:
-            self._decided.append(one)
-            self._numbers.take(one)
-            tables.update(self._kept.add(one))
-        self._kept_due |= tables
-
-    def _publish_kept(self) -> None:
-        """Give tables what they are to keep for us."""
-        for table in sorted(self._kept_due):
-            self.publisher.kept(table, self._kept.records(table))
-        self._kept_due.clear()
-
-    def _tables_of(self, decided: Decided) -> Iterable[int]:
-        """Return the tables that a record is about, as far as it names one."""
-        table = getattr(decided.message, "table", None)
-        return () if table is None else (table,)
-
-    def _come_back(self, message: KeptBack) -> None:
-        """Take in what a table has kept and this scorer lacks."""
-        before = len(self._kept.waiting)
-        self._alerts.note(self._kept.come_back(message.table, message.records))
-        if len(self._kept.waiting) > before:
-            self._gaps_at = self._seconds() + PATIENCE_WITH_GAPS_S
-            highest = (sequence_of(one.message) for one in self._kept.waiting.values())
-            self.rulings.known = max(self.rulings.known, *(number for whose, number in highest if whose == DESK), 0)
-        self._take_back()
-
-    def _take_back(self) -> None:
-        """Count again what has come back from tables: in order, unless somebody does not give back what is between."""
-        back: list[Decided] = []
-        while one := self._kept.next(self._numbers.first_missing, in_order=self._seconds() < self._gaps_at):
-            if self._numbers.has(one):
-                self._alerts.note(concerns_of_clash([one]))
-                continue
-            late = one.message.number < self._numbers.highest(sequence_of(one.message)[0])
-            with self._journal.commit():
-                self._journal.append(
-                    one.message, one.received_at, one.body, repairs=self._altered.pop(one.message.id, None)
-                )
-            back.append(one)
-            if late:  # others were given after it: it counts in its place when all are read again
-                self._alerts.note(concern_of_late(one))
-            else:
-                self._ruled(one.message, self.state.apply(one.message))
-        if back:
-            self._alerts.note((*concerns_of_return(back), *concern_of_missing(self._numbers.missing(DESK))))
-        if not self._kept.waiting:
-            self._gaps_at = inf
+    def _devices_changed(self, tables: set[int]) -> None:
+        self.publisher.height = self._journal.height
+        self.dashboard.changed(tables)
+        self._publish_served(tables)
 
     def _publish_served(self, tables: Iterable[int]) -> None:
-        self.publisher.served(tables, self.devices.serving, self.attendance)
+        self.publisher.served(tables, self.devices, self.attendance)
 
     def _publish_standings(self) -> None:
         self._alerts.note(self.publisher.standings_if_due())

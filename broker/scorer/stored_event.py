@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,8 +16,9 @@ from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from broker.errors import StoreBroken
-from broker.event import DealRecord, Event, HandRecord, open_event, read_deals, read_hands
-from broker.protocol import LogMessage, Restored, Result, Ruling, Seated
+from broker.event import DealRecord, Event, HandRecord, open_event, read_deals, read_devices, read_hands
+from broker.protocol import DeviceAdmitted, DeviceRecord, LogMessage, Restored, Result, Ruling, Seated
+from broker.protocol.signing import fact_hash, is_signed_by
 from broker.rules import RuleError
 from broker.rules.points import points_paid
 from broker.rulings import CountedPlay
@@ -133,10 +135,17 @@ class JournalContent(NamedTuple):
     messages: Sequence[Recorded]
     received: Sequence[int]
     """When each was taken, ms since 1970."""
+    heads: Mapping[tuple[int, int], str]
+    """Hashes of facts, by table and number, after which none has come."""
     faults: Sequence[Fault]
     """What does not count, and what is gone; also what counts though its row was changed."""
     decided: Sequence[Decided]
     """What is no fact of a table, with its bytes."""
+
+    def devices(self) -> Iterator[DeviceRecord]:
+        """Return what was decided about devices, in that order."""
+        records = (one.message for one in self.decided if not isinstance(one.message, Ruling))
+        return iter(sorted(records, key=lambda record: record.number))
 
     def with_decided(self, back: Sequence[Decided]) -> "JournalContent":
         """Return the same with what has come back to its journal."""
@@ -178,7 +187,7 @@ def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = Non
     takes long, and is done only where `is_signed` is given.
     """
     messages, received, faults = list[Recorded](), array("q"), list[Fault]()
-    decided = list[Decided]()
+    decided, last = list[Decided](), dict[tuple[int, int], bytes]()
     points = PointsCheck(event)
     with closing(journal.intact(faults)) as rows:
         for height, at, body in rows:
@@ -195,11 +204,14 @@ def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = Non
                     faults.append(Fault(BAD_SIGNATURE, height))
                     continue
                 _share(message, event)
+                last.pop((message.table, message.seq - 1), None)
+                last[message.table, message.seq] = body
             else:
                 decided.append(Decided(message, at, body))
             messages.append(message)
             received.append(at)
-    content = JournalContent(messages, received, _open_faults(journal, faults, messages), decided)
+    heads = {key: fact_hash(body) for key, body in last.items()}
+    content = JournalContent(messages, received, heads, _open_faults(journal, faults, messages), decided)
     numbers = [one.message.number for one in decided if isinstance(one.message, Ruling)]
     return content if numbers == sorted(numbers) else content.in_order()
 
@@ -221,17 +233,31 @@ class Verified(NamedTuple):
     faults: Sequence[Fault]
 
 
-def verify_store(folder: Path, is_signed: IsSigned | None = None) -> Verified:
-    """Read the store of an event's folder, or of a copy, and prove every row. Raises ScorerError, StoreError."""
+def verify_store(folder: Path) -> Verified:
+    """Read the store of an event's folder, or of a copy, and prove every row, signatures too.
+
+    Raises ScorerError, StoreError.
+    """
     event = open_event(folder)
     if database_of(folder) is None:
         check_sqlite(folder)
     with closing(open_reader(folder, event.name)) as journal:
-        content = read_journal(journal, event, is_signed)
+        records = read_journal(journal, event).devices()
+        keys = {(one.table, one.device): one.key for one in records if isinstance(one, DeviceAdmitted)}
+        keys |= {(one.table, one.device): one.key for one in read_devices(folder)}
+        content = read_journal(journal, event, partial(_has_signature, keys))
         gone = [
             fault for fault in journal.lost(Witness(witness_of(folder), read_only=True)) if fault not in content.faults
         ]
         return Verified(event.name, len(content.messages), journal.has_links, (*content.faults, *gone))
+
+
+def _has_signature(keys: Mapping[tuple[int, str], str | None], fact: LogMessage, body: bytes) -> bool:
+    """Return whether a fact has its device's signature; those of old programs have none."""
+    if fact.signature is None:
+        return True
+    key = keys.get((fact.table, fact.device or ""))
+    return key is not None and is_signed_by(key, body, fact.signature)
 
 
 class PointsCheck:

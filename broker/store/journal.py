@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
+import msgspec
 import sqlalchemy as sa
 from sqlalchemy import (
     BigInteger,
@@ -34,7 +35,8 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from broker.errors import StoreBroken, StoreLost
-from broker.protocol import UNREADABLE, LogMessage, Refused, Ruling, decode, decoder, encode
+from broker.protocol import UNREADABLE, DeviceRecord, LogMessage, Refused, Ruling, decode, decoder, encode
+from broker.protocol.signing import kept_form
 from broker.store.chain import FIRST_LINK, LOST, Fault, IntactRow, StoredRow, intact_rows, link_after
 from broker.store.witness import LINK_DIGITS, Witness, WitnessLine
 
@@ -165,6 +167,13 @@ MOST_REFUSALS: Final = 1_000
 MOST_BYTES: Final = 16_384
 """Of a refused message's body."""
 
+MOST_BYTES_OF_TABLE: Final = 1_000_000
+MOST_BYTES_IN_ALL: Final = 50_000_000
+"""Of all bodies of one table, and of all: beyond them a refusal is kept without what was said."""
+
+LONGEST_TOPIC: Final = 200
+"""Characters of a refused message's topic that are kept."""
+
 DESK: Final = 0
 """The desk's number where a table's stands: its rulings have an order of their own."""
 
@@ -174,8 +183,11 @@ ROWS_AT_ONCE: Final = 5_000
 ROW: Final = ("height", "received_at", "table_no", "seq", "id", "body", "link", "repairs")
 """The columns of a row."""
 
-Recorded = LogMessage | Ruling
-"""What is accepted: facts of the tables, and rulings from the desk."""
+DEVICES: Final = -1
+"""The same of what is decided about devices."""
+
+Recorded = LogMessage | Ruling | DeviceRecord
+"""What is accepted: facts of the tables, rulings from the desk, and which devices may speak for which table."""
 
 Entry = tuple[int, bytes]
 """When a message was taken (wall clock, ms since 1970), and its body as it is on the wire."""
@@ -197,7 +209,7 @@ class RefusedRow:
 class Decided(NamedTuple):
     """A record of what the desk has decided: no fact of a table."""
 
-    message: Ruling
+    message: Ruling | DeviceRecord
     received_at: int
     body: bytes
 
@@ -434,8 +446,11 @@ class Journal(Reader):
                 raise StoreBroken(f"its {key} is {about[key]}, not {value}")
         self.store = about["store"]
         refused, journal = self._tables.refused, self._tables.journal
-        counts = select(refused.c.table_no, func.count()).where(*self._of_event(refused)).group_by(refused.c.table_no)
-        self._refusals: Counter[int | None] = Counter(dict(map(tuple, self._connection.execute(counts))))
+        bytes_ = func.coalesce(func.sum(func.length(refused.c.body)), 0)
+        counts = select(refused.c.table_no, func.count(), bytes_).where(*self._of_event(refused))
+        rows = self._connection.execute(counts.group_by(refused.c.table_no)).all()
+        self._refusals: Counter[int | None] = Counter({table: count for table, count, _ in rows})
+        self._refused_bytes: Counter[int | None] = Counter({table: int(total) for table, _, total in rows})
         last = select(journal.c.height, journal.c.link).where(*self._of_event(journal))
         self._height: int
         self._link: bytes
@@ -494,7 +509,7 @@ class Journal(Reader):
         `body`: its JSON as it came, where a signature covers that. `repairs`: the height of a row that was set aside.
         """
         table, seq = sequence_of(message)
-        body = encode(message) if body is None else body
+        body = kept_form(encode(message)) if body is None else body
         link = link_after(self._link, self._height + 1, received_at, body)
         self._add(self._height + 1, received_at, table, seq, message.id, body, link, repairs)
         if not isinstance(message, LogMessage):
@@ -535,12 +550,17 @@ class Journal(Reader):
     def refuse(self, row: RefusedRow) -> bool:
         """Keep one refused message; the same refusal of the same fact is kept once. Return whether it is a new one."""
         table, body = self._tables.refused, row.body[:MOST_BYTES]
-        same = (table.c.id == row.id, table.c.code == row.code, table.c.body == body)
+        same = (table.c.id == row.id, table.c.code == row.code, table.c.body.in_((body, b"")))
         if row.id and self._connection.execute(select(1).where(*self._of_event(table), *same)).first():
             return False
         if self._refusals[row.table] < MOST_REFUSALS:
+            kept = self._refused_bytes
+            fits = kept[row.table] + len(body) <= MOST_BYTES_OF_TABLE and kept.total() + len(body) <= MOST_BYTES_IN_ALL
+            body = body if fits else b""
+            kept[row.table] += len(body)
             self._refusals[row.table] += 1
-            values = {"received_at": row.received_at, "code": row.code, "topic": row.topic, "body": body}
+            topic = row.topic[:LONGEST_TOPIC]
+            values = {"received_at": row.received_at, "code": row.code, "topic": topic, "body": body}
             self._insert(table, values | {"table_no": row.table, "seq": row.seq, "id": row.id})
         return True
 
@@ -568,7 +588,9 @@ class Journal(Reader):
 
 def sequence_of(message: Recorded) -> tuple[int, int]:
     """Return whose message it is, and which of theirs: each pair is in a journal once."""
-    return (DESK, message.number) if isinstance(message, Ruling) else (message.table, message.seq)
+    if isinstance(message, LogMessage):
+        return message.table, message.seq
+    return (DESK if isinstance(message, Ruling) else DEVICES), message.number
 
 
 def decoded(entries: Generator[Entry, None, None]) -> Iterator[Recorded]:
@@ -581,6 +603,9 @@ def decoded(entries: Generator[Entry, None, None]) -> Iterator[Recorded]:
 fact_of: Final[Callable[[bytes], LogMessage]] = decoder(LogMessage).decode
 
 
+_DEVICE_RECORDS: Final[msgspec.json.Decoder[DeviceRecord]] = msgspec.json.Decoder(DeviceRecord)
+
+
 def message_of(body: bytes) -> Recorded:
     """Return what is stored as a message: nearly always a fact. Raises StoreBroken."""
     try:
@@ -588,6 +613,8 @@ def message_of(body: bytes) -> Recorded:
     except UNREADABLE as no_fact:
         with suppress(Refused):
             return decode(Ruling, body)
+        with suppress(*UNREADABLE):
+            return _DEVICE_RECORDS.decode(body)
         raise StoreBroken(f"the journal holds what is no message: {str(no_fact)[:300]}") from None
 
 

@@ -17,7 +17,7 @@ from broker.store.sqlite import SqliteJournal
 from broker.web.tables.event_pin import EventPin
 from tests.broker.rulings.ruled import HEAD, draft
 from tests.broker.scorer.hall import make_hall
-from tests.broker.scorer.small import NAME, whole_event
+from tests.broker.scorer.small import NAME, list_devices, whole_event
 from tests.broker.store.server import PASSWORD, Server
 from tests.broker.store.stores import Kept
 
@@ -65,7 +65,7 @@ def decided(folder: Path, home: SecondHome, *facts: LogMessage) -> None:
     with closing(SqliteJournal(folder / STORE, NAME)) as journal:
         hall = make_hall(folder, journal)
         with SecondHomeWriter(home, folder, print) as writer:
-            hall.scorer.write_to(writer)
+            hall.scorer.homes.write_to(writer)
             player = hall.scorer.state.planned.bookings[2, 1].players["south"]
             fine = draft(hall.scorer.rulings.room, FineRuled(takes={player: 8}), (2, 1))
             hall.scorer.rulings.give(fine, HEAD)
@@ -114,6 +114,7 @@ def test_without_a_second_home_a_newer_copy_that_is_damaged_tells_what_is_missin
 
 
 def test_a_whole_store_is_verified_and_one_that_is_not_is_named_row_by_row(over: Path, stick: Path) -> None:
+    list_devices(over, range(1, 5))
     whole = ask("verify", over)
     assert (whole.exit_code, whole.output) == (
         0,

@@ -190,6 +190,7 @@ def test_every_text_that_a_table_reads_is_a_name_a_code_an_address_a_rule_profil
         "served: id",
         "served: event",
         "served: device",
+        "served: unknown",
         "served: refused",
         "kept: id",
         "kept: event",

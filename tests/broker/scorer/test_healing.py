@@ -10,7 +10,8 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from broker.protocol import LogMessage, Receipt, Result, Taken
+from broker.protocol import LogMessage, Receipt, Result, Taken, encode
+from broker.protocol.signing import SigningKey
 from broker.scorer.stored_event import open_stored_event, verify_store
 from broker.store import STORE, message_of, witness_of
 from broker.store.backup import check_copy, copy_faults
@@ -19,7 +20,7 @@ from broker.store.sqlite import SqliteJournal, SqliteReader
 from kiosk.journal import JournalOwner, TableJournal
 from tests.broker.scorer.folders import event_folder, until_round
 from tests.broker.scorer.hall import NOW, Hall, make_hall
-from tests.broker.scorer.small import NAME, fact, restored, result, whole_event
+from tests.broker.scorer.small import KEY, NAME, fact, list_devices, restored, result, signed, whole_event
 from tests.broker.store.stores import Kept, fill
 
 LOG: Final = whole_event()
@@ -49,6 +50,7 @@ def receipt(hall: Hall, table: int) -> Receipt:
 def flipped(tmp_path: Path) -> Path:
     """An event of which one byte was changed on the disk."""
     folder = event_folder(tmp_path / "event")
+    list_devices(folder, range(1, 5))
     flip(folder, LOSING)
     return folder
 
@@ -71,15 +73,15 @@ def test_a_changed_byte_is_noticed_at_the_start_named_and_healed_from_the_table(
         asked = receipt(hall, LOSING.table)
         assert (asked.wanted, asked.gaps) == ((LOSING.seq,), (LOSING.seq,))
 
-        table = TableJournal(tmp_path / "journal", JournalOwner(NAME, LOSING.table))
+        table = TableJournal(tmp_path / "journal", JournalOwner(NAME, LOSING.table), KEY)
         with closing(table):
-            table.take_in([one for one in LOG if one.table == LOSING.table])
+            table.take_in([encode(one) for one in LOG if one.table == LOSING.table])
             table.settle(replace(asked, wanted=(), gaps=(), taken=named(LOSING.table)))
             assert table.unsent() == ()
             table.settle(asked)
             (again,) = table.unsent()
-        assert again == LOSING
-        hall.hear(again)
+        assert (again.id, again.fact) == (LOSING.id, LOSING.fact)
+        hall.hear(LOSING)
         assert hall.scorer.feed.current.plays_in == 16
         assert hall.alerts()[1:] == [("row_repaired", LOSING.table)]
         assert (receipt(hall, LOSING.table).wanted, receipt(hall, LOSING.table).gaps) == ((), ())
@@ -111,7 +113,8 @@ def test_points_that_do_not_follow_from_their_outcome_count_for_nothing(tmp_path
     assert isinstance(LOSING.fact, Result)
     points = {seat: points + 3 for seat, points in LOSING.fact.points.items()}
     wrong = replace(LOSING, fact=replace(LOSING.fact, points=points))
-    folder = event_folder(tmp_path, [wrong if one == LOSING else one for one in LOG])
+    folder = event_folder(tmp_path, [signed(wrong) if one == LOSING else one for one in LOG])
+    list_devices(folder, range(1, 5))
     (fault,) = verify_store(folder).faults
     assert (fault.code, fault.table, fault.seq) == ("row_wrong_points", LOSING.table, LOSING.seq)
     with closing(SqliteJournal(folder / STORE, NAME)) as journal:
@@ -219,3 +222,15 @@ def test_a_fact_is_stored_as_its_bytes_came(hall: Hall) -> None:
     hall.hear(fact(1, 2, result(1)))
     assert len([*hall.journal.entries()]) == 2
     assert witness_of(hall.folder).name == "scorer.witness"
+
+
+def test_a_fact_that_its_device_has_not_signed_is_named_by_who_looks_again(tmp_path: Path) -> None:
+    other = SigningKey.new()
+    forged = replace(LOG[3], signature=signed(LOG[3], other).signature)
+    stranger = signed(LOG[5], other)
+    folder = event_folder(tmp_path, [LOG[0], forged, stranger])
+    list_devices(folder, range(1, 5))
+    assert [(fault.code, fault.height) for fault in verify_store(folder).faults] == [
+        ("row_bad_signature", 2),
+        ("row_bad_signature", 3),
+    ]

@@ -19,7 +19,7 @@ from broker.store.sqlite import SqliteJournal
 from kiosk.journal import JournalOwner, TableJournal
 from tests.broker.rulings.ruled import HEAD, draft
 from tests.broker.scorer.folders import event_folder, until_round
-from tests.broker.scorer.hall import Clock, Ear, Hall, make_hall
+from tests.broker.scorer.hall import Clock, Ear, Hall, admitting, make_hall
 from tests.broker.scorer.small import NAME, event, whole_event
 
 PLAYER: Final = event().bookings[2, 1].players["south"]
@@ -34,7 +34,8 @@ def hall_in(folder: Path, home: SecondHome | None = None) -> Iterator[Hall]:
             hall = make_hall(folder, journal)
         else:
             clock, ear = Clock(), Ear()
-            hall = Hall(Scorer(event(), journal, folder, clock, home=home), journal, folder, ear, clock)
+            scorer = admitting(Scorer(event(), journal, folder, clock, home=home))
+            hall = Hall(scorer, journal, folder, ear, clock)
             hall.scorer.publisher.link = ear
         hall.connect(up=True)
         yield hall
@@ -78,7 +79,7 @@ def test_rulings_come_back_from_the_second_home_before_anything_is_counted(older
     rest = [one for one in whole_event() if one.fact.round == 4]
     with hall_in(older.with_name("event")) as hall:
         with SecondHomeWriter(home, older, print) as writer:
-            hall.scorer.write_to(writer)
+            hall.scorer.homes.write_to(writer)
             for number in (1, 2):
                 rule(hall, number)
                 assert writer.wait()
@@ -150,7 +151,7 @@ def test_a_ruling_waits_for_those_before_it_and_a_new_one_takes_no_number_of_the
         give_back(hall, 2, first)
         assert rulings(hall.journal) == [4, 1]
         now = hall.scorer._seconds()
-        monkeypatch.setattr(hall.scorer, "_seconds", lambda: now + 3600)
+        monkeypatch.setattr(hall.scorer.homes, "_seconds", lambda: now + 3600)
         hall.scorer.step(timeout=0)
         assert rulings(hall.journal) == [4, 1, 3]
         assert [one.values for one in hall.scorer.feed.current.alerts if one.code == "rulings_missing"][:1] == [
@@ -230,7 +231,7 @@ def test_a_changed_byte_of_a_ruling_heals_from_the_second_home(older: Path, tmp_
     (tmp_path / "second").mkdir()
     folder, home = older.with_name("event"), SecondHome(tmp_path / "second", NAME)
     with hall_in(folder) as hall, SecondHomeWriter(home, older, print) as writer:
-        hall.scorer.write_to(writer)
+        hall.scorer.homes.write_to(writer)
         for number in (1, 2):
             rule(hall, number)
     path = folder / STORE
