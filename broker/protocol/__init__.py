@@ -78,8 +78,10 @@ from broker.protocol.paper_codes import (
     receipt_link,
 )
 from broker.protocol.rulings import (
+    APART_DECISIONS,
     DEAL_DECISIONS,
     EVENT_DECISIONS,
+    MOST_FACTS,
     PLAN_DECISIONS,
     PLAY_DECISIONS,
     Adjusted,
@@ -89,6 +91,7 @@ from broker.protocol.rulings import (
     Correct,
     Deadline,
     DealPlayed,
+    Discarded,
     FineRuled,
     Fouled,
     PlayerCorrected,
@@ -97,6 +100,7 @@ from broker.protocol.rulings import (
     SessionsCorrected,
     Substitute,
     TableDecision,
+    TakenOver,
     TitleCorrected,
     Undo,
     Void,
@@ -178,6 +182,7 @@ from broker.protocol.types import (
 )
 
 __all__ = [
+    "APART_DECISIONS",
     "ARBITER_FACTS",
     "ASSIGNMENT",
     "AWARD_IMP",
@@ -193,6 +198,7 @@ __all__ = [
     "LONGEST_LINE",
     "LONGEST_PROFILE",
     "LONGEST_REASON",
+    "MOST_FACTS",
     "MOST_ORDERS_KEPT",
     "ORDER",
     "PIN_HASH",
@@ -232,6 +238,7 @@ __all__ = [
     "DealPlayed",
     "Declared",
     "DeskRole",
+    "Discarded",
     "EventName",
     "Fact",
     "Fault",
@@ -309,6 +316,7 @@ __all__ = [
     "TableNo",
     "TableState",
     "Taken",
+    "TakenOver",
     "TeamStanding",
     "Text",
     "TimeAdded",

@@ -16,11 +16,13 @@ from broker.protocol import (
     Fine,
     Lifecycle,
     LogMessage,
+    Overridden,
     Player,
     Press,
     Restored,
     Result,
     Seat,
+    Seated,
     TableState,
     encode,
     topics,
@@ -99,24 +101,68 @@ def restored(table: int, round_: int = 1, form: str | None = None, *, verified: 
     return Restored(round=round_, deal=deal, verified=verified, form=form or event().form(deal), refusals=0)
 
 
+def steps(
+    table: int,
+    round_: int = 1,
+    outcome: Outcome = OUTCOMES[1],
+    fines: Mapping[Seat, Fine] | None = None,
+    *,
+    forward: bool = False,
+) -> list[Fact]:
+    """Return all facts of a play from the walls to its result; `forward`: though it is not its turn."""
+    booking = event().bookings[table, round_]
+    said: list[Fact] = []
+    if forward:
+        said.append(Overridden(round=round_, deal=booking.deal, guards=("out_of_order",), reason="the carrier is here"))
+    said += [
+        restored(table, round_),
+        Seated(round=round_, deal=booking.deal, players=dict(booking.players)),
+        Confirmed(round=round_, deal=booking.deal),
+    ]
+    said += [declared(table, round_, *seats) for seats in (fines or {}, outcome.winners) if seats]
+    return [*said, result(table, round_, outcome, fines)]
+
+
+def declared(table: int, round_: int, *seats: Seat) -> Declared:
+    """Return who has declared in a planned play."""
+    presses = tuple(Press(seat=seat, after_ms=at * 40) for at, seat in enumerate(seats))
+    return Declared(round=round_, deal=event().bookings[table, round_].deal, presses=presses)
+
+
+def log(table: int, *said: Fact, first: int = 1, at: int = 1000) -> list[LogMessage]:
+    """Return what a table says, one after the other."""
+    return [fact(table, seq, one, at=at) for seq, one in enumerate(said, first)]
+
+
+def play(
+    table: int,
+    round_: int = 1,
+    outcome: Outcome = OUTCOMES[1],
+    fines: Mapping[Seat, Fine] | None = None,
+    *,
+    first: int = 1,
+    forward: bool = False,
+) -> list[LogMessage]:
+    """Return what a table says of a whole play, from the number `first` on."""
+    return log(table, *steps(table, round_, outcome, fines, forward=forward), first=first)
+
+
 def whole_log(table: int) -> list[LogMessage]:
     """Return all that a table says in the event; at table 3 a deal is restored twice, and then lies otherwise."""
     said: list[Fact] = []
     for round_ in range(1, 5):
         deal = event().bookings[table, round_].deal
-        said.append(restored(table, round_))
+        outcome = OUTCOMES[(table + round_) % len(OUTCOMES)]
+        fines: dict[Seat, Fine] = {"north": Fine(imp=4, reason="false hu")} if round_ == 3 else {}
+        walls, *rest, last = steps(table, round_, outcome, fines)
+        said.append(walls)
         if (table, round_) == (3, 2):
             said.append(restored(table, round_, OTHER_FORM))
-        said.append(Confirmed(round=round_, deal=deal))
+        said += rest
         if round_ == table:
             said += [Call(round=round_, deal=deal, open=True), Call(round=round_, deal=deal, open=False)]
-        outcome = OUTCOMES[(table + round_) % len(OUTCOMES)]
-        if outcome.winners:
-            presses = tuple(Press(seat=seat, after_ms=at * 40) for at, seat in enumerate(outcome.winners))
-            said.append(Declared(round=round_, deal=deal, presses=presses))
-        fines: dict[Seat, Fine] = {"north": Fine(imp=4, reason="false hu")} if round_ == 3 else {}
-        said.append(result(table, round_, outcome, fines))
-    return [fact(table, seq, one) for seq, one in enumerate(said, 1)]
+        said.append(last)
+    return log(table, *said)
 
 
 def whole_event() -> list[LogMessage]:
