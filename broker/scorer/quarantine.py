@@ -126,8 +126,11 @@ class _TableFacts:
         """Take in a fact that counts, whether or not it follows."""
         self.keep(message)
         self._settled = self._highest
-        self._sequence.count(message.fact)
-        self._judged = len(self.facts)
+        if self._judged == len(self.facts) - 1:
+            self._sequence.count(message.fact)
+            self._judged += 1
+        else:
+            self.late = True
 
     @property
     def missing(self) -> list[int]:
@@ -193,12 +196,15 @@ class Quarantine:
             yield message
         yield from self.judge_again(message.table) if table.late else table.advance()
 
-    def count(self, message: LogMessage) -> None:
-        """Take in a fact that counts as it did before plays were judged."""
+    def count(self, message: LogMessage) -> Iterator[Judged]:
+        """Take in a fact that counts as it did before plays were judged, and return what follows from that."""
         table = self._table(message.table)
         table.note(message.seq)
+        yield message
         if isinstance(message.fact, OF_A_PLAY):
             table.count(message)
+        if table.apart:
+            yield from self.judge_again(message.table)
 
     def pass_over(self, table: int, seq: int) -> Iterator[Judged]:
         """Do not wait for a fact: it was refused, or cannot be read. Return what follows from that."""

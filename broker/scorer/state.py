@@ -129,8 +129,7 @@ class EventState:
                 for table in self._tables_of(message):
                     self._load_judged(self.quarantine.judge_again(table), judged)
             elif message.signature is None:
-                self.quarantine.count(message)
-                self._load_judged((message,), judged)
+                self._load_judged(self.quarantine.count(message), judged)
             else:
                 self._load_judged(self.quarantine.take(message), judged)
         self._counts.load(self._results_followed())

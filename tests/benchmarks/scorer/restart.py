@@ -32,7 +32,7 @@ def made(folder: Path, tables: int, rounds: int) -> None:
     """Write an event's folder in which all plays have been played."""
     save_event(folder, *large_folder(tables, rounds))
     with closing(SqliteJournal(folder / STORE, NAME)) as journal, journal.commit():
-        for message in plays(large_event(tables, rounds)):
+        for message in plays(large_event(tables, rounds), whole=False):
             journal.append(message, message.at)  # tables whose clocks are right
 
 

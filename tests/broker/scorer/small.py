@@ -5,6 +5,8 @@ from functools import cache
 from random import Random
 from typing import Final
 
+from msgspec.structs import replace
+
 from broker.event import BookedPlay, DealRecord, Event, Plan, Registry
 from broker.event.movement import sixteen_players
 from broker.protocol import (
@@ -27,6 +29,7 @@ from broker.protocol import (
     encode,
     topics,
 )
+from broker.protocol.signing import SigningKey
 from broker.rules import FULL_SET, Outcome, load_mcr, new_deal, seat_points
 
 NAME: Final = "cup"
@@ -72,9 +75,18 @@ def event() -> Event:
     return Event(plan(), deals(), registry())
 
 
+KEY: Final = SigningKey.from_bytes(b"a table's key in tests, 32 bytes")
+"""Signs what all tables say."""
+
+
+def signed(message: LogMessage, key: SigningKey = KEY) -> LogMessage:
+    """Return a message as its table's device signs it; it names no fact before it."""
+    return key.sign(replace(message, device=key.device, signature=None, sender=None))
+
+
 def fact(table: int, seq: int, said: Fact, *, id_: str | None = None, at: int = 1000) -> LogMessage:
     """Return one message of a table's log."""
-    return LogMessage(id=id_ or f"t{table}-fact-{seq}", event=NAME, table=table, seq=seq, at=at, fact=said)
+    return signed(LogMessage(id=id_ or f"t{table}-fact-{seq}", event=NAME, table=table, seq=seq, at=at, fact=said))
 
 
 def result(
@@ -110,17 +122,33 @@ def steps(
     forward: bool = False,
 ) -> list[Fact]:
     """Return all facts of a play from the walls to its result; `forward`: though it is not its turn."""
-    booking = event().bookings[table, round_]
-    said: list[Fact] = []
-    if forward:
-        said.append(Overridden(round=round_, deal=booking.deal, guards=("out_of_order",), reason="the carrier is here"))
-    said += [
-        restored(table, round_),
-        Seated(round=round_, deal=booking.deal, players=dict(booking.players)),
-        Confirmed(round=round_, deal=booking.deal),
+    said = steps_to(result(table, round_, outcome, fines))
+    deal = said[0].deal
+    turn = Overridden(round=round_, deal=deal, guards=("out_of_order",), reason="the carrier is here")
+    return [turn, *said] if forward else said
+
+
+def steps_to(ended: Result) -> list[Fact]:
+    """Return all facts of a play that ended so, from the walls on."""
+    round_, deal = ended.round, ended.deal
+    form, won = event().form(deal), ended.hand.wins if ended.hand else ended.winners
+    said: list[Fact] = [
+        Restored(round=round_, deal=deal, verified=True, form=form, refusals=0),
+        Seated(round=round_, deal=deal, players=ended.players),
+        Confirmed(round=round_, deal=deal),
     ]
-    said += [declared(table, round_, *seats) for seats in (fines or {}, outcome.winners) if seats]
-    return [*said, result(table, round_, outcome, fines)]
+    for seats in (ended.fines, won):
+        if presses := tuple(Press(seat=seat, after_ms=at * 40) for at, seat in enumerate(seats)):
+            said.append(Declared(round=round_, deal=deal, presses=presses))
+    return [*said, ended]
+
+
+def five(table: int, ended: Result) -> list[LogMessage]:
+    """Return all facts of a play that ended so without a false hu: five a round, so that each has its number."""
+    *said, last = steps_to(ended)
+    if len(said) < 4:  # nobody has declared
+        said.append(Call(round=ended.round, deal=ended.deal, open=False))
+    return log(table, *said, last, first=5 * ended.round - 4)
 
 
 def declared(table: int, round_: int, *seats: Seat) -> Declared:
@@ -134,7 +162,7 @@ def log(table: int, *said: Fact, first: int = 1, at: int = 1000) -> list[LogMess
     return [fact(table, seq, one, at=at) for seq, one in enumerate(said, first)]
 
 
-def play(
+def whole_play(
     table: int,
     round_: int = 1,
     outcome: Outcome = OUTCOMES[1],

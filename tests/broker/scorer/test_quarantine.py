@@ -19,7 +19,6 @@ from broker.protocol import (
     Result,
     Ruled,
     Seated,
-    SigningKey,
     TakenOver,
     Undo,
     Void,
@@ -28,10 +27,20 @@ from broker.rulings import RulingAuthor, RulingDraft
 from broker.scorer.state import EventState
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
-from tests.broker.scorer.small import OUTCOMES, declared, event, fact, log, play, restored, result, steps, whole_event
+from tests.broker.scorer.small import (
+    OUTCOMES,
+    declared,
+    event,
+    fact,
+    log,
+    restored,
+    result,
+    steps,
+    whole_event,
+    whole_play,
+)
 
 HEAD = RulingAuthor("Marta Head", "marta", "head_arbiter")
-KEY = SigningKey.new()
 
 
 @pytest.fixture
@@ -45,11 +54,6 @@ def journal(tmp_path: Path) -> Iterator[SqliteJournal]:
 def hall(tmp_path: Path, journal: SqliteJournal) -> Hall:
     """A scorer at work."""
     return make_hall(tmp_path, journal)
-
-
-def signed(messages: list[LogMessage]) -> list[LogMessage]:
-    """Return facts as a device sends them."""
-    return [KEY.sign(replace(message, device=KEY.device)) for message in messages]
 
 
 def decide(hall: Hall, decision: TakenOver | Discarded | Undo | Void, table: int = 1, round_: int = 4) -> str:
@@ -80,10 +84,10 @@ def test_results_alone_of_a_round_to_come_count_for_nothing_and_make_no_deal_pub
     hall: Hall, tmp_path: Path, journal: SqliteJournal
 ) -> None:
     deal = event().bookings[1, 4].deal
-    hall.hear(*(one for table in (2, 3, 4) for one in signed(played_with(table, deal))))
+    hall.hear(*(one for table in (2, 3, 4) for one in played_with(table, deal)))
     assert public_deals(hall) == set()
     hall.ear.forget()
-    hall.hear(*signed([fact(1, 1, result(1, 4))]))
+    hall.hear(fact(1, 1, result(1, 4)))
     assert hall.ear.told("receipt/1")["upto"] == 1
     assert hall.alerts() == [("play_out_of_turn", 1)]
     assert apart(hall) == ["play_out_of_turn"]
@@ -105,7 +109,7 @@ def played_with(table: int, deal: int) -> list[LogMessage]:
 def test_the_head_arbiter_takes_over_what_was_kept_apart_and_can_take_that_back(
     hall: Hall, tmp_path: Path, journal: SqliteJournal
 ) -> None:
-    (forged_result,) = signed([fact(1, 1, result(1, 4))])
+    forged_result = fact(1, 1, result(1, 4))
     hall.hear(forged_result)
     taken = decide(hall, TakenOver(facts=(forged_result.id,), replaces=None))
     counts = hall.scorer.state.play((1, 4))
@@ -127,18 +131,18 @@ def test_the_head_arbiter_takes_over_what_was_kept_apart_and_can_take_that_back(
 
 
 def test_what_was_discarded_stays_away_and_the_play_itself_counts_when_its_turn_comes(hall: Hall) -> None:
-    (forged_result,) = signed([fact(1, 1, result(1, 4, OUTCOMES[0]))])
+    forged_result = fact(1, 1, result(1, 4, OUTCOMES[0]))
     hall.hear(forged_result)
     decide(hall, Discarded(facts=(forged_result.id,)))
     assert (apart(hall), hall.scorer.state.play((1, 4)).settled) == ([], False)
     said = [one for round_ in range(1, 5) for one in steps(1, round_)]
-    hall.hear(*signed(log(1, *said, first=2)))
+    hall.hear(*log(1, *said, first=2))
     assert hall.scorer.state.plays_at(1) == 4
     assert hall.scorer.state.play((1, 4)).points == result(1, 4).points
 
 
 def test_a_fact_below_which_one_is_missing_waits_and_counts_by_itself_when_that_has_come(hall: Hall) -> None:
-    walls, seated, *rest = signed(play(1))
+    walls, seated, *rest = whole_play(1)
     hall.hear(walls, *rest)
     assert (apart(hall, round_=1), hall.scorer.state.plays_at(1)) == (["play_waits"] * len(rest), 0)
     assert hall.alerts() == [("gap", 1)]
@@ -153,32 +157,32 @@ def test_a_call_is_heard_at_once_whatever_is_missing(hall: Hall) -> None:
 
 def test_a_number_whose_fact_was_refused_is_not_waited_for(hall: Hall, tmp_path: Path, journal: SqliteJournal) -> None:
     wrong = fact(1, 1, replace(restored(1), deal=result(1, 4).deal))
-    hall.hear(*signed([*play(1, first=2), wrong]))
+    hall.hear(*whole_play(1, first=2), wrong)
     assert hall.scorer.state.plays_at(1) == 1
     assert make_hall(tmp_path, journal).scorer.state.plays_at(1) == 1
 
 
 def test_what_another_device_was_refused_is_waited_for(hall: Hall) -> None:
     hall.scorer.state.pass_over(2, 1)
-    hall.hear(*signed(play(1, first=2)))
+    hall.hear(*whole_play(1, first=2))
     assert hall.scorer.state.plays_at(1) == 0
 
 
 def test_a_play_before_its_turn_counts_once_an_arbiter_has_brought_it_forward(hall: Hall) -> None:
-    hall.hear(*signed(play(1, 4)))
+    hall.hear(*whole_play(1, 4))
     assert set(apart(hall)) == {"play_out_of_turn"}
-    hall.hear(*signed(play(2, 4, forward=True)))
+    hall.hear(*whole_play(2, 4, forward=True))
     assert (hall.scorer.state.plays_at(1), hall.scorer.state.plays_at(2)) == (0, 1)
 
 
 def test_a_play_whose_turn_came_because_the_desk_has_settled_those_before_it_counts(hall: Hall) -> None:
     decide(hall, Void(), round_=1)
-    hall.hear(*signed(play(1, 2)))
+    hall.hear(*whole_play(1, 2))
     assert hall.scorer.state.play((1, 2)).points == result(1, 2).points
 
 
 def test_a_ruling_on_the_play_before_lets_what_was_out_of_turn_count(hall: Hall) -> None:
-    hall.hear(*signed(play(1, 2)))
+    hall.hear(*whole_play(1, 2))
     assert hall.scorer.state.plays_at(1) == 0
     decide(hall, Void(), round_=1)
     assert hall.scorer.state.plays_at(1) == 2
@@ -187,7 +191,7 @@ def test_a_ruling_on_the_play_before_lets_what_was_out_of_turn_count(hall: Hall)
 
 def test_a_ruling_at_a_table_that_was_kept_apart_counts_as_long_as_it_is_taken_over(hall: Hall) -> None:
     void = Ruled(round=4, deal=result(1, 4).deal, decision=Void(), author="Tao", role="table_arbiter", reason="why")
-    (ruled,) = signed([fact(1, 1, void)])
+    ruled = fact(1, 1, void)
     hall.hear(ruled)
     assert (apart(hall), hall.scorer.state.play((1, 4)).settled) == (["play_out_of_turn"], False)
     taken = decide(hall, TakenOver(facts=(ruled.id,), replaces=None))
@@ -196,15 +200,20 @@ def test_a_ruling_at_a_table_that_was_kept_apart_counts_as_long_as_it_is_taken_o
     assert not hall.scorer.state.play((1, 4)).settled
 
 
+def unsigned(messages: list[LogMessage]) -> list[LogMessage]:
+    """Return facts as they were before devices signed them."""
+    return [replace(message, device=None, signature=None) for message in messages]
+
+
 def test_facts_from_before_plays_were_judged_count_as_they_did() -> None:
     room = EventState(event())
-    room.load([fact(1, 3, result(1, 4)), fact(2, 1, result(2))])
+    room.load(unsigned([fact(1, 3, result(1, 4)), fact(2, 1, result(2))]))
     assert (room.plays_at(1), room.plays_at(2)) == (1, 1)
 
 
 def test_a_play_that_began_before_plays_were_judged_goes_on() -> None:
-    before, after = EventState(event()), signed(play(1))[2:]
-    before.load(play(1)[:2])
+    before, after = EventState(event()), whole_play(1)[2:]
+    before.load(unsigned(whole_play(1)[:2]))
     for message in after:
         before.apply(message)
     assert before.plays_at(1) == 1

@@ -236,7 +236,7 @@ def teams(folder: Path) -> Iterator[DeskServer]:
         players=PLAYERS,
         teams=dict(zip(names, team_event.TEAMS.values(), strict=True)),
     )
-    said = [team_event.said(table, round_) for table in range(1, 5) for round_ in range(1, 5)]
+    said = [one for table in range(1, 5) for round_ in range(1, 5) for one in team_event.said(table, round_)]
     with whole(folder, plan, said) as made:
         yield made.server
 
