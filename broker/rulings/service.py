@@ -89,7 +89,8 @@ class RulingService:
         check_ruling(self.room.event, self.room, draft, author, now)
         if self._ids.has(draft.id):
             raise Refused("id_reused", "another message has this id")
-        deal = self.room.play((draft.table, draft.round)).planned if draft.table and draft.round else draft.deal
+        booking = self._event.bookings.get((draft.table or 0, draft.round or 0))
+        deal = booking.deal if booking else draft.deal
         return Ruling(
             id=draft.id,
             event=self._event.name,

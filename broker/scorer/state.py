@@ -239,7 +239,9 @@ class EventState:
 
     def _tables_of(self, ruling: Ruling) -> set[int]:
         """Return the tables of whose facts others may follow since a ruling."""
-        return {table for table, _ in self._plays_of_entry(self.book.entries[ruling.id])}
+        entry = self.book.entries[ruling.id]
+        play = self.book.root(entry).play
+        return {play[0]} if play else {table for table, _ in self._plays_of_entry(entry)}
 
     def _passed(self, key: PlayKey) -> bool:
         """Return whether arbiters have ever ruled on a play so that its table may have been told to leave it out."""
@@ -420,10 +422,10 @@ class EventState:
             self._ledger = self._ledger.with_play(now)
 
     def _plays_of_entry(self, entry: RulingEntry) -> list[PlayKey]:
-        """Return the plays that a ruling is about."""
+        """Return the plays that a ruling is about; none of a riichi session."""
         subject = self.book.subject(entry)
         if isinstance(subject, tuple):
-            return [subject]
+            return [subject] if subject in self.planned.bookings else []
         if isinstance(subject, int):
             return self.plays_with(subject)
         return plan.plays_of_ruling(self.planned, self.book.root(entry))
