@@ -114,9 +114,9 @@ SEQUENCE_CODES: Final = frozenset(
         "play_seats_differ",
         "play_waits",
         "play_winners_differ",
-        "session_entry_differs",
-        "session_hand_differs",
-        "session_over",
+        "play_entry_differs",
+        "play_hand_differs",
+        "play_session_over",
     }
 )
 """Why a fact is kept apart; `play_waits`: one before it has not come."""
@@ -278,15 +278,15 @@ class SessionSoFar:
         if not self.confirmed and not isinstance(fact, Confirmed):
             raise OutOfSequence("play_not_confirmed")
         if self.over and not isinstance(fact, RiichiTakenBack):
-            raise OutOfSequence("session_over")
+            raise OutOfSequence("play_session_over")
         match fact:
             case RiichiTakenBack():
                 if not self.entries or self.entries[-1].number != fact.entry:
-                    raise OutOfSequence("session_entry_differs")
+                    raise OutOfSequence("play_entry_differs")
             case RiichiRecorded():
                 self._check_recorded(fact)
             case Declared() if fact.deal not in (self.hand - 1, self.hand):
-                raise OutOfSequence("session_hand_differs")
+                raise OutOfSequence("play_hand_differs")
         return self.with_fact(fact)
 
     def with_fact(self, fact: Fact) -> "SessionSoFar":
@@ -307,10 +307,10 @@ class SessionSoFar:
 
     def _check_recorded(self, fact: RiichiRecorded) -> None:
         if self.entries and fact.entry != self.entries[-1].number + 1:
-            raise OutOfSequence("session_entry_differs")
+            raise OutOfSequence("play_entry_differs")
         # Between two hands a fault, or the end, is of the hand that was recorded last.
         if fact.deal not in (self.hand - 1, self.hand):
-            raise OutOfSequence("session_hand_differs")
+            raise OutOfSequence("play_hand_differs")
         won = set(fact.event.wins) if fact.event.kind in ("ron", "tsumo") else set[Seat]()
         if won and won != set(self.declared):
             raise OutOfSequence("play_winners_differ")

@@ -353,8 +353,8 @@ APART: Final[Mapping[str, Message]] = {
     "play_seats_differ": N_("The players are not in the seats where they checked in."),
     "play_waits": N_("Earlier messages are missing. It counts by itself as soon as they arrive."),
     "play_winners_differ": N_("The winners are not those who declared."),
-    "session_entry_differs": N_("The entry before it is missing, or another one."),
-    "session_hand_differs": N_("It belongs to another hand of the session."),
-    "session_over": N_("The session was over."),
+    "play_entry_differs": N_("The entry before it is missing, or another one."),
+    "play_hand_differs": N_("It belongs to another hand of the session."),
+    "play_session_over": N_("The session was over."),
 }
 """Why a message of a play is kept apart."""

@@ -84,6 +84,11 @@ def signed(message: LogMessage, key: SigningKey = KEY) -> LogMessage:
     return key.sign(replace(message, device=key.device, signature=None, sender=None))
 
 
+def unsigned(message: LogMessage) -> LogMessage:
+    """Return a fact as it was before devices signed them: it counts whatever came before it."""
+    return replace(message, device=None, signature=None)
+
+
 def fact(table: int, seq: int, said: Fact, *, id_: str | None = None, at: int = 1000) -> LogMessage:
     """Return one message of a table's log."""
     return signed(LogMessage(id=id_ or f"t{table}-fact-{seq}", event=NAME, table=table, seq=seq, at=at, fact=said))
@@ -137,9 +142,8 @@ def steps_to(ended: Result) -> list[Fact]:
         Seated(round=round_, deal=deal, players=ended.players),
         Confirmed(round=round_, deal=deal),
     ]
-    for seats in (ended.fines, won):
-        if presses := tuple(Press(seat=seat, after_ms=at * 40) for at, seat in enumerate(seats)):
-            said.append(Declared(round=round_, deal=deal, presses=presses))
+    presses = [tuple(Press(seat=one, after_ms=at * 40) for at, one in enumerate(seats)) for seats in (ended.fines, won)]
+    said.extend(Declared(round=round_, deal=deal, presses=one) for one in presses if one)
     return [*said, ended]
 
 
@@ -155,6 +159,12 @@ def declared(table: int, round_: int, *seats: Seat) -> Declared:
     """Return who has declared in a planned play."""
     presses = tuple(Press(seat=seat, after_ms=at * 40) for at, seat in enumerate(seats))
     return Declared(round=round_, deal=event().bookings[table, round_].deal, presses=presses)
+
+
+def begun(table: int, round_: int, *, first: int, at: int, verified: bool = True) -> list[LogMessage]:
+    """Return what a table says of a play until its tiles are confirmed, from the number `first` on."""
+    _, seated, confirmed, *_ = steps(table, round_)
+    return log(table, restored(table, round_, verified=verified), seated, confirmed, first=first, at=at)
 
 
 def log(table: int, *said: Fact, first: int = 1, at: int = 1000) -> list[LogMessage]:

@@ -1,4 +1,4 @@
-"""What does not follow is kept apart: stored and receipted, and it counts for nothing until the head arbiter decides."""
+"""What does not follow is kept apart: it counts for nothing until the head arbiter decides."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,6 +36,7 @@ from tests.broker.scorer.small import (
     restored,
     result,
     steps,
+    unsigned,
     whole_event,
     whole_play,
 )
@@ -200,20 +201,15 @@ def test_a_ruling_at_a_table_that_was_kept_apart_counts_as_long_as_it_is_taken_o
     assert not hall.scorer.state.play((1, 4)).settled
 
 
-def unsigned(messages: list[LogMessage]) -> list[LogMessage]:
-    """Return facts as they were before devices signed them."""
-    return [replace(message, device=None, signature=None) for message in messages]
-
-
 def test_facts_from_before_plays_were_judged_count_as_they_did() -> None:
     room = EventState(event())
-    room.load(unsigned([fact(1, 3, result(1, 4)), fact(2, 1, result(2))]))
+    room.load(map(unsigned, [fact(1, 3, result(1, 4)), fact(2, 1, result(2))]))
     assert (room.plays_at(1), room.plays_at(2)) == (1, 1)
 
 
 def test_a_play_that_began_before_plays_were_judged_goes_on() -> None:
     before, after = EventState(event()), whole_play(1)[2:]
-    before.load(unsigned(whole_play(1)[:2]))
+    before.load(map(unsigned, whole_play(1)[:2]))
     for message in after:
         before.apply(message)
     assert before.plays_at(1) == 1
@@ -250,18 +246,14 @@ def test_two_steps_in_the_wrong_order_make_no_result(at: int) -> None:
     assert (room.plays_in, room.quarantine.plays()) == (0, [(1, 1)])
 
 
+EAST, SOUTH, WEST, NORTH = result(1).players.values()
+ELSEWHERE = Seated(round=1, deal=result(1).deal, players={"east": SOUTH, "south": EAST, "west": WEST, "north": NORTH})
 WRONG_STEPS = [
     (3, declared(1, 1, "east", "north"), "play_winners_differ"),
     (3, declared(1, 1, "south"), "play_winners_differ"),
     (4, result(1, 1, OUTCOMES[0]), "play_winners_differ"),
     (4, result(1, 1, OUTCOMES[2]), "play_winners_differ"),
-    (
-        1,
-        Seated(
-            round=1, deal=result(1).deal, players=dict(zip(result(1).players, reversed([*result(1).players.values()])))
-        ),
-        "play_seats_differ",
-    ),
+    (1, ELSEWHERE, "play_seats_differ"),
 ]
 
 

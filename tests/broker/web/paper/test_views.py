@@ -27,7 +27,7 @@ from tests.broker.rulings.ruled import HEAD, draft
 from tests.broker.scorer import small
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
-from tests.broker.scorer.small import OUTCOMES, event, fact, result, whole_play
+from tests.broker.scorer.small import OUTCOMES, event, whole_play
 from tests.broker.web.test_auth import logged_in, token_of
 
 TAO = RulingAuthor("Tao Lin", "tao", "table_arbiter")
@@ -97,9 +97,9 @@ def test_a_result_of_the_table_that_says_otherwise_is_an_alert_and_the_arbiter_d
     assert hall.scorer.rulings.room.play((3, 1)).points == sheet().decision.points
 
 
-def fined(imp: int) -> LogMessage:
-    """Table 3's own result of the first round, with north fined."""
-    return fact(3, 1, result(3, 1, OUTCOMES[1], {"north": Fine(imp=imp, reason="false hu")}))
+def fined(imp: int) -> list[LogMessage]:
+    """Table 3's own play of the first round, with north fined."""
+    return whole_play(3, 1, OUTCOMES[1], {"north": Fine(imp=imp, reason="false hu")})
 
 
 @pytest.mark.parametrize(("entered", "told"), [(4, ["fined_at_table"]), (8, ["fined_at_table", "paper_differs"])])
@@ -107,7 +107,7 @@ def test_a_fine_of_a_sheet_counts_until_the_table_s_own_result_is_there(
     hall: Hall, entered: int, told: list[str]
 ) -> None:
     take_sheet(hall.scorer.rulings, sheet(fine_north="4"), TAO)
-    hall.hear(fined(entered))
+    hall.hear(*fined(entered))
     laid = hall.scorer.rulings.room.play((3, 1))
     assert (laid.fines, alerts(hall)) == ({laid.players["north"]: entered}, told)
 
