@@ -323,8 +323,8 @@ class TableSequence:
     """All plays of one table, in the order of its plan.
 
     `sessions`: the rounds in which it plays a riichi session. `passed` says of a round whether arbiters have ever ruled
-    on its play, so that the table may have been told to leave it out. `nearest`: of several only the first in turn order
-    wins.
+    on its play, so that the table may have been told to leave it out. `nearest`: of several only the first in turn
+    order wins.
     """
 
     def __init__(

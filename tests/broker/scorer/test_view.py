@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from broker.protocol import Adjusted, Fine, Result, Void
+from broker.protocol import Adjusted, Fine, Result, Seat, Void
 from broker.scorer.dashboard import ViewFeed
 from broker.scorer.grid import grid
 from broker.scorer.snapshot import open_part
@@ -117,7 +117,7 @@ def test_a_line_of_a_play_has_the_imp_after_the_fine(hall: Hall) -> None:
     """South: -8 and 0, datum -4, 4 points are 1 IMP by the scale; the fine comes off after that."""
     deal = event().bookings[1, 1].deal
     table, round_ = next(key for key, one in event().bookings.items() if one.deal == deal and key != (1, 1))
-    fined = {"south": Fine(imp=8, reason="false hu")}
+    fined: dict[Seat, Fine] = {"south": Fine(imp=8, reason="false hu")}
     hall.hear(*whole_play(table, round_, OUTCOMES[0], forward=True), *whole_play(1, 1, OUTCOMES[1], fined))
     newest, before = hall.scorer.feed.current.plays
     assert (newest.seats["south"].fine, newest.seats["south"].imp) == (8, -1 - 8)
