@@ -9,12 +9,14 @@ import io
 import os
 import secrets
 from collections.abc import Iterable
+from contextlib import nullcontext, suppress
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
 PRIVATE: Final = 0o600
+PRIVATE_FOLDER: Final = 0o700
 PUBLIC: Final = 0o666
 """Less what the user's mask takes off."""
 
@@ -44,6 +46,32 @@ def write_file(path: Path, content: bytes, mode: int = PUBLIC, *, exactly: bool 
     finally:
         new.unlink(missing_ok=True)
     if durable:
+        sync(path.parent)
+
+
+def make_folder(path: Path, mode: int = 0o777) -> None:
+    """Make a folder and those above it; when this returns the disk has their names. Raises OSError.
+
+    Else a power cut takes a new folder away with all that is in it, however often its files are synced. A folder that
+    is there may be one whose maker was killed before the disk had its name.
+    """
+    there = path.is_dir()
+    if path.parent != path:
+        make_folder(path.parent)
+    path.mkdir(mode=mode, exist_ok=True)
+    with suppress(OSError) if there else nullcontext():  # not every folder above is ours to read
+        sync(path.parent)
+
+
+def sync_log(path: Path) -> None:
+    """Wait until the disk has what others have written into a database of SQLite's that is about to be opened.
+
+    SQLite takes every whole commit from the write-ahead log, and does not ask whether it was flushed: one whose process
+    was killed before that would be shown, and be gone after a power cut.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists():
+        sync(log)
         sync(path.parent)
 
 

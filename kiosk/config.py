@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from broker.files import write_private
+from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.protocol import HOST_PATTERN, PIN_HASH, ArbiterPin, EventName, Refused, TableNo, decode, encode
 from broker.protocol.arbiter_pin import LONGEST_PIN, SHORTEST_PIN, hash_pin, is_pin, pin_mark, pin_matches
 from broker.protocol.link import Address
@@ -20,6 +20,7 @@ from broker.protocol.pairing import Pairing
 from firmware.errors import BadAddress
 from firmware.scanners import parse_scanner
 from kiosk.errors import BadConfiguration, NotPaired
+from kiosk.spare import memory_folder
 
 log = logging.getLogger("homologue.kiosk")
 
@@ -124,7 +125,7 @@ def store_pairing(folder: Path, pairing: Pairing) -> None:
         pin_file=pin,
     )
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(folder, PRIVATE_FOLDER)
         write_private(folder / kept.password_file, f"{broker.password}\n".encode())
         if ca and broker.ca:
             write_private(folder / ca, broker.ca.encode("ascii"))
@@ -153,6 +154,11 @@ Language = Annotated[str, Meta(pattern="^[a-z]{2,3}$(?!\\n)", description="one f
 SelfTestWhen = Annotated[
     Literal["day", "asked"] | None,
     Meta(description="whether the self-test comes at the start of a day by itself; without it: where buttons are real"),
+]
+
+
+SpareFolder = Annotated[
+    str | None, Meta(description="where the journal goes on while the card takes no writes: a stick; else in memory")
 ]
 
 
@@ -209,6 +215,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     ] = "arbiter-pin"
     language: Language = "en"
     self_test: SelfTestWhen = None
+    spare_folder: SpareFolder = None
 
 
 class UnpairedConfig(Struct, frozen=True, forbid_unknown_fields=True):
@@ -221,6 +228,7 @@ class UnpairedConfig(Struct, frozen=True, forbid_unknown_fields=True):
     arbiter_pin_file: str = "arbiter-pin"
     language: Language = "en"
     self_test: SelfTestWhen = None
+    spare_folder: SpareFolder = None
 
     def with_table(self, folder: Path) -> Config:
         """Add what the desk has told, kept in a folder. Raises NotPaired, BadConfiguration."""
@@ -236,6 +244,7 @@ class UnpairedConfig(Struct, frozen=True, forbid_unknown_fields=True):
             arbiter_pin_file=str(folder / kept.pin_file) if kept.pin_file else self.arbiter_pin_file,
             language=self.language,
             self_test=self.self_test,
+            spare_folder=self.spare_folder,
         )
 
 
@@ -291,6 +300,14 @@ class KioskSettings:
     def folder(self) -> Path:
         """Where the table's journal is kept."""
         return self.beside(self.config.folder)
+
+    @property
+    def spares(self) -> tuple[Path, ...]:
+        """Where the journal goes on while its card takes no writes, in this order."""
+        config, memory = self.config, memory_folder(self.folder)
+        if config.spare_folder is None:
+            return (memory,)
+        return self.beside(config.spare_folder) / config.event / f"table-{config.table}", memory
 
     def pin(self) -> PinFile:
         """Return the arbiters' PIN, as the desk has told it last. Raises BadConfiguration."""

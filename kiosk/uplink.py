@@ -13,13 +13,17 @@ from typing import Final, Literal, Protocol
 from msgspec.structs import replace
 
 from broker.protocol import (
+    BEAT_S,
+    SILENT_S,
     Assignment,
+    Beat,
     CountRequest,
     Lifecycle,
     LogMessage,
     Message,
     Receipt,
     Refused,
+    ScorerState,
     Served,
     TableState,
     clock_is_behind,
@@ -27,7 +31,8 @@ from broker.protocol import (
     encode,
     topics,
 )
-from broker.protocol.link import Incoming, Link, LinkChanged, LinkRefused, Will
+from broker.protocol.link import Incoming, Link, LinkChanged, LinkRefused, Will, session_id
+from broker.version import program_version
 from firmware.reports import Health
 from kiosk.config import Config, KioskSettings
 from kiosk.errors import JournalFull, PinGuessed, SelfTestFailed, SelfTestSkipped
@@ -49,7 +54,9 @@ from kiosk.table import (
 
 log = logging.getLogger("homologue.kiosk")
 
-RESEND_NS: Final = 3_000_000_000
+SECOND_NS: Final = 1_000_000_000
+
+RESEND_NS: Final = 3 * SECOND_NS
 """Without a receipt for so long, what is unsent is sent again: a PUBACK proves nothing."""
 
 MOST_AT_ONCE: Final = 50
@@ -215,6 +222,7 @@ def state_message(
         played_ms=played_ms(state),
         arbiter="" if state.arbiter == AT_THE_TABLE else state.arbiter,
         health=health,
+        version=program_version(),
     )
 
 
@@ -282,8 +290,8 @@ def open_table_link(
     )
     return Link(
         settings.address(),
-        # Of each device its own: under one name two devices would cut each other off, again and again.
-        client_id=f"homologue-{name}-table-{table}-{journal.device[:8]}",
+        # Of each device its own: under one id two devices would cut each other off, again and again.
+        client_id=session_id(f"homologue-{name}-table-{table}", settings.folder),
         topics=[topic.at(name, table=table) for topic in topics.TOPICS if "table" in topic.readers],
         tell=tell,
         will=will,
@@ -350,6 +358,28 @@ class ServiceStatus:
         return first or not self.elsewhere
 
 
+class ScorerWatch:
+    """Whether the scorer is there. A broker goes on without it, and then nothing that the table sends becomes safe."""
+
+    def __init__(self) -> None:
+        self._heard: int | None = None
+        """When it said last that it is there; None: it never did, so it may be an older one, which does not."""
+
+    def connected(self, now: int) -> None:
+        """Take in that it can be heard again from now on (monotonic ns)."""
+        if self._heard is not None:
+            self._heard = now
+
+    def take(self, state: ScorerState, now: int) -> None:
+        """Take in what it says, or its last will."""
+        if self._heard is None or state.lifecycle == "active":
+            self._heard = now
+
+    def silent(self, now: int) -> bool:
+        """Return whether it has not been heard of for long."""
+        return self._heard is not None and now - self._heard >= SILENT_S * SECOND_NS
+
+
 def plan_content(plan: Assignment) -> tuple[object, ...]:
     """Return what of a plan matters to a table."""
     session = plan.session and (plan.session.round, plan.session.players)
@@ -400,6 +430,9 @@ class ServerLink:
         """Take what gives the table, and which PIN arbiters have there."""
         self.link, self.facts = link, Uplink(journal, link, config.event, config.table)
         self.service = ServiceStatus(journal.device)
+        self.scorer = ScorerWatch()
+        self._beat_at = 0
+        """When to say next that the table is there (monotonic ns)."""
         self.connected = False
         """Whether the loop has taken in that the link is up; the link itself knows it a moment earlier."""
         self._config, self._journal, self._health, self._state = config, journal, health, state
@@ -451,6 +484,7 @@ class ServerLink:
             self._health.say("broker", change.why.code)
         if change.up:
             self._health.say("broker", None)
+            self.scorer.connected(now)
             if self.service.may_greet():
                 self.greet()
                 self.facts.reconnected(now)
@@ -489,7 +523,15 @@ class ServerLink:
             self._plan = None
             self._health.say("plan", code)
 
-    def resend_overdue(self, now: int) -> None:
-        """Send again what should have a receipt by now."""
-        if self.connected and self.facts.overdue(now):
+    def due(self, now: int) -> None:
+        """Send again what should have a receipt by now, and say that the table is there."""
+        if not self.connected:
+            return
+        if self.facts.overdue(now):
             self.facts.resend(now)
+        if now >= self._beat_at:
+            self._beat_at = now + BEAT_S * SECOND_NS
+            config, device, start = self._config, self._journal.device, self._journal.start
+            beat = Beat(id=uuid.uuid4().hex, event=config.event, table=config.table, device=device, start=start)
+            topic = topics.BEAT.at(config.event, table=config.table)
+            self.link.publish(topic, encode(beat), retain=topics.BEAT.retain)

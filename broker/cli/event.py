@@ -28,7 +28,7 @@ from broker.event.readiness import Finding, start_notes, start_problems
 from broker.event.setup import MOST_ROUNDS, plan_of, read_public
 from broker.export.document import read_document, restore_event
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
-from broker.files import write_private
+from broker.files import make_folder, write_private
 from broker.i18n import languages
 from broker.output import deliver
 from broker.people import Authentication, PeopleError
@@ -157,7 +157,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
     )
     rounds, alone = _agreed(ctx, plan, rounds)
     plan = replace(plan, uncompared=alone)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     write_plan(folder, plan)
     write_private(folder / PLAYERS, players_csv(players).encode())
     ctx.invoke(new_movement, rounds=rounds, event=folder)
@@ -307,7 +307,7 @@ def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[st
     homologue event desk my-cup
     """  # noqa: D301 - click reads the \b
     os.umask(0o077)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())

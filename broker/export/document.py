@@ -33,7 +33,7 @@ from broker.event import (
 from broker.event.deals import COMMITMENT
 from broker.event.file_io import decode_json, read_json
 from broker.event.players import EXTRA_COLUMNS, ListedPlayer, as_corrections, players_csv, read_players
-from broker.files import write_private
+from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.i18n import N_
 from broker.protocol import (
     PLAY_DECISIONS,
@@ -328,7 +328,7 @@ def restore_event(made: Document, folder: Path) -> int:
         raise RuleError("folder_taken", f"{folder} is not empty; an event is imported into a new folder")
     event = Event(made.plan, made.deals, made.sets, OwnRules(made.rules, made.session_rules))
     messages = list(_judged(made, event))
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(folder, PRIVATE_FOLDER)
     _write_files(made, folder)
     with closing(open_journal(folder, made.plan.name)) as journal, journal.commit():
         for received_at, message in messages:
@@ -383,7 +383,7 @@ def _write_files(made: Document, folder: Path) -> None:
     if made.rules is not None:
         write_private(folder / PROFILE, made.rules.encode())
     for profile_id, text in made.session_rules.items():
-        (folder / PROFILES).mkdir(mode=0o700, exist_ok=True)
+        make_folder(folder / PROFILES, PRIVATE_FOLDER)
         write_private(folder / PROFILES / f"{profile_id}.toml", text.encode())
     if made.people:
         write_private(folder / PLAYERS, players_csv(_listed_players(made)).encode())

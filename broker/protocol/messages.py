@@ -1,6 +1,8 @@
 """Every message, one struct each, and how far a table's clock is off by what its messages say.
 
-Unknown fields are refused: a newer sender says so in `schema`. `decode` (topics.py) is the only way in from the wire.
+Programs of two versions may work in one hall: fields that a reader does not know are passed over, the others are
+checked. A change that an older reader must not pass over gets another number in `schema`, or another kind of fact.
+`decode` (topics.py) is the only way in from the wire.
 """
 
 from typing import Annotated, Final, Literal
@@ -48,7 +50,7 @@ MOST_ORDERS_KEPT: Final = 16
 """Orders that a table remembers by their ids, so that a desk never takes another desk's for its own."""
 
 
-class Message(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Message(Struct, frozen=True, kw_only=True):
     """What every message carries."""
 
     schema: Literal[1] = SCHEMA
@@ -57,6 +59,10 @@ class Message(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 # ---- from a table -------------------------------------------------------------------------------
+
+
+Version = Annotated[str, Meta(pattern=r"^[0-9A-Za-z.+!-]{0,32}$(?!\n)")]
+"""Of the program that speaks (PEP 440); empty where it is not installed."""
 
 
 class LogMessage(Message, frozen=True, kw_only=True):
@@ -123,6 +129,24 @@ class TableState(Message, frozen=True, kw_only=True):
         dict[Annotated[str, Meta(max_length=64)], Text],
         Meta(max_length=16, description="what is wrong, by device; empty: all well"),
     ]
+    version: Annotated[Version | None, Meta(description="of the table's program; null: one that does not say it")] = (
+        None
+    )
+
+
+BEAT_S: Final = 10
+"""A table says at least so often that it is there, and so does the scorer."""
+
+SILENT_S: Final = 3 * BEAT_S
+"""Who is not heard of for so long is told to people. Judged by clocks that count on, never by wall clocks."""
+
+
+class Beat(Message, frozen=True, kw_only=True):
+    """A table is there, and its program works. Never queued: an old one would say nothing."""
+
+    table: TableNo
+    device: DeviceId
+    start: Annotated[Count, Meta(description="how often the device's program has been started")]
 
 
 # ---- from the scorer ----------------------------------------------------------------------------
@@ -134,7 +158,24 @@ class FromScorer(Message, frozen=True, kw_only=True):
     seq: Annotated[Count, Meta(description="height of the scorer's journal when this was said")]
 
 
-class Refusal(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ScorerState(FromScorer, frozen=True, kw_only=True):
+    """The scorer is there, and works; its last will says that it is gone. Said every BEAT_S seconds."""
+
+    run: Annotated[MessageId, Meta(description="another one whenever the program is started")]
+    term: Annotated[Count, Meta(description="grows with each start; of two scorers the higher one stays")]
+    answers: Annotated[MessageId | None, Meta(description="the run of another scorer that has asked")] = None
+    store: StoreId
+    lifecycle: Literal["active", "gone"]
+    version: Version
+
+
+class ScorerAsked(Message, frozen=True, kw_only=True):
+    """A scorer that starts asks whether another one is active, which answers with its state."""
+
+    run: Annotated[MessageId, Meta(description="of the one that asks")]
+
+
+class Refusal(Struct, frozen=True, kw_only=True):
     """A fact that the scorer did not take, and why."""
 
     seq: Seq
@@ -142,7 +183,7 @@ class Refusal(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     code: Code
 
 
-class Taken(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Taken(Struct, frozen=True, kw_only=True):
     """A fact that is in the scorer's store."""
 
     seq: Seq
@@ -167,6 +208,9 @@ class Receipt(FromScorer, frozen=True, kw_only=True):
     wanted: Annotated[
         tuple[Seq, ...], Meta(max_length=100, description="facts that the scorer once had and asks for again")
     ] = ()
+    version: Annotated[Version | None, Meta(description="of the scorer's program; null: one that does not say it")] = (
+        None
+    )
     signature: Annotated[Signature | None, Meta(description="of the event's key, over all that stands before it")] = (
         None
     )
@@ -214,7 +258,7 @@ class Served(FromScorer, frozen=True, kw_only=True):
     arbiter_coming: Annotated[bool, Meta(description="an arbiter is on the way to its call; who is not told")] = False
 
 
-class ComparedSeat(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ComparedSeat(Struct, frozen=True, kw_only=True):
     """One player's line in a traveller."""
 
     player: PlayerId
@@ -223,7 +267,7 @@ class ComparedSeat(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     fine: int
 
 
-class ComparedPlay(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ComparedPlay(Struct, frozen=True, kw_only=True):
     """One play of a deal, beside the others."""
 
     table: TableNo
@@ -245,7 +289,7 @@ class PublicTraveller(Traveller, frozen=True, kw_only=True):
     """The same for everybody, said once all tables have played the deal."""
 
 
-class Standing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Standing(Struct, frozen=True, kw_only=True):
     """One player's line."""
 
     place: Annotated[int, Meta(ge=1)]
@@ -256,7 +300,7 @@ class Standing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     plays: Count
 
 
-class TeamStanding(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class TeamStanding(Struct, frozen=True, kw_only=True):
     """One team's line."""
 
     place: Annotated[int, Meta(ge=1)]

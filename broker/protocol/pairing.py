@@ -57,7 +57,7 @@ Machine = Annotated[
 Certificates = Annotated[str, Meta(max_length=32_768, pattern=r"^[\x20-\x7e\r\n]*$(?!\n)", description="PEM")]
 
 
-class PairingRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class PairingRequest(Struct, frozen=True, kw_only=True):
     """A device asks to be paired."""
 
     schema: Literal[1] = 1
@@ -69,7 +69,7 @@ class PairingRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     ] = None
 
 
-class TableBroker(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class TableBroker(Struct, frozen=True, kw_only=True):
     """The broker as tables reach it."""
 
     host: Annotated[str, Meta(pattern=f"^(?:{HOST_PATTERN})$(?!\\n)")]
@@ -82,7 +82,7 @@ class TableBroker(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         return f"TableBroker({self.host}:{self.port})"
 
 
-class Pairing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Pairing(Struct, frozen=True, kw_only=True):
     """What a device needs to serve a table of an event."""
 
     schema: Literal[1] = 1
@@ -92,7 +92,7 @@ class Pairing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     pin: PinHash | None = None
 
 
-class PairingAnswer(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class PairingAnswer(Struct, frozen=True, kw_only=True):
     """A `Pairing` as JSON text, and the seal over it."""
 
     pairing: Annotated[str, Meta(max_length=LARGEST_ANSWER)]

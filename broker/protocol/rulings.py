@@ -41,7 +41,7 @@ MOST_FACTS: Final = 100
 """Facts of one play that a ruling names."""
 
 
-class Decision(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="kind"):
+class Decision(Struct, frozen=True, kw_only=True, tag_field="kind"):
     """One kind of ruling."""
 
 

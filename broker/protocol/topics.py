@@ -32,7 +32,8 @@ class Topic:
     limit: int
     """Largest payload in bytes."""
     about: str
-    qos: Literal[1] = 1
+    qos: Literal[0, 1] = 1
+    """0: of no use later, so no broker keeps it for a reader who is away."""
 
     def at(self, event: str, *, table: int | None = None, deal: int | None = None) -> str:
         """Return the topic for one event, table or deal; a level left out becomes the wildcard `+`."""
@@ -61,6 +62,39 @@ TOPICS: Final[tuple[Topic, ...]] = (
         retain=False,
         limit=16_384,
         about="every accepted fact in seq order",
+    ),
+    Topic(
+        "beat",
+        "hm/{event}/table/{table}/beat",
+        messages.Beat,
+        "table",
+        ("scorer", "arbiter"),
+        retain=False,
+        limit=1024,
+        about="the table is there; every ten seconds",
+        qos=0,
+    ),
+    Topic(
+        "scorer",
+        "hm/{event}/scorer",
+        messages.ScorerState,
+        "scorer",
+        ("table", "scorer", "desk", "arbiter"),
+        retain=True,
+        limit=1024,
+        about="the scorer is there; every ten seconds, and its last will says gone",
+        qos=0,
+    ),
+    Topic(
+        "scorer_asked",
+        "hm/{event}/scorer/asked",
+        messages.ScorerAsked,
+        "scorer",
+        ("scorer", "arbiter"),
+        retain=False,
+        limit=1024,
+        about="a scorer that starts asks whether another one is active",
+        qos=0,
     ),
     Topic(
         "receipt",
@@ -199,6 +233,9 @@ TOPICS_BY_NAME: Final[dict[str, Topic]] = {topic.name: topic for topic in TOPICS
 (
     STATE,
     LOG,
+    BEAT,
+    SCORER,
+    SCORER_ASKED,
     RECEIPT,
     ASSIGNMENT,
     SERVED,
@@ -317,7 +354,7 @@ def refuse_duplicate_names(payload: bytes) -> None:
     """Refuse an object that says a name twice: msgspec keeps the last, other readers the first."""
     try:
         json.loads(payload, object_pairs_hook=_without_duplicates)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Refused("malformed", str(error)[:300]) from None
 
 

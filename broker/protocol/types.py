@@ -132,7 +132,7 @@ Score = Annotated[int, Meta(ge=-1_000_000, le=1_000_000, description="points")]
 Seats = Annotated[tuple[Seat, ...], Meta(max_length=4)]
 
 
-class RiichiWin(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class RiichiWin(Struct, frozen=True, kw_only=True):
     """What one winner's hand is worth: han, with fu under 5 han; or so many yakuman."""
 
     han: Annotated[int, Meta(ge=0, le=99)] = 0
@@ -142,7 +142,7 @@ class RiichiWin(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Who fed the set that made the yakuman certain (pao)."""
 
 
-class RiichiEvent(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class RiichiEvent(Struct, frozen=True, kw_only=True):
     """What happened in a hand. `riichi`: who has laid a deposit in it."""
 
     kind: HandKind
@@ -161,7 +161,7 @@ class RiichiEvent(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     riichi: Seats = ()
 
 
-class RiichiStanding(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class RiichiStanding(Struct, frozen=True, kw_only=True):
     """Where a session stands before a hand, the first of which is 1."""
 
     hand: Annotated[int, Meta(ge=1, le=9999)]
@@ -173,7 +173,7 @@ class RiichiStanding(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     over: bool = False
 
 
-class Player(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Player(Struct, frozen=True, kw_only=True):
     """Who sits there."""
 
     id: PlayerId
@@ -187,7 +187,7 @@ Tray = tuple[Row13, Row11, Row10]
 """One seat's 34 serials: the hand, then the wall in two rows, each from the player's left."""
 
 
-class PlayRef(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class PlayRef(Struct, frozen=True, kw_only=True):
     """Which play a fact is about: one table playing one deal in one round."""
 
     round: RoundNo
@@ -204,7 +204,7 @@ class PlannedPlay(PlayRef, frozen=True, kw_only=True):
     order: dict[Seat, Tray]
 
 
-class PlannedSession(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class PlannedSession(Struct, frozen=True, kw_only=True):
     """A riichi session at one table: hands are dealt there, one after the other.
 
     `set`: whose tiles are dealt. `standing` and `entries`: where it stands and how many entries the scorer has of it,

@@ -17,7 +17,7 @@ from broker.protocol import SEATS, Imp, LogMessage, Name, Restored, Result, Seat
 from broker.rulings import CountedPlay, PlayKey, StandIn, riichi_win_of, sitting_players
 from broker.rulings.follow_ups import follow_ups
 from broker.scorer.alerts import AlertBook, Attendance
-from broker.scorer.devices import TableStates
+from broker.scorer.devices import Devices
 from broker.scorer.intake import TableBook
 from broker.scorer.publisher import Throttle, is_large
 from broker.scorer.snapshot import Snapshot
@@ -25,6 +25,7 @@ from broker.scorer.state import EventState
 from broker.scorer.tables import Since
 from broker.scorer.view import Attending, BesideView, DashboardView, PlayView, SeatView, TableView, Walls
 from broker.scoring import ComparisonGroup, exact_quotient, json_imp
+from broker.version import program_version
 
 VIEW_PAUSE_S: Final = 0.05
 """In a large event the view is made at most so often, and not after each message: no page changes faster."""
@@ -42,6 +43,7 @@ class _TableFacts(NamedTuple):
     pausing: Since | None
     restored: Restored | None
     attended: Attending | None
+    silent: bool
 
 
 class _ArrivalLine(NamedTuple):
@@ -110,7 +112,7 @@ class Arrivals(Sequence[PlayView]):
         return map(self._play, reversed(self._settled))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+        return self is other or (isinstance(other, Sequence) and tuple(self) == tuple(other))
 
     def __hash__(self) -> int:
         return hash(self._settled)
@@ -208,7 +210,7 @@ class Sources(NamedTuple):
 
     state: EventState
     books: Mapping[int, TableBook]
-    devices: TableStates
+    devices: Devices
     attendance: Attendance
     alerts: AlertBook
 
@@ -314,7 +316,7 @@ class DashboardBuilder:
         return self._arrivals[1]
 
     def _facts(self, table: int) -> _TableFacts:
-        state, last = self._sources.state, self._sources.devices.last.get(table)
+        state, last = self._sources.state, self._sources.devices.states.last.get(table)
         names: dict[Seat, Name] = {}
         if last and last.round:
             key = table, last.round
@@ -334,6 +336,7 @@ class DashboardBuilder:
             times.pausing.get(table),
             times.restored.get(table),
             self._sources.attendance.call(table, call.at if call else None) if last and last.calling else None,
+            table in self._sources.devices.liveness.silent,
         )
 
 
@@ -366,6 +369,8 @@ def _table(event: Event, table: int, facts: _TableFacts) -> TableView:
         stood_ms=state.stood_ms if state else None,
         played_ms=state.played_ms if state else None,
         walls=_walls(event, facts.restored, state),
+        silent=facts.silent,
+        other_version=state.version if state and state.version != program_version() else None,
     )
 
 

@@ -16,8 +16,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from broker.errors import NoDeviceWaits
-from broker.protocol import TableState, clock_offset
+from broker.event.plan import MINUTE_MS
+from broker.protocol import SILENT_S, TableState, clock_offset
 from broker.scorer.alerts import Concern
+from broker.scorer.liveness import Liveness
 from broker.store import Journal
 
 GONE: Final = ("lost", "disconnected")
@@ -125,6 +127,16 @@ class Serving:
         found = self._holders.get(table)
         return found is not None and device is not None and found.device != device
 
+    def lose(self, table: int) -> None:
+        """Take in that the device that serves a table is not heard of any more: another one may be let in."""
+        if table in self._holders:
+            self._holders[table] = replace(self._holders[table], gone=True)
+
+    def found(self, table: int, device: str) -> None:
+        """Take in that a device is heard of again. It serves its table, unless another one was let in meanwhile."""
+        if table in self._holders and self._holders[table].device == device:
+            self._holders[table] = replace(self._holders[table], gone=False)
+
     def apply(self, state: TableState) -> bool:
         """Take in a device's state; return whether it serves its table."""
         found, gone = self._holders.get(state.table), state.lifecycle in GONE
@@ -153,8 +165,6 @@ def _read_holder(text: str) -> Holder | None:
     except (msgspec.DecodeError, UnicodeError):
         return None
 
-
-MINUTE_MS: Final = 60_000
 
 CLOCK_CODES: Final = frozenset({"clock_ahead", "clock_behind", "clock_right"})
 
@@ -258,6 +268,7 @@ class Devices:
         self.serving = Serving(journal.remembered(SERVES))
         self.states = TableStates()
         self._watches = HealthWatch(), ClockWatch()
+        self.liveness = Liveness()
         self.connected: set[int] = set()
         """Tables whose device has connected since the last answer: they need their plan and their receipt."""
         self.refused: set[int] = set()
@@ -274,10 +285,40 @@ class Devices:
         if self.states.is_hello(state):
             self.connected.add(state.table)
         found = self.states.apply(state)
+        last = self.states.last[state.table]
+        if last.lifecycle in GONE or last.version is None:  # older programs send no beats
+            self.liveness.forget(state.table)
+        else:
+            self.liveness.heard(state.table)
         health, clock = self._watches
         health.apply(self.states.last[state.table])  # a last will does not make a device well
         clock.apply(state, now)
         return found
+
+    def heard(self, table: int, device: str) -> bool:
+        """Take in, within a commit, that a device has said it is there; return whether that shows."""
+        last = self.states.last.get(table)
+        if last is None or last.device != device or not self.liveness.expected(table):
+            return False
+        was_silent = self.liveness.heard(table)
+        if was_silent:
+            self.serving.found(table, device)
+            self._keep(table)
+        return was_silent
+
+    def look(self, now: float, *, listening: bool) -> Iterable[Concern]:
+        """Return which tables are not heard of any more. `now` in s of a clock that counts on."""
+        silent = self.liveness.look(now, listening=listening)
+        if silent:
+            with self._journal.commit():
+                for table in silent:
+                    self.serving.lose(table)
+                    self._keep(table)
+        text = "table {table} has not been heard of for {seconds} s"
+        return [
+            Concern("table_silent", text.format(table=one, seconds=SILENT_S), one, values={"seconds": SILENT_S})
+            for one in sorted(silent)
+        ]
 
     def answered(self) -> None:
         """Forget which devices wait for an answer."""

@@ -1,6 +1,5 @@
 """The gate: every message from the wire is judged here, and nothing refused changes anything."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
@@ -13,6 +12,7 @@ from broker.protocol import (
     ARBITER_FACTS,
     SEATS,
     Adjusted,
+    Beat,
     Call,
     Confirmed,
     CountRequest,
@@ -21,7 +21,6 @@ from broker.protocol import (
     Fact,
     LogMessage,
     Message,
-    Overridden,
     Refusal,
     Refused,
     Result,
@@ -37,6 +36,7 @@ from broker.protocol import (
 )
 from broker.rules import RuleError
 from broker.rules.points import points_paid
+from broker.scorer.quotas import OVER_QUOTA, Quotas, kind_of
 from broker.store import Recorded, RefusedRow
 
 OF_RIICHI = (Confirmed, Declared, Call, RiichiRecorded, RiichiTakenBack, *ARBITER_FACTS)
@@ -48,17 +48,8 @@ MOST_MISSING = 500
 MOST_LISTED = 100
 """Facts of one table, taken or refused, that a receipt names."""
 
-MOST_RULED = 20
-"""Rulings of a table on one play. A device speaks for whoever has its PIN: it shall not fill the book of rulings."""
-
-AROUND = (Overridden, *ARBITER_FACTS)
-"""What else a table tells of its arbiters."""
-
-MOST_AROUND = 200
-"""Of that in one round: a session of riichi is a round, and an arbiter may come and go all evening.
-
-Plays that were let go on are counted apart: they are not to be missed because somebody came and went.
-"""
+MOST_PASSED_OVER = 1_000
+"""Numbers of one table that were refused as too many and are not missing, as many as the store keeps refusals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +60,8 @@ class IntakeVerdict:
     code: str | None = None
     text: str = ""
     new: bool = False
+    again: bool = False
+    """It is one more of what arbiters know that there is too much of."""
 
 
 @dataclass(slots=True)
@@ -83,6 +76,8 @@ class TableBook:
     """The highest number that was taken."""
     missing: set[int] = field(default_factory=set)
     """Numbers below it that were not."""
+    passed_over: set[int] = field(default_factory=set)
+    """Numbers that were refused because there were too many of a kind: nobody waits for them."""
 
     def take(self, message: LogMessage) -> None:
         """Remember a fact, for good."""
@@ -94,6 +89,7 @@ class TableBook:
             self.upto = seq
         else:
             self.missing.discard(seq)
+        self.passed_over.discard(seq)
         if self.refused:
             self.refused = [kept for kept in self.refused if (kept.seq, kept.id) != (seq, message.id)]
 
@@ -110,7 +106,7 @@ class TableBook:
 
     def gaps(self) -> tuple[int, ...]:
         """What is missing below the highest number that was taken."""
-        return tuple(sorted(self.missing))
+        return tuple(sorted(self.missing - self.passed_over))
 
 
 class Intake:
@@ -132,10 +128,9 @@ class Intake:
         self._players = frozenset(event.players)
         self.books = {table: TableBook() for table in event.tables}
         self._ids: set[str] = set()
-        self._ruled: Counter[tuple[int, int]] = Counter()
-        """How often its table has ruled on each play."""
-        self._around: Counter[tuple[int, int, bool]] = Counter()
-        """How many facts of its arbiters it has sent, and how many plays that they let go on."""
+        self._quotas = Quotas()
+        self._too_much: set[tuple[int, int, str]] = set()
+        """Table, round and kind of facts of which arbiters know that there are too many."""
         self._replanned: set[tuple[int, int, int]] = set()
         """Table, round and deal of plays for which a ruling has put another deal in the place of the planned one."""
         for row in refused:
@@ -192,12 +187,7 @@ class Intake:
     def _remember(self, message: LogMessage) -> None:
         self.books[message.table].take(message)
         self._ids.add(message.id)
-        fact = message.fact
-        key = message.table, fact.round
-        if isinstance(fact, Ruled):
-            self._ruled[key] += 1
-        elif isinstance(fact, AROUND):
-            self._around[*key, isinstance(fact, Overridden)] += 1
+        self._quotas.count(message)
 
     def judge(self, topic: str, payload: bytes) -> IntakeVerdict:
         """Judge one message. Changes nothing but what the next receipt names."""
@@ -208,12 +198,22 @@ class Intake:
         except Refused as refused:
             if isinstance(message, LogMessage) and message.event == self._event.name and message.table in self.books:
                 self._list(message.table, Refusal(seq=message.seq, id=message.id, code=refused.code))
+                return IntakeVerdict(message, refused.code, refused.text, again=self._known(message, refused.code))
             return IntakeVerdict(message, refused.code, refused.text)
+
+    def _known(self, message: LogMessage, code: str) -> bool:
+        """Return whether it is known by now that a table tells too much of a kind."""
+        if code not in OVER_QUOTA:
+            return False
+        about = message.table, message.fact.round, kind_of(message.fact)
+        known = about in self._too_much
+        self._too_much.add(about)
+        return known
 
     def _judge(self, message: Message) -> IntakeVerdict:
         if message.event != self._event.name:
             raise Refused("wrong_event", N_("this scorer serves another event: {event}", event=self._event.name))
-        if not isinstance(message, LogMessage | TableState | CountRequest):
+        if not isinstance(message, LogMessage | TableState | CountRequest | Beat):
             raise Refused("not_for_scorer", N_("the scorer does not accept this kind of message"))
         if message.table not in self.books:
             raise Refused("unknown_table", N_("this event has no table {table}", table=message.table))
@@ -245,7 +245,7 @@ class Intake:
             )
         if message.id in self._ids:
             raise Refused("id_reused", N_("message {id} was already received with a different number", id=message.id))
-        if message.seq > len(book.taken) + MOST_MISSING:
+        if message.seq > len(book.taken) + len(book.passed_over) + MOST_MISSING:
             raise Refused(
                 "seq_out_of_range",
                 N_(
@@ -255,14 +255,8 @@ class Intake:
                 ),
             )
         self._check_play(message)
-        self._check_around(message)
+        self._quotas.check(message, session=_play_of(message) in self._event.riichi)
         return IntakeVerdict(message, new=True)
-
-    def _check_around(self, message: LogMessage) -> None:
-        kind = *_play_of(message), isinstance(message.fact, Overridden)
-        if isinstance(message.fact, AROUND) and self._around[kind] >= MOST_AROUND:
-            text = f"table {message.table} has told {MOST_AROUND} times what arbiters do here"
-            raise Refused("too_much_of_arbiters", text)
 
     def _check_play(self, message: LogMessage) -> None:
         fact = message.fact
@@ -288,8 +282,6 @@ class Intake:
         """Refuse what no table can rule: its device speaks for whoever has its PIN, never for the head arbiter."""
         if fact.role != "table_arbiter":
             raise Refused("not_ruled_here", N_("the head arbiter makes rulings at the desk, not at a table"))
-        if self._ruled[table, fact.round] >= MOST_RULED:
-            raise Refused("too_many_rulings", f"table {table} has ruled {MOST_RULED} times here: rule at the desk")
         here, named = set(self._event.bookings[table, fact.round].players.values()), set(players_named(fact.decision))
         if not named <= here or (isinstance(fact.decision, Adjusted) and named != here):
             raise Refused(
@@ -336,6 +328,8 @@ class Intake:
         """Name a fact that was refused, with the last code alone: an older one would hide what its table is to do."""
         book, about = self.books[table], (refusal.seq, refusal.id)
         book.refused = [*(kept for kept in book.refused if (kept.seq, kept.id) != about), refusal][-MOST_LISTED:]
+        if refusal.code in OVER_QUOTA and len(book.passed_over) < MOST_PASSED_OVER:
+            book.passed_over.add(refusal.seq)
 
 
 def _no_deal(table: int, about: Fact | CountRequest) -> Refused:

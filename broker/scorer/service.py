@@ -9,12 +9,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from broker.errors import ScorerBusy, ScorerError, StoreLost
+from broker.errors import ScorerBusy, ScorerError, ScorerReplaced, StoreLost
 from broker.event import Event
 from broker.protocol import (
+    Beat,
     CountRequest,
     LogMessage,
     Refused,
@@ -23,7 +25,9 @@ from broker.protocol import (
     RiichiTakenBack,
     Ruled,
     Ruling,
+    ScorerState,
     TableState,
+    decode,
     topics,
 )
 from broker.protocol.link import Address, Incoming, LinkChanged
@@ -42,6 +46,7 @@ from broker.scorer.counting import HandCounter
 from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, Sources, ViewFeed
 from broker.scorer.devices import Devices
 from broker.scorer.intake import Intake, IntakeVerdict
+from broker.scorer.lease import Lease, keep_lease, new_lease
 from broker.scorer.publisher import Publisher, WireLog
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.snapshot import Snapshot
@@ -75,7 +80,8 @@ class Scorer:
         clock: Callable[[], int],
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._journal, self._clock = journal, clock
+        self._journal, self._clock, self._seconds = journal, clock, seconds
+        self._scorer_topic = topics.SCORER.at(event.name)
         self._inbox: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
         stored = read_journal(journal, event)
         self.state = EventState(event)
@@ -90,7 +96,7 @@ class Scorer:
         self._counter = HandCounter(event)
         self.publisher = Publisher(self.state, folder, journal.store, clock, seconds)
         self.publisher.height = journal.height
-        sources = Sources(self.state, self._intake.books, self.devices.states, self.attendance, self._alerts)
+        sources = Sources(self.state, self._intake.books, self.devices, self.attendance, self._alerts)
         self.dashboard = Dashboard(sources, clock, seconds)
         self.rulings = RulingService(event, self.state, journal, self._intake, clock, self._ruled, self._judged)
         self._alerts.note(self.publisher.write_standings())
@@ -126,8 +132,11 @@ class Scorer:
 
     # ---- the loop ---------------------------------------------------------------------------
 
-    def connect(self, address: Address) -> None:
-        """Begin to listen to the broker."""
+    def connect(self, address: Address, lease: Lease | None = None) -> None:
+        """Begin to listen to the broker, as the one scorer of the event."""
+        lease = lease or new_lease()
+        keep_lease(self._journal, lease)
+        self.publisher.lease = lease
         self.publisher.connect(address, self._inbox.put)
 
     def run(self, stop: threading.Event, each_round: Callable[[], None] = lambda: None) -> None:
@@ -150,6 +159,7 @@ class Scorer:
 
     def step(self, timeout: float) -> None:
         """Take what has come, in one commit, and publish what follows from it."""
+        self._look()
         batch = self._next_batch(min(timeout, VIEW_PAUSE_S) if self.dashboard.due.waiting else timeout)
         if batch:
             self._handle(batch)
@@ -158,6 +168,17 @@ class Scorer:
             self._publish_standings()
             self.dashboard.show_if_due()
         self.publisher.publish_again()
+
+    def _look(self) -> None:
+        """Say that we are there, and notice who says so no more."""
+        now = self._seconds()
+        self.publisher.beat(now)
+        silent = list(self.devices.look(now, listening=self.dashboard.connected))
+        if silent:
+            self._alerts.note(silent)
+            self._publish_alerts(self._clock())
+            self.dashboard.changed({one.table for one in silent if one.table})
+            self.dashboard.show()
 
     def _next_batch(self, timeout: float) -> list["Arrival"]:
         try:
@@ -173,7 +194,7 @@ class Scorer:
             if isinstance(change, LinkChanged):
                 self._connection_changed(change)
         self._alerts.note(one for one in batch if isinstance(one, Concern))
-        self._take([one for one in batch if isinstance(one, Incoming)])
+        self._take([one for one in batch if isinstance(one, Incoming) and not self._is_of_a_scorer(one)])
         for call in batch:
             if isinstance(call, PendingCall):
                 call.do()
@@ -183,6 +204,18 @@ class Scorer:
         self._publish_standings()
         self._publish_alerts(self._clock())
         self.dashboard.show()
+
+    def _is_of_a_scorer(self, one: Incoming) -> bool:
+        """Return whether a message is a scorer's own: ours comes back to us. Raises ScorerReplaced."""
+        if one.topic != self._scorer_topic:
+            return False
+        one.acknowledge()
+        with suppress(Refused):
+            if self.publisher.lease.yields_to(decode(ScorerState, one.payload)):
+                raise ScorerReplaced(
+                    "another scorer has become active while this one was away; this one writes no more"
+                )
+        return True
 
     def _take(self, batch: list[Incoming]) -> None:
         """Judge, commit, acknowledge, answer: in this order."""
@@ -198,6 +231,10 @@ class Scorer:
 
     def _judge(self, one: Incoming, now: int) -> IntakeVerdict:
         verdict = self._intake.judge(one.topic, one.payload)
+        if isinstance(verdict.message, Beat) and not verdict.code:
+            if self.devices.heard(verdict.message.table, verdict.message.device):
+                self.dashboard.changed({verdict.message.table})
+            return verdict  # of no use in the log of the wire
         if isinstance(verdict.message, TableState) and not verdict.code:
             self._alerts.note(self.devices.apply(verdict.message, now))
         self.wire.note(now, "in", one.topic, one.payload, verdict.code)
@@ -205,7 +242,8 @@ class Scorer:
         if verdict.code:
             place = topics.parse_topic(one.topic)
             about = (place.table if place else None, fact.seq if fact else None, fact.id if fact else None)
-            if self._journal.refuse(RefusedRow(now, verdict.code, one.topic, one.payload, *about)):
+            is_new = self._journal.refuse(RefusedRow(now, verdict.code, one.topic, one.payload, *about))
+            if is_new and not verdict.again:
                 self._alerts.note((concern_of_refusal(one.topic, place, verdict),))
         elif fact and verdict.new:
             self._journal.append(fact, now)
@@ -237,13 +275,14 @@ class Scorer:
         message = verdict.message
         if not isinstance(message, LogMessage) or message.table not in self._intake.books:
             return ()
-        taken = self._intake.books[message.table].taken
+        book = self._intake.books[message.table]
         if verdict.new:
             deals = self.state.apply(self.state.tables.clock.corrected(message, now), self._judged)
-            if message.seq > 1 and message.seq - 1 not in taken:
+            before = message.seq - 1
+            if before and before not in book.taken and before not in book.passed_over:
                 self._alerts.note((concern_of_gap(message.table, message.seq),))
             return deals
-        if verdict.code and verdict.code not in UNEXPLAINED and message.seq not in taken:
+        if verdict.code and verdict.code not in UNEXPLAINED and message.seq not in book.taken:
             return self.state.pass_over(message.table, message.seq, self._judged)
         return ()
 

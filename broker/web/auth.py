@@ -21,6 +21,9 @@ from broker.web.errors import LoginNeeded, NotAllowed
 
 COOKIE: Final = "homologue"
 SECURE_COOKIE: Final = "__Host-homologue"
+BROWSER_COOKIE: Final = "homologue-browser"
+LONGEST_MARKS: Final = 1_000
+YEAR_S: Final = 365 * 24 * 60 * 60
 """Under TLS: a browser takes this name only with `Secure`, for this host alone."""
 
 LONGEST_TOKEN: Final = 64
@@ -175,6 +178,19 @@ def delete_session_cookie(request: Request, answer: Response) -> None:
     """Let the browser forget the token."""
     secure = request.url.scheme == "https"
     answer.delete_cookie(cookie_name(request), path="/", httponly=True, samesite="strict", secure=secure)
+
+
+def browser_marks(request: Request) -> str:
+    """Return what this browser has of logins before."""
+    return request.cookies.get(BROWSER_COOKIE, "")[:LONGEST_MARKS]
+
+
+def set_browser_marks(request: Request, answer: Response, marks: str) -> None:
+    """Let the browser keep that somebody has logged in here, for a year: nobody else can then keep them out."""
+    secure = request.url.scheme == "https"
+    answer.set_cookie(
+        BROWSER_COOKIE, marks, max_age=YEAR_S, path="/login", httponly=True, samesite="strict", secure=secure
+    )
 
 
 def user_agent(request: Request) -> str:

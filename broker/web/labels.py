@@ -19,6 +19,7 @@ STATE: Final[Mapping[str, Message]] = {
     "init": N_("Starting"),
     "disconnected": N_("Signed off"),
     "lost": N_("Not connected"),
+    "silent": N_("Not heard of for 30 s"),
 }
 
 STAGE: Final[Mapping[str, Message]] = {

@@ -295,7 +295,7 @@ REFUSED_MESSAGE: Final[Mapping[str, Message]] = {
     "too_many_rulings": N_(
         "this table has sent twenty rulings on one play. Check its device, and make rulings at the desk."
     ),
-    "too_much_of_arbiters": N_("this table has sent two hundred arbiter actions in one round. Check its device."),
+    "too_many_facts": N_("this table sends far more of this in one round than people can. Check its device."),
     "unknown_table": N_("the event has no table with that number."),
     "unknown_topic": N_("its topic is unknown. Check for a device with another program or version."),
     "wrong_deal": N_("its deal does not match its topic."),
@@ -308,6 +308,7 @@ REFUSED_MESSAGE: Final[Mapping[str, Message]] = {
 
 ALERT: Final[Mapping[str, Message]] = {
     "table_lost": N_("Table {table} went offline without signing off."),
+    "table_silent": N_("Table {table} has not been heard of for {seconds} s: check its device and its network."),
     "two_devices": N_("Two devices are sending for table {table}."),
     "gap": N_("Table {table}: messages before number {number} are missing."),
     "fouled": N_("Table {table}: deal {deal} is being played with another arrangement of tiles."),

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from broker.protocol.pairing import Pairing, PairingOffer, read_pairing
+from broker.version import program_version
 from firmware.reports import NotScanned, Report
 from firmware.scanners import open_scanner
 from kiosk.config import UnpairedSettings, store_pairing
@@ -24,7 +25,7 @@ from kiosk.pairing.exchange import request_pairing
 from kiosk.pairing.form import PairingForm
 from kiosk.screens import QUIT, PairingView, ScreenView, ScreenWindow, StatusLine
 from kiosk.screens.texts import translator
-from kiosk.status import program_version, time_of_day
+from kiosk.status import time_of_day
 
 if TYPE_CHECKING:
     from vision.cameras.camera import Camera

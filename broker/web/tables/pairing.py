@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from broker.errors import BrokerError
+from broker.event.plan import MINUTE_MS
 from broker.i18n import N_
 from broker.mqtt.access import Credentials
 from broker.people import Authentication, PeopleError
@@ -67,8 +68,6 @@ LONGEST_TABLES: Final = 200
 """Characters: so many tables and no more are written in it."""
 
 LARGEST: Final = 1024
-GONE: Final = (None, "lost", "disconnected")
-MINUTE: Final = 60_000
 
 
 def monotonic_ms() -> int:
@@ -219,9 +218,9 @@ class PairingPage:
             "asking": error is not None or not pending or "new" in request.query_params,
             "asks_again": isinstance(error, TableHasDevice),
             "most": MOST_AT_ONCE,
-            "minutes": LASTS_MS // MINUTE,
+            "minutes": LASTS_MS // MINUTE_MS,
             "desk": f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
-            "pending": [(one, one.state(now), -(-(one.until - now) // MINUTE)) for one in pending],
+            "pending": [(one, one.state(now), -(-(one.until - now) // MINUTE_MS)) for one in pending],
             "qr": lambda one: self._qr(one, host, port),
             "unreachable": host in LOOPBACK_NAMES or self._broker.here_alone,
             "plain": not self._codes.fingerprint,
@@ -293,7 +292,7 @@ def _ticked(form: Form) -> set[int]:
 
 
 def _has_device(table: TableView) -> bool:
-    return table.lifecycle not in GONE
+    return table.lifecycle is not None and not table.away
 
 
 def _number(text: str) -> int:

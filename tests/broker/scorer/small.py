@@ -11,6 +11,7 @@ from broker.event import BookedPlay, DealRecord, Event, Plan, Registry
 from broker.event.movement import sixteen_players
 from broker.protocol import (
     SEATS,
+    Beat,
     Call,
     Confirmed,
     Declared,
@@ -237,7 +238,15 @@ def state(
     )
 
 
-def sent(message: LogMessage | TableState) -> tuple[str, bytes]:
+def beat(table: int, *, device: str = "kiosk-0001", start: int = 1) -> Beat:
+    """Return what a table says every few seconds."""
+    return Beat(id=f"beat-{table}-{start}", event=NAME, table=table, device=device, start=start)
+
+
+TOPIC_OF: Final = {LogMessage: topics.LOG, TableState: topics.STATE, Beat: topics.BEAT}
+
+
+def sent(message: LogMessage | TableState | Beat) -> tuple[str, bytes]:
     """Return topic and payload of what a table says."""
-    topic = topics.LOG if isinstance(message, LogMessage) else topics.STATE
+    topic = TOPIC_OF[type(message)]
     return topic.at(message.event, table=message.table), encode(message)

@@ -18,6 +18,7 @@ from broker.scorer.alerts import MOST_AT_ONCE
 from broker.scorer.devices import ClockWatch, HealthWatch, Serving
 from broker.scorer.grid import grid
 from broker.scorer.tables import FactTimes
+from broker.version import program_version
 from broker.web.tables.carriers import carrying
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
 from tests.broker.scorer.small import event, fact, restored, result, state, whole_play
@@ -371,3 +372,8 @@ def test_a_hostile_text_is_cut_to_what_an_alert_can_hold(hall: Hall) -> None:
     hall.hear(replace(state(1), health={f"part-{number}": "x" * 500 for number in range(16)}))
     ((code, text),) = alerts_sent(hall)
     assert (code, len(text)) == ("device_unwell", 500)
+
+
+def test_a_card_says_the_version_of_a_table_that_is_another_than_ours(hall: Hall) -> None:
+    hall.hear(state(1), replace(state(2), version="0.0.9"), replace(state(3), version=program_version()))
+    assert [table.other_version for table in hall.scorer.feed.current.tables[:3]] == [None, "0.0.9", None]

@@ -225,6 +225,7 @@ def test_every_message_of_the_scorer_is_one_that_its_readers_take(hall: Hall) ->
     hall.hear(*whole_event(), fact(1, 1, restored(1), at=5), state(1), state(1, device="kiosk-0002"))
     said = hall.ear.heard("")
     assert {type(message).__name__ for message in said} == {
+        "ScorerState",
         "Receipt",
         "Assignment",
         "Served",
