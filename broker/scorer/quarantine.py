@@ -7,14 +7,14 @@ missing waits, and counts by itself once that has come. What has counted once co
 """
 
 from bisect import insort
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from typing import Final
 
 from msgspec import Struct
 
 from broker.event import Event
-from broker.protocol import LogMessage
+from broker.protocol import MOST_FACTS, Fact, LogMessage, Result, RiichiRecorded
 from broker.protocol.play_sequence import OF_A_PLAY, OutOfSequence, TableSequence
 from broker.rules import Profile
 
@@ -35,10 +35,18 @@ UNEXPLAINED: Final = frozenset(
 )
 """Refusals after which a number is still waited for: the device that serves the table may yet send its fact."""
 
+MOST_PASSED: Final = 1_000
+"""Numbers of one table that are not waited for, as many as the store keeps refusals: after a restart it is the same."""
+
 PlayKey = tuple[int, int]
 """Table and round."""
 
 _number = attrgetter("seq")
+
+
+def fact_kind(fact: Fact) -> str:
+    """Return the word for a kind of fact: the tag that it has on the wire."""
+    return str(fact.__struct_config__.tag)
 
 
 class ApartFact(Struct, frozen=True):
@@ -51,6 +59,39 @@ class ApartFact(Struct, frozen=True):
     def key(self) -> PlayKey:
         """The play that it is about."""
         return self.message.table, self.message.fact.round
+
+
+class ApartPlay(Struct, frozen=True):
+    """A play of whose facts some are kept apart, and nothing was decided on them."""
+
+    table: int
+    round: int
+    deal: int
+    facts: tuple[ApartFact, ...]
+    missing: tuple[str, ...]
+    """Steps that its table never told, as facts are tagged."""
+    waits_for: tuple[int, ...]
+    """Numbers of its table's facts that have not come: with them it may count by itself."""
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Why they are kept apart, each once."""
+        return tuple(dict.fromkeys(one.code for one in self.facts))
+
+    @property
+    def sent(self) -> tuple[str, ...]:
+        """What was sent, as facts are tagged, each once."""
+        return tuple(dict.fromkeys(fact_kind(one.message.fact) for one in self.facts))
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The facts that one decision can name."""
+        return tuple(one.message.id for one in self.facts[:MOST_FACTS])
+
+    @property
+    def at(self) -> int:
+        """When the last of them was told, ms since 1970."""
+        return self.facts[-1].message.at
 
 
 class Decided(Struct, frozen=True):
@@ -111,7 +152,8 @@ class _TableFacts:
 
     def pass_over(self, seq: int) -> None:
         """Take in that the fact of a number is not waited for."""
-        self._passed.add(seq)
+        if len(self._passed) < MOST_PASSED:
+            self._passed.add(seq)
 
     def keep(self, message: LogMessage) -> None:
         """Put a fact in its place."""
@@ -235,6 +277,17 @@ class Quarantine:
         """Return the facts of a table's plays that count by themselves, in the order of their numbers."""
         found = self._tables.get(table)
         return [one for one in found.facts if one.id not in found.apart] if found else []
+
+    def apart_play(self, key: PlayKey, undecided: Sequence[ApartFact]) -> ApartPlay:
+        """Return what an arbiter is to decide of a play."""
+        last = undecided[-1].message.fact
+        told = {fact_kind(one.fact) for one in self.counted(key[0]) if one.fact.round == key[1]}
+        told |= {fact_kind(one.message.fact) for one in self.apart(key)}
+        steps = ("confirmed",) if key in self._event.riichi else ("restored", "seated", "confirmed")
+        ends = isinstance(last, Result | RiichiRecorded)
+        missing = tuple(step for step in steps if ends and step not in told)
+        waits = tuple(self.missing(key[0])) if any(one.code == WAITS for one in undecided) else ()
+        return ApartPlay(*key, last.deal, tuple(undecided), missing, waits)
 
     def ids(self) -> set[str]:
         """Return the ids of all facts that do not count by themselves."""

@@ -47,7 +47,7 @@ from broker.rulings import (
     unruled_play,
     with_points_of_deal,
 )
-from broker.scorer.quarantine import ApartFact, Decided, Judged, Quarantine
+from broker.scorer.quarantine import WAITS, ApartFact, ApartPlay, Decided, Judged, Quarantine
 from broker.scorer.snapshot import Snapshot, out_of_place, team_rows
 from broker.scorer.tables import TableFacts
 from broker.scoring import (
@@ -266,6 +266,13 @@ class EventState:
         """Return the facts of a play that are kept apart, and on which nothing was decided."""
         named = {id_ for entry in self.book.of(key) for id_ in _facts_named(entry)}
         return [one for one in self.quarantine.apart(key) if one.message.id not in named]
+
+    def apart_plays(self) -> list[ApartPlay]:
+        """Return what is kept apart and to be decided, by rounds; what only waits comes last."""
+        found = [
+            self.quarantine.apart_play(key, facts) for key in self.quarantine.plays() if (facts := self.undecided(key))
+        ]
+        return sorted(found, key=lambda one: one.codes == (WAITS,))
 
     def _taken(self, key: PlayKey, book: RulingBook) -> dict[str, list[LogMessage]]:
         """Return the facts of a play that were taken over, by the rulings that count, in the order of those."""
