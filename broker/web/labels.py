@@ -164,7 +164,7 @@ RULING: Final[Mapping[str, Message]] = {
     "withdrawn": N_("Withdrawn"),
     "reopen": N_("Reopened"),
     "taken_over": N_("Counted after all"),
-    "discarded": N_("Discarded"),
+    "discarded": N_("Left out"),
     "deadline": N_("End of corrections"),
     "undo": N_("Taken back"),
 }
