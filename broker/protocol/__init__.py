@@ -89,8 +89,10 @@ from broker.protocol.paper_codes import (
     receipt_link,
 )
 from broker.protocol.rulings import (
+    APART_DECISIONS,
     DEAL_DECISIONS,
     EVENT_DECISIONS,
+    MOST_FACTS,
     PLAN_DECISIONS,
     PLAY_DECISIONS,
     Adjusted,
@@ -100,6 +102,7 @@ from broker.protocol.rulings import (
     Correct,
     Deadline,
     DealPlayed,
+    Discarded,
     FineRuled,
     Fouled,
     PlayerCorrected,
@@ -108,6 +111,7 @@ from broker.protocol.rulings import (
     SessionsCorrected,
     Substitute,
     TableDecision,
+    TakenOver,
     TitleCorrected,
     Undo,
     Void,
@@ -190,6 +194,7 @@ from broker.protocol.types import (
 )
 
 __all__ = [
+    "APART_DECISIONS",
     "ARBITER_FACTS",
     "ASSIGNMENT",
     "AWARD_IMP",
@@ -206,6 +211,7 @@ __all__ = [
     "LONGEST_LINE",
     "LONGEST_PROFILE",
     "LONGEST_REASON",
+    "MOST_FACTS",
     "MOST_ORDERS_KEPT",
     "ORDER",
     "PIN_HASH",
@@ -250,6 +256,7 @@ __all__ = [
     "DeviceAdmitted",
     "DeviceRecord",
     "DeviceRevoked",
+    "Discarded",
     "EventName",
     "Fact",
     "Fault",
@@ -333,6 +340,7 @@ __all__ = [
     "TableNo",
     "TableState",
     "Taken",
+    "TakenOver",
     "TeamStanding",
     "Text",
     "TimeAdded",

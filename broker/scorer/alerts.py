@@ -37,6 +37,7 @@ from broker.protocol import (
 )
 from broker.rulings import RulingEntry
 from broker.scorer.intake import IntakeVerdict
+from broker.scorer.quarantine import ApartFact
 from broker.scorer.space import DiskLevel
 from broker.scorer.state import EventState
 from broker.scorer.tables import Seatings, Since
@@ -251,6 +252,14 @@ def ranges(numbers: Iterable[int]) -> str:
         else:
             runs.append([number, number])
     return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+
+def concern_of_apart(fact: ApartFact) -> Concern:
+    """Return what an arbiter must know of a fact that does not follow and is kept apart: one concern a play."""
+    table, round_ = fact.key
+    deal = fact.message.fact.deal
+    text = f"table {table}: what it says of round {round_}, deal {deal} does not follow, and is kept apart"
+    return Concern(fact.code, text, table, about=round_, values={"round": round_, "deal": deal})
 
 
 def _concerns_of_result(event: Event, state: EventState, message: LogMessage, fact: Result) -> Iterable[Concern]:
