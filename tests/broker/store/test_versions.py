@@ -8,17 +8,15 @@ from typing import Final
 
 import pytest
 from click.testing import CliRunner
-from msgspec.structs import replace
 
 from broker.cli.store import store as store_command
 from broker.errors import StoreBroken
 from broker.people import Authentication
-from broker.protocol import Ruling
+from broker.protocol import Call, LogMessage, Ruling
 from broker.scorer.stored_event import open_stored_event, verify_store
-from broker.store import STORE, Recorded
-from tests.broker.scorer.folders import until_round
+from broker.store import STORE, Recorded, message_of
 from tests.broker.scorer.hall import make_hall
-from tests.broker.scorer.small import list_devices
+from tests.broker.scorer.small import event, fact, list_devices
 from tests.broker.store.server import Server
 from tests.broker.store.stores import Kept, Refusal, in_postgresql
 
@@ -40,11 +38,16 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> Kept:
     return kept
 
 
+def written() -> list[bytes]:
+    """Return what the program of then has stored."""
+    with closing(sqlite3.connect(VERSION_1 / "sqlite" / STORE)) as store:
+        return [body for (body,) in store.execute("SELECT body FROM journal ORDER BY height")]
+
+
 def check_messages(messages: list[Recorded]) -> None:
     """Raise AssertionError unless this is what was stored."""
-    facts = [one for one in messages if not isinstance(one, Ruling)]
+    assert messages == [message_of(body) for body in written()]
     rulings = [one for one in messages if isinstance(one, Ruling)]
-    assert facts == [replace(one, device=None, signature=None) for one in until_round(3)]
     assert [(one.number, one.author) for one in rulings] == [(1, "Hélène Roy"), (2, "Hélène Roy")]
 
 
@@ -66,18 +69,15 @@ def test_a_store_of_version_1_gets_its_links_and_loses_nothing(old: Kept) -> Non
 
 def test_a_scorer_goes_on_with_a_store_of_version_1(old: Kept) -> None:
     list_devices(old.folder, range(1, 5))
-    rest = [message for message in until_round(4) if message.fact.round == 4]
     with old.journal() as journal:
         hall = make_hall(old.folder, journal)
         hall.connect(up=True)
-        hall.hear(*rest)
-        assert (hall.scorer.feed.current.plays_in, hall.alerts()) == (16, [])
+        last = max(one.seq for one in journal.messages() if isinstance(one, LogMessage) and one.table == 1)
+        hall.hear(fact(1, last + 1, Call(round=3, deal=event().bookings[1, 3].deal, open=True)))
+        assert (hall.scorer.feed.current.plays_in, hall.alerts()) == (12, [])
+        assert hall.scorer.state.tables.times.queue() == [1]
     found = verify_store(old.folder)
-    assert (found.faults, found.has_links, found.messages) == (
-        (),
-        True,
-        len(until_round(4)) + 2 + 4,
-    )  # two rulings, four devices
+    assert (found.faults, found.has_links, found.messages) == ((), True, len(written()) + 4 + 1)  # four devices
 
 
 def test_a_row_of_a_migrated_store_names_itself_when_it_is_altered(old: Kept) -> None:
