@@ -102,6 +102,11 @@ power: setup ## cut the power at every write of tables, scorer, people and copie
 	@command -v strace >/dev/null || tests/install-system-packages
 	$(BIN)/python -m tests.power $(if $(CUTS),--cuts $(CUTS)) $(if $(SEED),--seed $(SEED))
 
+.PHONY: chaos
+chaos: setup ## play a whole event while everything fails, and judge it (SEED=N PLAYS=N TABLES=N BROKER=embedded|mosquitto)
+	$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) $(if $(PLAYS),--plays $(PLAYS)) \
+	  $(if $(TABLES),--tables $(TABLES)) $(if $(BROKER),--broker $(BROKER))
+
 .PHONY: lint
 lint: setup ## ruff, mypy, the import rules and the catalogues of translations
 	$(BIN)/ruff format --check .

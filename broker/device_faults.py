@@ -64,6 +64,7 @@ DEVICE_FAULT: Final[Mapping[str, Message]] = {
     "camera_noisy": N_("noisy picture"),
     "disk_low": N_("nearly full"),
     "journal_full": N_("full"),
+    "card_refuses": N_("takes no writes; what happens is kept elsewhere"),
     "broker_refused": N_("rejects this table"),
     "device_unknown": N_("not accepted at the desk yet"),
     "receipt_unproven": N_("not signed by this event’s scorer"),

@@ -112,7 +112,7 @@ def serve(settings: KioskSettings, stop: threading.Event, picture: Path | None =
     config = settings.config
     with ExitStack() as opened:
         whose = JournalOwner(config.event, config.table)
-        journal = TableJournal(settings.folder / "table.sqlite", whose, settings.device_key())
+        journal = TableJournal(settings.folder / "table.sqlite", whose, settings.device_key(), settings.spares)
         opened.callback(journal.close)
         window = opened.enter_context(ScreenWindow(config.screen, translator(config.language)))
         program = TableProgram(settings, journal)

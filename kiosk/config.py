@@ -22,6 +22,7 @@ from broker.protocol.signing import SigningKey
 from firmware.errors import BadAddress
 from firmware.scanners import parse_scanner
 from kiosk.errors import BadConfiguration, NotPaired
+from kiosk.spare import memory_folder
 
 log = logging.getLogger("homologue.kiosk")
 
@@ -177,6 +178,11 @@ SelfTestWhen = Annotated[
 ]
 
 
+SpareFolder = Annotated[
+    str | None, Meta(description="where the journal goes on while the card takes no writes: a stick; else in memory")
+]
+
+
 class BrokerSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Where the broker is; the password stands alone in a file that only the kiosk's user can read."""
 
@@ -230,6 +236,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     ] = "arbiter-pin"
     language: Language = "en"
     self_test: SelfTestWhen = None
+    spare_folder: SpareFolder = None
     event_key: Annotated[
         PublicKey | None, Meta(description="the event's public key; without it receipts are believed unsigned")
     ] = None
@@ -246,6 +253,7 @@ class UnpairedConfig(Struct, frozen=True, forbid_unknown_fields=True):
     arbiter_pin_file: str = "arbiter-pin"
     language: Language = "en"
     self_test: SelfTestWhen = None
+    spare_folder: SpareFolder = None
 
     def with_table(self, folder: Path) -> Config:
         """Add what the desk has told, kept in a folder. Raises NotPaired, BadConfiguration."""
@@ -261,6 +269,7 @@ class UnpairedConfig(Struct, frozen=True, forbid_unknown_fields=True):
             arbiter_pin_file=str(folder / kept.pin_file) if kept.pin_file else self.arbiter_pin_file,
             language=self.language,
             self_test=self.self_test,
+            spare_folder=self.spare_folder,
             event_key=kept.event_key,
             key_file=str(folder / KEY_FILE),
         )
@@ -318,6 +327,14 @@ class KioskSettings:
     def folder(self) -> Path:
         """Where the table's journal is kept."""
         return self.beside(self.config.folder)
+
+    @property
+    def spares(self) -> tuple[Path, ...]:
+        """Where the journal goes on while its card takes no writes, in this order."""
+        config, memory = self.config, memory_folder(self.folder)
+        if config.spare_folder is None:
+            return (memory,)
+        return self.beside(config.spare_folder) / config.event / f"table-{config.table}", memory
 
     @property
     def key_path(self) -> Path:

@@ -31,6 +31,12 @@ class JournalFull(KioskError, OSError):
     code = "journal_full"
 
 
+class CardRefuses(KioskError, OSError):
+    """The journal's disk takes no writes. The journal is kept elsewhere meanwhile; nothing raises it."""
+
+    code = "card_refuses"
+
+
 class JournalInUse(KioskError, OSError):
     """Another kiosk has this table's journal open."""
 

@@ -7,8 +7,10 @@ is signed anew by this device.
 One SQLite file, open in one kiosk at a time. What `record` returns is durable. Its write-ahead log gets its full length
 before anybody plays, so that no press waits for the file system. The table's state changes here alone, journal first.
 
-Where the disk is full, presses and orders are held in memory, in their order, until they can be written: a press counts
-by its edge, so it may be learnt of later. What people can do again (a key, a tray under the camera) is refused instead.
+Where the card takes no write, full or failing, the whole journal goes on elsewhere (`kiosk/spare.py`) in the middle of
+that write, and comes back when the card takes it; the card is looked at by the clock. Where no place takes it, presses
+and orders are held in memory, in their order, until one does: a press counts by its edge, so it may be learnt of later.
+What people can do again (a key, a tray under the camera) is refused instead.
 """
 
 import fcntl
@@ -16,11 +18,11 @@ import shutil
 import sqlite3
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -28,8 +30,9 @@ from msgspec.structs import replace
 from broker.files import make_folder, sync_log
 from broker.protocol import Fact, LogMessage, Receipt, Refused, Result, Taken, decode, encode
 from broker.protocol.signing import SigningKey, fact_hash
+from kiosk import spare
 from kiosk.config import KEY_FILE, open_device_key
-from kiosk.errors import DiskLow, JournalBroken, JournalFull, JournalInUse
+from kiosk.errors import CardRefuses, DiskLow, JournalBroken, JournalFull, JournalInUse
 from kiosk.table import (
     ButtonHeld,
     ButtonPressed,
@@ -86,9 +89,7 @@ def boot_id() -> str:
         return ""
 
 
-def _full(error: Exception) -> bool:
-    """Return whether a write failed for want of room."""
-    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +103,21 @@ class JournalOwner:
 class TableJournal:
     """One table's journal, open for one kiosk at a time."""
 
-    def __init__(self, path: Path, whose: JournalOwner, key: SigningKey | None = None) -> None:
-        """Open or make it. Without a key it is that in the file beside it. Raises JournalInUse, JournalBroken."""
-        self._whose, self._folder = whose, path.parent
+    def __init__(
+        self, path: Path, whose: JournalOwner, key: SigningKey | None = None, spares: Sequence[Path] = ()
+    ) -> None:
+        """Open or make it, in one of the folders `spares` where the card takes no writes.
+
+        Without a key it is that in the file beside it. Raises JournalInUse, JournalBroken, JournalFull.
+        """
+        self._whose, self._folder, self._card, self.spares = whose, path.parent, path, tuple(spares)
+        self._spare: Path | None = None
+        """The file in which the journal is kept while its card takes no writes."""
         self._beside: dict[str, str] = {}
         self.tight = False
         """Something could not be written for want of room, whatever the disk says of itself (a quota, for one)."""
         try:
-            make_folder(path.parent)
-            self._lock = path.with_suffix(".lock").open("w")
+            self._lock = self._open_lock(path.with_suffix(".lock"))
         except OSError as error:
             raise JournalBroken(f"{path}: {error}") from None
         try:
@@ -124,22 +131,74 @@ class TableJournal:
             self._lock.close()
             raise JournalBroken(f"{path.with_name(KEY_FILE)}: {error}") from None
         try:
-            self._open(path)
-        except (sqlite3.DatabaseError, JournalBroken, Refused) as error:
+            self._open_somewhere()
+        except (sqlite3.DatabaseError, OSError, Refused) as error:
             self.close()
-            if _full(error):
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
                 raise JournalFull(f"{path}: {error}") from None
             raise JournalBroken(f"{path}: {error}") from None
 
+    def _open_lock(self, path: Path) -> TextIO:
+        """Open the lock; one that is there already is enough where the card takes no writes."""
+        try:
+            make_folder(path.parent)
+            return path.open("w")
+        except OSError:
+            if not self.spares or not path.is_file():
+                raise
+            return path.open()
+
+    def _open_somewhere(self) -> None:
+        """Open the card's file and join to it what spares hold; where it cannot be written, open a spare."""
+        try:
+            self._open(self._card)
+            for folder in self.spares:
+                self._join(folder / spare.FILE)
+        except (sqlite3.OperationalError, OSError) as error:
+            found = spare.open_without_card(self.spares, self._card) if spare.refused(error) else None
+            if found is None:
+                raise
+            if hasattr(self, "_store"):
+                self._store.close()
+            self._open(found)
+            self._spare = found
+
+    def _join(self, path: Path) -> None:
+        """Take in what a spare holds and the card does not, then drop it. One that cannot be read is left alone."""
+        if not path.exists():
+            return
+        try:
+            with closing(spare.connect(path)) as other:
+                about = dict(other.execute("SELECT key, value FROM about"))
+                if (about.get("event"), about.get("table")) != (self._whose.event, str(self._whose.table)):
+                    return
+                if spare.is_ahead(other, self._store):
+                    other.backup(self._store)
+                    self._read_about()
+                else:
+                    open_ = other.execute("SELECT body FROM outbox WHERE state = 'open' ORDER BY seq")
+                    bodies = [body for (body,) in open_]
+                    with self._as_one():
+                        for body in bodies:
+                            self._take_in(body)
+        except (JournalFull, Refused):
+            return
+        except sqlite3.DatabaseError as error:
+            if spare.refused(error):
+                raise
+            return
+        spare.remove(path)
+
     def _open(self, path: Path) -> None:
         sync_log(path)
-        self._store = sqlite3.connect(path, isolation_level=None)
+        self._store = spare.connect(path)
         (said,) = self._store.execute("PRAGMA integrity_check(1)").fetchone()
         if said != "ok":  # a card that lost what it said it had written: better now than at a press
             raise JournalBroken(str(said))
-        self._store.execute("PRAGMA journal_mode=WAL")
-        self._store.execute("PRAGMA synchronous=FULL")
         self._store.executescript(SCHEMA)
+        self._read_about()
+
+    def _read_about(self) -> None:
         self._about("version", VERSION, VERSION)
         self._about("event", self._whose.event, self._whose.event)
         self._about("table", str(self._whose.table), str(self._whose.table))
@@ -206,8 +265,8 @@ class TableJournal:
         self._draft("bench", text)
 
     def _draft(self, key: str, text: str) -> None:
-        with suppress(JournalFull), self._as_one():
-            self._keep(key, text)
+        with suppress(JournalFull):
+            self._write(lambda: self._keep(key, text))
 
     def _keep(self, key: str, text: str) -> None:
         self._about(key, "")
@@ -225,7 +284,8 @@ class TableJournal:
     def close(self) -> None:
         """Close it; may be called twice."""
         if hasattr(self, "_store"):
-            self._store.close()
+            with suppress(sqlite3.OperationalError):  # a card that takes no writes takes none at the end either
+                self._store.close()
         self._lock.close()
 
     def events(self) -> Iterator[Event]:
@@ -239,13 +299,13 @@ class TableJournal:
     @contextmanager
     def _as_one(self) -> Iterator[None]:
         """Commit all or nothing; a commit that fails leaves nothing open either."""
-        self._store.execute("BEGIN IMMEDIATE")
         try:
+            self._store.execute("BEGIN IMMEDIATE")
             yield
             self._store.execute("COMMIT")
         except sqlite3.OperationalError as error:
             self._undo()
-            if _full(error):
+            if spare.refused(error):
                 self.tight = True
                 raise JournalFull(str(error)) from None
             raise
@@ -257,6 +317,62 @@ class TableJournal:
         if self._store.in_transaction:  # some errors make sqlite roll back by itself
             self._store.execute("ROLLBACK")
 
+    def _write(self, do: Callable[[], T]) -> T:
+        """Do it as one; where the disk takes no write, elsewhere. Raises JournalFull where nothing takes it."""
+        while True:
+            try:
+                with self._as_one():
+                    return do()
+            except JournalFull:
+                if not self._move():
+                    raise
+
+    def _move(self) -> bool:
+        """Go on in the next folder that takes the journal; return whether one does.
+
+        Nothing of it may show or be told: it may be a press that could not be written.
+        """
+        at = 0 if self._spare is None else self.spares.index(self._spare.parent) + 1
+        moved = spare.copy_into(self.spares[at:], self._store)
+        if moved is None:
+            return False
+        with suppress(sqlite3.OperationalError):
+            self._store.close()
+        self._spare, self._store = moved
+        self.tight = False
+        return True
+
+    @property
+    def away(self) -> bool:
+        """Whether it is kept elsewhere, for its card takes no writes."""
+        return self._spare is not None
+
+    def try_card(self) -> None:
+        """Write to the card, and come back to it if it takes that; else go on elsewhere. Raises JournalFull."""
+        if self._spare is not None:
+            self._come_back(self._spare)
+        self._write(self._try)
+
+    def _try(self) -> None:
+        """Write something else than is there: what is the same already SQLite does not write."""
+        self._tell("room", "" if self._about("room", "") else "-")
+
+    def _come_back(self, left: Path) -> None:
+        try:
+            card = spare.connect(self._card)
+        except sqlite3.OperationalError:
+            return
+        try:
+            self._store.backup(card)
+        except sqlite3.OperationalError:
+            with suppress(sqlite3.OperationalError):
+                card.close()
+            return
+        self._store.close()
+        self._store, self._spare = card, None
+        spare.remove(left)
+        self.lay_out()
+
     @property
     def room(self) -> int:
         """Bytes that are free on its disk; none where that cannot be told."""
@@ -267,7 +383,7 @@ class TableJournal:
 
     def try_room(self) -> None:
         """Write as much as an event takes, and take it back. Raises JournalFull."""
-        with self._as_one():
+        with self._as_one():  # here, and nowhere else
             self._about("room", "")
             self._store.execute("UPDATE about SET value = hex(zeroblob(?)) WHERE key = 'room'", (AN_EVENT // 2,))
             self._tell("room", "")
@@ -278,7 +394,7 @@ class TableJournal:
         try:
             allocate_log(self._store)
         except sqlite3.OperationalError as error:
-            if not _full(error):
+            if not spare.refused(error):
                 raise
             self.tight = True
 
@@ -295,19 +411,22 @@ class TableJournal:
 
     def record(self, event: Event, facts: Iterable[Fact], *, wall: int) -> tuple[LogMessage, ...]:
         """Make an event and its facts durable, as one. `wall` is ms since 1970."""
+        happened = tuple(facts)
+        return self._write(lambda: self._record(event, happened, wall))
+
+    def _record(self, event: Event, facts: tuple[Fact, ...], wall: int) -> tuple[LogMessage, ...]:
         messages: list[LogMessage] = []
-        with self._as_one():
-            encoded = msgspec.json.encode(event)
-            self._store.execute("INSERT INTO happened (wall, event) VALUES (?, ?)", (wall, encoded))
-            for fact in facts:
-                message = self._signed(self._message(fact, wall), max(self.last_seq, self._upto) + 1)
-                row = (message.seq, message.id, encode(message))
-                self._store.execute("INSERT INTO outbox (seq, id, body) VALUES (?, ?, ?)", row)
-                messages.append(message)
-            for key, text in self._beside.items():
-                self._keep(key, text)
-            if isinstance(event, Restarted):  # a start that is cut before it has told so leaves times of another clock
-                self._tell("boot", self._boot)
+        encoded = msgspec.json.encode(event)
+        self._store.execute("INSERT INTO happened (wall, event) VALUES (?, ?)", (wall, encoded))
+        for fact in facts:
+            message = self._signed(self._message(fact, wall), max(self.last_seq, self._upto) + 1)
+            row = (message.seq, message.id, encode(message))
+            self._store.execute("INSERT INTO outbox (seq, id, body) VALUES (?, ?, ?)", row)
+            messages.append(message)
+        for key, text in self._beside.items():
+            self._keep(key, text)
+        if isinstance(event, Restarted):  # a start that is cut before it has told so leaves times of another clock
+            self._tell("boot", self._boot)
         return tuple(messages)
 
     def _message(self, fact: Fact, wall: int) -> LogMessage:
@@ -380,8 +499,8 @@ class TableJournal:
         the scorer's, the receipt says so and it gets another. It keeps its signature too, where the fact before it is
         the same here.
         """
-        with self._as_one():
-            return sum(self._take_in(body) for body in facts)
+        bodies = tuple(facts)
+        return self._write(lambda: sum(map(self._take_in, bodies)))
 
     def _take_in(self, body: bytes) -> bool:
         fact = decode(LogMessage, body)
@@ -428,22 +547,24 @@ class TableJournal:
         That happens when its store was lost, or replaced by an older copy: the tables still have everything. Return
         whether facts were signed anew: they are to be sent at once.
         """
-        with self._as_one():
-            another = receipt.store != self.store
-            if another:
-                self._store.execute("UPDATE outbox SET state = 'open', code = NULL")
-            if another or receipt.upto >= self._upto:
-                self._tell("upto", str(receipt.upto))
-                self._tell("head", receipt.head or "")
-            self._tell("store", receipt.store)
-            self._reopen(receipt)
-            for refusal in receipt.refused:
-                self._close(refusal.seq, refusal.id, "refused", refusal.code)
-            for taken in receipt.taken:
-                self._close(taken.seq, taken.id, "safe", None)
-            anew = self._renumber(receipt.taken) or self._sign_unproven()
+        anew = self._write(lambda: self._settle(receipt))
         self.store = receipt.store
         return anew
+
+    def _settle(self, receipt: Receipt) -> bool:
+        another = receipt.store != self.store
+        if another:
+            self._store.execute("UPDATE outbox SET state = 'open', code = NULL")
+        if another or receipt.upto >= self._upto:
+            self._tell("upto", str(receipt.upto))
+            self._tell("head", receipt.head or "")
+        self._tell("store", receipt.store)
+        self._reopen(receipt)
+        for refusal in receipt.refused:
+            self._close(refusal.seq, refusal.id, "refused", refusal.code)
+        for taken in receipt.taken:
+            self._close(taken.seq, taken.id, "safe", None)
+        return self._renumber(receipt.taken) or self._sign_unproven()
 
     def _reopen(self, receipt: Receipt) -> None:
         self._store.execute("UPDATE outbox SET state = 'open' WHERE state = 'safe' AND seq > ?", (receipt.upto,))
@@ -486,11 +607,8 @@ class TableJournal:
 
     def reconsider(self) -> None:
         """Open again what was refused, but what cannot ever be taken: a plan may have been put right."""
-        with self._as_one():
-            self._store.execute(
-                "UPDATE outbox SET state = 'open', code = NULL WHERE state = 'refused' AND code NOT IN (?, ?)",
-                NEVER_TAKEN,
-            )
+        again = "UPDATE outbox SET state = 'open', code = NULL WHERE state = 'refused' AND code NOT IN (?, ?)"
+        self._write(lambda: self._store.execute(again, NEVER_TAKEN))
 
 
 PAGES: Final = 500
@@ -589,14 +707,19 @@ class HeldEvents:
     def check_disk(self, now: int) -> str | None:
         """Return the code of what is wrong with the disk, by trying where there is little room."""
         code = self._disk_problem()
-        self._check_at = now + (EVERY_NS if code is None else LOW_EVERY_NS)
+        self._check_at = now + (EVERY_NS if code in (None, CardRefuses.code) else LOW_EVERY_NS)
         return code
 
     def _disk_problem(self) -> str | None:
-        if self._journal.room >= ENOUGH_ROOM and not self._journal.tight:
+        if not self._journal.spares and self._journal.room >= ENOUGH_ROOM and not self._journal.tight:
             return None
         try:
-            self._journal.try_room()
+            if self._journal.spares:  # whether or not a press has found it out before
+                self._journal.try_card()
+            else:
+                self._journal.try_room()
         except JournalFull:
             return JournalFull.code
+        if self._journal.away:
+            return CardRefuses.code
         return DiskLow.code if self._journal.room < ENOUGH_ROOM else None

@@ -31,7 +31,7 @@ from broker.protocol import (
     encode,
     topics,
 )
-from broker.protocol.link import Incoming, Link, LinkChanged, LinkRefused, Will
+from broker.protocol.link import Incoming, Link, LinkChanged, LinkRefused, Will, session_id
 from broker.protocol.signing import is_signed_by, kept_form, with_sender
 from broker.version import program_version
 from firmware.reports import Health
@@ -292,8 +292,8 @@ def open_table_link(
     )
     return Link(
         settings.address(),
-        # Of each device its own: under one name two devices would cut each other off, again and again.
-        client_id=f"homologue-{name}-table-{table}-{journal.device[:8]}",
+        # Of each device its own: under one id two devices would cut each other off, again and again.
+        client_id=session_id(f"homologue-{name}-table-{table}", settings.folder),
         topics=[topic.at(name, table=table) for topic in topics.TOPICS if "table" in topic.readers],
         tell=tell,
         will=will,

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import cast, get_args
 import click
 
 from broker.cli.store import StoreOptions, store_options
-from broker.errors import BrokerError, ScorerError, StoreError
+from broker.errors import BrokerError, ScorerActive, ScorerError, StoreError
 from broker.event import Event, open_event, read_deals
 from broker.event.deals import refuse_altered_deals
 from broker.mqtt.access import Credentials
@@ -30,9 +30,12 @@ from broker.people.copies import ClosedAccounts, copy_people
 from broker.protocol import HOST_PATTERN
 from broker.protocol.link import Address
 from broker.protocol.pairing import LAST_PORT
+from broker.scorer.lease import LeaseLink, LeaseRequest, kept_lease, place_of
 from broker.scorer.service import Scorer
-from broker.store import Journal, database_of, gc_paused, open_journal, stand_by
+from broker.scorer.space import DiskSpace
+from broker.store import STORE, Journal, database_of, gc_paused, open_journal, stand_by
 from broker.store.backup_worker import BackupWorker
+from broker.store.location import PAUSE_S
 from broker.web import DeskError
 from broker.web.connections import ConnectionLimits
 from broker.web.rulings.audited import AuditedRulings
@@ -47,6 +50,8 @@ CREDENTIALS = "credentials.json"
 DESK_CERTIFICATE, DESK_KEY = "desk.crt", "desk.key"
 MQTT_PORT = 1883
 MOST_CONNECTIONS = 10_000
+SHARED_PLACE = "database"
+POLL_S = 0.01
 SWITCH_S = 0.001
 """After so long a thread that renders a page lets those go on who take results in."""
 
@@ -113,23 +118,25 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     try:
         with ExitStack() as running:
             checked = _open_checked(event)
-            journal = _journal(event, checked.name, wishes, stop)
-            if journal is None:
+            space = DiskSpace(event)
+            if not space.wait(stop, click.echo) or (journal := _journal(event, checked.name, wishes, stop)) is None:
                 return
             running.callback(journal.close)
             passwords = credentials or event / CREDENTIALS
             with ThreadPoolExecutor(1, "start of the broker") as beside:  # it hashes the passwords of all tables
                 begun = beside.submit(_broker, running, broker, checked, event, passwords, (host, mqtt_port), ca)
-                work = _load_scorer(checked, journal, event)
+                work = _load_scorer(checked, journal, event, space)
             address, watch = begun.result()
             own = broker in get_args(Kind)
+            join = running.enter_context(JoinWire(work, journal, address, place=_place(event), own=own))
+            if not join.wait(stop, standby=wishes.standby):
+                return
             tls = desk_tls(event, desk_certificate, desk_key)
-            auth = Authentication(event)
-            running.callback(auth.close)
-            desk_address = replace(address, user="desk", password=desk_password(passwords))
-            line = DeskLink(checked.name, checked.tables, auth, desk_address, EventPin.beside(passwords))
+            auth = running.enter_context(closing(Authentication(event)))
+            as_desk = replace(address, user="desk", password=desk_password(passwords))
+            line = DeskLink(checked.name, checked.tables, auth, as_desk, EventPin.beside(passwords))
             running.callback(line.stop)
-            watches = [watch, *_backup(running, event, work, checked.name, wishes, auth)]
+            watches = [watch, join.look, *_backup(running, event, work, checked.name, wishes, auth)]
             for_tables = broker_for_tables(checked.name, passwords, address, host if own else None, broker_name)
             services = Services(
                 lambda: work.snapshot,
@@ -165,7 +172,6 @@ def scorer(  # noqa: PLR0913 - one parameter an option
             click.echo(f"Desk: {desk.url}")
             show_first_link(auth, desk.url, event, open_room=is_loopback(desk_host) and not desk_name)
             line.start()
-            work.connect(address)
             work.run(stop, partial(_check_all, watches))
     except (ScorerError, StoreError, BrokerError, DeskError, PeopleError) as error:
         click.echo(f"homologue scorer: {error.code}: {error}", err=True)
@@ -189,10 +195,10 @@ def _open_checked(folder: Path) -> Event:
     return open_event(folder)
 
 
-def _load_scorer(event: Event, journal: Journal, folder: Path) -> Scorer:
+def _load_scorer(event: Event, journal: Journal, folder: Path, space: DiskSpace) -> Scorer:
     """Read the journal. What was read stays: nobody is to wait while it is looked through for cycles."""
     with gc_paused():
-        work = Scorer(event, journal, folder, _wall_clock)
+        work = Scorer(event, journal, folder, _wall_clock, space=space)
         gc.freeze()
     return work
 
@@ -205,9 +211,61 @@ def _journal(folder: Path, event: str, wishes: StoreOptions, stop: threading.Eve
     """Open the store where it is said to be; None where we stood by until the end."""
     if not wishes.standby:
         return open_journal(folder, event, wishes.place())
-    if wishes.place() is None and database_of(folder) is None:
-        raise click.UsageError("--standby is for scorers on one PostgreSQL (--store)")
-    return stand_by(folder, event, stop, lambda why: click.echo(f"Standby: {why.code}: {why}"), wishes.place())
+    return stand_by(folder, event, stop, _tell_why_we_wait, wishes.place())
+
+
+def _tell_why_we_wait(why: StoreError | ScorerActive) -> None:
+    click.echo(f"Standby: {why.code}: {why}")
+
+
+def _place(folder: Path) -> str:
+    """Name the store whose lock is ours: a database has one lock for all machines, a file one for its own."""
+    return SHARED_PLACE if database_of(folder) else place_of(folder / STORE)
+
+
+class JoinWire:
+    """Connects a scorer with the broker as soon as it is known that no other one is active there."""
+
+    def __init__(self, work: Scorer, journal: Journal, address: Address, *, place: str, own: bool) -> None:
+        """`own`: the broker was started by us and ends with us, so that nobody was active there before."""
+        self._work, self._address = work, address
+        request = LeaseRequest(kept_lease(journal), place, alone=own)
+        self._line = LeaseLink(work.state.planned.name, address, request)
+        self._joined = False
+
+    def wait(self, stop: threading.Event, *, standby: bool) -> bool:
+        """Return whether to go on, as the active one or without a broker. Raises ScorerActive, or stands by."""
+        said = False
+        while not stop.wait(POLL_S):
+            try:
+                self.look()
+            except ScorerActive as why:
+                if not standby:
+                    raise
+                if not said:
+                    _tell_why_we_wait(why)
+                said = True
+                stop.wait(PAUSE_S)
+                self._line.request.again(time.monotonic())
+            if self._joined or (self._line.failure and not standby):
+                return True
+        return False
+
+    def look(self) -> None:
+        """Join as soon as may be. Raises ScorerActive."""
+        if not self._joined and (lease := self._line.look(time.monotonic())):
+            self._joined = True
+            self._line.stop()
+            self._work.connect(self._address, lease)
+
+    def __enter__(self) -> "JoinWire":
+        """Begin to ask."""
+        self._line.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave."""
+        self._line.stop()
 
 
 def _backup(

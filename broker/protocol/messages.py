@@ -165,9 +165,17 @@ class ScorerState(FromScorer, frozen=True, kw_only=True):
     """The scorer is there, and works; its last will says that it is gone. Said every BEAT_S seconds."""
 
     run: Annotated[MessageId, Meta(description="another one whenever the program is started")]
+    term: Annotated[Count, Meta(description="grows with each start; of two scorers the higher one stays")]
+    answers: Annotated[MessageId | None, Meta(description="the run of another scorer that has asked")] = None
     store: StoreId
     lifecycle: Literal["active", "gone"]
     version: Version
+
+
+class ScorerAsked(Message, frozen=True, kw_only=True):
+    """A scorer that starts asks whether another one is active, which answers with its state."""
+
+    run: Annotated[MessageId, Meta(description="of the one that asks")]
 
 
 class Refusal(Struct, frozen=True, kw_only=True):

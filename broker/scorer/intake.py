@@ -1,6 +1,5 @@
 """The gate: every message from the wire is judged here, and nothing refused changes anything."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -23,7 +22,6 @@ from broker.protocol import (
     Fact,
     LogMessage,
     Message,
-    Overridden,
     Refusal,
     Refused,
     Reopen,
@@ -42,6 +40,7 @@ from broker.protocol.signing import fact_hash, is_same_fact, kept_form
 from broker.rules import RuleError
 from broker.rules.points import points_paid
 from broker.scorer.admissions import Admissions
+from broker.scorer.quotas import OVER_QUOTA, Quotas, kind_of
 from broker.store import Recorded, RefusedRow
 
 OF_RIICHI = (Confirmed, Declared, Call, RiichiRecorded, RiichiTakenBack, *ARBITER_FACTS)
@@ -53,17 +52,8 @@ MOST_MISSING = 500
 MOST_LISTED = 100
 """Facts of one table, taken or refused, that a receipt names."""
 
-MOST_RULED = 20
-"""Rulings of a table on one play. A device speaks for whoever has its PIN: it shall not fill the book of rulings."""
-
-AROUND = (Overridden, *ARBITER_FACTS)
-"""What else a table tells of its arbiters."""
-
-MOST_AROUND = 200
-"""Of that in one round: a session of riichi is a round, and an arbiter may come and go all evening.
-
-Plays that were let go on are counted apart: they are not to be missed because somebody came and went.
-"""
+MOST_PASSED_OVER = 1_000
+"""Numbers of one table that were refused as too many and are not missing, as many as the store keeps refusals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +64,8 @@ class IntakeVerdict:
     code: str | None = None
     text: str = ""
     new: bool = False
+    again: bool = False
+    """It is one more of what arbiters know that there is too much of."""
     body: bytes = b""
     """Of a fact that is new: as it is kept."""
 
@@ -90,6 +82,8 @@ class TableBook:
     """The highest number that was taken."""
     missing: set[int] = field(default_factory=set)
     """Numbers below it that were not."""
+    passed_over: set[int] = field(default_factory=set)
+    """Numbers that were refused because there were too many of a kind: nobody waits for them."""
     hashes: dict[int, str] = field(default_factory=dict)
     """Of facts that were taken and that no fact after them names."""
     misplaced: set[str] = field(default_factory=set)
@@ -128,6 +122,7 @@ class TableBook:
             self.upto = seq
         else:
             self.missing.discard(seq)
+        self.passed_over.discard(seq)
         if self.refused:
             self.refused = [kept for kept in self.refused if (kept.seq, kept.id) != (seq, message.id)]
 
@@ -144,7 +139,7 @@ class TableBook:
 
     def gaps(self) -> tuple[int, ...]:
         """What is missing below the highest number that was taken."""
-        return tuple(sorted(self.missing))
+        return tuple(sorted(self.missing - self.passed_over))
 
 
 class Intake:
@@ -173,10 +168,9 @@ class Intake:
         """Of each play (table, round) the numbers of the facts that are its results: several where it was reopened."""
         self._reopened: dict[tuple[int, int], set[int]] = {}
         """The numbers of the facts that say so."""
-        self._ruled: Counter[tuple[int, int]] = Counter()
-        """How often its table has ruled on each play."""
-        self._around: Counter[tuple[int, int, bool]] = Counter()
-        """How many facts of its arbiters it has sent, and how many plays that they let go on."""
+        self._quotas = Quotas()
+        self._too_much: set[tuple[int, int, str]] = set()
+        """Table, round and kind of facts of which arbiters know that there are too many."""
         self._replanned: set[tuple[int, int, int]] = set()
         """Table, round and deal of plays for which a ruling has put another deal in the place of the planned one."""
         for row in refused:
@@ -238,12 +232,9 @@ class Intake:
         key = message.table, fact.round
         if isinstance(fact, Result):
             self._results[key] = (*self._results.get(key, ()), message.seq)
-        elif isinstance(fact, Ruled):
-            self._ruled[key] += 1
-            if isinstance(fact.decision, Reopen):
-                self._reopened.setdefault(key, set()).add(message.seq)
-        elif isinstance(fact, AROUND):
-            self._around[*key, isinstance(fact, Overridden)] += 1
+        elif isinstance(fact, Ruled) and isinstance(fact.decision, Reopen):
+            self._reopened.setdefault(key, set()).add(message.seq)
+        self._quotas.count(message)
 
     def judge(self, topic: str, payload: bytes) -> IntakeVerdict:
         """Judge one message. Changes nothing but what the next receipt names."""
@@ -254,7 +245,17 @@ class Intake:
         except Refused as refused:
             if isinstance(message, LogMessage) and message.event == self._event.name and message.table in self.books:
                 self._list(message.table, Refusal(seq=message.seq, id=message.id, code=refused.code))
+                return IntakeVerdict(message, refused.code, refused.text, again=self._known(message, refused.code))
             return IntakeVerdict(message, refused.code, refused.text)
+
+    def _known(self, message: LogMessage, code: str) -> bool:
+        """Return whether it is known by now that a table tells too much of a kind."""
+        if code not in OVER_QUOTA:
+            return False
+        about = message.table, message.fact.round, kind_of(message.fact)
+        known = about in self._too_much
+        self._too_much.add(about)
+        return known
 
     def _judge(self, message: Message, payload: bytes) -> IntakeVerdict:
         if message.event != self._event.name:
@@ -301,7 +302,7 @@ class Intake:
                 "chain_broken",
                 N_("message {number} does not follow the messages stored before and after it", number=message.seq),
             )
-        if message.seq > len(book.taken) + MOST_MISSING:
+        if message.seq > len(book.taken) + len(book.passed_over) + MOST_MISSING:
             raise Refused(
                 "seq_out_of_range",
                 N_(
@@ -311,14 +312,8 @@ class Intake:
                 ),
             )
         self._check_play(message)
-        self._check_around(message)
+        self._quotas.check(message, session=_play_of(message) in self._event.riichi)
         return IntakeVerdict(message, new=True, body=body)
-
-    def _check_around(self, message: LogMessage) -> None:
-        kind = *_play_of(message), isinstance(message.fact, Overridden)
-        if isinstance(message.fact, AROUND) and self._around[kind] >= MOST_AROUND:
-            text = f"table {message.table} has told {MOST_AROUND} times what arbiters do here"
-            raise Refused("too_much_of_arbiters", text)
 
     def _check_play(self, message: LogMessage) -> None:
         fact = message.fact
@@ -349,8 +344,6 @@ class Intake:
         """Refuse what no table can rule: its device speaks for whoever has its PIN, never for the head arbiter."""
         if fact.role != "table_arbiter":
             raise Refused("not_ruled_here", N_("the head arbiter makes rulings at the desk, not at a table"))
-        if self._ruled[table, fact.round] >= MOST_RULED:
-            raise Refused("too_many_rulings", f"table {table} has ruled {MOST_RULED} times here: rule at the desk")
         here, named = set(self._event.bookings[table, fact.round].players.values()), set(players_named(fact.decision))
         if not named <= here or (isinstance(fact.decision, Adjusted) and named != here):
             raise Refused(
@@ -406,6 +399,8 @@ class Intake:
         """Name a fact that was refused, with the last code alone: an older one would hide what its table is to do."""
         book, about = self.books[table], (refusal.seq, refusal.id)
         book.refused = [*(kept for kept in book.refused if (kept.seq, kept.id) != about), refusal][-MOST_LISTED:]
+        if refusal.code in OVER_QUOTA and len(book.passed_over) < MOST_PASSED_OVER:
+            book.passed_over.add(refusal.seq)
 
 
 def _no_deal(table: int, about: Fact | CountRequest) -> Refused:

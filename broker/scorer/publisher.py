@@ -5,6 +5,8 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import partial
 from itertools import count
 from math import inf
 from pathlib import Path
@@ -24,21 +26,25 @@ from broker.protocol import (
     PublicStandings,
     PublicTraveller,
     Receipt,
+    Refused,
     Ruling,
+    ScorerAsked,
     ScorerState,
     Served,
     Standings,
     Topic,
     Traveller,
+    decode,
     encode,
     topics,
 )
-from broker.protocol.link import Address, Incoming, Link, LinkChanged, Will
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, Will, session_id
 from broker.protocol.signing import SigningKey
 from broker.rulings import plan
 from broker.scorer.alerts import Attendance, Concern
 from broker.scorer.devices import Devices
 from broker.scorer.intake import TableBook
+from broker.scorer.lease import new_lease
 from broker.scorer.snapshot import Embargo, write_standings_csv
 from broker.scorer.state import EventState
 from broker.scoring import PlayWithImps, json_imp
@@ -109,7 +115,7 @@ class Publisher:
         """The event's: it signs receipts."""
         self._state, self._folder, self._store, self._clock = state, folder, store, clock
         self._name = state.planned.name
-        self._run = uuid.uuid4().hex
+        self.lease = new_lease()
         self._beat_at = inf
         """When to say next that we are there: as soon as there is a connection."""
         self.height = 0
@@ -130,12 +136,12 @@ class Publisher:
 
     def connect(self, address: Address, received: Callable[[Incoming | LinkChanged], None]) -> None:
         """Connect with the broker; `received` is called from the link's thread."""
-        scorer_reads = (topics.LOG, topics.STATE, topics.COUNT, topics.BEAT)
+        scorer_reads = (topics.LOG, topics.STATE, topics.COUNT, topics.BEAT, topics.SCORER, topics.SCORER_ASKED)
         self.link = Link(
             address,
-            client_id=f"homologue-{self._name}-scorer",
+            client_id=session_id(f"homologue-{self._name}-scorer", self._folder),
             topics=[topic.at(self._name) for topic in scorer_reads],
-            tell=received,
+            tell=partial(self._told, received),
             will=Will(topics.SCORER.at(self._name), encode(self._scorer_state("gone"))),
         )
         self.link.start()
@@ -147,23 +153,34 @@ class Publisher:
                 self._say_state("gone")
             self.link.stop()
 
+    def _told(self, received: Callable[[Incoming | LinkChanged], None], item: Incoming | LinkChanged) -> None:
+        """Answer another scorer that asks at once, however much there is to do: else it takes us for dead."""
+        if not isinstance(item, Incoming) or item.topic != topics.SCORER_ASKED.at(self._name):
+            received(item)
+            return
+        item.acknowledge()
+        with suppress(Refused):
+            self._say_state("active", decode(ScorerAsked, item.payload).run)
+
     def beat(self, now: float) -> None:
         """Say that the scorer is there, if that is due. `now` in s of a clock that counts on."""
         if now >= self._beat_at:
             self._beat_at = now + BEAT_S
             self._say_state("active")
 
-    def _say_state(self, lifecycle: Literal["active", "gone"]) -> None:
+    def _say_state(self, lifecycle: Literal["active", "gone"], answers: str | None = None) -> None:
         if self.link:  # of no use in the log of the wire
-            topic = topics.SCORER
-            self.link.publish(topic.at(self._name), encode(self._scorer_state(lifecycle)), retain=topic.retain)
+            message, topic = self._scorer_state(lifecycle, answers), topics.SCORER
+            self.link.publish(topic.at(self._name), encode(message), retain=topic.retain)
 
-    def _scorer_state(self, lifecycle: Literal["active", "gone"]) -> ScorerState:
+    def _scorer_state(self, lifecycle: Literal["active", "gone"], answers: str | None = None) -> ScorerState:
         return ScorerState(
             id=_new_id(),
             event=self._name,
             seq=self.height,
-            run=self._run,
+            run=self.lease.run,
+            term=self.lease.term,
+            answers=answers,
             store=self._store,
             lifecycle=lifecycle,
             version=program_version(),

@@ -81,7 +81,7 @@ def make_event(
     )
     players = tuple(Player(id=id_, name=name) for id_, name in zip(ids, PLAYERS, strict=True))
     plan = Plan(NAME, "Homologue demo", DEFAULT_MCR, players, plays)
-    deals, sets = _deals(sorted({booking.deal for booking in bookings}))
+    deals, sets = new_deals(sorted({booking.deal for booking in bookings}))
     save_event(folder, plan, deals, sets)
     hosted = played_hands(bookings, deals, seed, said)
     save_hands(folder, hosted)
@@ -89,15 +89,20 @@ def make_event(
     return bookings
 
 
-def _deals(numbers: list[int]) -> tuple[list[DealRecord], Registry]:
-    """One deal a carrier, one set in each carrier; which serial has which face is random and secret."""
+def new_deals(numbers: Iterable[int], most_sets: int = 99) -> tuple[list[DealRecord], Registry]:
+    """Make one deal a carrier, one set in each carrier as far as there are so many sets.
+
+    Which serial has which face is random and secret.
+    """
     chance = secrets.SystemRandom()
     deals: list[DealRecord] = []
     sets: Registry = {}
     for number in numbers:
         deal = new_deal(number, SEATS[(number - 1) % 4], "east", chance)
-        deals.append(DealRecord(number, number, deal.prevalent_wind, deal.dealer, dict(deal.faces)))
-        sets[number] = new_set(chance)
+        set_ = (number - 1) % most_sets + 1
+        deals.append(DealRecord(number, set_, deal.prevalent_wind, deal.dealer, dict(deal.faces)))
+        if set_ not in sets:
+            sets[set_] = new_set(chance)
     return deals, sets
 
 

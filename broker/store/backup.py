@@ -339,12 +339,12 @@ def restore_copy(source: Path, manifest: Manifest, folder: Path, place: Database
             _put_back(source / name, folder / name)
     _sync_names(folder)
     if WRITTEN_LAST in manifest.files:
-        _put_back(source / WRITTEN_LAST, folder / WRITTEN_LAST)
+        copy_file(source / WRITTEN_LAST, folder / WRITTEN_LAST)
         sync(folder)
 
 
 def _put_back(path: Path, new: Path) -> None:
-    make_folder(new.parent, PRIVATE_FOLDER)
+    new.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
     copy_file(path, new)
     if new.name == STORE:
         give_new_name(new)

@@ -144,6 +144,13 @@ MOST_REFUSALS: Final = 1_000
 MOST_BYTES: Final = 16_384
 """Of a refused message's body."""
 
+MOST_BYTES_OF_TABLE: Final = 1_000_000
+MOST_BYTES_IN_ALL: Final = 50_000_000
+"""Of all bodies of one table, and of all: beyond them a refusal is kept without what was said."""
+
+LONGEST_TOPIC: Final = 200
+"""Characters of a refused message's topic that are kept."""
+
 DESK: Final = 0
 """The desk's number where a table's stands: its rulings have an order of their own."""
 
@@ -251,8 +258,11 @@ class Journal(Reader):
                 raise StoreBroken(f"its {key} is {about[key]}, not {value}")
         self.store = about["store"]
         refused, journal = self._tables.refused, self._tables.journal
-        counts = select(refused.c.table_no, func.count()).where(*self._of_event(refused)).group_by(refused.c.table_no)
-        self._refusals: Counter[int | None] = Counter(dict(map(tuple, self._connection.execute(counts))))
+        bytes_ = func.coalesce(func.sum(func.length(refused.c.body)), 0)
+        counts = select(refused.c.table_no, func.count(), bytes_).where(*self._of_event(refused))
+        rows = self._connection.execute(counts.group_by(refused.c.table_no)).all()
+        self._refusals: Counter[int | None] = Counter({table: count for table, count, _ in rows})
+        self._refused_bytes: Counter[int | None] = Counter({table: int(total) for table, _, total in rows})
         highest = select(func.coalesce(func.max(journal.c.height), 0)).where(*self._of_event(journal))
         self._height: int = self._connection.execute(highest).scalar_one()
         self._batch: list[dict[str, object]] = []
@@ -300,12 +310,17 @@ class Journal(Reader):
     def refuse(self, row: RefusedRow) -> bool:
         """Keep one refused message; the same refusal of the same fact is kept once. Return whether it is a new one."""
         table, body = self._tables.refused, row.body[:MOST_BYTES]
-        same = (table.c.id == row.id, table.c.code == row.code, table.c.body == body)
+        same = (table.c.id == row.id, table.c.code == row.code, table.c.body.in_((body, b"")))
         if row.id and self._connection.execute(select(1).where(*self._of_event(table), *same)).first():
             return False
         if self._refusals[row.table] < MOST_REFUSALS:
+            kept = self._refused_bytes
+            fits = kept[row.table] + len(body) <= MOST_BYTES_OF_TABLE and kept.total() + len(body) <= MOST_BYTES_IN_ALL
+            body = body if fits else b""
+            kept[row.table] += len(body)
             self._refusals[row.table] += 1
-            values = {"received_at": row.received_at, "code": row.code, "topic": row.topic, "body": body}
+            topic = row.topic[:LONGEST_TOPIC]
+            values = {"received_at": row.received_at, "code": row.code, "topic": topic, "body": body}
             self._insert(table, values | {"table_no": row.table, "seq": row.seq, "id": row.id})
         return True
 

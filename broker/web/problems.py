@@ -264,6 +264,10 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "two_plays_at_once": N_("A table has two plays in one round.{detail}"),
     "session_rounds_wrong": N_("Each round of the movement must be in exactly one session.{detail}"),
     "riichi_misplanned": N_("A riichi session cannot be played as planned.{detail}"),
+    "desk_read_only": N_(
+        "The scorer’s disk is nearly full, so nothing can be changed at the desk. Make room on it; the desk works "
+        "again by itself."
+    ),
     "no_such_session": N_("There is no sheet for that session."),
     "ruling_conflict": N_("A result or ruling was added after you opened the form. Check it again below."),
     "corrections_closed": N_("The correction period is over: only the head arbiter can make rulings now."),
@@ -301,7 +305,7 @@ REFUSED_MESSAGE: Final[Mapping[str, Message]] = {
     "too_many_rulings": N_(
         "this table has sent twenty rulings on one play. Check its device, and make rulings at the desk."
     ),
-    "too_much_of_arbiters": N_("this table has sent two hundred arbiter actions in one round. Check its device."),
+    "too_many_facts": N_("this table sends far more of this in one round than people can. Check its device."),
     "unknown_device": N_(
         "its device is not known at this table. Check its ID at the table and accept it under Devices."
     ),
@@ -351,6 +355,12 @@ ALERT: Final[Mapping[str, Message]] = {
     "clock_ahead": N_("Table {table}: its clock is {span} ahead of this computer’s."),
     "clock_behind": N_("Table {table}: its clock is {span} behind this computer’s."),
     "clock_right": N_("Table {table}: its clock is correct again."),
+    "scorer_disk_low": N_("The scorer’s disk is getting full. Make room on it."),
+    "scorer_disk_read_only": N_("The scorer’s disk is nearly full: the desk is read-only until there is room."),
+    "scorer_disk_full": N_(
+        "The scorer’s disk is full: no results are stored until there is room. Tables keep everything."
+    ),
+    "scorer_disk_ample": N_("There is room on the scorer’s disk again."),
     "backup_failed": N_("Backup copies: {text}"),
     "backup_resumed": N_("Backup copies are working again."),
     "standings_unwritten": N_("The standings file cannot be written: {text}"),

@@ -88,7 +88,7 @@ def table(tmp_path: Path) -> Iterator[Seated]:
 
 def scorer(lifecycle: Literal["active", "gone"] = "active") -> ScorerState:
     return ScorerState(
-        id="scorer-00000001", event=EVENT, seq=1, run="run-00000001", store="store-00000001",
+        id="scorer-00000001", event=EVENT, seq=1, run="run-00000001", term=1, store="store-00000001",
         lifecycle=lifecycle, version="0.1.0",
     )  # fmt: skip
 

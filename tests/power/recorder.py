@@ -117,6 +117,8 @@ def record(command: Sequence[str], folder: Path, kill_at: Sequence[int] = ()) ->
         )
         if done.returncode not in ({0} if number is None else {0, 137, -9}):
             raise RuntimeError(f"{' '.join(command)}: {done.returncode}\n{done.stderr[-3000:]}")
+        if not log.exists():
+            raise RuntimeError(f"{' '.join(command)}: strace has written nothing\n{done.stderr[-3000:]}")
         with log.open("rb") as lines:
             reader.read(lines)
         log.unlink()
@@ -177,7 +179,7 @@ class _Reader:
         handler = getattr(self, f"_{name}", None)
         if handler is not None:
             handler(said, result, started)
-        elif any(self._ours(self._path_of(one)) for one in said):
+        elif any(self._ours(_string(one).decode() if one.startswith(b'"') else self._path_of(one)) for one in said):
             raise NotImplementedError(f"{name} on {self._disk}")
 
     def _ours(self, path: str | None) -> bool:

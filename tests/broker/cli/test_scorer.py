@@ -183,7 +183,6 @@ def alerts(url: str, count: int) -> list[str]:
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        (("--standby",), 2),
         (("--store-password", "x"), 2),
         (("--store", "postgresql://me:secret@host/db"), 1),
         (("--store", "postgresql://me@127.0.0.1:1/db"), 1),

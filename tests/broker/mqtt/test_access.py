@@ -48,6 +48,8 @@ def test_the_offices_have_theirs_at_every_table() -> None:
         "hm/cup/table/+/state",
         "hm/cup/table/+/log",
         "hm/cup/table/+/beat",
+        "hm/cup/scorer",
+        "hm/cup/scorer/asked",
         "hm/cup/order/+",
         "hm/cup/table/+/count",
     )

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from broker.i18n import languages
 from broker.protocol import Deadline, Fine, LogMessage, Overridden, Ruled, Seated, Void, topics
-from broker.scorer import admissions, intake
+from broker.scorer import admissions, intake, quotas
+from broker.scorer.alerts import DISK_CONCERNS
 from broker.scorer.view import AlertView
 from broker.store.backup_worker import BackupReport
 from broker.web import HtmlTranslator, environment, translators
@@ -71,6 +72,7 @@ def test_every_sentence_that_there_is_says_what_the_scorer_has_told_in_each_lang
         "device_waits",
         "event_key_changed",
     }
+    elsewhere |= {concern.code for concern in DISK_CONCERNS.values()}
     assert {alert.code for alert in alerts} == (ALERT.keys() - elsewhere) | {"wrong_players"}
     for language in languages():
         assert len({told(translators()[language], alert) for alert in alerts}) == len(
@@ -102,7 +104,7 @@ def test_what_was_refused_is_told_with_who_and_how_many_beside_it_in_the_readers
 def test_whatever_the_gate_refuses_has_a_sentence_that_says_why() -> None:
     codes = {
         code
-        for module in (intake, admissions, topics)
+        for module in (intake, admissions, quotas, topics)
         for code in re.findall(r'\bRefused\(\s*"(\w+)"', getsource(module))
     }
     assert REFUSED_MESSAGE.keys() == codes
