@@ -37,6 +37,7 @@ from broker.protocol import (
 )
 from broker.rulings import RulingEntry
 from broker.scorer.intake import IntakeVerdict
+from broker.scorer.quarantine import ApartFact
 from broker.scorer.space import DiskLevel
 from broker.scorer.state import EventState
 from broker.scorer.tables import Seatings, Since
@@ -198,6 +199,14 @@ def concern_of_gap(table: int, seq: int) -> Concern:
     """Return what an arbiter must know where the fact before this one is missing."""
     text = f"table {table}: what came before fact {seq} is missing"
     return Concern("gap", text, table, about=seq, values={"number": seq})
+
+
+def concern_of_apart(fact: ApartFact) -> Concern:
+    """Return what an arbiter must know of a fact that does not follow and is kept apart: one concern a play."""
+    table, round_ = fact.key
+    deal = fact.message.fact.deal
+    text = f"table {table}: what it says of round {round_}, deal {deal} does not follow, and is kept apart"
+    return Concern(fact.code, text, table, about=round_, values={"round": round_, "deal": deal})
 
 
 def _concerns_of_result(event: Event, state: EventState, message: LogMessage, fact: Result) -> Iterable[Concern]:

@@ -20,6 +20,7 @@ from broker.scorer.alerts import AlertBook, Attendance
 from broker.scorer.devices import Devices
 from broker.scorer.intake import TableBook
 from broker.scorer.publisher import Throttle, is_large
+from broker.scorer.quarantine import WAITS
 from broker.scorer.snapshot import Snapshot
 from broker.scorer.space import DiskLevel
 from broker.scorer.state import EventState
@@ -291,6 +292,7 @@ class DashboardBuilder:
             teams=snapshot.teams,
             deals_left_out=snapshot.left_out,
             follow_ups=self._count_follow_ups(),
+            apart=sum(WAITS not in one.codes for one in state.apart_plays()),
             beside=tuple(BesideView(one.name, int(one.imp) - one.fine, one.fine) for one in snapshot.adjustments),
             alerts=self._sources.attendance.alerts(self._sources.alerts.newest_first()),
         )

@@ -164,6 +164,8 @@ class DashboardView(Struct, frozen=True):
     """Deals that count for no team until an arbiter has ruled who sat where."""
     follow_ups: int = 0
     """Plays in which somebody meets a deal again: an arbiter is to rule on each. Not shown to others."""
+    apart: int = 0
+    """Plays of which something is kept apart, on which the head arbiter is to decide. Not shown to others."""
     corrections_until: int | None = None
     """When the correction period ends (ms since 1970), if that was set; until then nothing is final."""
     disk: DiskLevel = "ample"

@@ -220,6 +220,7 @@ def test_a_replayed_message_is_taken_once_and_one_that_says_otherwise_is_a_confl
     for message in (first, first, first):
         room.intruder.send(message)
         assert room.intruder.receipts.get(timeout=DEADLINE_S)["upto"] == 1
+    assert room.intruder.alerts.get(timeout=DEADLINE_S)["code"] == "play_not_restored"  # it is kept apart
     taken = room.journal()
     room.intruder.send(other)
     alert = room.intruder.alerts.get(timeout=DEADLINE_S)
