@@ -25,12 +25,19 @@ DOCUMENT = Path(__file__).parents[3] / "docs" / "brokers.md"
 
 def test_a_table_has_its_own_topics_and_no_others() -> None:
     assert permissions_of_event("cup", 3)["table-3"] == Permissions(
-        publish=("hm/cup/table/3/state", "hm/cup/table/3/log", "hm/cup/table/3/beat", "hm/cup/table/3/count"),
+        publish=(
+            "hm/cup/table/3/state",
+            "hm/cup/table/3/log",
+            "hm/cup/table/3/beat",
+            "hm/cup/table/3/kept",
+            "hm/cup/table/3/count",
+        ),
         subscribe=(
             "hm/cup/scorer",
             "hm/cup/receipt/3",
             "hm/cup/assignment/3",
             "hm/cup/served/3",
+            "hm/cup/kept/3",
             "hm/cup/order/3",
             "hm/cup/pin/3",
             "hm/cup/counted/3",
@@ -50,6 +57,7 @@ def test_the_offices_have_theirs_at_every_table() -> None:
         "hm/cup/table/+/beat",
         "hm/cup/scorer",
         "hm/cup/scorer/asked",
+        "hm/cup/table/+/kept",
         "hm/cup/order/+",
         "hm/cup/table/+/count",
     )
