@@ -22,8 +22,9 @@ from kiosk.camera.observations import (
 from kiosk.config import KioskSettings
 from kiosk.counting.desk import CountDesk
 from kiosk.errors import JournalFull
+from kiosk.held_events import HeldEvents
 from kiosk.input import Keyboard, TableButtons
-from kiosk.journal import HeldEvents, JournaledTable, TableJournal
+from kiosk.journal import JournaledTable, TableJournal
 from kiosk.restoring import RestoringDesk
 from kiosk.screens import (
     CallView,
