@@ -498,8 +498,8 @@ class TableJournal:
     def _renumber(self, used: Iterable[Taken], upto: int) -> None:
         """Give new numbers to facts whose numbers another device has used; their ids keep them from counting twice.
 
-        A play that began under numbers that clash and ended under others is then told out of order. The scorer takes
-        that; only where its tiles lay otherwise than planned, their form comes too late to count.
+        A play that began under numbers that clash and ended under others is then told out of order. The scorer keeps it
+        apart until the head arbiter has decided.
         """
         clashing = {seq for (seq,) in self._store.execute("SELECT seq FROM outbox WHERE code = 'conflict'")}
         another = "SELECT seq FROM outbox WHERE seq = ? AND id <> ? AND state <> 'refused'"

@@ -1,6 +1,7 @@
 """What does not follow is kept apart: it counts for nothing until the head arbiter decides."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from broker.event import BookedPlay, Event
 from broker.protocol import (
     Call,
     Declared,
@@ -24,15 +26,19 @@ from broker.protocol import (
     Void,
 )
 from broker.rulings import RulingAuthor, RulingDraft
+from broker.scorer.quarantine import Decided, Quarantine
 from broker.scorer.state import EventState
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import (
     OUTCOMES,
+    deals,
     declared,
     event,
     fact,
     log,
+    plan,
+    registry,
     restored,
     result,
     steps,
@@ -40,6 +46,7 @@ from tests.broker.scorer.small import (
     whole_event,
     whole_play,
 )
+from tests.kiosk.table.days import LONGER, Step, days
 
 HEAD = RulingAuthor("Marta Head", "marta", "head_arbiter")
 
@@ -267,3 +274,24 @@ def test_a_result_that_is_not_what_was_told_before_is_kept_apart(
     for message in log(1, *told):
         room.apply(message)
     assert [(one.code, type(one.message.fact)) for one in room.undecided((1, 1))] == [(code, Result)]
+
+
+@cache
+def kiosk_event() -> Event:
+    """Return the event of the table whose random days are in `tests/kiosk/table/days.py`."""
+    plays = tuple(
+        BookedPlay(one.round, 1, one.deal, {seat: player.id for seat, player in one.players.items()})
+        for one in LONGER.plays
+    )
+    return Event(replace(plan(), players=tuple(LONGER.plays[0].players.values()), plays=plays), deals(), registry())
+
+
+@given(days, st.randoms(use_true_random=False))
+def test_nothing_that_a_real_table_tells_stays_apart_in_whatever_order_it_comes(
+    steps: list[Step], random: Random
+) -> None:
+    messages = log(1, *(one for step in steps for one in step.facts))
+    quarantine = Quarantine(kiosk_event(), lambda _key: False, lambda _table: Decided())
+    arriving = random.sample(messages, len(messages))
+    counted = [one for message in arriving for one in quarantine.take(message) if isinstance(one, LogMessage)]
+    assert (quarantine.plays(), sorted(counted, key=lambda one: one.seq)) == ([], messages)
