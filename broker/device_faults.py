@@ -66,6 +66,8 @@ DEVICE_FAULT: Final[Mapping[str, Message]] = {
     "journal_full": N_("full"),
     "card_refuses": N_("takes no writes; what happens is kept elsewhere"),
     "broker_refused": N_("rejects this table"),
+    "device_unknown": N_("not accepted at the desk yet"),
+    "receipt_unproven": N_("not signed by this event’s scorer"),
     "undervoltage": N_("not enough power"),
     "too_hot": N_("too hot"),
     "clock_unset": N_("clock not set"),

@@ -178,6 +178,12 @@ class BadEvent(ScorerError, ValueError):
         self.found = tuple(found)
 
 
+class EventKeyBroken(ScorerError, OSError):
+    """The event's key cannot be read or written."""
+
+    code = "event_key_broken"
+
+
 class NoDeviceWaits(ScorerError, LookupError):
     """A table is to be handed over, and no second device has asked to serve it."""
 

@@ -55,6 +55,18 @@ class NotPaired(KioskError, LookupError):
     code = "not_paired"
 
 
+class DeviceUnknown(KioskError, PermissionError):
+    """The scorer takes nothing from this device until an arbiter has accepted it. Told; nothing raises it."""
+
+    code = "device_unknown"
+
+
+class ReceiptUnproven(KioskError, PermissionError):
+    """A receipt has come that is not signed with the event's key, and is not believed. Told; nothing raises it."""
+
+    code = "receipt_unproven"
+
+
 class DeskUnreachable(KioskError, OSError):
     """No desk answers at the address that was given."""
 

@@ -1,5 +1,9 @@
 """The table's journal: every accepted event, and the facts that wait for the scorer's receipt.
 
+Each fact is signed with the device's key and carries the hash of the table's fact before it (protocol/signing.py).
+What another device has signed stays as it is where it still fits; what gets another number, or another fact before it,
+is signed anew by this device.
+
 One SQLite file, open in one kiosk at a time. What `record` returns is durable. Its write-ahead log gets its full length
 before anybody plays, so that no press waits for the file system. The table's state changes here alone, journal first.
 
@@ -21,10 +25,13 @@ from pathlib import Path
 from typing import Final, TextIO, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from broker.files import make_folder, sync_log
 from broker.protocol import Fact, LogMessage, Receipt, Refused, Result, Taken, decode, encode
+from broker.protocol.signing import SigningKey, fact_hash
 from kiosk import spare
+from kiosk.config import KEY_FILE, open_device_key
 from kiosk.errors import CardRefuses, DiskLow, JournalBroken, JournalFull, JournalInUse
 from kiosk.table import (
     ButtonHeld,
@@ -61,6 +68,15 @@ AN_EVENT: Final = 65_536
 
 _EVENTS: Final = msgspec.json.Decoder(Event)
 
+NEVER_TAKEN: Final = ("already_recorded", "id_reused")
+"""Codes of facts that nobody need send again."""
+
+MISPLACED: Final = ("conflict", "chain_broken")
+"""Codes of facts that need another number, or another fact before them."""
+
+UNPROVEN: Final = ("unsigned", "unknown_device", "bad_signature")
+"""Codes of facts whose signature the scorer does not take. If it is another device's, this device signs instead."""
+
 BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 """Another one whenever the machine starts (Linux)."""
 
@@ -87,10 +103,12 @@ class JournalOwner:
 class TableJournal:
     """One table's journal, open for one kiosk at a time."""
 
-    def __init__(self, path: Path, whose: JournalOwner, spares: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, path: Path, whose: JournalOwner, key: SigningKey | None = None, spares: Sequence[Path] = ()
+    ) -> None:
         """Open or make it, in one of the folders `spares` where the card takes no writes.
 
-        Raises JournalInUse, JournalBroken, JournalFull.
+        Without a key it is that in the file beside it. Raises JournalInUse, JournalBroken, JournalFull.
         """
         self._whose, self._folder, self._card, self.spares = whose, path.parent, path, tuple(spares)
         self._spare: Path | None = None
@@ -108,8 +126,13 @@ class TableJournal:
             self._lock.close()
             raise JournalInUse(f"another kiosk works on {path}") from None
         try:
+            self.key = key or open_device_key(path.with_name(KEY_FILE))
+        except OSError as error:
+            self._lock.close()
+            raise JournalBroken(f"{path.with_name(KEY_FILE)}: {error}") from None
+        try:
             self._open_somewhere()
-        except (sqlite3.DatabaseError, OSError) as error:
+        except (sqlite3.DatabaseError, OSError, Refused) as error:
             self.close()
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
                 raise JournalFull(f"{path}: {error}") from None
@@ -154,10 +177,10 @@ class TableJournal:
                     self._read_about()
                 else:
                     open_ = other.execute("SELECT body FROM outbox WHERE state = 'open' ORDER BY seq")
-                    facts = [decode(LogMessage, body) for (body,) in open_]
+                    bodies = [body for (body,) in open_]
                     with self._as_one():
-                        for fact in facts:
-                            self._take_in(fact)
+                        for body in bodies:
+                            self._take_in(body)
         except (JournalFull, Refused):
             return
         except sqlite3.DatabaseError as error:
@@ -179,7 +202,8 @@ class TableJournal:
         self._about("version", VERSION, VERSION)
         self._about("event", self._whose.event, self._whose.event)
         self._about("table", str(self._whose.table), str(self._whose.table))
-        self.device = self._about("device", uuid.uuid4().hex)
+        self.device = self.key.device
+        self._keep("device", self.device)
         self.start = int(self._about("start", "0")) + 1
         self._tell("start", str(self.start))
         boot = boot_id()
@@ -190,8 +214,9 @@ class TableJournal:
             self._tell("boot", boot)
         self.store = self._about("store", "") or None
         """The scorer's store that receipts came from last."""
-        self._upto = int(self._about("upto", "0"))
-        """Facts of this table that are in that store, by whatever device: ours are numbered after them."""
+        self._about("upto", "0")
+        self._about("head", "")  # the hash of the fact `upto`, as the scorer has it
+        self._sign_old()
 
     def _about(self, key: str, first: str, must_be: str | None = None) -> str:
         self._store.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (key, first))
@@ -199,6 +224,15 @@ class TableJournal:
         if must_be is not None and value != must_be:
             raise JournalBroken(f"its {key} is {value}, not {must_be}")
         return str(value)
+
+    def _read(self, key: str) -> str:
+        (value,) = self._store.execute("SELECT value FROM about WHERE key = ?", (key,)).fetchone()
+        return str(value)
+
+    @property
+    def _upto(self) -> int:
+        """Facts of this table that are in the scorer's store, by whatever device: ours are numbered after them."""
+        return int(self._read("upto"))
 
     def _tell(self, key: str, value: str) -> None:
         self._store.execute("UPDATE about SET value = ? WHERE key = ?", (value, key))
@@ -384,9 +418,9 @@ class TableJournal:
         messages: list[LogMessage] = []
         encoded = msgspec.json.encode(event)
         self._store.execute("INSERT INTO happened (wall, event) VALUES (?, ?)", (wall, encoded))
-        for seq, fact in enumerate(facts, max(self.last_seq, self._upto) + 1):
-            message = self._message(seq, fact, wall)
-            row = (seq, message.id, encode(message))
+        for fact in facts:
+            message = self._signed(self._message(fact, wall), max(self.last_seq, self._upto) + 1)
+            row = (message.seq, message.id, encode(message))
             self._store.execute("INSERT INTO outbox (seq, id, body) VALUES (?, ?, ?)", row)
             messages.append(message)
         for key, text in self._beside.items():
@@ -395,20 +429,62 @@ class TableJournal:
             self._tell("boot", self._boot)
         return tuple(messages)
 
-    def _message(self, seq: int, fact: Fact, wall: int) -> LogMessage:
+    def _message(self, fact: Fact, wall: int) -> LogMessage:
         whose = self._whose
-        return LogMessage(id=uuid.uuid4().hex, event=whose.event, table=whose.table, seq=seq, at=wall, fact=fact)
+        return LogMessage(id=uuid.uuid4().hex, event=whose.event, table=whose.table, seq=1, at=wall, fact=fact)
+
+    def _signed(self, message: LogMessage, seq: int) -> LogMessage:
+        """Return a message as this device's, under a number, after the fact that has the number before."""
+        before = self._hash_of(seq - 1)
+        return self.key.sign(replace(message, seq=seq, device=self.device, before=before, signature=None, sender=None))
+
+    def _hash_of(self, seq: int) -> str | None:
+        """Return the hash of a fact as the scorer has it, or as it is here; None where neither is known."""
+        head = self._read("head")
+        if head and seq == self._upto:
+            return head
+        row = self._store.execute("SELECT body FROM outbox WHERE seq = ?", (seq,)).fetchone()
+        return fact_hash(row[0]) if row else None
+
+    def _sign_old(self) -> None:
+        """Sign what a program of before facts were signed has left here, and the scorer has not said to have."""
+        unsigned = "SELECT min(seq) FROM outbox WHERE state <> 'safe' AND instr(body, ?) = 0"
+        (first,) = self._store.execute(unsigned, (b',"signature":"',)).fetchone()
+        if first is not None:
+            with suppress(JournalFull), self._as_one():  # without room they are signed when they were refused for it
+                self._sign_from(first, in_place=True)
+
+    def _sign_from(self, first: int, *, in_place: bool) -> None:
+        """Sign anew all from a number on that the scorer has not: it stands after another fact than before.
+
+        Either `in_place`, or under new numbers, after all that the scorer has and all that keeps its number here.
+        Ids keep from counting twice what the scorer has all the same.
+        """
+        waiting = "SELECT seq, body FROM outbox WHERE state <> 'safe' AND seq >= ? ORDER BY seq"
+        rows = self._store.execute(waiting, (first,)).fetchall()
+        self._store.execute("UPDATE outbox SET seq = -seq WHERE state <> 'safe' AND seq >= ?", (first,))
+        for seq, body in rows:
+            message = self._signed(decode(LogMessage, body), seq if in_place else max(self.last_seq, self._upto) + 1)
+            self._store.execute(
+                "UPDATE outbox SET seq = ?, body = ?, state = iif(code IN (?, ?), state, 'open'),"
+                " code = iif(code IN (?, ?), code, NULL) WHERE seq = ?",
+                (message.seq, encode(message), *NEVER_TAKEN, *NEVER_TAKEN, -seq),
+            )
 
     @property
     def last_seq(self) -> int:
         """The number of the last fact."""
-        (seq,) = self._store.execute("SELECT coalesce(max(seq), 0) FROM outbox").fetchone()
+        (seq,) = self._store.execute("SELECT max(coalesce(max(seq), 0), 0) FROM outbox").fetchone()
         return int(seq)
 
     def unsent(self) -> tuple[LogMessage, ...]:
         """Return the facts for which no receipt has come, in order."""
+        return tuple(decode(LogMessage, body) for body in self.unsent_bodies())
+
+    def unsent_bodies(self) -> tuple[bytes, ...]:
+        """Return the same as the bytes that were signed."""
         rows = self._store.execute("SELECT body FROM outbox WHERE state = 'open' ORDER BY seq")
-        return tuple(decode(LogMessage, body) for (body,) in rows)
+        return tuple(body for (body,) in rows)
 
     def refused(self) -> tuple[tuple[int, str], ...]:
         """Return what the scorer did not take: number and code. Where an id is reused, the fact is there."""
@@ -416,23 +492,27 @@ class TableJournal:
         rows = self._store.execute(query)
         return tuple((int(seq), str(code)) for seq, code in rows)
 
-    def take_in(self, facts: Iterable[LogMessage]) -> int:
+    def take_in(self, facts: Iterable[bytes]) -> int:
         """Add facts of another device of this table, and give how many were new.
 
         Each keeps its number where that is free here, so that no number stays missing; where another fact has it at
-        the scorer's, the receipt says so and it gets another.
+        the scorer's, the receipt says so and it gets another. It keeps its signature too, where the fact before it is
+        the same here.
         """
-        others = tuple(facts)
-        return self._write(lambda: sum(map(self._take_in, others)))
+        bodies = tuple(facts)
+        return self._write(lambda: sum(map(self._take_in, bodies)))
 
-    def _take_in(self, fact: LogMessage) -> bool:
+    def _take_in(self, body: bytes) -> bool:
+        fact = decode(LogMessage, body)
         known = "SELECT 1 FROM outbox WHERE id = ?"
         if self._store.execute(known, (fact.id,)).fetchone():
             return False
         used = self._store.execute("SELECT 1 FROM outbox WHERE seq = ?", (fact.seq,)).fetchone()
-        seq = max(self.last_seq, self._upto) + 1 if used else fact.seq
-        row = (seq, fact.id, encode(msgspec.structs.replace(fact, seq=seq)))
-        self._store.execute("INSERT INTO outbox (seq, id, body) VALUES (?, ?, ?)", row)
+        if used:
+            body = encode(fact := self._signed(fact, max(self.last_seq, self._upto) + 1))
+        elif self._hash_of(fact.seq - 1) not in (None, fact.before):
+            body = encode(fact := self._signed(fact, fact.seq))
+        self._store.execute("INSERT INTO outbox (seq, id, body) VALUES (?, ?, ?)", (fact.seq, fact.id, body))
         return True
 
     def copy_to(self, path: Path) -> None:
@@ -461,26 +541,30 @@ class TableJournal:
                 return message
         return None
 
-    def settle(self, receipt: Receipt) -> None:
+    def settle(self, receipt: Receipt) -> bool:
         """Mark what the scorer names as taken or refused; what it should have and has not is open again.
 
-        That happens when its store was lost, or replaced by an older copy: the tables still have everything.
+        That happens when its store was lost, or replaced by an older copy: the tables still have everything. Return
+        whether facts were signed anew: they are to be sent at once.
         """
-        upto = receipt.upto if receipt.store != self.store else max(receipt.upto, self._upto)
-        self._write(lambda: self._settle(receipt, upto))
-        self.store, self._upto = receipt.store, upto
+        anew = self._write(lambda: self._settle(receipt))
+        self.store = receipt.store
+        return anew
 
-    def _settle(self, receipt: Receipt, upto: int) -> None:
-        if receipt.store != self.store:
+    def _settle(self, receipt: Receipt) -> bool:
+        another = receipt.store != self.store
+        if another:
             self._store.execute("UPDATE outbox SET state = 'open', code = NULL")
+        if another or receipt.upto >= self._upto:
+            self._tell("upto", str(receipt.upto))
+            self._tell("head", receipt.head or "")
         self._tell("store", receipt.store)
-        self._tell("upto", str(upto))
         self._reopen(receipt)
         for refusal in receipt.refused:
             self._close(refusal.seq, refusal.id, "refused", refusal.code)
         for taken in receipt.taken:
             self._close(taken.seq, taken.id, "safe", None)
-        self._renumber(receipt.taken, upto)
+        return self._renumber(receipt.taken) or self._sign_unproven()
 
     def _reopen(self, receipt: Receipt) -> None:
         self._store.execute("UPDATE outbox SET state = 'open' WHERE state = 'safe' AND seq > ?", (receipt.upto,))
@@ -491,35 +575,40 @@ class TableJournal:
         """Mark one fact. Whatever was said of it before, what is taken is safe, and what clashes needs a new number."""
         self._store.execute(
             "UPDATE outbox SET state = ?, code = ? WHERE seq = ? AND id = ?"
-            " AND (state = 'open' OR ? = 'safe' OR (state = 'refused' AND ? = 'conflict'))",
-            (state, code, seq, message_id, state, code),
+            " AND (state = 'open' OR ? = 'safe' OR (state = 'refused' AND ? IN (?, ?)))",
+            (state, code, seq, message_id, state, code, *MISPLACED),
         )
 
-    def _renumber(self, used: Iterable[Taken], upto: int) -> None:
-        """Give new numbers to facts whose numbers another device has used; their ids keep them from counting twice.
+    def _renumber(self, used: Iterable[Taken]) -> bool:
+        """Give new numbers to facts whose numbers another device has used, and to all after them: they are one chain.
 
         A play that began under numbers that clash and ended under others is then told out of order. The scorer keeps it
         apart until the head arbiter has decided.
         """
-        clashing = {seq for (seq,) in self._store.execute("SELECT seq FROM outbox WHERE code = 'conflict'")}
+        misplaced = self._store.execute("SELECT seq FROM outbox WHERE code IN (?, ?)", MISPLACED)
+        clashing = {seq for (seq,) in misplaced}
         another = "SELECT seq FROM outbox WHERE seq = ? AND id <> ? AND state <> 'refused'"
         for taken in used:
             clashing.update(seq for (seq,) in self._store.execute(another, (taken.seq, taken.id)))
-        for new, seq in enumerate(sorted(clashing), max(self.last_seq, upto) + 1):
-            (body,) = self._store.execute("SELECT body FROM outbox WHERE seq = ?", (seq,)).fetchone()
-            message = msgspec.structs.replace(decode(LogMessage, body), seq=new)
-            self._store.execute(
-                "UPDATE outbox SET seq = ?, body = ?, state = 'open', code = NULL WHERE seq = ?",
-                (new, encode(message), seq),
-            )
+        for seq in clashing:
+            self._store.execute("UPDATE outbox SET state = 'open' WHERE seq = ?", (seq,))
+        if clashing:
+            self._sign_from(min(clashing), in_place=False)
+        return bool(clashing)
+
+    def _sign_unproven(self) -> bool:
+        """Sign what another device has made and the scorer does not take from it: its card was brought to this one."""
+        of_others = "SELECT min(seq) FROM outbox WHERE code IN (?, ?, ?) AND instr(body, ?) = 0"
+        ours = b',"device":"%b"' % self.device.encode()
+        (first,) = self._store.execute(of_others, (*UNPROVEN, ours)).fetchone()
+        if first is not None:
+            self._sign_from(first, in_place=True)
+        return first is not None
 
     def reconsider(self) -> None:
         """Open again what was refused, but what cannot ever be taken: a plan may have been put right."""
-        again = (
-            "UPDATE outbox SET state = 'open', code = NULL "
-            "WHERE state = 'refused' AND code NOT IN ('already_recorded', 'id_reused')"
-        )
-        self._write(lambda: self._store.execute(again))
+        again = "UPDATE outbox SET state = 'open', code = NULL WHERE state = 'refused' AND code NOT IN (?, ?)"
+        self._write(lambda: self._store.execute(again, NEVER_TAKEN))
 
 
 PAGES: Final = 500

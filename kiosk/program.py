@@ -68,7 +68,7 @@ class TableProgram:
         board: Callable[[], Iterable[HardwareTrouble]] = look_at_board,
     ) -> None:
         """Take what stands in for the wire where there is none (it is given what to tell of), and for the board."""
-        config, self._clock = settings.config, clock
+        config, self._clock, self._event_key = settings.config, clock, settings.config.event_key
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
         self._table, self._held = JournaledTable(journal, wall_clock_ms), HeldEvents(journal, clock())
         last = journal.last_wall
@@ -190,7 +190,7 @@ class TableProgram:
 
     def _message(self, incoming: Incoming) -> None:
         """Messages on our topics come from the scorer and the desk; what cannot be read is dropped, never obeyed."""
-        message, code = read_message(incoming)
+        message, code = read_message(incoming, self._event_key)
         self._health.say("wire", code)
         match message:
             case Receipt():

@@ -32,10 +32,11 @@ from broker.protocol import (
     topics,
 )
 from broker.protocol.link import Incoming, Link, LinkChanged, LinkRefused, Will, session_id
+from broker.protocol.signing import is_signed_by, kept_form, with_sender
 from broker.version import program_version
 from firmware.reports import Health
 from kiosk.config import Config, KioskSettings
-from kiosk.errors import JournalFull, PinGuessed, SelfTestFailed, SelfTestSkipped
+from kiosk.errors import DeviceUnknown, JournalFull, PinGuessed, ReceiptUnproven, SelfTestFailed, SelfTestSkipped
 from kiosk.journal import TableJournal
 from kiosk.table import (
     AT_THE_TABLE,
@@ -118,14 +119,13 @@ class Uplink:
     def send(self, messages: Iterable[LogMessage], now: int) -> None:
         """Send new facts."""
         for message in messages:
-            self._publish(message)
+            self._publish(encode(message))
             self._sent_at = now
             self.unsent += 1
 
-    def _publish(self, message: LogMessage) -> None:
+    def _publish(self, body: bytes) -> None:
         """Send one fact, and say which device does: the scorer takes those of the one that serves the table."""
-        sent = replace(message, sender=self._journal.device)
-        self._sender.publish(self._log, encode(sent), retain=topics.LOG.retain)
+        self._sender.publish(self._log, with_sender(kept_form(body), self._journal.device), retain=topics.LOG.retain)
 
     def publish(self, state: Callable[[], TableState], *, again: bool = False) -> None:
         """Publish the table's state where it has changed, or again after a new connection."""
@@ -145,15 +145,16 @@ class Uplink:
 
     def resend(self, now: int) -> None:
         """Send what is unsent, in order: after a new connection, and when no receipt comes."""
-        for message in self._journal.unsent()[:MOST_AT_ONCE]:
-            self._publish(message)
+        for body in self._journal.unsent_bodies()[:MOST_AT_ONCE]:
+            self._publish(body)
         self._sent_at = now
 
     def settle(self, receipt: Receipt) -> None:
         """Take a receipt in."""
         self._scorer_time = receipt.at
         with suppress(JournalFull):  # the scorer names it again when it is sent again
-            self._journal.settle(receipt)
+            if self._journal.settle(receipt):
+                self._sent_at = None
         self._count()
 
     def _count(self) -> None:
@@ -204,6 +205,7 @@ def state_message(
         table=config.table,
         seq=journal.last_seq,
         device=journal.device,
+        key=journal.key.public,
         start=journal.start,
         count=0,
         lifecycle=lifecycle,
@@ -304,16 +306,22 @@ def send_count_request(link: TableConnection, request: CountRequest) -> None:
     link.publish(topic, encode(request), retain=topics.COUNT.retain)
 
 
-def read_message(incoming: Incoming) -> tuple[Message | None, str | None]:
-    """Return a message; or the code of why it cannot be read."""
+def read_message(incoming: Incoming, event_key: str | None = None) -> tuple[Message | None, str | None]:
+    """Return a message; or the code of why it cannot be read. With the event's public key a receipt must be its."""
     try:
-        return decode_on_topic(incoming.topic, incoming.payload)[1], None
+        message = decode_on_topic(incoming.topic, incoming.payload)[1]
     except Refused as refused:
         return None, refused.code
+    if isinstance(message, Receipt) and event_key and not is_signed_by(event_key, incoming.payload, message.signature):
+        return None, ReceiptUnproven.code
+    return message, None
 
 
 OTHER_DEVICE: Final = "another_device"
 """What is done here is refused: the table is served by another device."""
+
+ID_SHOWN: Final = 8
+"""Characters of a device's id that people compare at table and desk."""
 
 ServiceChange = Literal["back", "say_again", ""]
 """We serve the table again; another device has spoken in our place, so we say again how we stand; nothing."""
@@ -333,6 +341,11 @@ class ServiceStatus:
         return self._served is not None and self._served.device not in (None, self._device)
 
     @property
+    def unknown(self) -> bool:
+        """Whether this device must be accepted by an arbiter before the scorer takes its facts."""
+        return self._served is not None and self._served.unknown == self._device
+
+    @property
     def calls_before(self) -> int | None:
         """How many open calls are older than the table's own; None where there is none, or that is not known."""
         return self._served.calls_before if self._served and not self.elsewhere else None
@@ -345,10 +358,11 @@ class ServiceStatus:
     def take(self, served: Served) -> ServiceChange:
         """Take in what the scorer says."""
         was_elsewhere, refused = self.elsewhere, self._served.refused if self._served else None
+        was_unknown = self.unknown
         self._served = served
         if self.elsewhere:
             return ""
-        if was_elsewhere:
+        if was_elsewhere or (was_unknown and not self.unknown):
             return "back"
         return "say_again" if served.refused not in (None, refused, self._device) else ""
 
@@ -493,6 +507,8 @@ class ServerLink:
         """Learn whether this device still serves its table; what it has not sent waits in its journal until it does."""
         was_elsewhere = self.elsewhere
         change = self.service.take(served)
+        unknown = DeviceUnknown.code if self.service.unknown else None
+        self._health.say(f"key-{self._journal.device[:ID_SHOWN]}", unknown)
         if self.elsewhere and not was_elsewhere:
             log.warning("%s: table %s is served by %s", OTHER_DEVICE, self._config.table, served.device)
         if change:

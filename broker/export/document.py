@@ -39,6 +39,7 @@ from broker.protocol import (
     PLAY_DECISIONS,
     DealNo,
     DealPlayed,
+    DeviceRecord,
     Hash,
     Imp,
     LogMessage,
@@ -51,7 +52,6 @@ from broker.protocol import (
     Seat,
     Standing,
     TableNo,
-    encode,
     players_named,
     topics,
 )
@@ -241,6 +241,8 @@ def _journal(folder: Path, stored: StoredEvent, *, whole: bool, embargoed: bool)
     with closing(open_reader(folder, stored.event.name)) as journal, closing(journal.entries()) as entries:
         for received_at, body in entries:
             message = None if whole else message_of(body)
+            if isinstance(message, DeviceRecord):
+                continue
             if message is None or (not _of_the_plan(stored, message) and (embargoed or _open(stored, message))):
                 yield JournalEntry(received_at, msgspec.Raw(body))
 
@@ -331,31 +333,35 @@ def restore_event(made: Document, folder: Path) -> int:
     make_folder(folder, PRIVATE_FOLDER)
     _write_files(made, folder)
     with closing(open_journal(folder, made.plan.name)) as journal, journal.commit():
-        for received_at, message in messages:
-            journal.append(message, received_at)
+        for received_at, message, body in messages:
+            journal.append(message, received_at, body)
     # Last: without it a folder is no event, and half an imported one must be none.
     write_plan(folder, made.plan)
     return len(messages)
 
 
-def _judged(made: Document, event: Event) -> Iterator[tuple[int, Recorded]]:
+def _judged(made: Document, event: Event) -> Iterator[tuple[int, Recorded, bytes]]:
     """Return the journal, each message judged as if it came from its table now. Raises RuleError `journal_refused`."""
     intake = Intake(event, ())
     for at, entry in enumerate(made.journal, 1):
+        body = bytes(entry.message)
         try:
-            message = message_of(bytes(entry.message))
+            message = message_of(body)
         except StoreBroken as broken:
             raise RuleError("journal_refused", f"message {at}: {broken}") from None
         if isinstance(message, Ruling):
             _check_ruling(message, event, intake, at)
             intake.rule(message)
-            yield entry.received_at, message
+            yield entry.received_at, message, body
             continue
-        verdict = intake.judge(topics.LOG.at(event.name, table=message.table), encode(message))
+        if isinstance(message, DeviceRecord):
+            yield entry.received_at, message, body
+            continue
+        verdict = intake.judge(topics.LOG.at(event.name, table=message.table), body)
         if verdict.code or not verdict.new:
             raise RuleError("journal_refused", f"message {at}: {verdict.code or 'it is there twice'}: {verdict.text}")
-        intake.take(message)
-        yield entry.received_at, message
+        intake.take(message, body)
+        yield entry.received_at, message, body
 
 
 def _check_ruling(ruling: Ruling, event: Event, intake: Intake, at: int) -> None:

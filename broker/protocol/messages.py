@@ -22,6 +22,7 @@ from broker.protocol.types import (
     Hash,
     Imp,
     Lifecycle,
+    MachineName,
     MessageId,
     Milliseconds,
     Name,
@@ -33,6 +34,7 @@ from broker.protocol.types import (
     PlayMinutes,
     ProfileId,
     PublicAddress,
+    PublicKey,
     PublicState,
     Reason,
     RoundNo,
@@ -86,6 +88,7 @@ class TableState(Message, frozen=True, kw_only=True):
     table: TableNo
     seq: Annotated[Count, Meta(description="last fact accepted at the table")]
     device: DeviceId
+    key: Annotated[PublicKey | None, Meta(description="of which `device` is made; null: an older program")] = None
     start: Annotated[Count, Meta(description="how often the device's program has been started")]
     count: Annotated[Count, Meta(description="of this start's states; an older state may arrive later")]
     lifecycle: Lifecycle
@@ -254,6 +257,9 @@ class Served(FromScorer, frozen=True, kw_only=True):
     table: TableNo
     device: Annotated[DeviceId | None, Meta(description="the one whose facts are taken; null: none has spoken")]
     refused: Annotated[DeviceId | None, Meta(description="another one that was refused last")] = None
+    unknown: Annotated[
+        DeviceId | None, Meta(description="the last one that spoke without having been admitted here")
+    ] = None
     calls_before: Annotated[Count | None, Meta(description="open calls that are older than its own; null: none")] = None
     arbiter_coming: Annotated[bool, Meta(description="an arbiter is on the way to its call; who is not told")] = False
 
@@ -346,6 +352,35 @@ class Ruling(Message, frozen=True, kw_only=True):
     role: DeskRole
     reason: Reason
     at: Milliseconds
+
+
+class DeviceAdmitted(Message, frozen=True, kw_only=True, tag_field="kind", tag="device_admitted"):
+    """A device may speak for a table from now on, as the scorer has stored it."""
+
+    number: Annotated[Seq, Meta(description="order of what is decided about devices, without gaps")]
+    table: TableNo
+    device: DeviceId
+    key: Annotated[PublicKey | None, Meta(description="null: it cannot sign, and is believed all the same")]
+    machine: MachineName = ""
+    author: Annotated[Name | None, Meta(description="null: it was paired, or the organiser has listed it")] = None
+    account: Annotated[str, Meta(max_length=64, description="login name of the author")] = ""
+    at: Milliseconds
+
+
+class DeviceRevoked(Message, frozen=True, kw_only=True, tag_field="kind", tag="device_revoked"):
+    """A device that was admitted speaks for its table no more; what was taken from it stays."""
+
+    number: Seq
+    table: TableNo
+    device: DeviceId
+    author: Name
+    account: Annotated[str, Meta(max_length=64, description="login name of the author")]
+    reason: Reason
+    at: Milliseconds
+
+
+DeviceRecord = DeviceAdmitted | DeviceRevoked
+"""What is decided about a table's devices."""
 
 
 class Alert(FromScorer, frozen=True, kw_only=True):

@@ -22,7 +22,7 @@ from typing import Annotated, Final, Literal
 from argon2.low_level import Type, hash_secret_raw
 from msgspec import Meta, Struct
 
-from broker.protocol.types import HOST_PATTERN, EventName, Hash, PinHash, TableNo
+from broker.protocol.types import HOST_PATTERN, EventName, Hash, PinHash, PublicKey, TableNo
 
 PATH: Final = "/pairing/take"
 
@@ -67,6 +67,12 @@ class PairingRequest(Struct, frozen=True, kw_only=True):
         Hash | None,
         Meta(description="drawn by the device for this question; older programs send none, and are refused"),
     ] = None
+    key: Annotated[
+        Hash | None, Meta(description="the device's public key; null: an older program that signs nothing")
+    ] = None
+    key_seal: Annotated[Hash | None, Meta(description="the code's seal over the key: nobody on the way changes it")] = (
+        None
+    )
 
 
 class TableBroker(Struct, frozen=True, kw_only=True):
@@ -82,7 +88,7 @@ class TableBroker(Struct, frozen=True, kw_only=True):
         return f"TableBroker({self.host}:{self.port})"
 
 
-class Pairing(Struct, frozen=True, kw_only=True):
+class Pairing(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a device needs to serve a table of an event."""
 
     schema: Literal[1] = 1
@@ -90,6 +96,7 @@ class Pairing(Struct, frozen=True, kw_only=True):
     table: TableNo
     broker: TableBroker
     pin: PinHash | None = None
+    event_key: Annotated[PublicKey | None, Meta(description="the event's public key, which signs receipts")] = None
 
 
 class PairingAnswer(Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ it stands at most `sender`, which is not kept. Every fact carries the hash of it
 
 import hashlib
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Self, TypeVar
 
 from cryptography.exceptions import InvalidSignature
@@ -69,14 +70,22 @@ def device_of(public: str) -> str:
     return hashlib.sha256(bytes.fromhex(public)).hexdigest()[:DEVICE_ID_DIGITS]
 
 
-def is_signed_by(public: str, payload: bytes, signature: str) -> bool:
-    """Return whether a message's JSON has been signed with a key."""
+def is_signed_by(public: str, payload: bytes, signature: str | None) -> bool:
+    """Return whether a message's JSON has been signed with a key: this is the signature, and nothing stands behind it.
+
+    Who sends it is not looked at.
+    """
+    signed, name, rest = kept_form(payload).rpartition(_SIGNATURE)
     try:
-        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public))
-        key.verify(bytes.fromhex(signature), signed_part(payload))
+        _public_key(public).verify(bytes.fromhex(signature or ""), signed)
     except (InvalidSignature, ValueError):
         return False
-    return True
+    return bool(name) and rest == b'"%b"}' % (signature or "").encode()
+
+
+@lru_cache(maxsize=4096)
+def _public_key(public: str) -> Ed25519PublicKey:
+    return Ed25519PublicKey.from_public_bytes(bytes.fromhex(public))
 
 
 def signed_part(payload: bytes) -> bytes:
@@ -88,6 +97,16 @@ def kept_form(payload: bytes) -> bytes:
     """Return a fact's JSON as it is kept and hashed: without who sent it."""
     before, found, _ = payload.rpartition(_SENDER)
     return before + b"}" if found else payload
+
+
+def with_sender(body: bytes, device: str) -> bytes:
+    """Return a fact's JSON, as it is kept, with who sends it."""
+    return b'%b%b"%b"}' % (body.removesuffix(b"}"), _SENDER, device.encode())
+
+
+def is_same_fact(one: LogMessage, other: LogMessage) -> bool:
+    """Return whether two messages say the same under the same number, whoever has signed them, and after what."""
+    return (one.id, one.table, one.seq, one.at, one.fact) == (other.id, other.table, other.seq, other.at, other.fact)
 
 
 def fact_hash(payload: bytes) -> str:

@@ -48,6 +48,9 @@ Text = Annotated[str, Meta(max_length=500)]
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
 Hash = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)", description="SHA-256, lower-case hex")]
 PublicKey = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)", description="Ed25519, lower-case hex")]
+MachineName = Annotated[
+    str, Meta(pattern=r"^[A-Za-z0-9._-]{0,64}$(?!\n)", description="a device's own name, for people; empty: not told")
+]
 Signature = Annotated[str, Meta(pattern=r"^[0-9a-f]{128}$(?!\n)", description="Ed25519, lower-case hex")]
 
 LONGEST_LINE: Final = 60

@@ -1,7 +1,8 @@
 """The gate: every message from the wire is judged here, and nothing refused changes anything."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from msgspec.structs import replace
 
@@ -34,8 +35,10 @@ from broker.protocol import (
     decode_on_topic,
     players_named,
 )
+from broker.protocol.signing import fact_hash, is_same_fact, kept_form
 from broker.rules import RuleError
 from broker.rules.points import points_paid
+from broker.scorer.admissions import Admissions
 from broker.scorer.quotas import OVER_QUOTA, Quotas, kind_of
 from broker.store import Recorded, RefusedRow
 
@@ -62,6 +65,8 @@ class IntakeVerdict:
     new: bool = False
     again: bool = False
     """It is one more of what arbiters know that there is too much of."""
+    body: bytes = b""
+    """Of a fact that is new: as it is kept."""
 
 
 @dataclass(slots=True)
@@ -78,11 +83,38 @@ class TableBook:
     """Numbers below it that were not."""
     passed_over: set[int] = field(default_factory=set)
     """Numbers that were refused because there were too many of a kind: nobody waits for them."""
+    hashes: dict[int, str] = field(default_factory=dict)
+    """Of facts that were taken and that no fact after them names."""
+    misplaced: set[str] = field(default_factory=set)
+    """Hashes of facts that were refused since they have no place in the chain: nor has what comes after them."""
 
-    def take(self, message: LogMessage) -> None:
+    @property
+    def head(self) -> str | None:
+        """The hash of the fact `upto`."""
+        return self.hashes.get(self.upto)
+
+    def follows(self, message: LogMessage, digest: str) -> bool:
+        """Return whether a fact stands after the one that has the number before, and before the one after it."""
+        before, after = self.hashes.get(message.seq - 1), self.taken.get(message.seq + 1)
+        if after is not None and after.before not in (None, digest):
+            return False
+        return message.before is None or (message.before not in self.misplaced and before in (None, message.before))
+
+    def misplace(self, digest: str) -> None:
+        """Remember a fact that has no place, so that none after it is taken either."""
+        if len(self.misplaced) >= MOST_MISSING:
+            self.misplaced.clear()
+        self.misplaced.add(digest)
+
+    def take(self, message: LogMessage, digest: str | None = None) -> None:
         """Remember a fact, for good."""
         seq = message.seq
         self.taken[seq] = message
+        after = self.taken.get(seq + 1)
+        if digest and (after is None or after.before is None):
+            self.hashes[seq] = digest
+        if message.before:
+            self.hashes.pop(seq - 1, None)
         if seq > self.upto:
             if seq > self.upto + 1:
                 self.missing.update(range(self.upto + 1, seq))
@@ -118,12 +150,15 @@ class Intake:
         taken: Iterable[Recorded],
         refused: Iterable[RefusedRow] = (),
         refuses: Callable[[int, str | None], bool] = lambda _table, _device: False,
+        admissions: Admissions | None = None,
+        heads: Mapping[tuple[int, int], str] = MappingProxyType({}),
     ) -> None:
-        """Start from what is stored. `refuses`: whether a device's facts are not taken at a table.
+        """Start from what is stored, with the hashes of each table's last facts.
 
-        Raises BadEvent where what is stored is of another plan.
+        `refuses`: whether a device's facts are not taken at a table; `admissions`: whose signatures are; without them
+        none is looked at, as when a journal is imported. Raises BadEvent where what is stored is of another plan.
         """
-        self._refuses = refuses
+        self._refuses, self._admissions = refuses, admissions
         self._event = event
         self._players = frozenset(event.players)
         self.books = {table: TableBook() for table in event.tables}
@@ -140,11 +175,12 @@ class Intake:
             if isinstance(message, Ruling):
                 self.rule(message)
                 continue
-            if not self._fits(message):
+            if isinstance(message, LogMessage) and not self._fits(message):
                 raise BadEvent(
                     f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
                 )
-            self._remember(message)
+            if isinstance(message, LogMessage):
+                self._remember(message, heads.get((message.table, message.seq)))
         for book in self.books.values():
             book.seen = dict.fromkeys([*book.taken][-MOST_LISTED:])
 
@@ -179,13 +215,13 @@ class Intake:
         if isinstance(ruling.decision, DealPlayed) and ruling.table and ruling.round:
             self._replanned.add((ruling.table, ruling.round, ruling.decision.played))
 
-    def take(self, message: LogMessage) -> None:
-        """Remember a message that is (about to be) in the journal."""
-        self._remember(message)
+    def take(self, message: LogMessage, body: bytes) -> None:
+        """Remember a message that is (about to be) in the journal, and as what."""
+        self._remember(message, fact_hash(body))
         self.books[message.table].see(message.seq)
 
-    def _remember(self, message: LogMessage) -> None:
-        self.books[message.table].take(message)
+    def _remember(self, message: LogMessage, digest: str | None) -> None:
+        self.books[message.table].take(message, digest)
         self._ids.add(message.id)
         self._quotas.count(message)
 
@@ -194,7 +230,7 @@ class Intake:
         message: Message | None = None
         try:
             _, message = decode_on_topic(topic, payload)
-            return self._judge(message)
+            return self._judge(message, payload)
         except Refused as refused:
             if isinstance(message, LogMessage) and message.event == self._event.name and message.table in self.books:
                 self._list(message.table, Refusal(seq=message.seq, id=message.id, code=refused.code))
@@ -210,7 +246,7 @@ class Intake:
         self._too_much.add(about)
         return known
 
-    def _judge(self, message: Message) -> IntakeVerdict:
+    def _judge(self, message: Message, payload: bytes) -> IntakeVerdict:
         if message.event != self._event.name:
             raise Refused("wrong_event", N_("this scorer serves another event: {event}", event=self._event.name))
         if not isinstance(message, LogMessage | TableState | CountRequest | Beat):
@@ -218,7 +254,7 @@ class Intake:
         if message.table not in self.books:
             raise Refused("unknown_table", N_("this event has no table {table}", table=message.table))
         if isinstance(message, LogMessage):
-            return self._judge_fact(message)
+            return self._judge_fact(message, kept_form(payload))
         if isinstance(message, CountRequest):
             self._check_count(message)
         return IntakeVerdict(message)
@@ -229,22 +265,32 @@ class Intake:
             return
         raise _no_deal(request.table, request)
 
-    def _judge_fact(self, message: LogMessage) -> IntakeVerdict:
-        if self._refuses(message.table, message.sender):
+    def _judge_fact(self, message: LogMessage, body: bytes) -> IntakeVerdict:
+        digest = fact_hash(body)
+        if self._admissions is not None:
+            self._admissions.check(message, body, digest)
+        if self._refuses(message.table, message.sender or message.device):
             raise Refused("another_device", N_("another device is in use at table {table}", table=message.table))
         # Who sends a fact is not who found it: a dead device's facts come from the one that has taken its journal in.
         message = replace(message, sender=None)
         book = self.books[message.table]
         before = book.taken.get(message.seq)
-        if before == message:
+        if before is not None and is_same_fact(before, message):
             book.see(message.seq)
             return IntakeVerdict(message)
         if before is not None:
+            book.misplace(digest)
             raise Refused(
                 "conflict", f"fact {message.seq} of table {message.table} is already there, and says otherwise"
             )
         if message.id in self._ids:
             raise Refused("id_reused", N_("message {id} was already received with a different number", id=message.id))
+        if not book.follows(message, digest):
+            book.misplace(digest)
+            raise Refused(
+                "chain_broken",
+                N_("message {number} does not follow the messages stored before and after it", number=message.seq),
+            )
         if message.seq > len(book.taken) + len(book.passed_over) + MOST_MISSING:
             raise Refused(
                 "seq_out_of_range",
@@ -256,7 +302,7 @@ class Intake:
             )
         self._check_play(message)
         self._quotas.check(message, session=_play_of(message) in self._event.riichi)
-        return IntakeVerdict(message, new=True)
+        return IntakeVerdict(message, new=True, body=body)
 
     def _check_play(self, message: LogMessage) -> None:
         fact = message.fact

@@ -39,9 +39,10 @@ from broker.protocol import (
     topics,
 )
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, Will, session_id
+from broker.protocol.signing import SigningKey
 from broker.rulings import plan
 from broker.scorer.alerts import Attendance, Concern
-from broker.scorer.devices import Serving
+from broker.scorer.devices import Devices
 from broker.scorer.intake import TableBook
 from broker.scorer.lease import new_lease
 from broker.scorer.snapshot import Embargo, write_standings_csv
@@ -106,9 +107,12 @@ class Publisher:
         state: EventState,
         folder: Path,
         store: str,
+        key: SigningKey,
         clock: Callable[[], int],
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
+        self.key = key
+        """The event's: it signs receipts."""
         self._state, self._folder, self._store, self._clock = state, folder, store, clock
         self._name = state.planned.name
         self.lease = new_lease()
@@ -216,9 +220,10 @@ class Publisher:
             gaps=book.gaps(),
             taken=book.latest(),
             refused=tuple(book.refused),
+            head=book.head,
             version=program_version(),
         )
-        self._publish(topics.RECEIPT, message, table=table)
+        self._publish(topics.RECEIPT, self.key.sign(message), table=table)
 
     def assignment(self, table: int) -> None:
         """Publish a table's plan, so that a device without a journal begins at the right play."""
@@ -259,7 +264,7 @@ class Publisher:
         )
         self._publish(topics.ASSIGNMENT, message, table=booking.table)
 
-    def served(self, tables: Iterable[int], serving: Serving, attendance: Attendance) -> None:
+    def served(self, tables: Iterable[int], devices: Devices, attendance: Attendance) -> None:
         """Publish for these tables which device serves them, how many calls are before theirs, and who comes.
 
         Also for those whose call has moved up, or is another one.
@@ -271,7 +276,8 @@ class Publisher:
         moved = {table for table, _ in calls.items() ^ self._calls.items()}
         self._calls = calls
         for table in sorted(moved.union(tables).intersection(self._state.planned.tables)):
-            device, refused = serving.of(table)
+            device, refused = devices.serving.of(table)
+            unknown = devices.unknown.get(table)
             before, coming = calls.get(table, (None, False))
             message = Served(
                 id=_new_id(),
@@ -280,6 +286,7 @@ class Publisher:
                 table=table,
                 device=device,
                 refused=refused,
+                unknown=unknown.device if unknown else None,
                 calls_before=before,
                 arbiter_coming=coming,
             )

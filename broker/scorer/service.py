@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from broker.errors import ScorerBusy, ScorerError, ScorerReplaced, StoreLost
-from broker.event import Event
+from broker.event import Event, read_devices
 from broker.protocol import (
     Beat,
     CountRequest,
@@ -34,6 +34,7 @@ from broker.protocol.link import Address, Incoming, LinkChanged
 from broker.rulings import plan
 from broker.rulings.service import RulingService
 from broker.scorer.alerts import (
+    DISK_CONCERNS,
     AlertBook,
     Attendance,
     Concern,
@@ -45,11 +46,13 @@ from broker.scorer.alerts import (
 from broker.scorer.counting import HandCounter
 from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, Sources, ViewFeed
 from broker.scorer.devices import Devices
+from broker.scorer.event_key import KEY_FILE, open_event_key
 from broker.scorer.intake import Intake, IntakeVerdict
 from broker.scorer.lease import Lease, keep_lease, new_lease
 from broker.scorer.publisher import Publisher, WireLog
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.snapshot import Snapshot
+from broker.scorer.space import DiskSpace
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import past_concerns, read_journal, replay_journal
 from broker.store import Journal, RefusedRow, gc_paused
@@ -59,6 +62,14 @@ T = TypeVar("T")
 
 PLAN_CHANGING: Final = (Result, Ruled, RiichiRecorded, RiichiTakenBack)
 """Facts after which a table may have something else to play."""
+
+BEAT_END: Final = "/" + topics.BEAT.pattern.rpartition("/")[2]
+
+LOG_ENDS: Final = topics.LOG.name
+"""How the topics of facts end."""
+
+EVENT_KEY: Final = "event_key"
+"""Under which key the store keeps the event's public key."""
 
 MOST_AT_ONCE: Final = 500
 """Messages in one commit."""
@@ -79,27 +90,57 @@ class Scorer:
         folder: Path,
         clock: Callable[[], int],
         seconds: Callable[[], float] = time.monotonic,
+        space: DiskSpace | None = None,
     ) -> None:
+        self._space = space
+        self._waiting: list[Incoming] = []
+        """Messages that wait for room on the disk; the broker has them too."""
         self._journal, self._clock, self._seconds = journal, clock, seconds
         self._scorer_topic = topics.SCORER.at(event.name)
         self._inbox: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
         stored = read_journal(journal, event)
         self.state = EventState(event)
-        self.devices = Devices(journal, self._publish_served)
+        self.devices = Devices(journal, event.name, stored.devices(), clock, self._devices_changed)
         self.attendance = Attendance(journal, clock, self._attendance_changed)
-        self._intake = Intake(event, stored.messages, journal.refused(), self.devices.serving.refuses)
+        self._intake = Intake(
+            event,
+            stored.messages,
+            journal.refused(),
+            self.devices.serving.refuses,
+            self.devices.admissions,
+            stored.heads,
+        )
         self._alerts = AlertBook()
         self._counted: list[LogMessage] = []
         """Facts that count since the last answer."""
         past = replay_journal(self.state, stored, journal.refused())
         self._alerts.load((*past, *past_concerns(self._intake.books, stored, journal.refused())))
         self._counter = HandCounter(event)
-        self.publisher = Publisher(self.state, folder, journal.store, clock, seconds)
+        self.publisher = Publisher(self.state, folder, journal.store, open_event_key(folder), clock, seconds)
+        self._note_key(folder)
         self.publisher.height = journal.height
         sources = Sources(self.state, self._intake.books, self.devices, self.attendance, self._alerts)
         self.dashboard = Dashboard(sources, clock, seconds)
         self.rulings = RulingService(event, self.state, journal, self._intake, clock, self._ruled, self._judged)
         self._alerts.note(self.publisher.write_standings())
+        self._admit_listed(event, folder)
+
+    def _note_key(self, folder: Path) -> None:
+        """Alert the arbiters where the event's key is another than before: tables that know it believe no other."""
+        known, key = self._journal.remembered(EVENT_KEY).get("", ""), self.publisher.key.public
+        if known == key:
+            return
+        if known:
+            text = f"{folder / KEY_FILE} is another key than before"
+            self._alerts.note((Concern("event_key_changed", text, values={"text": text}),))
+        with self._journal.commit():
+            self._journal.remember(EVENT_KEY, key)
+
+    def _admit_listed(self, event: Event, folder: Path) -> None:
+        """Admit the devices that the organiser has listed."""
+        for one in read_devices(folder):
+            if one.table in event.tables and not self.devices.admissions.knew(one.table, one.device):
+                self.devices.admit(one.table, one.key, one.machine)
 
     # ---- for the desk, from any thread ------------------------------------------------------
 
@@ -172,6 +213,7 @@ class Scorer:
     def _look(self) -> None:
         """Say that we are there, and notice who says so no more."""
         now = self._seconds()
+        self._look_at_disk()
         self.publisher.beat(now)
         silent = list(self.devices.look(now, listening=self.dashboard.connected))
         if silent:
@@ -179,6 +221,18 @@ class Scorer:
             self._publish_alerts(self._clock())
             self.dashboard.changed({one.table for one in silent if one.table})
             self.dashboard.show()
+
+    def _look_at_disk(self) -> None:
+        before, level = self.dashboard.disk, self._space.look() if self._space else "ample"
+        if level == before:
+            return
+        self.dashboard.disk = level
+        self._alerts.note((DISK_CONCERNS[level],))
+        self._publish_alerts(self._clock())
+        self.dashboard.show()
+        if before == "full":
+            waiting, self._waiting = self._waiting, []
+            self._take(waiting)
 
     def _next_batch(self, timeout: float) -> list["Arrival"]:
         try:
@@ -194,7 +248,11 @@ class Scorer:
             if isinstance(change, LinkChanged):
                 self._connection_changed(change)
         self._alerts.note(one for one in batch if isinstance(one, Concern))
-        self._take([one for one in batch if isinstance(one, Incoming) and not self._is_of_a_scorer(one)])
+        incoming = [one for one in batch if isinstance(one, Incoming) and not self._is_of_a_scorer(one)]
+        if self.dashboard.disk == "full":  # a beat takes no room, and no broker keeps it
+            self._waiting.extend(one for one in incoming if not one.topic.endswith(BEAT_END))
+            incoming = [one for one in incoming if one.topic.endswith(BEAT_END)]
+        self._take(incoming)
         for call in batch:
             if isinstance(call, PendingCall):
                 call.do()
@@ -222,6 +280,7 @@ class Scorer:
         if not batch:
             return
         now = self._clock()
+        self.devices.admissions.prove([one.payload for one in batch if one.topic.endswith(LOG_ENDS)])
         with self._journal.commit():
             verdicts = [self._judge(one, now) for one in batch]
         for one in batch:
@@ -246,8 +305,8 @@ class Scorer:
             if is_new and not verdict.again:
                 self._alerts.note((concern_of_refusal(one.topic, place, verdict),))
         elif fact and verdict.new:
-            self._journal.append(fact, now)
-            self._intake.take(fact)
+            self._journal.append(fact, now, verdict.body)
+            self._intake.take(fact, verdict.body)
         return verdict
 
     def _answer(self, verdicts: list[IntakeVerdict], now: int) -> None:
@@ -303,6 +362,7 @@ class Scorer:
     def _connection_changed(self, change: LinkChanged) -> None:
         """Publish everything again on every connection: a broker that lost its store has it back at once."""
         self.dashboard.connected = change.up
+        self._waiting.clear()  # what was not acknowledged comes again
         self.publisher.connection_changed(change)
         if change.up:
             for table, book in self._intake.books.items():
@@ -345,8 +405,13 @@ class Scorer:
             self.dashboard.due.hurry()
             self.dashboard.show()
 
+    def _devices_changed(self, tables: set[int]) -> None:
+        self.publisher.height = self._journal.height
+        self.dashboard.changed(tables)
+        self._publish_served(tables)
+
     def _publish_served(self, tables: Iterable[int]) -> None:
-        self.publisher.served(tables, self.devices.serving, self.attendance)
+        self.publisher.served(tables, self.devices, self.attendance)
 
     def _publish_standings(self) -> None:
         self._alerts.note(self.publisher.standings_if_due())

@@ -118,20 +118,20 @@ class EventState:
     ) -> None:
         """Add a whole journal: compared once at its end, not after each play.
 
-        Facts that no device has signed are from before plays were judged: they count as they did then. `passed`: table
-        and number of facts that are not waited for. `judged` is called with each fact once it counts, or is kept apart.
+        `passed`: table and number of facts that are not waited for. `judged` is called with each fact once it counts,
+        or is kept apart.
         """
         for table, seq in passed:
             self._load_judged(self.quarantine.pass_over(table, seq), judged)
         for message in messages:
-            if not isinstance(message, LogMessage):
+            if isinstance(message, LogMessage):
+                # A fact that names no device is from before plays were judged: it counts as it did then.
+                judge = self.quarantine.count if message.device is None else self.quarantine.take
+                self._load_judged(judge(message), judged)
+            elif isinstance(message, Ruling):
                 self._add(message)
                 for table in self._tables_of(message):
                     self._load_judged(self.quarantine.judge_again(table), judged)
-            elif message.signature is None:
-                self._load_judged(self.quarantine.count(message), judged)
-            else:
-                self._load_judged(self.quarantine.take(message), judged)
         self._counts.load(self._results_followed())
         for entry in self.book.entries.values():  # first those of plays: they may say which deal was played
             self._load_ruled(key for key in self._plays_of_entry(entry) if entry.play)
@@ -147,7 +147,7 @@ class EventState:
                 self._add(one)
             judged(one)
 
-    def apply(self, message: Recorded, judged: Callable[[Judged], None] = _nothing) -> frozenset[int]:
+    def apply(self, message: LogMessage | Ruling, judged: Callable[[Judged], None] = _nothing) -> frozenset[int]:
         """Add one accepted message; return the deals whose comparison it may have changed.
 
         `judged` is called with each fact once it counts, or is kept apart.
@@ -171,7 +171,7 @@ class EventState:
             judged(one)
         return deals
 
-    def _apply_one(self, message: Recorded) -> frozenset[int]:
+    def _apply_one(self, message: LogMessage | Ruling) -> frozenset[int]:
         """Add a ruling, or a fact that counts."""
         if isinstance(message, LogMessage) and not isinstance(message.fact, Ruled):
             key = message.table, message.fact.round
@@ -208,7 +208,7 @@ class EventState:
 
     # ---- messages ---------------------------------------------------------------------------
 
-    def _add(self, message: Recorded) -> None:
+    def _add(self, message: LogMessage | Ruling) -> None:
         if not isinstance(message, LogMessage) or isinstance(message.fact, Ruled):
             self._add_ruling(message)
             return
@@ -219,7 +219,7 @@ class EventState:
         elif isinstance(fact, Result):
             self._add_result(key, message)
 
-    def _add_ruling(self, message: Recorded) -> None:
+    def _add_ruling(self, message: LogMessage | Ruling) -> None:
         entry = entry_of(message)
         entry = replace(entry, back=plan.names_player_again(self.planned, self.event, entry.decision))
         self.book.add(entry)

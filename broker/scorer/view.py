@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from broker.event.plan import MINUTE_MS
 from broker.protocol import Imp, Lifecycle, PublicState, RiichiWin, Seat, Standing, TeamStanding, WinKind
+from broker.scorer.space import DiskLevel
 
 Walls = Literal["fouled", "unverified"]
 """What is the matter with the walls of the present play: not those of its deal, or nobody has looked."""
@@ -167,6 +168,8 @@ class DashboardView(Struct, frozen=True):
     """Plays of which something is kept apart, on which the head arbiter is to decide. Not shown to others."""
     corrections_until: int | None = None
     """When the correction period ends (ms since 1970), if that was set; until then nothing is final."""
+    disk: DiskLevel = "ample"
+    """How much room there is on the scorer's disk."""
 
 
 def view_json(view: DashboardView) -> bytes:

@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
+import msgspec
 import sqlalchemy as sa
 from sqlalchemy import (
     BigInteger,
@@ -34,7 +35,8 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from broker.errors import StoreBroken, StoreLost
-from broker.protocol import UNREADABLE, LogMessage, Refused, Ruling, decode, decoder, encode
+from broker.protocol import UNREADABLE, DeviceRecord, LogMessage, Refused, Ruling, decode, decoder, encode
+from broker.protocol.signing import kept_form
 
 BIG: Final = BigInteger().with_variant(Integer, "sqlite")
 """STRICT tables of SQLite know one kind of integer."""
@@ -155,8 +157,11 @@ DESK: Final = 0
 ROWS_AT_ONCE: Final = 5_000
 """Rows that are read or written together: a long journal is not held in memory twice."""
 
-Recorded = LogMessage | Ruling
-"""What is accepted: facts of the tables, and rulings from the desk."""
+DEVICES: Final = -1
+"""The same of what is decided about devices."""
+
+Recorded = LogMessage | Ruling | DeviceRecord
+"""What is accepted: facts of the tables, rulings from the desk, and which devices may speak for which table."""
 
 Entry = tuple[int, bytes]
 """When a message was taken (wall clock, ms since 1970), and its body as it is on the wire."""
@@ -284,12 +289,12 @@ class Journal(Reader):
     def _hold(self) -> None:
         """Make sure in a commit that this scorer is the active one. Raises StoreLost."""
 
-    def append(self, message: Recorded, received_at: int) -> None:
-        """Add one accepted message. Inside `commit` only."""
+    def append(self, message: Recorded, received_at: int, body: bytes | None = None) -> None:
+        """Add one accepted message, of a fact its bytes as they were signed. Inside `commit` only."""
         self._height += 1
         table, seq = sequence_of(message)
         row = {"height": self._height, "received_at": received_at, "table_no": table, "seq": seq, "id": message.id}
-        self._batch.append(row | {"body": encode(message)})
+        self._batch.append(row | {"body": kept_form(encode(message)) if body is None else body})
         if len(self._batch) == ROWS_AT_ONCE:
             self._write()
 
@@ -343,7 +348,9 @@ class Journal(Reader):
 
 def sequence_of(message: Recorded) -> tuple[int, int]:
     """Return whose message it is, and which of theirs: each pair is in a journal once."""
-    return (DESK, message.number) if isinstance(message, Ruling) else (message.table, message.seq)
+    if isinstance(message, LogMessage):
+        return message.table, message.seq
+    return (DESK if isinstance(message, Ruling) else DEVICES), message.number
 
 
 def decoded(entries: Generator[Entry, None, None]) -> Iterator[Recorded]:
@@ -356,6 +363,9 @@ def decoded(entries: Generator[Entry, None, None]) -> Iterator[Recorded]:
 fact_of: Final[Callable[[bytes], LogMessage]] = decoder(LogMessage).decode
 
 
+_DEVICE_RECORDS: Final[msgspec.json.Decoder[DeviceRecord]] = msgspec.json.Decoder(DeviceRecord)
+
+
 def message_of(body: bytes) -> Recorded:
     """Return what is stored as a message: nearly always a fact. Raises StoreBroken."""
     try:
@@ -363,6 +373,8 @@ def message_of(body: bytes) -> Recorded:
     except UNREADABLE as no_fact:
         with suppress(Refused):
             return decode(Ruling, body)
+        with suppress(*UNREADABLE):
+            return _DEVICE_RECORDS.decode(body)
         raise StoreBroken(f"the journal holds what is no message: {str(no_fact)[:300]}") from None
 
 
@@ -380,7 +392,7 @@ def copy_journal(source: Reader, target: Journal) -> int:
     """Copy a journal into an empty one, all or nothing, and read it back; return its height. Raises StoreBroken."""
     with target.commit():
         for received_at, body in source.entries():
-            target.append(message_of(body), received_at)
+            target.append(message_of(body), received_at, body)
         for row in source.refused():
             target.refuse(row)
     if fingerprint(target) != fingerprint(source):

@@ -50,6 +50,7 @@ from broker.web.errors import (
     TableHasDevice,
     TablesUnreadable,
     TooManyMisses,
+    UnsignedDevice,
 )
 from broker.web.forms import (
     FORM_MEDIA_TYPE,
@@ -157,6 +158,7 @@ __all__ = [
     "TableHasDevice",
     "TablesUnreadable",
     "TooManyMisses",
+    "UnsignedDevice",
     "Visitor",
     "alert_value",
     "as_ranges",

@@ -118,7 +118,7 @@ TEST: Final[Mapping[str, Message]] = {
     "found": N_("Needs fixing"),
 }
 
-PART: Final[Mapping[str, Message]] = {**device_faults.PART, "wire": N_("Message")}
+PART: Final[Mapping[str, Message]] = {**device_faults.PART, "wire": N_("Message"), "key": N_("Device {device}")}
 
 PART_FAULT: Final[Mapping[str, Message]] = {
     **device_faults.PART_FAULT,
@@ -176,6 +176,8 @@ REMEDY: Final[Mapping[str, Message]] = {
     "disk_low": N_("Tell the organiser: free up space."),
     "journal_full": N_("Do not switch off. Call the organiser."),
     "broker_refused": N_("Pair the table again: organiser."),
+    "device_unknown": N_("Play can go on. Tell the arbiter this number."),
+    "receipt_unproven": N_("Pair the table again: organiser."),
     "undervoltage": N_("Use its own power supply, short cable."),
     "too_hot": N_("Give it air; move it out of the sun."),
     "clock_unset": N_("Connect it to the network. Play can begin."),

@@ -187,9 +187,13 @@ FAULTS: Final = (
     Fault("writes refused", Chaos.part, _refuse_writes, _allow_writes, (0.5, 3)),
     Fault("disk full", Chaos.part, lambda c, w: disks.fill(c.venue.parts[w].disk),
           lambda c, w: disks.empty(c.venue.parts[w].disk), (1, 5), needs_mounts=True),
+    Fault("broker's disk full", _the("broker"), lambda c, _: disks.fill(c.base / "broker"),
+          lambda c, _: disks.empty(c.base / "broker"), (1, 5), needs_mounts=True),
     Fault("disk read-only", Chaos.part, _read_only, _writable, (1, 3), needs_mounts=True),
     Fault("clock jumps", lambda c: c.chance.choice(["scorer", c.machines()]), _jump, _right_clock, (2, 10)),
     Fault("older copy of the store restored", _the("scorer"), _copy_store, _restore_store, (2, 8)),
+    Fault("second scorer on a copied folder", _the("scorer"), lambda c, _: c.venue.start_second_scorer(),
+          lambda c, _: c.venue.end_second_scorer(), (5, 12)),
     Fault("rubbish on every topic", Chaos.machines, _rubbish, _nothing, (0, 0)),
     Fault("another's client id taken", Chaos.machines, _take_ids, _nothing, (0, 0)),
 )  # fmt: skip

@@ -78,7 +78,7 @@ def run_event(options: Options, base: Path, said: Said, log: Said) -> Outcome:
     mounts = disks.can_mount()
     with ExitStack() as leaving:
         if mounts:
-            leaving.enter_context(disks.mounted(base / "event"))
+            leaving.enter_context(disks.mounted(base / "event", base / "broker"))
         event = make_chaos_event(base / "event", options.tables, options.plays, chance)
         venue = Venue(event, options.kind, base, options.speed, log)
         leaving.callback(venue.stop)

@@ -130,7 +130,7 @@ def main(origin: str, speed: str, *configs: str) -> None:
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     signal.signal(signal.SIGINT, lambda *_: stop.set())
     os.umask(0o077)
-    boot = Path(configs[0]).with_name(f"boot-{origin}")
+    boot = Path(configs[0]).parent.parent / f"boot-{origin}"
     boot.write_text(f"run {origin}", encoding="ascii")
     journals.BOOT = boot  # type: ignore[misc]  # this process is all that there is of its machine
     ledger = Ledger()

@@ -17,6 +17,7 @@ from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Kind, make_broker
 from broker.sim.demo_event import NAME
 from broker.sim.processes import COMMAND, DemoProcess
+from tests.chaos import disks
 from tests.chaos.event import KIOSK, ChaosEvent, write_device
 from tests.chaos.ledger import LedgerReader
 from tests.e2e.hall import write_config
@@ -69,6 +70,7 @@ class Venue:
         self.event, self.base, self._speed = event, base, speed
         self.ledger = LedgerReader()
         self._log = log
+        self._second: DemoProcess | None = None
         self.desk = ""
         """The desk's address; "" while there is none."""
         self.known = Credentials.load(event.folder / "credentials.json")
@@ -133,8 +135,9 @@ class Venue:
         self._log(f"{who}: {line}")
 
     def supervise(self) -> None:
-        """Start again what has ended by itself."""
+        """Start again what has ended by itself, and look after the broker as a scorer does that has started it."""
         now = time.monotonic()
+        self.broker.check()
         for part in self.parts.values():
             if part.held or part.running:
                 part.start_at = 0.0
@@ -147,6 +150,7 @@ class Venue:
 
     def stop(self) -> None:
         """End everything."""
+        self.end_second_scorer()
         for part in self.parts.values():
             if part.process is not None:
                 self.thaw(part.name)
@@ -215,6 +219,30 @@ class Venue:
     def machines_of(self, table: int) -> Machines:
         """Return the machine on which a table runs."""
         return next(one for one in (self.kiosk, *self.machines) if table in one.tables)
+
+    # ---- a second scorer ---------------------------------------------------------------------
+
+    def start_second_scorer(self) -> None:
+        """Copy the event's folder, and start a scorer on the copy while the first one is at work."""
+        second = self.base / "second"
+        shutil.rmtree(second, ignore_errors=True)
+        stores = ("scorer.sqlite*", "people.sqlite*", disks.FILLER)
+        shutil.copytree(self.event.folder, second, ignore=shutil.ignore_patterns(*stores))
+        for name in ("scorer.sqlite", "people.sqlite"):
+            with (
+                closing(sqlite3.connect(self.event.folder / name)) as store,
+                closing(sqlite3.connect(second / name)) as copy,
+            ):
+                store.backup(copy)
+        arguments = ["scorer", str(second), "--broker", f"127.0.0.1:{self.broker.port}", "--desk-port", "0"]
+        self._second = DemoProcess("second scorer", arguments, self._said)
+
+    def end_second_scorer(self) -> None:
+        """Kill the second scorer, if it has not given way."""
+        if self._second is not None:
+            self._second.kill()
+            self._second.stop()
+            self._second = None
 
     # ---- stores -----------------------------------------------------------------------------
 

@@ -153,7 +153,7 @@ def standing(
     (folder / "password").chmod(0o600)
     (folder / "table.toml").write_text(config, encoding="utf-8")
     time = time or Time()
-    with closing(TableJournal(folder / "table.sqlite", OURS, spares)) as journal:
+    with closing(TableJournal(folder / "table.sqlite", OURS, spares=spares)) as journal:
         program = TableProgram(KioskSettings(folder / "table.toml"), journal, time, time.of_day, board=tuple)
         try:
             yield Standing(program, journal, time)

@@ -238,7 +238,8 @@ def _content(topic: str, payload: bytes) -> object:
     if isinstance(message, TableState):
         message = msgspec.structs.replace(message, id="an-id-of-its", device="a-device", count=0)
     elif isinstance(message, LogMessage):
-        message = msgspec.structs.replace(message, id="an-id-of-its", sender="a-device", at=0)
+        of_device = {"device": None, "before": None, "signature": None, "sender": "a-device"}
+        message = msgspec.structs.replace(message, id="an-id-of-its", at=0, **of_device)
     return topic, message
 
 

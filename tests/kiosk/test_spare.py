@@ -91,7 +91,7 @@ def test_after_a_power_cut_what_the_spare_holds_is_in_the_journal_once(
     shutil.copytree(tmp_path, cut)
     for _ in range(2):
         with closing(
-            TableJournal(cut / card.name, OURS, [cut / one.relative_to(tmp_path) for one in spares])
+            TableJournal(cut / card.name, OURS, spares=[cut / one.relative_to(tmp_path) for one in spares])
         ) as journal:
             assert ([*journal.events()], journal.unsent()) == (table.happened(), table.journal.unsent())
             assert core(journal).state.phase is Phase.DECLARED
@@ -117,7 +117,7 @@ def readonly(tmp_path: Path) -> Iterator[Path]:
 
 def test_a_start_on_a_read_only_card_goes_on_with_all_that_it_holds(readonly: Path, spares: list[Path]) -> None:
     for events in (4, 5):
-        with closing(TableJournal(readonly, OURS, spares)) as journal:
+        with closing(TableJournal(readonly, OURS, spares=spares)) as journal:
             told(journal, 1)
             assert (journal.away, len([*journal.events()])) == (True, events)
 
@@ -150,7 +150,7 @@ def test_where_nothing_takes_it_presses_wait_and_the_screen_stays(
 
 
 def test_facts_of_a_stick_that_was_away_meanwhile_join_those_of_the_card_once(card: Path, spares: list[Path]) -> None:
-    with closing(TableJournal(card, OURS, spares)) as journal:
+    with closing(TableJournal(card, OURS, spares=spares)) as journal:
         told(journal, 40)
         with refusing(card):
             (elsewhere,) = told(journal, 1)
@@ -162,12 +162,12 @@ def test_facts_of_a_stick_that_was_away_meanwhile_join_those_of_the_card_once(ca
         store.execute("DELETE FROM happened WHERE number > 40")
         store.execute("DELETE FROM outbox WHERE seq > 40")
         store.commit()
-    with closing(TableJournal(card, OURS, spares)) as journal:
+    with closing(TableJournal(card, OURS, spares=spares)) as journal:
         (here,) = told(journal, 1)
         journal._store.execute("UPDATE happened SET wall = 6 WHERE number = 41")
     spares[0].with_name("pulled").rename(spares[0])
     for _ in range(2):
-        with closing(TableJournal(card, OURS, spares)) as journal:
+        with closing(TableJournal(card, OURS, spares=spares)) as journal:
             assert [one.id for one in journal.unsent() if one.seq > 40] == [here.id, elsewhere.id]
 
 
@@ -177,7 +177,7 @@ def test_a_card_without_room_is_left_in_the_same_way(tmp_path: Path, spares: lis
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", small], check=False).returncode:
         pytest.skip("needs the right to mount")
     try:
-        with closing(TableJournal(small / "table.sqlite", OURS, spares)) as journal:
+        with closing(TableJournal(small / "table.sqlite", OURS, spares=spares)) as journal:
             filling = subprocess.run(["cp", "/dev/zero", small / "fill"], check=False, capture_output=True)
             assert b"No space left" in filling.stderr
             sent = told(journal, 200)

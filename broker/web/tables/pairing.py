@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
+from msgspec import structs
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
@@ -88,11 +89,26 @@ class BrokerForTables:
     """It listens on this machine alone: no table reaches it."""
     tell_pin: Callable[[], None] = lambda: None
     """Tells the tables that are paired the PIN that was just set."""
+    event_key: str | None = None
+    """The event's public key, by which tables know its receipts."""
+    admit: Callable[[int, str, str], None] = lambda _table, _key, _machine: None
+    """Lets a device with this public key, on this machine, speak for a table. Raises ScorerError."""
 
     @property
     def pin(self) -> EventPin:
         """The arbiters', beside the passwords."""
         return EventPin.beside(self.passwords)
+
+    def pair(self, table: int, asked: str, device: PairingRequest) -> Pairing:
+        """Let a device speak for a table, and return what it needs. Raises NothingToPairWith, ScorerError.
+
+        A device of an older program has no key, and knows no event's: the head arbiter decides whether it is believed.
+        """
+        pairing = self.pairing(table, asked)
+        if device.key is None:
+            return pairing
+        self.admit(table, device.key, device.machine)
+        return structs.replace(pairing, event_key=self.event_key)
 
     def pairing(self, table: int, asked: str) -> Pairing:
         """Return what a table's device needs. Raises NothingToPairWith."""
@@ -254,7 +270,7 @@ class PairingPage:
         now = self._auth.clock()
         try:
             taken, keys, pairing = self._codes.take(
-                asked, where, self._clock(), lambda table: self._broker.pairing(table, host)
+                asked, where, self._clock(), lambda table: self._broker.pair(table, host, asked)
             )
         except PairingDelayed:
             raise  # unheard, so not noted: else anybody could fill the disk with entries

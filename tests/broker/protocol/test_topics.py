@@ -189,6 +189,7 @@ def test_every_text_that_a_table_reads_is_a_name_a_code_an_address_or_a_rule_pro
         "served: id",
         "served: event",
         "served: device",
+        "served: unknown",
         "served: refused",
         "order: id",
         "order: event",
