@@ -55,7 +55,7 @@ from broker.scorer.snapshot import Snapshot
 from broker.scorer.space import DiskSpace
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import past_concerns, read_journal, replay_journal
-from broker.store import Journal, RefusedRow, gc_paused
+from broker.store import JUDGED_FROM, Journal, RefusedRow, gc_paused
 from broker.store.backup_worker import BackupReport
 
 T = TypeVar("T")
@@ -99,6 +99,9 @@ class Scorer:
         self._scorer_topic = topics.SCORER.at(event.name)
         self._inbox: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
         stored = read_journal(journal, event)
+        if stored.judged_from is None:
+            with journal.commit():
+                journal.remember(JUDGED_FROM, str(len(stored.messages)))
         self.state = EventState(event)
         self.devices = Devices(journal, event.name, stored.devices(), clock, self._devices_changed)
         self.attendance = Attendance(journal, clock, self._attendance_changed)

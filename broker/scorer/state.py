@@ -115,18 +115,21 @@ class EventState:
         messages: Iterable[Recorded],
         passed: Iterable[tuple[int, int]] = (),
         judged: Callable[[Judged], None] = _nothing,
+        *,
+        judged_from: int | None = 0,
     ) -> None:
         """Add a whole journal: compared once at its end, not after each play.
 
         `passed`: table and number of facts that are not waited for. `judged` is called with each fact once it counts,
-        or is kept apart.
+        or is kept apart. `judged_from`: so many messages are from before plays were judged, and count as they did then;
+        None: all.
         """
         for table, seq in passed:
             self._load_judged(self.quarantine.pass_over(table, seq), judged)
-        for message in messages:
+        for number, message in enumerate(messages):
             if isinstance(message, LogMessage):
-                # A fact that names no device is from before plays were judged: it counts as it did then.
-                judge = self.quarantine.count if message.device is None else self.quarantine.take
+                before = judged_from is None or number < judged_from
+                judge = self.quarantine.count if before else self.quarantine.take
                 self._load_judged(judge(message), judged)
             elif isinstance(message, Ruling):
                 self._add(message)

@@ -113,7 +113,7 @@ def open_stored_event(folder: Path) -> StoredEvent:
     event = open_event(folder)
     room = EventState(event)
     with closing(open_reader(folder, event.name)) as journal:
-        room.load(decoded(journal.entries()), passed_over(journal.refused()))
+        room.load(decoded(journal.entries()), passed_over(journal.refused()), judged_from=journal.judged_from())
     hands = {(hand.round, hand.table): hand for hand in read_hands(folder)}
     return StoredEvent(room.event, room, {deal.number: deal for deal in read_deals(folder)}, hands)
 
@@ -128,6 +128,8 @@ class JournalContent(NamedTuple):
     messages: Sequence[Recorded]
     received: Sequence[int]
     """When each was taken, ms since 1970."""
+    judged_from: int | None
+    """How many of them are from before plays were judged; None: all."""
     heads: Mapping[tuple[int, int], str]
     """Hashes of facts, by table and number, that no fact after them names."""
 
@@ -149,7 +151,7 @@ def read_journal(journal: Journal, event: Event) -> JournalContent:
                     heads.pop((message.table, message.seq - 1), None)
             messages.append(message)
             received.append(at)
-    return JournalContent(messages, received, heads)
+    return JournalContent(messages, received, journal.judged_from(), heads)
 
 
 def _share(message: LogMessage, event: Event) -> None:
@@ -196,7 +198,7 @@ def replay_journal(state: EventState, taken: JournalContent, refused: Iterable[R
             found.append((now, concern))  # noqa: PERF401 - nearly always there is none
 
     clock = state.tables.clock
-    state.load(one_by_one(), passed_over(refused), judged)
+    state.load(one_by_one(), passed_over(refused), judged, judged_from=taken.judged_from)
     repeated = state.tables.seatings.repeated(state.planned)
     found.extend(_past_repeats(state.event, repeated, taken, state.quarantine.ids() if repeated else ()))
     return found

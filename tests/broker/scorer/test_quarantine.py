@@ -28,6 +28,7 @@ from broker.protocol import (
 from broker.rulings import RulingAuthor, RulingDraft
 from broker.scorer.quarantine import Decided, Quarantine
 from broker.scorer.state import EventState
+from broker.store import copy_journal
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import (
@@ -42,7 +43,6 @@ from tests.broker.scorer.small import (
     restored,
     result,
     steps,
-    unsigned,
     whole_event,
     whole_play,
 )
@@ -210,13 +210,32 @@ def test_a_ruling_at_a_table_that_was_kept_apart_counts_as_long_as_it_is_taken_o
 
 def test_facts_from_before_plays_were_judged_count_as_they_did() -> None:
     room = EventState(event())
-    room.load(map(unsigned, [fact(1, 3, result(1, 4)), fact(2, 1, result(2))]))
+    room.load([fact(1, 3, result(1, 4)), fact(2, 1, result(2))], judged_from=None)
     assert (room.plays_at(1), room.plays_at(2)) == (1, 1)
+
+
+def test_a_store_from_before_plays_were_judged_counts_as_it_did_and_what_comes_since_is_judged(
+    tmp_path: Path, journal: SqliteJournal
+) -> None:
+    with journal.commit():
+        journal.append(fact(2, 1, result(2)), 0)
+    hall = make_hall(tmp_path, journal)
+    hall.hear(fact(1, 1, result(1)))
+    for one in (hall, make_hall(tmp_path, journal)):
+        assert (one.scorer.state.plays_at(2), one.scorer.state.plays_at(1)) == (1, 0)
+
+
+def test_a_copy_of_a_store_knows_from_when_on_plays_are_judged(tmp_path: Path, journal: SqliteJournal) -> None:
+    make_hall(tmp_path, journal).hear(fact(1, 1, result(1)))
+    (tmp_path / "copy").mkdir()
+    with open_journal(tmp_path / "copy") as copy:
+        copy_journal(journal, copy)
+        assert make_hall(tmp_path / "copy", copy).scorer.state.plays_at(1) == 0
 
 
 def test_a_play_that_began_before_plays_were_judged_goes_on() -> None:
     before, after = EventState(event()), whole_play(1)[2:]
-    before.load(map(unsigned, whole_play(1)[:2]))
+    before.load(whole_play(1)[:2], judged_from=2)
     for message in after:
         before.apply(message)
     assert before.plays_at(1) == 1
