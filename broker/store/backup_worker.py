@@ -30,7 +30,10 @@ class BackupReport:
 
 @dataclass(slots=True)
 class BackupWatch:
-    """The copies of one event, one every `pause_ms`."""
+    """The copies of one event, one every `pause_ms`. All times are of a clock that counts on, in ms.
+
+    A wall clock that jumps would make a copy late that is not, or silence one that is.
+    """
 
     pause_ms: int
     _good_at: int
@@ -48,7 +51,7 @@ class BackupWatch:
     def failed(self, text: str, now: int) -> BackupReport | None:
         """A copy could not be made."""
         report = BackupReport(well=False, text=text)
-        if report == self._said and 0 <= now - self._said_at < REMIND_MS:
+        if report == self._said and now - self._said_at < REMIND_MS:
             return None
         self._said, self._said_at = report, now
         return report
@@ -73,8 +76,9 @@ LAST_S: Final = 10.0
 class BackupWorker:
     """Copies of the event in `folder` into `target`. A context manager: makes one at once, and one when it ends.
 
-    `urgent` says whether a copy is to be made before its time. `clock`: wall clock in ms. `tell` hears what arbiters
-    must know, on this worker's thread or the caller's of `look`.
+    `urgent` says whether a copy is to be made before its time. `clock`: wall clock in ms, for the names of copies;
+    `seconds` counts on, and says which is late. `tell` hears what arbiters must know, on this worker's thread or the
+    caller's of `look`.
     """
 
     def __init__(  # noqa: PLR0913 - a setting each
@@ -89,11 +93,13 @@ class BackupWorker:
         tell: Callable[[BackupReport], None],
         further: Sequence[CopyMore] = (),
         urgent: Callable[[], bool] = lambda: False,
+        seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         self._folder, self._event, self._target, self._keep = folder, event, target, keep
         self._pause_s, self._clock, self._tell = pause_s, clock, tell
         self._further, self._urgent = further, urgent
-        self._watch = BackupWatch(int(pause_s * 1000), clock())
+        self._seconds = seconds
+        self._watch = BackupWatch(int(pause_s * 1000), self._passed_ms())
         self._turn = threading.Lock()
         self._was_elsewhere = False
         self._ending = threading.Event()
@@ -157,8 +163,11 @@ class BackupWorker:
             raise BackupFailed(f"{self._target}: no disk is mounted there")
         self._was_elsewhere = elsewhere
 
+    def _passed_ms(self) -> int:
+        return int(self._seconds() * 1000)
+
     def _say(self, happened: Callable[[int], BackupReport | None]) -> None:
         with self._turn:
-            report = happened(self._clock())
+            report = happened(self._passed_ms())
         if report:
             self._tell(report)

@@ -30,6 +30,9 @@ NAME = "bench"
 OUTCOMES = (Outcome("discard", {"east": 18}, "north"), Outcome("self_drawn", {"south": 10}), Outcome("draw", {}))
 
 
+CALLS_A_ROUND = 100
+"""As many as a table may well tell (broker/scorer/quotas.py)."""
+
 KEY = SigningKey.from_bytes(b"a key of tables in benchmarks 32")
 """All tables' here."""
 
@@ -104,9 +107,9 @@ def plays(event: Event, *, whole: bool = True) -> Iterator[LogMessage]:
 
 def calls(event: Event, table: int, count: int) -> Iterator[LogMessage]:
     """Return facts of one table that are about nothing but being stored."""
-    deal = event.bookings[table, 1].deal
     for seq in range(1, count + 1):
-        yield _said(table, seq, Call(round=1, deal=deal, open=seq % 2 == 1))
+        round_ = (seq - 1) // CALLS_A_ROUND + 1
+        yield _said(table, seq, Call(round=round_, deal=event.bookings[table, round_].deal, open=seq % 2 == 1))
 
 
 def _said(table: int, seq: int, fact: Fact) -> LogMessage:

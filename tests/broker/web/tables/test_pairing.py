@@ -28,6 +28,7 @@ from broker.protocol.pairing import (
     read_pairing,
     read_typed_pairing,
 )
+from broker.protocol.signing import SigningKey
 from broker.web import Access, DeskError, NothingToPairWith, PairingDelayed, PairingOver, PairingSpent, PairingUnknown
 from broker.web.server import DeskServer
 from broker.web.services import Services
@@ -41,6 +42,7 @@ from tests.broker.web.test_auth import logged_in, token_of
 EVENT: Final = "cup"
 HERE: Final = "10.0.0.7"
 SALT: Final = new_salt()
+KEY, EVENT_KEY = SigningKey.new(), SigningKey.new().public
 FREE: Final = 4
 """A table of the sample that has no device; 1 has one."""
 NOWHERE: Final = BrokerForTables(EVENT, Path("none.json"), 1883)
@@ -56,7 +58,15 @@ class Bench:
         self.passwords = Credentials.ensure(folder / "credentials.json", 8)
         self.told: list[bool] = []
         """Whether there was a PIN each time that the tables were to be told it."""
-        tables = BrokerForTables(EVENT, folder / "credentials.json", 1883, tell_pin=self.tell)
+        self.admitted: list[tuple[int, str, str]] = []
+        tables = BrokerForTables(
+            EVENT,
+            folder / "credentials.json",
+            1883,
+            tell_pin=self.tell,
+            event_key=EVENT_KEY,
+            admit=lambda *device: self.admitted.append(device),
+        )
         pairing = PairingService(tables, PairingCodes(""), clock=self.clock)
         self.server = DeskServer(sample.feed(), port=0, auth=self.auth, services=Services(pairing=pairing))
 
@@ -124,6 +134,29 @@ def test_a_code_gives_one_device_its_table_and_password_and_a_second_is_refused(
     told = "".join(map(str, bench.auth.audit.entries()))
     assert [secret for secret in (code, keys.proof, paired.broker.password) if secret in told] == []
     assert code not in organiser.get("/pairing").text
+
+
+def test_a_device_that_is_paired_is_admitted_with_its_key_and_learns_the_events(
+    bench: Bench, organiser: httpx.Client
+) -> None:
+    bench.admitted.clear()
+    keys = derive_keys(code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE), "", SALT)
+    forged = ask(bench, keys.proof, key=KEY.public, key_seal="0" * 64)
+    assert (refusal(forged), bench.admitted) == ((404, "pairing_unknown"), [])
+    sealed = msgspec.json.decode(
+        ask(bench, keys.proof, key=KEY.public, key_seal=keys.seal(KEY.public)).content, type=PairingAnswer
+    )
+    assert msgspec.json.decode(sealed.pairing, type=Pairing).event_key == EVENT_KEY
+    assert bench.admitted == [(FREE, KEY.public, "pi-4")]
+
+
+def test_a_device_of_an_older_program_is_paired_and_not_admitted_and_is_told_nothing_that_it_does_not_know(
+    bench: Bench, organiser: httpx.Client
+) -> None:
+    bench.admitted.clear()
+    keys = derive_keys(code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE), "", SALT)
+    sealed = msgspec.json.decode(ask(bench, keys.proof).content, type=PairingAnswer)
+    assert ("event_key" in sealed.pairing, bench.admitted) == (False, [])
 
 
 def test_a_pin_that_is_set_once_goes_with_every_pairing_and_the_page_never_shows_it(
