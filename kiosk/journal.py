@@ -580,8 +580,8 @@ class TableJournal:
     def _renumber(self, used: Iterable[Taken]) -> bool:
         """Give new numbers to facts whose numbers another device has used, and to all after them: they are one chain.
 
-        A play that began under numbers that clash and ended under others is then told out of order. The scorer takes
-        that; only where its tiles lay otherwise than planned, their form comes too late to count.
+        A play that began under numbers that clash and ended under others is then told out of order. The scorer keeps it
+        apart until the head arbiter has decided.
         """
         misplaced = self._store.execute("SELECT seq FROM outbox WHERE code IN (?, ?)", MISPLACED)
         clashing = {seq for (seq,) in misplaced}

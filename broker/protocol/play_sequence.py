@@ -268,11 +268,6 @@ class SessionSoFar:
         """Whether it has had its turn."""
         return self.confirmed
 
-    @property
-    def hand(self) -> int:
-        """The hand that is played, or comes next: a minor fault ends none."""
-        return max((one.hand + 1 for one in self.entries if one.kind not in ("minor_fault", "end")), default=1)
-
     def after(self, fact: Fact, *, nearest: bool = False) -> "SessionSoFar":  # noqa: ARG002 - of plays
         """Return the session with its next fact. Raises OutOfSequence."""
         if not self.confirmed and not isinstance(fact, Confirmed):
@@ -285,8 +280,8 @@ class SessionSoFar:
                     raise OutOfSequence("play_entry_differs")
             case RiichiRecorded():
                 self._check_recorded(fact)
-            case Declared() if fact.deal not in (self.hand - 1, self.hand):
-                raise OutOfSequence("play_hand_differs")
+            case Declared():
+                self._check_hand(fact.deal)
         return self.with_fact(fact)
 
     def with_fact(self, fact: Fact) -> "SessionSoFar":
@@ -305,12 +300,15 @@ class SessionSoFar:
                 return replace(self, entries=left, declared=())
         return self
 
+    def _check_hand(self, hand: int) -> None:
+        """Refuse what is neither of the hand of the last entry, which may not have ended it, nor of the next."""
+        if self.entries and hand not in (self.entries[-1].hand, self.entries[-1].hand + 1):
+            raise OutOfSequence("play_hand_differs")
+
     def _check_recorded(self, fact: RiichiRecorded) -> None:
         if self.entries and fact.entry != self.entries[-1].number + 1:
             raise OutOfSequence("play_entry_differs")
-        # Between two hands a fault, or the end, is of the hand that was recorded last.
-        if fact.deal not in (self.hand - 1, self.hand):
-            raise OutOfSequence("play_hand_differs")
+        self._check_hand(fact.deal)
         won = set(fact.event.wins) if fact.event.kind in ("ron", "tsumo") else set[Seat]()
         if won and won != set(self.declared):
             raise OutOfSequence("play_winners_differ")

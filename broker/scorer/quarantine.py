@@ -84,6 +84,11 @@ class ApartPlay(Struct, frozen=True):
         return tuple(dict.fromkeys(fact_kind(one.message.fact) for one in self.facts))
 
     @property
+    def result(self) -> LogMessage | None:
+        """The last result that was sent."""
+        return next((one.message for one in reversed(self.facts) if isinstance(one.message.fact, Result)), None)
+
+    @property
     def ids(self) -> tuple[str, ...]:
         """The facts that one decision can name."""
         return tuple(one.message.id for one in self.facts[:MOST_FACTS])

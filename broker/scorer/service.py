@@ -61,7 +61,7 @@ from broker.scorer.snapshot import Snapshot
 from broker.scorer.space import DiskSpace
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import past_concerns, read_journal, replay_journal
-from broker.store import Journal, RefusedRow, gc_paused
+from broker.store import JUDGED_FROM, Journal, RefusedRow, gc_paused
 from broker.store.backup_worker import BackupReport
 from broker.store.chain import Fault
 from broker.store.journal import DESK, Decided
@@ -110,6 +110,9 @@ class Scorer:
         self._inbox: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
         self._alerts = AlertBook()
         stored = with_second_home(journal, read_journal(journal, event), home, self._alerts.note)
+        if stored.judged_from is None:
+            with journal.commit():
+                journal.remember(JUDGED_FROM, str(len(stored.messages)))
         self.state = EventState(event)
         self.devices = Devices(journal, event.name, stored.devices(), clock, self._devices_changed)
         self.attendance = Attendance(journal, clock, self._attendance_changed)

@@ -115,18 +115,21 @@ class EventState:
         messages: Iterable[Recorded],
         passed: Iterable[tuple[int, int]] = (),
         judged: Callable[[Judged], None] = _nothing,
+        *,
+        judged_from: int | None = 0,
     ) -> None:
         """Add a whole journal: compared once at its end, not after each play.
 
         `passed`: table and number of facts that are not waited for. `judged` is called with each fact once it counts,
-        or is kept apart.
+        or is kept apart. `judged_from`: so many messages are from before plays were judged, and count as they did then;
+        None: all.
         """
         for table, seq in passed:
             self._load_judged(self.quarantine.pass_over(table, seq), judged)
-        for message in messages:
+        for number, message in enumerate(messages):
             if isinstance(message, LogMessage):
-                # A fact that names no device is from before plays were judged: it counts as it did then.
-                judge = self.quarantine.count if message.device is None else self.quarantine.take
+                before = judged_from is None or number < judged_from
+                judge = self.quarantine.count if before else self.quarantine.take
                 self._load_judged(judge(message), judged)
             elif isinstance(message, Ruling):
                 self._add(message)
@@ -274,6 +277,11 @@ class EventState:
         ]
         return sorted(found, key=lambda one: one.codes == (WAITS,))
 
+    def play_as_sent(self, message: LogMessage) -> CountedPlay:
+        """Return a play as a result of its table has it, whether or not that counts."""
+        key = message.table, message.fact.round
+        return apply_rulings(self._planned_play(key), message, (), self.planned.profile.awards)
+
     def _taken(self, key: PlayKey, book: RulingBook) -> dict[str, list[LogMessage]]:
         """Return the facts of a play that were taken over, by the rulings that count, in the order of those."""
         taken = {one.id: one.decision for one in book.of(key) if isinstance(one.decision, TakenOver)}
@@ -378,10 +386,7 @@ class EventState:
 
         Not `entered`: as if it had no result yet.
         """
-        result, booking = self._result_under(key, book, entered=entered), self.planned.bookings[key]
-        planned = CountedPlay(
-            table=key[0], round=key[1], planned=booking.deal, deal=booking.deal, players=booking.players
-        )
+        result, planned = self._result_under(key, book, entered=entered), self._planned_play(key)
         awards = self.planned.profile.awards
         if book and result is None:
             planned = plan.adjusted_for_absences(planned, book.of(WHO_PLAYS), awards)
@@ -389,6 +394,10 @@ class EventState:
         play = with_points_of_deal(play, self.dealer(play.deal), self.planned.profile)
         restored = self._restored(key, result, play.deal)
         return replace(play, form=form_of(key[0], restored, book.of(play.deal)) if book else restored)
+
+    def _planned_play(self, key: PlayKey) -> CountedPlay:
+        booking = self.planned.bookings[key]
+        return CountedPlay(table=key[0], round=key[1], planned=booking.deal, deal=booking.deal, players=booking.players)
 
     def _restored(self, key: PlayKey, result: LogMessage | None, deal: int) -> str:
         """Return the form that the table restored last before its result; one restored after it changes no IMP.

@@ -31,7 +31,7 @@ from broker.scorer.tables import Seatings
 from broker.scoring import Adjustment, ScoredPlay
 from broker.store import Reader, Recorded, RefusedRow, database_of, message_of, open_reader, witness_of
 from broker.store.backup import check_sqlite
-from broker.store.chain import BAD_SIGNATURE, LOST, UNREADABLE_ROW, WRONG_POINTS, Fault
+from broker.store.chain import BAD_SIGNATURE, LINK_ALTERED, LOST, UNREADABLE_ROW, WRONG_POINTS, Fault
 from broker.store.journal import Decided
 from broker.store.witness import Witness
 
@@ -121,7 +121,8 @@ def open_stored_event(folder: Path) -> StoredEvent:
     event = open_event(folder)
     room = EventState(event)
     with closing(open_reader(folder, event.name)) as journal:
-        room.load(read_journal(journal, event).messages, passed_over(journal.refused()))
+        content = read_journal(journal, event)
+        room.load(content.messages, passed_over(journal.refused()), judged_from=content.judged_from)
     hands = {(hand.round, hand.table): hand for hand in read_hands(folder)}
     return StoredEvent(room.event, room, {deal.number: deal for deal in read_deals(folder)}, hands)
 
@@ -136,6 +137,8 @@ class JournalContent(NamedTuple):
     messages: Sequence[Recorded]
     received: Sequence[int]
     """When each was taken, ms since 1970."""
+    judged_from: int | None
+    """How many of them are from before plays were judged; None: all."""
     heads: Mapping[tuple[int, int], str]
     """Hashes of facts, by table and number, after which none has come."""
     faults: Sequence[Fault]
@@ -212,9 +215,19 @@ def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = Non
             messages.append(message)
             received.append(at)
     heads = {key: fact_hash(body) for key, body in last.items()}
-    content = JournalContent(messages, received, heads, _open_faults(journal, faults, messages), decided)
+    content = JournalContent(
+        messages, received, _judged_from(journal, faults), heads, _open_faults(journal, faults, messages), decided
+    )
     numbers = [one.message.number for one in decided if isinstance(one.message, Ruling)]
     return content if numbers == sorted(numbers) else content.in_order()
+
+
+def _judged_from(journal: Reader, faults: Iterable[Fault]) -> int | None:
+    """Return how many of the messages that count are from before plays were judged; None: all."""
+    rows = journal.judged_from()
+    if rows is None:
+        return None
+    return rows - len({fault.height for fault in faults if fault.height <= rows and fault.code != LINK_ALTERED})
 
 
 def _open_faults(journal: Reader, found: Iterable[Fault], messages: Iterable[Recorded]) -> Sequence[Fault]:
@@ -331,7 +344,7 @@ def replay_journal(state: EventState, taken: JournalContent, refused: Iterable[R
             found.append((now, concern))  # noqa: PERF401 - nearly always there is none
 
     clock = state.tables.clock
-    state.load(one_by_one(), passed_over(refused), judged)
+    state.load(one_by_one(), passed_over(refused), judged, judged_from=taken.judged_from)
     repeated = state.tables.seatings.repeated(state.planned)
     found.extend(_past_repeats(state.event, repeated, taken, state.quarantine.ids() if repeated else ()))
     return found

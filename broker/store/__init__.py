@@ -1,6 +1,7 @@
 """The room's memory: one event's journal, in SQLite or PostgreSQL, and copies of it."""
 
 from broker.store.journal import (
+    JUDGED_FROM,
     MOST_BYTES,
     MOST_REFUSALS,
     Journal,
@@ -31,6 +32,7 @@ from broker.store.location import (
 )
 
 __all__ = [
+    "JUDGED_FROM",
     "MOST_BYTES",
     "MOST_REFUSALS",
     "SETTING",

@@ -217,6 +217,9 @@ class Decided(NamedTuple):
 Follower = Callable[[Sequence[Decided], Sequence[WitnessLine]], None]
 """Hears, after each commit, what was decided in it, and the names of all its rows."""
 
+JUDGED_FROM: Final = "judged_from"
+"""Under which key it is kept how many messages are from before plays were judged: a copy has it too."""
+
 
 class Reader:
     """A journal as it was at one moment. Changes nothing, locks nothing, hinders no scorer."""
@@ -374,6 +377,15 @@ class Reader:
         with self._errors("what was refused cannot be read"):
             for row in self._rows(columns.number, *wanted):
                 yield RefusedRow(*row[1:])
+
+    def remembered(self, prefix: str) -> dict[str, str]:
+        """Return what is kept beside the journal under keys that begin so, by what follows in the key."""
+        return {key.removeprefix(prefix): value for key, value in self._about().items() if key.startswith(prefix)}
+
+    def judged_from(self) -> int | None:
+        """Return how many messages there were when plays were judged first; None: they never were."""
+        found = self.remembered(JUDGED_FROM).get("")
+        return None if found is None else int(found)
 
     def _rows(self, number: Column[int], *columns: Column[Any]) -> Iterator[tuple[Any, ...]]:
         """Return rows in the order of their number, which is their first column; some at a time."""
@@ -571,10 +583,6 @@ class Journal(Reader):
         if not self._connection.execute(there.values(value=value)).rowcount:
             self._insert(about, {"key": key, "value": value})
 
-    def remembered(self, prefix: str) -> dict[str, str]:
-        """Return what is kept beside the journal under keys that begin so, by what follows in the key."""
-        return {key.removeprefix(prefix): value for key, value in self._about().items() if key.startswith(prefix)}
-
     def messages(self) -> Iterator[Recorded]:
         """Return all accepted messages in the order in which they were taken. Raises StoreBroken."""
         return decoded(self.entries())
@@ -643,6 +651,8 @@ def copy_journal(source: Reader, target: Journal) -> int:
                 target.append(message_of(body), received_at, body)
         for row in source.refused():
             target.refuse(row)
+        if (judged_from := source.judged_from()) is not None:
+            target.remember(JUDGED_FROM, str(judged_from))
     if fingerprint(target) != fingerprint(source):
         raise StoreBroken("the copy of the journal does not read back as what was copied")
     return target.height

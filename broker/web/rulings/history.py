@@ -87,6 +87,10 @@ class RulingWriter:
             return RulingText(what if beside else DOT.join(filter(None, (what, self._(same)))), NO_TEXT, NO_TEXT)
         return RulingText(what, *(self._held(change.root.decision, held, aspects) for held in (before, after)))
 
+    def outcome(self, play: CountedPlay) -> Markup:
+        """Return how a play ended."""
+        return self._play(play, ("outcome",))
+
     def name(self, player: str) -> str:
         """Return a player's name; of who is not in the event, the id."""
         return self._players[player].name if player in self._players else player

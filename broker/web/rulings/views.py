@@ -18,11 +18,13 @@ from broker.people import Account, PeopleError
 from broker.protocol import SEATS, Refused
 from broker.rules import ComparisonRules, RuleError, Rules, load_of_same_book, same_rule_book
 from broker.rules.riichi import RiichiProfile
-from broker.rulings import DEADLINE, WHO_PLAYS, RulingAuthor, RulingDraft, Subject, plan
+from broker.rulings import DEADLINE, WHO_PLAYS, CountedPlay, RulingAuthor, RulingDraft, Subject, plan
 from broker.rulings.follow_ups import follow_ups, missed_deals
 from broker.rulings.preview import CHOICES, RulingChanges, StandingChange, WhatIf, changed_rules, what_if
 from broker.rulings.service import RulingService
+from broker.scorer.quarantine import ApartPlay
 from broker.scorer.snapshot import Snapshot
+from broker.scorer.state import EventState
 from broker.scorer.tables import VISIT_KINDS, Visit
 from broker.web import (
     Access,
@@ -103,12 +105,17 @@ class RulingsPage:
                 "deadline": room.book.deadline,
                 "missed": missed_deals(room)[:SHOWN],
                 "follow": follow_ups(event, room)[:SHOWN],
-                "apart": room.apart_plays()[:SHOWN],
+                "apart": [_as_sent(room, one) for one in room.apart_plays()[:SHOWN]],
                 "left_out": sorted(room.teams.left_out),
             }
 
         values = self._rulings.look(look) | {"filters": filters, "players": event.players, "most": SHOWN}
-        values |= {"as_ranges": as_ranges, "apart_why": APART, "decides": decides_apart(visitor_of(request))}
+        values |= {
+            "as_ranges": as_ranges,
+            "apart_why": APART,
+            "outcome": self._writer(request).outcome,
+            "decides": decides_apart(visitor_of(request)),
+        }
         values["texts"] = {one.entry.id: self._writer(request).of(one) for one in values.pop("changes")}
         values["kinds"] = (*OF_PLAY, *OF_APART, "fouled", "substitute", "withdrawn", "deadline", *PLAN_KINDS, "undo")
         values["at_tables"] = VISIT_KINDS
@@ -243,7 +250,7 @@ class RulingsPage:
                 "after": room.last_word(subject) if subject is not None else None,
                 "entered": room.results.get(key) if key else None,
                 "session": session,
-                "apart": [one for one in room.apart_plays() if (one.table, one.round) == key],
+                "apart": [_as_sent(room, one) for one in room.apart_plays() if (one.table, one.round) == key],
                 "entries": [(entry, book.counts(entry.id)) for entry in entries],
                 "deadline": book.deadline,
                 "tables": sorted({table for table, _ in room.plays_with(deal)}) if deal else [],
@@ -268,6 +275,7 @@ class RulingsPage:
             "last_deal": max(event.expected, default=1),
             "as_ranges": as_ranges,
             "apart_why": APART,
+            "outcome": self._writer(request).outcome,
             "rounds": sorted({round_ for _, round_ in event.bookings}),
             "awards": event.profile.awards,
             "fines": event.profile.false_hu.fines.value,
@@ -287,6 +295,11 @@ def _riichi(rules: Rules) -> dict[str, object]:
         return {"of_riichi": False}
     session = rules.session
     return {"of_riichi": True, "aborts": session.draw.aborts.value, "live_kan": session.pao.live_kan.value}
+
+
+def _as_sent(room: EventState, one: ApartPlay) -> tuple[ApartPlay, CountedPlay | None]:
+    """Return a play that is kept apart, and as its result has it, if there is one."""
+    return one, room.play_as_sent(one.result) if one.result else None
 
 
 def decides_apart(visitor: Visitor) -> bool:

@@ -96,11 +96,6 @@ def list_devices(folder: Path, tables: Iterable[int]) -> None:
     write_devices(folder, (ListedDevice(table, KEY.public) for table in tables))
 
 
-def unsigned(message: LogMessage) -> LogMessage:
-    """Return a fact as it was before devices signed them: it counts whatever came before it."""
-    return replace(message, device=None, signature=None)
-
-
 def fact(table: int, seq: int, said: Fact, *, id_: str | None = None, at: int = 1000) -> LogMessage:
     """Return one message of a table's log."""
     return signed(LogMessage(id=id_ or f"t{table}-fact-{seq}", event=NAME, table=table, seq=seq, at=at, fact=said))

@@ -1,6 +1,7 @@
 """What does not follow is kept apart: it counts for nothing until the head arbiter decides."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from broker.event import BookedPlay, Event
 from broker.protocol import (
     Call,
     Declared,
@@ -24,22 +26,27 @@ from broker.protocol import (
     Void,
 )
 from broker.rulings import RulingAuthor, RulingDraft
+from broker.scorer.quarantine import Decided, Quarantine
 from broker.scorer.state import EventState
+from broker.store import copy_journal
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import (
     OUTCOMES,
+    deals,
     declared,
     event,
     fact,
     log,
+    plan,
+    registry,
     restored,
     result,
     steps,
-    unsigned,
     whole_event,
     whole_play,
 )
+from tests.kiosk.table.days import LONGER, Step, days
 
 HEAD = RulingAuthor("Marta Head", "marta", "head_arbiter")
 
@@ -203,13 +210,32 @@ def test_a_ruling_at_a_table_that_was_kept_apart_counts_as_long_as_it_is_taken_o
 
 def test_facts_from_before_plays_were_judged_count_as_they_did() -> None:
     room = EventState(event())
-    room.load(map(unsigned, [fact(1, 3, result(1, 4)), fact(2, 1, result(2))]))
+    room.load([fact(1, 3, result(1, 4)), fact(2, 1, result(2))], judged_from=None)
     assert (room.plays_at(1), room.plays_at(2)) == (1, 1)
+
+
+def test_a_store_from_before_plays_were_judged_counts_as_it_did_and_what_comes_since_is_judged(
+    tmp_path: Path, journal: SqliteJournal
+) -> None:
+    with journal.commit():
+        journal.append(fact(2, 1, result(2)), 0)
+    hall = make_hall(tmp_path, journal)
+    hall.hear(fact(1, 1, result(1)))
+    for one in (hall, make_hall(tmp_path, journal)):
+        assert (one.scorer.state.plays_at(2), one.scorer.state.plays_at(1)) == (1, 0)
+
+
+def test_a_copy_of_a_store_knows_from_when_on_plays_are_judged(tmp_path: Path, journal: SqliteJournal) -> None:
+    make_hall(tmp_path, journal).hear(fact(1, 1, result(1)))
+    (tmp_path / "copy").mkdir()
+    with open_journal(tmp_path / "copy") as copy:
+        copy_journal(journal, copy)
+        assert make_hall(tmp_path / "copy", copy).scorer.state.plays_at(1) == 0
 
 
 def test_a_play_that_began_before_plays_were_judged_goes_on() -> None:
     before, after = EventState(event()), whole_play(1)[2:]
-    before.load(map(unsigned, whole_play(1)[:2]))
+    before.load(whole_play(1)[:2], judged_from=2)
     for message in after:
         before.apply(message)
     assert before.plays_at(1) == 1
@@ -267,3 +293,24 @@ def test_a_result_that_is_not_what_was_told_before_is_kept_apart(
     for message in log(1, *told):
         room.apply(message)
     assert [(one.code, type(one.message.fact)) for one in room.undecided((1, 1))] == [(code, Result)]
+
+
+@cache
+def kiosk_event() -> Event:
+    """Return the event of the table whose random days are in `tests/kiosk/table/days.py`."""
+    plays = tuple(
+        BookedPlay(one.round, 1, one.deal, {seat: player.id for seat, player in one.players.items()})
+        for one in LONGER.plays
+    )
+    return Event(replace(plan(), players=tuple(LONGER.plays[0].players.values()), plays=plays), deals(), registry())
+
+
+@given(days, st.randoms(use_true_random=False))
+def test_nothing_that_a_real_table_tells_stays_apart_in_whatever_order_it_comes(
+    steps: list[Step], random: Random
+) -> None:
+    messages = log(1, *(one for step in steps for one in step.facts))
+    quarantine = Quarantine(kiosk_event(), lambda _key: False, lambda _table: Decided())
+    arriving = random.sample(messages, len(messages))
+    counted = [one for message in arriving for one in quarantine.take(message) if isinstance(one, LogMessage)]
+    assert (quarantine.plays(), sorted(counted, key=lambda one: one.seq)) == ([], messages)

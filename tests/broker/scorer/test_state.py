@@ -47,7 +47,6 @@ from tests.broker.scorer.small import (
     restored,
     result,
     sent,
-    unsigned,
     whole_event,
     whole_log,
 )
@@ -144,7 +143,7 @@ def test_a_correction_takes_the_place_of_the_result_and_keeps_its_fines() -> Non
     others = [one for one in whole_event() if one.id != message.id]
     fresh = EventState(event())
     entered = fact(1, message.seq, result(1, 2, outcome))
-    fresh.load([*others, unsigned(entered)])
+    fresh.load([*others, entered], judged_from=None)
     assert told(room) == told(fresh)
     assert (room.play(PLAY).source, room.results[PLAY]) == (corrected.id, message)
 

@@ -18,7 +18,7 @@ from broker.scorer.service import Scorer
 from broker.scorer.view import view_json
 from broker.sim.demo_audit import audit_event, facts, luck_lines
 from broker.store.sqlite import SqliteJournal
-from tests.broker.scorer.small import NAME, OTHER_FORM, event, result, unsigned, whole_event
+from tests.broker.scorer.small import NAME, OTHER_FORM, event, result, whole_event
 
 Log = list[LogMessage]
 PLAYS: Final = 16
@@ -37,7 +37,7 @@ def right() -> Log:
         replace(one, fact=result(one.table, one.fact.round, Outcome("draw", {}), one.fact.fines))
         if isinstance(one.fact, Result) and one.fact.deal == DEAL
         else one
-        for one in map(unsigned, whole_event())
+        for one in whole_event()
         if not (isinstance(one.fact, Restored) and one.fact.form == OTHER_FORM)
     ]
 
