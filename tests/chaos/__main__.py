@@ -32,6 +32,7 @@ MOST_NAMED: Final = 20
 @click.option("--keep", type=click.Path(path_type=Path), help="Where the log of a run is written.")
 def chaos(seed: int | None, plays: int, tables: int, kind: Kind, speed: int, pause_s: float, keep: Path | None) -> None:
     """Play an event while everything fails, and judge it."""
+    os.environ["PYTHONFAULTHANDLER"] = "1"  # a process that crashes says where
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     enter_namespace([sys.executable, "-m", "tests.chaos", *sys.argv[1:]])
     options = Options(secrets.randbelow(10**6) if seed is None else seed, plays, tables, kind, speed, pause_s)

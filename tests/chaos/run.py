@@ -93,6 +93,7 @@ def run_event(options: Options, base: Path, said: Said, log: Said) -> Outcome:
             lambda: venue.desk,
             lambda: list(venue.ledger.recorded),
             random.Random(chance.random()),
+            venue.devices,
             RULES_EVERY_S,
         )
         for one in (display, pages, arbiter):

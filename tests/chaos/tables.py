@@ -48,9 +48,8 @@ class Room:
         self._origin, self._speed, self._ledger = origin, speed, ledger
         settings = KioskSettings(config)
         self.table = settings.config.table
-        journal = TableJournal(
-            settings.folder / "table.sqlite", JournalOwner(settings.config.event, settings.config.table)
-        )
+        whose = JournalOwner(settings.config.event, self.table)
+        journal = TableJournal(settings.folder / "table.sqlite", whose, settings.device_key(), settings.spares)
         self.program = TableProgram(settings, journal, self.clock, board=tuple)
         journal.lay_out()
         assert settings.config.devices.people is not None
