@@ -32,6 +32,7 @@ from broker.protocol.link import Address
 from broker.protocol.pairing import LAST_PORT
 from broker.scorer.lease import LeaseLink, LeaseRequest, kept_lease, place_of
 from broker.scorer.service import Scorer
+from broker.scorer.space import DiskSpace
 from broker.store import STORE, Journal, database_of, gc_paused, open_journal, stand_by
 from broker.store.backup_worker import BackupWorker
 from broker.store.location import PAUSE_S
@@ -117,14 +118,14 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     try:
         with ExitStack() as running:
             checked = _open_checked(event)
-            journal = _journal(event, checked.name, wishes, stop)
-            if journal is None:
+            space = DiskSpace(event)
+            if not space.wait(stop, click.echo) or (journal := _journal(event, checked.name, wishes, stop)) is None:
                 return
             running.callback(journal.close)
             passwords = credentials or event / CREDENTIALS
             with ThreadPoolExecutor(1, "start of the broker") as beside:  # it hashes the passwords of all tables
                 begun = beside.submit(_broker, running, broker, checked, event, passwords, (host, mqtt_port), ca)
-                work = _load_scorer(checked, journal, event)
+                work = _load_scorer(checked, journal, event, space)
             address, watch = begun.result()
             own = broker in get_args(Kind)
             join = running.enter_context(JoinWire(work, journal, address, place=_place(event), own=own))
@@ -194,10 +195,10 @@ def _open_checked(folder: Path) -> Event:
     return open_event(folder)
 
 
-def _load_scorer(event: Event, journal: Journal, folder: Path) -> Scorer:
+def _load_scorer(event: Event, journal: Journal, folder: Path, space: DiskSpace) -> Scorer:
     """Read the journal. What was read stays: nobody is to wait while it is looked through for cycles."""
     with gc_paused():
-        work = Scorer(event, journal, folder, _wall_clock)
+        work = Scorer(event, journal, folder, _wall_clock, space=space)
         gc.freeze()
     return work
 

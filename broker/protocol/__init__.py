@@ -86,8 +86,10 @@ from broker.protocol.paper_codes import (
     receipt_link,
 )
 from broker.protocol.rulings import (
+    APART_DECISIONS,
     DEAL_DECISIONS,
     EVENT_DECISIONS,
+    MOST_FACTS,
     PLAN_DECISIONS,
     PLAY_DECISIONS,
     Adjusted,
@@ -97,6 +99,7 @@ from broker.protocol.rulings import (
     Correct,
     Deadline,
     DealPlayed,
+    Discarded,
     FineRuled,
     Fouled,
     PlayerCorrected,
@@ -105,6 +108,7 @@ from broker.protocol.rulings import (
     SessionsCorrected,
     Substitute,
     TableDecision,
+    TakenOver,
     TitleCorrected,
     Undo,
     Void,
@@ -187,6 +191,7 @@ from broker.protocol.types import (
 )
 
 __all__ = [
+    "APART_DECISIONS",
     "ARBITER_FACTS",
     "ASSIGNMENT",
     "AWARD_IMP",
@@ -203,6 +208,7 @@ __all__ = [
     "LONGEST_LINE",
     "LONGEST_PROFILE",
     "LONGEST_REASON",
+    "MOST_FACTS",
     "MOST_ORDERS_KEPT",
     "ORDER",
     "PIN_HASH",
@@ -247,6 +253,7 @@ __all__ = [
     "DeviceAdmitted",
     "DeviceRecord",
     "DeviceRevoked",
+    "Discarded",
     "EventName",
     "Fact",
     "Fault",
@@ -327,6 +334,7 @@ __all__ = [
     "TableNo",
     "TableState",
     "Taken",
+    "TakenOver",
     "TeamStanding",
     "Text",
     "TimeAdded",

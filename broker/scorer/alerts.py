@@ -37,6 +37,8 @@ from broker.protocol import (
 )
 from broker.rulings import RulingEntry
 from broker.scorer.intake import IntakeVerdict
+from broker.scorer.quarantine import ApartFact
+from broker.scorer.space import DiskLevel
 from broker.scorer.state import EventState
 from broker.scorer.tables import Seatings, Since
 from broker.scorer.view import AlertView, Attending
@@ -184,10 +186,27 @@ def concern_of_refusal(topic: str, place: ParsedTopic | None, verdict: IntakeVer
     return Concern(verdict.code or "", verdict.text, place.table if place else None, topic[:200], about)
 
 
+DISK_CONCERNS: Final[Mapping[DiskLevel, Concern]] = {
+    "ample": Concern("scorer_disk_ample", "there is room on the scorer's disk again"),
+    "low": Concern("scorer_disk_low", "the scorer's disk is getting full"),
+    "read_only": Concern("scorer_disk_read_only", "the scorer's disk is nearly full: the desk is read-only"),
+    "full": Concern("scorer_disk_full", "the scorer's disk is full: nothing is taken until there is room"),
+}
+"""What an arbiter must know of the scorer's disk."""
+
+
 def concern_of_gap(table: int, seq: int) -> Concern:
     """Return what an arbiter must know where the fact before this one is missing."""
     text = f"table {table}: what came before fact {seq} is missing"
     return Concern("gap", text, table, about=seq, values={"number": seq})
+
+
+def concern_of_apart(fact: ApartFact) -> Concern:
+    """Return what an arbiter must know of a fact that does not follow and is kept apart: one concern a play."""
+    table, round_ = fact.key
+    deal = fact.message.fact.deal
+    text = f"table {table}: what it says of round {round_}, deal {deal} does not follow, and is kept apart"
+    return Concern(fact.code, text, table, about=round_, values={"round": round_, "deal": deal})
 
 
 def _concerns_of_result(event: Event, state: EventState, message: LogMessage, fact: Result) -> Iterable[Concern]:

@@ -24,7 +24,6 @@ from broker.protocol import (
     Message,
     Refusal,
     Refused,
-    Reopen,
     Result,
     RiichiRecorded,
     RiichiTakenBack,
@@ -164,10 +163,6 @@ class Intake:
         self._players = frozenset(event.players)
         self.books = {table: TableBook() for table in event.tables}
         self._ids: set[str] = set()
-        self._results: dict[tuple[int, int], tuple[int, ...]] = {}
-        """Of each play (table, round) the numbers of the facts that are its results: several where it was reopened."""
-        self._reopened: dict[tuple[int, int], set[int]] = {}
-        """The numbers of the facts that say so."""
         self._quotas = Quotas()
         self._too_much: set[tuple[int, int, str]] = set()
         """Table, round and kind of facts of which arbiters know that there are too many."""
@@ -228,12 +223,6 @@ class Intake:
     def _remember(self, message: LogMessage, digest: str | None) -> None:
         self.books[message.table].take(message, digest)
         self._ids.add(message.id)
-        fact = message.fact
-        key = message.table, fact.round
-        if isinstance(fact, Result):
-            self._results[key] = (*self._results.get(key, ()), message.seq)
-        elif isinstance(fact, Ruled) and isinstance(fact.decision, Reopen):
-            self._reopened.setdefault(key, set()).add(message.seq)
         self._quotas.count(message)
 
     def judge(self, topic: str, payload: bytes) -> IntakeVerdict:
@@ -331,11 +320,6 @@ class Intake:
         if isinstance(fact, Seated):
             self._check_players(message.table, fact)
         if isinstance(fact, Result):
-            if not all(self._may_be_reopened(message, other) for other in self._results.get(_play_of(message), ())):
-                raise Refused(
-                    "already_recorded",
-                    N_("table {table} already has a result for deal {deal}", table=message.table, deal=fact.deal),
-                )
             self._check_result(message.table, fact)
         if isinstance(fact, Ruled):
             self._check_ruled(message.table, fact)
@@ -349,15 +333,6 @@ class Intake:
             raise Refused(
                 "wrong_players", "what is ruled at a table is of the players of its play, adjusted of all four"
             )
-
-    def _may_be_reopened(self, message: LogMessage, other: int) -> bool:
-        """Return whether the table was reopened between two results, or may have been: a fact between them is missing.
-
-        Whichever of the two came first: facts come in any order.
-        """
-        taken, reopened = self.books[message.table].taken, self._reopened.get(_play_of(message), ())
-        between = range(min(message.seq, other) + 1, max(message.seq, other))
-        return any(seq in reopened or seq not in taken for seq in between)
 
     def _check_riichi(self, session: RiichiBooking, fact: Fact) -> None:
         if not isinstance(fact, OF_RIICHI):

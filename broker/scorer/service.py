@@ -33,7 +33,16 @@ from broker.protocol import (
 from broker.protocol.link import Address, Incoming, LinkChanged
 from broker.rulings import plan
 from broker.rulings.service import RulingService
-from broker.scorer.alerts import AlertBook, Attendance, Concern, concern_of_gap, concern_of_refusal, concerns_of_fact
+from broker.scorer.alerts import (
+    DISK_CONCERNS,
+    AlertBook,
+    Attendance,
+    Concern,
+    concern_of_apart,
+    concern_of_gap,
+    concern_of_refusal,
+    concerns_of_fact,
+)
 from broker.scorer.counting import HandCounter
 from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, Sources, ViewFeed
 from broker.scorer.devices import Devices
@@ -41,7 +50,9 @@ from broker.scorer.event_key import KEY_FILE, open_event_key
 from broker.scorer.intake import Intake, IntakeVerdict
 from broker.scorer.lease import Lease, keep_lease, new_lease
 from broker.scorer.publisher import Publisher, WireLog
+from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.snapshot import Snapshot
+from broker.scorer.space import DiskSpace
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import past_concerns, read_journal, replay_journal
 from broker.store import Journal, RefusedRow, gc_paused
@@ -51,6 +62,8 @@ T = TypeVar("T")
 
 PLAN_CHANGING: Final = (Result, Ruled, RiichiRecorded, RiichiTakenBack)
 """Facts after which a table may have something else to play."""
+
+BEAT_END: Final = "/" + topics.BEAT.pattern.rpartition("/")[2]
 
 LOG_ENDS: Final = topics.LOG.name
 """How the topics of facts end."""
@@ -77,7 +90,11 @@ class Scorer:
         folder: Path,
         clock: Callable[[], int],
         seconds: Callable[[], float] = time.monotonic,
+        space: DiskSpace | None = None,
     ) -> None:
+        self._space = space
+        self._waiting: list[Incoming] = []
+        """Messages that wait for room on the disk; the broker has them too."""
         self._journal, self._clock, self._seconds = journal, clock, seconds
         self._scorer_topic = topics.SCORER.at(event.name)
         self._inbox: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
@@ -94,7 +111,9 @@ class Scorer:
             stored.heads,
         )
         self._alerts = AlertBook()
-        past = replay_journal(self.state, stored)
+        self._counted: list[LogMessage] = []
+        """Facts that count since the last answer."""
+        past = replay_journal(self.state, stored, journal.refused())
         self._alerts.load((*past, *past_concerns(self._intake.books, stored, journal.refused())))
         self._counter = HandCounter(event)
         self.publisher = Publisher(self.state, folder, journal.store, open_event_key(folder), clock, seconds)
@@ -102,7 +121,7 @@ class Scorer:
         self.publisher.height = journal.height
         sources = Sources(self.state, self._intake.books, self.devices, self.attendance, self._alerts)
         self.dashboard = Dashboard(sources, clock, seconds)
-        self.rulings = RulingService(event, self.state, journal, self._intake, clock, self._ruled)
+        self.rulings = RulingService(event, self.state, journal, self._intake, clock, self._ruled, self._judged)
         self._alerts.note(self.publisher.write_standings())
         self._admit_listed(event, folder)
 
@@ -194,6 +213,7 @@ class Scorer:
     def _look(self) -> None:
         """Say that we are there, and notice who says so no more."""
         now = self._seconds()
+        self._look_at_disk()
         self.publisher.beat(now)
         silent = list(self.devices.look(now, listening=self.dashboard.connected))
         if silent:
@@ -201,6 +221,18 @@ class Scorer:
             self._publish_alerts(self._clock())
             self.dashboard.changed({one.table for one in silent if one.table})
             self.dashboard.show()
+
+    def _look_at_disk(self) -> None:
+        before, level = self.dashboard.disk, self._space.look() if self._space else "ample"
+        if level == before:
+            return
+        self.dashboard.disk = level
+        self._alerts.note((DISK_CONCERNS[level],))
+        self._publish_alerts(self._clock())
+        self.dashboard.show()
+        if before == "full":
+            waiting, self._waiting = self._waiting, []
+            self._take(waiting)
 
     def _next_batch(self, timeout: float) -> list["Arrival"]:
         try:
@@ -216,7 +248,11 @@ class Scorer:
             if isinstance(change, LinkChanged):
                 self._connection_changed(change)
         self._alerts.note(one for one in batch if isinstance(one, Concern))
-        self._take([one for one in batch if isinstance(one, Incoming) and not self._is_of_a_scorer(one)])
+        incoming = [one for one in batch if isinstance(one, Incoming) and not self._is_of_a_scorer(one)]
+        if self.dashboard.disk == "full":  # a beat takes no room, and no broker keeps it
+            self._waiting.extend(one for one in incoming if not one.topic.endswith(BEAT_END))
+            incoming = [one for one in incoming if one.topic.endswith(BEAT_END)]
+        self._take(incoming)
         for call in batch:
             if isinstance(call, PendingCall):
                 call.do()
@@ -275,9 +311,8 @@ class Scorer:
 
     def _answer(self, verdicts: list[IntakeVerdict], now: int) -> None:
         """Apply a batch once it is safe, and publish what follows: receipts, plans, counts, then travellers."""
-        new = [v.message for v in verdicts if v.new and isinstance(v.message, LogMessage)]
-        facts = [self.state.tables.clock.corrected(message, now) for message in new]
-        deals = {deal for fact in facts for deal in self._apply(fact, now)}
+        deals = {deal for verdict in verdicts for deal in self._apply(verdict, now)}
+        facts, self._counted = self._counted, []
         tables = {v.message.table for v in verdicts if isinstance(v.message, LogMessage)}
         states = {v.message.table for v in verdicts if isinstance(v.message, TableState)}
         self.dashboard.changed(None if any(isinstance(one.fact, Ruled) for one in facts) else tables | states)
@@ -294,24 +329,40 @@ class Scorer:
                 self._count(verdict.message)
         self.publisher.plays_changed(deals)
 
-    def _apply(self, fact: LogMessage, now: int) -> Iterable[int]:
-        """Take in one fact; return the deals that it has changed."""
-        deals = self.state.apply(fact)
-        self.attendance.apply(fact)
-        book = self._intake.books[fact.table]
-        if fact.seq > 1 and fact.seq - 1 not in book.taken and fact.seq - 1 not in book.passed_over:
-            self._alerts.note((concern_of_gap(fact.table, fact.seq),))
-        self._alerts.note(concerns_of_fact(self.state, fact, now))
-        return deals
+    def _apply(self, verdict: IntakeVerdict, now: int) -> Iterable[int]:
+        """Take in what was said of one fact; return the deals that have changed."""
+        message = verdict.message
+        if not isinstance(message, LogMessage) or message.table not in self._intake.books:
+            return ()
+        book = self._intake.books[message.table]
+        if verdict.new:
+            deals = self.state.apply(self.state.tables.clock.corrected(message, now), self._judged)
+            before = message.seq - 1
+            if before and before not in book.taken and before not in book.passed_over:
+                self._alerts.note((concern_of_gap(message.table, message.seq),))
+            return deals
+        if verdict.code and verdict.code not in UNEXPLAINED and message.seq not in book.taken:
+            return self.state.pass_over(message.table, message.seq, self._judged)
+        return ()
+
+    def _judged(self, one: Judged) -> None:
+        """Take in that a fact counts now, or is kept apart."""
+        if isinstance(one, ApartFact):
+            self._alerts.note((concern_of_apart(one),))
+            return
+        self._counted.append(one)
+        self.attendance.apply(one)
+        self._alerts.note(concerns_of_fact(self.state, one, self._clock()))
 
     def _count(self, request: CountRequest) -> None:
         """Tell a table what a hand is worth, by all its facts up to now."""
-        facts, over = self._intake.books[request.table].taken.values(), self.state.recorded(request.table)
+        facts, over = self.state.quarantine.counted(request.table), self.state.recorded(request.table)
         self.publisher.counted(request, self._counter.answer(request, facts, over=request.round in over))
 
     def _connection_changed(self, change: LinkChanged) -> None:
         """Publish everything again on every connection: a broker that lost its store has it back at once."""
         self.dashboard.connected = change.up
+        self._waiting.clear()  # what was not acknowledged comes again
         self.publisher.connection_changed(change)
         if change.up:
             for table, book in self._intake.books.items():
@@ -328,6 +379,7 @@ class Scorer:
     def _ruled(self, ruling: Ruling, deals: frozenset[int]) -> None:
         """Publish what follows from a ruling of the desk once it is safe."""
         self.publisher.height = self._journal.height
+        self._counted.clear()
         self._intake.rule(ruling)
         self.dashboard.changed()
         self.publisher.ruling(ruling)

@@ -19,8 +19,9 @@ from broker.protocol import DeviceRecord, LogMessage, Restored, Result, Seated
 from broker.protocol.signing import fact_hash
 from broker.rulings import CountedPlay
 from broker.scorer import alerts
-from broker.scorer.alerts import Concern, concern_of_gap, concerns_without_repeats
+from broker.scorer.alerts import Concern, concern_of_apart, concern_of_gap, concerns_without_repeats
 from broker.scorer.intake import TableBook
+from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.state import EventState
 from broker.scorer.tables import Seatings
 from broker.scoring import Adjustment, ScoredPlay
@@ -112,7 +113,7 @@ def open_stored_event(folder: Path) -> StoredEvent:
     event = open_event(folder)
     room = EventState(event)
     with closing(open_reader(folder, event.name)) as journal:
-        room.load(decoded(journal.entries()))
+        room.load(decoded(journal.entries()), passed_over(journal.refused()))
     hands = {(hand.round, hand.table): hand for hand in read_hands(folder)}
     return StoredEvent(room.event, room, {deal.number: deal for deal in read_deals(folder)}, hands)
 
@@ -169,34 +170,47 @@ def _share(message: LogMessage, event: Event) -> None:
         force_setattr(fact, "form", event.form(fact.deal))
 
 
-def replay_journal(state: EventState, taken: JournalContent) -> list[PastConcern]:
-    """Load a state from a journal; return the concerns of each fact when it came."""
+def passed_over(refused: Iterable[RefusedRow]) -> Iterator[tuple[int, int]]:
+    """Return table and number of facts that are not waited for, as they were refused."""
+    for row in refused:
+        if row.table is not None and row.seq is not None and row.code not in UNEXPLAINED:
+            yield row.table, row.seq
+
+
+def replay_journal(state: EventState, taken: JournalContent, refused: Iterable[RefusedRow]) -> list[PastConcern]:
+    """Load a state from a journal; return the concerns of each fact when it counted, or was kept apart."""
     found: list[PastConcern] = []
+    now = 0
 
     def one_by_one() -> Iterator[Recorded]:
-        # When `load` asks for the next message, the state is as it was after the one before.
+        nonlocal now
         for message, at in zip(taken.messages, taken.received, strict=True):
-            if not isinstance(message, LogMessage):
-                yield message
-                continue
-            fact = clock.corrected(message, at)
-            yield fact
-            for concern in concerns_without_repeats(state, fact, at):
-                found.append((at, concern))  # noqa: PERF401 - nearly always there is none
+            now = at
+            yield clock.corrected(message, at) if isinstance(message, LogMessage) else message
+
+    def judged(one: Judged) -> None:
+        if isinstance(one, ApartFact):
+            found.append((now, concern_of_apart(one)))
+            return
+        for concern in concerns_without_repeats(state, one, now):
+            found.append((now, concern))  # noqa: PERF401 - nearly always there is none
 
     clock = state.tables.clock
-    state.load(one_by_one())
-    found.extend(_past_repeats(state.event, state.tables.seatings.repeated(state.planned), taken))
+    state.load(one_by_one(), passed_over(refused), judged)
+    repeated = state.tables.seatings.repeated(state.planned)
+    found.extend(_past_repeats(state.event, repeated, taken, state.quarantine.ids() if repeated else ()))
     return found
 
 
-def _past_repeats(event: Event, deals: Container[int], taken: JournalContent) -> Iterable[PastConcern]:
+def _past_repeats(
+    event: Event, deals: Container[int], taken: JournalContent, apart: Container[str]
+) -> Iterable[PastConcern]:
     """Return who has sat down to a deal again, of the few deals with which that was so."""
     seatings = Seatings()
     for message, at in zip(taken.messages, taken.received, strict=True) if deals else ():
         if not isinstance(message, LogMessage) or message.fact.deal not in deals:
             continue
-        if isinstance(message.fact, Seated | Result):
+        if isinstance(message.fact, Seated | Result) and message.id not in apart:
             seatings.apply(message)
             yield from ((at, concern) for concern in alerts.concerns_of_repeats(event, seatings, message, message.fact))
 

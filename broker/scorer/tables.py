@@ -67,6 +67,16 @@ class TableFacts:
         for projection in self._all:
             projection.apply(message)
 
+    def take_over(self, message: LogMessage) -> None:
+        """Take in a fact that an arbiter lets count, perhaps long after it happened: who sat where, and what pays."""
+        self.seatings.apply(message)
+        self.sessions.apply(message)
+
+    def leave_out(self, message: LogMessage) -> None:
+        """Forget a fact that was taken over."""
+        self.seatings.forget(message)
+        self.sessions.forget(message)
+
 
 class Since(NamedTuple):
     """When something began, and in which round."""
@@ -139,6 +149,15 @@ class Seatings:
                 del self._of_deal[before.deal][key]
                 self._have_played.pop(before.deal, None)
             self._counted[key] = self._of_deal[fact.deal][key] = fact
+            self._have_played.pop(fact.deal, None)
+
+    def forget(self, message: LogMessage) -> None:
+        """Forget a fact that counts no longer."""
+        fact, key = message.fact, (message.table, message.fact.round)
+        if isinstance(fact, Seated):
+            self._seated.get(key, {}).pop(message.seq, None)
+        elif self._counted.get(key) is fact:
+            del self._counted[key], self._of_deal[fact.deal][key]
             self._have_played.pop(fact.deal, None)
 
     def _with(self, deal: int) -> Counter[PlayerId]:
@@ -266,6 +285,12 @@ class RiichiSessions:
         if isinstance(message.fact, RiichiRecorded | RiichiTakenBack):
             key = message.table, message.fact.round
             self._facts.setdefault(key, {})[message.seq] = message.fact
+            self._entries[key] = self._left(key)
+
+    def forget(self, message: LogMessage) -> None:
+        """Forget a fact that counts no longer."""
+        key = message.table, message.fact.round
+        if self._facts.get(key, {}).pop(message.seq, None):
             self._entries[key] = self._left(key)
 
     def entries(self, key: SessionKey) -> tuple[RiichiRecorded, ...]:

@@ -17,7 +17,8 @@ from starlette.routing import Route
 
 from broker.i18n import N_
 from broker.people import Authentication, LoginSession, Right, csrf_token
-from broker.web.errors import LoginNeeded, NotAllowed
+from broker.scorer.space import READ_ONLY, DiskLevel
+from broker.web.errors import DeskReadOnly, LoginNeeded, NotAllowed
 
 COOKIE: Final = "homologue"
 SECURE_COOKIE: Final = "__Host-homologue"
@@ -76,6 +77,8 @@ class Visitor:
     """What nobody can do at this desk."""
     menu: tuple[MenuEntry, ...] = ()
     """The desk's pages."""
+    disk: DiskLevel = "ample"
+    """How much room there is on the scorer's disk, for who has logged in."""
 
     def may(self, right: Right) -> bool:
         """Return whether this visitor has a right. In an open room everybody may look, and nobody may do anything.
@@ -105,6 +108,8 @@ class Access:
         self._withheld: frozenset[Right] = frozenset()
         self.menu: tuple[MenuEntry, ...] = ()
         """The pages that this desk has."""
+        self.disk: Callable[[], DiskLevel] = lambda: "ample"
+        """How much room there is on the scorer's disk."""
 
     def withhold(self, right: Right) -> None:
         """Let nobody have a right at this desk: there is nothing here to use it on."""
@@ -117,7 +122,7 @@ class Access:
         token = request.cookies.get(cookie_name(request), "")[:LONGEST_TOKEN]
         session = self.auth.known(token, agent=user_agent(request), address=client_address(request)) if token else None
         if session:
-            return Visitor(session, csrf_token(token), withheld=self._withheld, menu=self.menu)
+            return Visitor(session, csrf_token(token), withheld=self._withheld, menu=self.menu, disk=self.disk())
         open_room = self._open_room and not self.auth.accounts.any()
         return Visitor(open_room=open_room, open_public=self._open_public, menu=self.menu)
 
@@ -134,6 +139,8 @@ class Access:
             visitor = await run_in_threadpool(self.visitor, request)
             request.state.visitor = visitor
             if visitor.may(right):
+                if request.method == "POST" and visitor.disk in READ_ONLY:
+                    raise DeskReadOnly("the scorer's disk is nearly full, and the desk is read-only")
                 return await answer(request)
             if visitor.session:
                 raise NotAllowed("your role may not do this")

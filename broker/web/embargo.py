@@ -60,6 +60,7 @@ class PublicViews:
             standings=view.standings if view.plays_in == view.plays_expected else standings,
             alerts=(),
             follow_ups=0,
+            apart=0,
             tables=tuple(self._table(table) for table in view.tables),
         )
 

@@ -50,6 +50,13 @@ class NotAllowed(DeskError, PermissionError):
     status = 403
 
 
+class DeskReadOnly(DeskError, OSError):
+    """The scorer's disk is nearly full: what is left of it is for results."""
+
+    code = "desk_read_only"
+    status = 503
+
+
 class SheetUnknown(DeskError, LookupError):
     """There is no such deal, player, team or receipt."""
 

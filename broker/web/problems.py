@@ -264,6 +264,10 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "two_plays_at_once": N_("A table has two plays in one round.{detail}"),
     "session_rounds_wrong": N_("Each round of the movement must be in exactly one session.{detail}"),
     "riichi_misplanned": N_("A riichi session cannot be played as planned.{detail}"),
+    "desk_read_only": N_(
+        "The scorer’s disk is nearly full, so nothing can be changed at the desk. Make room on it; the desk works "
+        "again by itself."
+    ),
     "no_such_session": N_("There is no sheet for that session."),
     "ruling_conflict": N_("A result or ruling was added after you opened the form. Check it again below."),
     "corrections_closed": N_("The correction period is over: only the head arbiter can make rulings now."),
@@ -280,7 +284,6 @@ PROBLEM: Final[Mapping[str, Message]] = {
 }
 
 REFUSED_MESSAGE: Final[Mapping[str, Message]] = {
-    "already_recorded": N_("the play already has a result. To change it, make a ruling on the play."),
     "another_device": N_("another device is in use at this table. Switch one of them off; both keep their entries."),
     "bad_signature": N_("its signature is not the device’s. Somebody may be using this table’s password."),
     "chain_broken": N_(
@@ -351,7 +354,34 @@ ALERT: Final[Mapping[str, Message]] = {
     "clock_ahead": N_("Table {table}: its clock is {span} ahead of this computer’s."),
     "clock_behind": N_("Table {table}: its clock is {span} behind this computer’s."),
     "clock_right": N_("Table {table}: its clock is correct again."),
+    "scorer_disk_low": N_("The scorer’s disk is getting full. Make room on it."),
+    "scorer_disk_read_only": N_("The scorer’s disk is nearly full: the desk is read-only until there is room."),
+    "scorer_disk_full": N_(
+        "The scorer’s disk is full: no results are stored until there is room. Tables keep everything."
+    ),
+    "scorer_disk_ample": N_("There is room on the scorer’s disk again."),
     "backup_failed": N_("Backup copies: {text}"),
     "backup_resumed": N_("Backup copies are working again."),
     "standings_unwritten": N_("The standings file cannot be written: {text}"),
 }
+
+APART: Final[Mapping[str, Message]] = {
+    "play_begun": N_("The play had already begun."),
+    "play_deal_differs": N_("The walls had been restored for another deal."),
+    "play_declared_twice": N_("A player declared who had declared before."),
+    "play_not_confirmed": N_("The players had not confirmed their tiles."),
+    "play_not_recorded": N_("There was no result to reopen."),
+    "play_not_restored": N_("The walls had not been restored."),
+    "play_not_ruled": N_("A fine can only follow a ruling that ended the play."),
+    "play_not_seated": N_("The players had not checked in at their seats."),
+    "play_out_of_turn": N_("It was not its turn: an earlier play of this table has no result."),
+    "play_recorded": N_("The play already had a result."),
+    "play_ruled": N_("An arbiter at the table had already ended the play."),
+    "play_seats_differ": N_("The players are not in the seats where they checked in."),
+    "play_waits": N_("Earlier messages are missing. It counts by itself as soon as they arrive."),
+    "play_winners_differ": N_("The winners are not those who declared."),
+    "play_entry_differs": N_("The entry before it is missing, or another one."),
+    "play_hand_differs": N_("It belongs to another hand of the session."),
+    "play_session_over": N_("The session was over."),
+}
+"""Why a message of a play is kept apart."""

@@ -23,6 +23,7 @@ from broker.protocol import (
     Award,
     AwardGiven,
     Deadline,
+    Discarded,
     FineRuled,
     Fouled,
     Player,
@@ -30,6 +31,7 @@ from broker.protocol import (
     Seat,
     SessionsCorrected,
     Substitute,
+    TakenOver,
     TitleCorrected,
     Undo,
     Withdrawn,
@@ -125,7 +127,12 @@ class RulingWriter:
             case PlayerCorrected():
                 return Markup.escape(said.player)
             case _:
-                return NO_TEXT
+                return self._facts(said)
+
+    def _facts(self, said: AnyDecision) -> Markup:
+        if not isinstance(said, TakenOver | Discarded):
+            return NO_TEXT
+        return self._.ngettext("{count} message of the table", "{count} messages of the table", count=len(said.facts))
 
     def _gift(self, gift: AwardGiven) -> Markup:
         imp = self._imp(imp_of(gift, self._awards))

@@ -8,7 +8,20 @@ from random import Random
 from msgspec.structs import replace
 
 from broker.event import BookedPlay, DealRecord, Event, ListedDevice, Plan, Registry, write_devices
-from broker.protocol import SEATS, Call, Fact, LogMessage, Player, Restored, Result, encode
+from broker.protocol import (
+    SEATS,
+    Call,
+    Confirmed,
+    Declared,
+    Fact,
+    LogMessage,
+    Player,
+    Press,
+    Restored,
+    Result,
+    Seated,
+    encode,
+)
 from broker.protocol.signing import SigningKey, fact_hash
 from broker.rules import FULL_SET, Outcome, load_mcr, new_deal, seat_points
 
@@ -59,8 +72,8 @@ def large_event(tables: int, rounds: int) -> Event:
     return Event(*large_folder(tables, rounds))
 
 
-def plays(event: Event) -> Iterator[LogMessage]:
-    """Return what tables say of all plays, round by round: trays restored, and the result."""
+def plays(event: Event, *, whole: bool = True) -> Iterator[LogMessage]:
+    """Return what tables say of all plays, round by round; not `whole`: only of the walls and the result."""
     payments = load_mcr("oedmc-2020").payments
     outcomes = [(outcome, seat_points(outcome, payments)) for outcome in OUTCOMES]
     for number, play in enumerate(event.plan.plays):
@@ -77,8 +90,16 @@ def plays(event: Event) -> Iterator[LogMessage]:
             points=scored,
             fines={},
         )
-        yield _said(play.table, play.round * 2 - 1, restored)
-        yield _said(play.table, play.round * 2, result)
+        begun: list[Fact] = [restored]
+        if whole:
+            begun.append(Seated(round=play.round, deal=play.deal, players=dict(play.players)))
+            begun.append(Confirmed(round=play.round, deal=play.deal))
+            presses = tuple(Press(seat=seat, after_ms=0) for seat in outcome.winners)
+            none = Call(round=play.round, deal=play.deal, open=False)
+            begun.append(Declared(round=play.round, deal=play.deal, presses=presses) if presses else none)
+        before = (play.round - 1) * (len(begun) + 1)
+        for seq, fact in enumerate((*begun, result), before + 1):
+            yield _said(play.table, seq, fact)
 
 
 def calls(event: Event, table: int, count: int) -> Iterator[LogMessage]:

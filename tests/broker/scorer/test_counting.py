@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from broker.event import DealRecord, Event, RiichiBooking
 from broker.protocol import (
     SEATS,
+    Confirmed,
     CountedFan,
     CountRequest,
     Declared,
@@ -24,6 +25,7 @@ from broker.protocol import (
     Press,
     Restored,
     Seat,
+    Seated,
     Verifier,
     encode,
     topics,
@@ -260,7 +262,16 @@ def _texts(told: Any) -> list[str]:  # noqa: ANN401 - any JSON
 
 @pytest.fixture
 def room(tmp_path: Path, journal: SqliteJournal) -> Hall:
-    return make_hall(tmp_path, journal, EVENT)
+    """A scorer that has heard of a play up to a declaration."""
+    hall = make_hall(tmp_path, journal, EVENT)
+    booking = EVENT.bookings[TABLE, 1]
+    hall.hear(
+        restored(1),
+        fact(TABLE, 2, Seated(round=1, deal=1, players=dict(booking.players))),
+        fact(TABLE, 3, Confirmed(round=1, deal=1)),
+        declared(seq=4),
+    )
+    return hall
 
 
 def arrive(hall: Hall, request: CountRequest) -> None:
@@ -268,7 +279,6 @@ def arrive(hall: Hall, request: CountRequest) -> None:
 
 
 def test_the_scorer_answers_the_table_that_asked_and_keeps_nothing_of_it(room: Hall) -> None:
-    room.hear(restored(1), declared(seq=2))
     before = room.journal.height
     arrive(room, SELF_DRAWN)
     told = room.ear.told(f"counted/{TABLE}")
@@ -279,13 +289,12 @@ def test_the_scorer_answers_the_table_that_asked_and_keeps_nothing_of_it(room: H
 
 def test_a_hand_is_counted_until_the_result_is_there(room: Hall) -> None:
     outcome = Outcome("discard", {"east": 19}, "south")
-    room.hear(restored(1), declared(seq=2), fact(TABLE, 3, result(TABLE, 1, outcome)))
+    room.hear(fact(TABLE, 5, result(TABLE, 1, outcome)))
     arrive(room, SELF_DRAWN)
     assert room.ear.told(f"counted/{TABLE}")["answer"] == {"kind": "refused", "code": "play_has_result"}
 
 
 def test_a_request_for_another_table_or_event_is_refused_before_it_is_looked_at(room: Hall) -> None:
-    room.hear(restored(1), declared(seq=2))
     room.arrive(topics.COUNT.at(NAME, table=TABLE + 1), encode(SELF_DRAWN))
     arrive(room, replace(SELF_DRAWN, table=77))
     assert [topic for topic, _, _ in room.ear.said if "counted" in topic] == []
@@ -293,7 +302,6 @@ def test_a_request_for_another_table_or_event_is_refused_before_it_is_looked_at(
 
 
 def test_a_deal_that_is_not_the_tables_is_not_looked_up(room: Hall) -> None:
-    room.hear(restored(1), declared(seq=2))
     for other in (replace(SELF_DRAWN, deal=2), replace(SELF_DRAWN, deal=77), replace(SELF_DRAWN, round=9)):
         arrive(room, other)
     assert [topic for topic, _, _ in room.ear.said if "counted" in topic] == []
@@ -308,8 +316,9 @@ def test_a_riichi_session_beside_the_plays_is_told_that_no_fan_are_counted_whate
     players = dict(zip(SEATS, (player.id for player in plan().players), strict=False))
     session = RiichiBooking(round=1, table=9, profile="riichi-montreal", players=players)
     room = make_hall(tmp_path, journal, Event(replace(plan(), riichi=(session,)), deals(), registry()))
-    room.hear(fact(9, 1, Declared(round=1, deal=77, presses=(Press(seat="east", after_ms=0),))))
-    arrive(room, replace(SELF_DRAWN, table=9, deal=77))
+    room.hear(fact(9, 1, Confirmed(round=1, deal=1)))
+    room.hear(fact(9, 2, Declared(round=1, deal=1, presses=(Press(seat="east", after_ms=0),))))
+    arrive(room, replace(SELF_DRAWN, table=9, deal=1))
     assert room.ear.told("counted/9")["answer"] == {"kind": "refused", "code": "no_fan_here"}
 
 

@@ -18,7 +18,7 @@ from broker.scorer.service import Scorer
 from broker.scorer.view import view_json
 from broker.sim.demo_audit import audit_event, facts, luck_lines
 from broker.store.sqlite import SqliteJournal
-from tests.broker.scorer.small import NAME, OTHER_FORM, event, result, whole_event
+from tests.broker.scorer.small import NAME, OTHER_FORM, event, result, unsigned, whole_event
 
 Log = list[LogMessage]
 PLAYS: Final = 16
@@ -29,12 +29,15 @@ DEAL: Final = event().bookings[AT].deal
 
 
 def right() -> Log:
-    """Return what the tables say where every deal lies as planned; nobody wins the deal of `AT`, at any table."""
+    """Return what the tables say where every deal lies as planned; nobody wins the deal of `AT`, at any table.
+
+    It is from before plays were judged: all of it counts, whatever the tests take out or change.
+    """
     return [
         replace(one, fact=result(one.table, one.fact.round, Outcome("draw", {}), one.fact.fines))
         if isinstance(one.fact, Result) and one.fact.deal == DEAL
         else one
-        for one in whole_event()
+        for one in map(unsigned, whole_event())
         if not (isinstance(one.fact, Restored) and one.fact.form == OTHER_FORM)
     ]
 
