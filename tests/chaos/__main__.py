@@ -63,6 +63,7 @@ def _report(outcome: Outcome) -> None:
     for kind, count in sorted(outcome.faults.items()):
         print(f"  {count:4d}  {kind}")
     print(f"{outcome.rulings} rulings called done, {outcome.shown} looks at what is public, {outcome.seconds:.0f} s")
+    print(f"refused: {', '.join(f'{code} {count}' for code, count in sorted(outcome.refused.items()))}")
     print(f"ended by itself and started again: {', '.join(outcome.crashes) or 'nothing'}")
     for problem in outcome.verdict.problems[:MOST_NAMED]:
         print(f"WRONG: {problem}")

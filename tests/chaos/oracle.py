@@ -49,18 +49,21 @@ class StoredEvent:
 
     results: list[Fact]
     rulings: list[Fact]
+    refused: Counter[str]
+    """How many messages were kept that were not taken, by code."""
 
 
 def read_store(path: Path) -> StoredEvent:
     """Read all results, each with its table, and all rulings."""
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+        refused = Counter(code for (code,) in db.execute("SELECT code FROM refused"))
         bodies = [json.loads(body) for (body,) in db.execute("SELECT body FROM journal ORDER BY height")]
     results = [
         {**body["fact"], "table": body["table"], "id": body["id"], "at": body["at"]}
         for body in bodies
         if body.get("fact", {}).get("type") == "result"
     ]
-    return StoredEvent(results, [body for body in bodies if "decision" in body])
+    return StoredEvent(results, [body for body in bodies if "decision" in body], refused)
 
 
 def judge(

@@ -62,6 +62,7 @@ class Outcome:
     rulings: int
     shown: int
     crashes: list[str]
+    refused: dict[str, int]
 
     @property
     def line(self) -> str:
@@ -122,6 +123,7 @@ def run_event(options: Options, base: Path, said: Said, log: Said) -> Outcome:
             len(arbiter.done),
             len(display.shown) + len(pages.shown),
             [*crashes(venue)],
+            dict(stored.refused),
         )
 
 
