@@ -3,6 +3,7 @@
 import csv
 import json
 import sqlite3
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
@@ -136,6 +137,8 @@ class Embargo:
         for (table, _), deal in event.deals.items():
             for player in event.players(table).values():
                 self._of_player[player].append(ready[deal])
+        for times in self._of_player.values():
+            times.sort()
 
     def broken(self, shown: Iterable[Shown]) -> Iterator[str]:
         """Name what was public too early."""
@@ -143,7 +146,7 @@ class Embargo:
             if one.plays and (one.deal is None or one.at < self._ready[one.deal]):
                 yield f"{one.where}: {one.plays} of deal {one.deal} were public too early"
             for player, count in one.counts.items():
-                open_ = sum(at <= one.at for at in self._of_player[player])
+                open_ = bisect_right(self._of_player[player], one.at)
                 if count > open_:
                     yield f"{one.where}: {count} plays of {player} counted where {open_} were open"
 
