@@ -233,7 +233,8 @@ class TableProgram:
         self._health.say("disk", code)
         if code != JournalFull.code and not self._server.elsewhere:
             for event in self._held.release():
-                self._apply(event)
+                if self._buttons.counts(event, self.state):  # what was pressed again meanwhile answers no new question
+                    self._apply(event)
 
     def _follow(self) -> None:
         """What follows from the state: the form at the keyboard, and what the table says of itself."""

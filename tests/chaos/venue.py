@@ -13,9 +13,12 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
+from broker.event import write_devices
+from broker.key_files import open_key
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Kind, make_broker
-from broker.sim.demo_event import NAME
+from broker.protocol.signing import device_of
+from broker.sim.demo_event import NAME, listed_device
 from broker.sim.processes import COMMAND, DemoProcess
 from tests.chaos import disks
 from tests.chaos.event import KIOSK, ChaosEvent, write_device
@@ -71,6 +74,8 @@ class Venue:
         self.ledger = LedgerReader()
         self._log = log
         self._second: DemoProcess | None = None
+        self.devices: dict[int, str] = {}
+        """By table the id of its device, as it is on that: what an arbiter goes and looks at."""
         self.desk = ""
         """The desk's address; "" while there is none."""
         self.known = Credentials.load(event.folder / "credentials.json")
@@ -90,13 +95,17 @@ class Venue:
     # ---- starting and ending ----------------------------------------------------------------
 
     def start_all(self) -> None:
-        """Write the devices and start everything."""
-        self.start("scorer")
+        """Write the devices, list them with the event, and start everything."""
+        listed = []
         for one in (self.kiosk, *self.machines):
             write_device(self.event, one.disk, one.tables, KIOSK_REACTION_MS if one is self.kiosk else 0)
             for table in one.tables:
-                write_config(one.disk, table, self.networks[one.name].port)
-            self.start(one.name)
+                write_config(one.disk, table, self.networks[one.name].port, self.event.folder)
+                listed.append(listed_device(one.disk, table))
+                self.devices[table] = device_of(listed[-1].key)
+        write_devices(self.event.folder, listed)
+        for name in self.parts:
+            self.start(name)
 
     def start(self, name: str) -> None:
         """Start a part, or let it be started again."""
@@ -206,7 +215,7 @@ class Venue:
         if not (card / "table.sqlite").exists():
             return "the device had no journal yet"
         machines.devices[table] += 1
-        config = write_config(machines.disk, table, self.networks[machines.name].port)
+        config = write_config(machines.disk, table, self.networks[machines.name].port, self.event.folder)
         text = config.read_text(encoding="utf-8")
         folder = device_folder(table, machines.devices[table])
         config.write_text(text.replace(f'folder = "table-{table}"', f'folder = "{folder}"'), encoding="utf-8")
@@ -214,6 +223,7 @@ class Venue:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise AssertionError(f"a journal that cannot be taken over: {done.stdout}{done.stderr}")
+        self.devices[table] = device_of(open_key(machines.disk / folder / "device.key").public)
         return done.stdout.strip()
 
     def machines_of(self, table: int) -> Machines:
