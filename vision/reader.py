@@ -28,6 +28,7 @@ from vision.marks.read import (
     shares_of_marks,
     withhold_repeated_serials,
     withhold_unsure,
+    without_strays,
 )
 from vision.reading import Corners, PictureReading, PlaceState, TileRead, TrayPlace
 
@@ -249,6 +250,7 @@ def read_picture(picture: Picture, *, close: bool = True) -> PictureReading:
         found, said = drop_duplicate_tiles(*again)
         marks = withhold_unsure(said)
         layout = lay_out_table(picture, found, marks)
+    marks = without_strays(marks, layout.unlike)
     upright = decide_ambiguous(picture, found, marks, layout)
     settled = withhold_repeated_serials(upright, [lie.strange for lie in layout.lies])
     if upright != marks:

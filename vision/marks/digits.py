@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from vision.detections import TileMark
 from vision.geometry import Homography, Picture, Points, Quad
+from vision.marks.lines import cut_line, likelihood_of_digits, look_at_lines
 from vision.networks import run_network
 from vision.payload import LAST_SERIAL
 
@@ -114,6 +115,7 @@ class DigitLook:
     signs: Shares  # shape (3, 16): each sign as it is seen (vision.marks.digits), from the crop's left to its right
     places: Points  # shape (3, 2): where each sign was looked for, pixels of the crop
     spot: Points  # shape (2,): the digits' middle, in shares of the tile from its centre, as the crop stands
+    agreed: float = 1.0  # how likely the second reader (vision.marks.lines) finds these digits there, and no others
 
 
 def prepare_crops(crops: Picture) -> NDArray[np.float32]:
@@ -208,7 +210,25 @@ def look_at_crops_twice(crops: Picture) -> list[DigitLook]:
         looks[number] = combine_looks(looks[number], again)
     for number, there in zip(numbers, has_edges(crops[numbers]), strict=True):
         looks[number] = looks[number] if there else _on_no_tile(looks[number])
+    return _ask_second_reader(crops, looks)
+
+
+def _ask_second_reader(crops: Picture, looks: list[DigitLook]) -> list[DigitLook]:
+    """Ask how likely each number that was read stands there: the first reader sees three digits whatever there is."""
+    claims = {number: mark for number, mark in enumerate(map(mark_of_look, looks)) if _claims_number(mark)}
+    lines = [
+        cut_line(crops[number], looks[number].places.mean(axis=0), turned=bool(mark.turned))[0]
+        for number, mark in claims.items()
+    ]
+    for (number, mark), logs in zip(claims.items(), look_at_lines(np.array(lines)), strict=True):
+        serial = mark.serial if mark.either is None else mark.either[0]
+        digits = [int(digit) for digit in f"{serial:03d}"]
+        looks[number] = replace(looks[number], agreed=likelihood_of_digits(logs, digits))
     return looks
+
+
+def _claims_number(mark: TileMark) -> bool:
+    return mark.confidence > _MADE_OUT and (mark.serial is not None or mark.either is not None)
 
 
 def _on_no_tile(look: DigitLook) -> DigitLook:
@@ -292,6 +312,7 @@ def _mark(
     letter = int(look.letter.argmax())
     told = letter < len(_LETTERS) and look.letter[letter] > _LETTER_SURE
     spot = -look.spot if turned else look.spot
-    confidence = min(float(look.kind[NUMBER]) * share, 1.0)
-    way = turned if confidence > _MADE_OUT else None
-    return TileMark(serial, _LETTERS[letter] if told else None, way, confidence, spot, either)
+    first = min(float(look.kind[NUMBER]) * share, 1.0)
+    way, confidence = turned if first > _MADE_OUT else None, min(first, look.agreed)
+    pitch = float(np.linalg.norm(look.places[2] - look.places[0])) / 2 / CROP[0] * _FULL
+    return TileMark(serial, _LETTERS[letter] if told else None, way, confidence, spot, either, pitch=pitch)

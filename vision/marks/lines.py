@@ -62,7 +62,10 @@ def prepare_lines(lines: Picture) -> NDArray[np.float32]:
 
 def look_at_lines(lines: Picture) -> Logs:
     """Return what is seen in each column of lines, shape (n, 56, 104, 3): log-likelihoods, shape (n, 26, 13)."""
-    looks = [run_network("lines", prepare_lines(lines[start : start + _AT_ONCE]))[0] for start in range(0, len(lines), _AT_ONCE)]
+    looks = [
+        run_network("lines", prepare_lines(lines[start : start + _AT_ONCE]))[0]
+        for start in range(0, len(lines), _AT_ONCE)
+    ]
     if not looks:
         return np.empty((0, 26, CLASSES), dtype=np.float32)
     scores = np.concatenate(looks)

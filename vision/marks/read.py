@@ -253,6 +253,11 @@ def withhold_unsure(marks: TileMarks) -> TileMarks:
     return tuple(_unread(mark) if mark is not None and mark.confidence < SURE else mark for mark in marks)
 
 
+def without_strays(marks: TileMarks, strays: frozenset[int]) -> TileMarks:
+    """Take the serial from what is no tile: no other tile may be doubted because a card says the same."""
+    return tuple(_unread(mark) if mark is not None and number in strays else mark for number, mark in enumerate(marks))
+
+
 def drop_duplicate_tiles(found: Detections, marks: TileMarks) -> tuple[Detections, TileMarks]:
     """Of tiles that say the same and lie on one another keep the surest: the finder saw one tile twice."""
     kept: list[int] = []
@@ -360,7 +365,9 @@ def _read(picture: Picture, quads: Sequence[Quad]) -> tuple[list[TileMark], dict
 
         def dismiss(numbers: list[int]) -> set[int]:
             looks.update(_looks(picture, quads, numbers))
-            return {number for number in numbers if looks[number].kind[[FACE, NOTHING]].sum() > _TOLD_FROM_LABEL}
+            return {
+                number for number in numbers if looks[number].kind[[FACE, NOTHING, NUMBER]].sum() > _TOLD_FROM_LABEL
+            }
 
         return read_labels(picture, quads, dismiss), looks
     looks = _looks(picture, quads, list(range(len(quads))))

@@ -70,7 +70,9 @@ def families() -> Families:
 def families_kept_back(part: Part, look: Look) -> Families:
     """Return the installed files that are kept back for a purpose, by the names of the list."""
     files = _usable_files() if look == "print" else [path for path in _all_files() if _has_digits(path)]
-    groups = (tuple(path for path in files if _is_one_of(family_name(path), (name,))) for name in kept_back()[part][look])
+    groups = (
+        tuple(path for path in files if _is_one_of(family_name(path), (name,))) for name in kept_back()[part][look]
+    )
     return tuple(group for group in groups if group)
 
 

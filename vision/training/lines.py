@@ -12,7 +12,17 @@ from numpy.typing import NDArray
 
 from vision.geometry import Picture
 from vision.marks.lines import HALF_SEEN, LETTER, cut_line
-from vision.training.backs import HEIGHT, WIDTH, Art, Chance, NumberStyle, Reals, draw_line_of_text, draw_style, paint_back
+from vision.training.backs import (
+    HEIGHT,
+    WIDTH,
+    Art,
+    Chance,
+    NumberStyle,
+    Reals,
+    draw_line_of_text,
+    draw_style,
+    paint_back,
+)
 from vision.training.crops import CLEAR, SHOTS, photograph_crop
 from vision.training.distractors import draw_blank_crop, draw_face_crop, draw_ground_crop, draw_label_crop
 
@@ -108,7 +118,10 @@ def _numbered(style: NumberStyle, chance: Chance) -> _Back:
     glyphs = cv2.resize(drawn, size, interpolation=cv2.INTER_AREA) / np.float32(255)
     middle = (np.array([0.5, 0.5]) + style.offset + chance.normal(0, 0.007, 2)) * [WIDTH, HEIGHT]
     page = np.zeros((HEIGHT, WIDTH), dtype=np.float32)
-    top, left = (int(part) for part in np.clip(np.round(middle[::-1] - np.array(glyphs.shape) / 2), 0, np.array(page.shape) - glyphs.shape))
+    top, left = (
+        int(part)
+        for part in np.clip(np.round(middle[::-1] - np.array(glyphs.shape) / 2), 0, np.array(page.shape) - glyphs.shape)
+    )
     page[top : top + glyphs.shape[0], left : left + glyphs.shape[1]] = glyphs
     _add_print(page, (left, top, *size), style, text, chance)
     there = [number for number, share in enumerate(gone) if share < _GONE]
@@ -134,7 +147,11 @@ def _text(chance: Chance) -> str:
     if length == 3 and chance.random() < 0.4:
         return f"{chance.integers(1, 137):03d}"
     if length == 4 and chance.random() < 0.5:
-        return str(chance.choice([str(chance.integers(1000, 2100)), f"{chance.integers(1, 137):04d}", f"1{chance.integers(1, 137):03d}"]))
+        return str(
+            chance.choice(
+                [str(chance.integers(1000, 2100)), f"{chance.integers(1, 137):04d}", f"1{chance.integers(1, 137):03d}"]
+            )
+        )
     return "".join(chance.choice(list("0123456789"), length))
 
 
@@ -144,7 +161,11 @@ def _wear_signs(drawn: NDArray[np.uint8], middles: tuple[float, ...], chance: Ch
     gone = []
     for start, end in zip(ends, ends[1:], strict=False):
         piece = drawn[:, round(start * drawn.shape[1]) : round(end * drawn.shape[1])]
-        share = float(chance.choice([0.0, chance.uniform(0, _CLEAR), chance.uniform(_DOUBTED, 0.7), 1.0], p=[0.4, 0.25, 0.25, 0.1]))
+        share = float(
+            chance.choice(
+                [0.0, chance.uniform(0, _CLEAR), chance.uniform(_DOUBTED, 0.7), 1.0], p=[0.4, 0.25, 0.25, 0.1]
+            )
+        )
         gone.append(_scrape(piece, share, chance))
     return gone
 
@@ -160,9 +181,15 @@ def _scrape(piece: NDArray[np.uint8], share: float, chance: Chance) -> float:
     rows, cols = np.indices(piece.shape).astype(np.float32)
     angle, kind = chance.uniform(0, 2 * np.pi), chance.integers(3)
     along = np.cos(angle) * cols + np.sin(angle) * rows
-    patches = cv2.resize(chance.normal(0, 1, (5, 4)).astype(np.float32), piece.shape[::-1], interpolation=cv2.INTER_CUBIC)
+    patches = cv2.resize(
+        chance.normal(0, 1, (5, 4)).astype(np.float32), piece.shape[::-1], interpolation=cv2.INTER_CUBIC
+    )
     spot = chance.uniform(0, piece.shape[::-1], 2)
-    depth = (along / piece.shape[0] + 0.15 * patches, -np.hypot(cols - spot[0], rows - spot[1]) / piece.shape[0] + 0.1 * patches, patches)[kind]
+    depth = (
+        along / piece.shape[0] + 0.15 * patches,
+        -np.hypot(cols - spot[0], rows - spot[1]) / piece.shape[0] + 0.1 * patches,
+        patches,
+    )[kind]
     limit = float(np.quantile(depth[piece > _INKED], 1 - share))
     soft = float(chance.uniform(4, 30))
     worn = piece * np.clip((limit - depth) * soft + 0.5, float(chance.choice([0.0, 0.0, 0.15])), 1)
@@ -174,7 +201,12 @@ def _shaken(drawn: NDArray[np.uint8], chance: Chance) -> NDArray[np.uint8]:
     """Bend strokes as a hand that writes does."""
     rows, cols = np.indices(drawn.shape).astype(np.float32)
     amount = float(chance.uniform(1, 4))
-    waves = [cv2.resize(chance.normal(0, amount, (4, 8)).astype(np.float32), drawn.shape[::-1], interpolation=cv2.INTER_CUBIC) for _ in range(2)]
+    waves = [
+        cv2.resize(
+            chance.normal(0, amount, (4, 8)).astype(np.float32), drawn.shape[::-1], interpolation=cv2.INTER_CUBIC
+        )
+        for _ in range(2)
+    ]
     return np.asarray(cv2.remap(drawn, cols + waves[0], rows + waves[1], cv2.INTER_LINEAR), dtype=np.uint8)
 
 
@@ -184,7 +216,9 @@ def _add_print(page: Reals, box: tuple[int, int, int, int], style: NumberStyle, 
     middle = left + wide // 2
     if style.two_lines:
         letter, _ = draw_line_of_text(style.font, style.letter)
-        letter = cv2.resize(letter, (max(2, round(letter.shape[1] * high / letter.shape[0])), high), interpolation=cv2.INTER_AREA)
+        letter = cv2.resize(
+            letter, (max(2, round(letter.shape[1] * high / letter.shape[0])), high), interpolation=cv2.INTER_AREA
+        )
         over = top - high - round(high * chance.uniform(0.12, 0.3))
         if over >= 0:
             page[over : over + high, middle - letter.shape[1] // 2 :][:, : letter.shape[1]] = letter / np.float32(255)

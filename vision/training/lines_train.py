@@ -63,7 +63,10 @@ class LinesNet(nn.Module):  # type: ignore[misc]  # as above
             nn.ReLU(inplace=True),
         )
         self.along = nn.Sequential(
-            nn.Conv1d(_WIDE, _WIDE, 5, padding=2), nn.ReLU(inplace=True), nn.Conv1d(_WIDE, _WIDE, 5, padding=2), nn.ReLU(inplace=True)
+            nn.Conv1d(_WIDE, _WIDE, 5, padding=2),
+            nn.ReLU(inplace=True),
+            nn.Conv1d(_WIDE, _WIDE, 5, padding=2),
+            nn.ReLU(inplace=True),
         )
         self.answer = nn.Conv1d(_WIDE, CLASSES, 1)
 

@@ -18,7 +18,15 @@ SCALE: Final = 6.0  # pixels a millimetre
 TILE_MM: Final = (28.0, 38.0, 20.0)
 SIZE: Final = (round(TILE_MM[0] * SCALE), round(TILE_MM[1] * SCALE))
 _BIG: Final = 160  # pixels of a sign before it is brought to size
-_PLASTICS: Final = ((40, 105, 30), (95, 60, 25), (30, 30, 32), (200, 225, 235), (70, 140, 200), (50, 45, 120), (215, 215, 210))
+_PLASTICS: Final = (
+    (40, 105, 30),
+    (95, 60, 25),
+    (30, 30, 32),
+    (200, 225, 235),
+    (70, 140, 200),
+    (50, 45, 120),
+    (215, 215, 210),
+)
 _INKS: Final = ((245, 245, 245), (20, 20, 25), (30, 30, 160), (120, 50, 20), (120, 200, 230), (40, 90, 30))
 
 Flat = NDArray[np.float32]  # BGR, 0..1
@@ -104,7 +112,11 @@ def labelled_back(payload: Payload, look: Look, chance: Chance) -> Back:
 def _plastic(look: Look, chance: Chance) -> Flat:
     """Return bare plastic: clouded a little, with fine scratches."""
     art = np.full((SIZE[1], SIZE[0], 3), _PLASTICS[look.colours[0]], dtype=np.float32) / 255
-    art *= 1 + 0.05 * cv2.resize(chance.normal(0, 1, (7, 5)).astype(np.float32), SIZE, interpolation=cv2.INTER_CUBIC)[:, :, None]
+    art *= (
+        1
+        + 0.05
+        * cv2.resize(chance.normal(0, 1, (7, 5)).astype(np.float32), SIZE, interpolation=cv2.INTER_CUBIC)[:, :, None]
+    )
     for _ in range(int(chance.integers(0, 4))):
         ends = chance.uniform(0, SIZE, (2, 2)).astype(int)
         line = np.zeros((SIZE[1], SIZE[0]), dtype=np.float32)
@@ -140,7 +152,12 @@ def _sign(sign: str, font: ImageFont.FreeTypeFont, look: Look, chance: Chance) -
     art = np.asarray(page, dtype=np.float32) / 255
     if look.hand:
         wobble = np.stack(
-            [cv2.resize(chance.normal(0, 1, (4, 4)).astype(np.float32), art.shape[::-1], interpolation=cv2.INTER_CUBIC) for _ in range(2)]
+            [
+                cv2.resize(
+                    chance.normal(0, 1, (4, 4)).astype(np.float32), art.shape[::-1], interpolation=cv2.INTER_CUBIC
+                )
+                for _ in range(2)
+            ]
         )
         rows, cols = np.indices(art.shape).astype(np.float32)
         bend = look.hand * _BIG * 0.035
@@ -153,7 +170,9 @@ def wear_off(ink: Flat, share: float, chance: Chance) -> Flat:
     if share <= 0:
         return ink
     high, wide = ink.shape
-    flakes = cv2.resize(chance.normal(0, 1, (high // 9, wide // 9)).astype(np.float32), (wide, high), interpolation=cv2.INTER_CUBIC)
+    flakes = cv2.resize(
+        chance.normal(0, 1, (high // 9, wide // 9)).astype(np.float32), (wide, high), interpolation=cv2.INTER_CUBIC
+    )
     angle = chance.uniform(0, 2 * np.pi)
     rows, cols = np.indices(ink.shape).astype(np.float32)
     slope = ((cols - wide / 2) * np.cos(angle) + (rows - high / 2) * np.sin(angle)) / _BIG

@@ -69,7 +69,11 @@ def ground(kind: str, chance: Chance) -> Flat:
     elif kind == "newsprint":
         return _newsprint(wide, high, chance)
     else:
-        cells = cv2.resize(chance.normal(0, 1, (high // 5, wide // 5)).astype(np.float32), (wide, high), interpolation=cv2.INTER_LANCZOS4)
+        cells = cv2.resize(
+            chance.normal(0, 1, (high // 5, wide // 5)).astype(np.float32),
+            (wide, high),
+            interpolation=cv2.INTER_LANCZOS4,
+        )
         tone = 0.55 + 0.1 * np.abs(cells) + 0.04 * slow
         colour = np.array([0.15, 0.25, 0.42]) * chance.uniform(0.6, 1.6)
     return np.asarray(np.clip(tone[:, :, None] * colour, 0, 1), dtype=np.float32)
@@ -81,7 +85,9 @@ def _newsprint(wide: int, high: int, chance: Chance) -> Flat:
         left = 6
         while left < wide:
             word = int(chance.integers(8, 40))
-            page[top : top + 5, left : left + word] = 0.35 + 0.2 * chance.random((min(5, high - top), min(word, wide - left)))
+            page[top : top + 5, left : left + word] = 0.35 + 0.2 * chance.random(
+                (min(5, high - top), min(word, wide - left))
+            )
             left += word + 5
     return np.repeat(page[:, :, None], 3, axis=2) * np.float32(chance.uniform(0.8, 1))
 
@@ -131,7 +137,16 @@ class Camera:
         rows, cols = np.indices((high, wide)).astype(np.float32)
         x, y, reach = cols + 0.5 - wide / 2, rows + 0.5 - high / 2, np.float32(np.hypot(wide, high) / 2)
         out = 1 + np.float32(self.shot.lens) * (x**2 + y**2) / reach**2
-        return np.asarray(cv2.remap(picture, x * out + wide / 2 - 0.5, y * out + high / 2 - 0.5, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT), dtype=np.float32)
+        return np.asarray(
+            cv2.remap(
+                picture,
+                x * out + wide / 2 - 0.5,
+                y * out + high / 2 - 0.5,
+                cv2.INTER_LINEAR,
+                borderMode=cv2.BORDER_REFLECT,
+            ),
+            dtype=np.float32,
+        )
 
 
 def placed(at: Points, size: tuple[float, float], turn: float) -> Quad:
@@ -141,15 +156,23 @@ def placed(at: Points, size: tuple[float, float], turn: float) -> Quad:
     return np.asarray(np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * np.array(size) / 2 @ spin.T + at)
 
 
-def picture_of(camera: Camera, floor: Flat, sheets: Sequence[Sheet], tiles: Sequence[Standing], chance: Chance) -> Picture:
+def picture_of(
+    camera: Camera, floor: Flat, sheets: Sequence[Sheet], tiles: Sequence[Standing], chance: Chance
+) -> Picture:
     """Take a picture: the ground with shadows, sheets, the tiles' sides, their backs."""
-    to_ground = np.array([[1 / _GROUND_SCALE, 0, -_TABLE_MM[0] / 2], [0, 1 / _GROUND_SCALE, -_TABLE_MM[1] / 2], [0, 0, 1]])
+    to_ground = np.array(
+        [[1 / _GROUND_SCALE, 0, -_TABLE_MM[0] / 2], [0, 1 / _GROUND_SCALE, -_TABLE_MM[1] / 2], [0, 0, 1]]
+    )
     shade = np.ones(floor.shape[:2], dtype=np.float32)
     for tile in tiles:
-        corners = (placed(tile.at, (TILE_MM[0] + 4, TILE_MM[1] + 5), tile.turn) + 2 + np.array(_TABLE_MM) / 2) * _GROUND_SCALE
+        corners = (
+            placed(tile.at, (TILE_MM[0] + 4, TILE_MM[1] + 5), tile.turn) + 2 + np.array(_TABLE_MM) / 2
+        ) * _GROUND_SCALE
         cv2.fillConvexPoly(shade, np.round(corners).astype(np.int32), 0.45)
     floor = floor * cv2.GaussianBlur(shade, (0, 0), 4)[:, :, None]
-    scene = cv2.warpPerspective(floor, _pixels(camera.plane(0) @ to_ground), camera.shot.size, borderMode=cv2.BORDER_REFLECT)
+    scene = cv2.warpPerspective(
+        floor, _pixels(camera.plane(0) @ to_ground), camera.shot.size, borderMode=cv2.BORDER_REFLECT
+    )
     for sheet in sheets:
         _sides(scene, camera, placed(sheet.at, sheet.size[:2], sheet.turn), sheet.size[2], np.array([0.1, 0.1, 0.1]))
         _lay(scene, camera, sheet.art, placed(sheet.at, sheet.size[:2], sheet.turn), sheet.size[2])
@@ -203,7 +226,9 @@ def _sides(scene: Flat, camera: Camera, corners: Quad, height: float, colour: Po
         other = (side + 1) % 4
         wall = np.array([top[side], top[other], low[other], low[side]])
         shade = (0.6, 0.85, 1.0, 0.75)[side]
-        cv2.fillConvexPoly(scene, np.round(wall * 16).astype(np.int32), [float(part) * shade for part in colour], cv2.LINE_AA, 4)
+        cv2.fillConvexPoly(
+            scene, np.round(wall * 16).astype(np.int32), [float(part) * shade for part in colour], cv2.LINE_AA, 4
+        )
 
 
 def _expose(scene: Flat, shot: Shot, chance: Chance) -> Picture:
@@ -215,8 +240,12 @@ def _expose(scene: Flat, shot: Shot, chance: Chance) -> Picture:
     if shot.motion:
         seen = cv2.filter2D(seen, -1, _streak(shot.motion, float(chance.uniform(0, np.pi))))
     linear = np.clip(seen, 0, 1)
-    grain = chance.normal(0, 1, linear.shape).astype(np.float32) * np.sqrt(linear * 0.6 + 0.1) * np.float32(shot.noise * 2)
-    colour = cv2.resize(chance.normal(0, shot.noise, (shot.size[1] // 3, shot.size[0] // 3, 3)).astype(np.float32), shot.size)
+    grain = (
+        chance.normal(0, 1, linear.shape).astype(np.float32) * np.sqrt(linear * 0.6 + 0.1) * np.float32(shot.noise * 2)
+    )
+    colour = cv2.resize(
+        chance.normal(0, shot.noise, (shot.size[1] // 3, shot.size[0] // 3, 3)).astype(np.float32), shot.size
+    )
     noisy = np.clip(linear + grain + colour, 0, 1)
     if shot.light < 0.4:  # noqa: PLR2004 - dim: the camera raises its gain
         noisy = np.clip(noisy * np.float32(0.75 / shot.light), 0, 1)
