@@ -118,7 +118,7 @@ def _on_tile(payload: Payload, count: int, corners: Quad, quad: Quad) -> LabelHi
         return None
     right, down = on_tile[1] + on_tile[2] - on_tile[0] - on_tile[3], on_tile[2] + on_tile[3] - on_tile[0] - on_tile[1]
     size = np.array([np.abs(right[0]), np.abs(down[1])]) / 2
-    if abs(right[1]) > _ASKEW * abs(right[0]):
+    if _TALL * abs(right[1]) > _ASKEW * abs(right[0]):
         return LabelHit(payload, LabelKind(count, np.full(2, np.nan), size), None)
     turned = bool(right[0] < 0)
     middle = on_tile.mean(axis=0)

@@ -93,7 +93,7 @@ def load_font(path: Path) -> ImageFont.FreeTypeFont:
 
 def _has_digits(path: Path) -> bool:
     try:
-        return len({bytes(load_font(path).getmask(sign)) for sign in "0123456789"}) == 10  # noqa: PLR2004 - all differ
+        return len({bytes(load_font(path).getmask(sign)) for sign in "0123456789"}) == 10
     except (OSError, ValueError):
         return False
 

@@ -4,6 +4,7 @@ Backs are painted and photographed as for the first network, but what stands on 
 letters, strokes worn away, hands that shake, makers' signs below. The truth is what an eye would make out.
 """
 
+import itertools
 from dataclasses import dataclass, replace
 
 import cv2
@@ -157,9 +158,9 @@ def _text(chance: Chance) -> str:
 
 def _wear_signs(drawn: NDArray[np.uint8], middles: tuple[float, ...], chance: Chance) -> list[float]:
     """Scrape ink off some signs, in place; return the share of each sign's ink that is gone."""
-    ends = [0.0, *((a + b) / 2 for a, b in zip(middles, middles[1:], strict=False)), 1.0]
+    ends = [0.0, *((a + b) / 2 for a, b in itertools.pairwise(middles)), 1.0]
     gone = []
-    for start, end in zip(ends, ends[1:], strict=False):
+    for start, end in itertools.pairwise(ends):
         piece = drawn[:, round(start * drawn.shape[1]) : round(end * drawn.shape[1])]
         share = float(
             chance.choice(

@@ -156,7 +156,8 @@ def train_lines(drawn: Drawn, epochs: int, out: Path) -> LinesNet:
             optimiser.step()
             schedule.step()
             losses.append(loss.item())
-        print(f"epoch {epoch}: loss {np.mean(losses[-100:]):.3f}, {time.perf_counter() - began:.0f} s", flush=True)
+        spent = f"{time.perf_counter() - began:.0f} s, {time.process_time():.0f} s computed in all"
+        print(f"epoch {epoch}: loss {np.mean(losses[-100:]):.3f}, {spent}", flush=True)
         export_onnx(net.eval(), torch.zeros(1, 3, SIZE[1], SIZE[0]), ("scores",), (0,), out)
     return net
 
@@ -182,24 +183,33 @@ def _recoloured(pixels: NDArray[np.uint8], chance: np.random.Generator) -> NDArr
     return np.ascontiguousarray(255 - pixels if chance.random() < 0.3 else pixels)
 
 
-def train(out: Path, count: int, epochs: int, processes: int) -> None:
-    """Draw and train."""
-    began = time.perf_counter()
+def drawn_or_kept(count: int, processes: int, kept: Path | None) -> Drawn:
+    """Return what was drawn before, where it was kept in a file; else draw, and keep it there."""
+    if kept is not None and kept.exists():
+        return dict(np.load(kept))
     drawn = draw_all(count, processes)
-    print(f"{len(drawn['signs'])} lines drawn in {time.perf_counter() - began:.0f} s", flush=True)
-    torch.set_num_threads(processes)
-    train_lines(drawn, epochs, out)
-    print(f"written after {time.perf_counter() - began:.0f} s", flush=True)
+    if kept is not None:
+        np.savez(kept, **drawn)
+    return drawn
 
 
 def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--lines", type=int, default=100_000)
-    parser.add_argument("--epochs", type=int, default=8)
-    parser.add_argument("--processes", type=int, default=2)
-    chosen = parser.parse_args()
-    train(chosen.out, chosen.lines, chosen.epochs, chosen.processes)
+    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--processes", type=int, default=2, help="that draw (default: %(default)s)")
+    parser.add_argument("--threads", type=int, default=1, help="that train (default: %(default)s)")
+    parser.add_argument("--keep", type=Path, help="a file (.npz) for what is drawn; taken from there if it exists")
+    asked = parser.parse_args()
+    began = time.perf_counter()
+    drawn = drawn_or_kept(asked.lines, asked.processes, asked.keep)
+    print(f"{len(drawn['signs'])} lines after {time.perf_counter() - began:.0f} s", flush=True)
+    torch.set_num_threads(asked.threads)
+    train_lines(drawn, asked.epochs, asked.out)
+    print(
+        f"written after {time.perf_counter() - began:.0f} s, {time.process_time():.0f} s of them computing", flush=True
+    )
 
 
 if __name__ == "__main__":

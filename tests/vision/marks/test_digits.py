@@ -1,5 +1,7 @@
 """Printed numbers, and whether there is a tile about them."""
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
@@ -126,6 +128,18 @@ def test_the_spot_is_told_as_the_mark_stands() -> None:
 
 def test_a_letter_is_the_marks_set() -> None:
     assert mark_of_look(look(117, letter=2)).set_text == "C"
+
+
+@given(st.floats(0.0, 1.0), st.integers(1, LAST_SERIAL))
+def test_a_number_is_as_sure_as_the_reader_that_doubts_it_more(agreed: float, serial: int) -> None:
+    mark = mark_of_look(replace(look(serial), agreed=agreed))
+    assert (mark.serial, mark.confidence, mark.turned) == (serial, pytest.approx(agreed), False)
+
+
+def test_a_mark_tells_how_far_apart_its_digits_stand() -> None:
+    width = CROP[0] / 1.12  # of the tile within the crop
+    places = np.array([[20.0, 50.0], [40.0, 50.0], [60.0, 50.0]])
+    assert mark_of_look(replace(look(117), places=places)).pitch == pytest.approx(20 / width)
 
 
 def test_no_backs_give_no_marks() -> None:

@@ -1,6 +1,6 @@
 """`python -m tests.benchmarks.vision.held_out`: draw pictures of every kind, and count what our reader makes of them.
 
-With `--out FOLDER` they are written there with truth files (`tileback-truth/1`) instead, for calibration and for a look.
+With `--out FOLDER` they are written there with truth files (`tileback-truth/1`) instead, for calibration.
 """
 
 import argparse

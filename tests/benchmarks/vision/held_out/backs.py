@@ -60,7 +60,7 @@ def colours_that_differ(chance: Chance) -> tuple[int, int]:
     """Return a plastic and an ink that anybody can tell apart."""
     while True:
         plastic, ink = int(chance.integers(len(_PLASTICS))), int(chance.integers(len(_INKS)))
-        if abs(np.mean(_PLASTICS[plastic]) - np.mean(_INKS[ink])) > 70:  # noqa: PLR2004 - levels
+        if abs(np.mean(_PLASTICS[plastic]) - np.mean(_INKS[ink])) > 70:
             return plastic, ink
 
 
@@ -138,7 +138,7 @@ def _line(text: str, look: Look, chance: Chance) -> Flat:
         piece = line[top : top + art.shape[0], left : left + art.shape[1]]
         np.maximum(piece, art[: piece.shape[0], : piece.shape[1]], out=piece)
         at += int(step)
-    inked = line > 0.2  # noqa: PLR2004 - of ink
+    inked = line > 0.2
     down, across = np.nonzero(inked.any(axis=1))[0], np.nonzero(inked.any(axis=0))[0]
     line = line[down[0] : down[-1] + 1, across[0] : across[-1] + 1]
     scale = min(look.height * SIZE[0] / line.shape[0], 0.86 * SIZE[0] / line.shape[1])
@@ -177,7 +177,7 @@ def wear_off(ink: Flat, share: float, chance: Chance) -> Flat:
     rows, cols = np.indices(ink.shape).astype(np.float32)
     slope = ((cols - wide / 2) * np.cos(angle) + (rows - high / 2) * np.sin(angle)) / _BIG
     field_ = flakes * 0.5 + slope * float(chance.uniform(1, 5))
-    inked = field_[ink > 0.5]  # noqa: PLR2004 - of ink
+    inked = field_[ink > 0.5]
     if inked.size == 0:
         return ink
     limit = float(np.quantile(inked, 1 - min(share * chance.uniform(0.5, 1.4), 0.9)))

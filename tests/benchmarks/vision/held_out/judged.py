@@ -54,7 +54,8 @@ def rows(counts: Sequence[KindCount]) -> Iterator[str]:
     for one in counts:
         share = f"{100 * one.read / one.readable:.1f} %" if one.readable else "-"
         left = one.readable - one.read
-        yield f"| {one.kind.name} | {one.pictures} | {one.tiles} | {one.readable} | {one.read} ({share}) | {left} | {one.wrong} | {one.ms:.0f} |"
+        tiles = f"{one.pictures} | {one.tiles} | {one.readable} | {one.read} ({share})"
+        yield f"| {one.kind.name} | {tiles} | {left} | {one.wrong} | {one.ms:.0f} |"
 
 
 def promised_bound(counts: Sequence[KindCount]) -> str:
@@ -62,7 +63,8 @@ def promised_bound(counts: Sequence[KindCount]) -> str:
     tiles, wrong = sum(one.tiles for one in counts), sum(one.wrong for one in counts)
     chosen = [one for one in counts if one.kind.promised]
     share = 100 * sum(one.read for one in chosen) / max(sum(one.readable for one in chosen), 1)
-    return f"{wrong} wrong of {tiles} tiles: at most {at_most_in_a_million(wrong, tiles)} in a million, 95 % sure; promised kinds read {share:.2f} %"
+    most = at_most_in_a_million(wrong, tiles)
+    return f"{wrong} wrong of {tiles} tiles: at most {most} in a million, 95 % sure; promised kinds read {share:.2f} %"
 
 
 def at_most_in_a_million(wrong: int, tried: int) -> int:

@@ -261,7 +261,7 @@ def draw(kind: Kind, seed: int, part: Part = "test") -> Scene:
 
 def _tray(kind: Kind, look: Look, chance: Chance) -> tuple[list[Standing], list[str]]:
     tiles, texts = [], []
-    pitch = np.array(TILE_MM[:2]) + [chance.uniform(0.3, 1.5), chance.uniform(2, 7)]
+    pitch = np.array([TILE_MM[0] + chance.uniform(0.3, 1.5), TILE_MM[1] + chance.uniform(2, 7)])
     spots = [np.array([col - 6.0, row - 1.0]) * pitch for row, count in enumerate(ROWS) for col in range(count)]
     beside = [np.array(edge) for edge in _edges()] if kind.loose else []
     for number, serial in enumerate(serials_for(len(spots) + len(beside), chance)):
@@ -279,7 +279,7 @@ def _tray(kind: Kind, look: Look, chance: Chance) -> tuple[list[Standing], list[
 
 
 def _truth(camera: Camera, tile: Standing, text: str, style: str) -> Tile:
-    """Return a tile's truth. A text that is no number from 1 to 136 has the serial 0, and nothing must be read there."""
+    """Return a tile's truth: a text that is no number from 1 to 136 has the serial 0, and nothing must be read."""
     quad, mark = mark_on(camera, tile)
     serial = int(text) if text.isascii() and text.isdigit() and 1 <= int(text) <= 136 and len(text) <= 3 else 0
     readable = serial > 0 and (style == "label" or not _TORN.issuperset(text))

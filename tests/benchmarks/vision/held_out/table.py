@@ -247,7 +247,7 @@ def _expose(scene: Flat, shot: Shot, chance: Chance) -> Picture:
         chance.normal(0, shot.noise, (shot.size[1] // 3, shot.size[0] // 3, 3)).astype(np.float32), shot.size
     )
     noisy = np.clip(linear + grain + colour, 0, 1)
-    if shot.light < 0.4:  # noqa: PLR2004 - dim: the camera raises its gain
+    if shot.light < 0.4:
         noisy = np.clip(noisy * np.float32(0.75 / shot.light), 0, 1)
     packed = cv2.imencode(".jpg", (noisy * 255).astype(np.uint8), [cv2.IMWRITE_JPEG_QUALITY, shot.quality])[1]
     return np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), dtype=np.uint8)
