@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from vision.detections import TileMark
 from vision.geometry import Homography, Picture, Points, Quad
-from vision.marks.lines import cut_line, likelihood_of_digits, look_at_lines
+from vision.marks.lines import cut_line, likelihoods_of_digits, look_at_lines
 from vision.networks import run_network
 from vision.payload import LAST_SERIAL
 
@@ -215,16 +215,24 @@ def look_at_crops_twice(crops: Picture) -> list[DigitLook]:
 
 def _ask_second_reader(crops: Picture, looks: list[DigitLook]) -> list[DigitLook]:
     """Ask how likely each number that was read stands there: the first reader sees three digits whatever there is."""
-    claims = {number: mark for number, mark in enumerate(map(mark_of_look, looks)) if _claims_number(mark)}
+    marks = [mark_of_look(look) for look in looks]
+    asked = [number for number, mark in enumerate(marks) if _claims_number(mark)]
+    if not asked:
+        return looks
     lines = [
-        cut_line(crops[number], looks[number].places.mean(axis=0), turned=bool(mark.turned))[0]
-        for number, mark in claims.items()
+        cut_line(crops[number], looks[number].places.mean(axis=0), turned=bool(marks[number].turned))[0]
+        for number in asked
     ]
-    for (number, mark), logs in zip(claims.items(), look_at_lines(np.array(lines)), strict=True):
-        serial = mark.serial if mark.either is None else mark.either[0]
-        digits = [int(digit) for digit in f"{serial:03d}"]
-        looks[number] = replace(looks[number], agreed=likelihood_of_digits(logs, digits))
+    digits = np.array([_digits_as_it_stands(marks[number]) for number in asked])
+    agreed = likelihoods_of_digits(look_at_lines(np.array(lines)), digits)
+    for number, likelihood in zip(asked, agreed, strict=True):
+        looks[number] = replace(looks[number], agreed=float(likelihood))
     return looks
+
+
+def _digits_as_it_stands(mark: TileMark) -> list[int]:
+    serial = mark.serial if mark.either is None else mark.either[0]
+    return [int(digit) for digit in f"{serial:03d}"]
 
 
 def _claims_number(mark: TileMark) -> bool:

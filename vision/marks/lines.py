@@ -6,8 +6,6 @@ likelihood that it saw exactly the digits that the first reader claims is summed
 (connectionist temporal classification, Graves et al. 2006). Only what both read counts.
 """
 
-from collections.abc import Sequence
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -73,27 +71,33 @@ def look_at_lines(lines: Picture) -> Logs:
     return np.asarray(scores - np.log(np.exp(scores).sum(axis=2, keepdims=True)), dtype=np.float32)
 
 
-def likelihood_of_digits(logs: Logs, digits: Sequence[int]) -> float:
-    """Return how likely a line, shape (columns, 13), shows exactly these digits, with a set's letter before or not."""
-    return float(min(1.0, np.exp(log_likelihood(logs, digits)) + np.exp(log_likelihood(logs, [LETTER, *digits]))))
+def likelihoods_of_digits(logs: Logs, digits: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return how likely each line, logs of shape (n, columns, 13), shows exactly its digits, shape (n, 3).
+
+    A set's letter may stand before them, and nothing else.
+    """
+    lettered = np.column_stack([np.full(len(digits), LETTER), digits])
+    shares = np.exp(log_likelihoods(logs, digits)) + np.exp(log_likelihoods(logs, lettered))
+    return np.asarray(np.minimum(1.0, shares), dtype=np.float64)
 
 
-def log_likelihood(logs: Logs, signs: Sequence[int]) -> float:
-    """Return the log-likelihood that a line shows exactly these signs, in this order and no others.
+def log_likelihoods(logs: Logs, signs: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the log-likelihood that each line shows exactly its signs, shape (n, k), in this order and no others.
 
     The sum over all paths that show them: each sign in one column or several, nothing or something between two signs.
     """
-    states = np.full(2 * len(signs) + 1, NOTHING_HERE)
-    states[1::2] = signs
-    may_skip = np.zeros(len(states), dtype=bool)
-    may_skip[2:] = (states[2:] != NOTHING_HERE) & (states[2:] != states[:-2])
-    paths = np.full(len(states), _NEVER)
-    paths[:2] = logs[0, states[:2]]
-    for column in logs[1:]:
-        before = np.concatenate([[_NEVER], paths[:-1]])
-        skipped = np.where(may_skip, np.concatenate([[_NEVER, _NEVER], paths[:-2]])[: len(paths)], _NEVER)
-        paths = np.logaddexp(np.logaddexp(paths, before), skipped) + column[states]
-    return float(np.logaddexp.reduce(paths[-2:]))
+    number, count = signs.shape
+    states = np.full((number, 2 * count + 1), NOTHING_HERE)
+    states[:, 1::2] = signs
+    skips = np.full(states.shape, _NEVER)
+    skips[:, 2:][(states[:, 2:] != NOTHING_HERE) & (states[:, 2:] != states[:, :-2])] = 0.0
+    seen = np.take_along_axis(logs.astype(np.float64), states[:, None, :], axis=2)
+    paths = np.full((number, states.shape[1] + 2), _NEVER)  # two more before the first, which nothing reaches
+    paths[:, 2:4] = seen[:, 0, :2]
+    for column in range(1, logs.shape[1]):
+        before = np.logaddexp(np.logaddexp(paths[:, 2:], paths[:, 1:-1]), paths[:, :-2] + skips)
+        paths[:, 2:] = before + seen[:, column]
+    return np.asarray(np.logaddexp.reduce(paths[:, 2:][:, -2:], axis=1))
 
 
 def likeliest_signs(logs: Logs) -> tuple[int, ...]:

@@ -18,14 +18,14 @@ from vision.marks.lines import (
     Logs,
     cut_line,
     likeliest_signs,
-    likelihood_of_digits,
-    log_likelihood,
+    likelihoods_of_digits,
+    log_likelihoods,
     look_at_lines,
     prepare_lines,
 )
 
 COLUMNS = st.integers(1, 5)
-SIGNS = st.lists(st.sampled_from([1, 2, LETTER, HALF_SEEN]), max_size=3)
+SIGNS = st.lists(st.sampled_from([1, 2, LETTER, HALF_SEEN]), min_size=1, max_size=3)
 
 
 def columns(number: int, seed: int) -> Logs:
@@ -41,6 +41,14 @@ def shown(path: tuple[int, ...]) -> list[int]:
     return [sign for sign, _ in groupby(path) if sign != NOTHING_HERE]
 
 
+def likelihood(logs: Logs, signs: list[int]) -> float:
+    return float(np.exp(log_likelihoods(logs[None], np.array([signs], dtype=np.int64)))[0])
+
+
+def likelihood_of(logs: Logs, digits: list[int]) -> float:
+    return float(likelihoods_of_digits(logs[None], np.array([digits]))[0])
+
+
 @given(COLUMNS, SIGNS, st.integers(0, 1000))
 def test_the_likelihood_of_signs_is_the_sum_over_all_ways_to_see_them(number: int, signs: list[int], seed: int) -> None:
     logs = columns(number, seed)
@@ -48,7 +56,7 @@ def test_the_likelihood_of_signs_is_the_sum_over_all_ways_to_see_them(number: in
     total = sum(
         float(np.exp(sum(logs[at, sign] for at, sign in enumerate(path)))) for path in ways if shown(path) == signs
     )
-    assert np.exp(log_likelihood(logs, signs)) == pytest.approx(total, abs=1e-6)
+    assert likelihood(logs, signs) == pytest.approx(total, abs=1e-6)
 
 
 def certain(*signs: int) -> Logs:
@@ -60,7 +68,7 @@ def certain(*signs: int) -> Logs:
 
 
 @pytest.mark.parametrize(
-    ("there", "likelihood"),
+    ("there", "expected"),
     [
         ((1, 1, 0), 1.0),
         ((LETTER, 1, 1, 0), 1.0),
@@ -75,15 +83,21 @@ def certain(*signs: int) -> Logs:
         ((), 0.0),
     ],
 )
-def test_110_stands_there_only_if_exactly_its_three_digits_do(there: tuple[int, ...], likelihood: float) -> None:
-    assert likelihood_of_digits(certain(*there), [1, 1, 0]) == pytest.approx(likelihood, abs=1e-9)
+def test_110_stands_there_only_if_exactly_its_three_digits_do(there: tuple[int, ...], expected: float) -> None:
+    assert likelihood_of(certain(*there), [1, 1, 0]) == pytest.approx(expected, abs=1e-9)
     assert likeliest_signs(certain(*there)) == there
+
+
+def test_each_line_is_asked_for_its_own_digits() -> None:
+    logs = np.stack([certain(1, 1, 0), certain(0, 3, 5), certain(1, 2, 2)])
+    asked = np.array([[1, 1, 0], [0, 3, 6], [1, 2, 2]])
+    assert likelihoods_of_digits(logs, asked) == pytest.approx([1.0, 0.0, 1.0], abs=1e-9)
 
 
 def test_a_digit_twice_is_not_a_digit_once() -> None:
     once = certain(1, 7)[[0, 1, 1, 3, 4]]  # the 1 is seen in two columns that touch
-    assert likelihood_of_digits(once, [1, 7]) == pytest.approx(1.0)
-    assert likelihood_of_digits(once, [1, 1, 7]) == pytest.approx(0.0, abs=1e-9)
+    assert likelihood_of(once, [1, 7]) == pytest.approx(1.0)
+    assert likelihood_of(once, [1, 1, 7]) == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("turned", [False, True])
