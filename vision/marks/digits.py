@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from vision.detections import TileMark
 from vision.geometry import Homography, Picture, Points, Quad
-from vision.marks.lines import cut_line, likelihoods_of_digits, look_at_lines
+from vision.marks.lines import confidence_of_likelihood, cut_line, likelihoods_of_digits, look_at_lines
 from vision.networks import run_network
 from vision.payload import LAST_SERIAL
 
@@ -115,7 +115,7 @@ class DigitLook:
     signs: Shares  # shape (3, 16): each sign as it is seen (vision.marks.digits), from the crop's left to its right
     places: Points  # shape (3, 2): where each sign was looked for, pixels of the crop
     spot: Points  # shape (2,): the digits' middle, in shares of the tile from its centre, as the crop stands
-    agreed: float = 1.0  # how likely the second reader (vision.marks.lines) finds these digits there, and no others
+    agreed: float = 1.0  # how sure the second reader (vision.marks.lines) is of these digits, and of no others
 
 
 def prepare_crops(crops: Picture) -> NDArray[np.float32]:
@@ -192,6 +192,8 @@ _MADE_OUT = 0.3  # confidence from which the way up of a number that is not read
 _LETTER_SURE = 0.9
 _DECIDING_ODDS = 50.0  # times likelier that one way up must be than the other
 _CLEAR_ODDS = 1000.0  # the same where the number is a serial both ways up
+_MOST_WAY_ODDS = np.log(39)
+"""Log-odds of a way up for which neither signs nor a letter speak: what the network takes for a bar may be a logo."""
 _TINY = 1e-9  # where both looks see no 1 at all
 Digits = tuple[int, ...]
 
@@ -226,7 +228,7 @@ def _ask_second_reader(crops: Picture, looks: list[DigitLook]) -> list[DigitLook
     digits = np.array([_digits_as_it_stands(marks[number]) for number in asked])
     agreed = likelihoods_of_digits(look_at_lines(np.array(lines)), digits)
     for number, likelihood in zip(asked, agreed, strict=True):
-        looks[number] = replace(looks[number], agreed=float(likelihood))
+        looks[number] = replace(looks[number], agreed=confidence_of_likelihood(float(likelihood)))
     return looks
 
 
@@ -275,9 +277,8 @@ def mark_of_look(look: DigitLook) -> TileMark:
     seen = [look.signs[:, UPRIGHT], look.signs[::-1, UPSIDE_DOWN]]
     meant = [look.signs @ DIGIT_OF_SIGN, look.signs[::-1] @ DIGIT_OF_SIGN[:, DIGIT_UPSIDE_DOWN]]
     best = [_best(shares) for shares in meant]
-    likely = [
-        float(way) * _likely(shares, digits) for way, shares, (digits, _) in zip(look.ways, seen, best, strict=True)
-    ]
+    shown = [_likely(shares, digits) for shares, (digits, _) in zip(seen, best, strict=True)]
+    likely = [float(way) * share for way, share in zip(look.ways, shown, strict=True)]
     serials = [_serial(digits) for digits, _ in best]
     down = likely[1] > likely[0]
     if (
@@ -285,9 +286,13 @@ def mark_of_look(look: DigitLook) -> TileMark:
     ):  # then it does not matter which way up the looks took it for
         told = max(likely) > _CLEAR_ODDS * min(likely)
         return _mark(look, serials[0], min(share for _, share in best), turned=down if told else None)
-    if max(likely) > (_DECIDING_ODDS if None in serials else _CLEAR_ODDS) * min(likely):
-        return _mark(look, serials[down], float(look.ways[int(down)]) * best[down][1], turned=down)
-    return _mark_of_ambiguous(look, serials, [share for _, share in best])
+    if None in serials or max(shown) > _CLEAR_ODDS * min(shown) or _set_letter(look) is not None:
+        odds = _DECIDING_ODDS if None in serials else _CLEAR_ODDS
+        if max(likely) > odds * min(likely):
+            return _mark(look, serials[down], float(look.ways[int(down)]) * best[down][1], turned=down)
+    ambiguous = _mark_of_ambiguous(look, serials, [share for _, share in best])
+    way_odds = np.log(max(likely[0], _TINY) / max(likely[1], _TINY))
+    return replace(ambiguous, way_odds=float(np.clip(way_odds, -_MOST_WAY_ODDS, _MOST_WAY_ODDS)))
 
 
 def _mark_of_ambiguous(look: DigitLook, serials: list[int | None], shares: list[float]) -> TileMark:
@@ -314,13 +319,16 @@ def _serial(digits: Digits) -> int | None:
     return serial if 1 <= serial <= LAST_SERIAL else None
 
 
+def _set_letter(look: DigitLook) -> str | None:
+    letter = int(look.letter.argmax())
+    return _LETTERS[letter] if letter < len(_LETTERS) and look.letter[letter] > _LETTER_SURE else None
+
+
 def _mark(
     look: DigitLook, serial: int | None, share: float, *, turned: bool | None, either: tuple[int, int] | None = None
 ) -> TileMark:
-    letter = int(look.letter.argmax())
-    told = letter < len(_LETTERS) and look.letter[letter] > _LETTER_SURE
     spot = -look.spot if turned else look.spot
     first = min(float(look.kind[NUMBER]) * share, 1.0)
     way, confidence = turned if first > _MADE_OUT else None, min(first, look.agreed)
     pitch = float(np.linalg.norm(look.places[2] - look.places[0])) / 2 / CROP[0] * _FULL
-    return TileMark(serial, _LETTERS[letter] if told else None, way, confidence, spot, either, pitch=pitch)
+    return TileMark(serial, _set_letter(look), way, confidence, spot, either, pitch=pitch)

@@ -22,6 +22,8 @@ _SOFT, _MOST = 2.0, 5.0  # levels; as for crops
 _INNER = (slice(4, 52), slice(14, 90))  # rows and columns of a line where signs are
 _AT_ONCE = 34
 _NEVER = -1e9  # log-likelihood
+_SCALE_OF_CONFIDENCE = np.log(0.95) / np.log(0.8)
+"""So that 0.8, from which no serial was wrong on pictures for calibration, is worth the 0.95 that a serial needs."""
 
 Logs = NDArray[np.float32]
 
@@ -98,6 +100,11 @@ def log_likelihoods(logs: Logs, signs: NDArray[np.int64]) -> NDArray[np.float64]
         before = np.logaddexp(np.logaddexp(paths[:, 2:], paths[:, 1:-1]), paths[:, :-2] + skips)
         paths[:, 2:] = before + seen[:, column]
     return np.asarray(np.logaddexp.reduce(paths[:, 2:][:, -2:], axis=1))
+
+
+def confidence_of_likelihood(likelihood: float) -> float:
+    """Return how sure a likelihood makes, on the scale on which the first reader's confidence is."""
+    return float(likelihood**_SCALE_OF_CONFIDENCE)
 
 
 def likeliest_signs(logs: Logs) -> tuple[int, ...]:

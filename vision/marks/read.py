@@ -223,7 +223,8 @@ def _claim(
         return _UprightClaim(mark.serial or 0, _READ_ODDS, strange)
     trial = stand_mark_up(mark, turned=turned)
     spots = spot_odds(number, (*marks[:number], trial, *marks[number + 1 :]))
-    odds = neighbour_odds(number, layout, marks) + spots + (-bar if turned else bar)
+    shown = mark.way_odds + bar
+    odds = neighbour_odds(number, layout, marks) + spots + (-shown if turned else shown)
     return _UprightClaim(trial.serial or 0, odds, strange)
 
 

@@ -71,6 +71,20 @@ def test_a_number_that_is_a_serial_both_ways_up_is_not_decided_without_a_way(upr
     assert (mark.serial, mark.turned, mark.either) == (None, None, (upright, turned))
 
 
+@pytest.mark.parametrize(("upright", "turned"), [(60, 90), (90, 60)])
+def test_a_seeming_bar_does_not_decide_alone_and_a_letter_does(upright: int, turned: int) -> None:
+    for way, odds in ((0.0, np.log(39)), (1.0, -np.log(39))):
+        mark = mark_of_look(look(upright, turned=way))
+        assert (mark.serial, mark.either, mark.way_odds) == (None, (upright, turned), pytest.approx(odds))
+    lettered = mark_of_look(look(upright, letter=2))
+    assert (lettered.serial, lettered.either, lettered.way_odds) == (upright, None, 0.0)
+
+
+def test_ones_with_a_flag_tell_the_way_up() -> None:
+    mark = mark_of_look(look(1))
+    assert (mark.serial, mark.turned, mark.either) == (1, False, None)
+
+
 def test_ones_without_a_flag_leave_001_and_100_open() -> None:
     plain = look(1, turned=0.5)
     plain.signs[2] = 0

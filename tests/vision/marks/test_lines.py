@@ -16,6 +16,7 @@ from vision.marks.lines import (
     NOTHING_HERE,
     SIZE,
     Logs,
+    confidence_of_likelihood,
     cut_line,
     likeliest_signs,
     likelihoods_of_digits,
@@ -23,6 +24,7 @@ from vision.marks.lines import (
     look_at_lines,
     prepare_lines,
 )
+from vision.marks.read import SURE
 
 COLUMNS = st.integers(1, 5)
 SIGNS = st.lists(st.sampled_from([1, 2, LETTER, HALF_SEEN]), min_size=1, max_size=3)
@@ -92,6 +94,16 @@ def test_each_line_is_asked_for_its_own_digits() -> None:
     logs = np.stack([certain(1, 1, 0), certain(0, 3, 5), certain(1, 2, 2)])
     asked = np.array([[1, 1, 0], [0, 3, 6], [1, 2, 2]])
     assert likelihoods_of_digits(logs, asked) == pytest.approx([1.0, 0.0, 1.0], abs=1e-9)
+
+
+def test_four_of_five_is_worth_what_a_serial_needs() -> None:
+    assert [confidence_of_likelihood(share) for share in (0.0, 0.8, 1.0)] == pytest.approx([0.0, SURE, 1.0])
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_what_is_likelier_is_surer(one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    assert confidence_of_likelihood(low) <= confidence_of_likelihood(high)
 
 
 def test_a_digit_twice_is_not_a_digit_once() -> None:
