@@ -102,7 +102,7 @@ class TableLayout:
 
     `lies` has a `TilePosition` for each of `Detections.tiles`, in their order; `trays` are in the order E S W N.
     `ghosts` are the numbers of tiles that turned out to be none: empty places, the floor of a tray, a card. `unlike`
-    are those of them that say a serial and lie beside a tray without being like its tiles.
+    are those that say a serial beside a tray without being like its tiles; where there are very many, all tiles.
     """
 
     lies: tuple[TilePosition, ...]

@@ -249,7 +249,7 @@ def lay_out_table(picture: Picture, found: Detections, marks: tuple[TileMark | N
         ghosts |= {number for number, mark in enumerate(marks) if number not in laid and not _is_read(mark)}
     unlike = _unlike(seen, marks, list(laid), filled)
     lies = tuple(_tile_position(seen, number, mark, laid.get(number)) for number, mark in enumerate(marks))
-    return TableLayout(lies, tuple(trays), frozenset(ghosts | unlike), unlike)
+    return TableLayout(lies, tuple(trays), frozenset(ghosts | unlike - laid.keys()), unlike)
 
 
 def _find_trays(

@@ -14,18 +14,20 @@ from vision.plane import HEIGHT
 
 _FEWEST = 6  # tiles of trays that are read, before anything is compared with them
 _SIZE = 0.12  # share by which a tile's sides may differ from the usual: corners are off by up to 6 %
-_PITCH = 0.18  # share by which the distance between digits may
+_PITCH = 0.11  # share by which the distance between digits may
 _SPOT = 0.08  # of a tile's sides by which a number may stand elsewhere
-_TINT, _LIGHT = 11.0, 22.0  # L*a*b* units by which a back may differ from the nearest in a tray; light falls unevenly
+_TINT, _LIGHT = 8.0, 9.0  # L*a*b* units by which a back may differ from the nearest in a tray; light falls unevenly
 _NEAREST = 6
+_OF_ONE_COLOUR = 11.0  # L*a*b* units, lightness counted half
 _WEIGHTS = np.array([0.5, 1.0, 1.0])  # lightness tells less than tint: light falls unevenly
 _MANY, _MOST = 4, 1 / 3  # things beside a tray that are unlike its tiles, and their share, from which all are doubted
+_CLUTTER = 20  # such things from which nothing in the picture is believed, not even the tray
 
 
 def unlike_tiles(
     flat: Quad, colours: Points, marks: Sequence[TileMark | None], held: Sequence[int], loose: Sequence[int]
 ) -> frozenset[int]:
-    """Return which of the `loose` tiles are read and yet not like those that trays hold.
+    """Return which of the `loose` tiles are read and yet not like those that trays hold; in clutter, all tiles.
 
     `flat`, shape (n, 4, 2), are all tiles' outlines in the plane of their backs, tile widths; `colours`, shape (n, 3),
     their backs' colours, CIE L*a*b*.
@@ -45,8 +47,15 @@ def unlike_tiles(
             and is_printed_alike(marks[number], printed)
         )
     )
+    if is_clutter(len(unlike)):
+        return frozenset((*held, *read))
     # Where much beside a tray is print on something else, what happens to be like the tiles is that, too.
     return frozenset(read) if len(unlike) >= _MANY and len(unlike) >= _MOST * len(read) else unlike
+
+
+def is_clutter(unlike: int) -> bool:
+    """Return whether so much is printed about the tray that what seems to be the tray may be print as well."""
+    return unlike >= _CLUTTER
 
 
 def colour_groups(colours: Points, fewest: int) -> list[list[int]]:
@@ -54,7 +63,7 @@ def colour_groups(colours: Points, fewest: int) -> list[list[int]]:
     left = list(range(len(colours)))
     groups = []
     while len(left) >= fewest:
-        apart = np.linalg.norm((colours[left][:, None] - colours[left][None]) * _WEIGHTS, axis=2) <= _TINT
+        apart = np.linalg.norm((colours[left][:, None] - colours[left][None]) * _WEIGHTS, axis=2) <= _OF_ONE_COLOUR
         middle = int(apart.sum(axis=1).argmax())
         members = [number for number, near in zip(left, apart[middle], strict=True) if near]
         if fewest <= len(members) < len(colours):
