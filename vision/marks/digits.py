@@ -116,6 +116,7 @@ class DigitLook:
     places: Points  # shape (3, 2): where each sign was looked for, pixels of the crop
     spot: Points  # shape (2,): the digits' middle, in shares of the tile from its centre, as the crop stands
     agreed: float = 1.0  # how sure the second reader (vision.marks.lines) is of these digits, and of no others
+    other_way: float = 0.0  # how likely the second reader finds the serial that they are the other way up, if any
 
 
 def prepare_crops(crops: Picture) -> NDArray[np.float32]:
@@ -194,6 +195,8 @@ _DECIDING_ODDS = 50.0  # times likelier that one way up must be than the other
 _CLEAR_ODDS = 1000.0  # the same where the number is a serial both ways up
 _MOST_WAY_ODDS = np.log(39)
 """Log-odds of a way up for which neither signs nor a letter speak: what the network takes for a bar may be a logo."""
+_UNLIKELY = 0.01  # likelihood of a number upside down below which its signs tell the way up
+_TORN = {"0": "0", "1": "1", "6": "9", "8": "8", "9": "6"}  # digits that are digits upside down; a 1 in some fonts
 _TINY = 1e-9  # where both looks see no 1 at all
 Digits = tuple[int, ...]
 
@@ -219,22 +222,32 @@ def _ask_second_reader(crops: Picture, looks: list[DigitLook]) -> list[DigitLook
     """Ask how likely each number that was read stands there: the first reader sees three digits whatever there is."""
     marks = [mark_of_look(look) for look in looks]
     asked = [number for number, mark in enumerate(marks) if _claims_number(mark)]
+    torn = [number for number in asked if marks[number].serial is not None and _other_way(marks[number]) is not None]
     if not asked:
         return looks
-    lines = [
-        cut_line(crops[number], looks[number].places.mean(axis=0), turned=bool(marks[number].turned))[0]
-        for number in asked
-    ]
-    digits = np.array([_digits_as_it_stands(marks[number]) for number in asked])
-    agreed = likelihoods_of_digits(look_at_lines(np.array(lines)), digits)
-    for number, likelihood in zip(asked, agreed, strict=True):
+    wanted = [(number, bool(marks[number].turned), _serial_as_it_stands(marks[number])) for number in asked]
+    wanted += [(number, not marks[number].turned, _other_way(marks[number]) or 0) for number in torn]
+    lines = [cut_line(crops[number], looks[number].places.mean(axis=0), turned=down)[0] for number, down, _ in wanted]
+    digits = np.array([[int(digit) for digit in f"{serial:03d}"] for _, _, serial in wanted])
+    likelihoods = likelihoods_of_digits(look_at_lines(np.array(lines)), digits)
+    for number, likelihood in zip(asked, likelihoods, strict=False):
         looks[number] = replace(looks[number], agreed=confidence_of_likelihood(float(likelihood)))
+    for number, likelihood in zip(torn, likelihoods[len(asked) :], strict=True):
+        looks[number] = replace(looks[number], other_way=float(likelihood))
     return looks
 
 
-def _digits_as_it_stands(mark: TileMark) -> list[int]:
-    serial = mark.serial if mark.either is None else mark.either[0]
-    return [int(digit) for digit in f"{serial:03d}"]
+def _serial_as_it_stands(mark: TileMark) -> int:
+    return (mark.serial or 0) if mark.either is None else mark.either[0]
+
+
+def _other_way(mark: TileMark) -> int | None:
+    """Return the serial that a mark's digits are upside down; None where they are none, or the same."""
+    text = f"{_serial_as_it_stands(mark):03d}"
+    if not set(text) <= _TORN.keys():
+        return None
+    serial = int("".join(_TORN[digit] for digit in reversed(text)))
+    return serial if 1 <= serial <= LAST_SERIAL and serial != int(text) else None
 
 
 def _claims_number(mark: TileMark) -> bool:
@@ -286,7 +299,8 @@ def mark_of_look(look: DigitLook) -> TileMark:
     ):  # then it does not matter which way up the looks took it for
         told = max(likely) > _CLEAR_ODDS * min(likely)
         return _mark(look, serials[0], min(share for _, share in best), turned=down if told else None)
-    if None in serials or max(shown) > _CLEAR_ODDS * min(shown) or _set_letter(look) is not None:
+    seen_apart = max(shown) > _CLEAR_ODDS * min(shown) and look.other_way < _UNLIKELY
+    if None in serials or seen_apart or _set_letter(look) is not None:
         odds = _DECIDING_ODDS if None in serials else _CLEAR_ODDS
         if max(likely) > odds * min(likely):
             return _mark(look, serials[down], float(look.ways[int(down)]) * best[down][1], turned=down)

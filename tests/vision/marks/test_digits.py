@@ -85,6 +85,14 @@ def test_ones_with_a_flag_tell_the_way_up() -> None:
     assert (mark.serial, mark.turned, mark.either) == (1, False, None)
 
 
+@pytest.mark.parametrize(("other_way", "decided"), [(0.0099, True), (0.01, False)])
+def test_signs_do_not_tell_the_way_up_where_the_second_reader_reads_them_either_way(
+    other_way: float, *, decided: bool
+) -> None:
+    mark = mark_of_look(replace(look(1), other_way=other_way))
+    assert (mark.serial, mark.either) == ((1, None) if decided else (None, (1, 100)))
+
+
 def test_ones_without_a_flag_leave_001_and_100_open() -> None:
     plain = look(1, turned=0.5)
     plain.signs[2] = 0
