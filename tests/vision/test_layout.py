@@ -110,7 +110,7 @@ def beside(colour: tuple[int, int, int], *, count: int = 1, grow: float = 1.0) -
     return Scene(POSE, (*scene.tiles, *things))
 
 
-def unlike(seen: Seen) -> list[int | None]:
+def unlike(seen: Seen) -> list[int]:
     return sorted(seen.shown[number].serial or 0 for number in seen.lay_out().unlike)
 
 

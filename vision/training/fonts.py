@@ -11,7 +11,7 @@ import tomllib
 from functools import cache, lru_cache
 from itertools import groupby
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from PIL import ImageFont
 
@@ -32,7 +32,7 @@ Families = tuple[tuple[Path, ...], ...]
 def kept_back() -> dict[Part, dict[Look, tuple[str, ...]]]:
     """Return the names with which families begin that training never draws, by what they are for."""
     parts = tomllib.loads(Path(__file__).with_name("fonts.toml").read_text(encoding="utf-8"))
-    return {part: {look: tuple(names) for look, names in looks.items()} for part, looks in parts.items()}
+    return {part: {look: tuple(parts[part][look]) for look in get_args(Look)} for part in get_args(Part)}
 
 
 def is_kept_back(family: str) -> bool:

@@ -216,10 +216,9 @@ def _add_print(page: Reals, box: tuple[int, int, int, int], style: NumberStyle, 
     left, top, wide, high = box
     middle = left + wide // 2
     if style.two_lines:
-        letter, _ = draw_line_of_text(style.font, style.letter)
-        letter = cv2.resize(
-            letter, (max(2, round(letter.shape[1] * high / letter.shape[0])), high), interpolation=cv2.INTER_AREA
-        )
+        glyph, _ = draw_line_of_text(style.font, style.letter)
+        size = (max(2, round(glyph.shape[1] * high / glyph.shape[0])), high)
+        letter = np.asarray(cv2.resize(glyph, size, interpolation=cv2.INTER_AREA))
         over = top - high - round(high * chance.uniform(0.12, 0.3))
         if over >= 0:
             page[over : over + high, middle - letter.shape[1] // 2 :][:, : letter.shape[1]] = letter / np.float32(255)
@@ -228,12 +227,12 @@ def _add_print(page: Reals, box: tuple[int, int, int, int], style: NumberStyle, 
         cv2.rectangle(page, (left, at), (left + wide, at + max(1, round(high * 0.08))), 1, -1)
     elif chance.random() < _LOGOS:
         at = top + high + round(high * chance.uniform(0.3, 0.9))
-        size = max(3, round(high * chance.uniform(0.2, 0.5)))
+        reach = max(3, round(high * chance.uniform(0.2, 0.5)))
         kind = chance.integers(3)
         if kind == 0:
-            cv2.circle(page, (middle, at + size), size, 1, max(1, size // 4), cv2.LINE_AA)
+            cv2.circle(page, (middle, at + reach), reach, 1, max(1, reach // 4), cv2.LINE_AA)
         elif kind == 1:
-            cv2.ellipse(page, (middle, at + size), (2 * size, size), 0, 0, 360, 1, max(1, size // 4), cv2.LINE_AA)
+            cv2.ellipse(page, (middle, at + reach), (2 * reach, reach), 0, 0, 360, 1, max(1, reach // 4), cv2.LINE_AA)
         else:
-            points = np.array([[middle, at], [middle - size, at + 2 * size], [middle + size, at + 2 * size]])
+            points = np.array([[middle, at], [middle - reach, at + 2 * reach], [middle + reach, at + 2 * reach]])
             cv2.fillPoly(page, [points.astype(np.int32)], 1, cv2.LINE_AA)

@@ -189,7 +189,7 @@ def drawn_or_kept(count: int, processes: int, kept: Path | None) -> Drawn:
         return dict(np.load(kept))
     drawn = draw_all(count, processes)
     if kept is not None:
-        np.savez(kept, **drawn)
+        np.savez(kept, pixels=drawn["pixels"], signs=drawn["signs"], places=drawn["places"])
     return drawn
 
 

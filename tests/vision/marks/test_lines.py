@@ -35,7 +35,7 @@ def columns(number: int, seed: int) -> Logs:
     shares = np.full((number, CLASSES), 1e-12)
     chosen = [1, 2, LETTER, HALF_SEEN, NOTHING_HERE]
     shares[:, chosen] = np.random.default_rng(seed).dirichlet(np.ones(len(chosen)), number)
-    return np.log(shares / shares.sum(axis=1, keepdims=True)).astype(np.float32)
+    return np.asarray(np.log(shares / shares.sum(axis=1, keepdims=True)), dtype=np.float32)
 
 
 def shown(path: tuple[int, ...]) -> list[int]:

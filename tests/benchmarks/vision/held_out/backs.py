@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import cv2
 import numpy as np
@@ -29,7 +29,7 @@ _PLASTICS: Final = (
 )
 _INKS: Final = ((245, 245, 245), (20, 20, 25), (30, 30, 160), (120, 50, 20), (120, 200, 230), (40, 90, 30))
 
-Flat = NDArray[np.float32]  # BGR, 0..1
+Flat = NDArray[Any]  # BGR, float32, 0..1
 Chance = np.random.Generator
 
 
@@ -111,12 +111,9 @@ def labelled_back(payload: Payload, look: Look, chance: Chance) -> Back:
 
 def _plastic(look: Look, chance: Chance) -> Flat:
     """Return bare plastic: clouded a little, with fine scratches."""
-    art = np.full((SIZE[1], SIZE[0], 3), _PLASTICS[look.colours[0]], dtype=np.float32) / 255
-    art *= (
-        1
-        + 0.05
-        * cv2.resize(chance.normal(0, 1, (7, 5)).astype(np.float32), SIZE, interpolation=cv2.INTER_CUBIC)[:, :, None]
-    )
+    coarse = chance.normal(0, 1, (7, 5)).astype(np.float32)
+    cloud: Flat = cv2.resize(coarse, SIZE, interpolation=cv2.INTER_CUBIC)[:, :, None]
+    art = np.full((SIZE[1], SIZE[0], 3), _PLASTICS[look.colours[0]], dtype=np.float32) / 255 * (1 + 0.05 * cloud)
     for _ in range(int(chance.integers(0, 4))):
         ends = chance.uniform(0, SIZE, (2, 2)).astype(int)
         line = np.zeros((SIZE[1], SIZE[0]), dtype=np.float32)
@@ -149,7 +146,7 @@ def _sign(sign: str, font: ImageFont.FreeTypeFont, look: Look, chance: Chance) -
     """Return one sign and how far the next one is."""
     page = Image.new("L", (int(1.6 * _BIG), int(1.6 * _BIG)))
     ImageDraw.Draw(page).text((int(0.2 * _BIG), 0), sign, font=font, fill=255)
-    art = np.asarray(page, dtype=np.float32) / 255
+    art: Flat = np.asarray(page, dtype=np.float32) / 255
     if look.hand:
         wobble = np.stack(
             [

@@ -170,7 +170,7 @@ def picture_of(
         ) * _GROUND_SCALE
         cv2.fillConvexPoly(shade, np.round(corners).astype(np.int32), 0.45)
     floor = floor * cv2.GaussianBlur(shade, (0, 0), 4)[:, :, None]
-    scene = cv2.warpPerspective(
+    scene: Flat = cv2.warpPerspective(
         floor, _pixels(camera.plane(0) @ to_ground), camera.shot.size, borderMode=cv2.BORDER_REFLECT
     )
     for sheet in sheets:
@@ -209,7 +209,7 @@ def _lay(scene: Flat, camera: Camera, art: Flat, corners: Quad, height: float) -
     low, top = np.maximum(low, 0), np.minimum(top, np.array(camera.shot.size))
     if (top <= low).any():
         return
-    way = _pixels(cv2.getPerspectiveTransform(flat, (seen - low).astype(np.float32)))
+    way = _pixels(np.asarray(cv2.getPerspectiveTransform(flat, (seen - low).astype(np.float32)), dtype=np.float64))
     size = tuple(int(part) for part in top - low)
     shrink = wide / max(float(np.linalg.norm(seen[1] - seen[0])), 1.0)
     soft = cv2.GaussianBlur(art, (0, 0), 0.45 * shrink) if shrink > 1 else art
@@ -234,7 +234,7 @@ def _sides(scene: Flat, camera: Camera, corners: Quad, height: float, colour: Po
 def _expose(scene: Flat, shot: Shot, chance: Chance) -> Picture:
     """Light a scene unevenly, blur it, shake it, add noise that grows with the signal, smooth colour, pack as JPEG."""
     ramp = np.linspace(chance.uniform(0.75, 1), chance.uniform(0.75, 1), shot.size[0], dtype=np.float32)
-    seen = scene * ramp[None, :, None] * np.float32(shot.light)
+    seen: Flat = scene * ramp[None, :, None] * np.float32(shot.light)
     if shot.blur:
         seen = cv2.GaussianBlur(seen, (0, 0), shot.blur)
     if shot.motion:
@@ -259,4 +259,4 @@ def _streak(length: float, angle: float) -> Flat:
     half = np.array([np.cos(angle), np.sin(angle)]) * length / 2
     ends = [np.round((side / 2 - 0.5 + sign * half) * 16).astype(int).tolist() for sign in (-1, 1)]
     cv2.line(kernel, ends[0], ends[1], 1.0, 1, cv2.LINE_AA, 4)
-    return kernel / kernel.sum()
+    return np.asarray(kernel / kernel.sum())
