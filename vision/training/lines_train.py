@@ -197,7 +197,7 @@ def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--lines", type=int, default=100_000)
-    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--processes", type=int, default=2, help="that draw (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=1, help="that train (default: %(default)s)")
     parser.add_argument("--keep", type=Path, help="a file (.npz) for what is drawn; taken from there if it exists")
