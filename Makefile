@@ -97,6 +97,16 @@ bench-kiosk: setup ## measure: a kiosk's start, idle load, camera, memory, touch
 cuts: setup ## kill a kiosk at every write and in every state, thousands of times (KILLS=N SEED=N)
 	$(BIN)/python -m tests.kiosk.cuts $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED))
 
+.PHONY: power
+power: setup ## cut the power at every write of tables, scorer, people and copies, and open what is left (CUTS=N SEED=N)
+	@command -v strace >/dev/null || tests/install-system-packages
+	$(BIN)/python -m tests.power $(if $(CUTS),--cuts $(CUTS)) $(if $(SEED),--seed $(SEED))
+
+.PHONY: chaos
+chaos: setup ## play a whole event while everything fails, and judge it (SEED=N PLAYS=N TABLES=N BROKER=embedded|mosquitto)
+	$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) $(if $(PLAYS),--plays $(PLAYS)) \
+	  $(if $(TABLES),--tables $(TABLES)) $(if $(BROKER),--broker $(BROKER))
+
 .PHONY: lint
 lint: setup ## ruff, mypy, the import rules and the catalogues of translations
 	$(BIN)/ruff format --check .

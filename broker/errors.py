@@ -114,6 +114,12 @@ class StoreLost(StoreError, ConnectionError):
     code = "store_lost"
 
 
+class ScorerReplaced(StoreLost):
+    """Another scorer has become active on the event while this one was away."""
+
+    code = "scorer_replaced"
+
+
 class StoreAddressRefused(StoreError, ValueError):
     """The address of a store, or the file of its password, cannot be used."""
 
@@ -172,6 +178,12 @@ class BadEvent(ScorerError, ValueError):
         self.found = tuple(found)
 
 
+class EventKeyBroken(ScorerError, OSError):
+    """The event's key cannot be read or written."""
+
+    code = "event_key_broken"
+
+
 class NoDeviceWaits(ScorerError, LookupError):
     """A table is to be handed over, and no second device has asked to serve it."""
 
@@ -184,6 +196,12 @@ class CallAttended(ScorerError, ValueError):
 
     code = "call_attended"
     status = 409
+
+
+class ScorerActive(ScorerError, BlockingIOError):
+    """Another scorer is active on this event, from another folder: end it first, or stand by."""
+
+    code = "scorer_active"
 
 
 class ScorerBusy(ScorerError, TimeoutError):

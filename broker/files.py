@@ -1,15 +1,22 @@
-"""Files that are written in one step: after a power cut there is the old file or the new one.
+"""Files that are written in one step, so that a power cut leaves the old one or the new one; CSV safe for spreadsheets.
 
 Only the label sheets' command has a writer of its own (`vision.sheets.registry.private_file`): `vision` imports nothing
 of ours, and its PDF and registry take their names together.
 """
 
+import csv
+import io
 import os
 import secrets
+from collections.abc import Iterable
+from contextlib import nullcontext, suppress
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
 PRIVATE: Final = 0o600
+PRIVATE_FOLDER: Final = 0o700
 PUBLIC: Final = 0o666
 """Less what the user's mask takes off."""
 
@@ -42,6 +49,32 @@ def write_file(path: Path, content: bytes, mode: int = PUBLIC, *, exactly: bool 
         sync(path.parent)
 
 
+def make_folder(path: Path, mode: int = 0o777) -> None:
+    """Make a folder and those above it; when this returns the disk has their names. Raises OSError.
+
+    Else a power cut takes a new folder away with all that is in it, however often its files are synced. A folder that
+    is there may be one whose maker was killed before the disk had its name.
+    """
+    there = path.is_dir()
+    if path.parent != path:
+        make_folder(path.parent)
+    path.mkdir(mode=mode, exist_ok=True)
+    with suppress(OSError) if there else nullcontext():  # not every folder above is ours to read
+        sync(path.parent)
+
+
+def sync_log(path: Path) -> None:
+    """Wait until the disk has what others have written into a database of SQLite's that is about to be opened.
+
+    SQLite takes every whole commit from the write-ahead log, and does not ask whether it was flushed: one whose process
+    was killed before that would be shown, and be gone after a power cut.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists():
+        sync(log)
+        sync(path.parent)
+
+
 def sync(path: Path) -> None:
     """Wait until the disk has a file, or the names in a folder."""
     handle = os.open(path, os.O_RDONLY)
@@ -49,3 +82,50 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def write_whole(output: Path, content: bytes) -> None:
+    """Write a file that is no secret, over one that is there: it is the old one or the new one. Raises OSError."""
+    if output.exists() and not output.is_file():
+        output.write_bytes(content)  # a device or a pipe has no old content, and nothing is put in its place
+    else:
+        write_file(output, content)
+
+
+CsvCell = int | Decimal | str | None
+
+THOUSANDTH: Final = Decimal("0.001")
+
+FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""What a spreadsheet may take for the beginning of a formula, full width too."""
+
+
+def without_formula(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula: one that begins so gets an apostrophe before it."""
+    return f"'{text}" if text.startswith(FORMULA_STARTS) or text.lstrip().startswith(FORMULA_STARTS) else text
+
+
+def decimal(number: int | str | Fraction) -> int | Decimal:
+    """Return a fraction as a decimal of three places: a spreadsheet would take 7/3 for a day in March."""
+    exact = Fraction(number)
+    if exact.denominator == 1:
+        return exact.numerator
+    return (Decimal(exact.numerator) / Decimal(exact.denominator)).quantize(THOUSANDTH)
+
+
+def csv_text(header: Iterable[str], rows: Iterable[Iterable[CsvCell]]) -> str:
+    """Write CSV (RFC 4180). None is an empty cell; every text is made inert, numbers stay numbers."""
+    return csv_rows([tuple(header)]) + csv_rows(rows)
+
+
+def csv_rows(rows: Iterable[Iterable[CsvCell]]) -> str:
+    """Write rows as `csv_text` does, for what is written bit by bit."""
+    out = io.StringIO()
+    csv.writer(out).writerows([_cell(value) for value in row] for row in rows)
+    return out.getvalue()
+
+
+def _cell(value: CsvCell) -> int | Decimal | str:
+    if value is None:
+        return ""
+    return without_formula(value) if isinstance(value, str) else value

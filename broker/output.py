@@ -1,11 +1,6 @@
-"""Exports: written to standard output or a file that is never overwritten unasked; CSV safe for spreadsheets."""
+"""Exports: written to standard output or a file that is never overwritten unasked."""
 
-import csv
-import io
 import sys
-from collections.abc import Iterable
-from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
@@ -68,50 +63,3 @@ def _is_inside(output: Path, source: Path | None) -> bool:
     """Return whether a file lies in the folder of an event, this one's or another's."""
     above = output.resolve().parents
     return (above[0] / EVENT).exists() or (source is not None and source.resolve() in above)
-
-
-def write_whole(output: Path, content: bytes) -> None:
-    """Write a file that is no secret, over one that is there: it is the old one or the new one. Raises OSError."""
-    if output.exists() and not output.is_file():
-        output.write_bytes(content)  # a device or a pipe has no old content, and nothing is put in its place
-    else:
-        write_file(output, content)
-
-
-CsvCell = int | Decimal | str | None
-
-THOUSANDTH: Final = Decimal("0.001")
-
-FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""What a spreadsheet may take for the beginning of a formula, full width too."""
-
-
-def without_formula(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula: one that begins so gets an apostrophe before it."""
-    return f"'{text}" if text.startswith(FORMULA_STARTS) or text.lstrip().startswith(FORMULA_STARTS) else text
-
-
-def decimal(number: int | str | Fraction) -> int | Decimal:
-    """Return a fraction as a decimal of three places: a spreadsheet would take 7/3 for a day in March."""
-    exact = Fraction(number)
-    if exact.denominator == 1:
-        return exact.numerator
-    return (Decimal(exact.numerator) / Decimal(exact.denominator)).quantize(THOUSANDTH)
-
-
-def csv_text(header: Iterable[str], rows: Iterable[Iterable[CsvCell]]) -> str:
-    """Write CSV (RFC 4180). None is an empty cell; every text is made inert, numbers stay numbers."""
-    return csv_rows([tuple(header)]) + csv_rows(rows)
-
-
-def csv_rows(rows: Iterable[Iterable[CsvCell]]) -> str:
-    """Write rows as `as_csv` does, for what is written bit by bit."""
-    out = io.StringIO()
-    csv.writer(out).writerows([_cell(value) for value in row] for row in rows)
-    return out.getvalue()
-
-
-def _cell(value: CsvCell) -> int | Decimal | str:
-    if value is None:
-        return ""
-    return without_formula(value) if isinstance(value, str) else value

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from firmware.keyboard_layouts import other_layouts
+from firmware.presses import MS
 from firmware.reports import NotScanned, Scanned
 
 LAST_SERIAL: Final = 136
@@ -96,8 +97,6 @@ def _tile(bare: str) -> ScannedTile | None:
 def _plain_counts(bare: str, plain: PlainNumbers) -> bool:
     return plain == "any" or (plain == "three" and len(bare) == 3)  # noqa: PLR2004 - three is three
 
-
-MS: Final = 1_000_000
 
 CUT_NS: Final = 500 * MS
 """A line that stands still for so long has broken off; slow radio scanners pause for some 100 ms."""

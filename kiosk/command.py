@@ -111,7 +111,8 @@ def serve(settings: KioskSettings, stop: threading.Event, picture: Path | None =
     """Put one table together and run it; whatever was opened is closed again, in the opposite order."""
     config = settings.config
     with ExitStack() as opened:
-        journal = TableJournal(settings.folder / "table.sqlite", JournalOwner(config.event, config.table))
+        whose = JournalOwner(config.event, config.table)
+        journal = TableJournal(settings.folder / "table.sqlite", whose, settings.device_key(), settings.spares)
         opened.callback(journal.close)
         window = opened.enter_context(ScreenWindow(config.screen, translator(config.language)))
         program = TableProgram(settings, journal)

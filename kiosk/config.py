@@ -12,14 +12,17 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from broker.files import write_private
-from broker.protocol import HOST_PATTERN, PIN_HASH, ArbiterPin, EventName, Refused, TableNo, decode, encode
+from broker.files import PRIVATE_FOLDER, make_folder, write_private
+from broker.key_files import open_key
+from broker.protocol import HOST_PATTERN, PIN_HASH, ArbiterPin, EventName, PublicKey, Refused, TableNo, decode, encode
 from broker.protocol.arbiter_pin import LONGEST_PIN, SHORTEST_PIN, hash_pin, is_pin, pin_mark, pin_matches
 from broker.protocol.link import Address
 from broker.protocol.pairing import Pairing
+from broker.protocol.signing import SigningKey
 from firmware.errors import BadAddress
 from firmware.scanners import parse_scanner
 from kiosk.errors import BadConfiguration, NotPaired
+from kiosk.spare import memory_folder
 
 log = logging.getLogger("homologue.kiosk")
 
@@ -101,6 +104,8 @@ class StoredPairing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     port: int
     password_file: str
     ca_file: str | None
+    event_key: str | None = None
+    """The event's public key: no receipts but those that are signed with it are believed."""
     pin_file: str | None = None
     """The hash of the event's PIN for arbiters, where the desk had one."""
 
@@ -121,10 +126,11 @@ def store_pairing(folder: Path, pairing: Pairing) -> None:
         port=broker.port,
         password_file=f"{name}.password",
         ca_file=ca,
+        event_key=pairing.event_key,
         pin_file=pin,
     )
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(folder, PRIVATE_FOLDER)
         write_private(folder / kept.password_file, f"{broker.password}\n".encode())
         if ca and broker.ca:
             write_private(folder / ca, broker.ca.encode("ascii"))
@@ -145,6 +151,22 @@ def stored_pairing(folder: Path) -> StoredPairing:
         raise BadConfiguration(f"{folder / PAIRING_FILE}: {error}") from None
 
 
+KEY_FILE: Final = "device.key"
+"""The device's private key, beside what it was paired with; without a pairing, beside the journal."""
+
+
+def open_device_key(path: Path) -> SigningKey:
+    """Return a device's key. One that is spoilt is put aside and another made, so that the table can be played at.
+
+    The scorer knows the device no more then, until an arbiter has accepted it. Raises OSError.
+    """
+    try:
+        return open_key(path)
+    except ValueError:
+        path.replace(path.with_name(f"{path.name}.spoilt"))
+        return open_key(path)
+
+
 DESK_PIN_FILE: Final = "arbiter-pin-told"
 """Beside the journal: the PIN that the desk has set."""
 
@@ -153,6 +175,11 @@ Language = Annotated[str, Meta(pattern="^[a-z]{2,3}$(?!\\n)", description="one f
 SelfTestWhen = Annotated[
     Literal["day", "asked"] | None,
     Meta(description="whether the self-test comes at the start of a day by itself; without it: where buttons are real"),
+]
+
+
+SpareFolder = Annotated[
+    str | None, Meta(description="where the journal goes on while the card takes no writes: a stick; else in memory")
 ]
 
 
@@ -209,6 +236,11 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     ] = "arbiter-pin"
     language: Language = "en"
     self_test: SelfTestWhen = None
+    spare_folder: SpareFolder = None
+    event_key: Annotated[
+        PublicKey | None, Meta(description="the event's public key; without it receipts are believed unsigned")
+    ] = None
+    key_file: Annotated[str, Meta(description="the device's private key; made where it is absent")] = ""
 
 
 class UnpairedConfig(Struct, frozen=True, forbid_unknown_fields=True):
@@ -221,6 +253,7 @@ class UnpairedConfig(Struct, frozen=True, forbid_unknown_fields=True):
     arbiter_pin_file: str = "arbiter-pin"
     language: Language = "en"
     self_test: SelfTestWhen = None
+    spare_folder: SpareFolder = None
 
     def with_table(self, folder: Path) -> Config:
         """Add what the desk has told, kept in a folder. Raises NotPaired, BadConfiguration."""
@@ -236,6 +269,9 @@ class UnpairedConfig(Struct, frozen=True, forbid_unknown_fields=True):
             arbiter_pin_file=str(folder / kept.pin_file) if kept.pin_file else self.arbiter_pin_file,
             language=self.language,
             self_test=self.self_test,
+            spare_folder=self.spare_folder,
+            event_key=kept.event_key,
+            key_file=str(folder / KEY_FILE),
         )
 
 
@@ -291,6 +327,26 @@ class KioskSettings:
     def folder(self) -> Path:
         """Where the table's journal is kept."""
         return self.beside(self.config.folder)
+
+    @property
+    def spares(self) -> tuple[Path, ...]:
+        """Where the journal goes on while its card takes no writes, in this order."""
+        config, memory = self.config, memory_folder(self.folder)
+        if config.spare_folder is None:
+            return (memory,)
+        return self.beside(config.spare_folder) / config.event / f"table-{config.table}", memory
+
+    @property
+    def key_path(self) -> Path:
+        """Where the device's private key is: beside the pairing, else beside the journal."""
+        return self.beside(self.config.key_file) if self.config.key_file else self.folder / KEY_FILE
+
+    def device_key(self) -> SigningKey:
+        """Return the device's private key. Raises BadConfiguration."""
+        try:
+            return open_device_key(self.key_path)
+        except OSError as error:
+            raise BadConfiguration(f"{self.key_path}: {error.strerror}") from None
 
     def pin(self) -> PinFile:
         """Return the arbiters' PIN, as the desk has told it last. Raises BadConfiguration."""

@@ -31,6 +31,12 @@ class JournalFull(KioskError, OSError):
     code = "journal_full"
 
 
+class CardRefuses(KioskError, OSError):
+    """The journal's disk takes no writes. The journal is kept elsewhere meanwhile; nothing raises it."""
+
+    code = "card_refuses"
+
+
 class JournalInUse(KioskError, OSError):
     """Another kiosk has this table's journal open."""
 
@@ -47,6 +53,18 @@ class NotPaired(KioskError, LookupError):
     """The configuration says that this device is paired at the desk, and it has not been yet."""
 
     code = "not_paired"
+
+
+class DeviceUnknown(KioskError, PermissionError):
+    """The scorer takes nothing from this device until an arbiter has accepted it. Told; nothing raises it."""
+
+    code = "device_unknown"
+
+
+class ReceiptUnproven(KioskError, PermissionError):
+    """A receipt has come that is not signed with the event's key, and is not believed. Told; nothing raises it."""
+
+    code = "receipt_unproven"
 
 
 class DeskUnreachable(KioskError, OSError):

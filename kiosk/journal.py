@@ -1,10 +1,16 @@
 """The table's journal: every accepted event, and the facts that wait for the scorer's receipt.
 
+Each fact is signed with the device's key and carries the hash of the table's fact before it (protocol/signing.py).
+What another device has signed stays as it is where it still fits; what gets another number, or another fact before it,
+is signed anew by this device.
+
 One SQLite file, open in one kiosk at a time. What `record` returns is durable. Its write-ahead log gets its full length
 before anybody plays, so that no press waits for the file system. The table's state changes here alone, journal first.
 
-Where the disk is full, presses and orders are held in memory, in their order, until they can be written: a press counts
-by its edge, so it may be learnt of later. What people can do again (a key, a tray under the camera) is refused instead.
+Where the card takes no write, full or failing, the whole journal goes on elsewhere (`kiosk/spare.py`) in the middle of
+that write, and comes back when the card takes it; the card is looked at by the clock. Where no place takes it, presses
+and orders are held in memory, in their order, until one does: a press counts by its edge, so it may be learnt of later.
+What people can do again (a key, a tray under the camera) is refused instead.
 """
 
 import fcntl
@@ -12,16 +18,21 @@ import shutil
 import sqlite3
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
-from broker.protocol import Fact, LogMessage, Receipt, Result, Taken, decode, encode
-from kiosk.errors import DiskLow, JournalBroken, JournalFull, JournalInUse
+from broker.files import make_folder, sync_log
+from broker.protocol import Fact, LogMessage, Receipt, Refused, Result, Taken, decode, encode
+from broker.protocol.signing import SigningKey, fact_hash
+from kiosk import spare
+from kiosk.config import KEY_FILE, open_device_key
+from kiosk.errors import CardRefuses, DiskLow, JournalBroken, JournalFull, JournalInUse
 from kiosk.table import (
     ButtonHeld,
     ButtonPressed,
@@ -57,6 +68,15 @@ AN_EVENT: Final = 65_536
 
 _EVENTS: Final = msgspec.json.Decoder(Event)
 
+NEVER_TAKEN: Final = ("already_recorded", "id_reused")
+"""Codes of facts that nobody need send again."""
+
+MISPLACED: Final = ("conflict", "chain_broken")
+"""Codes of facts that need another number, or another fact before them."""
+
+UNPROVEN: Final = ("unsigned", "unknown_device", "bad_signature")
+"""Codes of facts whose signature the scorer does not take. If it is another device's, this device signs instead."""
+
 BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 """Another one whenever the machine starts (Linux)."""
 
@@ -69,9 +89,7 @@ def boot_id() -> str:
         return ""
 
 
-def _full(error: Exception) -> bool:
-    """Return whether a write failed for want of room."""
-    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +103,21 @@ class JournalOwner:
 class TableJournal:
     """One table's journal, open for one kiosk at a time."""
 
-    def __init__(self, path: Path, whose: JournalOwner) -> None:
-        """Open or make it. Raises JournalInUse, JournalBroken."""
-        self._whose, self._folder = whose, path.parent
+    def __init__(
+        self, path: Path, whose: JournalOwner, key: SigningKey | None = None, spares: Sequence[Path] = ()
+    ) -> None:
+        """Open or make it, in one of the folders `spares` where the card takes no writes.
+
+        Without a key it is that in the file beside it. Raises JournalInUse, JournalBroken, JournalFull.
+        """
+        self._whose, self._folder, self._card, self.spares = whose, path.parent, path, tuple(spares)
+        self._spare: Path | None = None
+        """The file in which the journal is kept while its card takes no writes."""
         self._beside: dict[str, str] = {}
         self.tight = False
         """Something could not be written for want of room, whatever the disk says of itself (a quota, for one)."""
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock = path.with_suffix(".lock").open("w")
+            self._lock = self._open_lock(path.with_suffix(".lock"))
         except OSError as error:
             raise JournalBroken(f"{path}: {error}") from None
         try:
@@ -102,22 +126,84 @@ class TableJournal:
             self._lock.close()
             raise JournalInUse(f"another kiosk works on {path}") from None
         try:
-            self._open(path)
-        except (sqlite3.DatabaseError, JournalBroken) as error:
+            self.key = key or open_device_key(path.with_name(KEY_FILE))
+        except OSError as error:
+            self._lock.close()
+            raise JournalBroken(f"{path.with_name(KEY_FILE)}: {error}") from None
+        try:
+            self._open_somewhere()
+        except (sqlite3.DatabaseError, OSError, Refused) as error:
             self.close()
-            if _full(error):
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
                 raise JournalFull(f"{path}: {error}") from None
             raise JournalBroken(f"{path}: {error}") from None
 
+    def _open_lock(self, path: Path) -> TextIO:
+        """Open the lock; one that is there already is enough where the card takes no writes."""
+        try:
+            make_folder(path.parent)
+            return path.open("w")
+        except OSError:
+            if not self.spares or not path.is_file():
+                raise
+            return path.open()
+
+    def _open_somewhere(self) -> None:
+        """Open the card's file and join to it what spares hold; where it cannot be written, open a spare."""
+        try:
+            self._open(self._card)
+            for folder in self.spares:
+                self._join(folder / spare.FILE)
+        except (sqlite3.OperationalError, OSError) as error:
+            found = spare.open_without_card(self.spares, self._card) if spare.refused(error) else None
+            if found is None:
+                raise
+            if hasattr(self, "_store"):
+                self._store.close()
+            self._open(found)
+            self._spare = found
+
+    def _join(self, path: Path) -> None:
+        """Take in what a spare holds and the card does not, then drop it. One that cannot be read is left alone."""
+        if not path.exists():
+            return
+        try:
+            with closing(spare.connect(path)) as other:
+                about = dict(other.execute("SELECT key, value FROM about"))
+                if (about.get("event"), about.get("table")) != (self._whose.event, str(self._whose.table)):
+                    return
+                if spare.is_ahead(other, self._store):
+                    other.backup(self._store)
+                    self._read_about()
+                else:
+                    open_ = other.execute("SELECT body FROM outbox WHERE state = 'open' ORDER BY seq")
+                    bodies = [body for (body,) in open_]
+                    with self._as_one():
+                        for body in bodies:
+                            self._take_in(body)
+        except (JournalFull, Refused):
+            return
+        except sqlite3.DatabaseError as error:
+            if spare.refused(error):
+                raise
+            return
+        spare.remove(path)
+
     def _open(self, path: Path) -> None:
-        self._store = sqlite3.connect(path, isolation_level=None)
-        self._store.execute("PRAGMA journal_mode=WAL")
-        self._store.execute("PRAGMA synchronous=FULL")
+        sync_log(path)
+        self._store = spare.connect(path)
+        (said,) = self._store.execute("PRAGMA integrity_check(1)").fetchone()
+        if said != "ok":  # a card that lost what it said it had written: better now than at a press
+            raise JournalBroken(str(said))
         self._store.executescript(SCHEMA)
+        self._read_about()
+
+    def _read_about(self) -> None:
         self._about("version", VERSION, VERSION)
         self._about("event", self._whose.event, self._whose.event)
         self._about("table", str(self._whose.table), str(self._whose.table))
-        self.device = self._about("device", uuid.uuid4().hex)
+        self.device = self.key.device
+        self._keep("device", self.device)
         self.start = int(self._about("start", "0")) + 1
         self._tell("start", str(self.start))
         boot = boot_id()
@@ -128,8 +214,9 @@ class TableJournal:
             self._tell("boot", boot)
         self.store = self._about("store", "") or None
         """The scorer's store that receipts came from last."""
-        self._upto = int(self._about("upto", "0"))
-        """Facts of this table that are in that store, by whatever device: ours are numbered after them."""
+        self._about("upto", "0")
+        self._about("head", "")  # the hash of the fact `upto`, as the scorer has it
+        self._sign_old()
 
     def _about(self, key: str, first: str, must_be: str | None = None) -> str:
         self._store.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (key, first))
@@ -137,6 +224,15 @@ class TableJournal:
         if must_be is not None and value != must_be:
             raise JournalBroken(f"its {key} is {value}, not {must_be}")
         return str(value)
+
+    def _read(self, key: str) -> str:
+        (value,) = self._store.execute("SELECT value FROM about WHERE key = ?", (key,)).fetchone()
+        return str(value)
+
+    @property
+    def _upto(self) -> int:
+        """Facts of this table that are in the scorer's store, by whatever device: ours are numbered after them."""
+        return int(self._read("upto"))
 
     def _tell(self, key: str, value: str) -> None:
         self._store.execute("UPDATE about SET value = ? WHERE key = ?", (value, key))
@@ -169,8 +265,8 @@ class TableJournal:
         self._draft("bench", text)
 
     def _draft(self, key: str, text: str) -> None:
-        with suppress(JournalFull), self._as_one():
-            self._keep(key, text)
+        with suppress(JournalFull):
+            self._write(lambda: self._keep(key, text))
 
     def _keep(self, key: str, text: str) -> None:
         self._about(key, "")
@@ -188,7 +284,8 @@ class TableJournal:
     def close(self) -> None:
         """Close it; may be called twice."""
         if hasattr(self, "_store"):
-            self._store.close()
+            with suppress(sqlite3.OperationalError):  # a card that takes no writes takes none at the end either
+                self._store.close()
         self._lock.close()
 
     def events(self) -> Iterator[Event]:
@@ -202,13 +299,13 @@ class TableJournal:
     @contextmanager
     def _as_one(self) -> Iterator[None]:
         """Commit all or nothing; a commit that fails leaves nothing open either."""
-        self._store.execute("BEGIN IMMEDIATE")
         try:
+            self._store.execute("BEGIN IMMEDIATE")
             yield
             self._store.execute("COMMIT")
         except sqlite3.OperationalError as error:
             self._undo()
-            if _full(error):
+            if spare.refused(error):
                 self.tight = True
                 raise JournalFull(str(error)) from None
             raise
@@ -220,6 +317,62 @@ class TableJournal:
         if self._store.in_transaction:  # some errors make sqlite roll back by itself
             self._store.execute("ROLLBACK")
 
+    def _write(self, do: Callable[[], T]) -> T:
+        """Do it as one; where the disk takes no write, elsewhere. Raises JournalFull where nothing takes it."""
+        while True:
+            try:
+                with self._as_one():
+                    return do()
+            except JournalFull:
+                if not self._move():
+                    raise
+
+    def _move(self) -> bool:
+        """Go on in the next folder that takes the journal; return whether one does.
+
+        Nothing of it may show or be told: it may be a press that could not be written.
+        """
+        at = 0 if self._spare is None else self.spares.index(self._spare.parent) + 1
+        moved = spare.copy_into(self.spares[at:], self._store)
+        if moved is None:
+            return False
+        with suppress(sqlite3.OperationalError):
+            self._store.close()
+        self._spare, self._store = moved
+        self.tight = False
+        return True
+
+    @property
+    def away(self) -> bool:
+        """Whether it is kept elsewhere, for its card takes no writes."""
+        return self._spare is not None
+
+    def try_card(self) -> None:
+        """Write to the card, and come back to it if it takes that; else go on elsewhere. Raises JournalFull."""
+        if self._spare is not None:
+            self._come_back(self._spare)
+        self._write(self._try)
+
+    def _try(self) -> None:
+        """Write something else than is there: what is the same already SQLite does not write."""
+        self._tell("room", "" if self._about("room", "") else "-")
+
+    def _come_back(self, left: Path) -> None:
+        try:
+            card = spare.connect(self._card)
+        except sqlite3.OperationalError:
+            return
+        try:
+            self._store.backup(card)
+        except sqlite3.OperationalError:
+            with suppress(sqlite3.OperationalError):
+                card.close()
+            return
+        self._store.close()
+        self._store, self._spare = card, None
+        spare.remove(left)
+        self.lay_out()
+
     @property
     def room(self) -> int:
         """Bytes that are free on its disk; none where that cannot be told."""
@@ -230,7 +383,7 @@ class TableJournal:
 
     def try_room(self) -> None:
         """Write as much as an event takes, and take it back. Raises JournalFull."""
-        with self._as_one():
+        with self._as_one():  # here, and nowhere else
             self._about("room", "")
             self._store.execute("UPDATE about SET value = hex(zeroblob(?)) WHERE key = 'room'", (AN_EVENT // 2,))
             self._tell("room", "")
@@ -241,7 +394,7 @@ class TableJournal:
         try:
             allocate_log(self._store)
         except sqlite3.OperationalError as error:
-            if not _full(error):
+            if not spare.refused(error):
                 raise
             self.tight = True
 
@@ -258,35 +411,80 @@ class TableJournal:
 
     def record(self, event: Event, facts: Iterable[Fact], *, wall: int) -> tuple[LogMessage, ...]:
         """Make an event and its facts durable, as one. `wall` is ms since 1970."""
+        happened = tuple(facts)
+        return self._write(lambda: self._record(event, happened, wall))
+
+    def _record(self, event: Event, facts: tuple[Fact, ...], wall: int) -> tuple[LogMessage, ...]:
         messages: list[LogMessage] = []
-        with self._as_one():
-            encoded = msgspec.json.encode(event)
-            self._store.execute("INSERT INTO happened (wall, event) VALUES (?, ?)", (wall, encoded))
-            for seq, fact in enumerate(facts, max(self.last_seq, self._upto) + 1):
-                message = self._message(seq, fact, wall)
-                row = (seq, message.id, encode(message))
-                self._store.execute("INSERT INTO outbox (seq, id, body) VALUES (?, ?, ?)", row)
-                messages.append(message)
-            for key, text in self._beside.items():
-                self._keep(key, text)
-            if isinstance(event, Restarted):  # a start that is cut before it has told so leaves times of another clock
-                self._tell("boot", self._boot)
+        encoded = msgspec.json.encode(event)
+        self._store.execute("INSERT INTO happened (wall, event) VALUES (?, ?)", (wall, encoded))
+        for fact in facts:
+            message = self._signed(self._message(fact, wall), max(self.last_seq, self._upto) + 1)
+            row = (message.seq, message.id, encode(message))
+            self._store.execute("INSERT INTO outbox (seq, id, body) VALUES (?, ?, ?)", row)
+            messages.append(message)
+        for key, text in self._beside.items():
+            self._keep(key, text)
+        if isinstance(event, Restarted):  # a start that is cut before it has told so leaves times of another clock
+            self._tell("boot", self._boot)
         return tuple(messages)
 
-    def _message(self, seq: int, fact: Fact, wall: int) -> LogMessage:
+    def _message(self, fact: Fact, wall: int) -> LogMessage:
         whose = self._whose
-        return LogMessage(id=uuid.uuid4().hex, event=whose.event, table=whose.table, seq=seq, at=wall, fact=fact)
+        return LogMessage(id=uuid.uuid4().hex, event=whose.event, table=whose.table, seq=1, at=wall, fact=fact)
+
+    def _signed(self, message: LogMessage, seq: int) -> LogMessage:
+        """Return a message as this device's, under a number, after the fact that has the number before."""
+        before = self._hash_of(seq - 1)
+        return self.key.sign(replace(message, seq=seq, device=self.device, before=before, signature=None, sender=None))
+
+    def _hash_of(self, seq: int) -> str | None:
+        """Return the hash of a fact as the scorer has it, or as it is here; None where neither is known."""
+        head = self._read("head")
+        if head and seq == self._upto:
+            return head
+        row = self._store.execute("SELECT body FROM outbox WHERE seq = ?", (seq,)).fetchone()
+        return fact_hash(row[0]) if row else None
+
+    def _sign_old(self) -> None:
+        """Sign what a program of before facts were signed has left here, and the scorer has not said to have."""
+        unsigned = "SELECT min(seq) FROM outbox WHERE state <> 'safe' AND instr(body, ?) = 0"
+        (first,) = self._store.execute(unsigned, (b',"signature":"',)).fetchone()
+        if first is not None:
+            with suppress(JournalFull), self._as_one():  # without room they are signed when they were refused for it
+                self._sign_from(first, in_place=True)
+
+    def _sign_from(self, first: int, *, in_place: bool) -> None:
+        """Sign anew all from a number on that the scorer has not: it stands after another fact than before.
+
+        Either `in_place`, or under new numbers, after all that the scorer has and all that keeps its number here.
+        Ids keep from counting twice what the scorer has all the same.
+        """
+        waiting = "SELECT seq, body FROM outbox WHERE state <> 'safe' AND seq >= ? ORDER BY seq"
+        rows = self._store.execute(waiting, (first,)).fetchall()
+        self._store.execute("UPDATE outbox SET seq = -seq WHERE state <> 'safe' AND seq >= ?", (first,))
+        for seq, body in rows:
+            message = self._signed(decode(LogMessage, body), seq if in_place else max(self.last_seq, self._upto) + 1)
+            self._store.execute(
+                "UPDATE outbox SET seq = ?, body = ?, state = iif(code IN (?, ?), state, 'open'),"
+                " code = iif(code IN (?, ?), code, NULL) WHERE seq = ?",
+                (message.seq, encode(message), *NEVER_TAKEN, *NEVER_TAKEN, -seq),
+            )
 
     @property
     def last_seq(self) -> int:
         """The number of the last fact."""
-        (seq,) = self._store.execute("SELECT coalesce(max(seq), 0) FROM outbox").fetchone()
+        (seq,) = self._store.execute("SELECT max(coalesce(max(seq), 0), 0) FROM outbox").fetchone()
         return int(seq)
 
     def unsent(self) -> tuple[LogMessage, ...]:
         """Return the facts for which no receipt has come, in order."""
+        return tuple(decode(LogMessage, body) for body in self.unsent_bodies())
+
+    def unsent_bodies(self) -> tuple[bytes, ...]:
+        """Return the same as the bytes that were signed."""
         rows = self._store.execute("SELECT body FROM outbox WHERE state = 'open' ORDER BY seq")
-        return tuple(decode(LogMessage, body) for (body,) in rows)
+        return tuple(body for (body,) in rows)
 
     def refused(self) -> tuple[tuple[int, str], ...]:
         """Return what the scorer did not take: number and code. Where an id is reused, the fact is there."""
@@ -294,23 +492,27 @@ class TableJournal:
         rows = self._store.execute(query)
         return tuple((int(seq), str(code)) for seq, code in rows)
 
-    def take_in(self, facts: Iterable[LogMessage]) -> int:
+    def take_in(self, facts: Iterable[bytes]) -> int:
         """Add facts of another device of this table, and give how many were new.
 
         Each keeps its number where that is free here, so that no number stays missing; where another fact has it at
-        the scorer's, the receipt says so and it gets another.
+        the scorer's, the receipt says so and it gets another. It keeps its signature too, where the fact before it is
+        the same here.
         """
-        with self._as_one():
-            return sum(self._take_in(fact) for fact in facts)
+        bodies = tuple(facts)
+        return self._write(lambda: sum(map(self._take_in, bodies)))
 
-    def _take_in(self, fact: LogMessage) -> bool:
+    def _take_in(self, body: bytes) -> bool:
+        fact = decode(LogMessage, body)
         known = "SELECT 1 FROM outbox WHERE id = ?"
         if self._store.execute(known, (fact.id,)).fetchone():
             return False
         used = self._store.execute("SELECT 1 FROM outbox WHERE seq = ?", (fact.seq,)).fetchone()
-        seq = max(self.last_seq, self._upto) + 1 if used else fact.seq
-        row = (seq, fact.id, encode(msgspec.structs.replace(fact, seq=seq)))
-        self._store.execute("INSERT INTO outbox (seq, id, body) VALUES (?, ?, ?)", row)
+        if used:
+            body = encode(fact := self._signed(fact, max(self.last_seq, self._upto) + 1))
+        elif self._hash_of(fact.seq - 1) not in (None, fact.before):
+            body = encode(fact := self._signed(fact, fact.seq))
+        self._store.execute("INSERT INTO outbox (seq, id, body) VALUES (?, ?, ?)", (fact.seq, fact.id, body))
         return True
 
     def copy_to(self, path: Path) -> None:
@@ -339,24 +541,30 @@ class TableJournal:
                 return message
         return None
 
-    def settle(self, receipt: Receipt) -> None:
+    def settle(self, receipt: Receipt) -> bool:
         """Mark what the scorer names as taken or refused; what it should have and has not is open again.
 
-        That happens when its store was lost, or replaced by an older copy: the tables still have everything.
+        That happens when its store was lost, or replaced by an older copy: the tables still have everything. Return
+        whether facts were signed anew: they are to be sent at once.
         """
-        with self._as_one():
-            if receipt.store != self.store:
-                self._store.execute("UPDATE outbox SET state = 'open', code = NULL")
-            upto = receipt.upto if receipt.store != self.store else max(receipt.upto, self._upto)
-            self._tell("store", receipt.store)
-            self._tell("upto", str(upto))
-            self._reopen(receipt)
-            for refusal in receipt.refused:
-                self._close(refusal.seq, refusal.id, "refused", refusal.code)
-            for taken in receipt.taken:
-                self._close(taken.seq, taken.id, "safe", None)
-            self._renumber(receipt.taken, upto)
-        self.store, self._upto = receipt.store, upto
+        anew = self._write(lambda: self._settle(receipt))
+        self.store = receipt.store
+        return anew
+
+    def _settle(self, receipt: Receipt) -> bool:
+        another = receipt.store != self.store
+        if another:
+            self._store.execute("UPDATE outbox SET state = 'open', code = NULL")
+        if another or receipt.upto >= self._upto:
+            self._tell("upto", str(receipt.upto))
+            self._tell("head", receipt.head or "")
+        self._tell("store", receipt.store)
+        self._reopen(receipt)
+        for refusal in receipt.refused:
+            self._close(refusal.seq, refusal.id, "refused", refusal.code)
+        for taken in receipt.taken:
+            self._close(taken.seq, taken.id, "safe", None)
+        return self._renumber(receipt.taken) or self._sign_unproven()
 
     def _reopen(self, receipt: Receipt) -> None:
         self._store.execute("UPDATE outbox SET state = 'open' WHERE state = 'safe' AND seq > ?", (receipt.upto,))
@@ -367,35 +575,40 @@ class TableJournal:
         """Mark one fact. Whatever was said of it before, what is taken is safe, and what clashes needs a new number."""
         self._store.execute(
             "UPDATE outbox SET state = ?, code = ? WHERE seq = ? AND id = ?"
-            " AND (state = 'open' OR ? = 'safe' OR (state = 'refused' AND ? = 'conflict'))",
-            (state, code, seq, message_id, state, code),
+            " AND (state = 'open' OR ? = 'safe' OR (state = 'refused' AND ? IN (?, ?)))",
+            (state, code, seq, message_id, state, code, *MISPLACED),
         )
 
-    def _renumber(self, used: Iterable[Taken], upto: int) -> None:
-        """Give new numbers to facts whose numbers another device has used; their ids keep them from counting twice.
+    def _renumber(self, used: Iterable[Taken]) -> bool:
+        """Give new numbers to facts whose numbers another device has used, and to all after them: they are one chain.
 
         A play that began under numbers that clash and ended under others is then told out of order. The scorer takes
         that; only where its tiles lay otherwise than planned, their form comes too late to count.
         """
-        clashing = {seq for (seq,) in self._store.execute("SELECT seq FROM outbox WHERE code = 'conflict'")}
+        misplaced = self._store.execute("SELECT seq FROM outbox WHERE code IN (?, ?)", MISPLACED)
+        clashing = {seq for (seq,) in misplaced}
         another = "SELECT seq FROM outbox WHERE seq = ? AND id <> ? AND state <> 'refused'"
         for taken in used:
             clashing.update(seq for (seq,) in self._store.execute(another, (taken.seq, taken.id)))
-        for new, seq in enumerate(sorted(clashing), max(self.last_seq, upto) + 1):
-            (body,) = self._store.execute("SELECT body FROM outbox WHERE seq = ?", (seq,)).fetchone()
-            message = msgspec.structs.replace(decode(LogMessage, body), seq=new)
-            self._store.execute(
-                "UPDATE outbox SET seq = ?, body = ?, state = 'open', code = NULL WHERE seq = ?",
-                (new, encode(message), seq),
-            )
+        for seq in clashing:
+            self._store.execute("UPDATE outbox SET state = 'open' WHERE seq = ?", (seq,))
+        if clashing:
+            self._sign_from(min(clashing), in_place=False)
+        return bool(clashing)
+
+    def _sign_unproven(self) -> bool:
+        """Sign what another device has made and the scorer does not take from it: its card was brought to this one."""
+        of_others = "SELECT min(seq) FROM outbox WHERE code IN (?, ?, ?) AND instr(body, ?) = 0"
+        ours = b',"device":"%b"' % self.device.encode()
+        (first,) = self._store.execute(of_others, (*UNPROVEN, ours)).fetchone()
+        if first is not None:
+            self._sign_from(first, in_place=True)
+        return first is not None
 
     def reconsider(self) -> None:
         """Open again what was refused, but what cannot ever be taken: a plan may have been put right."""
-        with self._as_one():
-            self._store.execute(
-                "UPDATE outbox SET state = 'open', code = NULL "
-                "WHERE state = 'refused' AND code NOT IN ('already_recorded', 'id_reused')"
-            )
+        again = "UPDATE outbox SET state = 'open', code = NULL WHERE state = 'refused' AND code NOT IN (?, ?)"
+        self._write(lambda: self._store.execute(again, NEVER_TAKEN))
 
 
 PAGES: Final = 500
@@ -494,14 +707,19 @@ class HeldEvents:
     def check_disk(self, now: int) -> str | None:
         """Return the code of what is wrong with the disk, by trying where there is little room."""
         code = self._disk_problem()
-        self._check_at = now + (EVERY_NS if code is None else LOW_EVERY_NS)
+        self._check_at = now + (EVERY_NS if code in (None, CardRefuses.code) else LOW_EVERY_NS)
         return code
 
     def _disk_problem(self) -> str | None:
-        if self._journal.room >= ENOUGH_ROOM and not self._journal.tight:
+        if not self._journal.spares and self._journal.room >= ENOUGH_ROOM and not self._journal.tight:
             return None
         try:
-            self._journal.try_room()
+            if self._journal.spares:  # whether or not a press has found it out before
+                self._journal.try_card()
+            else:
+                self._journal.try_room()
         except JournalFull:
             return JournalFull.code
+        if self._journal.away:
+            return CardRefuses.code
         return DiskLow.code if self._journal.room < ENOUGH_ROOM else None

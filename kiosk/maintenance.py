@@ -16,9 +16,10 @@ from typing import Final
 
 import click
 
-from broker.protocol import LogMessage, Refused
+from broker.protocol import Refused
 from broker.protocol.pairing import read_typed_pairing
-from kiosk.config import KioskSettings, store_pairing, unpaired_settings, write_pin
+from broker.protocol.signing import SigningKey
+from kiosk.config import KEY_FILE, KioskSettings, open_device_key, store_pairing, unpaired_settings, write_pin
 from kiosk.errors import BadConfiguration, JournalBroken, KioskError
 from kiosk.journal import JournaledTable, JournalOwner, TableJournal
 from kiosk.pairing import exchange
@@ -59,7 +60,7 @@ def import_journal(config: Path, card: Path) -> None:
         settings = KioskSettings(config)
         whose = JournalOwner(settings.config.event, settings.config.table)
         journal = find_journal(card, whose) if card.is_dir() else card
-        taken = take_over_journal(journal, settings.folder / NAME, whose)
+        taken = take_over_journal(journal, settings.folder / NAME, whose, settings.device_key())
     where = "This device goes on where the dead one stood" if taken.whole else "This device had begun already"
     click.echo(f"{where}; {taken.facts} facts will be sent.")
 
@@ -77,9 +78,22 @@ def pair(config: Path, desk: str, code: str) -> None:
         offer = read_typed_pairing(desk, code)
         if offer is None:
             raise BadConfiguration("DESK is a name or an address, and a code has eight digits")
-        pairing = exchange.request_pairing(offer)
-        store_pairing(unpaired_settings(config).paired, pairing)
+        folder = unpaired_settings(config).paired
+        pairing = exchange.request_pairing(offer, open_device_key(folder / KEY_FILE))
+        store_pairing(folder, pairing)
     click.echo(f"Paired with {pairing.event}, table {pairing.table}. A kiosk that runs takes it when it starts again.")
+
+
+@table.command("key")
+@CONFIG
+def key(config: Path) -> None:
+    """Print the public key of this table's device, and the id that the desk shows; a device without a key gets one.
+
+    Tables that are not paired at the desk are listed with it: `homologue event device`.
+    """
+    with _errors_told():
+        made = KioskSettings(config).device_key()
+    click.echo(f"key: {made.public}\ndevice: {made.device}")
 
 
 @contextmanager
@@ -108,11 +122,12 @@ class Takeover:
     """Facts that the scorer has not said to have."""
 
 
-def take_over_journal(card: Path, own: Path, whose: JournalOwner) -> Takeover:
+def take_over_journal(card: Path, own: Path, whose: JournalOwner, key: SigningKey | None = None) -> Takeover:
     """Take a dead device's journal into this device's. Raises JournalBroken, JournalInUse, JournalFull."""
-    with _copied(card) as copy, closing(_opened(copy, whose)) as dead:
+    key = key or open_device_key(own.with_name(KEY_FILE))
+    with _copied(card) as copy, closing(_opened(copy, whose, key)) as dead:
         facts = _checked(dead)
-        with closing(TableJournal(own, whose)) as journal:
+        with closing(TableJournal(own, whose, key)) as journal:
             if not journal.empty:
                 return Takeover(whole=False, facts=journal.take_in(facts))
         # Ours has nothing but its own number. Only whole files are put in place, so a cut here does no harm.
@@ -156,7 +171,7 @@ def _copied(card: Path) -> Iterator[Path]:
         yield copy
 
 
-def _opened(copy: Path, whose: JournalOwner) -> TableJournal:
+def _opened(copy: Path, whose: JournalOwner, key: SigningKey) -> TableJournal:
     """Open it as a kiosk would, which says whether it is of this table and event."""
     with closing(sqlite3.connect(copy)) as store:
         try:
@@ -166,14 +181,15 @@ def _opened(copy: Path, whose: JournalOwner) -> TableJournal:
             raise JournalBroken(f"the card holds no journal that can be read: {error}") from None
     if verdict != "ok":
         raise JournalBroken(f"the card is damaged: {verdict}")
-    return TableJournal(copy, whose)
+    return TableJournal(copy, whose, key)
 
 
-def _checked(dead: TableJournal) -> tuple[LogMessage, ...]:
+def _checked(dead: TableJournal) -> tuple[bytes, ...]:
     """Read all of it: every event is played, every fact that has no receipt is given."""
     try:
         JournaledTable(dead, wall=lambda: 0)
-        return dead.unsent()
+        dead.unsent()
+        return dead.unsent_bodies()
     except Refused as refused:
         raise JournalBroken(f"a fact on the card cannot be read: {refused.text}") from None
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 
-from broker.protocol import ArbiterPin, Assignment, Counted, Order, Receipt, Served
+from broker.protocol import ArbiterPin, Assignment, Counted, Order, Receipt, ScorerState, Served
 from broker.protocol.link import Incoming, LinkChanged
 from firmware.hardware.inventory import HardwareTrouble
 from firmware.presses import TooShort
@@ -68,7 +68,7 @@ class TableProgram:
         board: Callable[[], Iterable[HardwareTrouble]] = look_at_board,
     ) -> None:
         """Take what stands in for the wire where there is none (it is given what to tell of), and for the board."""
-        config, self._clock = settings.config, clock
+        config, self._clock, self._event_key = settings.config, clock, settings.config.event_key
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
         self._table, self._held = JournaledTable(journal, wall_clock_ms), HeldEvents(journal, clock())
         last = journal.last_wall
@@ -190,7 +190,7 @@ class TableProgram:
 
     def _message(self, incoming: Incoming) -> None:
         """Messages on our topics come from the scorer and the desk; what cannot be read is dropped, never obeyed."""
-        message, code = read_message(incoming)
+        message, code = read_message(incoming, self._event_key)
         self._health.say("wire", code)
         match message:
             case Receipt():
@@ -199,6 +199,8 @@ class TableProgram:
                 self._server.take_plan(message, self._clock())
             case Counted():
                 self._counting.take(message)
+            case ScorerState():
+                self._server.scorer.take(message, self._clock())
             case Served():
                 self._server.take_served(message, self._clock())
             case Order():
@@ -219,7 +221,7 @@ class TableProgram:
             self._apply(ClaimWindowElapsed(at=now))
         if (plan := self._server.due_plan(self.state, now)) is not None:
             self._server.plan_taken(self._apply(plan))
-        self._server.resend_overdue(now)
+        self._server.due(now)
 
     def _check_disk(self, now: int) -> None:
         """Look at the card, and take in what waited if there is room.
@@ -284,7 +286,7 @@ class TableProgram:
 
     def view(self) -> ScreenView:
         """Return what is to be seen."""
-        line, service = self._status.line(self._server, self._health), self._server.service
+        line, service = self._status.line(self._server, self._health, self._clock()), self._server.service
         if service.elsewhere:
             return ScreenView(self._status.table, ElsewhereView(self.state.public), line)
         keys, now = self._keyboard, self._clock()

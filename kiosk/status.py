@@ -2,10 +2,9 @@
 
 import time
 from collections.abc import Callable
-from functools import cache
-from importlib import metadata
 
 from broker.protocol import receipt_code, receipt_link
+from broker.version import program_version
 from kiosk.journal import TableJournal
 from kiosk.screens import Scores, ScreenView, StatusLine, with_receipt
 from kiosk.table import Phase, Table
@@ -37,15 +36,6 @@ def time_of_day() -> str:
     return time.strftime("%H:%M")
 
 
-@cache
-def program_version() -> str:
-    """Return the version of the program; of one that is not installed, none."""
-    try:
-        return metadata.version("homologue")
-    except metadata.PackageNotFoundError:
-        return ""
-
-
 class TableStatus:
     """What one table shows of its device."""
 
@@ -56,8 +46,8 @@ class TableStatus:
         self._receipts = ReceiptCodes(journal)
         self._time_of_day = time_of_day
 
-    def line(self, server: ServerLink, health: DeviceHealth) -> StatusLine:
-        """Return the line at the foot."""
+    def line(self, server: ServerLink, health: DeviceHealth, now: int) -> StatusLine:
+        """Return the line at the foot. `now` in monotonic ns."""
         return StatusLine(
             server.link.up,
             server.facts.unsent,
@@ -65,6 +55,7 @@ class TableStatus:
             tuple(f"{part}: {code}" for part, code in sorted(health.codes.items())),
             self._time_of_day(),
             program_version(),
+            scorer_silent=server.scorer.silent(now),
         )
 
     def with_receipt(self, view: ScreenView, state: Table) -> ScreenView:

@@ -13,13 +13,17 @@ from typing import Final, Literal, Protocol
 from msgspec.structs import replace
 
 from broker.protocol import (
+    BEAT_S,
+    SILENT_S,
     Assignment,
+    Beat,
     CountRequest,
     Lifecycle,
     LogMessage,
     Message,
     Receipt,
     Refused,
+    ScorerState,
     Served,
     TableState,
     clock_is_behind,
@@ -27,10 +31,12 @@ from broker.protocol import (
     encode,
     topics,
 )
-from broker.protocol.link import Incoming, Link, LinkChanged, LinkRefused, Will
+from broker.protocol.link import Incoming, Link, LinkChanged, LinkRefused, Will, session_id
+from broker.protocol.signing import is_signed_by, kept_form, with_sender
+from broker.version import program_version
 from firmware.reports import Health
 from kiosk.config import Config, KioskSettings
-from kiosk.errors import JournalFull, PinGuessed, SelfTestFailed, SelfTestSkipped
+from kiosk.errors import DeviceUnknown, JournalFull, PinGuessed, ReceiptUnproven, SelfTestFailed, SelfTestSkipped
 from kiosk.journal import TableJournal
 from kiosk.table import (
     AT_THE_TABLE,
@@ -49,7 +55,9 @@ from kiosk.table import (
 
 log = logging.getLogger("homologue.kiosk")
 
-RESEND_NS: Final = 3_000_000_000
+SECOND_NS: Final = 1_000_000_000
+
+RESEND_NS: Final = 3 * SECOND_NS
 """Without a receipt for so long, what is unsent is sent again: a PUBACK proves nothing."""
 
 MOST_AT_ONCE: Final = 50
@@ -111,14 +119,13 @@ class Uplink:
     def send(self, messages: Iterable[LogMessage], now: int) -> None:
         """Send new facts."""
         for message in messages:
-            self._publish(message)
+            self._publish(encode(message))
             self._sent_at = now
             self.unsent += 1
 
-    def _publish(self, message: LogMessage) -> None:
+    def _publish(self, body: bytes) -> None:
         """Send one fact, and say which device does: the scorer takes those of the one that serves the table."""
-        sent = replace(message, device=self._journal.device)
-        self._sender.publish(self._log, encode(sent), retain=topics.LOG.retain)
+        self._sender.publish(self._log, with_sender(kept_form(body), self._journal.device), retain=topics.LOG.retain)
 
     def publish(self, state: Callable[[], TableState], *, again: bool = False) -> None:
         """Publish the table's state where it has changed, or again after a new connection."""
@@ -138,15 +145,16 @@ class Uplink:
 
     def resend(self, now: int) -> None:
         """Send what is unsent, in order: after a new connection, and when no receipt comes."""
-        for message in self._journal.unsent()[:MOST_AT_ONCE]:
-            self._publish(message)
+        for body in self._journal.unsent_bodies()[:MOST_AT_ONCE]:
+            self._publish(body)
         self._sent_at = now
 
     def settle(self, receipt: Receipt) -> None:
         """Take a receipt in."""
         self._scorer_time = receipt.at
         with suppress(JournalFull):  # the scorer names it again when it is sent again
-            self._journal.settle(receipt)
+            if self._journal.settle(receipt):
+                self._sent_at = None
         self._count()
 
     def _count(self) -> None:
@@ -197,6 +205,7 @@ def state_message(
         table=config.table,
         seq=journal.last_seq,
         device=journal.device,
+        key=journal.key.public,
         start=journal.start,
         count=0,
         lifecycle=lifecycle,
@@ -215,6 +224,7 @@ def state_message(
         played_ms=played_ms(state),
         arbiter="" if state.arbiter == AT_THE_TABLE else state.arbiter,
         health=health,
+        version=program_version(),
     )
 
 
@@ -282,8 +292,8 @@ def open_table_link(
     )
     return Link(
         settings.address(),
-        # Of each device its own: under one name two devices would cut each other off, again and again.
-        client_id=f"homologue-{name}-table-{table}-{journal.device[:8]}",
+        # Of each device its own: under one id two devices would cut each other off, again and again.
+        client_id=session_id(f"homologue-{name}-table-{table}", settings.folder),
         topics=[topic.at(name, table=table) for topic in topics.TOPICS if "table" in topic.readers],
         tell=tell,
         will=will,
@@ -296,16 +306,22 @@ def send_count_request(link: TableConnection, request: CountRequest) -> None:
     link.publish(topic, encode(request), retain=topics.COUNT.retain)
 
 
-def read_message(incoming: Incoming) -> tuple[Message | None, str | None]:
-    """Return a message; or the code of why it cannot be read."""
+def read_message(incoming: Incoming, event_key: str | None = None) -> tuple[Message | None, str | None]:
+    """Return a message; or the code of why it cannot be read. With the event's public key a receipt must be its."""
     try:
-        return decode_on_topic(incoming.topic, incoming.payload)[1], None
+        message = decode_on_topic(incoming.topic, incoming.payload)[1]
     except Refused as refused:
         return None, refused.code
+    if isinstance(message, Receipt) and event_key and not is_signed_by(event_key, incoming.payload, message.signature):
+        return None, ReceiptUnproven.code
+    return message, None
 
 
 OTHER_DEVICE: Final = "another_device"
 """What is done here is refused: the table is served by another device."""
+
+ID_SHOWN: Final = 8
+"""Characters of a device's id that people compare at table and desk."""
 
 ServiceChange = Literal["back", "say_again", ""]
 """We serve the table again; another device has spoken in our place, so we say again how we stand; nothing."""
@@ -325,6 +341,11 @@ class ServiceStatus:
         return self._served is not None and self._served.device not in (None, self._device)
 
     @property
+    def unknown(self) -> bool:
+        """Whether this device must be accepted by an arbiter before the scorer takes its facts."""
+        return self._served is not None and self._served.unknown == self._device
+
+    @property
     def calls_before(self) -> int | None:
         """How many open calls are older than the table's own; None where there is none, or that is not known."""
         return self._served.calls_before if self._served and not self.elsewhere else None
@@ -337,10 +358,11 @@ class ServiceStatus:
     def take(self, served: Served) -> ServiceChange:
         """Take in what the scorer says."""
         was_elsewhere, refused = self.elsewhere, self._served.refused if self._served else None
+        was_unknown = self.unknown
         self._served = served
         if self.elsewhere:
             return ""
-        if was_elsewhere:
+        if was_elsewhere or (was_unknown and not self.unknown):
             return "back"
         return "say_again" if served.refused not in (None, refused, self._device) else ""
 
@@ -348,6 +370,28 @@ class ServiceStatus:
         """Whether to say hello on a new connection: one that is refused does so once, then only when asked to."""
         first, self._greeted = not self._greeted, True
         return first or not self.elsewhere
+
+
+class ScorerWatch:
+    """Whether the scorer is there. A broker goes on without it, and then nothing that the table sends becomes safe."""
+
+    def __init__(self) -> None:
+        self._heard: int | None = None
+        """When it said last that it is there; None: it never did, so it may be an older one, which does not."""
+
+    def connected(self, now: int) -> None:
+        """Take in that it can be heard again from now on (monotonic ns)."""
+        if self._heard is not None:
+            self._heard = now
+
+    def take(self, state: ScorerState, now: int) -> None:
+        """Take in what it says, or its last will."""
+        if self._heard is None or state.lifecycle == "active":
+            self._heard = now
+
+    def silent(self, now: int) -> bool:
+        """Return whether it has not been heard of for long."""
+        return self._heard is not None and now - self._heard >= SILENT_S * SECOND_NS
 
 
 def plan_content(plan: Assignment) -> tuple[object, ...]:
@@ -400,6 +444,9 @@ class ServerLink:
         """Take what gives the table, and which PIN arbiters have there."""
         self.link, self.facts = link, Uplink(journal, link, config.event, config.table)
         self.service = ServiceStatus(journal.device)
+        self.scorer = ScorerWatch()
+        self._beat_at = 0
+        """When to say next that the table is there (monotonic ns)."""
         self.connected = False
         """Whether the loop has taken in that the link is up; the link itself knows it a moment earlier."""
         self._config, self._journal, self._health, self._state = config, journal, health, state
@@ -451,6 +498,7 @@ class ServerLink:
             self._health.say("broker", change.why.code)
         if change.up:
             self._health.say("broker", None)
+            self.scorer.connected(now)
             if self.service.may_greet():
                 self.greet()
                 self.facts.reconnected(now)
@@ -459,6 +507,8 @@ class ServerLink:
         """Learn whether this device still serves its table; what it has not sent waits in its journal until it does."""
         was_elsewhere = self.elsewhere
         change = self.service.take(served)
+        unknown = DeviceUnknown.code if self.service.unknown else None
+        self._health.say(f"key-{self._journal.device[:ID_SHOWN]}", unknown)
         if self.elsewhere and not was_elsewhere:
             log.warning("%s: table %s is served by %s", OTHER_DEVICE, self._config.table, served.device)
         if change:
@@ -489,7 +539,15 @@ class ServerLink:
             self._plan = None
             self._health.say("plan", code)
 
-    def resend_overdue(self, now: int) -> None:
-        """Send again what should have a receipt by now."""
-        if self.connected and self.facts.overdue(now):
+    def due(self, now: int) -> None:
+        """Send again what should have a receipt by now, and say that the table is there."""
+        if not self.connected:
+            return
+        if self.facts.overdue(now):
             self.facts.resend(now)
+        if now >= self._beat_at:
+            self._beat_at = now + BEAT_S * SECOND_NS
+            config, device, start = self._config, self._journal.device, self._journal.start
+            beat = Beat(id=uuid.uuid4().hex, event=config.event, table=config.table, device=device, start=start)
+            topic = topics.BEAT.at(config.event, table=config.table)
+            self.link.publish(topic, encode(beat), retain=topics.BEAT.retain)

@@ -1,5 +1,6 @@
 """The demo's event, made once for many tests: its hands are really played, which takes a second."""
 
+import json
 import shutil
 from collections.abc import Callable
 from functools import cache
@@ -26,3 +27,13 @@ def maker(originals: Path) -> MakeEvent:
         return bookings
 
     return put
+
+
+def exchange_two_tiles(folder: Path, number: int) -> None:
+    """Exchange two tiles of different faces in a deal of `deals.json`: it is as whole as before."""
+    deals = json.loads((folder / "deals.json").read_text(encoding="utf-8"))
+    (deal,) = (one for one in deals if one["number"] == number)
+    east, south = deal["faces"]["east"], deal["faces"]["south"]
+    other = next(at for at, face in enumerate(south) if face != east[0])
+    east[0], south[other] = south[other], east[0]
+    (folder / "deals.json").write_text(json.dumps(deals), encoding="utf-8")

@@ -67,7 +67,11 @@ def test_a_word_with_a_place_of_its_own_is_one_of_the_document_and_right_somewhe
 def test_a_play_and_the_broker_have_words_of_their_own() -> None:
     """In Chinese 副 is the deal and 局 the play; in French the broker is no mere server."""
     plays = [one for _, one in said("zh") if re.search(r"\b(this|the|first) play\b.* = ", one, re.IGNORECASE)]
-    brokers = [one for where, one in said("fr") if "kiosk/" in where and "broker" in one.partition(" = ")[0].lower()]
+    brokers = [
+        one
+        for where, one in said("fr")
+        if re.search("kiosk/|device_faults", where) and "broker" in one.partition(" = ")[0].lower()
+    ]
     assert (len(plays) > 5, len(brokers) > 1) == (True, True)
     assert [one for where, one in said("zh") if one in plays and "kiosk/" in where and "副" in one] == []
     assert [one for one in brokers if "serveur de messages" not in one.lower()] == []

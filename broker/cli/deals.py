@@ -17,6 +17,7 @@ from broker.event.file_io import publish
 from broker.export import revealed_deals
 from broker.export.carrier_sheets import CarrierLayout, carrier_layouts, carrier_sheet_pdf, layout_csv, layout_json
 from broker.export.revealed_deals import select_deals
+from broker.files import make_folder
 from broker.i18n import languages
 from broker.protocol import SEATS, Seat
 from broker.rules import Deal, RuleError
@@ -89,7 +90,7 @@ def deal_new(
     make.refuse_existing_deals(folder)
     chance = secrets.SystemRandom()
     deals = make.salt_deals(make.mix_deals(count, prevalent_winds, dealers, wished, chance, red=red))
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     tile_sets.ensure_sets(folder, {deal.set for deal in deals}, chance, red=red)
     _report_deals(folder, make.save_deals(folder, name, deals), count)
 
@@ -110,7 +111,7 @@ def deal_import(file: Path, folder: Path, event: str | None) -> None:
     name = commitment.resolve_event_name(folder, event)
     make.refuse_existing_deals(folder)
     deals = make.salt_deals(make.read_deal_list(file))
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     _report_deals(folder, make.save_deals(folder, name, deals), len(deals))
 
 
@@ -328,7 +329,7 @@ def set_new(folder: Path, numbers: tuple[int, ...], *, red: bool) -> None:
     \b
     homologue deal set new my-cup --set 1-16
     """  # noqa: D301 - click reads the \b
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     tile_sets.add_sets(folder, tile_sets.mix_sets(numbers, secrets.SystemRandom(), red=red))
     _report_sets(folder, len(set(numbers)))
 
@@ -350,7 +351,7 @@ def set_import(file: Path, folder: Path, number: int | None) -> None:
     homologue deal set import old-tiles.csv my-cup --set 6
     """  # noqa: D301 - click reads the \b
     made = tile_sets.read_sets(file, number)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     tile_sets.add_sets(folder, made)
     _report_sets(folder, len(made))
 

@@ -18,7 +18,19 @@ from broker.cli.deals import deal_new
 from broker.cli.movement import movement_new as new_movement
 from broker.cli.scorer import DESK_CERTIFICATE, PORTS, desk_tls, show_first_link
 from broker.errors import ScorerError, StoreError
-from broker.event import EVENT, PLAYERS, Keying, Plan, open_event, read_deals, read_plan, write_plan
+from broker.event import (
+    EVENT,
+    PLAYERS,
+    Keying,
+    ListedDevice,
+    Plan,
+    open_event,
+    read_deals,
+    read_devices,
+    read_plan,
+    write_devices,
+    write_plan,
+)
 from broker.event.deals import DEFAULT_WINDS
 from broker.event.movement import summary
 from broker.event.movement.files import check_teams_of_four, team_by_team
@@ -28,13 +40,14 @@ from broker.event.readiness import Finding, start_notes, start_problems
 from broker.event.setup import MOST_ROUNDS, plan_of, read_public
 from broker.export.document import read_document, restore_event
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
-from broker.files import write_private
+from broker.files import make_folder, write_private
 from broker.i18n import languages
 from broker.output import deliver
 from broker.people import Authentication, PeopleError
-from broker.protocol import SEATS
+from broker.protocol import LAST_TABLE, SEATS
 from broker.rules import DEFAULT_MCR, RuleError, counts_red_fives, load_rules
 from broker.scorer.dashboard import ViewFeed
+from broker.scorer.event_key import open_event_key
 from broker.scorer.stored_event import open_stored_event
 from broker.scorer.view import DashboardView
 from broker.store import has_started
@@ -157,7 +170,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
     )
     rounds, alone = _agreed(ctx, plan, rounds)
     plan = replace(plan, uncompared=alone)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     write_plan(folder, plan)
     write_private(folder / PLAYERS, players_csv(players).encode())
     ctx.invoke(new_movement, rounds=rounds, event=folder)
@@ -173,6 +186,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
         wished=(),
         red=counts_red_fives(rules),
     )
+    open_event_key(folder)
     _report_findings(ctx, folder, as_json=False)
 
 
@@ -307,7 +321,7 @@ def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[st
     homologue event desk my-cup
     """  # noqa: D301 - click reads the \b
     os.umask(0o077)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -331,6 +345,42 @@ def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[st
         raise click.ClickException(f"{error.code}: {error}") from None
     finally:
         auth.close()
+
+
+@event_group.command("key", short_help="Print the event's public key; make it if there is none.")
+@options.folder_argument
+def event_key(folder: Path) -> None:
+    """Print the public key by which tables know this event's receipts: the setting `event_key` of a table.
+
+    The private key is FOLDER/event.key. Whoever copies the folder to a second machine copies it too.
+
+    \b
+    homologue event key my-cup
+    """  # noqa: D301 - click reads the \b
+    os.umask(0o077)
+    click.echo(open_event_key(folder).public)
+
+
+@event_group.command("device", short_help="List a table's device that is not paired at the desk.")
+@options.folder_argument
+@click.option("--table", "number", type=click.IntRange(1, LAST_TABLE), required=True, help="Number of the table.")
+@click.option("--key", required=True, help="Its public key, as `homologue table key` prints it.")
+@click.option("--machine", default="", help="The device's name, for people.")
+def event_device(folder: Path, number: int, key: str, machine: str) -> None:
+    """List a device with the event: the scorer takes what it says of its table from its next start on.
+
+    \b
+    homologue event device my-cup --table 5 --key 0f3c...
+    """  # noqa: D301 - click reads the \b
+    os.umask(0o077)
+    said = {"table": number, "key": key, "machine": machine}
+    try:
+        listed = msgspec.convert(said, ListedDevice)
+    except msgspec.ValidationError as error:
+        raise RuleError("malformed", str(error)) from None
+    others = [one for one in read_devices(folder) if (one.table, one.key) != (number, key)]
+    write_devices(folder, [*others, listed])
+    click.echo(f"table {number}: device {listed.device}")
 
 
 def empty_view_feed() -> ViewFeed:

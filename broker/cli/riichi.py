@@ -25,7 +25,7 @@ from broker.cli.riichi_answers import (
 )
 from broker.cli.stream import answer_each
 from broker.export.points_table import points_table_pdf, points_table_text
-from broker.output import write_whole
+from broker.files import write_whole
 from broker.rules import DEFAULT_RIICHI, RuleError, load_riichi
 from broker.rules.riichi import LANGUAGES, Language, PaidWin, RiichiProfile, riichi_payments
 from broker.rules.riichi.value import value_and_payments

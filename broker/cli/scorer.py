@@ -4,13 +4,14 @@ import gc
 import logging
 import os
 import re
+import resource
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,19 +20,24 @@ from typing import cast, get_args
 import click
 
 from broker.cli.store import StoreOptions, store_options
-from broker.errors import BrokerError, ScorerError, StoreError
+from broker.errors import BrokerError, ScorerActive, ScorerError, StoreError
 from broker.event import Event, open_event, read_deals
-from broker.gc_pause import gc_paused
+from broker.event.deals import refuse_altered_deals
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Broker, Kind, make_broker
 from broker.people import FIRST_LINK_FILE, Authentication, PeopleError
 from broker.people.copies import ClosedAccounts, copy_people
 from broker.protocol import HOST_PATTERN
 from broker.protocol.link import Address
+from broker.protocol.pairing import LAST_PORT
+from broker.scorer.lease import LeaseLink, LeaseRequest, kept_lease, place_of
 from broker.scorer.service import Scorer
-from broker.store import Journal, database_of, open_journal, stand_by
+from broker.scorer.space import DiskSpace
+from broker.store import STORE, Journal, database_of, gc_paused, open_journal, stand_by
 from broker.store.backup_worker import BackupWorker
+from broker.store.location import PAUSE_S
 from broker.web import DeskError
+from broker.web.connections import ConnectionLimits
 from broker.web.rulings.audited import AuditedRulings
 from broker.web.server import ANYWHERE, PORT, Certificate, DeskServer, is_loopback
 from broker.web.services import Services
@@ -43,7 +49,9 @@ from broker.web.tables.pairing_codes import PairingCodes
 CREDENTIALS = "credentials.json"
 DESK_CERTIFICATE, DESK_KEY = "desk.crt", "desk.key"
 MQTT_PORT = 1883
-LAST_PORT = 65_535
+MOST_CONNECTIONS = 10_000
+SHARED_PLACE = "database"
+POLL_S = 0.01
 SWITCH_S = 0.001
 """After so long a thread that renders a page lets those go on who take results in."""
 
@@ -72,6 +80,13 @@ OTHER_BROKER = re.compile(
     "--desk-certificate", type=FILE, help="TLS certificate of the desk [default: EVENT/desk.crt, if it exists]."
 )
 @click.option("--desk-key", type=FILE, help="Key of the certificate [default: EVENT/desk.key].")
+@click.option(
+    "--desk-connections",
+    type=click.IntRange(8, MOST_CONNECTIONS),
+    default=ConnectionLimits().of_address,
+    show_default=True,
+    help="Connections that one address may hold with the desk; behind a reverse proxy as many as all readers need.",
+)
 @click.option("--public", is_flag=True, help="Show everybody who can reach the desk what players may know.")
 @click.option(
     "--broker-name", help="Host name by which tables reach the broker [default: the one by which they reach the desk]."
@@ -90,6 +105,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     desk_name: tuple[str, ...],
     desk_certificate: Path | None,
     desk_key: Path | None,
+    desk_connections: int,
     broker_name: str | None,
     ca: Path | None,
     credentials: Path | None,
@@ -101,24 +117,26 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     _set_up_process(stop)
     try:
         with ExitStack() as running:
-            checked = open_event(event)
-            journal = _journal(event, checked.name, wishes, stop)
-            if journal is None:
+            checked = _open_checked(event)
+            space = DiskSpace(event)
+            if not space.wait(stop, click.echo) or (journal := _journal(event, checked.name, wishes, stop)) is None:
                 return
             running.callback(journal.close)
             passwords = credentials or event / CREDENTIALS
             with ThreadPoolExecutor(1, "start of the broker") as beside:  # it hashes the passwords of all tables
                 begun = beside.submit(_broker, running, broker, checked, event, passwords, (host, mqtt_port), ca)
-                work = _load_scorer(checked, journal, event)
+                work = _load_scorer(checked, journal, event, space)
             address, watch = begun.result()
             own = broker in get_args(Kind)
+            join = running.enter_context(JoinWire(work, journal, address, place=_place(event), own=own))
+            if not join.wait(stop, standby=wishes.standby):
+                return
             tls = desk_tls(event, desk_certificate, desk_key)
-            auth = Authentication(event)
-            running.callback(auth.close)
-            desk_address = replace(address, user="desk", password=desk_password(passwords))
-            line = DeskLink(checked.name, checked.tables, auth, desk_address, EventPin.beside(passwords))
+            auth = running.enter_context(closing(Authentication(event)))
+            as_desk = replace(address, user="desk", password=desk_password(passwords))
+            line = DeskLink(checked.name, checked.tables, auth, as_desk, EventPin.beside(passwords))
             running.callback(line.stop)
-            watches = [watch, *_backup(running, event, work, checked.name, wishes, auth)]
+            watches = [watch, join.look, *_backup(running, event, work, checked.name, wishes, auth)]
             for_tables = broker_for_tables(checked.name, passwords, address, host if own else None, broker_name)
             services = Services(
                 lambda: work.snapshot,
@@ -129,18 +147,31 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                 deals=read_deals(event),
                 orders=line.orders,
                 pairing=PairingService(
-                    replace(for_tables, tell_pin=line.pin.tell),
+                    replace(
+                        for_tables,
+                        tell_pin=line.pin.tell,
+                        event_key=work.publisher.key.public,
+                        admit=lambda table, key, machine: work.ask(lambda: work.devices.admit(table, key, machine)),
+                    ),
                     PairingCodes(tls.fingerprint if tls else ""),
                     desk_names_for_tables(desk_host, desk_name),
                 ),
             )
             AuditedRulings(work, auth).note_missing()
-            page = DeskServer(work.feed, desk_host, desk_port, hosts=desk_name, auth=auth, tls=tls, services=services)
+            page = DeskServer(
+                work.feed,
+                desk_host,
+                desk_port,
+                hosts=desk_name,
+                auth=auth,
+                tls=tls,
+                services=services,
+                limits=ConnectionLimits(desk_connections, max(desk_connections, ConnectionLimits().in_all)),
+            )
             desk = running.enter_context(page)
             click.echo(f"Desk: {desk.url}")
             show_first_link(auth, desk.url, event, open_room=is_loopback(desk_host) and not desk_name)
             line.start()
-            work.connect(address)
             work.run(stop, partial(_check_all, watches))
     except (ScorerError, StoreError, BrokerError, DeskError, PeopleError) as error:
         click.echo(f"homologue scorer: {error.code}: {error}", err=True)
@@ -151,15 +182,23 @@ def _set_up_process(stop: threading.Event) -> None:
     """Settle what holds for the whole process, and how it is told to end."""
     os.umask(0o077)  # results, passwords and the broker's store are nobody else's
     sys.setswitchinterval(SWITCH_S)
+    files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(files, most), most))  # each connection is an open file
     logging.basicConfig(stream=sys.stdout, level=logging.WARNING, format="%(message)s")
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
 
 
-def _load_scorer(event: Event, journal: Journal, folder: Path) -> Scorer:
+def _open_checked(folder: Path) -> Event:
+    """Open an event whose deals are what was committed to. Raises BadEvent."""
+    refuse_altered_deals(folder)
+    return open_event(folder)
+
+
+def _load_scorer(event: Event, journal: Journal, folder: Path, space: DiskSpace) -> Scorer:
     """Read the journal. What was read stays: nobody is to wait while it is looked through for cycles."""
     with gc_paused():
-        work = Scorer(event, journal, folder, _wall_clock)
+        work = Scorer(event, journal, folder, _wall_clock, space=space)
         gc.freeze()
     return work
 
@@ -172,9 +211,61 @@ def _journal(folder: Path, event: str, wishes: StoreOptions, stop: threading.Eve
     """Open the store where it is said to be; None where we stood by until the end."""
     if not wishes.standby:
         return open_journal(folder, event, wishes.place())
-    if wishes.place() is None and database_of(folder) is None:
-        raise click.UsageError("--standby is for scorers on one PostgreSQL (--store)")
-    return stand_by(folder, event, stop, lambda why: click.echo(f"Standby: {why.code}: {why}"), wishes.place())
+    return stand_by(folder, event, stop, _tell_why_we_wait, wishes.place())
+
+
+def _tell_why_we_wait(why: StoreError | ScorerActive) -> None:
+    click.echo(f"Standby: {why.code}: {why}")
+
+
+def _place(folder: Path) -> str:
+    """Name the store whose lock is ours: a database has one lock for all machines, a file one for its own."""
+    return SHARED_PLACE if database_of(folder) else place_of(folder / STORE)
+
+
+class JoinWire:
+    """Connects a scorer with the broker as soon as it is known that no other one is active there."""
+
+    def __init__(self, work: Scorer, journal: Journal, address: Address, *, place: str, own: bool) -> None:
+        """`own`: the broker was started by us and ends with us, so that nobody was active there before."""
+        self._work, self._address = work, address
+        request = LeaseRequest(kept_lease(journal), place, alone=own)
+        self._line = LeaseLink(work.state.planned.name, address, request)
+        self._joined = False
+
+    def wait(self, stop: threading.Event, *, standby: bool) -> bool:
+        """Return whether to go on, as the active one or without a broker. Raises ScorerActive, or stands by."""
+        said = False
+        while not stop.wait(POLL_S):
+            try:
+                self.look()
+            except ScorerActive as why:
+                if not standby:
+                    raise
+                if not said:
+                    _tell_why_we_wait(why)
+                said = True
+                stop.wait(PAUSE_S)
+                self._line.request.again(time.monotonic())
+            if self._joined or (self._line.failure and not standby):
+                return True
+        return False
+
+    def look(self) -> None:
+        """Join as soon as may be. Raises ScorerActive."""
+        if not self._joined and (lease := self._line.look(time.monotonic())):
+            self._joined = True
+            self._line.stop()
+            self._work.connect(self._address, lease)
+
+    def __enter__(self) -> "JoinWire":
+        """Begin to ask."""
+        self._line.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave."""
+        self._line.stop()
 
 
 def _backup(

@@ -10,8 +10,8 @@ from broker.cli.session import EventLine
 from broker.cli.stream import input_lines, read_line
 from broker.errors import ScorerError, StoreError
 from broker.export.session_sheet import StoredSession, make_session_sheet, read_session, session_pdf, session_text
+from broker.files import write_whole
 from broker.i18n import languages
-from broker.output import write_whole
 from broker.rules import DEFAULT_RIICHI, RuleError
 from broker.rules.riichi import first_state, play_session
 

@@ -39,7 +39,7 @@ KEEP = click.option(
 STORE_OPTIONS: Final = (
     ADDRESS,
     PASSWORD,
-    click.option("--standby", is_flag=True, help="If another scorer is active on --store, wait until it ends."),
+    click.option("--standby", is_flag=True, help="If another scorer is active on this event, wait until it ends."),
     click.option(
         "--backup", type=FOLDER, help="Back up the event to this folder (a second disk, a stick) while it runs."
     ),

@@ -29,12 +29,12 @@ from broker.event.files import (
 )
 from broker.event.movement import MovementPlay
 from broker.event.plan import BookedPlay, Plan, RiichiBooking, duplicates, plan_problems, read_plan
-from broker.gc_pause import gc_paused
 from broker.i18n import N_
 from broker.protocol import SEATS, PlannedPlay, PlayerCorrected, Seat, Wind
 from broker.rules import RuleError, Rules, SerialTray, form_hash, has_red, serial_order
 from broker.rules.riichi import RiichiProfile
 from broker.scoring import in_turn_order
+from broker.store import gc_paused
 
 
 class PlayColumns(NamedTuple):

@@ -19,7 +19,21 @@ from msgspec import Struct
 from broker.errors import BadEvent
 from broker.files import write_private
 from broker.i18n import N_
-from broker.protocol import COUNTRY, LONGEST_LINE, DealNo, Hash, PlayerId, RoundNo, Seat, SetNo, TableNo, Wind
+from broker.protocol import (
+    COUNTRY,
+    LONGEST_LINE,
+    DealNo,
+    Hash,
+    MachineName,
+    PlayerId,
+    PublicKey,
+    RoundNo,
+    Seat,
+    SetNo,
+    TableNo,
+    Wind,
+    device_of,
+)
 from broker.rules import Deal, RuleError, Rules, load_riichi, load_rules, parse_own_rules
 from broker.rules.mcr import Action
 from broker.rules.riichi import RiichiProfile
@@ -27,6 +41,7 @@ from broker.rules.riichi import RiichiProfile
 DEALS: Final = "deals.json"
 SETS: Final = "sets.json"
 HANDS: Final = "hands.json"
+DEVICES: Final = "devices.json"
 
 T = TypeVar("T")
 
@@ -88,6 +103,30 @@ def read_hands(folder: Path) -> tuple[HandRecord, ...]:
 def write_hands(folder: Path, hands: Iterable[HandRecord]) -> None:
     """Write `hands.json` in one step, for its owner alone: whoever has it knows the deals."""
     write_private(folder / HANDS, msgspec.json.encode(tuple(hands)))
+
+
+class ListedDevice(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A device in `devices.json`: it may speak for its table without having been paired at the desk."""
+
+    table: TableNo
+    key: PublicKey
+    machine: MachineName = ""
+
+    @property
+    def device(self) -> str:
+        """The device's id."""
+        return device_of(self.key)
+
+
+def read_devices(folder: Path) -> tuple[ListedDevice, ...]:
+    """Read `devices.json`; nothing where there is none. Raises BadEvent."""
+    path = folder / DEVICES
+    return read_file(path, msgspec.json.decode, tuple[ListedDevice, ...]) if path.exists() else ()
+
+
+def write_devices(folder: Path, devices: Iterable[ListedDevice]) -> None:
+    """Write `devices.json` in one step."""
+    write_private(folder / DEVICES, msgspec.json.format(msgspec.json.encode(tuple(devices)), indent=1) + b"\n")
 
 
 def read_file(path: Path, decode, kind: type[T]) -> T:  # type: ignore[no-untyped-def]  # noqa: ANN001 - msgspec's decoders share no type

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from broker.errors import BadEvent
 from broker.event.files import DealRecord, OwnRules, Registry, read_file, write_deals, write_registry
 from broker.event.movement import check_movement, check_teams, decode_movement, movement_csv
-from broker.files import PRIVATE, write_file
+from broker.files import PRIVATE, make_folder, write_file
 from broker.i18n import N_
 from broker.output import EVENT, MOVEMENT
 from broker.protocol import (
@@ -157,7 +157,7 @@ def duplicates(named: Iterable[T]) -> Iterable[T]:
 
 def save_event(folder: Path, plan: Plan, deals: Iterable[DealRecord], registry: Registry) -> None:
     """Write an event's folder; what is secret is readable by its owner alone."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     write_plan(folder, plan)
     write_deals(folder, deals)
     write_registry(folder, registry)

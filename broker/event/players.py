@@ -14,8 +14,8 @@ from broker.event.file_io import CsvRow, collect_errors, raise_errors, read_csv
 from broker.event.files import PLAYERS
 from broker.event.movement import SEATED
 from broker.event.plan import LARGEST_TEAM, Plan
+from broker.files import csv_text
 from broker.i18n import N_
-from broker.output import csv_text
 from broker.protocol import COUNTRY, LONGEST_LINE, Player, PlayerCorrected
 from broker.rules import RuleError
 

@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 
 from broker.errors import BadEvent, ScorerError
-from broker.event.deals import COMMITMENT, refuse_other_event, tile_sets
+from broker.event.deals import COMMITMENT, refuse_altered_deals, refuse_other_event, tile_sets
 from broker.event.event import open_event
 from broker.event.file_io import flatten_errors
 from broker.event.files import DEALS, PLAYERS, SETS
@@ -27,6 +27,8 @@ def start_problems(folder: Path) -> list[Finding]:
     if (folder / PLAYERS).exists():
         found += _of(lambda: read_players(folder / PLAYERS))
     found += _of(lambda: refuse_other_event(folder))
+    if (folder / DEALS).exists():
+        found += _of(lambda: refuse_altered_deals(folder))
     if (folder / DEALS).exists() and not (folder / COMMITMENT).exists():
         found.append(
             (

@@ -25,7 +25,7 @@ from broker.event.movement.make import usual_order
 from broker.event.movement.summary import MovementForecast, forecast_order, minutes_a_play
 from broker.event.plan import Plan, read_plan, write_plan
 from broker.event.players import ListedPlayer, players_csv, read_players, teams_of
-from broker.files import write_private
+from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.i18n import N_
 from broker.output import EVENT, MOVEMENT
 from broker.protocol import SEATS, EventName, PublicAddress, Session
@@ -86,7 +86,7 @@ def take_head(
     plan = _converted({**msgspec.to_builtins(before or EMPTY_PLAN), **head}, Plan)
     if (folder / COMMITMENT).exists():
         resolve_event_name(folder, name)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(folder, PRIVATE_FOLDER)
     if text:
         write_private(folder / PROFILE, f"{text}\n".encode())
     else:

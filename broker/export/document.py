@@ -33,12 +33,13 @@ from broker.event import (
 from broker.event.deals import COMMITMENT
 from broker.event.file_io import decode_json, read_json
 from broker.event.players import EXTRA_COLUMNS, ListedPlayer, as_corrections, players_csv, read_players
-from broker.files import write_private
+from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.i18n import N_
 from broker.protocol import (
     PLAY_DECISIONS,
     DealNo,
     DealPlayed,
+    DeviceRecord,
     Hash,
     Imp,
     LogMessage,
@@ -51,7 +52,6 @@ from broker.protocol import (
     Seat,
     Standing,
     TableNo,
-    encode,
     players_named,
     topics,
 )
@@ -241,6 +241,8 @@ def _journal(folder: Path, stored: StoredEvent, *, whole: bool, embargoed: bool)
     with closing(open_reader(folder, stored.event.name)) as journal, closing(journal.entries()) as entries:
         for received_at, body in entries:
             message = None if whole else message_of(body)
+            if isinstance(message, DeviceRecord):
+                continue
             if message is None or (not _of_the_plan(stored, message) and (embargoed or _open(stored, message))):
                 yield JournalEntry(received_at, msgspec.Raw(body))
 
@@ -328,34 +330,38 @@ def restore_event(made: Document, folder: Path) -> int:
         raise RuleError("folder_taken", f"{folder} is not empty; an event is imported into a new folder")
     event = Event(made.plan, made.deals, made.sets, OwnRules(made.rules, made.session_rules))
     messages = list(_judged(made, event))
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(folder, PRIVATE_FOLDER)
     _write_files(made, folder)
     with closing(open_journal(folder, made.plan.name)) as journal, journal.commit():
-        for received_at, message in messages:
-            journal.append(message, received_at)
+        for received_at, message, body in messages:
+            journal.append(message, received_at, body)
     # Last: without it a folder is no event, and half an imported one must be none.
     write_plan(folder, made.plan)
     return len(messages)
 
 
-def _judged(made: Document, event: Event) -> Iterator[tuple[int, Recorded]]:
+def _judged(made: Document, event: Event) -> Iterator[tuple[int, Recorded, bytes]]:
     """Return the journal, each message judged as if it came from its table now. Raises RuleError `journal_refused`."""
     intake = Intake(event, ())
     for at, entry in enumerate(made.journal, 1):
+        body = bytes(entry.message)
         try:
-            message = message_of(bytes(entry.message))
+            message = message_of(body)
         except StoreBroken as broken:
             raise RuleError("journal_refused", f"message {at}: {broken}") from None
         if isinstance(message, Ruling):
             _check_ruling(message, event, intake, at)
             intake.rule(message)
-            yield entry.received_at, message
+            yield entry.received_at, message, body
             continue
-        verdict = intake.judge(topics.LOG.at(event.name, table=message.table), encode(message))
+        if isinstance(message, DeviceRecord):
+            yield entry.received_at, message, body
+            continue
+        verdict = intake.judge(topics.LOG.at(event.name, table=message.table), body)
         if verdict.code or not verdict.new:
             raise RuleError("journal_refused", f"message {at}: {verdict.code or 'it is there twice'}: {verdict.text}")
-        intake.take(message)
-        yield entry.received_at, message
+        intake.take(message, body)
+        yield entry.received_at, message, body
 
 
 def _check_ruling(ruling: Ruling, event: Event, intake: Intake, at: int) -> None:
@@ -383,7 +389,7 @@ def _write_files(made: Document, folder: Path) -> None:
     if made.rules is not None:
         write_private(folder / PROFILE, made.rules.encode())
     for profile_id, text in made.session_rules.items():
-        (folder / PROFILES).mkdir(mode=0o700, exist_ok=True)
+        make_folder(folder / PROFILES, PRIVATE_FOLDER)
         write_private(folder / PROFILES / f"{profile_id}.toml", text.encode())
     if made.people:
         write_private(folder / PLAYERS, players_csv(_listed_players(made)).encode())

@@ -15,8 +15,8 @@ from typing import Final, NamedTuple
 from broker.event import PLAYERS, Event
 from broker.event.file_io import flatten_errors
 from broker.event.players import EXTRA_COLUMNS, ListedPlayer, as_corrections, read_players
+from broker.files import CsvCell, csv_text, decimal
 from broker.i18n import N_
-from broker.output import CsvCell, csv_text, decimal
 from broker.protocol import Player
 from broker.rules import RuleError
 from broker.scorer.stored_event import StoredEvent

@@ -21,8 +21,8 @@ from broker.export.pdf import (
     striped_rows,
     text_width,
 )
+from broker.files import decimal
 from broker.i18n import N_, Message, Translator
-from broker.output import decimal
 from broker.protocol import SEATS, Seat, Standing
 from broker.rulings import CountedPlay
 from broker.scorer import snapshot

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from broker.event import UNKNOWN_ORIGIN, BookedPlay, Origin
-from broker.output import CsvCell, csv_text, decimal
+from broker.files import CsvCell, csv_text, decimal
 from broker.protocol import SEATS, Seat, WinKind
 from broker.rulings import CountedPlay
 from broker.scorer.stored_event import StoredEvent

@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal, get_args
 import msgspec
 
 from broker.errors import CredentialsExposed, CredentialsMalformed, CredentialsMissing, SettingRefused, UserUnknown
-from broker.files import write_private
+from broker.files import make_folder, write_private
 from broker.protocol import TOPICS, EventName, Role, TableNo, Topic
 
 OFFICES: Final[tuple[Role, ...]] = tuple(role for role in get_args(Role) if role != "table")
@@ -140,7 +140,7 @@ class Credentials:
 
         Two processes may call this at once. Raises what `load` and `create` raise.
         """
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         with _locked(path.parent):
             known = cls.load(path).passwords if path.exists() else {}
             wanted = cls(cls.create(tables).passwords | known)

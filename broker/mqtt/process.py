@@ -6,6 +6,7 @@ PR_SET_PDEATHSIG), so each child is started from a thread of its own that lives 
 
 import fcntl
 import os
+import secrets
 import shutil
 import socket
 import ssl
@@ -115,7 +116,7 @@ def _ask(link: socket.socket, user: str, password: str) -> str | None:
 
 def _connect(user: str, password: str) -> bytes:
     body = _text("MQTT") + bytes([4, CLEAN_WITH_PASSWORD]) + KEEP_ALIVE_S.to_bytes(2, "big")
-    body += _text(CLIENT_ID) + _text(user) + _text(password)
+    body += _text(f"{CLIENT_ID}-{secrets.token_hex(8)}") + _text(user) + _text(password)
     # Names and passwords are short (credentials.py), so two bytes of length always do.
     return bytes([0x10, 0x80 | len(body) % 128, len(body) // 128]) + body
 

@@ -23,7 +23,7 @@ from argon2.exceptions import InvalidHashError, VerifyMismatchError
 from argon2.profiles import RFC_9106_LOW_MEMORY
 from sqlalchemy import Update, delete, insert, select, update
 
-from broker.output import csv_rows
+from broker.files import csv_rows
 from broker.people.database import ACCOUNTS, AUDIT, SESSIONS, PeopleDatabase
 from broker.people.errors import AccountTaken, AccountUnknown, AuditBroken, BadAccount, LastHeadArbiter, WeakPassword
 
@@ -207,13 +207,17 @@ class Accounts:
             sql.execute(delete(SESSIONS).where(SESSIONS.c.name == name, SESSIONS.c.key != but))
             self._note(by, "sessions_ended", name)
 
+    def password_hash(self, name: str) -> str:
+        """Return what is stored of a password; "" where nobody by that name may log in."""
+        rows = self._store.rows(select(ACCOUNTS.c.password).where(ACCOUNTS.c.name == name, ACCOUNTS.c.disabled == 0))
+        return str(rows[0][0]) if rows else ""
+
     def who_has(self, name: str, password: str) -> Account | None:
         """Return the account that name and password belong to; a disabled one is nobody's. Takes its time."""
-        query = select(ACCOUNTS.c.password).where(ACCOUNTS.c.name == name, ACCOUNTS.c.disabled == 0)
-        rows = self._store.rows(query)
-        right = verify_password(password, str(rows[0][0]) if rows else None)
+        stored = self.password_hash(name)
+        right = verify_password(password, stored or None)
         # Asked again: it may have been disabled, or given another password, while we reckoned.
-        if not right or rows != self._store.rows(query):
+        if not right or stored != self.password_hash(name):
             return None
         return self.get(name)
 

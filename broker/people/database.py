@@ -16,7 +16,7 @@ from sqlalchemy import Column, Connection, Engine, Integer, LargeBinary, Text
 from sqlalchemy.exc import SQLAlchemyError
 
 from broker.people.errors import PeopleStoreBroken
-from broker.store.sql import BIG, driver_message, make_append_only, transaction
+from broker.store.journal import BIG, driver_message, make_append_only, transaction
 from broker.store.sqlite import open_for_writing, sqlite_engine
 
 PEOPLE_FILE: Final = "people.sqlite"

@@ -3,16 +3,19 @@
 A session is stored here; the browser has a random token, of which we store only the hash.
 
 Failed logins count three ways: of one name from one address (a person who mistypes), of one address (one who tries
-names), and of one name from anywhere (many who try it). The last limit is high, or anybody could keep the arbiter out.
+names), and of one name from anywhere (many who try it). Nobody can keep another out: a browser in which somebody has
+logged in before counts by itself, and the last limit leaves each address its first tries.
 """
 
 import hashlib
 import hmac
+import ipaddress
+import re
 import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -110,13 +113,16 @@ class Authentication:
 
     # ---- in and out -------------------------------------------------------------------------
 
-    def log_in(self, name: str, password: str, *, agent: str, address: str) -> str:
-        """Let somebody in; return the token of a new session. Raises LoginDelayed, LoginRefused."""
-        now = self.clock()
+    def log_in(self, name: str, password: str, *, agent: str, address: str, browser: str = "") -> str:
+        """Let somebody in; return the token of a new session. `browser`: the marks that it has (`with_mark`).
+
+        Raises LoginDelayed, LoginRefused.
+        """
+        now, known = self.clock(), self._mark_of(name, browser)
         with self._counting:  # many tries at once are counted before the first is answered
-            if wait := self._throttle.wait_ms(name, address, now):
+            if wait := self._throttle.wait_ms(name, address, now, known):
                 raise LoginDelayed(-(-wait // 1000))
-            self._throttle.failed(name, address, now)
+            self._throttle.failed(name, address, now, known)
         account = self.accounts.who_has(name, password)
         if account is None:
             # The name as typed is not kept: people type passwords into the wrong field.
@@ -124,8 +130,34 @@ class Authentication:
             self.audit.note(now, "", "login_refused", known, address=address)
             raise LoginRefused("name and password do not belong together")
         with self._counting:
-            self._throttle.succeeded(name, address)
+            self._throttle.succeeded(name, address, known)
         return self.admit(account, agent=agent, address=address)
+
+    def with_mark(self, account: Account, browser: str) -> str:
+        """Return the marks of a browser in which somebody has just logged in: those that it had, and theirs.
+
+        A mark opens nothing. It is made with the account's password hash: a new password ends it, and nothing is kept.
+        """
+        if self._mark_of(account.name, browser):
+            return browser
+        nonce = secrets.token_hex(BROWSER_MARK_BYTES)
+        had = [mark for mark in browser.split(".") if BROWSER_MARK.fullmatch(mark)]
+        return ".".join([*had, f"{nonce}-{self._seal_of(account.name, nonce)}"][-MOST_BROWSER_MARKS:])
+
+    def _mark_of(self, name: str, browser: str) -> str:
+        """Return the mark by which a browser is known to somebody; "" where it is not."""
+        for mark in browser.split(".")[:MOST_BROWSER_MARKS]:
+            nonce, _, seal = mark.partition("-")
+            right = self._seal_of(name, nonce) if BROWSER_MARK.fullmatch(mark) else ""
+            if right and hmac.compare_digest(seal, right):
+                return nonce
+        return ""
+
+    def _seal_of(self, name: str, nonce: str) -> str:
+        secret = self.accounts.password_hash(name)
+        return (
+            hmac.new(secret.encode(), f"browser {name} {nonce}".encode(), hashlib.sha256).hexdigest() if secret else ""
+        )
 
     def admit(self, account: Account, *, agent: str, address: str) -> str:
         """Begin a session for somebody who has shown who they are; return its token."""
@@ -240,6 +272,11 @@ def _session(row: tuple[Any, ...]) -> LoginSession:
     return LoginSession(key, account, made_at, seen_at, agent, address)
 
 
+BROWSER_MARK_BYTES: Final = 16
+BROWSER_MARK: Final = re.compile(r"[0-9a-f]{32}-[0-9a-f]{64}")
+MOST_BROWSER_MARKS: Final = 8
+"""People who share a browser."""
+
 LOGIN_WINDOW_MS: Final = 15 * 60 * 1000
 MOST_LOGIN_KEYS: Final = 10_000
 """Keys; the oldest goes first, so that an attacker with many names fills no memory."""
@@ -247,32 +284,44 @@ MOST_LOGIN_KEYS: Final = 10_000
 OF_BOTH, OF_ADDRESS, OF_NAME = 5, 30, 60
 """Failures in a window after which no more tries are heard."""
 
+OF_BROWSER: Final = 10
+"""The same of somebody in a browser that is known as theirs, whatever others do elsewhere."""
+
+OF_FRESH_NETWORK: Final = 3
+"""Tries that each network has, though many others have tried the name: its owner comes in from a new telephone too."""
+
 LoginKey = tuple[str | None, str | None]
-"""Name and address; None: any."""
+"""Name and address, or name and browser; None: any."""
 
 
 class Throttle:
-    """Counts failures within a window that slides."""
+    """Counts failures within a window that slides. `browser`: the mark by which it is known to the name; "": none."""
 
     def __init__(self) -> None:
         self._failures: OrderedDict[LoginKey, list[int]] = OrderedDict()
 
-    def wait_ms(self, name: str, address: str, now: int) -> int:
+    def wait_ms(self, name: str, address: str, now: int, browser: str = "") -> int:
         """Return how long from `now` no try of this name from this address is heard; 0: it is heard."""
-        return max((self._wait(key, limit, now) for key, limit in _keys(name, address)), default=0)
+        limits = _limits(name, address, browser)
+        if not browser and not self._wait((None, _network(address)), limits.pop((None, _network(address))), now):
+            del limits[name, None]
+        return max((self._wait(key, limit, now) for key, limit in limits.items()), default=0)
 
-    def failed(self, name: str, address: str, now: int) -> None:
+    def failed(self, name: str, address: str, now: int, browser: str = "") -> None:
         """Count a try. To be said before the password is looked at: many tries at once are as many."""
-        for key, limit in _keys(name, address):
+        for key, limit in _limits(name, address, browser).items():
             kept = self._failures.pop(key, [])
             self._failures[key] = [*kept, now][-limit:]
         while len(self._failures) > MOST_LOGIN_KEYS:
             self._failures.popitem(last=False)
 
-    def succeeded(self, name: str, address: str) -> None:
+    def succeeded(self, name: str, address: str, browser: str = "") -> None:
         """Forget the failures of a name from an address: it was its owner. Those of others stay."""
+        if browser:
+            self._failures.pop((name, browser), None)
+            return
         self._failures.pop((name, address), None)
-        for key in ((name, None), (None, address)):
+        for key in ((name, None), (None, address), (None, _network(address))):
             if kept := self._failures.get(key):
                 kept.pop()
 
@@ -282,7 +331,19 @@ class Throttle:
         return recent[-limit] + LOGIN_WINDOW_MS - now if len(recent) >= limit else 0
 
 
-def _keys(name: str, address: str) -> Iterator[tuple[LoginKey, int]]:
-    yield (name, address), OF_BOTH
-    yield (None, address), OF_ADDRESS
-    yield (name, None), OF_NAME
+def _limits(name: str, address: str, browser: str) -> dict[LoginKey, int]:
+    if browser:
+        return {(name, browser): OF_BROWSER}
+    of_others = {(None, address): OF_ADDRESS, (name, None): OF_NAME, (None, _network(address)): OF_FRESH_NETWORK}
+    return {(name, address): OF_BOTH, **of_others}
+
+
+def _network(address: str) -> str:
+    """Return the part of an address that one machine cannot choose: of IPv6 the first half."""
+    try:
+        parsed = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return f"network of {address}"
+    if isinstance(parsed, ipaddress.IPv4Address) or parsed.ipv4_mapped:
+        return f"network of {address}"
+    return str(ipaddress.ip_network((int(parsed), 64), strict=False))

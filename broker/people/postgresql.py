@@ -16,8 +16,8 @@ from sqlalchemy.schema import CreateSchema
 from broker.errors import StoreError
 from broker.people.database import APPEND_ONLY, APPEND_ONLY_TEXT, PATIENCE_S, SESSIONS, TABLES, VERSION, PeopleDatabase
 from broker.people.errors import PeopleStoreBroken
+from broker.store.journal import make_append_only, transaction
 from broker.store.postgresql import lock_number, open_session, postgresql_engine
-from broker.store.sql import make_append_only, transaction
 
 SESSION: Final = """
 SELECT set_config('homologue.event', %s, false), set_config('search_path', 'homologue_people', false),

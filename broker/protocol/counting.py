@@ -28,7 +28,7 @@ WinTiming = Literal["last_tile", "kan", "first_turn"]
 """On the last tile of the wall or the discard after it; on a replacement tile or a robbed kan; in the first turn."""
 
 
-class HandLayout(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class HandLayout(Struct, frozen=True, kw_only=True):
     """What somebody says of how a hand lies, where no wall tells it: walls that were ticked by hand, a common wall.
 
     The concealed tiles lie first then, and each group after them is a meld.
@@ -40,7 +40,7 @@ class HandLayout(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     ] = ()
 
 
-class WinDetails(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="kind"):
+class WinDetails(Struct, frozen=True, kw_only=True, tag_field="kind"):
     """What somebody has to say of a win because the tiles cannot: one struct a rule book."""
 
 
@@ -84,11 +84,11 @@ class CountRequest(Message, frozen=True, kw_only=True):
     said: AnyWinDetails = McrWinDetails()
 
 
-class CountAnswer(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="kind"):
+class CountAnswer(Struct, frozen=True, kw_only=True, tag_field="kind"):
     """One kind of answer."""
 
 
-class CountedFan(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class CountedFan(Struct, frozen=True, kw_only=True):
     """One fan of a hand, and what it is worth."""
 
     id: FanId
@@ -103,7 +103,7 @@ class McrValue(CountAnswer, frozen=True, tag="mcr", kw_only=True):
     elements: Annotated[tuple[CountedFan, ...], Meta(max_length=60, description="the greatest first")]
 
 
-class CountedYaku(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class CountedYaku(Struct, frozen=True, kw_only=True):
     """One yaku of a hand, or its dora: its han, and how many yakuman it is."""
 
     id: YakuId
@@ -111,7 +111,7 @@ class CountedYaku(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     yakuman: Annotated[int, Meta(ge=0, le=6)] = 0
 
 
-class CountedFu(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class CountedFu(Struct, frozen=True, kw_only=True):
     """One reason for fu. Of which tiles is not said."""
 
     id: YakuId

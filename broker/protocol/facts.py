@@ -1,4 +1,4 @@
-"""What a table tells of a play, one struct for each kind of fact. Unknown fields are refused."""
+"""What a table tells of a play, one struct for each kind of fact."""
 
 from typing import Annotated, Final, Literal
 
@@ -53,7 +53,7 @@ class Confirmed(PlayRef, frozen=True, tag="confirmed", kw_only=True):
     """All four players have confirmed their tiles; the play has begun."""
 
 
-class Press(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Press(Struct, frozen=True, kw_only=True):
     """One hu press, by the kernel's edge time."""
 
     seat: Seat
@@ -66,7 +66,7 @@ class Declared(PlayRef, frozen=True, tag="declared", kw_only=True):
     presses: Annotated[tuple[Press, ...], Meta(min_length=1, max_length=4)]
 
 
-class Fine(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Fine(Struct, frozen=True, kw_only=True):
     """IMPs taken off one seat by the arbiter, for instance for a false hu."""
 
     imp: FineImp

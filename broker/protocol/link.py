@@ -4,15 +4,22 @@ A PUBACK proves neither storage nor permission, so nothing here says that a mess
 receipt does (DESIGN, "Wire").
 """
 
+import re
+import secrets
 import ssl
+import stat
 import threading
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
+
+from broker.files import write_private
+from broker.protocol.topics import parse_topic
 
 LONGEST_RETRY_S: Final = 3
 """Between two tries to reach a broker that is away."""
@@ -37,6 +44,37 @@ class Will:
 
     topic: str
     payload: bytes
+
+
+SESSION_FILE: Final = "session.key"
+"""Beside what a program keeps: the secret in the id of its session."""
+
+SECRET: Final = re.compile(r"[0-9a-f]{32}")
+
+
+def session_id(name: str, folder: Path) -> str:
+    """Return the id of a program's session at the broker, the same at each start, that nobody else can know.
+
+    A broker gives a session to whoever comes with its id, and cuts off who had it: any user may take any session whose
+    id can be guessed. So it has a secret, which is kept in the folder; without room for it, it is new each time.
+    """
+    file = folder / SESSION_FILE
+    try:
+        if file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO) == 0 and SECRET.fullmatch(
+            known := file.read_text("ascii")
+        ):
+            return f"{name}-{known}"
+    except (OSError, UnicodeError):
+        pass  # it is made
+    made = secrets.token_hex(16)
+    with suppress(OSError):
+        write_private(file, made.encode("ascii"))
+    return f"{name}-{made}"
+
+
+def passing_id(name: str) -> str:
+    """Return the id of a session that ends with its connection."""
+    return f"{name}-{secrets.token_hex(16)}"
 
 
 class LinkDown(Exception):
@@ -72,7 +110,7 @@ class LinkChanged:
 
 
 class Link:
-    """An MQTT session (3.1.1, QoS 1, kept by the broker while we are away).
+    """An MQTT session (3.1.1, QoS 1), `kept` by the broker while we are away or not.
 
     `tell` is called on the client's own thread: it must only put things on a queue.
     """
@@ -84,6 +122,8 @@ class Link:
         topics: Iterable[str],
         tell: Callable[[Incoming | LinkChanged], None],
         will: Will | None = None,
+        *,
+        kept: bool = True,
     ) -> None:
         self._topics = [(topic, 1) for topic in topics]
         self._tell = tell
@@ -93,7 +133,7 @@ class Link:
         self._client = mqtt.Client(
             CallbackAPIVersion.VERSION2,
             client_id=client_id,
-            clean_session=False,
+            clean_session=not kept,
             protocol=mqtt.MQTTv311,
             manual_ack=True,
         )
@@ -130,7 +170,9 @@ class Link:
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
         """Send one message if we are connected; if not, it is the sender's to send again."""
         if self.up:
-            self._last = self._client.publish(topic, payload, qos=1, retain=retain)
+            place = parse_topic(topic)
+            qos = place.topic.qos if place else 1
+            self._last = self._client.publish(topic, payload, qos=qos, retain=retain)
 
     def flush(self, timeout_s: float) -> None:
         """Wait until the broker has the last message, but not for ever."""

@@ -1,6 +1,8 @@
 """Every message, one struct each, and how far a table's clock is off by what its messages say.
 
-Unknown fields are refused: a newer sender says so in `schema`. `decode` (codec.py) is the only way in from the wire.
+Programs of two versions may work in one hall: fields that a reader does not know are passed over, the others are
+checked. A change that an older reader must not pass over gets another number in `schema`, or another kind of fact.
+`decode` (topics.py) is the only way in from the wire.
 """
 
 from typing import Annotated, Final, Literal
@@ -20,6 +22,7 @@ from broker.protocol.types import (
     Hash,
     Imp,
     Lifecycle,
+    MachineName,
     MessageId,
     Milliseconds,
     Name,
@@ -31,11 +34,13 @@ from broker.protocol.types import (
     PlayMinutes,
     ProfileId,
     PublicAddress,
+    PublicKey,
     PublicState,
     Reason,
     RoundNo,
     Seat,
     Seq,
+    Signature,
     StoreId,
     TableNo,
     Text,
@@ -47,7 +52,7 @@ MOST_ORDERS_KEPT: Final = 16
 """Orders that a table remembers by their ids, so that a desk never takes another desk's for its own."""
 
 
-class Message(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Message(Struct, frozen=True, kw_only=True):
     """What every message carries."""
 
     schema: Literal[1] = SCHEMA
@@ -58,6 +63,10 @@ class Message(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 # ---- from a table -------------------------------------------------------------------------------
 
 
+Version = Annotated[str, Meta(pattern=r"^[0-9A-Za-z.+!-]{0,32}$(?!\n)")]
+"""Of the program that speaks (PEP 440); empty where it is not installed."""
+
+
 class LogMessage(Message, frozen=True, kw_only=True):
     """One accepted fact of one table."""
 
@@ -65,7 +74,12 @@ class LogMessage(Message, frozen=True, kw_only=True):
     seq: Seq
     at: Annotated[Milliseconds, Meta(description="wall clock of the table, for people; order comes from seq")]
     fact: Fact
-    device: Annotated[DeviceId | None, Meta(description="which device sends it; not kept")] = None
+    device: Annotated[DeviceId | None, Meta(description="which device has made it, and signed it")] = None
+    before: Annotated[
+        Hash | None, Meta(description="of this table's fact before it (signing.py); null: its first, or not known")
+    ] = None
+    signature: Annotated[Signature | None, Meta(description="of the device, over all that stands before it")] = None
+    sender: Annotated[DeviceId | None, Meta(description="which device sends it; neither signed nor kept")] = None
 
 
 class TableState(Message, frozen=True, kw_only=True):
@@ -74,6 +88,7 @@ class TableState(Message, frozen=True, kw_only=True):
     table: TableNo
     seq: Annotated[Count, Meta(description="last fact accepted at the table")]
     device: DeviceId
+    key: Annotated[PublicKey | None, Meta(description="of which `device` is made; null: an older program")] = None
     start: Annotated[Count, Meta(description="how often the device's program has been started")]
     count: Annotated[Count, Meta(description="of this start's states; an older state may arrive later")]
     lifecycle: Lifecycle
@@ -117,6 +132,24 @@ class TableState(Message, frozen=True, kw_only=True):
         dict[Annotated[str, Meta(max_length=64)], Text],
         Meta(max_length=16, description="what is wrong, by device; empty: all well"),
     ]
+    version: Annotated[Version | None, Meta(description="of the table's program; null: one that does not say it")] = (
+        None
+    )
+
+
+BEAT_S: Final = 10
+"""A table says at least so often that it is there, and so does the scorer."""
+
+SILENT_S: Final = 3 * BEAT_S
+"""Who is not heard of for so long is told to people. Judged by clocks that count on, never by wall clocks."""
+
+
+class Beat(Message, frozen=True, kw_only=True):
+    """A table is there, and its program works. Never queued: an old one would say nothing."""
+
+    table: TableNo
+    device: DeviceId
+    start: Annotated[Count, Meta(description="how often the device's program has been started")]
 
 
 # ---- from the scorer ----------------------------------------------------------------------------
@@ -128,7 +161,24 @@ class FromScorer(Message, frozen=True, kw_only=True):
     seq: Annotated[Count, Meta(description="height of the scorer's journal when this was said")]
 
 
-class Refusal(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ScorerState(FromScorer, frozen=True, kw_only=True):
+    """The scorer is there, and works; its last will says that it is gone. Said every BEAT_S seconds."""
+
+    run: Annotated[MessageId, Meta(description="another one whenever the program is started")]
+    term: Annotated[Count, Meta(description="grows with each start; of two scorers the higher one stays")]
+    answers: Annotated[MessageId | None, Meta(description="the run of another scorer that has asked")] = None
+    store: StoreId
+    lifecycle: Literal["active", "gone"]
+    version: Version
+
+
+class ScorerAsked(Message, frozen=True, kw_only=True):
+    """A scorer that starts asks whether another one is active, which answers with its state."""
+
+    run: Annotated[MessageId, Meta(description="of the one that asks")]
+
+
+class Refusal(Struct, frozen=True, kw_only=True):
     """A fact that the scorer did not take, and why."""
 
     seq: Seq
@@ -136,7 +186,7 @@ class Refusal(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     code: Code
 
 
-class Taken(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Taken(Struct, frozen=True, kw_only=True):
     """A fact that is in the scorer's store."""
 
     seq: Seq
@@ -157,6 +207,16 @@ class Receipt(FromScorer, frozen=True, kw_only=True):
     gaps: Annotated[tuple[Seq, ...], Meta(max_length=1000)]
     taken: Annotated[tuple[Taken, ...], Meta(max_length=100)]
     refused: Annotated[tuple[Refusal, ...], Meta(max_length=100)]
+    head: Annotated[Hash | None, Meta(description="of the fact `upto`: the chain that the scorer has")] = None
+    wanted: Annotated[
+        tuple[Seq, ...], Meta(max_length=100, description="facts that the scorer once had and asks for again")
+    ] = ()
+    version: Annotated[Version | None, Meta(description="of the scorer's program; null: one that does not say it")] = (
+        None
+    )
+    signature: Annotated[Signature | None, Meta(description="of the event's key, over all that stands before it")] = (
+        None
+    )
 
 
 class Assignment(FromScorer, frozen=True, kw_only=True):
@@ -197,11 +257,14 @@ class Served(FromScorer, frozen=True, kw_only=True):
     table: TableNo
     device: Annotated[DeviceId | None, Meta(description="the one whose facts are taken; null: none has spoken")]
     refused: Annotated[DeviceId | None, Meta(description="another one that was refused last")] = None
+    unknown: Annotated[
+        DeviceId | None, Meta(description="the last one that spoke without having been admitted here")
+    ] = None
     calls_before: Annotated[Count | None, Meta(description="open calls that are older than its own; null: none")] = None
     arbiter_coming: Annotated[bool, Meta(description="an arbiter is on the way to its call; who is not told")] = False
 
 
-class ComparedSeat(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ComparedSeat(Struct, frozen=True, kw_only=True):
     """One player's line in a traveller."""
 
     player: PlayerId
@@ -210,7 +273,7 @@ class ComparedSeat(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     fine: int
 
 
-class ComparedPlay(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ComparedPlay(Struct, frozen=True, kw_only=True):
     """One play of a deal, beside the others."""
 
     table: TableNo
@@ -232,7 +295,7 @@ class PublicTraveller(Traveller, frozen=True, kw_only=True):
     """The same for everybody, said once all tables have played the deal."""
 
 
-class Standing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Standing(Struct, frozen=True, kw_only=True):
     """One player's line."""
 
     place: Annotated[int, Meta(ge=1)]
@@ -243,7 +306,7 @@ class Standing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     plays: Count
 
 
-class TeamStanding(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class TeamStanding(Struct, frozen=True, kw_only=True):
     """One team's line."""
 
     place: Annotated[int, Meta(ge=1)]
@@ -289,6 +352,35 @@ class Ruling(Message, frozen=True, kw_only=True):
     role: DeskRole
     reason: Reason
     at: Milliseconds
+
+
+class DeviceAdmitted(Message, frozen=True, kw_only=True, tag_field="kind", tag="device_admitted"):
+    """A device may speak for a table from now on, as the scorer has stored it."""
+
+    number: Annotated[Seq, Meta(description="order of what is decided about devices, without gaps")]
+    table: TableNo
+    device: DeviceId
+    key: Annotated[PublicKey | None, Meta(description="null: it cannot sign, and is believed all the same")]
+    machine: MachineName = ""
+    author: Annotated[Name | None, Meta(description="null: it was paired, or the organiser has listed it")] = None
+    account: Annotated[str, Meta(max_length=64, description="login name of the author")] = ""
+    at: Milliseconds
+
+
+class DeviceRevoked(Message, frozen=True, kw_only=True, tag_field="kind", tag="device_revoked"):
+    """A device that was admitted speaks for its table no more; what was taken from it stays."""
+
+    number: Seq
+    table: TableNo
+    device: DeviceId
+    author: Name
+    account: Annotated[str, Meta(max_length=64, description="login name of the author")]
+    reason: Reason
+    at: Milliseconds
+
+
+DeviceRecord = DeviceAdmitted | DeviceRevoked
+"""What is decided about a table's devices."""
 
 
 class Alert(FromScorer, frozen=True, kw_only=True):

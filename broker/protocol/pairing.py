@@ -22,7 +22,7 @@ from typing import Annotated, Final, Literal
 from argon2.low_level import Type, hash_secret_raw
 from msgspec import Meta, Struct
 
-from broker.protocol.types import HOST_PATTERN, EventName, Hash, PinHash, TableNo
+from broker.protocol.types import HOST_PATTERN, EventName, Hash, PinHash, PublicKey, TableNo
 
 PATH: Final = "/pairing/take"
 
@@ -57,7 +57,7 @@ Machine = Annotated[
 Certificates = Annotated[str, Meta(max_length=32_768, pattern=r"^[\x20-\x7e\r\n]*$(?!\n)", description="PEM")]
 
 
-class PairingRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class PairingRequest(Struct, frozen=True, kw_only=True):
     """A device asks to be paired."""
 
     schema: Literal[1] = 1
@@ -67,9 +67,15 @@ class PairingRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         Hash | None,
         Meta(description="drawn by the device for this question; older programs send none, and are refused"),
     ] = None
+    key: Annotated[
+        Hash | None, Meta(description="the device's public key; null: an older program that signs nothing")
+    ] = None
+    key_seal: Annotated[Hash | None, Meta(description="the code's seal over the key: nobody on the way changes it")] = (
+        None
+    )
 
 
-class TableBroker(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class TableBroker(Struct, frozen=True, kw_only=True):
     """The broker as tables reach it."""
 
     host: Annotated[str, Meta(pattern=f"^(?:{HOST_PATTERN})$(?!\\n)")]
@@ -82,7 +88,7 @@ class TableBroker(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         return f"TableBroker({self.host}:{self.port})"
 
 
-class Pairing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Pairing(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a device needs to serve a table of an event."""
 
     schema: Literal[1] = 1
@@ -90,9 +96,10 @@ class Pairing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     table: TableNo
     broker: TableBroker
     pin: PinHash | None = None
+    event_key: Annotated[PublicKey | None, Meta(description="the event's public key, which signs receipts")] = None
 
 
-class PairingAnswer(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class PairingAnswer(Struct, frozen=True, kw_only=True):
     """A `Pairing` as JSON text, and the seal over it."""
 
     pairing: Annotated[str, Meta(max_length=LARGEST_ANSWER)]

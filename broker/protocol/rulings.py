@@ -37,7 +37,7 @@ AwardGiven = (
 Awards = Annotated[dict[PlayerId, AwardGiven], Meta(min_length=1, max_length=64)]
 
 
-class Decision(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="kind"):
+class Decision(Struct, frozen=True, kw_only=True, tag_field="kind"):
     """One kind of ruling."""
 
 

@@ -1,14 +1,19 @@
-"""One table of topics: what is said there, how, by whom, and who may read it.
+"""One table of topics: what is said there, how, by whom, and who may read it; and the codec of what is said.
 
-Broker permissions, the AsyncAPI document and the pages in docs/ are all made from it.
+Broker permissions, the AsyncAPI document and the pages in docs/ are all made from the table. Whatever comes from the
+wire passes through `decode` or is refused.
 """
 
+import json
 import re
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Final, Literal
+from functools import cache, lru_cache
+from typing import Final, Literal, TypeVar
+
+import msgspec
 
 from broker.protocol import counting, messages
+from broker.protocol.messages import Message
 
 Role = Literal["table", "scorer", "desk", "arbiter", "display"]
 """Who holds credentials: each table its own, the scorer, the desk, read-only arbiters, displays of what is public."""
@@ -20,14 +25,15 @@ class Topic:
 
     name: str
     pattern: str
-    message: type[messages.Message]
+    message: type[Message]
     writer: Role
     readers: tuple[Role, ...]
     retain: bool
     limit: int
     """Largest payload in bytes."""
     about: str
-    qos: Literal[1] = 1
+    qos: Literal[0, 1] = 1
+    """0: of no use later, so no broker keeps it for a reader who is away."""
 
     def at(self, event: str, *, table: int | None = None, deal: int | None = None) -> str:
         """Return the topic for one event, table or deal; a level left out becomes the wildcard `+`."""
@@ -56,6 +62,39 @@ TOPICS: Final[tuple[Topic, ...]] = (
         retain=False,
         limit=16_384,
         about="every accepted fact in seq order",
+    ),
+    Topic(
+        "beat",
+        "hm/{event}/table/{table}/beat",
+        messages.Beat,
+        "table",
+        ("scorer", "arbiter"),
+        retain=False,
+        limit=1024,
+        about="the table is there; every ten seconds",
+        qos=0,
+    ),
+    Topic(
+        "scorer",
+        "hm/{event}/scorer",
+        messages.ScorerState,
+        "scorer",
+        ("table", "scorer", "desk", "arbiter"),
+        retain=True,
+        limit=1024,
+        about="the scorer is there; every ten seconds, and its last will says gone",
+        qos=0,
+    ),
+    Topic(
+        "scorer_asked",
+        "hm/{event}/scorer/asked",
+        messages.ScorerAsked,
+        "scorer",
+        ("scorer", "arbiter"),
+        retain=False,
+        limit=1024,
+        about="a scorer that starts asks whether another one is active",
+        qos=0,
     ),
     Topic(
         "receipt",
@@ -194,6 +233,9 @@ TOPICS_BY_NAME: Final[dict[str, Topic]] = {topic.name: topic for topic in TOPICS
 (
     STATE,
     LOG,
+    BEAT,
+    SCORER,
+    SCORER_ASKED,
     RECEIPT,
     ASSIGNMENT,
     SERVED,
@@ -246,3 +288,76 @@ def parse_topic(text: str) -> ParsedTopic | None:
             table, deal = found.get("table"), found.get("deal")
             return ParsedTopic(topic, found["event"], int(table) if table else None, int(deal) if deal else None)
     return None
+
+
+M = TypeVar("M", bound=Message)
+
+
+class Refused(Exception):
+    """A message that is not taken. `code` is stable (docs/codes.md)."""
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(f"{code}: {text}")
+        self.code = code
+        self.text = text
+
+
+UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What a decoder raises of bytes that are no message of its kind."""
+
+
+def encode(message: Message) -> bytes:
+    """Return the JSON of a message, in UTF-8."""
+    return msgspec.json.encode(message)
+
+
+def decode_on_topic(topic: str, payload: bytes) -> tuple[ParsedTopic, Message]:
+    """Read one message that came on a topic.
+
+    Raises Refused with one of the codes `unknown_topic`, `too_large`, `malformed`, `wrong_event`, `wrong_table`,
+    `wrong_deal`.
+    """
+    place = parse_topic(topic)
+    if place is None:
+        raise Refused("unknown_topic", topic[:200])
+    if len(payload) > place.topic.limit:
+        raise Refused("too_large", f"{len(payload)} bytes, at most {place.topic.limit}")
+    message = decode(place.topic.message, payload)
+    if encode(message) != payload:  # what we write ourselves says every name once: as ours do, it needs no second look
+        refuse_duplicate_names(payload)
+    if message.event != place.event:
+        raise Refused("wrong_event", f"says {message.event}, came on the topic of {place.event}")
+    table = getattr(message, "table", None)
+    if place.table is not None and table != place.table:
+        raise Refused("wrong_table", f"says table {table}, came on the topic of table {place.table}")
+    deal = getattr(message, "deal", None)
+    if place.deal is not None and deal != place.deal:
+        raise Refused("wrong_deal", f"says deal {deal}, came on the topic of deal {place.deal}")
+    return place, message
+
+
+def decode(kind: type[M], payload: bytes) -> M:
+    """Read one message of a known kind. Raises Refused `malformed`."""
+    try:
+        return decoder(kind).decode(payload)  # type: ignore[no-any-return]  # the cache forgets the kind
+    except UNREADABLE as error:
+        raise Refused("malformed", str(error)[:300]) from None
+
+
+@cache
+def decoder(kind: type[M]) -> msgspec.json.Decoder[M]:
+    """Return what reads messages of a kind, for who reads very many; it raises UNREADABLE."""
+    return msgspec.json.Decoder(kind)
+
+
+def refuse_duplicate_names(payload: bytes) -> None:
+    """Refuse an object that says a name twice: msgspec keeps the last, other readers the first."""
+    try:
+        json.loads(payload, object_pairs_hook=_without_duplicates)
+    except (ValueError, RecursionError) as error:
+        raise Refused("malformed", str(error)[:300]) from None
+
+
+def _without_duplicates(pairs: list[tuple[str, object]]) -> None:
+    if len({name for name, _ in pairs}) != len(pairs):
+        raise ValueError("an object says a name twice")

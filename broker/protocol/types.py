@@ -47,6 +47,11 @@ Code = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{1,47}$(?!\n)", description=
 Text = Annotated[str, Meta(max_length=500)]
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
 Hash = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)", description="SHA-256, lower-case hex")]
+PublicKey = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)", description="Ed25519, lower-case hex")]
+MachineName = Annotated[
+    str, Meta(pattern=r"^[A-Za-z0-9._-]{0,64}$(?!\n)", description="a device's own name, for people; empty: not told")
+]
+Signature = Annotated[str, Meta(pattern=r"^[0-9a-f]{128}$(?!\n)", description="Ed25519, lower-case hex")]
 
 LONGEST_LINE: Final = 60
 """Characters of what stands in one line beside a name: a club, a number of a federation."""
@@ -130,7 +135,7 @@ Score = Annotated[int, Meta(ge=-1_000_000, le=1_000_000, description="points")]
 Seats = Annotated[tuple[Seat, ...], Meta(max_length=4)]
 
 
-class RiichiWin(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class RiichiWin(Struct, frozen=True, kw_only=True):
     """What one winner's hand is worth: han, with fu under 5 han; or so many yakuman."""
 
     han: Annotated[int, Meta(ge=0, le=99)] = 0
@@ -140,7 +145,7 @@ class RiichiWin(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Who fed the set that made the yakuman certain (pao)."""
 
 
-class RiichiEvent(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class RiichiEvent(Struct, frozen=True, kw_only=True):
     """What happened in a hand. `riichi`: who has laid a deposit in it."""
 
     kind: HandKind
@@ -159,7 +164,7 @@ class RiichiEvent(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     riichi: Seats = ()
 
 
-class RiichiStanding(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class RiichiStanding(Struct, frozen=True, kw_only=True):
     """Where a session stands before a hand, the first of which is 1."""
 
     hand: Annotated[int, Meta(ge=1, le=9999)]
@@ -171,7 +176,7 @@ class RiichiStanding(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     over: bool = False
 
 
-class Player(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Player(Struct, frozen=True, kw_only=True):
     """Who sits there."""
 
     id: PlayerId
@@ -185,7 +190,7 @@ Tray = tuple[Row13, Row11, Row10]
 """One seat's 34 serials: the hand, then the wall in two rows, each from the player's left."""
 
 
-class PlayRef(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class PlayRef(Struct, frozen=True, kw_only=True):
     """Which play a fact is about: one table playing one deal in one round."""
 
     round: RoundNo
@@ -202,7 +207,7 @@ class PlannedPlay(PlayRef, frozen=True, kw_only=True):
     order: dict[Seat, Tray]
 
 
-class PlannedSession(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class PlannedSession(Struct, frozen=True, kw_only=True):
     """A riichi session at one table: hands are dealt there, one after the other.
 
     `set`: whose tiles are dealt. `standing` and `entries`: where it stands and how many entries the scorer has of it,

@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from broker.i18n import N_
 from broker.protocol import SEATS, EventName, Hash
 from broker.rules.deal import Deal
 from broker.rules.errors import RuleError
@@ -61,9 +62,9 @@ class Commitment:
         if event != self.event:
             raise RuleError("other_event", f"revealed for event {event}, committed to for event {self.event}")
         if deal.number not in self.hashes:
-            raise RuleError("deal_not_committed", f"deal {deal.number} is not in the commitment")
+            raise RuleError("deal_not_committed", N_("deal {deal} is not in the commitment", deal=deal.number))
         if _sha256(deal_text(event, deal, salt)) != self.hashes[deal.number]:
-            raise RuleError("deal_differs", f"deal {deal.number} is not what was committed to")
+            raise RuleError("deal_differs", N_("deal {deal} is not what was committed to", deal=deal.number))
 
 
 def commit_deals(event: str, deals: Iterable[tuple[Deal, str]]) -> Commitment:

@@ -78,12 +78,10 @@ def check_outcome(outcome: Outcome, payments: McrPaymentRules) -> None:
         one_only = payments.several_hu.value == "nearest" and len(winners) > 1
         _refuse_if(one_only, "several_winners", "only the nearest in turn order wins under this profile")
     for seat, value in winners.items():
-        low = value < payments.minimum.value
-        _refuse_if(
-            low,
-            "below_minimum",
-            N_("{seat}: {value} is below the minimum of {least}", seat=seat, value=value, least=payments.minimum.value),
-        )
+        least = payments.minimum.value
+        if value < least:
+            text = N_("{seat}: {value} is below the minimum of {least}", seat=seat, value=value, least=least)
+            raise RuleError("below_minimum", text)
 
 
 def _refuse_if(wrong: bool, code: str, text: str) -> None:  # noqa: FBT001 - reads as a sentence

@@ -1,30 +1,28 @@
 """What arbiters decide: rulings, how they are applied to plays, checked, previewed and given."""
 
-from broker.rulings.apply import (
-    CountedPlay,
-    adjustments,
-    apply_rulings,
-    form_of,
-    imp_of,
-    result_of,
-    riichi_win_of,
-    unruled_play,
-    with_points_of_deal,
-)
 from broker.rulings.model import (
     DEADLINE,
     SESSIONS,
     TITLE,
     WHO_PLAYS,
+    CountedPlay,
     PlayKey,
     RulingAuthor,
     RulingBook,
     RulingDraft,
     RulingEntry,
     Subject,
+    adjustments,
+    apply_rulings,
     entry_of,
     event_subject,
+    form_of,
+    imp_of,
     player_subject,
+    result_of,
+    riichi_win_of,
+    unruled_play,
+    with_points_of_deal,
 )
 from broker.rulings.plan import (
     StandIn,

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from broker.event import Event
 from broker.protocol import Adjusted, Award, DealPlayed, Fault, Seat, Void
-from broker.rulings.apply import CountedPlay
+from broker.rulings.model import CountedPlay
 from broker.scorer.snapshot import RepeatedDeal
 from broker.scorer.state import EventState
 

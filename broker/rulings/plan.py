@@ -26,8 +26,7 @@ from broker.protocol import (
     Withdrawn,
 )
 from broker.rules import AwardRules
-from broker.rulings.apply import CountedPlay, imp_of
-from broker.rulings.model import WHO_PLAYS, PlayKey, RulingBook, RulingEntry, event_subject
+from broker.rulings.model import WHO_PLAYS, CountedPlay, PlayKey, RulingBook, RulingEntry, event_subject, imp_of
 
 
 def plays_of_ruling(event: Event, entry: RulingEntry) -> list[PlayKey]:

@@ -18,8 +18,7 @@ from broker.rules import Outcome, RuleError, Rules, Stated, allowed_outcome, sea
 from broker.rules.points import score_riichi
 from broker.rules.riichi import RiichiProfile
 from broker.rulings import plan
-from broker.rulings.apply import CountedPlay
-from broker.rulings.model import WHO_PLAYS, PlayKey, RulingBook, RulingEntry
+from broker.rulings.model import WHO_PLAYS, CountedPlay, PlayKey, RulingBook, RulingEntry
 from broker.rulings.plan import last_ruling_on, sitting_name
 from broker.scorer.state import EventState, TeamState
 from broker.scoring import ComparisonGroup, Exact, Ledger, Ranked, ScoredPlay, json_imp, standings

@@ -26,8 +26,7 @@ from broker.protocol import (
 from broker.rules import RuleError
 from broker.rules.points import points_paid
 from broker.rulings import plan
-from broker.rulings.apply import CountedPlay
-from broker.rulings.model import WHO_PLAYS, RulingAuthor, RulingDraft, Subject, event_subject
+from broker.rulings.model import WHO_PLAYS, CountedPlay, RulingAuthor, RulingDraft, Subject, event_subject
 from broker.rulings.plan import plays_of_player, sits_elsewhere
 from broker.scorer.state import EventState
 

@@ -37,6 +37,7 @@ from broker.protocol import (
 )
 from broker.rulings import RulingEntry
 from broker.scorer.intake import IntakeVerdict
+from broker.scorer.space import DiskLevel
 from broker.scorer.state import EventState
 from broker.scorer.tables import Seatings, Since
 from broker.scorer.view import AlertView, Attending
@@ -182,6 +183,15 @@ def concern_of_refusal(topic: str, place: ParsedTopic | None, verdict: IntakeVer
     # Each fact of which there are two versions counts; of rubbish there may be any amount.
     about = fact.seq if verdict.code == "conflict" and isinstance(fact, LogMessage) else None
     return Concern(verdict.code or "", verdict.text, place.table if place else None, topic[:200], about)
+
+
+DISK_CONCERNS: Final[Mapping[DiskLevel, Concern]] = {
+    "ample": Concern("scorer_disk_ample", "there is room on the scorer's disk again"),
+    "low": Concern("scorer_disk_low", "the scorer's disk is getting full"),
+    "read_only": Concern("scorer_disk_read_only", "the scorer's disk is nearly full: the desk is read-only"),
+    "full": Concern("scorer_disk_full", "the scorer's disk is full: nothing is taken until there is room"),
+}
+"""What an arbiter must know of the scorer's disk."""
 
 
 def concern_of_gap(table: int, seq: int) -> Concern:

@@ -17,14 +17,16 @@ from broker.protocol import SEATS, Imp, LogMessage, Name, Restored, Result, Seat
 from broker.rulings import CountedPlay, PlayKey, StandIn, riichi_win_of, sitting_players
 from broker.rulings.follow_ups import follow_ups
 from broker.scorer.alerts import AlertBook, Attendance
-from broker.scorer.devices import TableStates
+from broker.scorer.devices import Devices
 from broker.scorer.intake import TableBook
 from broker.scorer.publisher import Throttle, is_large
 from broker.scorer.snapshot import Snapshot
+from broker.scorer.space import DiskLevel
 from broker.scorer.state import EventState
 from broker.scorer.tables import Since
 from broker.scorer.view import Attending, BesideView, DashboardView, PlayView, SeatView, TableView, Walls
 from broker.scoring import ComparisonGroup, exact_quotient, json_imp
+from broker.version import program_version
 
 VIEW_PAUSE_S: Final = 0.05
 """In a large event the view is made at most so often, and not after each message: no page changes faster."""
@@ -42,6 +44,7 @@ class _TableFacts(NamedTuple):
     pausing: Since | None
     restored: Restored | None
     attended: Attending | None
+    silent: bool
 
 
 class _ArrivalLine(NamedTuple):
@@ -110,7 +113,7 @@ class Arrivals(Sequence[PlayView]):
         return map(self._play, reversed(self._settled))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+        return self is other or (isinstance(other, Sequence) and tuple(self) == tuple(other))
 
     def __hash__(self) -> int:
         return hash(self._settled)
@@ -208,7 +211,7 @@ class Sources(NamedTuple):
 
     state: EventState
     books: Mapping[int, TableBook]
-    devices: TableStates
+    devices: Devices
     attendance: Attendance
     alerts: AlertBook
 
@@ -225,6 +228,7 @@ class Dashboard:
         self._version = 0
         self.connected = False
         """Whether there is a connection with the broker."""
+        self.disk: DiskLevel = "ample"
         self.due = Throttle(VIEW_PAUSE_S if is_large(sources.state.planned) else 0.0, seconds)
         self.snapshot = sources.state.snapshot()
         self.feed = ViewFeed(self._view())
@@ -246,7 +250,8 @@ class Dashboard:
             self.feed.publish(self._view())
 
     def _view(self) -> DashboardView:
-        return self._builder.view(self._version, connected=self.connected, final=self._state.is_final(self._clock()))
+        final = self._state.is_final(self._clock())
+        return self._builder.view(self._version, connected=self.connected, final=final, disk=self.disk)
 
 
 class DashboardBuilder:
@@ -265,7 +270,7 @@ class DashboardBuilder:
         """Build the cards of these tables anew for the next view; None: of all."""
         self._stale.update(self._event.tables if tables is None else tables)
 
-    def view(self, version: int, *, connected: bool, final: bool) -> DashboardView:
+    def view(self, version: int, *, connected: bool, final: bool, disk: DiskLevel) -> DashboardView:
         """Return the view of the whole event now."""
         state = self._sources.state
         event, snapshot = state.event, state.snapshot()
@@ -275,6 +280,7 @@ class DashboardBuilder:
             title=event.plan.title,
             profile=event.profile.id,
             connected=connected,
+            disk=disk,
             final=final,
             plays_in=state.plays_in,
             corrections_until=state.book.deadline,
@@ -314,7 +320,7 @@ class DashboardBuilder:
         return self._arrivals[1]
 
     def _facts(self, table: int) -> _TableFacts:
-        state, last = self._sources.state, self._sources.devices.last.get(table)
+        state, last = self._sources.state, self._sources.devices.states.last.get(table)
         names: dict[Seat, Name] = {}
         if last and last.round:
             key = table, last.round
@@ -334,6 +340,7 @@ class DashboardBuilder:
             times.pausing.get(table),
             times.restored.get(table),
             self._sources.attendance.call(table, call.at if call else None) if last and last.calling else None,
+            table in self._sources.devices.liveness.silent,
         )
 
 
@@ -366,6 +373,8 @@ def _table(event: Event, table: int, facts: _TableFacts) -> TableView:
         stood_ms=state.stood_ms if state else None,
         played_ms=state.played_ms if state else None,
         walls=_walls(event, facts.restored, state),
+        silent=facts.silent,
+        other_version=state.version if state and state.version != program_version() else None,
     )
 
 

@@ -7,6 +7,7 @@ that was refused while the first is still alive. Which device serves is kept in 
 without knowing it could take an idle device for the one that serves.
 """
 
+import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import count
 from typing import Final
@@ -16,8 +17,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from broker.errors import NoDeviceWaits
-from broker.protocol import TableState, clock_offset
+from broker.event.plan import MINUTE_MS
+from broker.protocol import SILENT_S, DeviceAdmitted, DeviceRecord, DeviceRevoked, TableState, clock_offset
+from broker.protocol.signing import device_of
+from broker.scorer.admissions import Admissions
 from broker.scorer.alerts import Concern
+from broker.scorer.liveness import Liveness
 from broker.store import Journal
 
 GONE: Final = ("lost", "disconnected")
@@ -120,10 +125,28 @@ class Serving:
             raise NoDeviceWaits(f"the device {to[:ID_SHOWN]} has not asked to serve table {table}, or serves it by now")
         self._holders[table] = Holder(to, 0, refused=found.device)
 
+    def forget(self, table: int, device: str) -> None:
+        """Let a device serve its table no more, nor wait for it."""
+        found = self._holders.get(table)
+        if found is not None and found.device == device:
+            del self._holders[table]
+        elif found is not None and found.refused == device:
+            self._holders[table] = replace(found, refused=None)
+
     def refuses(self, table: int, device: str | None) -> bool:
         """Return whether a device's facts are refused; not those of a device that does not give its id."""
         found = self._holders.get(table)
         return found is not None and device is not None and found.device != device
+
+    def lose(self, table: int) -> None:
+        """Take in that the device that serves a table is not heard of any more: another one may be let in."""
+        if table in self._holders:
+            self._holders[table] = replace(self._holders[table], gone=True)
+
+    def found(self, table: int, device: str) -> None:
+        """Take in that a device is heard of again. It serves its table, unless another one was let in meanwhile."""
+        if table in self._holders and self._holders[table].device == device:
+            self._holders[table] = replace(self._holders[table], gone=False)
 
     def apply(self, state: TableState) -> bool:
         """Take in a device's state; return whether it serves its table."""
@@ -153,8 +176,6 @@ def _read_holder(text: str) -> Holder | None:
     except (msgspec.DecodeError, UnicodeError):
         return None
 
-
-MINUTE_MS: Final = 60_000
 
 CLOCK_CODES: Final = frozenset({"clock_ahead", "clock_behind", "clock_right"})
 
@@ -247,17 +268,37 @@ SERVES: Final = "serves/"
 """Under which keys the store keeps which device serves which table."""
 
 
+class UnknownDevice(Struct, frozen=True):
+    """A device that speaks for a table at which it was not admitted."""
+
+    table: int
+    device: str
+    key: str | None
+    """Its public key; None where its program is too old to sign."""
+
+
 class Devices:
     """All that is known of the tables' devices. On the scorer's thread alone.
 
-    `changed` is called with the tables that an arbiter has handed over.
+    `changed` is called with the tables that an arbiter has handed over, or at which one has admitted a device.
     """
 
-    def __init__(self, journal: Journal, changed: Callable[[set[int]], None]) -> None:
-        self._journal, self._changed = journal, changed
+    def __init__(
+        self,
+        journal: Journal,
+        event: str,
+        records: Iterable[DeviceRecord],
+        clock: Callable[[], int],
+        changed: Callable[[set[int]], None],
+    ) -> None:
+        self._journal, self._event, self._clock, self._changed = journal, event, clock, changed
+        self.admissions = Admissions(records)
+        self.unknown: dict[int, UnknownDevice] = {}
+        """By table, the last device that spoke there without having been admitted."""
         self.serving = Serving(journal.remembered(SERVES))
         self.states = TableStates()
         self._watches = HealthWatch(), ClockWatch()
+        self.liveness = Liveness()
         self.connected: set[int] = set()
         """Tables whose device has connected since the last answer: they need their plan and their receipt."""
         self.refused: set[int] = set()
@@ -268,16 +309,135 @@ class Devices:
 
         Return what is to be reported; changes of health and clocks follow with `concerns`.
         """
+        if not self.admissions.admits(state.table, state.device):
+            return self._not_admitted(state)
         if not self._serves(state):
             self.refused.add(state.table)
             return self.serving.concerns(state)
         if self.states.is_hello(state):
             self.connected.add(state.table)
         found = self.states.apply(state)
+        last = self.states.last[state.table]
+        if last.lifecycle in GONE or last.version is None:  # older programs send no beats
+            self.liveness.forget(state.table)
+        else:
+            self.liveness.heard(state.table)
         health, clock = self._watches
         health.apply(self.states.last[state.table])  # a last will does not make a device well
         clock.apply(state, now)
         return found
+
+    def heard(self, table: int, device: str) -> bool:
+        """Take in, within a commit, that a device has said it is there; return whether that shows."""
+        last = self.states.last.get(table)
+        if last is None or last.device != device or not self.liveness.expected(table):
+            return False
+        was_silent = self.liveness.heard(table)
+        if was_silent:
+            self.serving.found(table, device)
+            self._keep(table)
+        return was_silent
+
+    def look(self, now: float, *, listening: bool) -> Iterable[Concern]:
+        """Return which tables are not heard of any more. `now` in s of a clock that counts on."""
+        silent = self.liveness.look(now, listening=listening)
+        if silent:
+            with self._journal.commit():
+                for table in silent:
+                    self.serving.lose(table)
+                    self._keep(table)
+        text = "table {table} has not been heard of for {seconds} s"
+        return [
+            Concern("table_silent", text.format(table=one, seconds=SILENT_S), one, values={"seconds": SILENT_S})
+            for one in sorted(silent)
+        ]
+
+    def _not_admitted(self, state: TableState) -> Iterable[Concern]:
+        table, before = state.table, self.unknown.get(state.table)
+        if state.lifecycle in GONE:
+            if before is not None and before.device == state.device:
+                del self.unknown[table]
+            return ()
+        key = state.key if state.key is not None and device_of(state.key) == state.device else None
+        self.unknown[table] = UnknownDevice(table, state.device, key)
+        self.refused.add(table)
+        if before is not None and before.device == state.device:
+            return ()
+        shown = state.device[:ID_SHOWN]
+        text = f"table {table}: a device that is not known, {shown}, speaks for it"
+        return (Concern("device_waits", text, table, values={"device": shown}),)
+
+    # ---- who is admitted --------------------------------------------------------------------
+
+    def admit(self, table: int, key: str, machine: str) -> None:
+        """Admit a device that was paired, or that the organiser has listed."""
+        if not self.admissions.admits(table, device_of(key)):
+            self._record(self._admitted(table, device_of(key), key, machine=machine))
+
+    def accept(self, table: int, device: str, author: str, account: str) -> None:
+        """Admit the device that speaks for a table, as an arbiter decides. Raises NoDeviceWaits."""
+        found = self.unknown.get(table)
+        if found is None or found.device != device:
+            raise NoDeviceWaits(f"no device {device[:ID_SHOWN]} waits to be admitted at table {table}")
+        self._record(self._admitted(table, device, found.key, author=author, account=account))
+
+    def _admitted(
+        self,
+        table: int,
+        device: str,
+        key: str | None,
+        *,
+        machine: str = "",
+        author: str | None = None,
+        account: str = "",
+    ) -> DeviceAdmitted:
+        return DeviceAdmitted(
+            id=uuid.uuid4().hex,
+            event=self._event,
+            number=self.admissions.number + 1,
+            table=table,
+            device=device,
+            key=key,
+            machine=machine,
+            author=author,
+            account=account,
+            at=self._clock(),
+        )
+
+    def revoke(self, table: int, device: str, reason: str, author: str, account: str) -> None:
+        """Take nothing more from a device at a table. To undo it, accept it again. Raises NoDeviceWaits."""
+        if not self.admissions.admits(table, device):
+            raise NoDeviceWaits(f"the device {device[:ID_SHOWN]} is not admitted at table {table}")
+        self._record(
+            DeviceRevoked(
+                id=uuid.uuid4().hex,
+                event=self._event,
+                number=self.admissions.number + 1,
+                table=table,
+                device=device,
+                author=author,
+                account=account,
+                reason=reason,
+                at=self._clock(),
+            )
+        )
+
+    def _record(self, record: DeviceRecord) -> None:
+        """Keep what was decided, then let it hold."""
+        table, device = record.table, record.device
+        with self._journal.commit():
+            self._journal.append(record, self._clock())
+            if isinstance(record, DeviceRevoked):
+                self.serving.forget(table, device)
+                self._keep(table)
+        if isinstance(record, DeviceAdmitted):
+            if table in self.unknown and self.unknown[table].device == device:
+                del self.unknown[table]
+        else:
+            key = next((one.key for one in self.admissions.all() if (one.table, one.device) == (table, device)), None)
+            self.unknown[table] = UnknownDevice(table, device, key)
+        self.admissions.apply(record)
+        self._changed({table})
 
     def answered(self) -> None:
         """Forget which devices wait for an answer."""

@@ -41,7 +41,7 @@ class GridRow(Struct, frozen=True):
     @property
     def offline_unsent(self) -> bool:
         """Whether the table is away and has facts that are not here."""
-        return self.view.lifecycle in {"lost", "disconnected"} and self.view.unsent > 0
+        return self.view.away and self.view.unsent > 0
 
     def wants(self, now: int) -> tuple[Need, ...]:
         """Return why somebody should look after it at a time (ms since 1970), the most urgent reason first."""
@@ -51,7 +51,7 @@ class GridRow(Struct, frozen=True):
             "walls": view.walls,
             "offline_unsent": self.offline_unsent,
             "over": left is not None and left <= 0,
-            "lost": view.lifecycle == "lost" and not self.offline_unsent,
+            "lost": (view.silent or view.lifecycle == "lost") and not self.offline_unsent,
             "missing": self.missing,
             "gaps": view.gaps,
             "unwell": view.health,

@@ -1,8 +1,8 @@
 """The gate: every message from the wire is judged here, and nothing refused changes anything."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from msgspec.structs import replace
 
@@ -13,6 +13,7 @@ from broker.protocol import (
     ARBITER_FACTS,
     SEATS,
     Adjusted,
+    Beat,
     Call,
     Confirmed,
     CountRequest,
@@ -21,7 +22,6 @@ from broker.protocol import (
     Fact,
     LogMessage,
     Message,
-    Overridden,
     Refusal,
     Refused,
     Reopen,
@@ -36,8 +36,11 @@ from broker.protocol import (
     decode_on_topic,
     players_named,
 )
+from broker.protocol.signing import fact_hash, is_same_fact, kept_form
 from broker.rules import RuleError
 from broker.rules.points import points_paid
+from broker.scorer.admissions import Admissions
+from broker.scorer.quotas import OVER_QUOTA, Quotas, kind_of
 from broker.store import Recorded, RefusedRow
 
 OF_RIICHI = (Confirmed, Declared, Call, RiichiRecorded, RiichiTakenBack, *ARBITER_FACTS)
@@ -49,17 +52,8 @@ MOST_MISSING = 500
 MOST_LISTED = 100
 """Facts of one table, taken or refused, that a receipt names."""
 
-MOST_RULED = 20
-"""Rulings of a table on one play. A device speaks for whoever has its PIN: it shall not fill the book of rulings."""
-
-AROUND = (Overridden, *ARBITER_FACTS)
-"""What else a table tells of its arbiters."""
-
-MOST_AROUND = 200
-"""Of that in one round: a session of riichi is a round, and an arbiter may come and go all evening.
-
-Plays that were let go on are counted apart: they are not to be missed because somebody came and went.
-"""
+MOST_PASSED_OVER = 1_000
+"""Numbers of one table that were refused as too many and are not missing, as many as the store keeps refusals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +64,10 @@ class IntakeVerdict:
     code: str | None = None
     text: str = ""
     new: bool = False
+    again: bool = False
+    """It is one more of what arbiters know that there is too much of."""
+    body: bytes = b""
+    """Of a fact that is new: as it is kept."""
 
 
 @dataclass(slots=True)
@@ -84,17 +82,47 @@ class TableBook:
     """The highest number that was taken."""
     missing: set[int] = field(default_factory=set)
     """Numbers below it that were not."""
+    passed_over: set[int] = field(default_factory=set)
+    """Numbers that were refused because there were too many of a kind: nobody waits for them."""
+    hashes: dict[int, str] = field(default_factory=dict)
+    """Of facts that were taken and that no fact after them names."""
+    misplaced: set[str] = field(default_factory=set)
+    """Hashes of facts that were refused since they have no place in the chain: nor has what comes after them."""
 
-    def take(self, message: LogMessage) -> None:
+    @property
+    def head(self) -> str | None:
+        """The hash of the fact `upto`."""
+        return self.hashes.get(self.upto)
+
+    def follows(self, message: LogMessage, digest: str) -> bool:
+        """Return whether a fact stands after the one that has the number before, and before the one after it."""
+        before, after = self.hashes.get(message.seq - 1), self.taken.get(message.seq + 1)
+        if after is not None and after.before not in (None, digest):
+            return False
+        return message.before is None or (message.before not in self.misplaced and before in (None, message.before))
+
+    def misplace(self, digest: str) -> None:
+        """Remember a fact that has no place, so that none after it is taken either."""
+        if len(self.misplaced) >= MOST_MISSING:
+            self.misplaced.clear()
+        self.misplaced.add(digest)
+
+    def take(self, message: LogMessage, digest: str | None = None) -> None:
         """Remember a fact, for good."""
         seq = message.seq
         self.taken[seq] = message
+        after = self.taken.get(seq + 1)
+        if digest and (after is None or after.before is None):
+            self.hashes[seq] = digest
+        if message.before:
+            self.hashes.pop(seq - 1, None)
         if seq > self.upto:
             if seq > self.upto + 1:
                 self.missing.update(range(self.upto + 1, seq))
             self.upto = seq
         else:
             self.missing.discard(seq)
+        self.passed_over.discard(seq)
         if self.refused:
             self.refused = [kept for kept in self.refused if (kept.seq, kept.id) != (seq, message.id)]
 
@@ -111,7 +139,7 @@ class TableBook:
 
     def gaps(self) -> tuple[int, ...]:
         """What is missing below the highest number that was taken."""
-        return tuple(sorted(self.missing))
+        return tuple(sorted(self.missing - self.passed_over))
 
 
 class Intake:
@@ -123,12 +151,15 @@ class Intake:
         taken: Iterable[Recorded],
         refused: Iterable[RefusedRow] = (),
         refuses: Callable[[int, str | None], bool] = lambda _table, _device: False,
+        admissions: Admissions | None = None,
+        heads: Mapping[tuple[int, int], str] = MappingProxyType({}),
     ) -> None:
-        """Start from what is stored. `refuses`: whether a device's facts are not taken at a table.
+        """Start from what is stored, with the hashes of each table's last facts.
 
-        Raises BadEvent where what is stored is of another plan.
+        `refuses`: whether a device's facts are not taken at a table; `admissions`: whose signatures are; without them
+        none is looked at, as when a journal is imported. Raises BadEvent where what is stored is of another plan.
         """
-        self._refuses = refuses
+        self._refuses, self._admissions = refuses, admissions
         self._event = event
         self._players = frozenset(event.players)
         self.books = {table: TableBook() for table in event.tables}
@@ -137,10 +168,9 @@ class Intake:
         """Of each play (table, round) the numbers of the facts that are its results: several where it was reopened."""
         self._reopened: dict[tuple[int, int], set[int]] = {}
         """The numbers of the facts that say so."""
-        self._ruled: Counter[tuple[int, int]] = Counter()
-        """How often its table has ruled on each play."""
-        self._around: Counter[tuple[int, int, bool]] = Counter()
-        """How many facts of its arbiters it has sent, and how many plays that they let go on."""
+        self._quotas = Quotas()
+        self._too_much: set[tuple[int, int, str]] = set()
+        """Table, round and kind of facts of which arbiters know that there are too many."""
         self._replanned: set[tuple[int, int, int]] = set()
         """Table, round and deal of plays for which a ruling has put another deal in the place of the planned one."""
         for row in refused:
@@ -150,11 +180,12 @@ class Intake:
             if isinstance(message, Ruling):
                 self.rule(message)
                 continue
-            if not self._fits(message):
+            if isinstance(message, LogMessage) and not self._fits(message):
                 raise BadEvent(
                     f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
                 )
-            self._remember(message)
+            if isinstance(message, LogMessage):
+                self._remember(message, heads.get((message.table, message.seq)))
         for book in self.books.values():
             book.seen = dict.fromkeys([*book.taken][-MOST_LISTED:])
 
@@ -189,45 +220,52 @@ class Intake:
         if isinstance(ruling.decision, DealPlayed) and ruling.table and ruling.round:
             self._replanned.add((ruling.table, ruling.round, ruling.decision.played))
 
-    def take(self, message: LogMessage) -> None:
-        """Remember a message that is (about to be) in the journal."""
-        self._remember(message)
+    def take(self, message: LogMessage, body: bytes) -> None:
+        """Remember a message that is (about to be) in the journal, and as what."""
+        self._remember(message, fact_hash(body))
         self.books[message.table].see(message.seq)
 
-    def _remember(self, message: LogMessage) -> None:
-        self.books[message.table].take(message)
+    def _remember(self, message: LogMessage, digest: str | None) -> None:
+        self.books[message.table].take(message, digest)
         self._ids.add(message.id)
         fact = message.fact
         key = message.table, fact.round
         if isinstance(fact, Result):
             self._results[key] = (*self._results.get(key, ()), message.seq)
-        elif isinstance(fact, Ruled):
-            self._ruled[key] += 1
-            if isinstance(fact.decision, Reopen):
-                self._reopened.setdefault(key, set()).add(message.seq)
-        elif isinstance(fact, AROUND):
-            self._around[*key, isinstance(fact, Overridden)] += 1
+        elif isinstance(fact, Ruled) and isinstance(fact.decision, Reopen):
+            self._reopened.setdefault(key, set()).add(message.seq)
+        self._quotas.count(message)
 
     def judge(self, topic: str, payload: bytes) -> IntakeVerdict:
         """Judge one message. Changes nothing but what the next receipt names."""
         message: Message | None = None
         try:
             _, message = decode_on_topic(topic, payload)
-            return self._judge(message)
+            return self._judge(message, payload)
         except Refused as refused:
             if isinstance(message, LogMessage) and message.event == self._event.name and message.table in self.books:
                 self._list(message.table, Refusal(seq=message.seq, id=message.id, code=refused.code))
+                return IntakeVerdict(message, refused.code, refused.text, again=self._known(message, refused.code))
             return IntakeVerdict(message, refused.code, refused.text)
 
-    def _judge(self, message: Message) -> IntakeVerdict:
+    def _known(self, message: LogMessage, code: str) -> bool:
+        """Return whether it is known by now that a table tells too much of a kind."""
+        if code not in OVER_QUOTA:
+            return False
+        about = message.table, message.fact.round, kind_of(message.fact)
+        known = about in self._too_much
+        self._too_much.add(about)
+        return known
+
+    def _judge(self, message: Message, payload: bytes) -> IntakeVerdict:
         if message.event != self._event.name:
             raise Refused("wrong_event", N_("this scorer serves another event: {event}", event=self._event.name))
-        if not isinstance(message, LogMessage | TableState | CountRequest):
+        if not isinstance(message, LogMessage | TableState | CountRequest | Beat):
             raise Refused("not_for_scorer", N_("the scorer does not accept this kind of message"))
         if message.table not in self.books:
             raise Refused("unknown_table", N_("this event has no table {table}", table=message.table))
         if isinstance(message, LogMessage):
-            return self._judge_fact(message)
+            return self._judge_fact(message, kept_form(payload))
         if isinstance(message, CountRequest):
             self._check_count(message)
         return IntakeVerdict(message)
@@ -238,23 +276,33 @@ class Intake:
             return
         raise _no_deal(request.table, request)
 
-    def _judge_fact(self, message: LogMessage) -> IntakeVerdict:
-        if self._refuses(message.table, message.device):
+    def _judge_fact(self, message: LogMessage, body: bytes) -> IntakeVerdict:
+        digest = fact_hash(body)
+        if self._admissions is not None:
+            self._admissions.check(message, body, digest)
+        if self._refuses(message.table, message.sender or message.device):
             raise Refused("another_device", N_("another device is in use at table {table}", table=message.table))
         # Who sends a fact is not who found it: a dead device's facts come from the one that has taken its journal in.
-        message = replace(message, device=None)
+        message = replace(message, sender=None)
         book = self.books[message.table]
         before = book.taken.get(message.seq)
-        if before == message:
+        if before is not None and is_same_fact(before, message):
             book.see(message.seq)
             return IntakeVerdict(message)
         if before is not None:
+            book.misplace(digest)
             raise Refused(
                 "conflict", f"fact {message.seq} of table {message.table} is already there, and says otherwise"
             )
         if message.id in self._ids:
             raise Refused("id_reused", N_("message {id} was already received with a different number", id=message.id))
-        if message.seq > len(book.taken) + MOST_MISSING:
+        if not book.follows(message, digest):
+            book.misplace(digest)
+            raise Refused(
+                "chain_broken",
+                N_("message {number} does not follow the messages stored before and after it", number=message.seq),
+            )
+        if message.seq > len(book.taken) + len(book.passed_over) + MOST_MISSING:
             raise Refused(
                 "seq_out_of_range",
                 N_(
@@ -264,14 +312,8 @@ class Intake:
                 ),
             )
         self._check_play(message)
-        self._check_around(message)
-        return IntakeVerdict(message, new=True)
-
-    def _check_around(self, message: LogMessage) -> None:
-        kind = *_play_of(message), isinstance(message.fact, Overridden)
-        if isinstance(message.fact, AROUND) and self._around[kind] >= MOST_AROUND:
-            text = f"table {message.table} has told {MOST_AROUND} times what arbiters do here"
-            raise Refused("too_much_of_arbiters", text)
+        self._quotas.check(message, session=_play_of(message) in self._event.riichi)
+        return IntakeVerdict(message, new=True, body=body)
 
     def _check_play(self, message: LogMessage) -> None:
         fact = message.fact
@@ -302,8 +344,6 @@ class Intake:
         """Refuse what no table can rule: its device speaks for whoever has its PIN, never for the head arbiter."""
         if fact.role != "table_arbiter":
             raise Refused("not_ruled_here", N_("the head arbiter makes rulings at the desk, not at a table"))
-        if self._ruled[table, fact.round] >= MOST_RULED:
-            raise Refused("too_many_rulings", f"table {table} has ruled {MOST_RULED} times here: rule at the desk")
         here, named = set(self._event.bookings[table, fact.round].players.values()), set(players_named(fact.decision))
         if not named <= here or (isinstance(fact.decision, Adjusted) and named != here):
             raise Refused(
@@ -359,6 +399,8 @@ class Intake:
         """Name a fact that was refused, with the last code alone: an older one would hide what its table is to do."""
         book, about = self.books[table], (refusal.seq, refusal.id)
         book.refused = [*(kept for kept in book.refused if (kept.seq, kept.id) != about), refusal][-MOST_LISTED:]
+        if refusal.code in OVER_QUOTA and len(book.passed_over) < MOST_PASSED_OVER:
+            book.passed_over.add(refusal.seq)
 
 
 def _no_deal(table: int, about: Fact | CountRequest) -> Refused:

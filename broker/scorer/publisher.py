@@ -5,12 +5,16 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import partial
 from itertools import count
+from math import inf
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from broker.event import STANDINGS, Event, RiichiBooking
 from broker.protocol import (
+    BEAT_S,
     Alert,
     AnyCountAnswer,
     Assignment,
@@ -22,22 +26,29 @@ from broker.protocol import (
     PublicStandings,
     PublicTraveller,
     Receipt,
+    Refused,
     Ruling,
+    ScorerAsked,
+    ScorerState,
     Served,
     Standings,
     Topic,
     Traveller,
+    decode,
     encode,
     topics,
 )
-from broker.protocol.link import Address, Incoming, Link, LinkChanged
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, Will, session_id
+from broker.protocol.signing import SigningKey
 from broker.rulings import plan
 from broker.scorer.alerts import Attendance, Concern
-from broker.scorer.devices import Serving
+from broker.scorer.devices import Devices
 from broker.scorer.intake import TableBook
+from broker.scorer.lease import new_lease
 from broker.scorer.snapshot import Embargo, write_standings_csv
 from broker.scorer.state import EventState
 from broker.scoring import PlayWithImps, json_imp
+from broker.version import program_version
 
 log = logging.getLogger("homologue.scorer")
 
@@ -96,11 +107,17 @@ class Publisher:
         state: EventState,
         folder: Path,
         store: str,
+        key: SigningKey,
         clock: Callable[[], int],
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
+        self.key = key
+        """The event's: it signs receipts."""
         self._state, self._folder, self._store, self._clock = state, folder, store, clock
         self._name = state.planned.name
+        self.lease = new_lease()
+        self._beat_at = inf
+        """When to say next that we are there: as soon as there is a connection."""
         self.height = 0
         """The height of the journal."""
         self.wire = WireLog()
@@ -119,18 +136,55 @@ class Publisher:
 
     def connect(self, address: Address, received: Callable[[Incoming | LinkChanged], None]) -> None:
         """Connect with the broker; `received` is called from the link's thread."""
+        scorer_reads = (topics.LOG, topics.STATE, topics.COUNT, topics.BEAT, topics.SCORER, topics.SCORER_ASKED)
         self.link = Link(
             address,
-            client_id=f"homologue-{self._name}-scorer",
-            topics=(topics.LOG.at(self._name), topics.STATE.at(self._name), topics.COUNT.at(self._name)),
-            tell=received,
+            client_id=session_id(f"homologue-{self._name}-scorer", self._folder),
+            topics=[topic.at(self._name) for topic in scorer_reads],
+            tell=partial(self._told, received),
+            will=Will(topics.SCORER.at(self._name), encode(self._scorer_state("gone"))),
         )
         self.link.start()
 
     def close(self) -> None:
         """Leave the broker."""
         if self.link:
+            if self._beat_at < inf:
+                self._say_state("gone")
             self.link.stop()
+
+    def _told(self, received: Callable[[Incoming | LinkChanged], None], item: Incoming | LinkChanged) -> None:
+        """Answer another scorer that asks at once, however much there is to do: else it takes us for dead."""
+        if not isinstance(item, Incoming) or item.topic != topics.SCORER_ASKED.at(self._name):
+            received(item)
+            return
+        item.acknowledge()
+        with suppress(Refused):
+            self._say_state("active", decode(ScorerAsked, item.payload).run)
+
+    def beat(self, now: float) -> None:
+        """Say that the scorer is there, if that is due. `now` in s of a clock that counts on."""
+        if now >= self._beat_at:
+            self._beat_at = now + BEAT_S
+            self._say_state("active")
+
+    def _say_state(self, lifecycle: Literal["active", "gone"], answers: str | None = None) -> None:
+        if self.link:  # of no use in the log of the wire
+            message, topic = self._scorer_state(lifecycle, answers), topics.SCORER
+            self.link.publish(topic.at(self._name), encode(message), retain=topic.retain)
+
+    def _scorer_state(self, lifecycle: Literal["active", "gone"], answers: str | None = None) -> ScorerState:
+        return ScorerState(
+            id=_new_id(),
+            event=self._name,
+            seq=self.height,
+            run=self.lease.run,
+            term=self.lease.term,
+            answers=answers,
+            store=self._store,
+            lifecycle=lifecycle,
+            version=program_version(),
+        )
 
     def connection_changed(self, change: LinkChanged) -> None:
         """Log why there is no connection; on a new one all deals are to be published again."""
@@ -139,6 +193,7 @@ class Publisher:
         self._failure = str(change.why)
         self._again = [*self._state.planned.expected] if change.up else []
         if change.up:
+            self._beat_at = 0.0
             self._public.note(self._state, self._again)
 
     def publish_again(self) -> None:
@@ -165,8 +220,10 @@ class Publisher:
             gaps=book.gaps(),
             taken=book.latest(),
             refused=tuple(book.refused),
+            head=book.head,
+            version=program_version(),
         )
-        self._publish(topics.RECEIPT, message, table=table)
+        self._publish(topics.RECEIPT, self.key.sign(message), table=table)
 
     def assignment(self, table: int) -> None:
         """Publish a table's plan, so that a device without a journal begins at the right play."""
@@ -207,7 +264,7 @@ class Publisher:
         )
         self._publish(topics.ASSIGNMENT, message, table=booking.table)
 
-    def served(self, tables: Iterable[int], serving: Serving, attendance: Attendance) -> None:
+    def served(self, tables: Iterable[int], devices: Devices, attendance: Attendance) -> None:
         """Publish for these tables which device serves them, how many calls are before theirs, and who comes.
 
         Also for those whose call has moved up, or is another one.
@@ -219,7 +276,8 @@ class Publisher:
         moved = {table for table, _ in calls.items() ^ self._calls.items()}
         self._calls = calls
         for table in sorted(moved.union(tables).intersection(self._state.planned.tables)):
-            device, refused = serving.of(table)
+            device, refused = devices.serving.of(table)
+            unknown = devices.unknown.get(table)
             before, coming = calls.get(table, (None, False))
             message = Served(
                 id=_new_id(),
@@ -228,6 +286,7 @@ class Publisher:
                 table=table,
                 device=device,
                 refused=refused,
+                unknown=unknown.device if unknown else None,
                 calls_before=before,
                 arbiter_coming=coming,
             )

@@ -9,13 +9,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from broker.errors import ScorerBusy, ScorerError, StoreLost
-from broker.event import Event
-from broker.gc_pause import gc_paused
+from broker.errors import ScorerBusy, ScorerError, ScorerReplaced, StoreLost
+from broker.event import Event, read_devices
 from broker.protocol import (
+    Beat,
     CountRequest,
     LogMessage,
     Refused,
@@ -24,28 +25,49 @@ from broker.protocol import (
     RiichiTakenBack,
     Ruled,
     Ruling,
+    ScorerState,
     TableState,
+    decode,
     topics,
 )
 from broker.protocol.link import Address, Incoming, LinkChanged
 from broker.rulings import plan
 from broker.rulings.service import RulingService
-from broker.scorer.alerts import AlertBook, Attendance, Concern, concern_of_gap, concern_of_refusal, concerns_of_fact
+from broker.scorer.alerts import (
+    DISK_CONCERNS,
+    AlertBook,
+    Attendance,
+    Concern,
+    concern_of_gap,
+    concern_of_refusal,
+    concerns_of_fact,
+)
 from broker.scorer.counting import HandCounter
 from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, Sources, ViewFeed
 from broker.scorer.devices import Devices
+from broker.scorer.event_key import KEY_FILE, open_event_key
 from broker.scorer.intake import Intake, IntakeVerdict
+from broker.scorer.lease import Lease, keep_lease, new_lease
 from broker.scorer.publisher import Publisher, WireLog
 from broker.scorer.snapshot import Snapshot
+from broker.scorer.space import DiskSpace
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import past_concerns, read_journal, replay_journal
-from broker.store import Journal, RefusedRow
+from broker.store import Journal, RefusedRow, gc_paused
 from broker.store.backup_worker import BackupReport
 
 T = TypeVar("T")
 
 PLAN_CHANGING: Final = (Result, Ruled, RiichiRecorded, RiichiTakenBack)
 """Facts after which a table may have something else to play."""
+
+BEAT_END: Final = "/" + topics.BEAT.pattern.rpartition("/")[2]
+
+LOG_ENDS: Final = topics.LOG.name
+"""How the topics of facts end."""
+
+EVENT_KEY: Final = "event_key"
+"""Under which key the store keeps the event's public key."""
 
 MOST_AT_ONCE: Final = 500
 """Messages in one commit."""
@@ -66,24 +88,55 @@ class Scorer:
         folder: Path,
         clock: Callable[[], int],
         seconds: Callable[[], float] = time.monotonic,
+        space: DiskSpace | None = None,
     ) -> None:
-        self._journal, self._clock = journal, clock
+        self._space = space
+        self._waiting: list[Incoming] = []
+        """Messages that wait for room on the disk; the broker has them too."""
+        self._journal, self._clock, self._seconds = journal, clock, seconds
+        self._scorer_topic = topics.SCORER.at(event.name)
         self._inbox: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
         stored = read_journal(journal, event)
         self.state = EventState(event)
-        self.devices = Devices(journal, self._publish_served)
+        self.devices = Devices(journal, event.name, stored.devices(), clock, self._devices_changed)
         self.attendance = Attendance(journal, clock, self._attendance_changed)
-        self._intake = Intake(event, stored.messages, journal.refused(), self.devices.serving.refuses)
+        self._intake = Intake(
+            event,
+            stored.messages,
+            journal.refused(),
+            self.devices.serving.refuses,
+            self.devices.admissions,
+            stored.heads,
+        )
         self._alerts = AlertBook()
         past = replay_journal(self.state, stored)
         self._alerts.load((*past, *past_concerns(self._intake.books, stored, journal.refused())))
         self._counter = HandCounter(event)
-        self.publisher = Publisher(self.state, folder, journal.store, clock, seconds)
+        self.publisher = Publisher(self.state, folder, journal.store, open_event_key(folder), clock, seconds)
+        self._note_key(folder)
         self.publisher.height = journal.height
-        sources = Sources(self.state, self._intake.books, self.devices.states, self.attendance, self._alerts)
+        sources = Sources(self.state, self._intake.books, self.devices, self.attendance, self._alerts)
         self.dashboard = Dashboard(sources, clock, seconds)
         self.rulings = RulingService(event, self.state, journal, self._intake, clock, self._ruled)
         self._alerts.note(self.publisher.write_standings())
+        self._admit_listed(event, folder)
+
+    def _note_key(self, folder: Path) -> None:
+        """Alert the arbiters where the event's key is another than before: tables that know it believe no other."""
+        known, key = self._journal.remembered(EVENT_KEY).get("", ""), self.publisher.key.public
+        if known == key:
+            return
+        if known:
+            text = f"{folder / KEY_FILE} is another key than before"
+            self._alerts.note((Concern("event_key_changed", text, values={"text": text}),))
+        with self._journal.commit():
+            self._journal.remember(EVENT_KEY, key)
+
+    def _admit_listed(self, event: Event, folder: Path) -> None:
+        """Admit the devices that the organiser has listed."""
+        for one in read_devices(folder):
+            if one.table in event.tables and not self.devices.admissions.knew(one.table, one.device):
+                self.devices.admit(one.table, one.key, one.machine)
 
     # ---- for the desk, from any thread ------------------------------------------------------
 
@@ -116,8 +169,11 @@ class Scorer:
 
     # ---- the loop ---------------------------------------------------------------------------
 
-    def connect(self, address: Address) -> None:
-        """Begin to listen to the broker."""
+    def connect(self, address: Address, lease: Lease | None = None) -> None:
+        """Begin to listen to the broker, as the one scorer of the event."""
+        lease = lease or new_lease()
+        keep_lease(self._journal, lease)
+        self.publisher.lease = lease
         self.publisher.connect(address, self._inbox.put)
 
     def run(self, stop: threading.Event, each_round: Callable[[], None] = lambda: None) -> None:
@@ -140,6 +196,7 @@ class Scorer:
 
     def step(self, timeout: float) -> None:
         """Take what has come, in one commit, and publish what follows from it."""
+        self._look()
         batch = self._next_batch(min(timeout, VIEW_PAUSE_S) if self.dashboard.due.waiting else timeout)
         if batch:
             self._handle(batch)
@@ -148,6 +205,30 @@ class Scorer:
             self._publish_standings()
             self.dashboard.show_if_due()
         self.publisher.publish_again()
+
+    def _look(self) -> None:
+        """Say that we are there, and notice who says so no more."""
+        now = self._seconds()
+        self._look_at_disk()
+        self.publisher.beat(now)
+        silent = list(self.devices.look(now, listening=self.dashboard.connected))
+        if silent:
+            self._alerts.note(silent)
+            self._publish_alerts(self._clock())
+            self.dashboard.changed({one.table for one in silent if one.table})
+            self.dashboard.show()
+
+    def _look_at_disk(self) -> None:
+        before, level = self.dashboard.disk, self._space.look() if self._space else "ample"
+        if level == before:
+            return
+        self.dashboard.disk = level
+        self._alerts.note((DISK_CONCERNS[level],))
+        self._publish_alerts(self._clock())
+        self.dashboard.show()
+        if before == "full":
+            waiting, self._waiting = self._waiting, []
+            self._take(waiting)
 
     def _next_batch(self, timeout: float) -> list["Arrival"]:
         try:
@@ -163,7 +244,11 @@ class Scorer:
             if isinstance(change, LinkChanged):
                 self._connection_changed(change)
         self._alerts.note(one for one in batch if isinstance(one, Concern))
-        self._take([one for one in batch if isinstance(one, Incoming)])
+        incoming = [one for one in batch if isinstance(one, Incoming) and not self._is_of_a_scorer(one)]
+        if self.dashboard.disk == "full":  # a beat takes no room, and no broker keeps it
+            self._waiting.extend(one for one in incoming if not one.topic.endswith(BEAT_END))
+            incoming = [one for one in incoming if one.topic.endswith(BEAT_END)]
+        self._take(incoming)
         for call in batch:
             if isinstance(call, PendingCall):
                 call.do()
@@ -174,11 +259,24 @@ class Scorer:
         self._publish_alerts(self._clock())
         self.dashboard.show()
 
+    def _is_of_a_scorer(self, one: Incoming) -> bool:
+        """Return whether a message is a scorer's own: ours comes back to us. Raises ScorerReplaced."""
+        if one.topic != self._scorer_topic:
+            return False
+        one.acknowledge()
+        with suppress(Refused):
+            if self.publisher.lease.yields_to(decode(ScorerState, one.payload)):
+                raise ScorerReplaced(
+                    "another scorer has become active while this one was away; this one writes no more"
+                )
+        return True
+
     def _take(self, batch: list[Incoming]) -> None:
         """Judge, commit, acknowledge, answer: in this order."""
         if not batch:
             return
         now = self._clock()
+        self.devices.admissions.prove([one.payload for one in batch if one.topic.endswith(LOG_ENDS)])
         with self._journal.commit():
             verdicts = [self._judge(one, now) for one in batch]
         for one in batch:
@@ -188,6 +286,10 @@ class Scorer:
 
     def _judge(self, one: Incoming, now: int) -> IntakeVerdict:
         verdict = self._intake.judge(one.topic, one.payload)
+        if isinstance(verdict.message, Beat) and not verdict.code:
+            if self.devices.heard(verdict.message.table, verdict.message.device):
+                self.dashboard.changed({verdict.message.table})
+            return verdict  # of no use in the log of the wire
         if isinstance(verdict.message, TableState) and not verdict.code:
             self._alerts.note(self.devices.apply(verdict.message, now))
         self.wire.note(now, "in", one.topic, one.payload, verdict.code)
@@ -195,11 +297,12 @@ class Scorer:
         if verdict.code:
             place = topics.parse_topic(one.topic)
             about = (place.table if place else None, fact.seq if fact else None, fact.id if fact else None)
-            if self._journal.refuse(RefusedRow(now, verdict.code, one.topic, one.payload, *about)):
+            is_new = self._journal.refuse(RefusedRow(now, verdict.code, one.topic, one.payload, *about))
+            if is_new and not verdict.again:
                 self._alerts.note((concern_of_refusal(one.topic, place, verdict),))
         elif fact and verdict.new:
-            self._journal.append(fact, now)
-            self._intake.take(fact)
+            self._journal.append(fact, now, verdict.body)
+            self._intake.take(fact, verdict.body)
         return verdict
 
     def _answer(self, verdicts: list[IntakeVerdict], now: int) -> None:
@@ -227,7 +330,8 @@ class Scorer:
         """Take in one fact; return the deals that it has changed."""
         deals = self.state.apply(fact)
         self.attendance.apply(fact)
-        if fact.seq > 1 and fact.seq - 1 not in self._intake.books[fact.table].taken:
+        book = self._intake.books[fact.table]
+        if fact.seq > 1 and fact.seq - 1 not in book.taken and fact.seq - 1 not in book.passed_over:
             self._alerts.note((concern_of_gap(fact.table, fact.seq),))
         self._alerts.note(concerns_of_fact(self.state, fact, now))
         return deals
@@ -240,6 +344,7 @@ class Scorer:
     def _connection_changed(self, change: LinkChanged) -> None:
         """Publish everything again on every connection: a broker that lost its store has it back at once."""
         self.dashboard.connected = change.up
+        self._waiting.clear()  # what was not acknowledged comes again
         self.publisher.connection_changed(change)
         if change.up:
             for table, book in self._intake.books.items():
@@ -281,8 +386,13 @@ class Scorer:
             self.dashboard.due.hurry()
             self.dashboard.show()
 
+    def _devices_changed(self, tables: set[int]) -> None:
+        self.publisher.height = self._journal.height
+        self.dashboard.changed(tables)
+        self._publish_served(tables)
+
     def _publish_served(self, tables: Iterable[int]) -> None:
-        self.publisher.served(tables, self.devices.serving, self.attendance)
+        self.publisher.served(tables, self.devices, self.attendance)
 
     def _publish_standings(self) -> None:
         self._alerts.note(self.publisher.standings_if_due())

@@ -15,10 +15,8 @@ from typing import Final, NamedTuple, overload
 import numpy as np
 from msgspec import Struct
 
-from broker import output
 from broker.event import UNKNOWN_ORIGIN, Event, Origin, PlayColumns
-from broker.files import write_file
-from broker.output import decimal
+from broker.files import csv_text, decimal, write_file
 from broker.protocol import Imp, LogMessage, Player, Result, Seat, Standing, TeamStanding
 from broker.rulings import CountedPlay, PlayKey, StandIn, result_of, substitute_of
 from broker.scoring import (
@@ -518,7 +516,7 @@ def standings_csv(standings: Iterable[Standing], origin_of: Callable[[str], Orig
         (row.place, row.player, row.name, decimal(row.imp), row.fines, row.plays, *origin_of(row.player))
         for row in standings
     )
-    return output.csv_text(HEADER, lines)
+    return csv_text(HEADER, lines)
 
 
 def write_standings_csv(

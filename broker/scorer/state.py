@@ -11,7 +11,7 @@ from types import MappingProxyType
 from msgspec.structs import replace
 
 from broker.event import Event
-from broker.protocol import LogMessage, Reopen, Restored, Result, Ruled, Seat, TeamStanding
+from broker.protocol import DeviceRecord, LogMessage, Reopen, Restored, Result, Ruled, Ruling, Seat, TeamStanding
 from broker.rules import ComparisonRules, RuleError, Rules
 from broker.rulings import (
     WHO_PLAYS,
@@ -81,7 +81,8 @@ class EventState:
     def load(self, messages: Iterable[Recorded]) -> None:
         """Add a whole journal: compared once at its end, not after each play."""
         for message in messages:
-            self._add(message)
+            if not isinstance(message, DeviceRecord):
+                self._add(message)
         self._counts.load(self.results)
         for entry in self.book.entries.values():  # first those of plays: they may say which deal was played
             self._load_ruled(key for key in self._plays_of_entry(entry) if entry.play)
@@ -91,7 +92,7 @@ class EventState:
         self._ledger = self._ledger.with_adjustments(self.adjustments())
         self.teams.update(self._ledger, self._counts.expected, self.complete)
 
-    def apply(self, message: Recorded) -> frozenset[int]:
+    def apply(self, message: LogMessage | Ruling) -> frozenset[int]:
         """Add one accepted message; return the deals whose comparison it may have changed."""
         if isinstance(message, LogMessage) and not isinstance(message.fact, Ruled):
             key = message.table, message.fact.round
@@ -126,7 +127,7 @@ class EventState:
 
     # ---- messages ---------------------------------------------------------------------------
 
-    def _add(self, message: Recorded) -> None:
+    def _add(self, message: LogMessage | Ruling) -> None:
         if not isinstance(message, LogMessage) or isinstance(message.fact, Ruled):
             self._add_ruling(message)
             return
@@ -137,7 +138,7 @@ class EventState:
         elif isinstance(fact, Result):
             self._add_result(key, message)
 
-    def _add_ruling(self, message: Recorded) -> None:
+    def _add_ruling(self, message: LogMessage | Ruling) -> None:
         entry = entry_of(message)
         entry = replace(entry, back=plan.names_player_again(self.planned, self.event, entry.decision))
         self.book.add(entry)

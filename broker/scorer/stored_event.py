@@ -15,7 +15,8 @@ from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from broker.event import DealRecord, Event, HandRecord, open_event, read_deals, read_hands
-from broker.protocol import LogMessage, Restored, Result, Seated
+from broker.protocol import DeviceRecord, LogMessage, Restored, Result, Seated
+from broker.protocol.signing import fact_hash
 from broker.rulings import CountedPlay
 from broker.scorer import alerts
 from broker.scorer.alerts import Concern, concern_of_gap, concerns_without_repeats
@@ -126,19 +127,28 @@ class JournalContent(NamedTuple):
     messages: Sequence[Recorded]
     received: Sequence[int]
     """When each was taken, ms since 1970."""
+    heads: Mapping[tuple[int, int], str]
+    """Hashes of facts, by table and number, that no fact after them names."""
+
+    def devices(self) -> Iterator[DeviceRecord]:
+        """Return what was decided about devices."""
+        return (one for one in self.messages if isinstance(one, DeviceRecord))
 
 
 def read_journal(journal: Journal, event: Event) -> JournalContent:
     """Read a journal. Raises StoreBroken, StoreLost."""
-    messages, received = list[Recorded](), array("q")
+    messages, received, heads = list[Recorded](), array("q"), dict[tuple[int, int], str]()
     with closing(journal.entries()) as entries:
         for at, body in entries:
             message = message_of(body)
             if isinstance(message, LogMessage):
                 _share(message, event)
+                heads[message.table, message.seq] = fact_hash(body)
+                if message.before:
+                    heads.pop((message.table, message.seq - 1), None)
             messages.append(message)
             received.append(at)
-    return JournalContent(messages, received)
+    return JournalContent(messages, received, heads)
 
 
 def _share(message: LogMessage, event: Event) -> None:

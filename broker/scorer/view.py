@@ -10,7 +10,9 @@ from typing import Final, Literal
 import msgspec
 from msgspec import Struct
 
+from broker.event.plan import MINUTE_MS
 from broker.protocol import Imp, Lifecycle, PublicState, RiichiWin, Seat, Standing, TeamStanding, WinKind
+from broker.scorer.space import DiskLevel
 
 Walls = Literal["fouled", "unverified"]
 """What is the matter with the walls of the present play: not those of its deal, or nobody has looked."""
@@ -66,6 +68,15 @@ class TableView(Struct, frozen=True):
     played_ms: int | None = None
     """In a pause: how long the present play had gone on when it began."""
     walls: Walls | None = None
+    silent: bool = False
+    """It has neither signed off nor been heard of for SILENT_S seconds."""
+    other_version: str | None = None
+    """The version of its program, where that is not the scorer's."""
+
+    @property
+    def away(self) -> bool:
+        """Whether the table was there and is not any more."""
+        return self.silent or self.lifecycle in {"lost", "disconnected"}
 
 
 class SeatView(Struct, frozen=True):
@@ -155,6 +166,8 @@ class DashboardView(Struct, frozen=True):
     """Plays in which somebody meets a deal again: an arbiter is to rule on each. Not shown to others."""
     corrections_until: int | None = None
     """When the correction period ends (ms since 1970), if that was set; until then nothing is final."""
+    disk: DiskLevel = "ample"
+    """How much room there is on the scorer's disk."""
 
 
 def view_json(view: DashboardView) -> bytes:
@@ -166,8 +179,6 @@ def _plain(value: object) -> str | list[object]:
     """Write a message as its English text; plays and standings may be no list or tuple."""
     return str(value) if isinstance(value, str) else list(value)  # type: ignore[call-overload]
 
-
-MINUTE_MS: Final = 60_000
 
 PLAYING: Final = ("playing", "declared", "accepting")
 

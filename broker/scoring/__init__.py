@@ -24,19 +24,17 @@ from broker.scoring.compare import (
     real_table,
     to_imp,
 )
-from broker.scoring.ledger import (
+from broker.scoring.standings import (
     GroupRow,
     Imps,
     Ledger,
-    Totals,
-    exact_imps,
-)
-from broker.scoring.standings import (
     PreviousPlaces,
     Ranked,
     Ranking,
     TieBreaker,
+    Totals,
     carry_over,
+    exact_imps,
     player_standings,
     rank,
     standing_places,

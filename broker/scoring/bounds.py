@@ -13,8 +13,7 @@ import numpy as np
 from broker.protocol import SEATS
 from broker.rules import ComparisonRules
 from broker.scoring.compare import ComparisonGroup, Entries, Exact, ScoredPlay, Whole
-from broker.scoring.ledger import Imps, Ledger, exact_imps
-from broker.scoring.standings import Ranked
+from broker.scoring.standings import Imps, Ledger, Ranked, exact_imps
 
 
 class Bounds(NamedTuple):

@@ -1,14 +1,20 @@
-"""Places: by total IMP, then the profile's chain of tie-breaks (RULES, "Ties").
+"""All plays of an event compared and added up, and the places: by total IMP, then the profile's chain of tie-breaks.
 
-Who is still equal shares a place (1, 1, 3).
+One play more recomputes its comparison group alone: `Ledger.of(plays)` and the same plays one by one give the same
+totals (a test holds it), so that the desk can follow a large event live and an audit can compute it anew.
 
 In an individual event the total is the sum of a player's IMPs over all plays, minus fines (MIL, OEDMC). A part of it
-may count in the next session (`carry_over` of the profile).
+may count in the next session (`carry_over` of the profile). Who is still equal after all tie-breaks (RULES, "Ties")
+shares a place (1, 1, 3).
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
+from itertools import chain
+from operator import attrgetter
 from typing import Any, overload
 
 import numpy as np
@@ -16,8 +22,222 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from broker.rules import ComparisonRules, TieBreak
-from broker.scoring.compare import Adjustment, Entries, Exact, Whole, cross_imps
-from broker.scoring.ledger import Imps, Ledger, Totals
+from broker.scoring.compare import (
+    Adjustment,
+    ComparisonGroup,
+    Entries,
+    Exact,
+    GroupKey,
+    PlayKey,
+    ScoredPlay,
+    Whole,
+    compare_group,
+    cross_imps,
+    exact_quotient,
+    numbering,
+    seat_array,
+    sort_into_groups,
+)
+
+TABLE = attrgetter("table")
+
+
+@dataclass(frozen=True, eq=False)
+class GroupRow:
+    """One comparison group and its entries, (plays, seats)."""
+
+    group: ComparisonGroup
+    entries: Whole
+
+    @classmethod
+    def of(cls, plays: Iterable[ScoredPlay], profile: ComparisonRules, number: Mapping[str, int]) -> "GroupRow":
+        """Compare plays of one group; `number` gives the number of every entry."""
+        compared = compare_group(plays, profile)
+        members = compared.members
+        names = chain.from_iterable(play.entries for play in members)
+        return cls(compared, seat_array(map(number.__getitem__, names), len(members)))
+
+    @cached_property
+    def tables(self) -> Whole:
+        """The tables of the group's plays, in order."""
+        return np.array([play.table for play in self.group.members], dtype=np.int64)
+
+    def of_table(self, table: int) -> ScoredPlay | None:
+        """Return this table's play, if it is in the group."""
+        at = self._place(table)
+        found = self.group.members[at : at + 1]
+        return found[0] if found and found[0].table == table else None
+
+    def with_play(self, play: ScoredPlay, number: Mapping[str, int]) -> "GroupRow":
+        """Put one play in."""
+        one, at, had = GroupRow.of([play], self.group.profile, number), self._place(play.table), self.group
+        members = (*had.members[:at], play, *had.members[at:])
+        points = np.insert(had.points, at, one.group.points[0], axis=0)
+        return GroupRow(
+            ComparisonGroup(members, points, had.profile), np.insert(self.entries, at, one.entries[0], axis=0)
+        )
+
+    def without(self, table: int) -> "GroupRow | None":
+        """Take one table's play out; None where no play is left."""
+        at, had = self._place(table), self.group
+        members = had.members[:at] + had.members[at + 1 :]
+        if not members:
+            return None
+        points = np.delete(had.points, at, axis=0)
+        return GroupRow(ComparisonGroup(members, points, had.profile), np.delete(self.entries, at, axis=0))
+
+    def _place(self, table: int) -> int:
+        return bisect_left(self.group.members, table, key=TABLE)
+
+
+Imps = NDArray[Any]
+"""Whole numbers; exact fractions, as objects, where a profile takes means of IMPs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Totals:
+    """Sums by the number of the entry: `imp` is what remains after `fines`; `points` are those of the tables."""
+
+    imp: Imps
+    fines: Whole
+    plays: Whole
+    points: Whole
+
+    @classmethod
+    def nothing(cls, size: int, *, fractions: bool) -> "Totals":
+        """Return totals of nothing for so many entries."""
+        empty = [np.zeros(size, dtype=np.int64) for _ in range(3)]
+        return cls(np.zeros(size, dtype=object if fractions else np.int64), *empty)
+
+    def resized(self, size: int) -> "Totals":
+        """Return a copy for more entries, or for as many."""
+        more = (0, size - len(self.imp))
+        return Totals(*(np.pad(column, more) for column in self.columns))
+
+    @property
+    def columns(self) -> tuple[Imps, Whole, Whole, Whole]:
+        """All four, in the order in which they are made."""
+        return self.imp, self.fines, self.plays, self.points
+
+    def count(self, row: GroupRow, sign: int) -> None:
+        """Add what a comparison group gives, or (sign -1) take it off."""
+        np.add.at(self.imp, row.entries, sign * exact_imps(row.group))
+        np.add.at(self.points, row.entries, sign * row.group.points)
+        np.add.at(self.plays, row.entries, sign)
+
+    def rule(self, play: ScoredPlay, entries: Entries, sign: int) -> None:
+        """Add what the arbiter ruled for a play, or (sign -1) take it off. A fine enters no datum (OEDMC)."""
+        for seat, award in play.awards.items():
+            self.imp[entries.number[play.entry(seat)]] += sign * award
+        for seat, fine in play.fines.items():
+            self.imp[entries.number[play.entry(seat)]] -= sign * fine
+            self.fines[entries.number[play.entry(seat)]] += sign * fine
+
+    def adjust(self, adjustments: Iterable[Adjustment], entries: Entries) -> None:
+        """Add IMPs that belong to no play."""
+        for one in adjustments:
+            self.imp[entries.number[one.name]] += one.imp - one.fine
+            self.fines[entries.number[one.name]] += one.fine
+
+
+def exact_imps(group: ComparisonGroup) -> Imps:
+    """Return the IMPs of a group's plays and seats as they are added up."""
+    if group.over == 1:
+        return group.imps
+    return np.array([[exact_quotient(imp, group.over) for imp in play] for play in group.imps.tolist()], dtype=object)
+
+
+@dataclass(frozen=True, eq=False)
+class Ledger:
+    """Plays and totals at one moment; never changed: `with_play` gives the next one."""
+
+    profile: ComparisonRules
+    entries: Entries
+    totals: Totals
+    rows: Mapping[GroupKey, GroupRow] = field(default_factory=dict)
+    unplayed: Mapping[PlayKey, ScoredPlay] = field(default_factory=dict)
+    """Plays without points; only what the arbiter gave for them counts."""
+
+    @classmethod
+    def of(cls, plays: Iterable[ScoredPlay], profile: ComparisonRules, names: Iterable[str] = ()) -> "Ledger":
+        """Compare and add up all plays, one a `key`. `names` are listed even before their first play."""
+        listed = tuple(plays)
+        number = numbering(names)
+        rows = {key: GroupRow.of(members, profile, number) for key, members in sort_into_groups(listed).items()}
+        unplayed = {play.key: play for play in listed if play.points is None}
+        entries = Entries(dict(number)).with_names(name for play in unplayed.values() for name in play.entries)
+        totals = Totals.nothing(len(entries.number), fractions=profile.imp.method.value == "cross")
+        for row in rows.values():
+            totals.count(row, 1)
+        for play in listed:
+            if play.fines or play.awards:
+                totals.rule(play, entries, 1)
+        return cls(profile, entries, totals, rows, unplayed)
+
+    @property
+    def groups(self) -> tuple[ComparisonGroup, ...]:
+        """All comparison groups, by deal, section and form."""
+        return tuple(self.rows[key].group for key in sorted(self.rows))
+
+    def plays_of(self, deal: int) -> list[ScoredPlay]:
+        """Return all plays of a deal, in whatever section and form, those without points too."""
+        compared = [play for key, row in self.rows.items() if key[0] == deal for play in row.group.members]
+        return compared + [play for key, play in self.unplayed.items() if key[0] == deal]
+
+    def with_play(self, play: ScoredPlay) -> "Ledger":
+        """Add one play, or put it in the place of the one of its `key`."""
+        entries = self.entries.with_names(play.entries)
+        totals = self.totals.resized(len(entries.number))
+        rows, unplayed = dict(self.rows), dict(self.unplayed)
+        had = self._had(play)
+        if had is not None:
+            totals.rule(had, entries, -1)
+            if unplayed.pop(had.key, None) is None:
+                _exchange(totals, rows, had.group, rows[had.group].without(had.table))
+        if play.points is None:
+            unplayed[play.key] = play
+        else:
+            row = rows.get(play.group)
+            with_it = row.with_play(play, entries.number) if row else GroupRow.of([play], self.profile, entries.number)
+            _exchange(totals, rows, play.group, with_it)
+        totals.rule(play, entries, 1)
+        return replace(self, entries=entries, totals=totals, rows=rows, unplayed=unplayed)
+
+    def without(self, play: ScoredPlay) -> "Ledger":
+        """Take out the play of this `key`, if there is one."""
+        had = self._had(play)
+        if had is None:
+            return self
+        totals = self.totals.resized(len(self.entries.number))
+        rows, unplayed = dict(self.rows), dict(self.unplayed)
+        totals.rule(had, self.entries, -1)
+        if unplayed.pop(had.key, None) is None:
+            _exchange(totals, rows, had.group, rows[had.group].without(had.table))
+        return replace(self, totals=totals, rows=rows, unplayed=unplayed)
+
+    def with_adjustments(self, adjustments: Iterable[Adjustment]) -> "Ledger":
+        """Add IMPs that belong to no play."""
+        listed = tuple(adjustments)
+        entries = self.entries.with_names(one.name for one in listed)
+        totals = self.totals.resized(len(entries.number))
+        totals.adjust(listed, entries)
+        return replace(self, entries=entries, totals=totals)
+
+    def _had(self, play: ScoredPlay) -> ScoredPlay | None:
+        """Return what was known of a play before, in whatever form it was compared."""
+        in_any_form = (row.of_table(play.table) for key, row in self.rows.items() if key[:2] == play.group[:2])
+        return next((had for had in in_any_form if had), self.unplayed.get(play.key))
+
+
+def _exchange(totals: Totals, rows: dict[GroupKey, GroupRow], key: GroupKey, new: GroupRow | None) -> None:
+    """Put a group in the place of the one of its key; the totals follow."""
+    old = rows.pop(key, None)
+    if old is not None:
+        totals.count(old, -1)
+    if new is not None:
+        rows[key] = new
+        totals.count(new, 1)
+
 
 TieBreaker = Callable[[Whole], NDArray[Any]]
 """Takes the numbers of entries that are equal so far, gives a key for each; the greater the better."""

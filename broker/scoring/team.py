@@ -18,8 +18,7 @@ from broker.i18n import N_
 from broker.protocol import SEATS, Seat
 from broker.rules import ComparisonRules, RuleError
 from broker.scoring.compare import Adjustment, Entries, Exact, ScoredPlay, Whole, real_table, to_imp
-from broker.scoring.ledger import Totals
-from broker.scoring.standings import PreviousPlaces, Ranking, TieBreaker, rank, simple_tie_breaker
+from broker.scoring.standings import PreviousPlaces, Ranking, TieBreaker, Totals, rank, simple_tie_breaker
 
 Teams = Mapping[str, Iterable[str]]
 """Team name to its players."""

@@ -13,13 +13,25 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from broker.event import BookedPlay, DealRecord, HandRecord, Plan, Registry, save_event, write_hands
+from broker.event import (
+    BookedPlay,
+    DealRecord,
+    HandRecord,
+    ListedDevice,
+    Plan,
+    Registry,
+    save_event,
+    write_devices,
+    write_hands,
+)
 from broker.event.movement import SIZE, NumberedPlay, sixteen_players
 from broker.files import write_private
+from broker.key_files import open_key
 from broker.mqtt.access import Credentials
 from broker.protocol import SEATS, Player, Seat, WinKind
 from broker.protocol.arbiter_pin import hash_pin
 from broker.rules import DEFAULT_MCR, Outcome, load_mcr, new_deal, new_set
+from broker.scorer.event_key import open_event_key
 from broker.sim.play import EventPlay, play_event
 
 NAME: Final = "demo"
@@ -36,6 +48,7 @@ event = "{event}"
 table = {table}
 folder = "table-{table}"
 language = "{language}"
+event_key = "{event_key}"
 
 [broker]
 host = "127.0.0.1"
@@ -68,7 +81,7 @@ def make_event(
     )
     players = tuple(Player(id=id_, name=name) for id_, name in zip(ids, PLAYERS, strict=True))
     plan = Plan(NAME, "Homologue demo", DEFAULT_MCR, players, plays)
-    deals, sets = _deals(sorted({booking.deal for booking in bookings}))
+    deals, sets = new_deals(sorted({booking.deal for booking in bookings}))
     save_event(folder, plan, deals, sets)
     hosted = played_hands(bookings, deals, seed, said)
     save_hands(folder, hosted)
@@ -76,15 +89,20 @@ def make_event(
     return bookings
 
 
-def _deals(numbers: list[int]) -> tuple[list[DealRecord], Registry]:
-    """One deal a carrier, one set in each carrier; which serial has which face is random and secret."""
+def new_deals(numbers: Iterable[int], most_sets: int = 99) -> tuple[list[DealRecord], Registry]:
+    """Make one deal a carrier, one set in each carrier as far as there are so many sets.
+
+    Which serial has which face is random and secret.
+    """
     chance = secrets.SystemRandom()
     deals: list[DealRecord] = []
     sets: Registry = {}
     for number in numbers:
         deal = new_deal(number, SEATS[(number - 1) % 4], "east", chance)
-        deals.append(DealRecord(number, number, deal.prevalent_wind, deal.dealer, dict(deal.faces)))
-        sets[number] = new_set(chance)
+        set_ = (number - 1) % most_sets + 1
+        deals.append(DealRecord(number, set_, deal.prevalent_wind, deal.dealer, dict(deal.faces)))
+        if set_ not in sets:
+            sets[set_] = new_set(chance)
     return deals, sets
 
 
@@ -93,17 +111,27 @@ def _tables(folder: Path, hosted: list[EventPlay], seed: int, reaction_ms: int) 
     credentials = Credentials.ensure(folder / "credentials.json", max(plays))
     pin = f"{secrets.randbelow(10**4):04}"
     write_private(folder / "arbiter-pin", f"{hash_pin(pin)}\n".encode())
+    list_devices(folder, plays)
     for table, course in plays.items():
         script = json.dumps(as_script(course, reaction_ms, pin), indent=1)
         write_private(folder / f"table-{table}.plays.json", script.encode())
         write_private(folder / f"table-{table}.password", credentials.table(table)[1].encode())
 
 
+def list_devices(folder: Path, tables: Iterable[int]) -> None:
+    """Make the keys of simulated tables, and list them with the event."""
+    keys = {table: open_key(folder / f"table-{table}" / "device.key") for table in tables}
+    write_devices(folder, (ListedDevice(table, key.public, f"sim-{table}") for table, key in keys.items()))
+
+
 def write_kiosk(folder: Path, table: int, port: int) -> Path:
     """Write one table's configuration, once it is known where the broker is."""
     path = folder / f"table-{table}.toml"
     language = ("en", "fr")[table % 2]
-    path.write_text(KIOSK.format(event=NAME, table=table, port=port, language=language), encoding="utf-8")
+    event_key = open_event_key(folder).public
+    path.write_text(
+        KIOSK.format(event=NAME, table=table, port=port, language=language, event_key=event_key), encoding="utf-8"
+    )
     return path
 
 

@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -21,13 +21,14 @@ Said = Callable[[str, str], None]
 class DemoProcess:
     """One process whose lines are read as they come."""
 
-    def __init__(self, name: str, arguments: list[str], said: Said) -> None:
+    def __init__(self, name: str, arguments: list[str], said: Said, program: Sequence[str] = (str(COMMAND),)) -> None:
+        """Start it. `program`: what is run in the place of the command, for who wraps it."""
         self.name, self._said = name, said
         self._seen: list[str] = []
         self._news = threading.Condition()
         self._process = subprocess.Popen(
             # Ended with us, even if we are killed. (The signal comes when the thread ends that started it: our first.)
-            [find_setpriv(), "--pdeathsig", "TERM", str(COMMAND), *arguments],
+            [find_setpriv(), "--pdeathsig", "TERM", *program, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -10,6 +10,7 @@ from broker.store.journal import (
     copy_journal,
     decoded,
     fingerprint,
+    gc_paused,
     message_of,
 )
 from broker.store.location import (
@@ -45,6 +46,7 @@ __all__ = [
     "decoded",
     "event_name",
     "fingerprint",
+    "gc_paused",
     "has_started",
     "message_of",
     "open_at",

@@ -12,7 +12,7 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -21,7 +21,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from broker.errors import BackupBroken, BackupFailed, BackupMissing, RestoreTaken, StoreError
-from broker.files import sync
+from broker.files import PRIVATE_FOLDER, make_folder, sync
 from broker.protocol import EventName
 from broker.store.journal import Journal, copy_journal, decoded
 from broker.store.location import SETTING, STORE, DatabaseAddress, database_of, open_journal, open_reader
@@ -245,10 +245,16 @@ def _write_copy(folder: Path, event: str, new: Path, now: int, further: Sequence
     height, refused = _count_rows(new / STORE)
     manifest = Manifest(1, event, now, height, refused, files)
     (new / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
-    for path in (new / MANIFEST, new):
-        sync(path)
+    sync(new / MANIFEST)
+    _sync_names(new)
     check_files(new)
     return manifest
+
+
+def _sync_names(folder: Path) -> None:
+    """Wait until the disk has the names of all files in a folder, and in those within it."""
+    for within, _, _ in os.walk(folder):
+        sync(Path(within))
 
 
 def _count_rows(store: Path) -> tuple[int, int]:
@@ -275,8 +281,16 @@ def _finish(new: Path, manifest: Manifest, keep: int) -> Path:
     os.rename(new, made)  # noqa: PTH104 - a folder that is there is never replaced: the name is a new one
     sync(target)
     for name in surplus_copies([*names, made.name], manifest.event, keep):
-        shutil.rmtree(target / name, ignore_errors=True)
+        _remove_copy(target / name, new)
     return made
+
+
+def _remove_copy(copy: Path, unfinished: Path) -> None:
+    """Remove a copy: it has lost its name before it loses a file, or a power cut would leave half of one."""
+    with suppress(OSError):
+        os.rename(copy, unfinished)  # noqa: PTH104 - as above
+        sync(copy.parent)
+    shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def _has_same_content(last: Path, manifest: Manifest) -> bool:
@@ -317,17 +331,20 @@ def restore_copy(source: Path, manifest: Manifest, folder: Path, place: Database
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise RestoreTaken(f"{folder} is not empty: nothing was restored")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(folder, PRIVATE_FOLDER)
     if place is not None:
         _into_database(source, manifest, folder, place)
-    for name in sorted(manifest.files, key=lambda name: (name == WRITTEN_LAST, name)):
+    for name in sorted(manifest.files.keys() - {WRITTEN_LAST}):
         if place is None or name != STORE:
             _put_back(source / name, folder / name)
-    sync(folder)
+    _sync_names(folder)
+    if WRITTEN_LAST in manifest.files:
+        copy_file(source / WRITTEN_LAST, folder / WRITTEN_LAST)
+        sync(folder)
 
 
 def _put_back(path: Path, new: Path) -> None:
-    new.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    new.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
     copy_file(path, new)
     if new.name == STORE:
         give_new_name(new)

@@ -19,8 +19,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.schema import CreateSchema
 
 from broker.errors import StoreBroken, StoreError, StoreInUse, StoreLost, StoreMissing, StoreUnreachable
-from broker.store.journal import VERSION, Journal, Reader
-from broker.store.sql import JournalTables, driver_message, transaction
+from broker.store.journal import VERSION, Journal, JournalTables, Reader, driver_message, transaction
 
 TABLES: Final = JournalTables(shared=True)
 

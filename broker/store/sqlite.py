@@ -16,8 +16,8 @@ from sqlalchemy import Engine, QueuePool, create_engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from broker.errors import StoreBroken, StoreInUse, StoreMissing
-from broker.store.journal import VERSION, Journal, Reader
-from broker.store.sql import JournalTables, driver_message, transaction
+from broker.files import sync_log
+from broker.store.journal import VERSION, Journal, JournalTables, Reader, driver_message, transaction
 
 TABLES: Final = JournalTables(shared=False)
 
@@ -29,6 +29,7 @@ def sqlite_engine(opened: Callable[[], sqlite3.Connection]) -> Engine:
 
 def open_for_writing(path: Path, patience_s: float = 0) -> sqlite3.Connection:
     """Open or make a file whose commits are durable. `patience_s`: how long another process may be writing."""
+    sync_log(path)
     connection = sqlite3.connect(path, patience_s, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")

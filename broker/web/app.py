@@ -19,7 +19,7 @@ from broker.people import Authentication, PeopleError
 from broker.rules import RuleError
 from broker.scorer.dashboard import ViewFeed
 from broker.web.auth import MENU, Access, MenuEntry, Visitor, wants_html
-from broker.web.embargo import Sheets
+from broker.web.embargo import Feeds, Sheets
 from broker.web.errors import DeskError, PageUnknown
 from broker.web.live import EventStreams, LivePages, StreamPace
 from broker.web.paper.views import PaperPage
@@ -68,16 +68,18 @@ def create_app(
     which pages there are.
     """
     access = Access(auth, open_room=open_room, open_public=services.open_public)
+    access.disk = lambda: feed.current.disk
     if services.orders is None:
         access.withhold("give_orders")
     streams, pace = streams or EventStreams(), pace or StreamPace()
     attends = auth is not None and services.scorer is not None
-    live = LivePages(feed, access, streams, pace, grids=services.grids, attends=attends)
+    feeds = Feeds(feed)
+    live = LivePages(feeds.of, access, streams, pace, grids=services.grids, attends=attends)
     routes = [
         *_setup_routes(services, access),
-        *DashboardPage(feed, streams, pace, access, _dashboard(services, attends=attends)).routes(),
+        *DashboardPage(feeds, streams, pace, access, _dashboard(services, attends=attends)).routes(),
         *(_people_routes(feed, services, access, auth) if auth else ()),
-        *_result_routes(feed, services, access, live),
+        *_result_routes(feeds, services, access, live),
         *_scorer_routes(feed, services, access, live),
     ]
     access.menu = _menu(routes, services)
@@ -144,17 +146,17 @@ def _people_routes(feed: ViewFeed, services: Services, access: Access, auth: Aut
             yield from CorrectionsPage(access, services.folder, rulings, media).routes()
 
 
-def _result_routes(feed: ViewFeed, services: Services, access: Access, live: LivePages) -> Iterator[Route]:
+def _result_routes(feeds: Feeds, services: Services, access: Access, live: LivePages) -> Iterator[Route]:
     """Return the routes of what is made from the plays."""
     if services.snapshots is None:
         return
     sheets, carriers = Sheets(services.snapshots, services.clock), CarriersNow(services.snapshots, services.clock)
     yield from ResultsPage(access, sheets, live).routes()
     yield from ReceiptPage(sheets).routes()
-    yield from CarriersPage(feed, carriers).routes(live)
-    yield from DisplayPage(feed, access, sheets).routes()
+    yield from CarriersPage(feeds.room, carriers).routes(live)
+    yield from DisplayPage(feeds.public, access, sheets).routes()
     if services.wire:
-        yield from GridPage(feed, sheets, carriers, services.clock).routes(live)
+        yield from GridPage(feeds.room, sheets, carriers, services.clock).routes(live)
         yield from WirePage(services.wire).routes(live)
 
 

@@ -17,10 +17,14 @@ from starlette.routing import Route
 
 from broker.i18n import N_
 from broker.people import Authentication, LoginSession, Right, csrf_token
-from broker.web.errors import LoginNeeded, NotAllowed
+from broker.scorer.space import READ_ONLY, DiskLevel
+from broker.web.errors import DeskReadOnly, LoginNeeded, NotAllowed
 
 COOKIE: Final = "homologue"
 SECURE_COOKIE: Final = "__Host-homologue"
+BROWSER_COOKIE: Final = "homologue-browser"
+LONGEST_MARKS: Final = 1_000
+YEAR_S: Final = 365 * 24 * 60 * 60
 """Under TLS: a browser takes this name only with `Secure`, for this host alone."""
 
 LONGEST_TOKEN: Final = 64
@@ -73,6 +77,8 @@ class Visitor:
     """What nobody can do at this desk."""
     menu: tuple[MenuEntry, ...] = ()
     """The desk's pages."""
+    disk: DiskLevel = "ample"
+    """How much room there is on the scorer's disk, for who has logged in."""
 
     def may(self, right: Right) -> bool:
         """Return whether this visitor has a right. In an open room everybody may look, and nobody may do anything.
@@ -102,6 +108,8 @@ class Access:
         self._withheld: frozenset[Right] = frozenset()
         self.menu: tuple[MenuEntry, ...] = ()
         """The pages that this desk has."""
+        self.disk: Callable[[], DiskLevel] = lambda: "ample"
+        """How much room there is on the scorer's disk."""
 
     def withhold(self, right: Right) -> None:
         """Let nobody have a right at this desk: there is nothing here to use it on."""
@@ -114,7 +122,7 @@ class Access:
         token = request.cookies.get(cookie_name(request), "")[:LONGEST_TOKEN]
         session = self.auth.known(token, agent=user_agent(request), address=client_address(request)) if token else None
         if session:
-            return Visitor(session, csrf_token(token), withheld=self._withheld, menu=self.menu)
+            return Visitor(session, csrf_token(token), withheld=self._withheld, menu=self.menu, disk=self.disk())
         open_room = self._open_room and not self.auth.accounts.any()
         return Visitor(open_room=open_room, open_public=self._open_public, menu=self.menu)
 
@@ -131,6 +139,8 @@ class Access:
             visitor = await run_in_threadpool(self.visitor, request)
             request.state.visitor = visitor
             if visitor.may(right):
+                if request.method == "POST" and visitor.disk in READ_ONLY:
+                    raise DeskReadOnly("the scorer's disk is nearly full, and the desk is read-only")
                 return await answer(request)
             if visitor.session:
                 raise NotAllowed("your role may not do this")
@@ -175,6 +185,19 @@ def delete_session_cookie(request: Request, answer: Response) -> None:
     """Let the browser forget the token."""
     secure = request.url.scheme == "https"
     answer.delete_cookie(cookie_name(request), path="/", httponly=True, samesite="strict", secure=secure)
+
+
+def browser_marks(request: Request) -> str:
+    """Return what this browser has of logins before."""
+    return request.cookies.get(BROWSER_COOKIE, "")[:LONGEST_MARKS]
+
+
+def set_browser_marks(request: Request, answer: Response, marks: str) -> None:
+    """Let the browser keep that somebody has logged in here, for a year: nobody else can then keep them out."""
+    secure = request.url.scheme == "https"
+    answer.set_cookie(
+        BROWSER_COOKIE, marks, max_age=YEAR_S, path="/login", httponly=True, samesite="strict", secure=secure
+    )
 
 
 def user_agent(request: Request) -> str:

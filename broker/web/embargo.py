@@ -1,14 +1,16 @@
 """What a visitor may know: the public view of the room, and sheets without deals under embargo."""
 
+import asyncio
+import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from broker.protocol import Imp, Standing
-from broker.scorer.dashboard import Arrivals
+from broker.scorer.dashboard import Arrivals, ViewFeed
 from broker.scorer.sheets import (
     DealSheet,
     PlayerSheet,
@@ -80,9 +82,65 @@ class PublicViews:
 def _table(table: TableView) -> TableView:
     """Leave out what the arbiters alone know. That somebody has declared tells of a deal that is under embargo."""
     state = "playing" if table.state in REVEALING_STATES else table.state
-    quiet = replace(table, health={}, gaps=(), unsent=0, obeyed={}, calling=False, state=state)
+    quiet = replace(table, health={}, gaps=(), unsent=0, ordered=0, obeyed={}, calling=False, state=state)
+    quiet = replace(quiet, pin=None, arbiter=None)
     timeless = replace(quiet, calling_since=None, playing_since=None, pausing_since=None, played_ms=None)
     return replace(timeless, attended=None, walls=None)
+
+
+PUBLIC_PAUSE_S: Final = 1.0
+"""How often a public page may change."""
+
+
+class PublicFeed:
+    """What everybody may know, as it changes: looked at by the clock alone, so that no moment tells of what is hidden.
+
+    Its versions count its own changes: gaps in the arbiters' numbers would tell that something has happened unseen.
+    """
+
+    def __init__(self, feed: ViewFeed, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+        self._feed, self._sleep = feed, sleep
+        self._views, self._lock = PublicViews(), threading.Lock()
+        self._made: tuple[DashboardView, DashboardView] | None = None
+
+    @property
+    def current(self) -> DashboardView:
+        """The newest view. From any thread."""
+        with self._lock:
+            view = self._feed.current
+            if self._made is None or self._made[0] is not view:
+                self._made = view, self._next(view)
+            return self._made[1]
+
+    def _next(self, view: DashboardView) -> DashboardView:
+        now = self._views.of(view)
+        if self._made is None:
+            return replace(now, version=0)
+        before = self._made[1]
+        if replace(now, version=before.version) == before:
+            return before
+        return replace(now, version=before.version + 1)
+
+    async def views(self) -> AsyncIterator[DashboardView]:
+        """Return the newest view now, and again at each tick of the clock by which it has changed."""
+        shown: DashboardView | None = None
+        while True:
+            view = self.current
+            if view is not shown:
+                shown = view
+                yield view
+            await self._sleep(PUBLIC_PAUSE_S)
+
+
+class Feeds:
+    """The arbiters' feed, and the one for everybody else."""
+
+    def __init__(self, feed: ViewFeed, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+        self.room, self.public = feed, PublicFeed(feed, sleep)
+
+    def of(self, visitor: Visitor) -> ViewFeed | PublicFeed:
+        """Return the feed that a visitor may read."""
+        return self.room if visitor.may("see_room") else self.public
 
 
 def _standings(view: DashboardView, plays: Iterable[PlayView]) -> tuple[Standing, ...]:

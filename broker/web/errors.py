@@ -50,6 +50,13 @@ class NotAllowed(DeskError, PermissionError):
     status = 403
 
 
+class DeskReadOnly(DeskError, OSError):
+    """The scorer's disk is nearly full: what is left of it is for results."""
+
+    code = "desk_read_only"
+    status = 503
+
+
 class SheetUnknown(DeskError, LookupError):
     """There is no such deal, player, team or receipt."""
 
@@ -155,6 +162,13 @@ class TableHasDevice(DeskError, ValueError):
     """A table that is to be paired has a device that is connected."""
 
     code = "table_has_device"
+    status = 409
+
+
+class UnsignedDevice(DeskError, ValueError):
+    """A device that signs nothing is to be accepted, and nobody has said that this is meant."""
+
+    code = "unsigned_device"
     status = 409
 
 

@@ -8,7 +8,8 @@ from typing import Final
 
 from markupsafe import Markup
 
-from broker.i18n import N_, NP_, Message
+from broker.device_faults import DEVICE_FAULT, PART, PART_FAULT
+from broker.i18n import N_, Message
 from broker.terms import SEAT_NAMES
 from broker.web.i18n import HtmlTranslator
 
@@ -50,73 +51,6 @@ def _guard(_: HtmlTranslator, code: str) -> Markup:
 def _with_code(said: Markup, code: str) -> Markup:
     return Markup("{} <code>{}</code>").format(said, code)
 
-
-PART: Final[Mapping[str, Message]] = {
-    "buttons": N_("Buttons"),
-    "lamps": N_("Lamps"),
-    "scanner": N_("Scanner"),
-    "camera": N_("Camera"),
-    "disk": N_("Card"),
-    "broker": N_("Broker"),
-    "wire": N_("Message to table"),
-    "plan": N_("Plan"),
-    "board": N_("Device"),
-    "self_test": N_("Self-test"),
-    "pin": N_("Arbiters’ PIN"),
-    "refused": N_("Message from table"),
-    "button": N_("Button {seat}"),
-    "contact": N_("Button {seat}"),
-    "press": N_("Press of {seat}"),
-}
-
-PART_FAULT: Final[Mapping[str, Message]] = {
-    "wire": N_("not understood by the receiver"),
-    "plan": N_("not accepted by the receiver"),
-    "refused": N_("refused"),
-}
-
-DEVICE_FAULT: Final[Mapping[str, Message]] = {
-    "button_silent": N_("no signal"),
-    "button_exchanged": N_("another seat's button responded"),
-    "button_stuck": N_("stays pressed"),
-    "button_disconnected": N_("cable off"),
-    "button_shorted": N_("wires touch"),
-    "button_chatters": N_("loose contact"),
-    "box_silent": N_("box not responding"),
-    "box_reset": N_("box restarted"),
-    "box_version": N_("box has a different version"),
-    "box_overflow": N_("some presses may be lost"),
-    "device_missing": N_("not found"),
-    "device_unplugged": N_("unplugged"),
-    "device_in_use": N_("in use by another program"),
-    "device_forbidden": N_("no permission to use it"),
-    "evdev_missing": N_("driver not installed"),
-    "scanner_beeps": N_("beeps"),
-    "scanner_silent": N_("reads nothing"),
-    "camera_failed": N_("failed"),
-    "camera_missing": NP_("camera", "not found"),
-    "camera_unplugged": NP_("camera", "unplugged"),
-    "camera_closed": N_("closed"),
-    "picture_wrong": N_("picture not usable"),
-    "camera_no_tiles": N_("no tiles seen"),
-    "camera_dark": N_("too dark"),
-    "camera_bright": N_("too bright"),
-    "camera_glare": N_("lamp reflection"),
-    "camera_soft": N_("out of focus"),
-    "camera_tilted": N_("tilted"),
-    "camera_noisy": N_("noisy picture"),
-    "disk_low": N_("nearly full"),
-    "journal_full": N_("full"),
-    "broker_refused": N_("rejects this table"),
-    "undervoltage": N_("not enough power"),
-    "too_hot": N_("too hot"),
-    "clock_unset": N_("clock not set"),
-    "light_tells": N_("its light reveals presses"),
-    "press_told_late": N_("reported late"),
-    "self_test_failed": N_("found a problem"),
-    "self_test_skipped": N_("skipped"),
-    "pin_guessed": N_("wrong PINs entered"),
-}
 
 GUARD: Final[Mapping[str, Message]] = {
     "deal_played_here": N_("this table played it before"),

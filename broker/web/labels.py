@@ -19,7 +19,20 @@ STATE: Final[Mapping[str, Message]] = {
     "init": N_("Starting"),
     "disconnected": N_("Signed off"),
     "lost": N_("Not connected"),
+    "silent": N_("Not heard of for 30 s"),
 }
+
+DISK: Final[Mapping[str, Message]] = {
+    "read_only": N_(
+        "The scorer’s disk is nearly full: the desk is read-only. Results of tables are still stored. Make room on the "
+        "disk; the desk works again by itself."
+    ),
+    "full": N_(
+        "The scorer’s disk is full: nothing is stored any more. Tables play on and keep everything. Make room on the "
+        "disk; it goes on by itself."
+    ),
+}
+"""What stands in red over the pages."""
 
 STAGE: Final[Mapping[str, Message]] = {
     "in": N_("Result in"),

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mappin
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 from urllib.parse import urlencode
 
 from jinja2 import Template
@@ -22,7 +22,6 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from broker.people import Right
-from broker.scorer.dashboard import ViewFeed
 from broker.scorer.view import DashboardView
 from broker.web.auth import Access, Visitor, visitor_of
 from broker.web.i18n import HtmlTranslator, translators
@@ -39,6 +38,17 @@ SESSION_ENDED: Final = b"event: bye\ndata:\n\n"
 
 EncodeView = Callable[[DashboardView], bytes | None]
 """What is sent of a view; None where it changes nothing of what its reader looks at."""
+
+
+class Followed(Protocol):
+    """What a stream follows: the arbiters' feed, or everybody's."""
+
+    @property
+    def current(self) -> DashboardView:
+        """The newest view."""
+
+    def views(self) -> AsyncIterator[DashboardView]:
+        """Return the newest view now and again whenever it has changed."""
 
 
 class StreamPace(NamedTuple):
@@ -72,7 +82,7 @@ class EventStreams:
 
     async def follow(
         self,
-        feed: ViewFeed,
+        feed: Followed,
         encode: EncodeView,
         pace: StreamPace,
         goes_on: Callable[[], bool] = lambda: True,
@@ -113,7 +123,7 @@ def sse_event(name: str, version: int, text: str) -> bytes:
     return f"event: {name}\nid: {version}\ndata: {data}\n\n".encode()
 
 
-async def _wake_on_change(feed: ViewFeed, changed: asyncio.Event) -> None:
+async def _wake_on_change(feed: Followed, changed: asyncio.Event) -> None:
     async for _ in feed.views():
         changed.set()
 
@@ -255,7 +265,7 @@ class LivePages:
 
     def __init__(
         self,
-        feed: ViewFeed,
+        feed_of: Callable[[Visitor], Followed],
         access: Access,
         streams: EventStreams,
         pace: StreamPace,
@@ -263,9 +273,12 @@ class LivePages:
         grids: bool,
         attends: bool = False,
     ) -> None:
-        """`grids`: there are the arbiters' grid and feed to point to; `attends`: calls and alerts have buttons."""
+        """`feed_of`: what a visitor may follow; `grids`: there are the arbiters' grid and feed to point to.
+
+        `attends`: calls and alerts have buttons.
+        """
         self._grids, self._attends = grids, attends
-        self._feed, self._access, self._streams, self._pace = feed, access, streams, pace
+        self._feed_of, self._access, self._streams, self._pace = feed_of, access, streams, pace
         self._kept: OrderedDict[RenderingKey, tuple[object, Markup]] = OrderedDict()
 
     def routes(self, path: str, make: MakePage, right: Right) -> tuple[Route, Route]:
@@ -286,7 +299,7 @@ class LivePages:
             .get_template("live_sheet.html")
             .render(
                 room=self._room(request, sheet, _, visitor),
-                view=self._feed.current,
+                view=self._feed_of(visitor).current,
                 title=sheet.title,
                 _=_,
                 translators=translators(),
@@ -318,7 +331,7 @@ class LivePages:
             return sse_event("page", view.version, html)
 
         stream = self._streams.follow(
-            self._feed, encode, self._pace, lambda: self._access.goes_on(visitor), at_beats=True
+            self._feed_of(visitor), encode, self._pace, lambda: self._access.goes_on(visitor), at_beats=True
         )
         return StreamingResponse(stream, media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
 
@@ -333,7 +346,7 @@ class LivePages:
                 .get_template(sheet.template)
                 .render(
                     _=_,
-                    view_title=self._feed.current.title,
+                    view_title=self._feed_of(visitor).current.title,
                     title=sheet.title,
                     arbiter=visitor.may("see_room"),
                     commands=visitor.may("give_orders"),

@@ -80,6 +80,7 @@ PROBLEM: Final[Mapping[str, Message]] = {
         "This form was already used for a different order; nothing was sent now. Check the list below, and send "
         "this one again if you still want it."
     ),
+    "unsigned_device": N_("Tick the box to accept a device that cannot sign, or update its program first."),
     "table_has_device": N_("One of the tables already has a connected device. Only one device can be used at a table."),
     "no_table_chosen": N_("Choose 1 to 24 tables."),
     "pin_unusable": N_("Enter a PIN of 4 to 12 digits, the same in both fields."),
@@ -263,6 +264,10 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "two_plays_at_once": N_("A table has two plays in one round.{detail}"),
     "session_rounds_wrong": N_("Each round of the movement must be in exactly one session.{detail}"),
     "riichi_misplanned": N_("A riichi session cannot be played as planned.{detail}"),
+    "desk_read_only": N_(
+        "The scorer’s disk is nearly full, so nothing can be changed at the desk. Make room on it; the desk works "
+        "again by itself."
+    ),
     "no_such_session": N_("There is no sheet for that session."),
     "ruling_conflict": N_("A result or ruling was added after you opened the form. Check it again below."),
     "corrections_closed": N_("The correction period is over: only the head arbiter can make rulings now."),
@@ -281,6 +286,10 @@ PROBLEM: Final[Mapping[str, Message]] = {
 REFUSED_MESSAGE: Final[Mapping[str, Message]] = {
     "already_recorded": N_("the play already has a result. To change it, make a ruling on the play."),
     "another_device": N_("another device is in use at this table. Switch one of them off; both keep their entries."),
+    "bad_signature": N_("its signature is not the device’s. Somebody may be using this table’s password."),
+    "chain_broken": N_(
+        "it does not follow the table’s earlier messages. The device sends it again; nothing needs to be done."
+    ),
     "conflict": N_(
         "a different message with the same number arrived before. Check whether two devices are in use at this table."
     ),
@@ -296,9 +305,13 @@ REFUSED_MESSAGE: Final[Mapping[str, Message]] = {
     "too_many_rulings": N_(
         "this table has sent twenty rulings on one play. Check its device, and make rulings at the desk."
     ),
-    "too_much_of_arbiters": N_("this table has sent two hundred arbiter actions in one round. Check its device."),
+    "too_many_facts": N_("this table sends far more of this in one round than people can. Check its device."),
+    "unknown_device": N_(
+        "its device is not known at this table. Check its ID at the table and accept it under Devices."
+    ),
     "unknown_table": N_("the event has no table with that number."),
     "unknown_topic": N_("its topic is unknown. Check for a device with another program or version."),
+    "unsigned": N_("it is not signed. Update the device, or check whether somebody is using this table’s password."),
     "wrong_deal": N_("its deal does not match its topic."),
     "wrong_event": N_("it belongs to another event. The device is probably still set up for that."),
     "wrong_players": N_("the players are not the ones planned there."),
@@ -309,7 +322,15 @@ REFUSED_MESSAGE: Final[Mapping[str, Message]] = {
 
 ALERT: Final[Mapping[str, Message]] = {
     "table_lost": N_("Table {table} went offline without signing off."),
+    "table_silent": N_("Table {table} has not been heard of for {seconds} s: check its device and its network."),
     "two_devices": N_("Two devices are sending for table {table}."),
+    "device_waits": N_(
+        "Table {table}: a device that is not known is sending, {device}. Nothing from it counts until it is accepted."
+    ),
+    "event_key_changed": N_(
+        "The event’s key has changed: paired tables no longer believe this scorer. Put event.key back from a copy, or "
+        "pair them again."
+    ),
     "gap": N_("Table {table}: messages before number {number} are missing."),
     "fouled": N_("Table {table}: deal {deal} is being played with another arrangement of tiles."),
     "unverified": N_("Table {table}: deal {deal} was restored without verification."),
@@ -334,6 +355,12 @@ ALERT: Final[Mapping[str, Message]] = {
     "clock_ahead": N_("Table {table}: its clock is {span} ahead of this computer’s."),
     "clock_behind": N_("Table {table}: its clock is {span} behind this computer’s."),
     "clock_right": N_("Table {table}: its clock is correct again."),
+    "scorer_disk_low": N_("The scorer’s disk is getting full. Make room on it."),
+    "scorer_disk_read_only": N_("The scorer’s disk is nearly full: the desk is read-only until there is room."),
+    "scorer_disk_full": N_(
+        "The scorer’s disk is full: no results are stored until there is room. Tables keep everything."
+    ),
+    "scorer_disk_ample": N_("There is room on the scorer’s disk again."),
     "backup_failed": N_("Backup copies: {text}"),
     "backup_resumed": N_("Backup copies are working again."),
     "standings_unwritten": N_("The standings file cannot be written: {text}"),

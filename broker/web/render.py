@@ -167,7 +167,7 @@ def compile_pages() -> None:
     translators()
 
 
-AbsentState = Literal["unheard", "init", "disconnected", "lost"]
+AbsentState = Literal["unheard", "init", "disconnected", "lost", "silent"]
 """Why a table says nothing of its play: these stand in the place of its state."""
 
 CardState = PublicState | AbsentState
@@ -194,6 +194,7 @@ SIGNS: Final[dict[CardState, StateSign]] = {
     "init": StateSign("hourglass", "grey"),
     "disconnected": StateSign("bar", "grey"),
     "lost": StateSign("cross", "red"),
+    "silent": StateSign("slash", "red"),
 }
 
 PlayStage = Literal["in", "missing", "to_come", "offline_unsent"]
@@ -235,6 +236,8 @@ def card_state(table: TableView) -> CardState:
     """Return what a table's card says: its state, or why nothing is known of it now."""
     if table.lifecycle is None or table.lifecycle in {"init", "disconnected", "lost"}:
         return _absent_state(table)
+    if table.silent:
+        return "silent"
     return table.state or "unheard"
 
 

@@ -18,6 +18,7 @@ from broker.people import Authentication
 from broker.protocol.pairing import certificate_fingerprint
 from broker.scorer.dashboard import ViewFeed
 from broker.web.app import LOOPBACK, create_app
+from broker.web.connections import ConnectionLimits, Connections, CountingListener, TimedProtocol
 from broker.web.errors import AddressRefused, CertificateRefused, DeskPortTaken, DeskStartFailed
 from broker.web.live import EventStreams
 from broker.web.render import compile_pages
@@ -62,7 +63,7 @@ class Certificate:
 class DeskServer:
     """Serves one feed. Stopped within two seconds, however many pages are open; it may be started again."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is said by its name
         self,
         feed: ViewFeed,
         host: str = "127.0.0.1",
@@ -72,16 +73,18 @@ class DeskServer:
         auth: Authentication | None = None,
         tls: Certificate | None = None,
         services: Services = NO_SERVICES,
+        limits: ConnectionLimits | None = None,
     ) -> None:
         """`port` 0 takes a free one; `hosts` are further names under which readers may ask for the desk.
 
         `auth` knows who may see and do what. Where it knows nobody yet, who reaches the desk may look if that can only
-        be somebody on this machine: it listens on loopback, and under no other name (as a proxy's). Raises
-        CertificateRefused.
+        be somebody on this machine: it listens on loopback, and under no other name (as a proxy's). `limits`: how many
+        connections there may be. Raises CertificateRefused.
         """
         if tls:
             tls.check()
         self._auth, self._tls, self._services = auth, tls, services
+        self.connections = Connections(limits or ConnectionLimits())
         self._open_room = is_loopback(host) and not hosts
         self._feed = feed
         self._host = host
@@ -133,7 +136,7 @@ class DeskServer:
             self._server = self._thread = None
 
     def _prepare(self) -> "tuple[_Server, socket.socket]":
-        listener = _listen(self._host, self._port)
+        listener = CountingListener(_listen(self._host, self._port), self.connections)
         self._port = listener.getsockname()[1]
         streams = EventStreams()
         config = uvicorn.Config(
@@ -147,7 +150,7 @@ class DeskServer:
             ),
             ssl_certfile=self._tls.certificate if self._tls else None,
             ssl_keyfile=self._tls.key if self._tls else None,
-            http="h11",
+            http=TimedProtocol,
             ws="none",
             loop="asyncio",
             lifespan="off",

@@ -15,7 +15,7 @@ from typing import Final
 
 from firmware.box.codec import LOST, VERSION, FrameSplitter, encode_frame
 from firmware.errors import BoxOverflow, BoxReset, BoxSilent, BoxVersion
-from firmware.presses import ContactOutcome, Presses, TooShort
+from firmware.presses import MS, ContactOutcome, Presses, TooShort
 from firmware.reports import SEATS, Health, Held, Pressed, Released, Report, Seat
 
 ENOUGH_QUERIES: Final = 4
@@ -227,9 +227,6 @@ class BoxSession:
 def _overflow() -> Health:
     return Health("buttons", BoxOverflow.code, "the box had no more room: presses may be missing")
 
-
-MS: Final = 1_000_000
-"""Nanoseconds."""
 
 PART: Final = "buttons"
 """As `Health` names all four."""

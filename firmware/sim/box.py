@@ -12,7 +12,9 @@ from itertools import count
 from pathlib import Path
 from typing import Final, Self
 
+from firmware.box.link import NS_PER_US
 from firmware.box.ticks import PERIOD
+from firmware.presses import MS
 from firmware.reports import SEATS, Seat
 from firmware.sim.cable import LineFaults, LineNoise, WaitableCable
 from firmware.sim.pico import SimulatedPico
@@ -24,11 +26,6 @@ _IDLE_S: Final = 0.01
 
 LIVELY_NS: Final = 150_000_000
 """For so long after a contact has moved."""
-
-NS_PER_US: Final = 1000
-
-MS: Final = 1_000_000
-"""Nanoseconds."""
 
 
 class BoxSimulator:
@@ -223,7 +220,7 @@ class BoxFingers:
         at = self._move(seat, self._clock_ns(), closed=True)
         if seat not in self.stuck:
             at = self._move(seat, at + round((self._hold_s if hold_s is None else hold_s) * NS), closed=False)
-        self._sleep((at - self._clock_ns()) / NS)
+        self._sleep(max(0, at - self._clock_ns()) / NS)
 
     def call(self, seat: Seat) -> None:
         """Call the arbiter: the long press."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
+from firmware.presses import MS
+
 CHUNK: Final = 4096
 
 
@@ -103,9 +105,6 @@ class WaitableCable(Plug):
                 return os.read(self._master, CHUNK)
         return b""
 
-
-MS: Final = 1_000_000
-"""Nanoseconds."""
 
 LATE_MS: Final = (5, 40)
 """By how much a piece is late that others overtake."""

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final, Protocol
 
 from broker.protocol import ArbiterPin, Seat, WinKind
+from firmware.presses import MS
 from firmware.reports import Held, Pressed, Released
 from kiosk.input import riichi
 from kiosk.input.forms import Form, WinForm, Won, press_form_key
@@ -337,8 +338,6 @@ class ButtonInput:
             case Released(seat, at):
                 return ButtonReleased(at=at, seat=seat) if since is None else ButtonPressed(at=since, seat=seat)
 
-
-MS: Final = 1_000_000
 
 GRACE_NS: Final = 150 * MS
 """For edges that are on their way; a box speaks every tenth of a second."""

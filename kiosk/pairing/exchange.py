@@ -22,6 +22,7 @@ from broker.protocol.pairing import (
     derive_keys,
     new_salt,
 )
+from broker.protocol.signing import SigningKey
 from kiosk.errors import DeskUnproven, DeskUnreachable, PairingRefused
 
 PATIENCE_S: Final = 10.0
@@ -38,8 +39,8 @@ class _Refused(msgspec.Struct):
     error: _Refusal
 
 
-def request_pairing(offer: PairingOffer, machine: str = "") -> Pairing:
-    """Bring the code to the desk and give what it says.
+def request_pairing(offer: PairingOffer, key: SigningKey, machine: str = "") -> Pairing:
+    """Bring the code and the device's public key to the desk and give what it says.
 
     Raises DeskUnreachable, DeskUnproven, PairingRefused.
     """
@@ -47,7 +48,13 @@ def request_pairing(offer: PairingOffer, machine: str = "") -> Pairing:
         with closing(_connected(offer)) as connection:
             salt = new_salt()
             keys = derive_keys(offer.code, _seen(connection, offer), salt)
-            asked = PairingRequest(proof=keys.proof, machine=_named(machine or socket.gethostname()), salt=salt)
+            asked = PairingRequest(
+                proof=keys.proof,
+                machine=_named(machine or socket.gethostname()),
+                salt=salt,
+                key=key.public,
+                key_seal=keys.seal(key.public),
+            )
             connection.request("POST", PATH, msgspec.json.encode(asked), {"Content-Type": "application/json"})
             with connection.getresponse() as answer:
                 status, body = answer.status, answer.read(LARGEST_ANSWER + 1)

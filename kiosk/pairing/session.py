@@ -15,16 +15,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from broker.protocol.pairing import Pairing, PairingOffer, read_pairing
+from broker.protocol.signing import SigningKey
+from broker.version import program_version
 from firmware.reports import NotScanned, Report
 from firmware.scanners import open_scanner
-from kiosk.config import UnpairedSettings, store_pairing
-from kiosk.errors import KioskError, PairingRefused
+from kiosk.config import KEY_FILE, UnpairedSettings, open_device_key, store_pairing
+from kiosk.errors import BadConfiguration, KioskError, PairingRefused
 from kiosk.pairing import form as forms
 from kiosk.pairing.exchange import request_pairing
 from kiosk.pairing.form import PairingForm
 from kiosk.screens import QUIT, PairingView, ScreenView, ScreenWindow, StatusLine
 from kiosk.screens.texts import translator
-from kiosk.status import program_version, time_of_day
+from kiosk.status import time_of_day
 
 if TYPE_CHECKING:
     from vision.cameras.camera import Camera
@@ -45,7 +47,7 @@ class PairingFailed:
 
 
 Item = PairingOffer | Pairing | PairingFailed
-Ask = Callable[[PairingOffer], Pairing]
+Ask = Callable[[PairingOffer, SigningKey], Pairing]
 
 
 class PairingDesk:
@@ -99,12 +101,15 @@ class PairingDesk:
 
     def _try(self, offer: PairingOffer) -> None:
         try:
-            self.put(self._ask(offer))
+            self.put(self._ask(offer, open_device_key(self._folder / KEY_FILE)))
         except PairingRefused as refusal:
             self.put(PairingFailed(refusal.why))
         except KioskError as error:
             log.info("%s: %s", error.code, error)
             self.put(PairingFailed(error.code))
+        except OSError as error:
+            log.warning("the device's key cannot be kept: %s", error)
+            self.put(PairingFailed(BadConfiguration.code))
 
 
 def pairing_view(form: PairingForm, clock: str) -> ScreenView:

@@ -18,6 +18,9 @@ from kiosk.screens.texts import FAULT, PART, PART_FAULT, REMEDY, TEST, refusal
 from kiosk.screens.views import PairingView, ScreenView
 from kiosk.self_test import SelfTestStep, SelfTestView
 
+UNKNOWN_KEY: Final = "key"
+"""How the health of a device begins that the desk does not know; its id follows."""
+
 
 def part_and_fault(_: Translator, part: str, code: str) -> str:
     """Return which part it is and what is wrong with it; by its code where there is no word for that."""
@@ -29,6 +32,8 @@ def part_name(_: Translator, part: str) -> str:
     kind, *seat = part.split("-", 1)
     if kind not in PART:
         return part
+    if kind == UNKNOWN_KEY:
+        return _(PART[kind], device=part.removeprefix(f"{kind}-"))
     return _(PART[kind], seat=_(SEAT_NAMES[seat[0]])) if seat else _(PART[kind])
 
 

@@ -11,7 +11,7 @@ from unicodedata import east_asian_width
 
 import pygame
 
-from broker.i18n import N_, Translator
+from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS
 from broker.terms import SEAT_NAMES
 from kiosk.screens import drawing
@@ -35,7 +35,7 @@ from kiosk.screens.play import (
 from kiosk.screens.restoring import by_hand_screen, heap_screen, scan_screen, tray_screen
 from kiosk.screens.riichi import planned_riichi_screen, riichi_head, riichi_screen
 from kiosk.screens.seats import SeatBox
-from kiosk.screens.views import CallView, ScreenView
+from kiosk.screens.views import CallView, ScreenView, StatusLine
 
 LEADING = 0.008
 """Between two lines in the middle, as a share of the screen's height."""
@@ -227,13 +227,22 @@ def status_lines(_: Translator, view: ScreenView) -> Iterator[TextLine]:
         else []
     )
     wrong.extend(part_and_fault(_, *one.split(": ", 1)) for one in line.health)
-    colour = drawing.QUIET if line.up and not wrong else drawing.ATTENTION
-    connection = [_(N_("connected") if line.up else N_("offline: play on, nothing is lost"))]
+    colour = drawing.QUIET if line.up and not line.scorer_silent and not wrong else drawing.ATTENTION
+    connection = [_(_connection(line))]
     if line.unsent:
         connection.append(_("{count} to send", count=line.unsent))
     yield TextLine(" · ".join(connection), 0.042, colour)
     if wrong:
         yield TextLine(_shortened(_, wrong), 0.042, colour)
+
+
+def _connection(line: StatusLine) -> Message:
+    """Say whether what is sent reaches the scorer."""
+    if not line.up:
+        return N_("offline: play on, nothing is lost")
+    if line.scorer_silent:
+        return N_("scorer not heard of: play on, nothing is lost")
+    return N_("connected")
 
 
 def _call_sentence(_: Translator, call: CallView) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from broker import device_faults
 from broker.i18n import N_, NP_, Message, Translator, UnknownLanguage
 from kiosk.errors import BadConfiguration
 
@@ -117,65 +118,19 @@ TEST: Final[Mapping[str, Message]] = {
     "found": N_("Needs fixing"),
 }
 
-PART: Final[Mapping[str, Message]] = {
-    "buttons": N_("Buttons"),
-    "lamps": N_("Lamps"),
-    "scanner": N_("Scanner"),
-    "camera": N_("Camera"),
-    "disk": N_("Card"),
-    "broker": N_("Broker"),
-    "wire": N_("Message"),
-    "plan": N_("Plan"),
-    "board": N_("Device"),
-    "button": N_("Button {seat}"),
-    "contact": N_("Button {seat}"),
-    "press": N_("Press of {seat}"),
-}
+PART: Final[Mapping[str, Message]] = {**device_faults.PART, "wire": N_("Message"), "key": N_("Device {device}")}
 
 PART_FAULT: Final[Mapping[str, Message]] = {
+    **device_faults.PART_FAULT,
     "wire": N_("not understood"),
     "plan": N_("not accepted"),
 }
 
 FAULT: Final[Mapping[str, Message]] = {
-    "and_remedy": N_("{fault}. {remedy}"),
-    "button_silent": N_("no signal"),
-    "button_exchanged": N_("another seat's button responded"),
-    "button_stuck": N_("stays pressed"),
-    "button_disconnected": N_("cable off"),
-    "button_shorted": N_("wires touch"),
-    "button_chatters": N_("loose contact"),
-    "box_silent": N_("box not responding"),
-    "box_reset": N_("box restarted"),
-    "box_version": N_("box has a different version"),
-    "box_overflow": N_("some presses may be lost"),
-    "device_missing": N_("not found"),
-    "device_unplugged": N_("unplugged"),
-    "device_in_use": N_("in use by another program"),
+    **device_faults.DEVICE_FAULT,
     "device_forbidden": N_("not allowed"),
     "evdev_missing": N_("not installed"),
-    "scanner_beeps": N_("beeps"),
-    "scanner_silent": N_("reads nothing"),
-    "camera_failed": N_("failed"),
-    "camera_missing": NP_("camera", "not found"),
-    "camera_unplugged": NP_("camera", "unplugged"),
-    "camera_closed": N_("closed"),
-    "picture_wrong": N_("picture not usable"),
-    "camera_no_tiles": N_("no tiles seen"),
-    "camera_dark": N_("too dark"),
-    "camera_bright": N_("too bright"),
-    "camera_glare": N_("lamp reflection"),
-    "camera_soft": N_("out of focus"),
-    "camera_tilted": N_("tilted"),
-    "camera_noisy": N_("noisy picture"),
-    "disk_low": N_("nearly full"),
-    "journal_full": N_("full"),
-    "broker_refused": N_("rejects this table"),
-    "undervoltage": N_("not enough power"),
-    "too_hot": N_("too hot"),
-    "clock_unset": N_("clock not set"),
-    "light_tells": N_("its light reveals presses"),
-    "press_told_late": N_("reported late"),
+    "card_refuses": N_("takes no writes"),
     "scan_cut": N_("It was cut off."),
     "scan_garbled": N_("The line is noisy."),
     "scan_no_such_tile": N_("No set has such a number."),
@@ -194,6 +149,7 @@ REMEDY: Final[Mapping[str, Message]] = {
     "button_disconnected": N_("Push its plug in."),
     "button_shorted": N_("Change the cable."),
     "button_chatters": N_("Change the button, or keep its cable away from mains power."),
+    "card_refuses": N_("Play on; do not switch off. Call the organiser."),
     "box_silent": N_("Unplug the box and plug it in again."),
     "box_reset": N_("Push in the box's USB plug."),
     "box_version": N_("The box needs new firmware: organiser."),
@@ -220,6 +176,8 @@ REMEDY: Final[Mapping[str, Message]] = {
     "disk_low": N_("Tell the organiser: free up space."),
     "journal_full": N_("Do not switch off. Call the organiser."),
     "broker_refused": N_("Pair the table again: organiser."),
+    "device_unknown": N_("Play can go on. Tell the arbiter this number."),
+    "receipt_unproven": N_("Pair the table again: organiser."),
     "undervoltage": N_("Use its own power supply, short cable."),
     "too_hot": N_("Give it air; move it out of the sun."),
     "clock_unset": N_("Connect it to the network. Play can begin."),

@@ -210,6 +210,8 @@ class StatusLine:
     version: str = ""
     apart: bool = False
     """The device belongs to no table yet: it is connected with nothing."""
+    scorer_silent: bool = False
+    """There is a broker, but the scorer has not been heard of for long."""
 
 
 @dataclass(frozen=True, slots=True)

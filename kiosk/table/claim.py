@@ -5,6 +5,7 @@ result by time-out.
 """
 
 from dataclasses import replace
+from typing import Final
 
 from msgspec.structs import replace as changed
 
@@ -32,11 +33,19 @@ from kiosk.table.state import SETTLE_NS, Declaration, Phase, Table, arbiter_name
 
 def on_call_toggled(state: Table, event: CallToggled) -> tuple[Table, tuple[Fact, ...]]:
     """Call, or take a call back. A call that was made discreetly and is made again openly is the same call."""
-    play = current_play(state)
+    current_play(state)
     after = replace(state, calling=event.open, discreet=False)
-    if state.calling == event.open:
-        return after, ()
-    return after, (Call(round=play.round, deal=play.deal, open=event.open),)
+    return (after, ()) if state.calling == event.open else _called(after)
+
+
+MOST_CALLS: Final = 90
+"""In one play. More are shown, and the desk sees them, but they are no facts: a broken button would tell of no end."""
+
+
+def _called(state: Table) -> tuple[Table, tuple[Fact, ...]]:
+    """Tell that a call was made, or is over."""
+    play, state = current_play(state), replace(state, calls=state.calls + state.calling)
+    return state, (Call(round=play.round, deal=play.deal, open=state.calling),) if state.calls <= MOST_CALLS else ()
 
 
 def on_long_press(state: Table, _: ButtonHeld) -> tuple[Table, tuple[Fact, ...]]:
@@ -46,10 +55,8 @@ def on_long_press(state: Table, _: ButtonHeld) -> tuple[Table, tuple[Fact, ...]]
 
 def call_discreetly(state: Table) -> tuple[Table, tuple[Fact, ...]]:
     """Call so that the arbiter learns of it and the table does not; where there is a call already it stays as it is."""
-    play = current_play(state)
-    if state.calling:
-        return state, ()
-    return replace(state, calling=True, discreet=True), (Call(round=play.round, deal=play.deal, open=True),)
+    current_play(state)
+    return (state, ()) if state.calling else _called(replace(state, calling=True, discreet=True))
 
 
 NS_PER_MS = 1_000_000

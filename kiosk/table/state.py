@@ -253,6 +253,8 @@ class Table:
     outcome: Outcome | None = None
     fines: dict[Seat, Fine] = field(default_factory=dict)
     calling: bool = False
+    calls: int = 0
+    """How many were made in this play."""
     discreet: bool = False
     """The call was made by a long press: the arbiter knows of it, the table is not shown it."""
     pause: Pause | None = None

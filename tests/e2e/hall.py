@@ -25,6 +25,14 @@ CAMERA = "sim://tray?width=1024&height=576&noise=0&blur=0&tilt=0"
 """An easy one: nothing here is about reading, and eight halls are played (the demo's test has the demo's camera)."""
 
 
+def write_config(folder: Path, table: int, port: int) -> Path:
+    """Write one table's configuration: with an easy camera, and a network that is soon known to be dead."""
+    config = write_kiosk(folder, table, port)
+    text = config.read_text(encoding="utf-8").replace("[devices]", "keepalive_s = 2\n\n[devices]")
+    config.write_text(re.sub(r'(?<=camera = )".*"', f'"{CAMERA}"', text), encoding="utf-8")
+    return config
+
+
 class Hall:
     """Broker, scorer and four kiosks behind proxies, for an event of a few rounds."""
 
@@ -54,9 +62,7 @@ class Hall:
         self._url = scorer.wait_for(r"^Desk: (\S+)", LONGEST_S)
 
     def start_kiosk(self, table: int) -> None:
-        config = write_kiosk(self.folder, table, self.proxies[table].port)
-        text = config.read_text(encoding="utf-8").replace("[devices]", "keepalive_s = 2\n\n[devices]")
-        config.write_text(re.sub(r'(?<=camera = )".*"', f'"{CAMERA}"', text), encoding="utf-8")
+        config = write_config(self.folder, table, self.proxies[table].port)
         name = f"table {table}"
         self.children[name] = DemoProcess(name, ["kiosk", str(config)], self._said)
 

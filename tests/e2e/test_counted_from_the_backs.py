@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from broker.event import ListedDevice, write_devices
+from broker.key_files import open_key
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import make_broker
 from broker.protocol import SEATS, McrValue, Seat
@@ -78,6 +80,7 @@ class Playing:
 def playing(folder: Path) -> Iterator[tuple[Playing, Scorer]]:
     """Open an event in which one table sits."""
     credentials = Credentials.create(max(EVENT.tables))
+    write_devices(folder, [ListedDevice(TABLE, open_key(folder / "device.key").public)])
     with (
         make_broker("embedded", folder / "broker", NAME, credentials, tables=max(EVENT.tables)) as broker,
         open_journal(folder) as stored,

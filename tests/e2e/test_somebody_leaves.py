@@ -8,6 +8,8 @@ from typing import Final
 
 import pytest
 
+from broker.event import ListedDevice, write_devices
+from broker.key_files import open_key
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import make_broker
 from broker.protocol import SEATS, AnyDecision, Substitute, Withdrawn
@@ -38,6 +40,7 @@ class Room:
         known = Credentials.create(4)
         broker = leaving.enter_context(make_broker("embedded", folder / "broker", NAME, known, tables=4))
         kept = leaving.enter_context(closing(SqliteJournal(folder / STORE, NAME)))
+        write_devices(folder, [ListedDevice(TABLE, open_key(folder / "device.key").public)])
         self.scorer, stop = Scorer(event(), kept, folder, lambda: NOW), threading.Event()
         self.scorer.connect(Address(broker.host, broker.port, "scorer", known.password("scorer")))
         thread = threading.Thread(target=self.scorer.run, args=(stop,))

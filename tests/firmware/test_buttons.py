@@ -169,6 +169,32 @@ def test_a_press_whose_edges_come_late_is_a_press_at_its_edge(held_ms: int, late
         assert table.told == [Pressed("west", start), Released("west", start + held_ms * MS)]
 
 
+@given(
+    st.lists(st.tuples(st.integers(5, 500), st.integers(41, 200)), min_size=1, max_size=4),
+    st.lists(st.integers(0, 300), min_size=8, max_size=8),
+)
+@example([(30, 41)], [0, 300] * 4)
+def test_a_press_that_was_told_is_let_go_once_the_contact_is_open_however_late_its_edges_come(
+    presses: list[tuple[int, int]], late: list[int]
+) -> None:
+    """Later than any edge that is waited for, too: then a press may be taken for a spark, but none stays down."""
+    times = list(accumulate((ms for press in presses for ms in press), initial=0))[:-1]
+    told_at = list(accumulate((at + more for at, more in zip(times, late, strict=False)), max))
+    with simulated_table() as table:
+        start, pin = table.clock.ns, table.pin("west")
+        steps = [(at, 0, index) for index, at in enumerate(times)]
+        steps += [(at, 1, index) for index, at in enumerate(told_at)]
+        for when, told, index in sorted(steps):
+            table.wait((start - table.clock.ns) / MS + when)
+            if told:
+                PiPin._call_when_changed(pin, (start + times[index] * MS - BOOT) / 1e9, index % 2 == 1)
+            else:
+                pin._change_state(index % 2 == 1)
+        table.wait(200)
+        kinds = [type(one) for one in table.told if isinstance(one, Pressed | Released)]
+        assert kinds == [Pressed, Released] * (len(kinds) // 2)
+
+
 # ---- two contacts -----------------------------------------------------------------------------------------
 
 

@@ -10,8 +10,9 @@ from random import Random
 import pytest
 
 from firmware.ports import IDLE_S
+from firmware.presses import MS
 from firmware.reports import NotScanned, Scanned
-from firmware.scan_reader import MS, ScanReader
+from firmware.scan_reader import ScanReader
 from tests.firmware.scanner_noise import ALPHABETS, noise
 
 LABEL = re.compile(rb"(?<=[\r\n\t\x03])\x02? *(?:\][A-Za-z]\w)?HM(?:1-(\d\d)-|(\d\d))(\d{3}) *(?=[\r\n\t\x03])")

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firmware.presses import MS
 from firmware.reports import NotScanned, Scanned
 from firmware.scan_reader import (
     CUT_NS,
     LINE_QUIET_NS,
     LONGEST_LINE,
-    MS,
     SHOWN_CHARACTERS,
     CodeProblem,
     CodeSettings,

@@ -7,7 +7,7 @@ lamps were told, what the log was told.
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,10 +121,10 @@ class Watching:
 
 
 @contextmanager
-def watching(folder: Path, watched: pytest.MonkeyPatch) -> Iterator[Watching]:
+def watching(folder: Path, watched: pytest.MonkeyPatch, spares: Sequence[Path] = ()) -> Iterator[Watching]:
     """Come to a play, with everybody looking."""
     lamps: list[tuple[Seat, Lamp]] = []
-    with standing(folder) as table, _window(table) as window:
+    with standing(folder, spares=spares) as table, _window(table) as window:
         camera = CameraThread(lambda: open_camera("sim://tray"), table.program.observe, table.time)
         round_ = LoopRound(
             table.program, window, camera, lambda seat, lamp: lamps.append((seat, lamp)), threading.Event()

@@ -1,6 +1,6 @@
 """A table's program without a broker, on a clock set by hand or on the machine's own, brought to a phase."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -145,13 +145,15 @@ class Standing:
 
 
 @contextmanager
-def standing(folder: Path, time: Time | None = None, config: str = CONFIG) -> Iterator[Standing]:
+def standing(
+    folder: Path, time: Time | None = None, config: str = CONFIG, spares: Sequence[Path] = ()
+) -> Iterator[Standing]:
     """Open a table's journal in a folder, or go on with it."""
     (folder / "password").write_text("secret", encoding="utf-8")
     (folder / "password").chmod(0o600)
     (folder / "table.toml").write_text(config, encoding="utf-8")
     time = time or Time()
-    with closing(TableJournal(folder / "table.sqlite", OURS)) as journal:
+    with closing(TableJournal(folder / "table.sqlite", OURS, spares=spares)) as journal:
         program = TableProgram(KioskSettings(folder / "table.toml"), journal, time, time.of_day, board=tuple)
         try:
             yield Standing(program, journal, time)

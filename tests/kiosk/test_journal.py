@@ -12,6 +12,7 @@ from broker.protocol import Result
 from kiosk.errors import JournalBroken, JournalInUse
 from kiosk.journal import JournalOwner, TableJournal, allocate_log
 from kiosk.table import ButtonPressed, CallToggled, NotNow, Phase, Restarted, Table
+from tests.flushes import note_flushes
 from tests.kiosk.journals import CONFIRMED, HAPPENED, OURS, Broken, core, played, receipt, told
 from tests.kiosk.tables import EVENT, TABLE, Sitting, sitting_in
 
@@ -327,9 +328,9 @@ def test_without_room_for_it_the_journal_keeps_events_all_the_same(journal: Tabl
     assert (journal.tight, kept(path)) == (False, [1])
 
 
-def test_another_error_than_want_of_room_is_told(journal: TableJournal) -> None:
-    journal._store.execute("PRAGMA query_only=ON")
-    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+def test_an_error_that_no_disk_makes_is_told(journal: TableJournal) -> None:
+    journal._store = Broken(journal._store, "ahead", 1)  # type: ignore[assignment] # its error has no code of SQLite's
+    with pytest.raises(sqlite3.OperationalError):
         journal.lay_out()
 
 
@@ -368,3 +369,34 @@ def test_a_journal_copied_for_another_machine_is_whole(journal: TableJournal, tm
     journal.copy_to(tmp_path / "copy.sqlite")
     with closing(TableJournal(tmp_path / "copy.sqlite", OURS)) as copy:
         assert copy.unsent() == journal.unsent()
+
+
+def test_what_a_killed_program_left_in_the_log_is_on_the_disk_before_it_is_shown(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`make power` found facts that the next program had shown, and that the power cut after it took."""
+    with closing(TableJournal(path, OURS)) as journal:
+        told(journal, 1)
+        log = path.with_name("table.sqlite-wal")
+        path.with_name("killed.sqlite-wal").write_bytes(log.read_bytes())
+        path.with_name("killed.sqlite").write_bytes(path.read_bytes())
+    flushed = note_flushes(monkeypatch)
+    with closing(TableJournal(path.with_name("killed.sqlite"), OURS)) as again:
+        assert len(again.unsent()) == 1
+    assert flushed[-2:] == [path.with_name("killed.sqlite-wal"), path.parent]
+
+
+def test_a_journal_whose_card_has_lost_a_page_is_refused_when_it_is_opened_and_not_at_a_press(path: Path) -> None:
+    """Its events can still be read; that an index lacks a fact would show at the next."""
+    with closing(TableJournal(path, OURS)) as journal:
+        told(journal, 3)
+    with closing(sqlite3.connect(path)) as store:
+        (page,) = store.execute(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_outbox_1'"
+        ).fetchone()
+        (size,) = store.execute("PRAGMA page_size").fetchone()
+    with path.open("r+b") as card:
+        card.seek((page - 1) * size)
+        card.write(bytes(size))
+    with pytest.raises(JournalBroken):
+        TableJournal(path, OURS)

@@ -96,8 +96,12 @@ def test_while_another_device_serves_the_table_nothing_is_done_and_nothing_lost_
     assert table.program.view().state == "confirming"
     assert table.program.view().players
     said = heard(table)
-    assert [replace(one, device=None) for one in said if isinstance(one, LogMessage)] == [*kept]
-    assert {one.device for one in said if isinstance(one, LogMessage | TableState)} == {device}
+    assert [replace(one, sender=None) for one in said if isinstance(one, LogMessage)] == [*kept]
+    assert {
+        one.sender if isinstance(one, LogMessage) else one.device
+        for one in said
+        if isinstance(one, LogMessage | TableState)
+    } == {device}
     table.press(*SEATS)
     table.until(Phase.PLAYING)
 

@@ -24,9 +24,11 @@ os.environ["SDL_VIDEODRIVER"] = "dummy"
 import pygame
 
 from broker.protocol import SEATS, TOPICS, LogMessage, Seat, TableState, decode_on_topic
+from firmware.reports import Pressed
 from kiosk.screens import PlayingView, StatusLine, TableScreen, screen_view
 from kiosk.table import ButtonHeld, ButtonPressed, Phase, PlayEndedDrawn
 from tests.kiosk.connected import Table, begin, connected
+from tests.kiosk.refusing_card import refusing
 from tests.kiosk.seconds import (
     FIRST,
     MINUTE,
@@ -41,6 +43,7 @@ from tests.kiosk.seconds import (
     together,
     watching,
 )
+from tests.kiosk.standing import standing
 from tests.kiosk.tables import EVENT, MS, TABLE, S, sitting_in
 
 ROOT: Final = Path(__file__).parents[2]
@@ -157,6 +160,48 @@ def test_what_is_compared_does_change_when_something_is_shown(
     assert [at for at in range(1, TICKS) if pixels[at] != pixels[at - 1]] == [FIRST + 9, MINUTE, FIRST + 29]
 
 
+@pytest.fixture(scope="module")
+def refused_seconds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Frame]]:
+    """Watch the same seconds while the card takes no writes: the first press has to be kept elsewhere."""
+    seen = {}
+    for hands in ("none", "one", "twice", "a call"):
+        folder = tmp_path_factory.mktemp("table")
+        spares = [folder / "spare" / "event"]
+        with pytest.MonkeyPatch.context() as watched, watching(folder, watched, spares) as made:
+            made.table.program.step(timeout=0)  # looks at the card, which is well still
+            with refusing(folder / "table.sqlite"):
+                seen[hands] = made.watch(HANDS.get(hands, {}), {})
+            assert made.table.journal.away is (hands != "none")
+    return seen
+
+
+@pytest.mark.parametrize("hands", ["one", "twice", "a call"])
+def test_a_press_that_the_card_does_not_take_shows_as_little(
+    refused_seconds: dict[str, list[Frame]], hands: str
+) -> None:
+    assert refused_seconds[hands] == refused_seconds["none"]
+
+
+def test_that_the_card_takes_no_writes_is_told_by_the_clock_whether_or_not_somebody_has_pressed(tmp_path: Path) -> None:
+    told = []
+    for hands in ("none", "one"):
+        folder = tmp_path / hands
+        folder.mkdir()
+        with standing(folder, spares=[folder / "spare" / "event"]) as table:
+            table.come_to(Phase.PLAYING)
+            table.pass_time(31 * S)
+            with refusing(folder / "table.sqlite"):
+                for second in range(31):
+                    table.pass_time(1 * S)
+                    if (hands, second) == ("one", 28):
+                        table.program.report(Pressed("west", table.time.now))
+                        table.program.step(timeout=0)
+                        assert table.journal.away
+                    told.append(table.program.view().line.health)
+    assert told[:31] == told[31:]
+    assert (told[28], told[30]) == ((), ("disk: card_refuses",))
+
+
 # ---- the wire -----------------------------------------------------------------------------------------
 
 
@@ -193,7 +238,8 @@ def _content(topic: str, payload: bytes) -> object:
     if isinstance(message, TableState):
         message = msgspec.structs.replace(message, id="an-id-of-its", device="a-device", count=0)
     elif isinstance(message, LogMessage):
-        message = msgspec.structs.replace(message, id="an-id-of-its", device="a-device", at=0)
+        of_device = {"device": None, "before": None, "signature": None, "sender": "a-device"}
+        message = msgspec.structs.replace(message, id="an-id-of-its", at=0, **of_device)
     return topic, message
 
 

@@ -6,6 +6,7 @@ from broker.event.deals.commitment import (
     deal_and_salt,
     read_commitment,
     read_event_head,
+    refuse_altered_deals,
     refuse_other_event,
     resolve_event_name,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "deal_and_salt",
     "read_commitment",
     "read_event_head",
+    "refuse_altered_deals",
     "refuse_other_event",
     "resolve_event_name",
 ]

@@ -96,6 +96,37 @@ def refuse_other_event(folder: Path) -> None:
         )
 
 
+def refuse_altered_deals(folder: Path) -> None:
+    """Raise BadEvent, naming each deal that is not what was committed to, or not listed.
+
+    Where nothing was committed to, nothing is refused here: `event check` asks for a commitment.
+    """
+    if not (folder / COMMITMENT).exists():
+        return
+    try:
+        committed, deals = read_commitment(folder / COMMITMENT), read_deals(folder)
+    except RuleError as refusal:
+        raise BadEvent(f"{COMMITMENT}: {refusal.text}", [refusal]) from None
+    except OSError as failure:
+        raise BadEvent(f"{COMMITMENT}: {failure.strerror}") from None
+    found = [altered for record in deals if (altered := _alteration(committed, record))]
+    listed = {record.number for record in deals}
+    found += [
+        RuleError("deal_missing", N_("deal {deal} was committed to and is not there", deal=number))
+        for number in sorted(committed.hashes.keys() - listed)
+    ]
+    if found:
+        raise BadEvent("; ".join(str(one.text) for one in found), found)
+
+
+def _alteration(committed: Commitment, record: DealRecord) -> RuleError | None:
+    try:
+        committed.check(committed.event, *deal_and_salt(record))
+    except RuleError as refusal:
+        return refusal
+    return None
+
+
 def deal_and_salt(record: DealRecord) -> tuple[Deal, str]:
     """Return a deal with its salt. Raises RuleError `not_committed`, `not_a_deal`."""
     if record.salt is None:

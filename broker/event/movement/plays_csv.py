@@ -16,8 +16,8 @@ from typing import Final, Generic, NamedTuple, TypeVar
 import msgspec
 
 from broker.event.movement.plays import MovementPlay
+from broker.files import csv_text
 from broker.i18n import N_
-from broker.output import csv_text
 from broker.protocol import SEATS, DealNo, PlayerId, RoundNo, Seat, TableNo
 from broker.rules import RuleError
 

@@ -28,12 +28,14 @@ from broker.web import (
     Form,
     FormMalformed,
     Visitor,
+    browser_marks,
     client_address,
     cookie_name,
     delete_session_cookie,
     read_form,
     redirect,
     render_page,
+    set_browser_marks,
     set_session_cookie,
     typed_fields,
     user_agent,
@@ -75,7 +77,7 @@ class Login:
             return self._login_page(request, name=name, error=error)
         if before.session:  # this browser's old session would go on unseen
             await run_in_threadpool(self._auth.log_out, before.session, client_address(request))
-        return self._inside(request, token)
+        return await self._inside(request, token)
 
     async def log_out(self, request: Request) -> Response:
         """End this browser's session."""
@@ -108,19 +110,32 @@ class Login:
         except (PeopleError, DeskError) as error:
             return self._welcome_page(request, form, error=error)
         token = self._auth.admit(account, agent=user_agent(request), address=client_address(request))
-        return self._inside(request, token)
+        return await self._inside(request, token)
 
     def _first(self, form: Form, where: str) -> Account:
         token, name, full, password = (form.get(field, "") for field in ("token", "name", "full", "password"))
         return self._auth.welcome(token, name, full, password, where)
 
     def _begin(self, request: Request, name: str, password: str) -> str:
-        return self._auth.log_in(name, password, agent=user_agent(request), address=client_address(request))
+        return self._auth.log_in(
+            name,
+            password,
+            agent=user_agent(request),
+            address=client_address(request),
+            browser=browser_marks(request),
+        )
 
-    def _inside(self, request: Request, token: str) -> Response:
+    async def _inside(self, request: Request, token: str) -> Response:
         answer = redirect(request, "/")
         set_session_cookie(request, answer, token)
+        set_browser_marks(request, answer, await run_in_threadpool(self._marks, request, token))
         return answer
+
+    def _marks(self, request: Request, token: str) -> str:
+        """Return the browser's marks, with that of whoever has just logged in."""
+        session = self._auth.known(token, agent=user_agent(request), address=client_address(request))
+        marks = browser_marks(request)
+        return self._auth.with_mark(session.account, marks) if session else marks
 
     def _login_page(self, request: Request, *, name: str = "", error: Exception | None = None) -> Response:
         values = {"name": name, "plain": is_plain(request)}

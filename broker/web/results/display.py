@@ -10,9 +10,9 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from broker.protocol import COUNTRY, TeamStanding
-from broker.scorer.dashboard import ViewFeed
 from broker.scorer.snapshot import StandingsRow, StandingsTable
 from broker.web import Access, Pagination, Sheets, Visitor, environment, translator_for, translators
+from broker.web.embargo import PublicFeed
 
 LINES: Final = 10
 """Names that can be read from the back of a hall on any screen; `display.js` measures how many fit on this one."""
@@ -78,7 +78,7 @@ class DisplayOptions(NamedTuple):
 class DisplayPage:
     """Answers screens in the hall."""
 
-    def __init__(self, feed: ViewFeed, access: Access, sheets: Sheets) -> None:
+    def __init__(self, feed: PublicFeed, access: Access, sheets: Sheets) -> None:
         self._feed, self._access, self._sheets = feed, access, sheets
 
     def routes(self) -> Sequence[Route]:

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import ValidationError
 from msgspec.structs import replace
 
+from broker.event.plan import MINUTE_MS
 from broker.i18n import N_
 from broker.protocol import (
     AWARD_IMP,
@@ -46,7 +47,6 @@ from broker.web import TablesUnreadable, tables_of
 Form = Mapping[str, str]
 
 NUMBER: Final = re.compile(r"-?[0-9]{1,9}")
-MINUTE_MS: Final = 60_000
 
 OF_PLAY: Final = ("correct", "adjusted", "void", "award", "fine", "seats_played", "deal_played")
 OF_EVENT: Final = ("award", "fine", "substitute", "withdrawn", "deadline")

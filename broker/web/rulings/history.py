@@ -14,8 +14,8 @@ import msgspec
 from markupsafe import Markup
 from msgspec import Struct
 
+from broker.files import csv_text
 from broker.i18n import N_
-from broker.output import csv_text
 from broker.protocol import (
     SEATS,
     Adjusted,

@@ -31,12 +31,12 @@ from broker.web import (
     DeskError,
     EncodeView,
     EventStreams,
+    Feeds,
     Form,
     FormMalformed,
     HtmlTranslator,
     NoCall,
     Pagination,
-    PublicViews,
     Renderer,
     Rendering,
     StreamPace,
@@ -93,20 +93,9 @@ class DashboardRenderer:
         self.origin_of = origin_of
         self._sheets, self._grids, self._attends = sheets, grids, attends
         self._numbers = {team: at for at, team in enumerate(teams, 1)}
-        self._open = PublicViews()
-        self._public: tuple[DashboardView, DashboardView] | None = None
-        self._rooms: tuple[DashboardView | None, dict[Audience, Rendering]] = (None, {})
-        """What was rendered of the newest view."""
+        self._rooms: dict[bool, tuple[DashboardView, dict[Audience, Rendering]]] = {}
+        """What was rendered of the newest view: of the arbiters' (True), and of everybody's."""
         self._renderings = Renderer()
-
-    def seen_by(self, view: DashboardView, visitor: Visitor) -> DashboardView:
-        """Return what a visitor may know of a view."""
-        if visitor.may("see_room"):
-            return view
-        kept = self._public
-        if kept is None or kept[0] is not view:
-            kept = self._public = (view, self._open.of(view))
-        return kept[1]
 
     def whole(
         self,
@@ -149,11 +138,11 @@ class DashboardRenderer:
     def rendering(
         self, view: DashboardView, _: HtmlTranslator, visitor: Visitor = ANYBODY, wanted: CardsWanted = FIRST_CARDS
     ) -> Rendering:
-        """Render the part that changes, in parts."""
-        if self._rooms[0] is not view:
-            self._rooms = (view, {})
-        rendered, view = self._rooms[1], self.seen_by(view, visitor)
-        cards = CardsPage.of(view, wanted)
+        """Render the part that changes, in parts. The view is of the feed that the visitor may read (`Feeds.of`)."""
+        kept = self._rooms.get(visitor.may("see_room"))
+        if kept is None or kept[0] is not view:
+            kept = self._rooms[visitor.may("see_room")] = view, {}
+        rendered, cards = kept[1], CardsPage.of(view, wanted)
         # What is rendered for one reader is shown to others: it may depend on rights alone, never on who it is.
         rights = visitor.may("see_room"), visitor.may("give_orders"), visitor.rules
         audience = (_.language, rights, cards.pagination.number)
@@ -180,9 +169,9 @@ class DashboardPage:
     """Answers from the feed's newest view."""
 
     def __init__(
-        self, feed: ViewFeed, streams: EventStreams, pace: StreamPace, access: Access, pages: DashboardRenderer
+        self, feeds: Feeds, streams: EventStreams, pace: StreamPace, access: Access, pages: DashboardRenderer
     ) -> None:
-        self._feed = feed
+        self._feeds = feeds
         self._streams = streams
         self._pace = pace
         self._access = access
@@ -200,11 +189,12 @@ class DashboardPage:
 
     async def page(self, request: Request) -> Response:
         """The page, with the newest view already in it."""
+        visitor = visitor_of(request)
         html = self._pages.whole(
-            self._feed.current,
+            self._feeds.of(visitor).current,
             translator_for(request),
             time.time_ns() // 1_000_000,
-            visitor_of(request),
+            visitor,
             _cards_wanted(request),
         )
         return Response(html, media_type="text/html", headers={"Vary": "Accept-Language, Cookie"})
@@ -218,7 +208,7 @@ class DashboardPage:
         visitor = visitor_of(request)
 
         def as_json(view: DashboardView) -> bytes:
-            return sse_event("view", view.version, written(self._pages.seen_by(view, visitor)).decode())
+            return sse_event("view", view.version, written(view).decode())
 
         return self._stream(as_json, self._pace, visitor)
 
@@ -237,7 +227,7 @@ class DashboardPage:
         return as_page
 
     def _stream(self, encode: EncodeView, pace: StreamPace, visitor: Visitor) -> Response:
-        stream = self._streams.follow(self._feed, encode, pace, lambda: self._access.goes_on(visitor))
+        stream = self._streams.follow(self._feeds.of(visitor), encode, pace, lambda: self._access.goes_on(visitor))
         return StreamingResponse(stream, media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
 
     async def view(self, request: Request) -> Response:
@@ -253,11 +243,10 @@ class DashboardPage:
 
     async def health(self, _request: Request) -> Response:
         """Whether the desk answers, and what it knows of the line behind it."""
-        view = self._feed.current
-        return JSONResponse({"ok": True, "version": view.version, "connected": view.connected})
+        return JSONResponse({"ok": True, "connected": self._feeds.public.current.connected})
 
     def _seen(self, visitor: Visitor) -> DashboardView:
-        return self._pages.seen_by(self._feed.current, visitor)
+        return self._feeds.of(visitor).current
 
 
 def _cards_wanted(request: Request) -> CardsWanted:

@@ -1,7 +1,11 @@
-"""The page on which an arbiter lets the second device of a table serve it, while the first is still alive."""
+"""The page of the tables' devices: which are known, which is let serve a table, and which are accepted or revoked.
 
-from collections.abc import Sequence
-from typing import Final
+Every arbiter may hand a table over to the second device that waits there; the head arbiter alone says which devices
+are believed.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -10,14 +14,28 @@ from starlette.routing import Route
 
 from broker.errors import ScorerError
 from broker.i18n import N_, Message
-from broker.people import Authentication, PeopleError
-from broker.scorer.devices import ID_SHOWN
-from broker.web import Access, DeskError, Form, client_address, read_form, render_page, visitor_of
+from broker.people import Account, Authentication, PeopleError
+from broker.protocol import DeviceAdmitted, Refused
+from broker.scorer.devices import ID_SHOWN, UnknownDevice
+from broker.web import Access, DeskError, Form, UnsignedDevice, client_address, read_form, render_page, visitor_of
 from broker.web.services import ScorerThread
 from broker.web.tables.orders import LONGEST_REASON, read_reason
 
 WHO: Final = "give_orders"
 NOTED: Final = "table_handed_over"
+ACCEPTED, REVOKED = "device_accepted", "device_revoked"
+DEVICE: Final = "device-"
+"""How fields are named that say which device is accepted at a table; its number follows."""
+
+
+class _Seen(NamedTuple):
+    """The devices as they are now."""
+
+    waiting: Sequence[tuple[int, str, str]]
+    """Tables at which a second device waits: which one serves, and which waits."""
+    unknown: Sequence[UnknownDevice]
+    known: Sequence[tuple[DeviceAdmitted, bool]]
+    """With whether it serves its table."""
 
 
 class DevicesPage:
@@ -31,47 +49,121 @@ class DevicesPage:
         return [
             self._access.route("/devices", self.show, WHO),
             self._access.route("/devices", self.hand_over, WHO, ("POST",)),
+            self._access.route("/devices/accept", self.accept, WHO, ("POST",)),
+            self._access.route("/devices/revoke", self.revoke, WHO, ("POST",)),
         ]
 
     async def show(self, request: Request) -> Response:
-        """Show the tables at which a second device waits."""
+        """Show the devices."""
         return await run_in_threadpool(self._page, request)
 
     async def hand_over(self, request: Request) -> Response:
-        """Let one of them serve its table."""
+        """Let a second device serve its table."""
+        return await self._done(request, self._hand_over, N_("Table handed over. Both devices show this at once."))
+
+    async def accept(self, request: Request) -> Response:
+        """Believe devices that are not known."""
+        return await self._done(
+            request, self._accept, N_("Accepted. What these devices have stored is being sent now.")
+        )
+
+    async def revoke(self, request: Request) -> Response:
+        """Believe a device no more."""
+        return await self._done(request, self._revoke, N_("Revoked. Nothing more from this device counts."))
+
+    async def _done(self, request: Request, do: Callable[[Request, Form], None], done: Message) -> Response:
         try:
             form = await read_form(request, visitor_of(request))
-            await run_in_threadpool(self._do, request, form)
-        except (PeopleError, DeskError, ScorerError) as error:
+            await run_in_threadpool(do, request, form)
+        except (PeopleError, DeskError, ScorerError, Refused) as error:
             return await run_in_threadpool(self._page, request, error)
-        return await run_in_threadpool(
-            self._page, request, None, N_("Table handed over. Both devices show this at once.")
+        return await run_in_threadpool(self._page, request, None, done)
+
+    def _hand_over(self, request: Request, form: Form) -> None:
+        table, to = _number(form.get("table", "")), form.get("to", "")
+        about = f"{to[:ID_SHOWN]}; {read_reason(form.get('reason', ''))}"
+        self._noted(request, NOTED, table, about, lambda _: self._scorer.devices.hand_over(table, to))
+
+    def _accept(self, request: Request, form: Form) -> None:
+        """Accept the devices that the page has shown, and no other that may have come since."""
+        _head_arbiter(request)
+        chosen = {
+            _number(name.removeprefix(DEVICE)): device for name, device in form.items() if name.startswith(DEVICE)
+        }
+        unsigned = [one.table for one in self._look().unknown if one.key is None and one.table in chosen]
+        if unsigned and "unsigned" not in form:
+            raise UnsignedDevice(f"a device that signs nothing at table {unsigned[0]}")
+        for table, device in chosen.items():
+            self._noted(
+                request,
+                ACCEPTED,
+                table,
+                device,
+                lambda by, table=table, device=device: self._scorer.devices.accept(table, device, by.full, by.name),  # type: ignore[misc] # bound in the loop
+            )
+
+    def _revoke(self, request: Request, form: Form) -> None:
+        _head_arbiter(request)
+        table, device, reason = (
+            _number(form.get("table", "")),
+            form.get("device", ""),
+            read_reason(form.get("reason", "")),
+        )
+        self._noted(
+            request,
+            REVOKED,
+            table,
+            f"{device}; {reason}",
+            lambda by: self._scorer.devices.revoke(table, device, reason, by.full, by.name),
         )
 
-    def _do(self, request: Request, form: Form) -> None:
+    def _noted(self, request: Request, action: str, table: int, about: str, do: Callable[[Account], None]) -> None:
         """Note it first and commit the note last: where it is refused there is no note of it."""
-        session = visitor_of(request).session
-        if session is None:
-            raise TypeError(f"a route that asks for `{WHO}` lets nobody in without a session")
-        typed, to = form.get("table", ""), form.get("to", "")
-        table = int(typed) if typed.isascii() and typed.isdigit() and len(typed) <= 4 else 0  # noqa: PLR2004 - digits
-        about = f"{to[:ID_SHOWN]}; {read_reason(form.get('reason', ''))}"
+        account = _account(request)
         with self._auth.store.commit():
             self._auth.audit.note(
-                self._auth.clock(), session.account.name, NOTED, str(table), about, address=client_address(request)
+                self._auth.clock(), account.name, action, str(table), about, address=client_address(request)
             )
-            self._scorer.ask(lambda: self._scorer.devices.hand_over(table, to))
+            self._scorer.ask(lambda: do(account))
+
+    def _look(self) -> _Seen:
+        def look() -> _Seen:
+            devices = self._scorer.devices
+            waiting = [(table, serves, to) for table, (serves, to) in devices.serving.waiting().items()]
+            known = [(one, devices.serving.of(one.table)[0] == one.device) for one in devices.admissions.all()]
+            return _Seen(waiting, [one for _, one in sorted(devices.unknown.items())], known)
+
+        return self._scorer.ask(look)
 
     def _page(self, request: Request, error: Exception | None = None, done: Message | None = None) -> Response:
-        waiting = self._scorer.ask(self._scorer.devices.serving.waiting)
-        rows = [(table, serves, serves[:ID_SHOWN], to, to[:ID_SHOWN]) for table, (serves, to) in waiting.items()]
-        values = {"waiting": rows, "longest": LONGEST_REASON}
+        seen = self._look()
+        values = {
+            "waiting": seen.waiting,
+            "unknown": seen.unknown,
+            "known": seen.known,
+            "decides": _account(request).may("set_up"),
+            "shown": ID_SHOWN,
+            "asks_again": isinstance(error, UnsignedDevice),
+            "longest": LONGEST_REASON,
+        }
         return render_page(
-            request,
-            "devices.html",
-            N_("Two devices at a table"),
-            visitor_of(request),
-            error=error,
-            done=done,
-            values=values,
+            request, "devices.html", N_("Devices"), visitor_of(request), error=error, done=done, values=values
         )
+
+
+def _account(request: Request) -> Account:
+    session = visitor_of(request).session
+    if session is None:
+        raise TypeError(f"a route that asks for `{WHO}` lets nobody in without a session")
+    return session.account
+
+
+def _head_arbiter(request: Request) -> None:
+    """Refuse everybody else. Raises Refused."""
+    if not _account(request).may("set_up"):
+        raise Refused("head_arbiter_only", "the head arbiter says which devices are believed")
+
+
+def _number(typed: str) -> int:
+    """Read a table's number; 0 for what is none."""
+    return int(typed) if typed.isascii() and typed.isdigit() and len(typed) <= 4 else 0  # noqa: PLR2004 - digits

@@ -32,7 +32,7 @@ from broker.people import (
     TablesUnheard,
 )
 from broker.protocol import LAST_TABLE, MOST_ORDERS_KEPT, Command, Count, Name, Order, TableNo, encode, topics
-from broker.protocol.link import Address, Incoming, Link, LinkChanged
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
 from broker.scorer.dashboard import ViewFeed
 from broker.scorer.view import TableView
 from broker.web import (
@@ -275,7 +275,9 @@ class DeskLink:
     ) -> None:
         # It has to hear something to know that it is heard: the alerts are few, and it may read them.
         self._connected = threading.Event()
-        self._link = Link(address, f"homologue-{event}-desk", [topics.ALERT.at(event)], self._told)
+        self._link = Link(
+            address, passing_id(f"homologue-{event}-desk"), [topics.ALERT.at(event)], self._told, kept=False
+        )
         self.orders, self.pin = OrderDesk(event, auth, self._link), PinPublisher(event, tables, pin, self._link)
 
     def start(self) -> None:

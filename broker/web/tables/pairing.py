@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
+from msgspec import structs
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from broker.errors import BrokerError
+from broker.event.plan import MINUTE_MS
 from broker.i18n import N_
 from broker.mqtt.access import Credentials
 from broker.people import Authentication, PeopleError
@@ -67,8 +69,6 @@ LONGEST_TABLES: Final = 200
 """Characters: so many tables and no more are written in it."""
 
 LARGEST: Final = 1024
-GONE: Final = (None, "lost", "disconnected")
-MINUTE: Final = 60_000
 
 
 def monotonic_ms() -> int:
@@ -89,11 +89,26 @@ class BrokerForTables:
     """It listens on this machine alone: no table reaches it."""
     tell_pin: Callable[[], None] = lambda: None
     """Tells the tables that are paired the PIN that was just set."""
+    event_key: str | None = None
+    """The event's public key, by which tables know its receipts."""
+    admit: Callable[[int, str, str], None] = lambda _table, _key, _machine: None
+    """Lets a device with this public key, on this machine, speak for a table. Raises ScorerError."""
 
     @property
     def pin(self) -> EventPin:
         """The arbiters', beside the passwords."""
         return EventPin.beside(self.passwords)
+
+    def pair(self, table: int, asked: str, device: PairingRequest) -> Pairing:
+        """Let a device speak for a table, and return what it needs. Raises NothingToPairWith, ScorerError.
+
+        A device of an older program has no key, and knows no event's: the head arbiter decides whether it is believed.
+        """
+        pairing = self.pairing(table, asked)
+        if device.key is None:
+            return pairing
+        self.admit(table, device.key, device.machine)
+        return structs.replace(pairing, event_key=self.event_key)
 
     def pairing(self, table: int, asked: str) -> Pairing:
         """Return what a table's device needs. Raises NothingToPairWith."""
@@ -219,9 +234,9 @@ class PairingPage:
             "asking": error is not None or not pending or "new" in request.query_params,
             "asks_again": isinstance(error, TableHasDevice),
             "most": MOST_AT_ONCE,
-            "minutes": LASTS_MS // MINUTE,
+            "minutes": LASTS_MS // MINUTE_MS,
             "desk": f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
-            "pending": [(one, one.state(now), -(-(one.until - now) // MINUTE)) for one in pending],
+            "pending": [(one, one.state(now), -(-(one.until - now) // MINUTE_MS)) for one in pending],
             "qr": lambda one: self._qr(one, host, port),
             "unreachable": host in LOOPBACK_NAMES or self._broker.here_alone,
             "plain": not self._codes.fingerprint,
@@ -255,7 +270,7 @@ class PairingPage:
         now = self._auth.clock()
         try:
             taken, keys, pairing = self._codes.take(
-                asked, where, self._clock(), lambda table: self._broker.pairing(table, host)
+                asked, where, self._clock(), lambda table: self._broker.pair(table, host, asked)
             )
         except PairingDelayed:
             raise  # unheard, so not noted: else anybody could fill the disk with entries
@@ -293,7 +308,7 @@ def _ticked(form: Form) -> set[int]:
 
 
 def _has_device(table: TableView) -> bool:
-    return table.lifecycle not in GONE
+    return table.lifecycle is not None and not table.away
 
 
 def _number(text: str) -> int:

@@ -99,7 +99,7 @@ class PairingCodes:
             if asked.salt is None:
                 raise PairingOutdated("this device's program is older than the desk's: bring it up to date")
             found = self._meant(asked.proof, asked.salt, now)
-            if found is None:
+            if found is None or not _has_sealed_key(asked, found[1]):
                 self._misses.missed(address, now)
                 self._of_all.missed(EVERYBODY, now)
                 raise PairingUnknown("no code that was given out here: look at the digits, and at the desk's address")
@@ -135,6 +135,13 @@ class PairingCodes:
         self._all = [
             replace(one, withdrawn=True) if one.table == table and one.taken_at is None else one for one in self._all
         ]
+
+
+def _has_sealed_key(asked: PairingRequest, keys: PairingKeys) -> bool:
+    """Return whether a device's public key came from who has the code; an older device has none."""
+    if asked.key is None:
+        return True
+    return hmac.compare_digest(keys.seal(asked.key), asked.key_seal or "")
 
 
 def _refuse_used(one: PendingCode, now: int) -> None:

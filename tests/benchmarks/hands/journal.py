@@ -134,10 +134,14 @@ class Bench:
         self._at_rest.clear()
 
     def until_told(self, kind: type[Report]) -> Report:
-        """Wait for a report of a kind."""
-        while not isinstance(report := self.reports.get(timeout=PATIENCE_S), kind):
-            pass
-        return report
+        """Wait for a report of a kind. Raises RuntimeError where none comes."""
+        while True:
+            try:
+                report = self.reports.get(timeout=PATIENCE_S)
+            except queue.Empty:
+                raise RuntimeError(f"no {kind.__name__}; the program runs: {self._thread.is_alive()}") from None
+            if isinstance(report, kind):
+                return report
 
 
 def pressed(address: str, presses: int) -> dict[str, list[float]]:

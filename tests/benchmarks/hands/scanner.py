@@ -14,8 +14,9 @@ from queue import Queue
 from random import Random
 from typing import Final, get_args
 
+from firmware.presses import MS
 from firmware.reports import Health, NotScanned, Report, Scanned
-from firmware.scan_reader import MS, CodeSettings, PlainNumbers, ReaderSettings, ScanReader
+from firmware.scan_reader import CodeSettings, PlainNumbers, ReaderSettings, ScanReader
 from firmware.scanners import OpenedScanner, open_scanner
 from firmware.sim.scanner import SimulatedScanner
 from tests.firmware.scanner_noise import ALPHABETS, noise

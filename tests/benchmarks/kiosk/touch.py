@@ -4,6 +4,7 @@ import os
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from random import Random
@@ -51,25 +52,27 @@ def main() -> None:
     """Touch digits, which only fill a form in, and the call, which goes to the disk first."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as opened:
         table = opened.enter_context(standing(Path(folder)))
-        window = opened.enter_context(Seen(ScreenSettings(driver="dummy"), Translator("en")))
+        window = Seen(ScreenSettings(driver="dummy"), Translator("en"))
+        opened.callback(window.close)
         camera = CameraThread(lambda: open_camera("sim://tray"), table.program.observe, table.time)
         table.come_to(Phase.DECLARED)
         stop = threading.Event()
         round_ = LoopRound(table.program, window, camera, lambda *_: None, stop)
         pause = round_()
         boxes = {target.key: target.box.center for target in window._screen.targets(table.program.view())}
-        fingers = threading.Thread(target=_touch, args=(window, boxes, stop))
-        fingers.start()
+        fingers = opened.enter_context(ThreadPoolExecutor(1))
+        opened.callback(stop.set)
+        touched = fingers.submit(_touch, window, boxes, stop)
         while not stop.is_set():
             table.program.step(timeout=pause)
             pause = round_()
-        fingers.join()
+        touched.result()
 
 
 def _touch(window: Seen, boxes: dict[str, tuple[int, int]], stop: threading.Event) -> None:
     try:
         for name, keys in (("a digit", ("7", "clear")), ("a call", ("c",))):
-            found = [_once(window, boxes[keys[number % len(keys)]], number) for number in range(TOUCHES)]
+            found = [_once(window, boxes[keys[number % len(keys)]], number, stop) for number in range(TOUCHES)]
             took = [ms for ms in found if ms is not None]
             if len(found) - len(took) > MOST_REFUSED:
                 raise RuntimeError(f"{len(found) - len(took)} of {len(found)} touches showed nothing")
@@ -79,8 +82,10 @@ def _touch(window: Seen, boxes: dict[str, tuple[int, int]], stop: threading.Even
         stop.set()
 
 
-def _once(window: Seen, at: tuple[int, int], number: int) -> float | None:
+def _once(window: Seen, at: tuple[int, int], number: int, stop: threading.Event) -> float | None:
     """Touch a button that has been there for long enough; return the ms from letting go to the picture, if it came."""
+    if stop.is_set():
+        raise RuntimeError("the window was closed")
     time.sleep(0.45 + Random(number).random() / 30)
     for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
         window.drawn.clear()

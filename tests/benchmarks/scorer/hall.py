@@ -23,7 +23,7 @@ from broker.sim.processes import DemoProcess
 from broker.store import message_of
 from broker.store.sqlite import SqliteReader
 from tests.benchmarks.scorer import watching
-from tests.benchmarks.scorer.large import NAME, large_folder
+from tests.benchmarks.scorer.large import NAME, large_event, large_folder, list_devices
 
 ROUNDS: Final = 4
 HALL: Final = (1_000, 20, 20)
@@ -94,6 +94,7 @@ def main(tables: int, rate: int, seconds: int, kind: Kind = "embedded") -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         save_event(folder, *large_folder(tables, ROUNDS))
+        list_devices(folder, large_event(tables, ROUNDS))
         known = Credentials.ensure(folder / "credentials.json", tables)
         with (
             make_broker(kind, folder / "broker", NAME, known, tables=tables) as broker,

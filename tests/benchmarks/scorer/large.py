@@ -2,15 +2,42 @@
 
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 
-from broker.event import BookedPlay, DealRecord, Event, Plan, Registry
-from broker.protocol import SEATS, Call, Fact, LogMessage, Player, Restored, Result
+from msgspec.structs import replace
+
+from broker.event import BookedPlay, DealRecord, Event, ListedDevice, Plan, Registry, write_devices
+from broker.protocol import SEATS, Call, Fact, LogMessage, Player, Restored, Result, encode
+from broker.protocol.signing import SigningKey, fact_hash
 from broker.rules import FULL_SET, Outcome, load_mcr, new_deal, seat_points
 
 NAME = "bench"
 
 OUTCOMES = (Outcome("discard", {"east": 18}, "north"), Outcome("self_drawn", {"south": 10}), Outcome("draw", {}))
+
+
+KEY = SigningKey.from_bytes(b"a key of tables in benchmarks 32")
+"""All tables' here."""
+
+
+class Chains:
+    """Signs what tables say, each fact after its table's fact before it."""
+
+    def __init__(self) -> None:
+        self._last: dict[int, str] = {}
+
+    def signed(self, message: LogMessage) -> LogMessage:
+        """Return a message as its table sends it."""
+        before = self._last.get(message.table)
+        made = KEY.sign(replace(message, device=KEY.device, before=before, signature=None))
+        self._last[message.table] = fact_hash(encode(made))
+        return made
+
+
+def list_devices(folder: Path, event: Event) -> None:
+    """Let all tables speak."""
+    write_devices(folder, (ListedDevice(table, KEY.public) for table in event.tables))
 
 
 def large_folder(tables: int, rounds: int) -> tuple[Plan, list[DealRecord], Registry]:

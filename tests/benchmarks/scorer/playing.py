@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from broker.event import Event
 from broker.protocol import Confirmed, Lifecycle, LogMessage, PublicState, TableState, encode, topics
-from tests.benchmarks.scorer.large import NAME, plays
+from tests.benchmarks.scorer.large import KEY, NAME, Chains, plays
 
 STEP_S: Final = 0.25
 """Between two things that a table says: a real play takes minutes, and this many tables play at one time then."""
@@ -24,6 +24,7 @@ FACTS: Final = 3
 """Of each play here: trays restored, tiles confirmed, the result."""
 
 _numbers = count(1)
+_chains = Chains()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def _course(begins: float, restored: LogMessage, result: LogMessage) -> Iterator
 
 def _fact(message: LogMessage) -> Step:
     topic = topics.LOG.at(NAME, table=message.table)
-    return Step(message.table, topic, topics.LOG.retain, lambda: encode(replace(message, at=now_ms())))
+    return Step(message.table, topic, topics.LOG.retain, lambda: encode(_chains.signed(replace(message, at=now_ms()))))
 
 
 def _state(about: LogMessage, state: PublicState) -> Step:
@@ -90,7 +91,8 @@ def _says(
         event=NAME,
         table=table,
         seq=0,
-        device=f"bench-table-{table}",
+        device=KEY.device,
+        key=KEY.public,
         start=1,
         count=next(_numbers),
         lifecycle=lifecycle,

@@ -22,7 +22,7 @@ from broker.sim.processes import DemoProcess
 from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
 from tests.benchmarks.scorer.hall import LONGEST_S, cpu_s, memory_mb, waited_s
-from tests.benchmarks.scorer.large import NAME, large_event, large_folder, plays
+from tests.benchmarks.scorer.large import NAME, Chains, large_event, large_folder, list_devices, plays
 
 STARTS: Final = 3
 PAGES: Final = ("", "standings")
@@ -31,9 +31,11 @@ PAGES: Final = ("", "standings")
 def made(folder: Path, tables: int, rounds: int) -> None:
     """Write an event's folder in which all plays have been played."""
     save_event(folder, *large_folder(tables, rounds))
+    list_devices(folder, large_event(tables, rounds))
     with closing(SqliteJournal(folder / STORE, NAME)) as journal, journal.commit():
+        chains = Chains()
         for message in plays(large_event(tables, rounds)):
-            journal.append(message, message.at)  # tables whose clocks are right
+            journal.append(chains.signed(message), message.at)  # tables whose clocks are right
 
 
 def started(folder: Path, kind: str) -> None:

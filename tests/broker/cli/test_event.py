@@ -18,6 +18,7 @@ from broker.event.file_io import flatten_errors
 from broker.event.players import COUNTRY_CODES, IOC, ISO_2, ISO_3, ListedPlayer, players_csv, read_players
 from broker.event.readiness import player_list_notes
 from broker.rules import RuleError
+from tests.demo_event import exchange_two_tiles
 
 HEAD = ["name", "country", "club", "national", "ema"]
 OPTIONS = ["--name", "cup-2026", "--title", "Club cup", "--profile", "oedmc-2020", "--rounds", "5"]
@@ -173,6 +174,21 @@ def test_all_problems_are_named_at_once(made: Path, tmp_path: Path) -> None:
         "secret_exposed",
     ]
     assert [p for p in found["problems"] if "player p01 is not in the player list" in p["message"]] != []
+
+
+def test_two_tiles_exchanged_after_the_commitment_are_found_and_their_deal_is_named(made: Path, tmp_path: Path) -> None:
+    altered = shutil.copytree(made, tmp_path / "altered")
+    exchange_two_tiles(altered, 2)
+    found = json.loads(ask("check", altered, "--json").stdout)
+    assert found["problems"] == [{"code": "deal_differs", "message": "deal 2 is not what was committed to"}]
+
+
+def test_a_deal_that_was_committed_to_and_is_gone_is_named(made: Path, tmp_path: Path) -> None:
+    altered = shutil.copytree(made, tmp_path / "altered")
+    deals = json.loads((altered / "deals.json").read_text(encoding="utf-8"))
+    (altered / "deals.json").write_text(json.dumps(deals[:-1]), encoding="utf-8")
+    found = json.loads(ask("check", altered, "--json").stdout)
+    assert "deal_missing" in {problem["code"] for problem in found["problems"]}
 
 
 def test_a_folder_without_anything_is_told(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from broker.cli.scorer import _other_broker
 from broker.cli.scorer import scorer as scorer_command
+from broker.event.deals.commitment import commit_folder
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import make_broker
 from broker.people import FIRST_LINK_FILE
@@ -24,7 +25,7 @@ from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
 from tests.broker.mqtt.client import Client
 from tests.broker.scorer.small import sent, state
-from tests.demo_event import MakeEvent
+from tests.demo_event import MakeEvent, exchange_two_tiles
 
 SOON_S = 120.0
 
@@ -51,6 +52,14 @@ def start(folder: Path) -> Iterator[Start]:
     yield begin
     for child in children:
         child.stop()
+
+
+def test_it_does_not_start_with_a_deal_that_is_not_what_was_committed_to(folder: Path, start: Start) -> None:
+    commit_folder(folder, NAME)
+    exchange_two_tiles(folder, 1)
+    child = start()
+    child.wait_for("bad_event: deal 1 is not what was committed to", SOON_S)
+    assert not (folder / "scorer.sqlite").exists()
 
 
 def children_of(pid: int) -> list[int]:
@@ -174,7 +183,6 @@ def alerts(url: str, count: int) -> list[str]:
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        (("--standby",), 2),
         (("--store-password", "x"), 2),
         (("--store", "postgresql://me:secret@host/db"), 1),
         (("--store", "postgresql://me@127.0.0.1:1/db"), 1),

@@ -30,7 +30,7 @@ from broker.rules import FULL_SET, KINDS, Profile, form_hash, mcr_folder
 from broker.scorer.publisher import Publisher
 from broker.scorer.state import EventState
 from tests.broker.scorer.hall import Ear
-from tests.broker.scorer.small import deals, event, plan, registry
+from tests.broker.scorer.small import KEY, deals, event, plan, registry
 
 
 def same(one: Event, other: Event) -> bool:
@@ -226,7 +226,7 @@ def strings(part: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
 
 def told_of(of: Event, table: int) -> tuple[str, bytes]:
     """Return what a table is told before the first play: topic and payload."""
-    publisher, ear = Publisher(EventState(of), Path("/nowhere"), "store-0001", lambda: 0), Ear()
+    publisher, ear = Publisher(EventState(of), Path("/nowhere"), "store-0001", KEY, lambda: 0), Ear()
     publisher.link = ear
     publisher.assignment(table)
     ((topic, payload, _),) = ear.said

@@ -25,8 +25,9 @@ DOCUMENT = Path(__file__).parents[3] / "docs" / "brokers.md"
 
 def test_a_table_has_its_own_topics_and_no_others() -> None:
     assert permissions_of_event("cup", 3)["table-3"] == Permissions(
-        publish=("hm/cup/table/3/state", "hm/cup/table/3/log", "hm/cup/table/3/count"),
+        publish=("hm/cup/table/3/state", "hm/cup/table/3/log", "hm/cup/table/3/beat", "hm/cup/table/3/count"),
         subscribe=(
+            "hm/cup/scorer",
             "hm/cup/receipt/3",
             "hm/cup/assignment/3",
             "hm/cup/served/3",
@@ -41,11 +42,14 @@ def test_the_offices_have_theirs_at_every_table() -> None:
     rights = permissions_of_event("cup", 1)
     assert rights["desk"] == Permissions(
         publish=("hm/cup/order/+", "hm/cup/pin/+"),
-        subscribe=("hm/cup/traveller/+", "hm/cup/standings", "hm/cup/ruling", "hm/cup/alert"),
+        subscribe=("hm/cup/scorer", "hm/cup/traveller/+", "hm/cup/standings", "hm/cup/ruling", "hm/cup/alert"),
     )
     assert rights["scorer"].subscribe == (
         "hm/cup/table/+/state",
         "hm/cup/table/+/log",
+        "hm/cup/table/+/beat",
+        "hm/cup/scorer",
+        "hm/cup/scorer/asked",
         "hm/cup/order/+",
         "hm/cup/table/+/count",
     )

@@ -17,6 +17,8 @@ from broker.people import (
     MOST_LOGIN_KEYS,
     OF_ADDRESS,
     OF_BOTH,
+    OF_BROWSER,
+    OF_FRESH_NETWORK,
     OF_NAME,
     PEOPLE_FILE,
     RIGHTS,
@@ -273,7 +275,7 @@ def test_the_clock_of_the_log_is_the_doors(anne: Authentication) -> None:
 
 @pytest.mark.parametrize(
     ("limit", "name", "address"),
-    [(OF_BOTH, "anne", "10.0.0.1"), (OF_ADDRESS, "n{}", "10.0.0.1"), (OF_NAME, "anne", "10.0.0.{}")],
+    [(OF_BOTH, "anne", "10.0.0.1"), (OF_ADDRESS, "n{}", "10.0.0.1")],
 )
 def test_the_last_try_within_the_limit_is_heard_and_the_next_waits_for_the_window(
     limit: int, name: str, address: str
@@ -286,6 +288,79 @@ def test_the_last_try_within_the_limit_is_heard_and_the_next_waits_for_the_windo
     assert heard == [True] * limit + [False]
     assert throttle.wait_ms(name.format(0), address.format(0), 1000 + LOGIN_WINDOW_MS - 1) in {0, 1}
     assert throttle.wait_ms(name.format(limit), address.format(limit), 1000 + LOGIN_WINDOW_MS) == 0
+
+
+def test_a_name_that_many_have_tried_is_heard_no_more_from_those_who_have_tried() -> None:
+    throttle, heard = Throttle(), 0
+    for at in range(10 * OF_NAME):
+        address = f"10.0.0.{at % 25}"
+        if not throttle.wait_ms("anne", address, 0):
+            throttle.failed("anne", address, 0)
+            heard += 1
+    assert heard == 25 * OF_FRESH_NETWORK
+
+
+@given(st.lists(st.tuples(st.sampled_from(["anne", "bert"]), st.integers(2, 60)), max_size=200))
+def test_whatever_others_try_elsewhere_the_owner_is_heard(tries: list[tuple[str, int]]) -> None:
+    throttle = Throttle()
+    for name, host in tries:
+        throttle.failed(name, f"10.0.0.{host}", 0)
+        throttle.failed(name, f"fd00::{host:x}", 0)
+    for _ in range(OF_FRESH_NETWORK):
+        assert throttle.wait_ms("anne", "10.0.0.1", 0) == 0
+        throttle.failed("anne", "10.0.0.1", 0)
+
+
+def test_a_network_of_ipv6_has_its_first_tries_once_however_many_addresses_it_takes() -> None:
+    throttle = Throttle()
+    for at in range(OF_NAME):
+        throttle.failed("anne", f"10.0.{at}.1", 0)
+    heard = 0
+    for at in range(100):
+        if not throttle.wait_ms("anne", f"fd00::{at:x}", 0):
+            throttle.failed("anne", f"fd00::{at:x}", 0)
+            heard += 1
+    assert heard == OF_FRESH_NETWORK
+
+
+def test_in_a_known_browser_its_owner_is_heard_from_an_address_that_others_have_used_up(anne: Authentication) -> None:
+    marks = anne.with_mark(anne.accounts.get("anne"), "")
+    for _ in range(OF_BOTH):
+        with pytest.raises(LoginRefused):
+            come_in(anne, password="wrong")
+    with pytest.raises(LoginDelayed):
+        come_in(anne)
+    assert anne.log_in("anne", PASSWORD, agent=AGENT, address=HOME, browser=marks)
+
+
+def test_a_known_browser_has_so_many_tries_and_no_more(anne: Authentication) -> None:
+    marks = anne.with_mark(anne.accounts.get("anne"), "")
+    for at in range(OF_BROWSER):
+        with pytest.raises(LoginRefused):
+            anne.log_in("anne", "wrong", agent=AGENT, address=f"10.0.1.{at}", browser=marks)
+    with pytest.raises(LoginDelayed):
+        anne.log_in("anne", PASSWORD, agent=AGENT, address="10.0.2.1", browser=marks)
+
+
+def test_a_mark_is_its_owners_alone_and_a_new_password_ends_it(anne: Authentication) -> None:
+    anne.accounts.add("tao", "Tao", "table_arbiter", PASSWORD, BY)
+    marks = anne.with_mark(anne.accounts.get("anne"), "")
+    both = anne.with_mark(anne.accounts.get("tao"), marks)
+    assert (anne._mark_of("tao", marks), bool(anne._mark_of("tao", both)), bool(anne._mark_of("anne", both))) == (
+        "",
+        True,
+        True,
+    )
+    assert anne.with_mark(anne.accounts.get("anne"), both) == both
+    anne.accounts.set_password("anne", PASSWORD + " again", BY)
+    assert (anne._mark_of("anne", both), bool(anne._mark_of("tao", both))) == ("", True)
+
+
+def test_rubbish_is_no_mark(anne: Authentication) -> None:
+    seal = "-" + "0" * 64
+    for text in ("", ".", "." * 500, "a" * 32 + seal, "é" * 32 + seal, "a" * 32 + "-" + "é" * 64, "a-b.c-d"):
+        assert anne._mark_of("anne", text) == ""
+        assert anne._mark_of("nobody", text) == ""
 
 
 def test_somebody_elsewhere_does_not_keep_the_owner_out() -> None:

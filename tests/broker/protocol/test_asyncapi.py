@@ -86,8 +86,8 @@ def test_operations_say_who_sends_and_who_receives_and_how(topic: Topic) -> None
         for operation in DOCUMENT["operations"].values()
         if operation["channel"] == {"$ref": f"#/channels/{topic.name}"}
     }
-    received = {(role, "receive"): {"qos": 1, "bindingVersion": "0.2.0"} for role in topic.readers}
-    sent = {(topic.writer, "send"): {"qos": 1, "retain": topic.retain, "bindingVersion": "0.2.0"}}
+    received = {(role, "receive"): {"qos": topic.qos, "bindingVersion": "0.2.0"} for role in topic.readers}
+    sent = {(topic.writer, "send"): {"qos": topic.qos, "retain": topic.retain, "bindingVersion": "0.2.0"}}
     assert ours == sent | received
 
 

@@ -1,6 +1,7 @@
 """A scorer without a wire: messages are put on its queue, and what it says is heard."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from broker.event import Event
-from broker.protocol import LogMessage, Message, TableState, decode_on_topic
+from broker.protocol import Beat, LogMessage, Message, TableState, decode_on_topic
 from broker.protocol.link import Incoming, Link, LinkChanged
 from broker.scorer.service import Scorer
+from broker.scorer.space import DiskSpace
 from broker.store import Journal
 from broker.store.sqlite import SqliteJournal
-from tests.broker.scorer.small import NAME, event, sent
+from tests.broker.scorer.small import NAME, admissions, event, sent
 
 NOW = 1_800_000_000_000
 
@@ -79,7 +81,7 @@ class Hall:
     ear: Ear
     clock: Clock
 
-    def hear(self, *messages: LogMessage | TableState) -> None:
+    def hear(self, *messages: LogMessage | TableState | Beat) -> None:
         """Let messages arrive, and the scorer take them in one batch."""
         put(self.scorer, *messages, ear=self.ear)
         self.scorer.step(timeout=0)
@@ -101,7 +103,7 @@ class Hall:
         ]
 
 
-def put(scorer: Scorer, *messages: LogMessage | TableState, ear: Ear | None = None) -> None:
+def put(scorer: Scorer, *messages: LogMessage | TableState | Beat, ear: Ear | None = None) -> None:
     """Put messages on a scorer's queue; an ear hears that they are acknowledged."""
     for message in messages:
         topic, payload = sent(message)
@@ -109,9 +111,23 @@ def put(scorer: Scorer, *messages: LogMessage | TableState, ear: Ear | None = No
         scorer._inbox.put(Incoming(topic, payload, partial(story.append, "acknowledged")))
 
 
-def make_hall(folder: Path, journal: Journal, of: Event | None = None) -> Hall:
+def admitting(scorer: Scorer, of: Event | None = None) -> Scorer:
+    """Let the devices of these tests speak for all tables, without a record in the journal."""
+    for record in admissions(of or event()):
+        scorer.devices.admissions.apply(record)
+    scorer.devices.admissions.number = 0
+    return scorer
+
+
+def make_hall(
+    folder: Path,
+    journal: Journal,
+    of: Event | None = None,
+    seconds: Callable[[], float] = time.monotonic,
+    space: DiskSpace | None = None,
+) -> Hall:
     """Start a scorer on a store."""
     clock, ear = Clock(), Ear()
-    scorer = Scorer(of or event(), journal, folder, clock)
+    scorer = admitting(Scorer(of or event(), journal, folder, clock, seconds, space), of)
     scorer.publisher.link = ear
     return Hall(scorer, journal, folder, ear, clock)

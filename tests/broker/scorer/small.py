@@ -1,17 +1,23 @@
 """A small event with everything in it: 16 players, 4 tables, 4 deals; and what its tables say."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from itertools import product
+from pathlib import Path
 from random import Random
 from typing import Final
 
-from broker.event import BookedPlay, DealRecord, Event, Plan, Registry
+from msgspec.structs import replace
+
+from broker.event import BookedPlay, DealRecord, Event, ListedDevice, Plan, Registry, write_devices
 from broker.event.movement import sixteen_players
 from broker.protocol import (
     SEATS,
+    Beat,
     Call,
     Confirmed,
     Declared,
+    DeviceAdmitted,
     Fact,
     Fine,
     Lifecycle,
@@ -25,6 +31,7 @@ from broker.protocol import (
     encode,
     topics,
 )
+from broker.protocol.signing import SigningKey, kept_form, with_sender
 from broker.rules import FULL_SET, Outcome, load_mcr, new_deal, seat_points
 
 NAME: Final = "cup"
@@ -70,9 +77,35 @@ def event() -> Event:
     return Event(plan(), deals(), registry())
 
 
+KEY: Final = SigningKey.from_bytes(b"a table's key in tests, 32 bytes")
+"""Signs what all tables say."""
+
+DEVICES: Final = ("kiosk-0001", "kiosk-0002", "kiosk-0003")
+"""Devices that may serve any table."""
+
+
+def signed(message: LogMessage, key: SigningKey = KEY) -> LogMessage:
+    """Return a message as its table's device signs it; it names no fact before it."""
+    return key.sign(replace(message, device=key.device, signature=None, sender=None))
+
+
+def list_devices(folder: Path, tables: Iterable[int]) -> None:
+    """List the key of these tests with an event, for a scorer that runs as a process of its own."""
+    write_devices(folder, (ListedDevice(table, KEY.public) for table in tables))
+
+
 def fact(table: int, seq: int, said: Fact, *, id_: str | None = None, at: int = 1000) -> LogMessage:
     """Return one message of a table's log."""
-    return LogMessage(id=id_ or f"t{table}-fact-{seq}", event=NAME, table=table, seq=seq, at=at, fact=said)
+    return signed(LogMessage(id=id_ or f"t{table}-fact-{seq}", event=NAME, table=table, seq=seq, at=at, fact=said))
+
+
+def admissions(of: Event) -> Iterator[DeviceAdmitted]:
+    """Return the records that let the devices of these tests speak for the tables of an event."""
+    devices = [(KEY.device, KEY.public), *((device, None) for device in DEVICES)]
+    for number, (table, (device, key)) in enumerate(product(of.tables, devices), 1):
+        yield DeviceAdmitted(
+            id=f"admitted-{number:04}", event=of.name, number=number, table=table, device=device, key=key, at=1000
+        )
 
 
 def result(
@@ -153,7 +186,18 @@ def state(
     )
 
 
-def sent(message: LogMessage | TableState) -> tuple[str, bytes]:
-    """Return topic and payload of what a table says."""
-    topic = topics.LOG if isinstance(message, LogMessage) else topics.STATE
+def beat(table: int, *, device: str = "kiosk-0001", start: int = 1) -> Beat:
+    """Return what a table says every few seconds."""
+    return Beat(id=f"beat-{table}-{start}", event=NAME, table=table, device=device, start=start)
+
+
+TOPIC_OF: Final = {LogMessage: topics.LOG, TableState: topics.STATE, Beat: topics.BEAT}
+
+
+def sent(message: LogMessage | TableState | Beat) -> tuple[str, bytes]:
+    """Return topic and payload of what a table says, a fact as the device that serves it sends it."""
+    if isinstance(message, LogMessage):
+        body = with_sender(kept_form(encode(signed(message))), message.sender or DEVICES[0])
+        return topics.LOG.at(message.event, table=message.table), body
+    topic = TOPIC_OF[type(message)]
     return topic.at(message.event, table=message.table), encode(message)

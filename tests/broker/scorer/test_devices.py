@@ -18,6 +18,7 @@ from broker.scorer.alerts import MOST_AT_ONCE
 from broker.scorer.devices import ClockWatch, HealthWatch, Serving
 from broker.scorer.grid import grid
 from broker.scorer.tables import FactTimes
+from broker.version import program_version
 from broker.web.tables.carriers import carrying
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
 from tests.broker.scorer.small import event, fact, restored, result, state
@@ -41,11 +42,11 @@ def served(hall: Hall, table: int = 1) -> dict[str, Any]:
 def test_a_second_device_is_refused_with_its_facts_and_both_are_told(hall: Hall) -> None:
     hall.hear(state(1), state(1, device=SECOND))
     assert served(hall) == {"device": FIRST, "refused": SECOND, "calls_before": None}
-    hall.hear(replace(fact(1, 1, restored(1)), device=SECOND))
+    hall.hear(replace(fact(1, 1, restored(1)), sender=SECOND))
     assert hall.ear.told("receipt/1")["upto"] == 0
     assert [one["code"] for one in hall.ear.told("receipt/1")["refused"]] == ["another_device"]
     assert hall.alerts() == [("two_devices", 1), ("another_device", 1)]
-    hall.hear(replace(fact(1, 1, restored(1), id_="of-the-first"), device=FIRST))
+    hall.hear(replace(fact(1, 1, restored(1), id_="of-the-first"), sender=FIRST))
     assert hall.ear.told("receipt/1")["upto"] == 1
 
 
@@ -63,7 +64,7 @@ def test_once_the_first_is_gone_the_second_is_let_in_when_it_asks_and_the_first_
     assert served(hall)["device"] == FIRST  # nobody has asked
     hall.hear(state(1, device=SECOND, count=2))
     assert served(hall) == {"device": SECOND, "refused": None, "calls_before": None}
-    hall.hear(replace(fact(1, 1, restored(1)), device=SECOND))
+    hall.hear(replace(fact(1, 1, restored(1)), sender=SECOND))
     assert hall.ear.told("receipt/1")["upto"] == 1
     hall.hear(state(1, start=2))
     assert served(hall) == {"device": SECOND, "refused": FIRST, "calls_before": None}
@@ -83,8 +84,8 @@ def test_a_last_will_that_comes_late_lets_nobody_in(hall: Hall) -> None:
 def test_a_dead_devices_facts_are_taken_from_the_one_that_has_them_now(hall: Hall) -> None:
     """Who sends is asked, not who found out; and what is stored is the same whoever has sent it."""
     once = fact(1, 1, restored(1))
-    hall.hear(state(1), replace(once, device=FIRST), state(1, lifecycle="lost"), state(1, device=SECOND))
-    hall.hear(replace(once, device=SECOND))
+    hall.hear(state(1), replace(once, sender=FIRST), state(1, lifecycle="lost"), state(1, device=SECOND))
+    hall.hear(replace(once, sender=SECOND))
     assert (hall.ear.told("receipt/1")["upto"], hall.ear.told("receipt/1")["refused"]) == (1, [])
     assert [*hall.journal.messages()] == [once]
 
@@ -92,8 +93,8 @@ def test_a_dead_devices_facts_are_taken_from_the_one_that_has_them_now(hall: Hal
 def test_what_a_device_was_refused_for_is_told_no_more_once_it_serves_the_table_and_its_number_clashes(
     hall: Hall,
 ) -> None:
-    late = replace(fact(1, 1, restored(1), id_="of-the-second"), device=SECOND)
-    hall.hear(state(1), late, replace(fact(1, 1, restored(1), id_="of-the-first"), device=FIRST))
+    late = replace(fact(1, 1, restored(1), id_="of-the-second"), sender=SECOND)
+    hall.hear(state(1), late, replace(fact(1, 1, restored(1), id_="of-the-first"), sender=FIRST))
     hall.hear(state(1, lifecycle="lost"), state(1, device=SECOND, count=2))
     hall.hear(late)
     refused = hall.ear.told("receipt/1")["refused"]
@@ -156,9 +157,9 @@ def test_an_idle_device_that_speaks_first_after_a_restart_of_the_scorer_is_refus
     with open_hall(tmp_path) as hall:
         hall.hear(state(1, device=SECOND, count=2))
         assert served(hall) == {"device": FIRST, "refused": SECOND, "calls_before": None}
-        hall.hear(replace(fact(1, 1, restored(1)), device=SECOND))
+        hall.hear(replace(fact(1, 1, restored(1)), sender=SECOND))
         assert hall.ear.told("receipt/1")["upto"] == 0
-        hall.hear(replace(fact(1, 1, restored(1), id_="of-the-first"), device=FIRST))
+        hall.hear(replace(fact(1, 1, restored(1), id_="of-the-first"), sender=FIRST))
         assert hall.ear.told("receipt/1")["upto"] == 1
 
 
@@ -170,7 +171,7 @@ def test_a_table_is_handed_over_to_the_device_that_waits_and_back_and_a_restart_
     with open_hall(tmp_path) as hall:
         hall.hear(state(1, count=3), state(1, lifecycle="lost"))  # the first asks, and is switched off
         assert served(hall) == {"device": SECOND, "refused": FIRST, "calls_before": None}
-        hall.hear(replace(fact(1, 1, restored(1)), device=SECOND))
+        hall.hear(replace(fact(1, 1, restored(1)), sender=SECOND))
         assert hall.ear.told("receipt/1")["upto"] == 1
         hall.scorer.devices.hand_over(1, FIRST)
         assert served(hall)["device"] == FIRST
@@ -371,3 +372,8 @@ def test_a_hostile_text_is_cut_to_what_an_alert_can_hold(hall: Hall) -> None:
     hall.hear(replace(state(1), health={f"part-{number}": "x" * 500 for number in range(16)}))
     ((code, text),) = alerts_sent(hall)
     assert (code, len(text)) == ("device_unwell", 500)
+
+
+def test_a_card_says_the_version_of_a_table_that_is_another_than_ours(hall: Hall) -> None:
+    hall.hear(state(1), replace(state(2), version="0.0.9"), replace(state(3), version=program_version()))
+    assert [table.other_version for table in hall.scorer.feed.current.tables[:3]] == [None, "0.0.9", None]

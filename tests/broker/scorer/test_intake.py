@@ -27,8 +27,10 @@ from broker.protocol import (
     encode,
     topics,
 )
+from broker.protocol.signing import kept_form
 from broker.rules import Outcome
-from broker.scorer.intake import MOST_AROUND, MOST_LISTED, MOST_MISSING, MOST_RULED, Intake, IntakeVerdict
+from broker.scorer.intake import MOST_LISTED, MOST_MISSING, Intake, IntakeVerdict
+from broker.scorer.quotas import MOST_OF_A_KIND, MOST_RULED
 from tests.broker.scorer.small import NAME, OUTCOMES, event, fact, restored, result, sent, state
 
 FIRST = fact(1, 1, restored(1))
@@ -44,7 +46,7 @@ def said(intake: Intake, message: LogMessage) -> IntakeVerdict:
     """Judge a message, and take it in where it is new, as the scorer does."""
     verdict = intake.judge(*sent(message))
     if verdict.new:
-        intake.take(message)
+        intake.take(message, verdict.body)
     return verdict
 
 
@@ -63,7 +65,7 @@ def refused(intake: Intake, message: LogMessage) -> str | None:
 
 
 def test_a_fact_is_taken(intake: Intake) -> None:
-    assert said(intake, FIRST) == IntakeVerdict(FIRST, new=True)
+    assert said(intake, FIRST) == IntakeVerdict(FIRST, new=True, body=kept_form(encode(FIRST)))
     assert intake.books[1].taken == {1: FIRST}
 
 
@@ -273,18 +275,18 @@ def test_a_table_does_not_tell_without_end_of_its_arbiters_and_its_results_are_t
 ) -> None:
     deal = event().bookings[1, 1].deal
     told = (Paused(round=1, deal=deal, begin=True, author="A"), PinWrong(round=1, deal=deal, tries=1))
-    for seq in range(1, MOST_AROUND + 1):
+    for seq in range(1, MOST_OF_A_KIND + 1):
         assert said(intake, fact(1, seq, told[seq % 2])).new
     more = (*told, LetIn(round=1, deal=deal, author="A", by="pin"))
-    assert {refused(intake, fact(1, MOST_AROUND + 1, one)) for one in more} == {"too_much_of_arbiters"}
-    assert said(intake, fact(1, MOST_AROUND + 2, result(1))).new
+    assert {refused(intake, fact(1, MOST_OF_A_KIND + 1, one)) for one in more} == {"too_many_facts"}
+    assert said(intake, fact(1, MOST_OF_A_KIND + 2, result(1))).new
     assert said(intake, fact(2, 1, replace(told[1], deal=event().bookings[2, 1].deal))).new
     again = Intake(event(), [message for book in intake.books.values() for message in book.taken.values()])
-    assert refused(again, fact(1, MOST_AROUND + 1, told[0])) == "too_much_of_arbiters"
+    assert refused(again, fact(1, MOST_OF_A_KIND + 1, told[0])) == "too_many_facts"
     going_on = Overridden(round=1, deal=deal, guards=("out_of_order",), reason="R")
-    for seq in range(MOST_AROUND + 3, 2 * MOST_AROUND + 3):
+    for seq in range(MOST_OF_A_KIND + 3, 2 * MOST_OF_A_KIND + 3):
         assert said(again, fact(1, seq, going_on)).new
-    assert refused(again, fact(1, 2 * MOST_AROUND + 3, going_on)) == "too_much_of_arbiters"
+    assert refused(again, fact(1, 2 * MOST_OF_A_KIND + 3, going_on)) == "too_many_facts"
 
 
 def test_a_table_adjusts_for_all_four_of_its_play_and_nobody_else(intake: Intake) -> None:

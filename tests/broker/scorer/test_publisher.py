@@ -12,7 +12,7 @@ from broker.scorer.publisher import Publisher
 from broker.scorer.state import EventState
 from tests.broker.rulings.ruled import AT, room_of, ruling
 from tests.broker.scorer.hall import Ear, Hall, make_hall, open_journal
-from tests.broker.scorer.small import OUTCOMES, event, fact, restored, result, sent, whole_event
+from tests.broker.scorer.small import KEY, OUTCOMES, event, fact, restored, result, sent, whole_event
 
 ROUND = 4
 DEAL = event().bookings[1, ROUND].deal
@@ -20,7 +20,7 @@ DEAL = event().bookings[1, ROUND].deal
 
 def publisher(state: EventState) -> tuple[Publisher, Ear]:
     """Return a publisher, and what hears it."""
-    made, ear = Publisher(state, Path("/nowhere"), "store-0001", lambda: AT), Ear()
+    made, ear = Publisher(state, Path("/nowhere"), "store-0001", KEY, lambda: AT), Ear()
     made.link = ear
     return made, ear
 
@@ -77,7 +77,7 @@ def test_what_a_scorer_before_this_one_has_told_is_taken_back_even_if_it_was_not
 
 def test_public_standings_are_provisional_while_corrections_run_and_are_told_again_when_they_end() -> None:
     room, now, ear = room_of(), [AT], Ear()
-    publishes = Publisher(room, Path("/nowhere"), "store-0001", lambda: now[0])
+    publishes = Publisher(room, Path("/nowhere"), "store-0001", KEY, lambda: now[0])
     publishes.link = ear
 
     def finals(at: int) -> list[bool]:
@@ -100,7 +100,7 @@ def receipt(*seqs: int) -> Receipt:
         told = fact(1, seq, restored(1))
         verdict = intake.judge(*sent(told))
         assert verdict.new
-        intake.take(told)
+        intake.take(told, verdict.body)
     publishes, ear = publisher(EventState(event()))
     publishes.height = 7
     publishes.receipt(1, intake.books[1])

@@ -14,7 +14,7 @@ from sqlalchemy.exc import OperationalError
 
 from broker.errors import BadEvent, StoreBroken
 from broker.event import Event
-from broker.protocol import Fine, Message, Player
+from broker.protocol import Fine, Message, Player, Receipt
 from broker.scorer.service import MOST_AT_ONCE
 from broker.scorer.view import DashboardView
 from broker.store.sqlite import SqliteJournal
@@ -213,7 +213,10 @@ def test_a_scorer_started_again_says_what_the_first_one_said(tmp_path: Path) -> 
         with open_journal(tmp_path) as journal:
             hall = make_hall(tmp_path, journal)
             hall.connect(up=True)
-            said = [replace(message, id="00000000") for message in hall.ear.heard("")]
+            said = [
+                replace(message, id="00000000", **({"signature": None} if isinstance(message, Receipt) else {}))
+                for message in hall.ear.heard("")
+            ]
             heard.append((said, hall.scorer.feed.current))
     assert heard[0] == heard[1]
     assert (heard[0][1].final, heard[0][1].plays_in) == (True, 16)
@@ -224,6 +227,7 @@ def test_every_message_of_the_scorer_is_one_that_its_readers_take(hall: Hall) ->
     hall.hear(*whole_event(), fact(1, 1, restored(1), at=5), state(1), state(1, device="kiosk-0002"))
     said = hall.ear.heard("")
     assert {type(message).__name__ for message in said} == {
+        "ScorerState",
         "Receipt",
         "Assignment",
         "Served",

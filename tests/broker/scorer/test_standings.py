@@ -18,7 +18,7 @@ from broker.scorer.service import Scorer
 from broker.scorer.snapshot import standing_rows, standings_csv, write_standings_csv
 from broker.scoring import Ranked
 from tests.benchmarks.scorer.large import large_event, plays
-from tests.broker.scorer.hall import Ear, open_journal, put
+from tests.broker.scorer.hall import Ear, admitting, open_journal, put
 
 T = TypeVar("T")
 
@@ -123,7 +123,7 @@ def large_room(folder: Path, look: Callable[[Scorer, Ear], T], scale: float = 1.
     results = [message for message in plays(event) if isinstance(message.fact, Result)]
     looked = []
     with open_journal(folder, event.name) as journal:
-        scorer = Scorer(event, journal, folder, lambda: 0, lambda: now[0])
+        scorer = admitting(Scorer(event, journal, folder, lambda: 0, lambda: now[0]), event)
         scorer.publisher.link = ear
         for at, come in ((0.0, results[:1]), (0.5, results[1:2]), (0.9, []), (1.1, [])):
             now[0] = at * scale

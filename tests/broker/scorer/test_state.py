@@ -36,7 +36,7 @@ from broker.scorer.view import view_json
 from broker.scoring import Ledger, real_table
 from tests.broker.rulings.drawn import Said, sequences
 from tests.broker.rulings.ruled import AT, correct, room_of, ruling, told
-from tests.broker.scorer.hall import open_journal, put
+from tests.broker.scorer.hall import admitting, open_journal, put
 from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, sent, whole_event, whole_log
 from tests.broker.scoring.events import four_teams
 from tests.examples import COSTLY
@@ -293,7 +293,7 @@ def heard(messages: Iterable[LogMessage]) -> tuple[Intake, EventState]:
         verdict = intake.judge(*sent(message))
         assert verdict.code is None
         if verdict.new:
-            intake.take(message)
+            intake.take(message, verdict.body)
             room.apply(message)
     return intake, room
 
@@ -335,7 +335,7 @@ def test_a_room_is_what_its_journal_says_at_any_moment(arriving: list[LogMessage
 @COSTLY
 def test_a_scorer_ends_the_same_in_any_order_and_in_any_batches(arriving: list[LogMessage], sizes: list[int]) -> None:
     with TemporaryDirectory() as folder, open_journal(Path(folder)) as journal:
-        scorer = Scorer(event(), journal, Path(folder), lambda: 0)
+        scorer = admitting(Scorer(event(), journal, Path(folder), lambda: 0))
         waiting = list(arriving)
         while waiting:
             for size in sizes:
@@ -361,7 +361,7 @@ def test_what_is_shown_after_each_batch_is_what_a_scorer_shows_that_starts_there
     arriving: list[LogMessage], size: int
 ) -> None:
     with TemporaryDirectory() as name, open_journal(Path(name)) as journal:
-        scorer = Scorer(event(), journal, Path(name), lambda: 0)
+        scorer = admitting(Scorer(event(), journal, Path(name), lambda: 0))
         for begin in range(0, len(arriving), size):
             put(scorer, *arriving[begin : begin + size])
             scorer.step(timeout=0)

@@ -7,12 +7,12 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
+from broker.event.plan import MINUTE_MS
 from broker.protocol import Adjusted, Fine, Void
 from broker.scorer.dashboard import ViewFeed
 from broker.scorer.grid import grid
 from broker.scorer.snapshot import open_part
 from broker.scorer.view import (
-    MINUTE_MS,
     DashboardView,
     TableView,
     paused_left_ms,

@@ -28,6 +28,7 @@ from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.small import NAME, whole_event
 from tests.broker.store.server import Server
 from tests.broker.store.stores import Kept, fill, in_postgresql
+from tests.flushes import note_flushes
 
 NOW = 1_800_000_000_000
 
@@ -83,6 +84,47 @@ def test_several_copies_are_kept_and_the_oldest_go(event: Path, stick: Path) -> 
         (event / "standings.csv").write_text(str(day))
         made.append(copied(event, stick, NOW - day).name)  # a clock that runs backwards makes no difference
     assert sorted(path.name for path in stick.iterdir()) == made[-3:]
+
+
+def test_a_copy_that_goes_loses_its_name_before_it_loses_a_file(
+    event: Path, stick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`make power` found half a copy under the name of a whole one."""
+    first = copied(event, stick, keep=1)
+    (event / "standings.csv").write_text("more")
+    flushed, remove, seen = note_flushes(monkeypatch), shutil.rmtree, list[bool]()
+
+    def removing(path: Path, *, ignore_errors: bool) -> None:
+        if path.exists():
+            seen.append(not first.exists() and flushed[-1] == stick)
+        remove(path, ignore_errors=ignore_errors)
+
+    monkeypatch.setattr(shutil, "rmtree", removing)
+    copied(event, stick, keep=1)
+    assert seen == [True]
+
+
+def test_the_disk_has_all_names_within_a_copy_before_it_gets_its_own(
+    event: Path, stick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (event / "profiles").mkdir()
+    (event / "profiles" / "house.toml").touch()
+    flushed = note_flushes(monkeypatch)
+    copied(event, stick)
+    assert flushed[-3:] == [stick / ".unfinished-cup", stick / ".unfinished-cup" / "profiles", stick]
+
+
+def test_the_disk_has_all_of_a_restored_event_before_it_is_one(
+    event: Path, stick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (event / "profiles").mkdir()
+    (event / "profiles" / "house.toml").touch()
+    copy, manifest, _ = choose_copy(copied(event, stick), None)
+    new = stick.parent / "events" / "restored"
+    flushed = note_flushes(monkeypatch)
+    restore_copy(copy, manifest, new)
+    assert flushed[-4:] == [new, new / "profiles", new / "event.toml", new]
+    assert {stick.parent, new.parent} <= {*flushed}
 
 
 def test_a_copy_that_would_say_nothing_new_is_not_made(event: Path, stick: Path) -> None:

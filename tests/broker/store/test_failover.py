@@ -17,11 +17,12 @@ from broker.event import save_event
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Broker, make_broker
 from broker.people import Actor, Authentication
-from broker.protocol import LogMessage, Receipt, decode, encode, topics
+from broker.protocol import LogMessage, Receipt, decode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
+from broker.scorer.event_key import open_event_key
 from broker.sim.processes import DemoProcess
 from broker.store import decoded
-from tests.broker.scorer.small import NAME, deals, plan, registry, whole_log
+from tests.broker.scorer.small import NAME, deals, list_devices, plan, registry, sent, whole_log
 from tests.broker.store.server import Server
 from tests.broker.store.stores import Kept, in_postgresql
 
@@ -60,7 +61,7 @@ class Table:
     def say(self, count: int) -> None:
         """Publish the next facts that are not safe."""
         for message in [one for seq, one in self.outbox.items() if seq not in self.safe][:count]:
-            self._link.publish(self._topic, encode(message), retain=False)
+            self._link.publish(self._topic, sent(message)[1], retain=False)
 
     def hear(self) -> bool:
         """Wait for the next receipt; tell whether one came before it was time to say everything again."""
@@ -94,6 +95,8 @@ class Hall:
     def __init__(self, folder: Path, server: Server, leaving: ExitStack) -> None:
         self.kept = in_postgresql(folder / "a", server)
         save_event(self.kept.folder, plan(), deals(), registry())
+        list_devices(self.kept.folder, TABLES)
+        open_event_key(self.kept.folder)
         self.credentials = Credentials.ensure(self.kept.folder / "credentials.json", 4)
         shutil.copytree(folder / "a", folder / "b")
         self.folder, self._leaving = folder, leaving

@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from random import Random
 
@@ -18,6 +19,7 @@ from tests.broker.scorer.hall import open_journal
 from tests.broker.scorer.small import NAME, fact, restored, whole_event, whole_log
 from tests.broker.store.stores import Kept, Refusal, fill
 from tests.examples import COSTLY
+from tests.flushes import note_flushes
 
 ROOT = Path(__file__).parents[3]
 
@@ -301,3 +303,18 @@ def test_the_name_of_the_event_is_kept_in_the_store(tmp_path: Path) -> None:
 def test_errors_of_the_store_are_ours_and_the_system_s(error: type[Exception], like: type[Exception]) -> None:
     assert issubclass(error, StoreError)
     assert issubclass(error, like)
+
+
+def test_what_a_killed_scorer_left_in_the_log_is_on_the_disk_before_it_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`make power` found facts for which the next scorer had sent a receipt, and that the power cut after it took."""
+    killed = tmp_path / "killed.sqlite"
+    with open_journal(tmp_path) as journal:
+        fill(journal, LOG[0])
+        killed.write_bytes((tmp_path / "store.sqlite3").read_bytes())
+        killed.with_name("killed.sqlite-wal").write_bytes((tmp_path / "store.sqlite3-wal").read_bytes())
+    flushed = note_flushes(monkeypatch)
+    with closing(SqliteJournal(killed, NAME)) as again:
+        assert list(again.messages()) == LOG[:1]
+    assert flushed == [killed.with_name("killed.sqlite-wal"), tmp_path]

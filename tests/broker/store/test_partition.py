@@ -10,7 +10,7 @@ from broker.errors import StoreLost
 from broker.scorer.service import Scorer
 from broker.store import DatabaseAddress, Journal, open_journal, stand_by, write_address
 from broker.store import postgresql as postgresql_module
-from tests.broker.scorer.hall import NOW, Ear, put
+from tests.broker.scorer.hall import NOW, Ear, admitting, put
 from tests.broker.scorer.small import NAME, event, whole_log
 from tests.broker.store.server import OWNER, Server
 from tests.broker.store.stores import Kept, fill
@@ -64,7 +64,7 @@ def test_a_commit_whose_answer_was_lost_is_there_once_however_often_its_table_sa
         active.check()
     journal = taken_over(postgresql)
     assert messages(journal) == LOG[:2]
-    scorer = Scorer(event(), journal, postgresql.folder, lambda: NOW)
+    scorer = admitting(Scorer(event(), journal, postgresql.folder, lambda: NOW))
     for _ in range(2):
         put(scorer, *LOG[:3])
         scorer.step(timeout=0)
@@ -112,7 +112,7 @@ def test_behind_a_dead_network_the_active_scorer_is_active_no_more_and_writes_no
 def test_a_scorer_that_has_lost_its_store_says_nothing_over_the_other_s_standings(
     postgresql: Kept, active: Journal, network: Proxy
 ) -> None:
-    scorer, ear = Scorer(event(), active, postgresql.folder, lambda: NOW), Ear()
+    scorer, ear = admitting(Scorer(event(), active, postgresql.folder, lambda: NOW)), Ear()
     scorer.publisher.link = ear
     put(scorer, *LOG)
     scorer.step(timeout=0)

@@ -38,8 +38,8 @@ def test_view_json_is_the_view(still: DeskServer) -> None:
     assert replace(told, plays=tuple(told.plays), standings=tuple(told.standings)) == sample.view()
 
 
-def test_health_tells_the_version_and_the_line_to_the_broker(still: DeskServer) -> None:
-    assert get(still, "health").json() == {"ok": True, "version": 41, "connected": True}
+def test_health_tells_the_line_to_the_broker_and_nothing_of_the_room(still: DeskServer) -> None:
+    assert get(still, "health").json() == {"ok": True, "connected": True}
 
 
 def test_the_standings_come_as_a_named_file(still: DeskServer) -> None:

@@ -179,7 +179,9 @@ def test_since_when_a_table_plays_calls_or_stands_still_is_the_arbiters_alone() 
 def test_the_cookie_is_out_of_reach_of_scripts_and_of_other_sites(guarded: DeskServer) -> None:
     with browser(guarded) as client:
         answer = client.post("/login", data={"name": "display", "password": PASSWORD})
-    assert answer.headers["set-cookie"].partition("; ")[2] == "HttpOnly; Path=/; SameSite=strict"
+    session, mark = (one.partition("; ")[2] for one in answer.headers.get_list("set-cookie"))
+    assert session == "HttpOnly; Path=/; SameSite=strict"
+    assert mark == "HttpOnly; Max-Age=31536000; Path=/login; SameSite=strict"
 
 
 def test_a_session_that_was_planted_is_not_taken_over(guarded: DeskServer) -> None:
@@ -251,6 +253,20 @@ def test_guessing_is_slowed_down(guarded: DeskServer, auth: Authentication) -> N
     assert codes[-1].headers["retry-after"].isdigit()
 
 
+def test_a_browser_in_which_somebody_has_logged_in_lets_them_in_whatever_was_tried_since(
+    guarded: DeskServer, auth: Authentication
+) -> None:
+    auth.accounts.add("kept-out", "Kept out", "display", PASSWORD, Actor("test"))
+    with browser(guarded) as client:
+        right, wrong = {"name": "kept-out", "password": PASSWORD}, {"name": "kept-out", "password": "wrong"}
+        client.post("/login", data=right)
+        with browser(guarded) as elsewhere:  # another browser at the same address
+            for _ in range(OF_BOTH + 1):
+                elsewhere.post("/login", data=wrong)
+            assert elsewhere.post("/login", data=right).status_code == 429
+        assert client.post("/login", data=right).status_code == 303
+
+
 def test_a_stream_ends_when_its_session_does(auth: Authentication) -> None:
     auth.accounts.add("wall", "Wall", "display", PASSWORD, Actor("test"))
     feed = sample.feed()
@@ -260,7 +276,7 @@ def test_a_stream_ends_when_its_session_does(auth: Authentication) -> None:
         client.stream("GET", "/events") as stream,
     ):
         lines = stream.iter_lines()
-        assert [next(lines), next(lines)] == ["event: view", "id: 41"]
+        assert [next(lines), next(lines)] == ["event: view", "id: 0"]  # what the public sees has versions of its own
         auth.accounts.disable("wall", Actor("test"))
         feed.publish(sample.newer(feed.current, title="Not for the wall"))
         assert [line for line in lines if line][1:] == ["event: bye", "data:"]

@@ -1,5 +1,6 @@
 """Nobody learns of a deal under embargo."""
 
+import asyncio
 import json
 import re
 from pathlib import Path
@@ -8,16 +9,21 @@ from typing import Final
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from broker.protocol import TOPICS, Deadline, Fine, LogMessage, Restored, Result, parse_topic, receipt_code
 from broker.rules import Outcome
+from broker.scorer.dashboard import ViewFeed
 from broker.scorer.snapshot import open_part
-from broker.web import Sheets, Visitor
+from broker.scorer.view import DashboardView
+from broker.web import EventStreams, Feeds, PublicFeed, Sheets, StreamPace, Visitor
+from broker.web.embargo import PUBLIC_PAUSE_S
 from tests.broker.rulings.ruled import AT, room_of, ruling
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, state
 from tests.broker.scorer.team_event import said as said_of_team
 from tests.broker.scorer.team_event import team_event
+from tests.broker.web import sample
 from tests.broker.web.openly import fetched
 from tests.examples import COSTLY
 
@@ -145,3 +151,65 @@ def test_every_sheet_turns_final_by_itself_when_the_correction_period_ends() -> 
     for clock[0] in (AT, AT + 1, AT):
         found.append((sheets.ladder(anyone).final, sheets.player(anyone, "p01").final))
     assert found == [(False, False), (True, True), (False, False)]
+
+
+HIDDEN: Final = st.fixed_dictionaries(
+    {},
+    optional={
+        "state": st.sampled_from(("playing", "declared", "accepting")),
+        "calling": st.booleans(),
+        "calling_since": st.integers(0, 9),
+        "health": st.just({"camera": "camera_failed"}),
+        "unsent": st.integers(0, 9),
+        "gaps": st.just((4,)),
+        "ordered": st.integers(0, 9),
+        "obeyed": st.just({1: "an-order-1"}),
+        "arbiter": st.just("Inès"),
+        "pin": st.just("0123456789abcdef"),
+    },
+)
+"""What changes at a table while its play goes on, and is nobody's but the arbiters'."""
+
+
+@given(st.lists(HIDDEN, min_size=1, max_size=5))
+def test_what_is_hidden_neither_changes_what_the_public_sees_nor_counts_its_versions(
+    changes: list[dict[str, object]],
+) -> None:
+    first = sample.view()
+    playing = replace(first, tables=(replace(first.tables[0], state="playing"), *first.tables[1:]))
+    room = ViewFeed(playing)
+    public = Feeds(room).of(Visitor())
+    before = public.current
+    for number, change in enumerate(changes, first.version + 1):
+        changed = replace(room.current.tables[0], **change)
+        room.publish(replace(room.current, version=number, tables=(changed, *first.tables[1:]), alerts=()))
+        assert public.current is before
+    room.publish(replace(room.current, plays_in=room.current.plays_in + 1))
+    assert public.current.version == before.version + 1
+
+
+def test_the_public_stream_sends_nothing_when_something_hidden_happens() -> None:
+    """Neither a view nor a sign of life: their moment would tell when somebody has declared."""
+    ticks: list[float] = []
+
+    async def steps() -> list[bytes | None]:
+        room = ViewFeed(sample.view())
+
+        async def tick(seconds: float) -> None:
+            ticks.append(seconds)
+            hidden = replace(room.current.tables[0], calling=len(ticks) % 2 == 0, unsent=len(ticks))
+            room.publish(sample.newer(room.current, tables=(hidden, *room.current.tables[1:])))
+            if len(ticks) == 100:
+                room.publish(sample.newer(room.current, plays_in=99))
+            await asyncio.sleep(0)
+
+        def number(view: DashboardView) -> bytes:
+            return str(view.plays_in).encode()
+
+        stream = EventStreams().follow(PublicFeed(room, tick), number, StreamPace(gap_s=0))
+        return [await anext(stream), await anext(stream)]
+
+    first, second = asyncio.run(steps())
+    assert (first != second, second) == (True, b"99")
+    assert ticks == [PUBLIC_PAUSE_S] * len(ticks)
+    assert len(ticks) >= 100

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from broker.device_faults import DEVICE_FAULT, PART_FAULT
 from broker.i18n import languages
 from broker.scorer.counting import CORRECTED
 from broker.web import SIGNS, choose_translator, environment, translators
 from broker.web.faults import (
-    DEVICE_FAULT,
     GUARD,
-    PART_FAULT,
     device_part_name,
     fault_message,
     health_change,

@@ -92,6 +92,7 @@ def test_the_read_model_has_no_place_for_a_press() -> None:
         "table", "lifecycle", "state", "round", "deal", "unsent", "calling", "health", "gaps",
         "plays_in", "plays_expected", "ordered", "obeyed", "paused", "players", "extra_min", "arbiter", "pin",
         "calling_since", "attended", "playing_since", "pausing_since", "minutes", "stood_ms", "played_ms", "walls",
+            "silent", "other_version",
     }  # fmt: skip
 
 

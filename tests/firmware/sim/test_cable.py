@@ -2,7 +2,8 @@
 
 import pytest
 
-from firmware.sim.cable import MS, LineFaults, LineNoise
+from firmware.presses import MS
+from firmware.sim.cable import LineFaults, LineNoise
 
 PIECES = [bytes([at]) * 40 for at in range(200)]
 

@@ -248,7 +248,7 @@ def boot_on(card: Path) -> str:
 
 def without_device(message: LogMessage) -> LogMessage:
     """Leave out who has sent it."""
-    return structs.replace(message, device=None)
+    return structs.replace(message, sender=None)
 
 
 def _hear(work: Callable[[Callable[..., None]], None]) -> Iterator[tuple[Any, ...]]:

@@ -35,6 +35,7 @@ from broker.protocol.pairing import (
     derive_keys,
     pairing_text,
 )
+from broker.protocol.signing import SigningKey
 from broker.web import PairingUnknown
 from broker.web.server import Certificate, DeskServer
 from broker.web.services import Services
@@ -57,6 +58,7 @@ from vision.cameras.addresses import open_camera
 SOON_S: Final = 120.0
 EVENT: Final = "cup-2026"
 CODE: Final = "12345678"
+KEY: Final = SigningKey.new()
 BROKER: Final = TableBroker(host="scorer.local", port=8883, password="p" * 32, ca="a certificate\n")
 PLAIN: Final = TableBroker(host="scorer.local", port=1883, password="q" * 32)
 PAIRING: Final = Pairing(event=EVENT, table=3, broker=BROKER)
@@ -136,21 +138,21 @@ def test_the_events_pin_comes_with_a_pairing_and_the_devices_own_serves_where_th
 
 def test_a_code_brings_the_device_its_table_and_is_good_once(desks: Desks) -> None:
     offer = desks.offer(desks.plain)
-    paired = request_pairing(offer, "pi-3")
+    paired = request_pairing(offer, KEY, "pi-3")
     password = desks.passwords.password("table-3")
     assert paired == Pairing(event=EVENT, table=3, broker=TableBroker(host="127.0.0.1", port=1883, password=password))
-    assert code_of(lambda: request_pairing(offer)) == "pairing_spent"
+    assert code_of(lambda: request_pairing(offer, KEY)) == "pairing_spent"
 
 
 def test_under_tls_the_device_learns_the_brokers_authority_and_the_codes_fingerprint_holds(desks: Desks) -> None:
-    paired = request_pairing(desks.offer(desks.secured, seen=desks.secured.fingerprint[:12]))
+    paired = request_pairing(desks.offer(desks.secured, seen=desks.secured.fingerprint[:12]), KEY)
     assert (paired.broker.host, paired.broker.ca) == ("scorer.local", desks.authority.read_text(encoding="ascii"))
 
 
 def test_a_desk_with_another_certificate_than_the_code_says_is_told_nothing(desks: Desks) -> None:
     offer = desks.offer(desks.secured, seen="0" * 12)
-    assert code_of(lambda: request_pairing(offer)) == "desk_unproven"
-    assert request_pairing(replaced(offer, fingerprint="")).table == 3  # the code is as good as before
+    assert code_of(lambda: request_pairing(offer, KEY)) == "desk_unproven"
+    assert request_pairing(replaced(offer, fingerprint=""), KEY).table == 3  # the code is as good as before
 
 
 def test_who_stands_between_with_a_certificate_of_their_own_learns_nothing_that_opens(
@@ -159,7 +161,7 @@ def test_who_stands_between_with_a_certificate_of_their_own_learns_nothing_that_
     """The proof that such a one is brought is of another certificate: brought to the desk it is no code."""
     with Between(make_tls(tmp_path)) as between:
         offer = desks.offer(desks.secured)
-        assert code_of(lambda: request_pairing(replaced(offer, port=between.port))) == "desk_unproven"
+        assert code_of(lambda: request_pairing(replaced(offer, port=between.port), KEY)) == "desk_unproven"
         (asked,) = between.asked
     with pytest.raises(PairingUnknown):
         desks.secured.take(asked, "10.6.6.6", monotonic_ms(), str)
@@ -216,12 +218,12 @@ class Between:
 )
 def test_whatever_answers_there_is_proven_or_refused(body: bytes, status: int, code: str) -> None:
     with Between(body=body, status=status) as between:
-        assert code_of(lambda: request_pairing(PairingOffer("127.0.0.1", between.port, CODE))) == code
+        assert code_of(lambda: request_pairing(PairingOffer("127.0.0.1", between.port, CODE), KEY)) == code
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "no-such-host.invalid", "a..b", "-"])
 def test_where_nobody_answers_that_is_said(host: str, closed_port: int) -> None:
-    assert code_of(lambda: request_pairing(PairingOffer(host, closed_port, CODE))) == "desk_unreachable"
+    assert code_of(lambda: request_pairing(PairingOffer(host, closed_port, CODE), KEY)) == "desk_unreachable"
 
 
 @pytest.fixture
@@ -339,7 +341,7 @@ def test_the_desk_is_asked_once_for_what_the_camera_goes_on_seeing_and_a_refusal
     asked: queue.SimpleQueue[PairingOffer] = queue.SimpleQueue()
     answers: queue.SimpleQueue[Pairing | KioskError] = queue.SimpleQueue()
 
-    def ask(offer: PairingOffer) -> Pairing:
+    def ask(offer: PairingOffer, _key: SigningKey) -> Pairing:
         asked.put(offer)
         answer = answers.get(timeout=SOON_S)
         if isinstance(answer, KioskError):

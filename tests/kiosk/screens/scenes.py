@@ -298,6 +298,9 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
     **pairing_scenes(ONLINE),
     **SELF_TEST,
     "waiting": lambda: seen(sitting_in(Phase.WAITING)),
+    "playing, scorer not heard of": lambda: seen(
+        sitting_in(Phase.PLAYING), replace(ONLINE, unsent=12, scorer_silent=True)
+    ),
     "waiting, offline": lambda: seen(sitting_in(Phase.WAITING), replace(ONLINE, up=False)),
     "restoring": lambda: seen(sitting_in(Phase.RESTORING)),
     "restoring, half": half_restored,

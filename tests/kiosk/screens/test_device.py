@@ -14,6 +14,7 @@ from kiosk.camera.loop import REPORTED
 from kiosk.errors import (
     ButtonExchanged,
     ButtonSilent,
+    CardRefuses,
     DiskLow,
     JournalFull,
     PictureWrong,
@@ -44,7 +45,17 @@ def under(base: type[Exception]) -> Iterator[str]:
 
 def of_hardware() -> set[str]:
     """Return every code that the health of a part can have, or that the self-test finds."""
-    own = (ButtonExchanged, ButtonSilent, DiskLow, JournalFull, PictureWrong, ScannerBeeps, ScannerSilent, LinkRefused)
+    own = (
+        ButtonExchanged,
+        ButtonSilent,
+        CardRefuses,
+        DiskLow,
+        JournalFull,
+        PictureWrong,
+        ScannerBeeps,
+        ScannerSilent,
+        LinkRefused,
+    )
     devices = {code for code in under(FirmwareError) if code not in ENDS_THE_PROGRAM}
     cameras = {code for code in under(CameraError) if code != "camera_address"}
     return devices | cameras | {*REPORTED} | {one.code for one in own}

@@ -37,7 +37,15 @@ NEVER_TOLD: Final = {
     },
     "a matter between program and clock": {"window_still_open"},
     "it ends the program, or is told at the foot": {
-        *("bad_configuration", "disk_low", "journal_broken", "journal_in_use", "kiosk_error", "not_paired"),
+        *(
+            "bad_configuration",
+            "card_refuses",
+            "disk_low",
+            "journal_broken",
+            "journal_in_use",
+            "kiosk_error",
+            "not_paired",
+        ),
         *("pairing_asked", "screen_missing", "bad_profile", "plan_rewrites_past"),
     },
     "the self-test tells what it has found": {

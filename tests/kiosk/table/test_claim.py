@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from broker.protocol import SEATS, Call, Declared, Paused, Press, Seat
 from broker.rules import Outcome
+from broker.scorer.quotas import MOST_OF_A_KIND
 from kiosk.screens import CallView, PlayingView, ScreenView, StatusLine, screen_view
 from kiosk.table import (
     ButtonHeld,
@@ -22,6 +23,7 @@ from kiosk.table import (
     Table,
     handle,
 )
+from kiosk.table.claim import MOST_CALLS
 from tests.kiosk.tables import HOLD, MS, SETTLE, WINDOW, S, Sitting, sitting_in
 
 
@@ -441,3 +443,13 @@ def test_an_acceptance_waits_for_the_end_of_the_pause() -> None:
     sitting.order("resume")
     sitting.press(*SEATS)
     assert sitting.table.phase is Phase.RECORDED
+
+
+def test_a_button_that_calls_without_end_is_shown_each_time_and_told_fewer_times_than_the_scorer_takes() -> None:
+    sitting = sitting_in(Phase.PLAYING)
+    told = 0
+    for _ in range(3 * MOST_CALLS):
+        told += len(sitting.take(CallToggled(at=sitting.wait(), open=True)))
+        assert sitting.table.calling
+        told += len(sitting.take(CallToggled(at=sitting.wait(), open=False)))
+    assert told == 2 * MOST_CALLS < MOST_OF_A_KIND

@@ -48,7 +48,7 @@ from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer import small, team_event
 from tests.broker.scorer.folders import event_folder, until_round
-from tests.broker.scorer.hall import put
+from tests.broker.scorer.hall import admitting, put
 from tests.broker.scorer.riichi_deals import riichi_plan, whole_riichi_event
 from tests.broker.web import sample
 from tests.broker.web.results.test_sessions import evening, forged
@@ -86,7 +86,7 @@ class Whole:
         (folder / PLAYERS_CSV).write_text(players_csv(listed), encoding="utf-8")
         event = open_event(folder)
         self.auth, self.journal = _auth(folder), SqliteJournal(folder / STORE, event.name)
-        self.scorer = Scorer(event, self.journal, folder, lambda: NOW)
+        self.scorer = admitting(Scorer(event, self.journal, folder, lambda: NOW), event)
         self.orders = OrderDesk(event.name, self.auth, Ear())
         Credentials.ensure(folder / "credentials.json", max(event.tables))
         broker = BrokerForTables(event.name, folder / "credentials.json", 1883, "10.0.0.2")

@@ -22,6 +22,7 @@ from broker.web.services import Services
 from broker.web.tables.orders import OrderDesk
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.scorer.folders import event_folder
+from tests.broker.scorer.hall import admitting
 from tests.broker.scorer.small import NAME
 from tests.broker.web.tables.test_orders import Ear
 from tests.broker.web.test_auth import token_of
@@ -39,7 +40,7 @@ class Ruled:
             SqliteJournal(folder / STORE, NAME),
             NOW,
         )
-        self.scorer = Scorer(open_event(folder), self.journal, folder, lambda: self.now)
+        self.scorer = admitting(Scorer(open_event(folder), self.journal, folder, lambda: self.now))
         self.rulings = AuditedRulings(self.scorer, self.auth)
         services = Services(
             lambda: self.scorer.snapshot,

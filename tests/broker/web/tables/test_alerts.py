@@ -8,8 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from broker.i18n import languages
-from broker.protocol import Deadline, Fine, LogMessage, Overridden, Ruled, Seated, Void, codec
-from broker.scorer import intake
+from broker.protocol import Deadline, Fine, LogMessage, Overridden, Ruled, Seated, Void, topics
+from broker.scorer import admissions, intake, quotas
+from broker.scorer.alerts import DISK_CONCERNS
 from broker.scorer.view import AlertView
 from broker.store.backup_worker import BackupReport
 from broker.web import HtmlTranslator, environment, translators
@@ -63,7 +64,15 @@ def told(_: HtmlTranslator, alert: AlertView) -> str:
 def test_every_sentence_that_there_is_says_what_the_scorer_has_told_in_each_language(
     alerts: tuple[AlertView, ...],
 ) -> None:
-    elsewhere = {"session_differs", "standings_unwritten", "player_repeats_deal"}
+    elsewhere = {
+        "session_differs",
+        "standings_unwritten",
+        "player_repeats_deal",
+        "table_silent",
+        "device_waits",
+        "event_key_changed",
+    }
+    elsewhere |= {concern.code for concern in DISK_CONCERNS.values()}
     assert {alert.code for alert in alerts} == (ALERT.keys() - elsewhere) | {"wrong_players"}
     for language in languages():
         assert len({told(translators()[language], alert) for alert in alerts}) == len(
@@ -93,5 +102,9 @@ def test_what_was_refused_is_told_with_who_and_how_many_beside_it_in_the_readers
 
 
 def test_whatever_the_gate_refuses_has_a_sentence_that_says_why() -> None:
-    codes = {code for module in (intake, codec) for code in re.findall(r'\bRefused\(\s*"(\w+)"', getsource(module))}
+    codes = {
+        code
+        for module in (intake, admissions, quotas, topics)
+        for code in re.findall(r'\bRefused\(\s*"(\w+)"', getsource(module))
+    }
     assert REFUSED_MESSAGE.keys() == codes

@@ -11,10 +11,11 @@ from msgspec.structs import replace
 
 from broker.event import DEALS, EVENT, MOVEMENT, save_event
 from broker.event.movement.files import read_faultless_movement, write_movement_to_event
-from broker.files import write_private
-from broker.output import csv_text, decimal, deliver, write_whole
+from broker.files import csv_text, decimal, make_folder, sync_log, write_private, write_whole
+from broker.output import deliver
 from broker.store import SETTING, DatabaseAddress, write_address
 from tests.broker.scorer.small import deals, plan, registry
+from tests.flushes import note_flushes
 
 
 @pytest.mark.parametrize(
@@ -75,3 +76,36 @@ def test_a_file_is_the_old_one_until_the_new_one_is_whole_on_the_disk(
     assert (folder / name).read_bytes() == before
     writes(folder)
     assert (folder / name).read_bytes() != before
+
+
+def test_a_new_folder_is_on_the_disk_under_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flushed = note_flushes(monkeypatch)
+    make_folder(tmp_path / "var" / "cup", 0o700)
+    assert flushed[-2:] == [tmp_path, tmp_path / "var"]
+    assert (tmp_path / "var" / "cup").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_folder_whose_maker_was_killed_before_the_disk_had_its_name_has_it_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "var" / "cup").mkdir(parents=True)
+    flushed = note_flushes(monkeypatch)
+    make_folder(tmp_path / "var" / "cup")
+    assert flushed[-2:] == [tmp_path, tmp_path / "var"]
+
+
+def test_a_folder_stands_where_those_above_are_not_ours_to_read(tmp_path: Path) -> None:
+    make_folder(tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(FileExistsError):
+        make_folder(tmp_path / "file")
+
+
+def test_a_log_that_somebody_left_is_on_the_disk_before_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed = note_flushes(monkeypatch)
+    sync_log(tmp_path / "new.sqlite")
+    (tmp_path / "old.sqlite-wal").touch()
+    sync_log(tmp_path / "old.sqlite")
+    assert flushed == [tmp_path / "old.sqlite-wal", tmp_path]

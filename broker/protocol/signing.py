@@ -1,0 +1,114 @@
+"""Who said it, and after what: signatures (Ed25519, RFC 8032), and the chain of a table's facts.
+
+A signature covers the exact bytes that stand before it in a message's JSON, so that a reader who passes over fields
+that it does not know checks what was signed all the same. `signature` is therefore the last field of a message; behind
+it stands at most `sender`, which is not kept. Every fact carries the hash of its table's fact before it.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Self, TypeVar
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from msgspec.structs import replace
+
+from broker.protocol.messages import LogMessage, Receipt
+from broker.protocol.topics import encode
+
+Signed = TypeVar("Signed", LogMessage, Receipt)
+
+DEVICE_ID_DIGITS: Final = 32
+"""Hexadecimal digits of a device's id: the beginning of the hash of its public key."""
+
+_SIGNATURE: Final = b',"signature":'
+_SENDER: Final = b',"sender":'
+
+
+@dataclass(frozen=True, slots=True)
+class SigningKey:
+    """A private key, of a device or of an event. It never shows."""
+
+    _key: Ed25519PrivateKey
+
+    @classmethod
+    def new(cls) -> Self:
+        """Make a key."""
+        return cls(Ed25519PrivateKey.generate())
+
+    @classmethod
+    def from_bytes(cls, raw: bytes) -> Self:
+        """Return the key of 32 bytes. Raises ValueError."""
+        return cls(Ed25519PrivateKey.from_private_bytes(raw))
+
+    def __repr__(self) -> str:
+        """Return no secret."""
+        return f"SigningKey({self.public[:8]})"
+
+    def to_bytes(self) -> bytes:
+        """Return the 32 secret bytes, for a file that its owner alone can read."""
+        return self._key.private_bytes_raw()
+
+    @property
+    def public(self) -> str:
+        """The public key in hex."""
+        return self._key.public_key().public_bytes_raw().hex()
+
+    @property
+    def device(self) -> str:
+        """The id of the device that has this key."""
+        return device_of(self.public)
+
+    def sign(self, message: Signed) -> Signed:
+        """Return a message with this key's signature."""
+        return replace(message, signature=self._key.sign(signed_part(encode(message))).hex())
+
+
+def device_of(public: str) -> str:
+    """Return the id of the device with a public key: nobody else can have it."""
+    return hashlib.sha256(bytes.fromhex(public)).hexdigest()[:DEVICE_ID_DIGITS]
+
+
+def is_signed_by(public: str, payload: bytes, signature: str | None) -> bool:
+    """Return whether a message's JSON has been signed with a key: this is the signature, and nothing stands behind it.
+
+    Who sends it is not looked at.
+    """
+    signed, name, rest = kept_form(payload).rpartition(_SIGNATURE)
+    try:
+        _public_key(public).verify(bytes.fromhex(signature or ""), signed)
+    except (InvalidSignature, ValueError):
+        return False
+    return bool(name) and rest == b'"%b"}' % (signature or "").encode()
+
+
+@lru_cache(maxsize=4096)
+def _public_key(public: str) -> Ed25519PublicKey:
+    return Ed25519PublicKey.from_public_bytes(bytes.fromhex(public))
+
+
+def signed_part(payload: bytes) -> bytes:
+    """Return what a signature covers: all before it. In a JSON string these bytes cannot stand: quotes are escaped."""
+    return payload.rpartition(_SIGNATURE)[0] or payload
+
+
+def kept_form(payload: bytes) -> bytes:
+    """Return a fact's JSON as it is kept and hashed: without who sent it."""
+    before, found, _ = payload.rpartition(_SENDER)
+    return before + b"}" if found else payload
+
+
+def with_sender(body: bytes, device: str) -> bytes:
+    """Return a fact's JSON, as it is kept, with who sends it."""
+    return b'%b%b"%b"}' % (body.removesuffix(b"}"), _SENDER, device.encode())
+
+
+def is_same_fact(one: LogMessage, other: LogMessage) -> bool:
+    """Return whether two messages say the same under the same number, whoever has signed them, and after what."""
+    return (one.id, one.table, one.seq, one.at, one.fact) == (other.id, other.table, other.seq, other.at, other.fact)
+
+
+def fact_hash(payload: bytes) -> str:
+    """Return the hash of a fact, of its JSON as it came or as it is kept: the next one of its table names it."""
+    return hashlib.sha256(kept_form(payload)).hexdigest()

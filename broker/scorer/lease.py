@@ -1,0 +1,203 @@
+"""One scorer an event: who starts asks on the wire whether another one is there, and gives way where one answers.
+
+The lock of the store keeps two scorers of one machine apart, but a folder may be copied to another. So each start has
+a `run`, which the scorer says with its state (`hm/<event>/scorer`, kept by the broker) and keeps in its store, with a
+`term` that grows with each start. A start on the same store of the same machine knows by the lock that the run before
+is dead, and does not wait. Any other asks, and waits for an answer where the broker tells of a scorer that was active.
+
+Where a scorer was away (frozen, cut off) while another took its place, the higher term stays and the lower one ends:
+tables send again what the other one lacks.
+"""
+
+import logging
+import queue
+import uuid
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+from msgspec import Struct
+
+from broker.errors import ScorerActive
+from broker.protocol import Message, Refused, ScorerAsked, ScorerState, decode_on_topic, encode, topics
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
+from broker.store import Journal
+
+log = logging.getLogger("homologue.scorer")
+
+ANSWER_S: Final = 3.0
+"""For so long an answer is waited for."""
+
+AGAIN_S: Final = 1.0
+"""Between two questions, as the broker may lose one."""
+
+KEY: Final = "lease"
+"""Under which the store keeps it."""
+
+MACHINE, BOOT = Path("/etc/machine-id"), Path("/proc/sys/kernel/random/boot_id")
+
+
+class Lease(Struct, frozen=True):
+    """One scorer's right to an event's wire: of which start, and of which store ("" where that is not known)."""
+
+    run: str
+    term: int = 0
+    place: str = ""
+
+    def yields_to(self, other: ScorerState) -> bool:
+        """Return whether another scorer has taken over, as we were away."""
+        return other.lifecycle == "active" and (other.term, other.run) > (self.term, self.run)
+
+
+def new_lease() -> Lease:
+    """Return one that nothing is known of yet."""
+    return Lease(uuid.uuid4().hex)
+
+
+def kept_lease(journal: Journal) -> Lease | None:
+    """Return the lease of the scorer that worked on this store last."""
+    try:
+        return msgspec.json.decode(journal.remembered(KEY).get("", "null"), type=Lease | None)
+    except (msgspec.DecodeError, UnicodeError):
+        return None
+
+
+def keep_lease(journal: Journal, lease: Lease) -> None:
+    """Keep it in the store, for the next start."""
+    with journal.commit():
+        journal.remember(KEY, msgspec.json.encode(lease).decode())
+
+
+def place_of(file: Path) -> str:
+    """Name a file on a machine, until that is started anew: a copy of the file, or of the whole disk, has another."""
+    try:
+        known, machine, boot = file.stat(), MACHINE.read_text("ascii").strip(), BOOT.read_text("ascii").strip()
+    except (OSError, UnicodeError):
+        return ""
+    return f"{machine} {boot} {known.st_dev}:{known.st_ino}"
+
+
+Outcome = Literal["waiting", "asking", "taken", "elsewhere"]
+
+
+class LeaseRequest:
+    """Decides whether a scorer may become the active one. `now` in s of a clock that counts on."""
+
+    def __init__(self, before: Lease | None, place: str, *, alone: bool = False) -> None:
+        """`before`: of the run before on this store; `place`: of our store. `alone`: no other can be the active one.
+
+        The lock of the store is ours: where the place is the same, the run before is dead.
+        """
+        self._before, self._place = before, place
+        self._dead_before = alone or before is None or bool(place and before.place == place)
+        self.run = uuid.uuid4().hex
+        self.outcome: Outcome = "waiting"
+        self._last: ScorerState | None = None
+        self._since = 0.0
+        self._asked_at = 0.0
+
+    @property
+    def lease(self) -> Lease:
+        """What was taken."""
+        terms = [one.term for one in (self._before, self._last) if one is not None]
+        return Lease(self.run, max(terms, default=0) + 1, self._place)
+
+    def connected(self, now: float) -> None:
+        """Begin to ask."""
+        self._last = None  # the broker says again what it keeps
+        self.again(now)
+
+    def again(self, now: float) -> None:
+        """Ask again, of what was heard so far."""
+        self.outcome = "asking"
+        self._since, self._asked_at = now, now - AGAIN_S
+
+    def disconnected(self) -> None:
+        """Wait until there is a broker."""
+        if self.outcome == "asking":
+            self.outcome = "waiting"
+
+    def may_ask(self, now: float) -> bool:
+        """Return whether to ask now; if so, that is taken for done."""
+        if self.outcome != "asking" or now - self._asked_at < AGAIN_S:
+            return False
+        self._asked_at = now
+        return True
+
+    def heard(self, message: Message) -> None:
+        """Take in what was said by a scorer, or by one that starts."""
+        if isinstance(message, ScorerState) and message.run != self.run:
+            self._last = message
+            if self.outcome == "asking" and message.answers == self.run:
+                self.outcome = "elsewhere"
+        elif isinstance(message, ScorerAsked) and self.outcome == "asking":
+            self._asked(message)
+
+    def _asked(self, question: ScorerAsked) -> None:
+        """Hear our own question, before which the broker has said what it keeps, or that of another that starts too."""
+        if question.run != self.run:
+            self.outcome = "elsewhere" if question.run > self.run else self.outcome
+        elif self._nobody_else():
+            self.outcome = "taken"
+
+    def _nobody_else(self) -> bool:
+        """Return whether it is known without an answer that no other scorer is active."""
+        if self._last is None:
+            return self._dead_before
+        known_dead = self._dead_before and self._before is not None and self._last.run == self._before.run
+        return self._last.lifecycle == "gone" or known_dead
+
+    def look(self, now: float) -> Outcome:
+        """Return how it stands."""
+        if self.outcome == "asking" and now - self._since >= ANSWER_S:
+            self.outcome = "taken"
+        return self.outcome
+
+
+class LeaseLink:
+    """Asks on the wire, over a connection of its own that leaves nothing behind."""
+
+    def __init__(self, event: str, address: Address, request: LeaseRequest) -> None:
+        self._event, self._address, self.request = event, address, request
+        self._news: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
+        self.failure = ""
+        """Why there is no connection."""
+        name = passing_id(f"homologue-{event}-asks")
+        heard = [topics.SCORER.at(event), topics.SCORER_ASKED.at(event)]
+        self._link = Link(address, name, heard, self._news.put, kept=False)
+
+    def start(self) -> None:
+        """Begin to connect."""
+        self._link.start()
+
+    def stop(self) -> None:
+        """Leave; may be called twice."""
+        self._link.stop()
+
+    def look(self, now: float) -> Lease | None:
+        """Return the lease once it is ours. Raises ScorerActive where another scorer is active."""
+        while not self._news.empty():
+            self._take(self._news.get(), now)
+        if self.request.may_ask(now):
+            question = ScorerAsked(id=uuid.uuid4().hex, event=self._event, run=self.request.run)
+            self._link.publish(topics.SCORER_ASKED.at(self._event), encode(question), retain=False)
+        outcome = self.request.look(now)
+        if outcome == "elsewhere":
+            where = f"{self._address.host}:{self._address.port}"
+            raise ScorerActive(f"another scorer is active on {self._event} at the broker {where}")
+        return self.request.lease if outcome == "taken" else None
+
+    def _take(self, item: Incoming | LinkChanged, now: float) -> None:
+        if isinstance(item, Incoming):
+            item.acknowledge()
+            try:
+                self.request.heard(decode_on_topic(item.topic, item.payload)[1])
+            except Refused:  # of a scorer that we do not understand nothing is known
+                return
+        elif item.up:
+            self.request.connected(now)
+        else:
+            self.request.disconnected()
+            if item.why and str(item.why) != self.failure:
+                self.failure = str(item.why)
+                log.warning("%s: %s", item.why.code, item.why)

@@ -1,0 +1,54 @@
+"""How many facts of a kind a table may tell of one play: more than people ever need, and an end for programs.
+
+A table's own program stays within them, so what is refused here was told by another program, or by one that is broken.
+The numbers of what is refused so are not missing: a table that tells something else afterwards is heard.
+"""
+
+from collections import Counter
+from typing import Final
+
+from broker.i18n import N_
+from broker.protocol import ARBITER_FACTS, Fact, LogMessage, Refused, Ruled
+
+MOST_RULED: Final = 20
+"""Rulings of a table on one play. A device speaks for whoever has its PIN: it shall not fill the book of rulings."""
+
+MOST_OF_A_KIND: Final = 200
+"""Of any other kind in one play: a hundred calls, for one."""
+
+MOST_IN_A_SESSION: Final = 2_000
+"""The same in a session of riichi, which is one round: its hands, and calls, all evening."""
+
+OF_ARBITERS: Final = "arbiters"
+"""All that a table tells of its arbiters beside rulings counts together: a session is a round, and they come and go."""
+
+OVER_QUOTA: Final = frozenset({"too_many_rulings", "too_many_facts"})
+"""The codes of these refusals."""
+
+
+def kind_of(fact: Fact) -> str:
+    """Return what a fact is counted as."""
+    return OF_ARBITERS if isinstance(fact, ARBITER_FACTS) else type(fact).__name__
+
+
+class Quotas:
+    """What each table has told of each of its plays, by kind."""
+
+    def __init__(self) -> None:
+        self._told: Counter[tuple[int, int, str]] = Counter()
+
+    def count(self, message: LogMessage) -> None:
+        """Take in a fact that was taken."""
+        self._told[message.table, message.fact.round, kind_of(message.fact)] += 1
+
+    def check(self, message: LogMessage, *, session: bool) -> None:
+        """Refuse one too many. `session`: the round is one of riichi. Raises Refused."""
+        table, kind = message.table, kind_of(message.fact)
+        told = self._told[table, message.fact.round, kind]
+        if isinstance(message.fact, Ruled):
+            if told >= MOST_RULED:
+                text = N_("table {table} has ruled {count} times here: rule at the desk", table=table, count=told)
+                raise Refused("too_many_rulings", text)
+        elif told >= (MOST_IN_A_SESSION if session and kind != OF_ARBITERS else MOST_OF_A_KIND):
+            text = N_("table {table} has told this {count} times in one round", table=table, count=told)
+            raise Refused("too_many_facts", text)

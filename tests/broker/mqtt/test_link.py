@@ -1,0 +1,50 @@
+"""What a link of ours asks of both brokers."""
+
+import queue
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from broker.protocol import TOPICS, Topic, topics
+from broker.protocol.link import Address, Incoming, Link, LinkChanged
+from tests.broker.mqtt.client import Heard
+from tests.broker.mqtt.hall import EVENT, Hall, user_of
+
+NO_USE_LATER = [topic for topic in TOPICS if topic.qos == 0]
+
+
+@contextmanager
+def linked(hall: Hall, user: str) -> Iterator[Link]:
+    """Connect a link; at the end it says good-bye."""
+    heard: queue.Queue[Incoming | LinkChanged] = queue.Queue()
+    listens = topics.LOG.at(EVENT) if user == "scorer" else topics.RECEIPT.at(EVENT, table=3)
+    address = Address(hall.broker.host, hall.broker.port, user, hall.credentials.password(user))
+    link = Link(address, f"link-{hall.name}-{user}", [listens], heard.put)
+    link.start()
+    try:
+        change = heard.get(timeout=10)
+        assert isinstance(change, LinkChanged)
+        assert change.up
+        yield link
+    finally:
+        link.stop()
+
+
+@pytest.mark.parametrize("topic", NO_USE_LATER, ids=lambda topic: topic.name)
+def test_what_is_of_no_use_later_is_not_kept_for_a_reader_who_is_away(hall: Hall, topic: Topic) -> None:
+    place, reader, writer = topic.at(EVENT, table=3), user_of(topic.readers[0], 3), user_of(topic.writer, 3)
+    session = hall.client(reader, session="away")
+    session.subscribe(place)
+    session.close()
+    there = hall.listener("arbiter")
+    with linked(hall, writer) as link:
+        for number in range(50):
+            link.publish(place, b"%d" % number, retain=topic.retain)
+        there.hear_until(b"49", place)
+    back = hall.client(reader, session="away")
+    back.subscribe(place)
+    hall.client(writer).say(place, b"end")
+    kept = [Heard(place, b"49", retain=True)] if topic.retain else []
+    assert back.hear_until(b"end", place) == kept
+    hall.client(writer).say(place, b"", retain=True)

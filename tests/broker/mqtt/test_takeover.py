@@ -1,0 +1,75 @@
+"""A table's user who claims the scorer's session, again and again: the scorer does not feel it, on either broker."""
+
+import queue
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from broker.protocol import topics
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, session_id
+from tests.broker.mqtt.client import Client
+from tests.broker.mqtt.hall import EVENT, Hall
+
+TIMES: Final = 25
+NAME: Final = f"homologue-{EVENT}-scorer"
+
+
+class Scorer:
+    """The scorer's link, and what it is told."""
+
+    def __init__(self, hall: Hall, client_id: str) -> None:
+        self._news: queue.Queue[Incoming | LinkChanged] = queue.Queue()
+        address = Address(hall.broker.host, hall.broker.port, "scorer", hall.credentials.password("scorer"))
+        self.link = Link(address, client_id, [topics.LOG.at(EVENT)], self._news.put)
+
+    def next(self) -> Incoming | LinkChanged:
+        """Wait for a message, or that the connection is made or lost."""
+        item = self._news.get(timeout=20)
+        if isinstance(item, Incoming):
+            item.acknowledge()
+        return item
+
+
+@contextmanager
+def scorer(hall: Hall, client_id: str) -> Iterator[Scorer]:
+    """Connect the scorer; at the end it leaves."""
+    made = Scorer(hall, client_id)
+    made.link.start()
+    try:
+        first = made.next()
+        assert isinstance(first, LinkChanged)
+        assert first.up
+        yield made
+    finally:
+        made.link.stop()
+
+
+def claim(hall: Hall, client_id: str) -> None:
+    """Come with an id as a table's user does."""
+    thief = Client(hall.broker, "table-1", hall.credentials.password("table-1"), session=client_id)
+    with thief:
+        thief.connect()
+
+
+def test_25_claims_of_the_scorers_session_cut_it_off_at_no_time_and_it_hears_every_fact(
+    hall: Hall, tmp_path: Path
+) -> None:
+    table = hall.client("table-2")
+    place = topics.LOG.at(EVENT, table=2)
+    with scorer(hall, session_id(NAME, tmp_path)) as ours:
+        for number in range(TIMES):
+            claim(hall, NAME)
+            table.say(place, b"%d" % number)
+            heard = ours.next()
+            assert isinstance(heard, Incoming), f"cut off at claim {number}"
+            assert heard.payload == b"%d" % number
+        assert ours.link.up
+
+
+def test_an_id_that_a_table_knew_would_be_taken_from_the_scorer(hall: Hall) -> None:
+    """The law above would find it: brokers do not ask whose a session is."""
+    known = f"{NAME}-{hall.name}"
+    with scorer(hall, known) as ours:
+        claim(hall, known)
+        assert ours.next() == LinkChanged(up=False)

@@ -1,0 +1,38 @@
+"""The id of a program's session: the same at each start, and nobody else's to know."""
+
+from pathlib import Path
+
+import pytest
+
+from broker.protocol.link import SESSION_FILE, passing_id, session_id
+
+
+def test_it_is_the_same_at_each_start_another_in_each_folder_and_kept_for_its_owner_alone(tmp_path: Path) -> None:
+    folders = [tmp_path / "a", tmp_path / "b"]
+    for folder in folders:
+        folder.mkdir()
+    ids = {session_id("homologue-cup-scorer", folder) for folder in folders for _ in range(3)}
+    assert len(ids) == 2
+    assert {(folder / SESSION_FILE).stat().st_mode & 0o777 for folder in folders} == {0o600}
+
+
+def test_brokers_take_it_as_an_id() -> None:
+    assert set(passing_id("homologue-cup-2026-asks")) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+    assert len({passing_id("x") for _ in range(100)}) == 100
+
+
+@pytest.mark.parametrize("damage", ["exposed", "empty", "rubbish"])
+def test_a_secret_that_others_could_read_or_that_is_none_is_made_anew(tmp_path: Path, damage: str) -> None:
+    first = session_id("x", tmp_path)
+    file = tmp_path / SESSION_FILE
+    if damage == "exposed":
+        file.chmod(0o644)
+    else:
+        file.write_bytes({"empty": b"", "rubbish": b"\xff../.."}[damage])
+    second = session_id("x", tmp_path)
+    assert first != second == session_id("x", tmp_path)
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_without_room_for_it_there_is_one_all_the_same(tmp_path: Path) -> None:
+    assert session_id("x", tmp_path / "there is no such folder").startswith("x-")

@@ -1,0 +1,303 @@
+"""Whom the scorer believes: facts that an admitted device has signed, each after its table's fact before it."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from broker.errors import NoDeviceWaits
+from broker.event import ListedDevice, write_devices
+from broker.protocol import Confirmed, DeviceAdmitted, LogMessage, Receipt, Void, decode, encode, topics
+from broker.protocol.facts import Ruled
+from broker.protocol.signing import SigningKey, fact_hash, is_signed_by, kept_form, with_sender
+from broker.scorer.admissions import Admissions
+from broker.scorer.event_key import KEY_FILE, open_event_key
+from broker.scorer.service import Scorer
+from tests.broker.scorer.hall import NOW, Clock, Ear, Hall, open_journal
+from tests.broker.scorer.small import NAME, event, fact, restored, result, state
+
+OURS, OTHER = SigningKey.from_bytes(b"1" * 32), SigningKey.from_bytes(b"2" * 32)
+TABLE = 1
+LOG = topics.LOG.at(NAME, table=TABLE)
+
+
+def open_hall(folder: Path, leaving: ExitStack) -> Hall:
+    """Start a scorer that admits nobody but those in its journal and its folder."""
+    journal, clock, ear = leaving.enter_context(open_journal(folder)), Clock(), Ear()
+    scorer = Scorer(event(), journal, folder, clock)
+    scorer.publisher.link = ear
+    return Hall(scorer, journal, folder, ear, clock)
+
+
+@pytest.fixture
+def hall(tmp_path: Path) -> Iterator[Hall]:
+    with ExitStack() as leaving:
+        yield open_hall(tmp_path, leaving)
+
+
+def chained(key: SigningKey, *facts: LogMessage, before: str | None = None) -> list[LogMessage]:
+    """Sign facts, each after the one before it."""
+    made = []
+    for one in facts:
+        made.append(key.sign(replace(one, device=key.device, before=before, signature=None, sender=None)))
+        before = fact_hash(encode(made[-1]))
+    return made
+
+
+FACTS = (
+    fact(TABLE, 1, restored(TABLE)),
+    fact(TABLE, 2, Confirmed(round=1, deal=event().bookings[TABLE, 1].deal)),
+    fact(TABLE, 3, result(TABLE)),
+)
+SIGNED = chained(OURS, *FACTS)
+
+
+def bytes_of(message: LogMessage, sender: str = OURS.device) -> bytes:
+    """Return what a device sends."""
+    return with_sender(kept_form(encode(message)), sender)
+
+
+def codes(hall: Hall) -> list[str]:
+    """Return what the last receipt refuses with."""
+    return [one["code"] for one in hall.ear.told(f"receipt/{TABLE}")["refused"]]
+
+
+def stored(hall: Hall) -> list[object]:
+    return [one for one in hall.journal.messages() if isinstance(one, LogMessage)]
+
+
+def test_what_an_admitted_device_has_signed_is_kept_byte_for_byte_and_can_be_verified_for_ever(hall: Hall) -> None:
+    hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+    for one in SIGNED:
+        hall.arrive(LOG, bytes_of(one))
+    bodies = [body for _, body in hall.journal.entries()][1:]
+    assert bodies == [kept_form(encode(one)) for one in SIGNED]
+    assert all(is_signed_by(OURS.public, body, decode(LogMessage, body).signature) for body in bodies)
+
+
+def test_a_device_is_known_from_the_journal_by_the_next_scorer(tmp_path: Path) -> None:
+    with ExitStack() as leaving:
+        open_hall(tmp_path, leaving).scorer.devices.admit(TABLE, OURS.public, "pi-1")
+    with ExitStack() as leaving:
+        hall = open_hall(tmp_path, leaving)
+        hall.arrive(LOG, bytes_of(SIGNED[0]))
+        assert (codes(hall), len(stored(hall))) == ([], 1)
+
+
+def test_listed_devices_are_admitted_once_and_stay_revoked(tmp_path: Path) -> None:
+    write_devices(tmp_path, [ListedDevice(TABLE, OURS.public, "pi-1"), ListedDevice(99, OTHER.public)])
+    for expected in (1, 0):
+        with ExitStack() as leaving:
+            devices = open_hall(tmp_path, leaving).scorer.devices
+            assert len(devices.admissions.all()) == expected
+            if expected:
+                devices.revoke(TABLE, OURS.device, "stolen", "Tao Lin", "tao")
+
+
+REFUSED = {
+    "a fact that nobody signed": (encode(replace(FACTS[0], signature=None, device=None)), "unsigned"),
+    "a fact that nobody signed, by the name of a device": (
+        encode(replace(FACTS[0], signature=None, device=None, sender=OURS.device)),
+        "unsigned",
+    ),
+    "a device of another table": (bytes_of(chained(OTHER, FACTS[0])[0]), "unknown_device"),
+    "a device by another's name": (bytes_of(replace(chained(OTHER, FACTS[0])[0], device=OURS.device)), "bad_signature"),
+    "a ruling in an arbiter's name": (
+        encode(
+            replace(
+                FACTS[0],
+                device=OURS.device,
+                signature="0" * 128,
+                fact=Ruled(
+                    round=1,
+                    deal=FACTS[0].fact.deal,
+                    decision=Void(),
+                    author="Tao Lin",
+                    role="table_arbiter",
+                    reason="forged",
+                ),
+            )
+        ),
+        "bad_signature",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_not_signed_by_a_device_of_the_table_is_refused_told_and_changes_nothing(hall: Hall, name: str) -> None:
+    hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+    hall.scorer.devices.admit(2, OTHER.public, "pi-2")
+    payload, code = REFUSED[name]
+    hall.arrive(LOG, payload)
+    assert (codes(hall), stored(hall), hall.alerts()) == ([code], [], [(code, TABLE)])
+
+
+@given(st.data())
+def test_whatever_byte_is_changed_a_fact_is_refused(data: st.DataObject) -> None:
+    admissions = Admissions([admitted(OURS)])
+    payload = kept_form(encode(SIGNED[0]))
+    at = data.draw(st.integers(0, len(payload) - 1))
+    forged = (
+        payload[:at]
+        + bytes([data.draw(st.integers(0, 255).filter(lambda one: one != payload[at]))])
+        + payload[at + 1 :]
+    )
+    admissions.prove([forged])
+    assert fact_hash(forged) not in admissions._proven
+
+
+@pytest.mark.parametrize("more", [b',"note":"mine"', b',"seq":2', b" "])
+def test_nothing_can_be_added_behind_a_signature(hall: Hall, more: bytes) -> None:
+    """Readers pass over fields that they do not know; what is signed has none behind the signature."""
+    hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+    hall.arrive(LOG, kept_form(encode(SIGNED[0])).removesuffix(b"}") + more + b"}")
+    assert (stored(hall), hall.ear.told("alert")["code"]) == ([], "malformed" if b"seq" in more else "bad_signature")
+
+
+def admitted(key: SigningKey) -> DeviceAdmitted:
+    return DeviceAdmitted(
+        id="admitted-0001", event=NAME, number=1, table=TABLE, device=key.device, key=key.public, at=NOW
+    )
+
+
+@given(st.lists(st.sampled_from(["ours", "other", "forged", "cut"]), min_size=1, max_size=8))
+def test_facts_that_are_proven_together_are_those_that_would_be_one_by_one(kinds: list[str]) -> None:
+    """One signature proves the facts before it only where the same device has chained them."""
+    admissions, payloads, before = Admissions([admitted(OURS)]), [], None
+    for seq, kind in enumerate(kinds, 1):
+        key = OTHER if kind == "other" else OURS
+        (made,) = chained(key, replace(FACTS[0], seq=seq), before=None if kind == "cut" else before)
+        if kind == "forged":
+            made = replace(made, signature="0" * 128)
+        payloads.append(kept_form(encode(made)))
+        before = fact_hash(payloads[-1])
+    admissions.prove(payloads)
+    proven = False
+    for kind, after, payload in reversed([*zip(kinds, [*kinds[1:], "cut"], payloads, strict=True)]):
+        vouched = proven and after != "cut" and kind != "other"  # the device has named these bytes as its own
+        proven = vouched or kind in ("ours", "cut")
+        assert (fact_hash(payload) in admissions._proven) == proven
+
+
+def test_a_fact_that_does_not_follow_the_stored_ones_is_refused_and_so_is_what_comes_after_it(hall: Hall) -> None:
+    hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+    first, *_ = chained(OURS, FACTS[0])
+    _, second, third = chained(OURS, replace(FACTS[0], at=7), *FACTS[1:])
+    for one in (first, second, third):
+        hall.arrive(LOG, bytes_of(one))
+    assert (codes(hall), stored(hall)) == (["chain_broken"] * 2, [first])
+    told = hall.ear.told(f"receipt/{TABLE}")
+    assert (told["upto"], told["head"]) == (1, fact_hash(encode(first)))
+    for one in chained(OURS, *FACTS[1:], before=told["head"]):
+        hall.arrive(LOG, bytes_of(one))
+    assert (codes(hall), len(stored(hall))) == ([], 3)
+
+
+def test_what_fills_a_gap_must_stand_before_what_follows_it(hall: Hall) -> None:
+    hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+    first, second, third = SIGNED
+    hall.arrive(LOG, bytes_of(third))
+    (other,) = chained(OURS, replace(FACTS[1], at=7), before=fact_hash(encode(first)))
+    hall.arrive(LOG, bytes_of(other))
+    assert codes(hall) == ["chain_broken"]
+    for one in (second, first):
+        hall.arrive(LOG, bytes_of(one))
+    assert {one.seq for one in stored(hall)} == {1, 2, 3}  # type: ignore[attr-defined] # facts
+    assert hall.ear.told(f"receipt/{TABLE}")["head"] == fact_hash(encode(third))
+
+
+def test_receipts_are_signed_with_the_key_in_the_events_folder(hall: Hall) -> None:
+    hall.connect(up=True)
+    payload = next(payload for topic, payload, _ in hall.ear.said if topic.endswith(f"receipt/{TABLE}"))
+    key = open_event_key(hall.folder)
+    assert is_signed_by(key.public, payload, decode(Receipt, payload).signature)
+    assert (hall.folder / KEY_FILE).stat().st_mode & 0o077 == 0
+
+
+def test_another_key_than_before_is_told(tmp_path: Path) -> None:
+    for expected in ([], ["event_key_changed"], []):
+        with ExitStack() as leaving:
+            hall = open_hall(tmp_path, leaving)
+            hall.hear(state(TABLE, device=OURS.device))
+            assert [code for code, _ in hall.alerts() if code == "event_key_changed"] == expected
+        if not expected and (tmp_path / KEY_FILE).exists():
+            (tmp_path / KEY_FILE).unlink()
+
+
+def said_by(key: SigningKey, **more: object) -> object:
+    return replace(state(TABLE, device=key.device), key=key.public, **more)
+
+
+def test_an_unknown_device_serves_nothing_until_it_is_accepted_and_then_what_it_had_to_say_is_taken(hall: Hall) -> None:
+    hall.hear(said_by(OURS))  # type: ignore[arg-type] # a state
+    hall.arrive(LOG, bytes_of(SIGNED[0]))
+    assert (hall.ear.told(f"served/{TABLE}")["unknown"], codes(hall)) == (OURS.device, ["unknown_device"])
+    assert hall.scorer.devices.serving.of(TABLE) == (None, None)
+    assert ("device_waits", TABLE) in hall.alerts()
+    hall.scorer.devices.accept(TABLE, OURS.device, "Tao Lin", "tao")
+    assert hall.ear.told(f"served/{TABLE}")["unknown"] is None
+    hall.hear(said_by(OURS, count=2))  # type: ignore[arg-type] # a state
+    hall.arrive(LOG, bytes_of(SIGNED[0]))
+    assert (codes(hall), stored(hall)) == ([], [SIGNED[0]])
+    assert hall.scorer.devices.serving.of(TABLE)[0] == OURS.device
+
+
+def test_a_device_that_came_first_without_being_known_keeps_no_known_one_out(hall: Hall) -> None:
+    """Whoever has the password alone can say that a device is there."""
+    hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+    hall.hear(state(TABLE, device="forged-device"))
+    hall.hear(said_by(OURS))  # type: ignore[arg-type] # a state
+    hall.arrive(LOG, bytes_of(SIGNED[0]))
+    assert (codes(hall), hall.scorer.devices.serving.of(TABLE)) == ([], (OURS.device, None))
+
+
+def test_a_device_that_is_revoked_is_believed_no_more_and_can_be_accepted_again(hall: Hall) -> None:
+    devices = hall.scorer.devices
+    devices.admit(TABLE, OURS.public, "pi-1")
+    hall.hear(said_by(OURS))  # type: ignore[arg-type] # a state
+    hall.arrive(LOG, bytes_of(SIGNED[0]))
+    devices.revoke(TABLE, OURS.device, "lost", "Tao Lin", "tao")
+    assert (devices.serving.of(TABLE)[0], hall.ear.told(f"served/{TABLE}")["unknown"]) == (None, OURS.device)
+    hall.arrive(LOG, bytes_of(SIGNED[1]))
+    assert (codes(hall), stored(hall)) == (["unknown_device"], [SIGNED[0]])
+    devices.accept(TABLE, OURS.device, "Tao Lin", "tao")
+    hall.arrive(LOG, bytes_of(SIGNED[1]))
+    assert stored(hall) == SIGNED[:2]
+
+
+def test_who_does_not_wait_cannot_be_accepted_and_who_is_not_known_not_revoked(hall: Hall) -> None:
+    with pytest.raises(NoDeviceWaits):
+        hall.scorer.devices.accept(TABLE, OURS.device, "Tao Lin", "tao")
+    with pytest.raises(NoDeviceWaits):
+        hall.scorer.devices.revoke(TABLE, OURS.device, "why", "Tao Lin", "tao")
+
+
+def test_a_device_of_the_version_before_is_refused_until_it_is_accepted_without_a_signature(hall: Hall) -> None:
+    """It names itself in `device`, as its version did, and has no key."""
+    old = encode(replace(FACTS[0], device="old-device-1", signature=None))
+    hall.hear(state(TABLE, device="old-device-1"))
+    hall.arrive(LOG, old)
+    assert codes(hall) == ["unsigned"]
+    hall.scorer.devices.accept(TABLE, "old-device-1", "Tao Lin", "tao")
+    hall.arrive(LOG, old)
+    assert (codes(hall), len(stored(hall))) == ([], 1)
+    hall.arrive(LOG, encode(replace(FACTS[1], device="another-one", signature=None)))
+    assert codes(hall) == ["unsigned"]
+
+
+def test_facts_that_were_stored_unsigned_stay_and_the_chain_goes_on_after_them(tmp_path: Path) -> None:
+    old = replace(FACTS[0], device=None, signature=None)
+    with open_journal(tmp_path) as journal, journal.commit():
+        journal.append(old, NOW)
+    with ExitStack() as leaving:
+        hall = open_hall(tmp_path, leaving)
+        hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+        hall.connect(up=True)
+        head = hall.ear.told(f"receipt/{TABLE}")["head"]
+        (after,) = chained(OURS, FACTS[1], before=head)
+        hall.arrive(LOG, bytes_of(after))
+        assert (head, stored(hall)) == (fact_hash(encode(old)), [old, after])

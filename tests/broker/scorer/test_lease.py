@@ -1,0 +1,166 @@
+"""One scorer an event: who may become the active one at once, who asks first, and who gives way."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from broker.errors import ScorerReplaced
+from broker.protocol import ScorerAsked, ScorerState, encode, topics
+from broker.scorer.lease import AGAIN_S, ANSWER_S, Lease, LeaseRequest, keep_lease, kept_lease, new_lease, place_of
+from tests.broker.scorer.hall import Hall, open_journal
+from tests.broker.scorer.small import NAME
+
+HERE: Final = "machine boot 1:2"
+BEFORE: Final = Lease("run-before", 7, HERE)
+
+
+def state(run: str = BEFORE.run, term: int = 7, **more: Any) -> ScorerState:  # noqa: ANN401 - any of its fields
+    """Return what a scorer says of itself."""
+    said = {"lifecycle": "active", "store": "store-0001", "version": "0.1.0"} | more
+    return ScorerState(id="state-0001", event=NAME, seq=1, run=run, term=term, **said)
+
+
+def asked(run: str) -> ScorerAsked:
+    return ScorerAsked(id="asked-0001", event=NAME, run=run)
+
+
+def begun(before: Lease | None = BEFORE, place: str = HERE, *kept: ScorerState, alone: bool = False) -> LeaseRequest:
+    """Ask a broker that keeps the state of a scorer, or none: it says it before it brings the question back."""
+    request = LeaseRequest(before, place, alone=alone)
+    request.connected(100.0)
+    assert request.may_ask(100.0)
+    for one in kept:
+        request.heard(one)
+    request.heard(asked(request.run))
+    return request
+
+
+def test_a_restart_after_a_kill_on_the_same_store_and_machine_does_not_wait() -> None:
+    assert begun(BEFORE, HERE, state()).look(100.0) == "taken"
+
+
+def test_the_first_start_of_all_does_not_wait() -> None:
+    assert begun(None).look(100.0) == "taken"
+
+
+def test_a_copy_is_refused_while_the_first_one_answers() -> None:
+    request = begun(BEFORE, "another machine", state())
+    assert request.look(100.0) == "asking"
+    request.heard(state(answers=request.run))
+    assert request.look(100.1) == "elsewhere"
+
+
+def test_a_copy_takes_over_where_nobody_answers_and_asks_again_until_then() -> None:
+    request = begun(BEFORE, "another machine", state())
+    assert not request.may_ask(100.0 + AGAIN_S / 2)
+    assert request.may_ask(100.0 + AGAIN_S)
+    assert [request.look(100.0 + after) for after in (ANSWER_S - 0.1, ANSWER_S)] == ["asking", "taken"]
+
+
+def test_a_copy_does_not_wait_where_the_first_one_has_signed_off() -> None:
+    assert begun(BEFORE, "another machine", state(lifecycle="gone")).look(100.0) == "taken"
+
+
+def test_a_copy_of_which_the_broker_knows_nothing_asks_all_the_same() -> None:
+    assert begun(BEFORE, "another machine").look(100.0) == "asking"
+
+
+def test_where_another_has_taken_over_the_same_store_on_the_same_machine_does_not_prove_that_nobody_is_there() -> None:
+    request = begun(BEFORE, HERE, state("run-of-a-copy", 8))
+    assert request.look(100.0) == "asking"
+    request.heard(state("run-of-a-copy", 8, answers=request.run))
+    assert request.look(100.0) == "elsewhere"
+
+
+def test_a_place_that_is_not_known_proves_nothing() -> None:
+    assert begun(Lease("run-before", 7, ""), "", state()).look(100.0) == "asking"
+
+
+def test_with_a_broker_of_its_own_the_run_before_is_dead_wherever_it_was() -> None:
+    assert begun(BEFORE, "another machine", state(), alone=True).look(100.0) == "taken"
+
+
+def test_an_answer_to_somebody_else_is_none() -> None:
+    request = begun(BEFORE, "another machine", state(answers="run-of-another"))
+    assert request.look(100.0) == "asking"
+
+
+def test_of_two_that_ask_at_once_one_gives_way() -> None:
+    one, two = (LeaseRequest(BEFORE, "another machine") for _ in range(2))
+    for request in (one, two):
+        request.connected(100.0)
+    for request in (one, two):
+        request.heard(asked(one.run))
+        request.heard(asked(two.run))
+    assert {one.look(100.0), two.look(100.0)} == {"asking", "elsewhere"}
+
+
+def test_who_stands_by_takes_over_when_the_last_will_comes() -> None:
+    request = begun(BEFORE, "another machine", state())
+    request.heard(state(answers=request.run))
+    assert request.look(100.1) == "elsewhere"
+    request.heard(state(lifecycle="gone"))
+    request.again(101.0)
+    request.heard(asked(request.run))
+    assert request.look(101.0) == "taken"
+
+
+def test_a_term_is_above_all_that_were_heard_of() -> None:
+    assert begun(BEFORE, HERE, state("run-of-a-copy", 40, lifecycle="gone")).lease.term == 41
+    assert begun(BEFORE, HERE, state()).lease.term == 8
+
+
+def test_a_lost_connection_gives_no_right() -> None:
+    request = begun(BEFORE, "another machine", state())
+    request.disconnected()
+    assert request.look(100.0 + 10 * ANSWER_S) == "waiting"
+
+
+@pytest.mark.parametrize(
+    ("other", "yields"),
+    [
+        (state("run-zzzz", 3), True),
+        (state("run-aaaa", 3), True),
+        (state("run-zzzz", 2), True),
+        (state("run-aaaa", 2), False),
+        (state("run-zzzz", 1), False),
+        (state("run-zzzz", 3, lifecycle="gone"), False),
+        (state("run-mmmm", 2), False),
+    ],
+)
+def test_of_two_that_are_active_the_higher_term_stays_and_of_equal_ones_exactly_one(
+    other: ScorerState,
+    yields: bool,  # noqa: FBT001 - what is expected
+) -> None:
+    assert Lease("run-mmmm", 2).yields_to(other) is yields
+
+
+def test_a_scorer_that_hears_of_one_that_has_taken_over_ends_and_leaves_the_standings_file_alone(hall: Hall) -> None:
+    hall.connect(up=True)
+    with pytest.raises(ScorerReplaced):
+        hall.arrive(topics.SCORER.at(NAME), encode(state("run-of-a-copy", 9)))
+
+
+def test_its_own_state_comes_back_to_it_and_means_nothing(hall: Hall) -> None:
+    hall.connect(up=True)
+    hall.arrive(topics.SCORER.at(NAME), encode(state(hall.scorer.publisher.lease.run, 0)))
+    hall.arrive(topics.SCORER.at(NAME), b"rubbish")
+    assert hall.alerts() == []
+
+
+def test_it_is_kept_in_the_store(tmp_path: Path) -> None:
+    lease = new_lease()
+    with open_journal(tmp_path) as journal:
+        assert kept_lease(journal) is None
+        keep_lease(journal, lease)
+    with open_journal(tmp_path) as journal:
+        assert kept_lease(journal) == lease
+
+
+def test_a_copy_of_a_store_has_another_place(tmp_path: Path) -> None:
+    store, copy = tmp_path / "scorer.sqlite", tmp_path / "copy.sqlite"
+    store.write_bytes(b"facts")
+    copy.write_bytes(store.read_bytes())
+    assert place_of(store) == place_of(store) != place_of(copy)
+    assert place_of(tmp_path / "nothing") == ""

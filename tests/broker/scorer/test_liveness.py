@@ -1,0 +1,190 @@
+"""Who has not been heard of: told by a clock that counts on, of time in which the scorer listened, and of no other."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from broker.protocol import BEAT_S, SILENT_S, Lifecycle, ScorerState
+from broker.scorer.grid import grid
+from broker.scorer.liveness import LONGEST_S, Liveness
+from broker.web import card_state
+from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
+from tests.broker.scorer.small import beat, fact, restored, state
+
+YEAR_MS = 365 * 86_400_000
+
+
+class Seconds:
+    """A clock that counts on when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Room:
+    """A scorer whose time passes when it is told to, connected with the broker."""
+
+    def __init__(self, hall: Hall, seconds: Seconds) -> None:
+        self.hall, self.seconds = hall, seconds
+        hall.clock.read = lambda: NOW + int(seconds.now * 1000)
+        hall.connect(up=True)
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass while the scorer works."""
+        for _ in range(int(seconds)):
+            self.seconds.now += 1
+            self.hall.scorer.step(timeout=0)
+
+    def card(self, table: int) -> Any:  # noqa: ANN401 - a word of the page
+        """Return what the card of a table says."""
+        return card_state(self.hall.scorer.feed.current.tables[table - 1])
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Room]:
+    seconds = Seconds()
+    with open_journal(tmp_path) as journal:
+        yield Room(make_hall(tmp_path, journal, seconds=seconds), seconds)
+
+
+def new(table: int, **more: Any) -> Any:  # noqa: ANN401 - any of a state's fields
+    """Return the state of a table whose program says every few seconds that it is there."""
+    return replace(state(table), version="0.1.0", **more)
+
+
+def test_a_table_that_says_nothing_for_three_beats_is_not_heard_of(room: Room) -> None:
+    room.hall.hear(new(1), new(2))
+    for _ in range(5):
+        room.wait(BEAT_S)
+        room.hall.hear(beat(2))
+    assert (room.card(1), room.card(2)) == ("silent", "playing")
+    assert room.hall.alerts() == [("table_silent", 1)]
+
+
+def test_it_is_told_once_and_anew_when_it_was_heard_of_meanwhile(room: Room) -> None:
+    room.hall.hear(new(1))
+    room.wait(3 * SILENT_S)
+    room.hall.hear(beat(1))
+    assert room.card(1) == "playing"
+    room.wait(SILENT_S - 1)
+    assert room.hall.alerts() == [("table_silent", 1)]
+    room.wait(1)
+    assert room.hall.alerts() == [("table_silent", 1)] * 2
+
+
+def test_a_program_that_sends_no_beats_is_not_waited_for(room: Room) -> None:
+    room.hall.hear(state(1))
+    room.wait(3 * SILENT_S)
+    assert (room.card(1), room.hall.alerts()) == ("playing", [])
+
+
+@pytest.mark.parametrize("end", ["lost", "disconnected"])
+def test_a_table_that_is_known_to_be_gone_is_not_waited_for(room: Room, end: Lifecycle) -> None:
+    room.hall.hear(new(1), new(1, lifecycle=end, count=2))
+    room.hall.ear.forget()
+    room.wait(3 * SILENT_S)
+    assert (room.card(1), room.hall.alerts()) == (end, [])
+
+
+def test_while_the_broker_is_away_no_table_grows_silent(room: Room) -> None:
+    room.hall.hear(new(1))
+    room.hall.connect(up=False)
+    room.wait(3 * SILENT_S)
+    room.hall.connect(up=True)
+    room.wait(SILENT_S - 1)
+    assert room.card(1) == "playing"
+    room.wait(1)
+    assert room.card(1) == "silent"
+
+
+def test_a_scorer_that_stood_still_itself_takes_no_table_for_silent(room: Room) -> None:
+    room.hall.hear(new(1))
+    room.seconds.now += 3600
+    room.wait(SILENT_S - LONGEST_S - 1)
+    assert room.card(1) == "playing"
+
+
+def test_no_wall_clock_makes_a_table_silent(room: Room) -> None:
+    room.hall.hear(new(1))
+    room.hall.clock.read = lambda: NOW + 10 * YEAR_MS
+    room.wait(BEAT_S)
+    room.hall.clock.read = lambda: NOW - 10 * YEAR_MS
+    room.wait(BEAT_S)
+    assert room.hall.alerts() == []
+
+
+def test_after_a_restart_a_table_of_which_only_the_broker_tells_is_not_heard_of(tmp_path: Path) -> None:
+    with open_journal(tmp_path) as journal:
+        Room(make_hall(tmp_path, journal, seconds=Seconds()), Seconds()).hall.hear(new(1), fact(1, 1, restored(1)))
+    seconds = Seconds()
+    with open_journal(tmp_path) as journal:
+        room = Room(make_hall(tmp_path, journal, seconds=seconds), seconds)
+        room.hall.hear(new(1))  # as the broker has kept it
+        room.wait(SILENT_S)
+        assert room.card(1) == "silent"
+
+
+def test_in_the_place_of_a_silent_device_another_is_let_in_but_not_of_one_that_is_heard_of_again(room: Room) -> None:
+    room.hall.hear(new(1), new(2))
+    room.wait(SILENT_S)
+    room.hall.hear(beat(2))
+    for table in (1, 2):
+        room.hall.hear(new(table, device="kiosk-0002"))
+    devices = [room.hall.ear.told(f"served/{table}")["device"] for table in (1, 2)]
+    assert devices == ["kiosk-0002", "kiosk-0001"]
+
+
+def test_beats_of_a_device_that_does_not_serve_the_table_prove_nothing(room: Room) -> None:
+    room.hall.hear(new(1))
+    for _ in range(4):
+        room.wait(BEAT_S)
+        room.hall.hear(beat(1, device="kiosk-0002"))
+    assert room.card(1) == "silent"
+
+
+def test_the_grid_names_a_silent_table_as_one_that_is_not_connected(room: Room) -> None:
+    room.hall.hear(new(1), new(2, unsent=3))
+    room.wait(SILENT_S)
+    rows = grid(room.hall.scorer.snapshot, room.hall.scorer.feed.current.tables).rows
+    assert [row.wants(NOW)[0] for row in rows[:2]] == ["lost", "offline_unsent"]
+
+
+def test_the_scorer_says_every_ten_seconds_that_it_is_there_and_at_its_end_that_it_is_gone(room: Room) -> None:
+    room.hall.ear.forget()
+    room.wait(3 * BEAT_S)
+    room.hall.scorer.publisher.close()
+    said = [one for one in room.hall.ear.heard("cup/scorer") if isinstance(one, ScorerState)]
+    assert [one.lifecycle for one in said] == ["active", "active", "active", "gone"]
+    assert len({one.run for one in said}) == 1
+
+
+def test_beats_do_not_push_what_is_said_out_of_the_log_of_the_wire(room: Room) -> None:
+    room.hall.hear(new(1), beat(1))
+    assert [one.kind for one in room.hall.scorer.wire.newest() if one.way == "in"] == ["state"]
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.booleans(), st.booleans()), max_size=40))
+def test_a_table_is_silent_after_so_much_time_of_listening_whatever_the_steps(
+    steps: list[tuple[int, bool, bool]],
+) -> None:
+    """A model: seconds one by one."""
+    liveness, now, listened = Liveness(), 0.0, 0.0
+    liveness.look(now, listening=False)
+    liveness.heard(1)
+    for passed, listening, speaks in steps:
+        now += passed
+        liveness.look(now, listening=listening)
+        if listening and passed >= 1:
+            listened += min(passed, LONGEST_S)
+        assert (1 in liveness.silent) == (listened >= SILENT_S)
+        if speaks:
+            liveness.heard(1)
+            listened = 0.0

@@ -1,0 +1,139 @@
+"""Connections with the desk: so many and no more, and none that asks for nothing."""
+
+import logging
+import socket
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Final
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.scorer.dashboard import ViewFeed
+from broker.web import connections
+from broker.web.connections import ConnectionLimits, Connections
+from broker.web.server import DeskServer
+from tests.broker.web import sample
+
+WAIT_S: Final = 60.0
+HERE: Final = "127.0.0.1"
+
+
+@pytest.fixture
+def narrow() -> Iterator[DeskServer]:
+    """Return a desk that lets each address hold three connections."""
+    with DeskServer(ViewFeed(sample.view()), port=0, limits=ConnectionLimits(of_address=3, in_all=5)) as desk:
+        yield desk
+
+
+def port_of(desk: DeskServer) -> int:
+    return httpx.URL(desk.url).port or 0
+
+
+def connected(desk: DeskServer, *, source: str = HERE) -> socket.socket:
+    """Return a connection from an address of this machine."""
+    return socket.create_connection((HERE, port_of(desk)), WAIT_S, (source, 0))
+
+
+def asks(one: socket.socket) -> bytes:
+    """Return the beginning of an answer; nothing where the connection was closed."""
+    try:
+        one.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        return one.recv(12)
+    except (BrokenPipeError, ConnectionResetError):
+        return b""
+
+
+@given(
+    st.integers(1, 4),
+    st.integers(1, 8),
+    st.lists(st.tuples(st.booleans(), st.sampled_from("abc")), max_size=40),
+)
+def test_there_are_never_more_than_allowed_and_each_that_ends_makes_room(
+    of_address: int, in_all: int, steps: list[tuple[bool, str]]
+) -> None:
+    counting, held = Connections(ConnectionLimits(of_address, in_all), lambda: 0.0), Counter[str]()
+    for begins, address in steps:
+        if begins:
+            room = held[address] < of_address and held.total() < in_all
+            assert counting.begin(address) is room
+            held[address] += room
+        elif held[address]:
+            counting.end(address)
+            held[address] -= 1
+        assert counting.open == held.total()
+
+
+def test_one_address_holds_so_many_and_others_are_served(narrow: DeskServer) -> None:
+    with ExitStack() as idle:
+        for _ in range(10):
+            idle.enter_context(connected(narrow))
+        with connected(narrow) as turned_away:
+            assert asks(turned_away) == b""
+        with connected(narrow, source="127.0.0.2") as somebody_else:
+            assert asks(somebody_else) == b"HTTP/1.1 200"
+
+
+def test_many_addresses_hold_no_more_than_all_together_may(narrow: DeskServer) -> None:
+    with ExitStack() as idle:
+        for number in range(2, 12):
+            idle.enter_context(connected(narrow, source=f"127.0.0.{number}"))
+        with connected(narrow, source="127.0.0.20") as turned_away:
+            assert asks(turned_away) == b""
+        assert narrow.connections.open <= 5
+
+
+def test_who_lets_go_may_come_back(narrow: DeskServer) -> None:
+    for _ in range(12):
+        with connected(narrow) as one:
+            while not (answer := asks(one)):  # the end of the one before is noticed in a moment
+                pass
+            assert answer == b"HTTP/1.1 200"
+            while one.recv(4096):
+                pass
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        b"",
+        b"GET /health HTTP/1.1\r\nHost: loc",
+        b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nname=",
+    ],
+    ids=["nothing", "half a header", "half a body"],
+)
+def test_who_sends_no_whole_request_is_let_go(begun: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "REQUEST_S", 0.05)
+    with DeskServer(ViewFeed(sample.view()), port=0) as desk, connected(desk) as slow:
+        slow.sendall(begun)
+        answer = b"before"
+        while answer:
+            try:
+                answer = slow.recv(4096)
+            except ConnectionResetError:
+                answer = b""
+
+
+def test_a_live_page_is_no_idle_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "REQUEST_S", 0.01)
+    feed = ViewFeed(sample.view())
+    with DeskServer(feed, port=0) as desk, httpx.stream("GET", f"{desk.url}events", timeout=WAIT_S) as stream:
+        lines = stream.iter_lines()
+        for number in range(3):
+            feed.publish(sample.newer(feed.current, plays_in=number))
+            assert any(line.startswith("event: view") for line in lines)
+
+
+def test_a_flood_is_told_once_in_a_while(caplog: pytest.LogCaptureFixture) -> None:
+    now = [0.0]
+    counting = Connections(ConnectionLimits(of_address=1, in_all=9), lambda: now[0])
+    with caplog.at_level(logging.WARNING, "homologue.desk"):
+        for _ in range(1_000):
+            counting.begin(HERE)
+        assert len(caplog.messages) == 1
+        now[0] = connections.TOLD_EVERY_S
+        counting.begin(HERE)
+    assert caplog.messages[1].endswith("turned away since the last time: 999")

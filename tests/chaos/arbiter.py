@@ -1,0 +1,137 @@
+"""An arbiter at the desk who rules all the time, over HTTP as its pages do, and remembers what was called done."""
+
+import random
+import re
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+import httpx
+
+from broker.protocol import SEATS
+from tests.chaos.event import ARBITER, PASSWORD, ChaosEvent
+from tests.chaos.ledger import Play
+
+HIDDEN: Final = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
+LOOKED_AT: Final = re.compile(r'name="looked_at" value="([0-9a-f]+)"')
+REASON: Final = "seen by the arbiter"
+PATIENCE_S: Final = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class DoneRuling:
+    """A ruling that the desk has called done."""
+
+    id: str
+    kind: str
+    fields: dict[str, str]
+
+
+class ChaosArbiter:
+    """Rules on plays that are recorded, and takes rulings back, until told to stop."""
+
+    def __init__(
+        self,
+        event: ChaosEvent,
+        desk: Callable[[], str],
+        recorded: Callable[[], list[Play]],
+        chance: random.Random,
+        pause_s: float,
+    ) -> None:
+        """`desk` gives its address, "" while there is none; `recorded` the plays whose results are in."""
+        self.done: list[DoneRuling] = []
+        self.tried = 0
+        self._event, self._desk, self._recorded, self._chance = event, desk, recorded, chance
+        self._pause_s = pause_s
+        self._stop, self._turn = threading.Event(), threading.Lock()
+        self._thread = threading.Thread(target=self._rule_on, daemon=True, name="arbiter")
+        self._client = httpx.Client(timeout=PATIENCE_S, headers={"Accept": "text/html"})
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def pause(self) -> None:
+        """Rule no more for a while; return when what was begun is answered."""
+        self._turn.acquire()
+
+    def resume(self) -> None:
+        """Rule again."""
+        self._turn.release()
+
+    def finish(self) -> None:
+        """Rule no more; return when what was begun is answered."""
+        self._stop.set()
+        self._thread.join(4 * PATIENCE_S)
+
+    def stop(self) -> None:
+        """End; may be called twice."""
+        self.finish()
+        self._client.close()
+
+    def view(self) -> dict[str, Any]:
+        """Return the whole room as an arbiter sees it. Raises httpx.HTTPError."""
+        with self._turn:
+            view: dict[str, Any] = self._get(f"{self._desk()}view.json").json()
+        return view
+
+    def _rule_on(self) -> None:
+        while not self._stop.wait(self._pause_s * self._chance.uniform(0.5, 1.5)):
+            with self._turn, suppress(httpx.HTTPError, OSError):
+                self._rule()
+
+    def _rule(self) -> None:
+        desk, plays = self._desk(), self._recorded()
+        if not desk or not plays:
+            return
+        address, kind, said = self._drawn(plays)
+        page = self._get(f"{desk}rulings/new?{address}").text
+        if 'id="ruling"' not in page:
+            return  # the desk does not have the result yet
+        fields = dict(HIDDEN.findall(page[page.index('id="ruling"') :])) | said | {"reason": REASON}
+        looked = LOOKED_AT.search(self._post(desk, fields | {"action": "look"}).text)
+        if looked is None:
+            return  # refused: somebody has ruled meanwhile, or the scorer is busy
+        self.tried += 1
+        answer = self._post(desk, fields | {"looked_at": looked[1], "action": "publish"})
+        if answer.status_code == httpx.codes.SEE_OTHER and f"done={fields['id']}" in answer.headers["location"]:
+            self.done.append(DoneRuling(fields["id"], kind, fields))
+
+    def _drawn(self, plays: list[Play]) -> tuple[str, str, dict[str, str]]:
+        """Draw what is ruled: the form's address, the kind, and what is filled in."""
+        chance, (table, round_) = self._chance, self._chance.choice(plays)
+        kind = chance.choices(
+            ("fine", "award", "correct", "void", "fine of nobody's play", "undo"), (5, 3, 4, 1, 3, 2)
+        )[0]
+        if kind == "undo" and self.done:
+            return f"undo={chance.choice(self.done).id}", kind, {}
+        of_play, seat = f"play={table}-{round_}&kind=", chance.choice(SEATS)
+        match kind:
+            case "fine":
+                return f"{of_play}fine", kind, {f"fine-{seat}": str(chance.randint(1, 20))}
+            case "award":
+                return f"{of_play}award", kind, {f"imp-{seat}": str(chance.randint(-20, 20) or 1)}
+            case "void":
+                return f"{of_play}void", kind, {}
+            case "correct":
+                said = {f"hv-{one}": "" for one in SEATS} | {f"hv-{seat}": str(chance.randint(8, 64))}
+                return f"{of_play}correct", kind, said | {"win": "self_drawn", "discarder": ""}
+        player = self._event.players(table)[seat]
+        return "kind=fine", kind, {"player": player, "fine-player": str(chance.randint(1, 20))}
+
+    def _get(self, address: str) -> httpx.Response:
+        answer = self._client.get(address)
+        if answer.status_code == httpx.codes.SEE_OTHER:
+            self._log_in(address)
+            answer = self._client.get(address)
+        return answer
+
+    def _post(self, desk: str, fields: dict[str, str]) -> httpx.Response:
+        return self._client.post(f"{desk}rulings/new", data=fields, headers={"Origin": desk.rstrip("/")})
+
+    def _log_in(self, address: str) -> None:
+        desk = address[: address.index("/", len("http://")) + 1]
+        said = {"name": ARBITER, "password": PASSWORD}
+        self._client.post(f"{desk}login", data=said, headers={"Origin": desk.rstrip("/")})

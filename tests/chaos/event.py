@@ -1,0 +1,120 @@
+"""The event that is played: a plan, and for each table a script of what its people do, all drawn from one seed."""
+
+import json
+import random
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from broker.event import BookedPlay, Plan, save_event
+from broker.files import write_private
+from broker.mqtt.access import Credentials
+from broker.people import Actor, Authentication
+from broker.protocol import SEATS, Player, Seat
+from broker.protocol.arbiter_pin import hash_pin
+from broker.rules import DEFAULT_MCR
+from broker.sim.demo_event import NAME, StagedPlay, as_script, new_deals
+from tests.chaos.ledger import Play
+
+KIOSK: Final = 1
+"""The table that is a whole `homologue kiosk`, screen and camera included. It is slow, and plays few deals."""
+
+PIN: Final = "2468"
+ARBITER: Final = "anne"
+PASSWORD: Final = "four winds and a dragon"
+"""Of an account that lives as long as a run."""
+
+FALSE_HU: Final = 0.03
+"""How often somebody declares falsely, for which an arbiter is let in at the table."""
+
+FINES: Final = (4, 8)
+
+
+@dataclass(frozen=True, slots=True)
+class ChaosEvent:
+    """What is to be played, and how."""
+
+    folder: Path
+    tables: int
+    scripts: dict[int, list[StagedPlay]]
+    deals: dict[Play, int]
+    """Of each play (table and round) the deal."""
+
+    @property
+    def plays(self) -> dict[Play, StagedPlay]:
+        """How each play is to end."""
+        return {(table, play.round): play for table, script in self.scripts.items() for play in script}
+
+    def players(self, table: int) -> dict[Seat, str]:
+        """Return who sits at a table."""
+        return {seat: f"p{table}-{seat}" for seat in SEATS}
+
+    def tables_of(self, deal: int) -> Iterator[Play]:
+        """Return the plays of a deal."""
+        return (play for play, of in self.deals.items() if of == deal)
+
+
+def make_chaos_event(folder: Path, tables: int, plays: int, chance: random.Random) -> ChaosEvent:
+    """Write an event's folder, with an account for an arbiter. The kiosk has a round for each 20 of the others."""
+    numbers = range(1, tables + 1)
+    short = max(1, plays // (20 * tables))
+    rounds = max(short, -(-(plays - short) // (tables - 1)))
+    deals = max(tables, rounds)
+    booked = tuple(
+        BookedPlay(round_, table, (table + round_) % deals + 1, {seat: f"p{table}-{seat}" for seat in SEATS})
+        for round_ in range(1, rounds + 1)
+        for table in numbers
+        if table != KIOSK or round_ <= short
+    )[:plays]
+    players = tuple(Player(id=f"p{table}-{seat}", name=f"{seat} of {table}") for table in numbers for seat in SEATS)
+    plan = Plan(NAME, "Chaos", DEFAULT_MCR, players, booked)
+    save_event(folder, plan, *new_deals(sorted({play.deal for play in booked})))
+    Credentials.ensure(folder / "credentials.json", tables)
+    auth = Authentication(folder)
+    auth.accounts.add(ARBITER, "Anne Arbiter", "head_arbiter", PASSWORD, Actor("chaos"))
+    auth.close()
+    scripts: dict[int, list[StagedPlay]] = {table: [] for table in numbers}
+    for play in booked:
+        scripts[play.table].append(_draw(play.round, chance))
+    return ChaosEvent(folder, tables, scripts, {(play.table, play.round): play.deal for play in booked})
+
+
+def _draw(round_: int, chance: random.Random) -> StagedPlay:
+    """Draw how a play ends, and whether somebody declares falsely before."""
+    one, other, third, fourth = chance.sample(SEATS, 4)
+    false_hu: dict[Seat, int] = {fourth: chance.choice(FINES)} if chance.random() < FALSE_HU else {}
+    value = chance.randint(8, 88)
+    match chance.choices(("discard", "two", "self_drawn", "draw"), (60, 6, 24, 10))[0]:
+        case "discard":
+            return StagedPlay(round_, "discard", {one: value}, other, false_hu)
+        case "two":
+            return StagedPlay(round_, "discard", {one: value, third: chance.randint(8, 88)}, other, false_hu)
+        case "self_drawn":
+            return StagedPlay(round_, "self_drawn", {one: value}, None, false_hu)
+    return StagedPlay(round_, "draw", {}, None, false_hu)
+
+
+def write_device(event: ChaosEvent, device: Path, tables: Iterable[int], reaction_ms: int) -> None:
+    """Write what the device of some tables has: scripts, passwords, the arbiters' PIN."""
+    device.mkdir(parents=True, exist_ok=True)
+    known = Credentials.load(event.folder / "credentials.json")
+    write_private(device / "arbiter-pin", f"{hash_pin(PIN)}\n".encode())
+    for table in tables:
+        script = json.dumps(as_script(event.scripts[table], reaction_ms, PIN))
+        write_private(device / f"table-{table}.plays.json", script.encode())
+        write_private(device / f"table-{table}.password", known.table(table)[1].encode())
+
+
+def expected(event: ChaosEvent, play: Play) -> dict[str, object]:
+    """Return what the result of a play must say, as its table's people meant it."""
+    meant = asdict(event.plays[play])
+    return {
+        "round": play[1],
+        "deal": event.deals[play],
+        "players": event.players(play[0]),
+        "win": meant["win"],
+        "winners": meant["winners"],
+        "discarder": meant["discarder"],
+        "fines": meant["false_hu"],
+    }

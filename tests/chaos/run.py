@@ -1,0 +1,163 @@
+"""One event from start to end: it is played while everything fails, then calms down, and is judged."""
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+
+from broker.event import STANDINGS
+from broker.mqtt.brokers import Kind
+from broker.store import STORE
+from tests.chaos import disks
+from tests.chaos.arbiter import ChaosArbiter
+from tests.chaos.event import make_chaos_event
+from tests.chaos.faults import Chaos, Weather
+from tests.chaos.oracle import Verdict, judge, ranks_of_file, ranks_of_view, read_store
+from tests.chaos.venue import Venue, crashes
+from tests.chaos.watching import Display, Pages
+
+Said = Callable[[str], None]
+
+TICK_S: Final = 0.05
+PLAYED: Final = 0.97
+"""After such a share of the plays nothing fails any more."""
+
+STUCK_S: Final = 120.0
+"""Where no play was recorded for so long nothing fails any more either."""
+
+SETTLED_S: Final = 240.0
+"""All is well, and for so long no play was recorded: then it will never be over."""
+
+RULES_EVERY_S: Final = 1.0
+WORD_EVERY_S: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is run."""
+
+    seed: int
+    plays: int
+    tables: int
+    kind: Kind
+    speed: int = 10
+    pause_s: float = 1.5
+    """Between two faults."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of it."""
+
+    verdict: Verdict
+    plays: int
+    faults: dict[str, int]
+    seconds: float
+    rulings: int
+    shown: int
+    crashes: list[str]
+
+    @property
+    def line(self) -> str:
+        """The last line."""
+        found = self.verdict
+        counts = [f"{len(getattr(found, kind))} {kind}" for kind in ("lost", "doubled", "altered", "early")]
+        faults = f"{sum(self.faults.values())} faults of {len(self.faults)} kinds"
+        return f"chaos: {', '.join((f'{self.plays} plays', *counts, faults))}"
+
+
+def run_event(options: Options, base: Path, said: Said, log: Said) -> Outcome:
+    """Play an event in an empty folder, and judge it. `log` is told all that processes say, and each fault."""
+    began, chance = time.monotonic(), random.Random(options.seed)
+    mounts = disks.can_mount()
+    with ExitStack() as leaving:
+        if mounts:
+            leaving.enter_context(disks.mounted(base / "event", base / "broker"))
+        event = make_chaos_event(base / "event", options.tables, options.plays, chance)
+        venue = Venue(event, options.kind, base, options.speed, log)
+        leaving.callback(venue.stop)
+        if mounts:
+            leaving.enter_context(disks.mounted(*(one.disk for one in venue.parts.values() if one is not venue.scorer)))
+        leaving.callback(venue.stop)  # before its disks go
+        venue.start_all()
+        display = Display(venue.broker.port, venue.known)
+        pages = Pages(lambda: venue.desk, sorted(set(event.deals.values())))
+        arbiter = ChaosArbiter(
+            event,
+            lambda: venue.desk,
+            lambda: list(venue.ledger.recorded),
+            random.Random(chance.random()),
+            RULES_EVERY_S,
+        )
+        for one in (display, pages, arbiter):
+            one.start()
+            leaving.callback(one.stop)
+        weather = Weather(Chaos(venue, arbiter, base, chance, mounts), options.pause_s, log)
+        _play(venue, weather, said)
+        arbiter.finish()
+        view = _settle(venue, arbiter, said)
+        venue.kill("scorer")
+        venue.start("scorer")
+        again = _settle(venue, arbiter, said)
+        pages.stop()
+        display.stop()
+        venue.stop()
+        said_ranks = {"page": ranks_of_view(view), STANDINGS: ranks_of_file(event.folder / STANDINGS)}
+        stored = read_store(event.folder / STORE)
+        verdict = judge(event, stored, venue.ledger, arbiter.done, [*display.shown, *pages.shown], said_ranks)
+        if again["standings"] != view["standings"] or again["plays"] != view["plays"]:
+            verdict.others.append("a scorer that starts from the store shows another event")
+        return Outcome(
+            verdict,
+            len(event.deals),
+            weather.counts,
+            time.monotonic() - began,
+            len(arbiter.done),
+            len(display.shown) + len(pages.shown),
+            [*crashes(venue)],
+        )
+
+
+def _play(venue: Venue, weather: Weather, said: Said) -> None:
+    """Let everything fail until nearly all is played, or nothing goes on any more."""
+    plays, pause = len(venue.event.deals), threading.Event()
+    news, had, next_word = time.monotonic(), 0, 0.0
+    while True:
+        now, count = time.monotonic(), len(venue.ledger.recorded)
+        if count > had:
+            had, news = count, now
+        if count >= plays * PLAYED or now - news > STUCK_S:
+            break
+        if now >= next_word:
+            next_word = now + WORD_EVERY_S
+            said(f"{count} of {plays} plays, {sum(weather.counts.values())} faults")
+        weather.step(calm=False)
+        venue.supervise()
+        pause.wait(TICK_S)
+    weather.step(calm=True)
+    said(f"{count} of {plays} plays, {sum(weather.counts.values())} faults; now all is well")
+
+
+def _settle(venue: Venue, arbiter: ChaosArbiter, said: Said) -> dict[str, Any]:
+    """Wait until every play is in and every table has its receipts; return the room as it is then."""
+    pause, began = threading.Event(), time.monotonic()
+    news, had = began, -1
+    view: dict[str, Any] = {"standings": [], "plays": []}
+    while time.monotonic() - news < SETTLED_S:
+        venue.supervise()
+        if len(venue.ledger.recorded) > had:
+            had, news = len(venue.ledger.recorded), time.monotonic()
+        with suppress(httpx.HTTPError, OSError, ValueError):
+            view = arbiter.view()
+            if view["plays_in"] == view["plays_expected"] and not any(one["unsent"] for one in view["tables"]):
+                said(f"everything is in, {time.monotonic() - began:.0f} s after the last fault")
+                return view
+        pause.wait(1.0)
+    said("it does not come to an end")
+    return view

@@ -1,0 +1,148 @@
+"""Some tables in one process that may be killed: `python -m tests.chaos.tables ORIGIN SPEED CONFIG...`.
+
+Everything of a table's program is real but its screen and its devices: the state machine, the journal in its file, the
+keyboard, and the uplink with an MQTT connection of its own. The people are those of the simulated kiosk. Their clock,
+and the table's, runs SPEED times as fast as the machine's, from ORIGIN on (ns); another ORIGIN is another run of the
+machine, of which the monotonic clock tells nothing.
+"""
+
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from broker.protocol import Seat
+from firmware.reports import Pressed, Released
+from kiosk import journal as journals
+from kiosk.config import KioskSettings
+from kiosk.journal import JournalOwner, TableJournal
+from kiosk.loop import StateLog
+from kiosk.program import TableProgram
+from kiosk.sim import People, read_script
+from kiosk.table import Phase, Table
+from tests.chaos.ledger import Ledger
+from tests.kiosk.tables import MS, S, right, swapped
+from vision.sim.table import SimulatedTable, SimulatedTile
+
+POWER_ON: Final = 100 * S
+"""The clock when a machine has started."""
+
+REACTION: Final = 1300 * MS
+"""A press counts only when the screen has stood still for a second."""
+
+AGAIN: Final = 2500 * MS
+"""If nothing has come of what they did, they do it again."""
+
+STEP_S: Final = 0.02
+
+
+class Room:
+    """One table and its people; all in one thread."""
+
+    def __init__(self, config: Path, ledger: Ledger, origin: int, speed: int) -> None:
+        self._origin, self._speed, self._ledger = origin, speed, ledger
+        settings = KioskSettings(config)
+        self.table = settings.config.table
+        journal = TableJournal(
+            settings.folder / "table.sqlite", JournalOwner(settings.config.event, settings.config.table)
+        )
+        self.program = TableProgram(settings, journal, self.clock, board=tuple)
+        journal.lay_out()
+        assert settings.config.devices.people is not None
+        script = read_script(settings.beside(settings.config.devices.people))
+        self._people = People(script, self, _Trays(self), self.program.key, f"table {self.table}")
+        self._log = StateLog()
+
+    def clock(self) -> int:
+        """Return the monotonic clock of this run of the machine, ns."""
+        return POWER_ON + (time.monotonic_ns() - self._origin) * self._speed
+
+    def press(self, seat: Seat) -> None:
+        """Press a button and let it go."""
+        state, now = self.program.state, self.clock()
+        if state.phase is Phase.ACCEPTING and state.play is not None:
+            self._ledger.note(self.table, state.play.round, "accepting")
+        self.program.report(Pressed(seat, now))
+        self.program.report(Released(seat, now + 1))
+
+    def live(self, stop: threading.Event) -> None:
+        """Play until told to stop."""
+        self.program.start()
+        seen: Table | None = None
+        due = 0
+        while not stop.is_set():
+            self.program.step(timeout=STEP_S)
+            state, now = self.program.state, self.clock()
+            if state != seen:
+                seen, due = state, now + REACTION
+                self._people.see(state)
+                self._note(state)
+            elif now >= due:
+                self._people.step(state)
+                due = now + AGAIN
+        self.program.stop()
+
+    def _note(self, state: Table) -> None:
+        self._log.tell(self.program.view())
+        if state.phase is Phase.RECORDED and state.play is not None:
+            self._ledger.note(self.table, state.play.round, "recorded")
+
+
+class _Trays(SimulatedTable):
+    """Where staff lay trays; the camera sees at once what lies there."""
+
+    def __init__(self, room: Room) -> None:
+        self._room: Room | None = None
+        super().__init__()
+        self._room = room
+
+    def lay(self, rows: Sequence[Sequence[SimulatedTile | None]]) -> None:
+        """Lay a tray."""
+        if self._room is None:
+            return
+        state, now = self._room.program.state, self._room.clock()
+        if state.play is None or not state.unverified:
+            return
+        seat = state.unverified[0]
+        lies = tuple(tuple(tile.serial for tile in row if tile) for row in rows)
+        look = right if lies == tuple(map(tuple, state.play.order[seat])) else swapped
+        self._room.program.observe(look(state.play, seat, now))
+
+
+def live(config: str, ledger: Ledger, clock: tuple[int, int], stop: threading.Event) -> None:
+    """Play at one table. What ends a table's program ends the process, as it would that table's."""
+    try:
+        Room(Path(config), ledger, *clock).live(stop)
+    except BaseException:  # noqa: BLE001 - a program that ends is what this is about
+        traceback.print_exc(file=sys.stdout)
+        sys.stdout.flush()
+        os._exit(1)
+
+
+def main(origin: str, speed: str, *configs: str) -> None:
+    """Play at the tables of these configurations until told to stop."""
+    stop = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    signal.signal(signal.SIGINT, lambda *_: stop.set())
+    os.umask(0o077)
+    boot = Path(configs[0]).parent.parent / f"boot-{origin}"
+    boot.write_text(f"run {origin}", encoding="ascii")
+    journals.BOOT = boot  # type: ignore[misc]  # this process is all that there is of its machine
+    ledger = Ledger()
+    told = ledger, (int(origin), int(speed)), stop
+    threads = [threading.Thread(target=live, args=(config, *told)) for config in configs]
+    print("ready", flush=True)
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        for thread in threads:
+            thread.join(0.5)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,124 @@
+"""The judge of `make chaos` finds what is wrong: each kind of harm, done to an event in which all is right."""
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from broker.protocol import SEATS
+from broker.sim.demo_audit import points_of
+from broker.sim.demo_event import StagedPlay
+from tests.chaos.arbiter import DoneRuling
+from tests.chaos.event import ChaosEvent, expected
+from tests.chaos.ledger import LedgerReader
+from tests.chaos.oracle import Ranks, Recount, StoredEvent, Verdict, judge
+from tests.chaos.watching import Shown
+
+ACCEPTED = 1_000_000_000
+"""When the players of the first table began to accept; those of the second one second later."""
+
+FINE = {"id": "ruling-1", "table": 1, "round": 1, "decision": {"kind": "fine", "takes": {"p1-east": 8}}}
+
+
+@dataclass
+class Evening:
+    """Two tables that have played deal 1, table 2 with a false hu; and what is known of it afterwards."""
+
+    event: ChaosEvent
+    stored: StoredEvent
+    ledger: LedgerReader
+    done: list[DoneRuling]
+    shown: list[Shown]
+    said: dict[str, Ranks] = field(default_factory=dict)
+
+    def verdict(self) -> Verdict:
+        return judge(self.event, self.stored, self.ledger, self.done, self.shown, self.said)
+
+
+@pytest.fixture
+def evening() -> Evening:
+    one = StagedPlay(1, "discard", {"east": 18}, "north")
+    other = StagedPlay(1, "draw", {}, None, {"west": 8})
+    event = ChaosEvent(Path(), 2, {1: [one], 2: [other]}, {(1, 1): 1, (2, 1): 1})
+    results = []
+    for table in (1, 2):
+        result: dict[str, Any] = expected(event, (table, 1)) | {"table": table, "at": 0, "id": f"result-{table}"}
+        result["fines"] = {seat: {"imp": imp, "reason": "x"} for seat, imp in result["fines"].items()}
+        results.append(result | {"points": points_of(result)})
+    ledger = LedgerReader()
+    ledger.accepting = {(1, 1): ACCEPTED, (2, 1): 2 * ACCEPTED}
+    stored = StoredEvent(results, [FINE])
+    counts = dict.fromkeys((f"p{table}-{seat}" for table in (1, 2) for seat in SEATS), 1)
+    shown = [
+        Shown(3 * ACCEPTED, "deal/1.json", 1, ((1, 1), (2, 1)), {}),
+        Shown(3 * ACCEPTED, "places", None, (), counts),
+    ]
+    made = Evening(event, stored, ledger, [DoneRuling("ruling-1", "fine", {})], shown)
+    made.said = {"page": Recount(event, stored).ranks()}
+    return made
+
+
+def test_where_all_is_right_nothing_is_found(evening: Evening) -> None:
+    assert evening.verdict().problems == []
+
+
+def test_imps_fines_and_places_are_those_of_the_rule_book(evening: Evening) -> None:
+    ranks = Recount(evening.event, evening.stored).ranks()
+    assert ranks["p1-east"] == (5, 5 - 8)
+    assert ranks["p1-north"] == (6, -4)
+
+
+HARM: dict[str, Callable[[Evening], object]] = {
+    "lost": lambda one: one.stored.results.pop(),
+    "doubled": lambda one: one.stored.results.append(deepcopy(one.stored.results[0])),
+    "altered": lambda one: one.stored.results[0].update(winners={"east": 19}),
+    "early": lambda one: one.shown.append(Shown(2 * ACCEPTED - 1, "deal/1.json", 1, ((1, 1),), {})),
+    "others": lambda one: one.said["page"].update({"p1-east": (1, 4)}),
+}
+
+
+@pytest.mark.parametrize("kind", HARM)
+def test_each_kind_of_harm_is_found_and_called_by_its_name(evening: Evening, kind: str) -> None:
+    HARM[kind](evening)
+    verdict = evening.verdict()
+    assert [name for name in HARM if getattr(verdict, name)] == [kind]
+
+
+FURTHER: dict[str, tuple[str, Callable[[Evening], object]]] = {
+    "a ruling that was called done is gone": ("lost", lambda one: one.stored.rulings.clear()),
+    "a result of a play that nobody planned": (
+        "doubled",
+        lambda one: one.stored.results.append(one.stored.results[0] | {"round": 7}),
+    ),
+    "points that are not those of the outcome": (
+        "altered",
+        lambda one: one.stored.results[0]["points"].update(east=0),
+    ),
+    "a play that counts in public standings too early": (
+        "early",
+        lambda one: one.shown.append(Shown(2 * ACCEPTED - 1, "places", None, (), {"p1-east": 1})),
+    ),
+    "a play that was public and never played to its end": (
+        "early",
+        lambda one: one.ledger.accepting.pop((2, 1)),
+    ),
+}
+
+
+@pytest.mark.parametrize("harm", FURTHER)
+def test_further_harm_is_found(evening: Evening, harm: str) -> None:
+    kind, do = FURTHER[harm]
+    do(evening)
+    assert getattr(evening.verdict(), kind)
+
+
+def test_rulings_that_were_taken_back_do_not_count(evening: Evening) -> None:
+    before = Recount(evening.event, StoredEvent(evening.stored.results, [])).ranks()
+    undo = {"id": "ruling-2", "decision": {"kind": "undo", "ruling": "ruling-1"}}
+    again = {"id": "ruling-3", "decision": {"kind": "undo", "ruling": "ruling-2"}}
+    taken_back = Recount(evening.event, StoredEvent(evening.stored.results, [FINE, undo])).ranks()
+    restored = Recount(evening.event, StoredEvent(evening.stored.results, [FINE, undo, again])).ranks()
+    assert (taken_back, restored) == (before, evening.said["page"])

@@ -1,0 +1,272 @@
+"""All processes of an event: each may be killed, frozen or cut off; what ends by itself is started as by systemd."""
+
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Final
+
+from broker.mqtt.access import Credentials
+from broker.mqtt.brokers import Kind, make_broker
+from broker.sim.demo_event import NAME
+from broker.sim.processes import COMMAND, DemoProcess
+from tests.chaos import disks
+from tests.chaos.event import KIOSK, ChaosEvent, write_device
+from tests.chaos.ledger import LedgerReader
+from tests.e2e.hall import write_config
+from tests.e2e.proxy import Proxy
+
+TABLES_EACH: Final = 5
+"""Tables in one process."""
+
+RESTART_S: Final = 0.5
+"""After so long what has ended by itself is started again."""
+
+KIOSK_REACTION_MS: Final = 300
+
+
+class Part:
+    """One process, through all its starts."""
+
+    def __init__(self, name: str, disk: Path) -> None:
+        self.name, self.disk = name, disk
+        self.process: DemoProcess | None = None
+        self.held = False
+        """Somebody keeps it down."""
+        self.frozen = False
+        self.crashes = 0
+        """How often it has ended by itself."""
+        self.start_at = 0.0
+
+    @property
+    def running(self) -> bool:
+        """Whether it runs."""
+        return self.process is not None and self.process.exit_code is None
+
+
+class Machines(Part):
+    """The devices of some tables."""
+
+    def __init__(self, name: str, disk: Path, tables: list[int]) -> None:
+        super().__init__(name, disk)
+        self.tables = tables
+        self.origin = time.monotonic_ns()
+        self.devices = dict.fromkeys(tables, 1)
+        """Which device each table has: its first, its second, ..."""
+
+
+class Venue:
+    """The broker, the scorer, and the tables behind the proxies of their switches."""
+
+    def __init__(self, event: ChaosEvent, kind: Kind, base: Path, speed: int, log: Callable[[str], None]) -> None:
+        """`speed`: how much faster than the clock the people at the tables are; `log` is told what processes say."""
+        self.event, self.base, self._speed = event, base, speed
+        self.ledger = LedgerReader()
+        self._log = log
+        self._second: DemoProcess | None = None
+        self.desk = ""
+        """The desk's address; "" while there is none."""
+        self.known = Credentials.load(event.folder / "credentials.json")
+        self.broker = make_broker(kind, base / "broker", NAME, self.known, tables=event.tables)
+        self.broker.start()
+        others = [table for table in range(1, event.tables + 1) if table != KIOSK]
+        groups = [others[at : at + TABLES_EACH] for at in range(0, len(others), TABLES_EACH)]
+        self.machines = [
+            Machines(f"tables {group[0]}-{group[-1]}", base / f"tables-{group[0]}", group) for group in groups
+        ]
+        self.scorer, self.kiosk = Part("scorer", event.folder), Machines("kiosk", base / "kiosk", [KIOSK])
+        self.parts: dict[str, Part] = {one.name: one for one in (self.scorer, self.kiosk, *self.machines)}
+        self.networks = {name: Proxy(self.broker.port, mqtt=True) for name in self.parts}
+        for part in self.parts.values():
+            part.disk.mkdir(parents=True, exist_ok=True)
+
+    # ---- starting and ending ----------------------------------------------------------------
+
+    def start_all(self) -> None:
+        """Write the devices and start everything."""
+        self.start("scorer")
+        for one in (self.kiosk, *self.machines):
+            write_device(self.event, one.disk, one.tables, KIOSK_REACTION_MS if one is self.kiosk else 0)
+            for table in one.tables:
+                write_config(one.disk, table, self.networks[one.name].port)
+            self.start(one.name)
+
+    def start(self, name: str) -> None:
+        """Start a part, or let it be started again."""
+        part = self.parts[name]
+        part.held = False
+        if not part.running:
+            program, arguments = self._command(part)
+            part.process = DemoProcess(name, arguments, self._said, program)
+
+    def _command(self, part: Part) -> tuple[list[str], list[str]]:
+        clock = [sys.executable, "-m", "tests.chaos.clock", str(self.clock_file(part.name))]
+        if part is self.scorer:
+            where = f"127.0.0.1:{self.networks[part.name].port}"
+            return [*clock, "homologue"], [
+                *("scorer", str(self.event.folder), "--broker", where),
+                *("--desk-port", "0", "--public"),
+            ]
+        assert isinstance(part, Machines)
+        configs = [str(part.disk / f"table-{table}.toml") for table in part.tables]
+        if part is self.kiosk:
+            return [str(COMMAND)], ["kiosk", *configs]
+        return [*clock, "tests.chaos.tables"], [str(part.origin), str(self._speed), *configs]
+
+    def clock_file(self, name: str) -> Path:
+        """Return where is said by how many seconds a part's wall clock is off."""
+        return self.base / f"clock-{name.replace(' ', '-')}"
+
+    def _said(self, who: str, line: str) -> None:
+        if self.ledger.take(line):
+            return
+        if who == "kiosk" and (recorded := re.fullmatch(r"recorded, deal (\d+)", line)):
+            play = next(play for play in self.event.tables_of(int(recorded[1])) if play[0] == KIOSK)
+            self.ledger.recorded.setdefault(play, time.monotonic_ns())
+        if who == "scorer" and line.startswith("Desk: "):
+            self.desk = line.removeprefix("Desk: ").strip()
+        self._log(f"{who}: {line}")
+
+    def supervise(self) -> None:
+        """Start again what has ended by itself, and look after the broker as a scorer does that has started it."""
+        now = time.monotonic()
+        self.broker.check()
+        for part in self.parts.values():
+            if part.held or part.running:
+                part.start_at = 0.0
+            elif part.start_at == 0.0:
+                part.crashes += 1
+                part.start_at = now + RESTART_S
+                self._log(f"{part.name} has ended by itself with {part.process and part.process.exit_code}")
+            elif now >= part.start_at:
+                self.start(part.name)
+
+    def stop(self) -> None:
+        """End everything."""
+        self.end_second_scorer()
+        for part in self.parts.values():
+            if part.process is not None:
+                self.thaw(part.name)
+                part.process.stop()
+        for network in self.networks.values():
+            network.close()
+        self.broker.stop()
+
+    # ---- what happens to a process ----------------------------------------------------------
+
+    def kill(self, name: str) -> None:
+        """SIGKILL, and nobody starts it again until `start`."""
+        part = self.parts[name]
+        part.held = True
+        if part is self.scorer:
+            self.desk = ""
+        if part.process is not None:
+            part.process.kill()
+            part.process.stop()
+
+    def freeze(self, name: str) -> None:
+        """SIGSTOP: it stays, and does nothing."""
+        self._signal(name, signal.SIGSTOP)
+
+    def thaw(self, name: str) -> None:
+        """Let it go on."""
+        self._signal(name, signal.SIGCONT)
+
+    def _signal(self, name: str, number: signal.Signals) -> None:
+        pid = self.broker.pid if name == "broker" else None
+        if name != "broker" and self.parts[name].running:
+            process = self.parts[name].process
+            pid = process.pid if process else None
+        if pid is not None:
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    # ---- devices ----------------------------------------------------------------------------
+
+    def reboot(self, name: str) -> None:
+        """Start a machine anew: its monotonic clock begins where it did, and tells nothing of what was before."""
+        machines = self.parts[name]
+        assert isinstance(machines, Machines)
+        machines.origin = time.monotonic_ns()
+
+    def replace_device(self, table: int) -> str:
+        """Give a table, whose process does not run, another device, which takes over what is on the card of the first.
+
+        Returns what the command says that does it.
+        """
+        machines = self.machines_of(table)
+        card = machines.disk / device_folder(table, machines.devices[table])
+        if not (card / "table.sqlite").exists():
+            return "the device had no journal yet"
+        machines.devices[table] += 1
+        config = write_config(machines.disk, table, self.networks[machines.name].port)
+        text = config.read_text(encoding="utf-8")
+        folder = device_folder(table, machines.devices[table])
+        config.write_text(text.replace(f'folder = "table-{table}"', f'folder = "{folder}"'), encoding="utf-8")
+        command = [str(COMMAND), "table", "import", str(config), str(card)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise AssertionError(f"a journal that cannot be taken over: {done.stdout}{done.stderr}")
+        return done.stdout.strip()
+
+    def machines_of(self, table: int) -> Machines:
+        """Return the machine on which a table runs."""
+        return next(one for one in (self.kiosk, *self.machines) if table in one.tables)
+
+    # ---- a second scorer ---------------------------------------------------------------------
+
+    def start_second_scorer(self) -> None:
+        """Copy the event's folder, and start a scorer on the copy while the first one is at work."""
+        second = self.base / "second"
+        shutil.rmtree(second, ignore_errors=True)
+        stores = ("scorer.sqlite*", "people.sqlite*", disks.FILLER)
+        shutil.copytree(self.event.folder, second, ignore=shutil.ignore_patterns(*stores))
+        for name in ("scorer.sqlite", "people.sqlite"):
+            with (
+                closing(sqlite3.connect(self.event.folder / name)) as store,
+                closing(sqlite3.connect(second / name)) as copy,
+            ):
+                store.backup(copy)
+        arguments = ["scorer", str(second), "--broker", f"127.0.0.1:{self.broker.port}", "--desk-port", "0"]
+        self._second = DemoProcess("second scorer", arguments, self._said)
+
+    def end_second_scorer(self) -> None:
+        """Kill the second scorer, if it has not given way."""
+        if self._second is not None:
+            self._second.kill()
+            self._second.stop()
+            self._second = None
+
+    # ---- stores -----------------------------------------------------------------------------
+
+    def copy_store(self, to: Path) -> None:
+        """Copy the scorer's store as it is now."""
+        to.unlink(missing_ok=True)
+        with (
+            closing(sqlite3.connect(self.event.folder / "scorer.sqlite")) as store,
+            closing(sqlite3.connect(to)) as copy,
+        ):
+            store.backup(copy)
+
+    def restore_store(self, copy: Path) -> None:
+        """Put an older copy in the place of the store of a scorer that does not run."""
+        for beside in ("", "-wal", "-shm"):
+            (self.event.folder / f"scorer.sqlite{beside}").unlink(missing_ok=True)
+        shutil.copyfile(copy, self.event.folder / "scorer.sqlite")
+
+
+def device_folder(table: int, device: int) -> str:
+    """Return the folder of a table's journal on one of its devices."""
+    return f"table-{table}" if device == 1 else f"table-{table}-device-{device}"
+
+
+def crashes(venue: Venue) -> Iterator[str]:
+    """Name what has ended by itself, and how often."""
+    return (f"{part.name} {part.crashes}" for part in venue.parts.values() if part.crashes)

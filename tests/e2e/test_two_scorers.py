@@ -1,0 +1,132 @@
+"""A folder that was copied is started beside the first scorer: real processes, both brokers, one active at any time."""
+
+import os
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from broker.mqtt.access import Credentials
+from broker.mqtt.brokers import Broker, Kind, make_broker
+from broker.protocol import Receipt, decode, topics
+from broker.sim.demo_event import NAME
+from broker.sim.processes import DemoProcess
+from tests.broker.mqtt.client import Client
+from tests.broker.scorer.small import sent, state
+from tests.demo_event import MakeEvent
+
+pytestmark = pytest.mark.slow
+
+SOON_S = 120.0
+
+
+class Machines:
+    """A broker, and folders of an event on what could be several machines."""
+
+    def __init__(self, folder: Path, broker: Broker, leaving: ExitStack) -> None:
+        self.folder, self.broker, self._leaving = folder, broker, leaving
+        self.said: list[str] = []
+
+    def copy(self, new: str) -> None:
+        """Copy the first machine's folder while its scorer is at work."""
+        shutil.copytree(self.folder / "a", self.folder / new, ignore=shutil.ignore_patterns("*.new"))
+
+    def start(self, name: str, *options: str) -> DemoProcess:
+        """Start a scorer on a machine."""
+        where = f"127.0.0.1:{self.broker.port}"
+        command = ["scorer", str(self.folder / name), "--broker", where, "--desk-port", "0", *options]
+        child = DemoProcess(name, command, lambda who, line: self.said.append(f"{who}: {line}"))
+        self._leaving.callback(child.stop)
+        return child
+
+    def active(self, name: str, *options: str) -> DemoProcess:
+        """Start a scorer, and wait until its desk is open."""
+        child = self.start(name, *options)
+        child.wait_for(r"^Desk: (\S+)", SOON_S)
+        return child
+
+
+@pytest.fixture(params=["embedded", "mosquitto"])
+def machines(request: pytest.FixtureRequest, tmp_path: Path, demo_event: MakeEvent) -> Iterator[Machines]:
+    kind: Kind = request.param
+    demo_event(tmp_path / "a", 1)
+    known = Credentials.load(tmp_path / "a" / "credentials.json")
+    with make_broker(kind, tmp_path / "broker", NAME, known, tables=1) as broker, ExitStack() as leaving:
+        yield Machines(tmp_path, broker, leaving)
+
+
+@pytest.fixture
+def table(machines: Machines) -> Iterator[Callable[[int], Receipt]]:
+    """Give a table's hello, and what the active scorer answers."""
+    known = Credentials.load(machines.folder / "a" / "credentials.json")
+    with Client(machines.broker, "table-1", known.password("table-1"), session="table-1") as client:
+        assert client.connect()
+        assert client.subscribe(topics.RECEIPT.at(NAME, table=1)) == [True]
+
+        def hello(start: int) -> Receipt:
+            while not client.heard.empty():
+                client.heard.get()
+            _, payload = sent(state(1, start=start))
+            client.say(topics.STATE.at(NAME, table=1), payload.replace(b'"cup"', f'"{NAME}"'.encode()), retain=True)
+            return decode(Receipt, client.hear().payload)
+
+        yield hello
+
+
+def test_a_copy_is_refused_with_a_code_while_the_first_lives_and_the_first_works_on(
+    machines: Machines, table: Callable[[int], Receipt]
+) -> None:
+    first = machines.active("a")
+    store = table(1).store
+    machines.copy("b")
+    second = machines.start("b")
+    second.wait_for(r"^homologue scorer: scorer_active: another scorer is active on", SOON_S)
+    assert second.wait(SOON_S) == 1
+    assert [line for line in machines.said if line.startswith("b: Desk")] == []
+    assert table(2).store == store
+    assert first.exit_code is None
+
+
+def test_a_copy_stands_by_and_takes_over_when_the_first_is_killed_which_then_gives_way(
+    machines: Machines, table: Callable[[int], Receipt]
+) -> None:
+    first = machines.active("a")
+    machines.copy("b")
+    second = machines.start("b", "--standby")
+    second.wait_for(r"^Standby: scorer_active", SOON_S)
+    first.kill()
+    second.wait_for(r"^Desk: ", SOON_S)
+    table(1)
+    again = machines.start("a")
+    again.wait_for(r"^homologue scorer: scorer_active", SOON_S)
+    assert again.wait(SOON_S) == 1
+    assert second.exit_code is None
+
+
+def test_after_a_kill_the_same_folder_starts_again_at_once_and_answers(
+    machines: Machines, table: Callable[[int], Receipt]
+) -> None:
+    for start in (1, 2, 3):
+        scorer = machines.active("a")
+        table(start)
+        scorer.kill()
+        scorer.stop()
+
+
+def test_a_first_scorer_that_was_frozen_ends_when_it_wakes_up_behind_the_copy(
+    machines: Machines, table: Callable[[int], Receipt]
+) -> None:
+    first = machines.active("a")
+    table(1)
+    machines.copy("b")
+    os.kill(first.pid, signal.SIGSTOP)
+    second = machines.active("b")  # nobody answers it
+    table(2)
+    os.kill(first.pid, signal.SIGCONT)
+    first.wait_for(r"^homologue scorer: scorer_replaced", SOON_S)
+    assert first.wait(SOON_S) == 1
+    table(3)
+    assert second.exit_code is None

@@ -1,0 +1,189 @@
+"""A card that takes no writes loses nothing and ends no play: the journal goes on elsewhere, and comes back."""
+
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from broker.protocol import SEATS, LogMessage
+from kiosk.journal import TableJournal
+from kiosk.table import Phase
+from tests.kiosk.journals import OURS, core, receipt, told
+from tests.kiosk.refusing_card import refusing
+from tests.kiosk.standing import Standing, standing
+from tests.kiosk.tables import S
+
+REFUSES = ("disk: card_refuses",)
+
+
+@pytest.fixture
+def card(tmp_path: Path) -> Path:
+    return tmp_path / "table.sqlite"
+
+
+@pytest.fixture
+def spares(tmp_path: Path) -> list[Path]:
+    return [tmp_path / "stick" / "event", tmp_path / "memory" / "event"]
+
+
+@pytest.fixture
+def table(tmp_path: Path, spares: list[Path]) -> Iterator[Standing]:
+    with standing(tmp_path, spares=spares) as made:
+        yield made
+
+
+def health(table: Standing) -> tuple[str, ...]:
+    return table.program.view().line.health
+
+
+def finish(table: Standing) -> None:
+    """Play from the play on to its result."""
+    table.press("west")
+    table.pass_time(9 * S)
+    table.type("1", "8", "enter", "n")
+    table.press(*SEATS)
+    assert table.is_in(Phase.RECORDED)
+
+
+def test_a_play_goes_on_to_its_result_while_the_card_takes_no_writes(
+    table: Standing, card: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table.come_to(Phase.PLAYING)
+    sent: list[LogMessage] = []
+    monkeypatch.setattr(table.program._server.facts, "send", lambda messages, _: sent.extend(messages))
+    with refusing(card):
+        finish(table)
+        assert table.journal.away
+        assert tuple(sent) == table.journal.unsent()[-len(sent) :]
+    assert [type(one.fact).__name__ for one in sent] == ["Declared", "Result"]
+
+
+def test_the_table_says_that_its_card_takes_no_writes_until_it_does_and_holds_everything_then(
+    table: Standing, card: Path, spares: list[Path]
+) -> None:
+    table.come_to(Phase.PLAYING)
+    with refusing(card):
+        table.pass_time(31 * S)
+        assert health(table) == REFUSES
+        assert table.program._server.state_message().health == {"disk": "card_refuses"}
+        finish(table)
+        events, unsent = table.happened(), table.journal.unsent()
+    table.pass_time(31 * S)
+    assert (health(table), table.journal.away) == ((), False)
+    assert not (spares[0] / "table.sqlite").exists()
+    with closing(sqlite3.connect(card)) as store:
+        assert store.execute("SELECT count(*) FROM happened").fetchone() == (len(events),)
+    assert (table.happened(), table.journal.unsent()) == (events, unsent)
+
+
+def test_after_a_power_cut_what_the_spare_holds_is_in_the_journal_once(
+    table: Standing, card: Path, tmp_path: Path, spares: list[Path]
+) -> None:
+    table.come_to(Phase.PLAYING)
+    with refusing(card):
+        table.press("west")
+        table.pass_time(9 * S)
+    cut = tmp_path.with_name("cut")
+    shutil.copytree(tmp_path, cut)
+    for _ in range(2):
+        with closing(
+            TableJournal(cut / card.name, OURS, spares=[cut / one.relative_to(tmp_path) for one in spares])
+        ) as journal:
+            assert ([*journal.events()], journal.unsent()) == (table.happened(), table.journal.unsent())
+            assert core(journal).state.phase is Phase.DECLARED
+            assert (journal.away, (cut / "stick" / "event" / "table.sqlite").exists()) == (False, False)
+
+
+@pytest.fixture
+def readonly(tmp_path: Path) -> Iterator[Path]:
+    """Return a file system on which is a table's journal with its log, as a power cut leaves them, and no write."""
+    folder = tmp_path / "readonly"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], check=False, capture_output=True).returncode:
+        pytest.skip("needs the right to mount")
+    try:
+        with closing(TableJournal(tmp_path / "whole" / "table.sqlite", OURS)) as journal:
+            told(journal, 3)
+            shutil.copytree(tmp_path / "whole", folder, dirs_exist_ok=True)
+        subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
+        yield folder / "table.sqlite"
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+def test_a_start_on_a_read_only_card_goes_on_with_all_that_it_holds(readonly: Path, spares: list[Path]) -> None:
+    for events in (4, 5):
+        with closing(TableJournal(readonly, OURS, spares=spares)) as journal:
+            told(journal, 1)
+            assert (journal.away, len([*journal.events()])) == (True, events)
+
+
+def test_where_the_stick_takes_no_writes_either_the_journal_goes_on_in_memory(
+    table: Standing, card: Path, spares: list[Path]
+) -> None:
+    spares[0].parent.mkdir()
+    spares[0].touch()  # a file in the place of the folder: whatever is written there fails, also for root
+    table.come_to(Phase.PLAYING)
+    with refusing(card):
+        finish(table)
+    assert (spares[1] / "table.sqlite").exists()
+
+
+def test_where_nothing_takes_it_presses_wait_and_the_screen_stays(
+    table: Standing, card: Path, spares: list[Path]
+) -> None:
+    for one in spares:
+        one.parent.mkdir()
+        one.touch()
+    table.come_to(Phase.PLAYING)
+    with refusing(card):
+        table.press("west")
+        assert table.is_in(Phase.PLAYING)
+        table.pass_time(31 * S)
+        assert health(table) == ("disk: journal_full",)
+    table.pass_time(31 * S)
+    assert (table.is_in(Phase.DECLARED), health(table)) == (True, ())
+
+
+def test_facts_of_a_stick_that_was_away_meanwhile_join_those_of_the_card_once(card: Path, spares: list[Path]) -> None:
+    with closing(TableJournal(card, OURS, spares=spares)) as journal:
+        told(journal, 40)
+        with refusing(card):
+            (elsewhere,) = told(journal, 1)
+            shutil.copytree(spares[0], spares[0].with_name("pulled"))
+        before = journal.unsent()[:-1]
+        journal.settle(receipt(taken={one.seq: one.id for one in before}))
+    shutil.rmtree(spares[0], ignore_errors=True)
+    with closing(sqlite3.connect(card)) as store:
+        store.execute("DELETE FROM happened WHERE number > 40")
+        store.execute("DELETE FROM outbox WHERE seq > 40")
+        store.commit()
+    with closing(TableJournal(card, OURS, spares=spares)) as journal:
+        (here,) = told(journal, 1)
+        journal._store.execute("UPDATE happened SET wall = 6 WHERE number = 41")
+    spares[0].with_name("pulled").rename(spares[0])
+    for _ in range(2):
+        with closing(TableJournal(card, OURS, spares=spares)) as journal:
+            assert [one.id for one in journal.unsent() if one.seq > 40] == [here.id, elsewhere.id]
+
+
+def test_a_card_without_room_is_left_in_the_same_way(tmp_path: Path, spares: list[Path]) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", small], check=False).returncode:
+        pytest.skip("needs the right to mount")
+    try:
+        with closing(TableJournal(small / "table.sqlite", OURS, spares=spares)) as journal:
+            filling = subprocess.run(["cp", "/dev/zero", small / "fill"], check=False, capture_output=True)
+            assert b"No space left" in filling.stderr
+            sent = told(journal, 200)
+            assert (journal.away, journal.unsent()) == (True, tuple(sent))
+            (small / "fill").unlink()
+            journal.try_card()
+            assert (journal.away, journal.unsent()) == (False, tuple(sent))
+    finally:
+        subprocess.run(["umount", small], check=True)

@@ -1,0 +1,68 @@
+"""Cuts the power at every write of all that writes: `make power` or `python -m tests.power [OPTIONS]`."""
+
+import gc
+import multiprocessing
+import os
+import sys
+import time
+from collections.abc import Iterator
+from itertools import count
+from typing import Final
+
+import click
+
+from tests.power.cutting import Found, Task, cut
+from tests.power.subjects import SUBJECTS
+
+OF_ONE: Final = 250
+"""States of one recording, unless fewer are wanted; then it is made anew, by another seed."""
+
+
+@click.command()
+@click.option("--cuts", default=5000, show_default=True, help="How many states of the disk to open.")
+@click.option("--seed", default=1, show_default=True, help="What is written, and where it is cut.")
+@click.option("--subject", "names", type=click.Choice([*SUBJECTS]), multiple=True, help="Of these only.")
+@click.option("--jobs", default=min(2, os.cpu_count() or 1), show_default=True, help="How many recordings at a time.")
+def power(cuts: int, seed: int, names: tuple[str, ...], jobs: int) -> None:
+    """Record what real processes write, cut the power everywhere, and open what is left with the real programs."""
+    gc.freeze()  # what is loaded by now is copied into no child
+    began, found, states = time.monotonic(), Found(), 0
+    with multiprocessing.get_context("fork").Pool(jobs) as pool:
+        for task, of_it in pool.imap_unordered(_cut, _tasks(cuts, seed, names or tuple(SUBJECTS))):
+            found.add(of_it)
+            states = found.states.total()
+            said = f"{task.subject} {task.seed}: {of_it.states.total()} states of {of_it.operations} operations"
+            print(
+                f"{said}, {of_it.flushes} flushes, {of_it.promises} promises", *of_it.problems, sep="\n  ", flush=True
+            )
+    _report(found, time.monotonic() - began)
+    print(f"power: {states} states of the disk, {len(found.problems)} of them wrong")
+    sys.exit(1 if found.problems or not states else 0)
+
+
+def _tasks(cuts: int, seed: int, names: tuple[str, ...]) -> Iterator[Task]:
+    each = min(OF_ONE, -(-cuts // len(names)))
+    for round_ in count(seed):
+        for name in names:
+            if cuts <= 0:
+                return
+            yield Task(name, round_, min(each, cuts))
+            cuts -= each
+
+
+def _cut(task: Task) -> tuple[Task, Found]:
+    return task, cut(task)
+
+
+def _report(found: Found, seconds: float) -> None:
+    print(f"\n{found.operations} operations, {found.flushes} flushes and {found.promises} promises recorded")
+    print(f"{seconds:.0f} s, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    kinds = {"none": "flushed what it said", "one": "lied about one file", "all": "lied about every file"}
+    print("disks:  " + ", ".join(f"{kinds[lie]} {number}" for lie, number in sorted(found.states.items())))
+    for note, number in sorted(found.notes.items()):
+        if number:
+            print(f"of a disk that lied: {note}: {number}")
+
+
+if __name__ == "__main__":
+    power()
