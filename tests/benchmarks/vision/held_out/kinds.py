@@ -173,7 +173,7 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("unpadded", text=_any_length),
         Kind("years", text=_year),
         Kind("foreign signs", text=_foreign),
-        Kind("number and logo", look=lambda look, _: replace(look, logo=True), promised=True),
+        Kind("number and logo", look=lambda look, _: replace(look, logo=True)),
         Kind("pale", look=lambda look, chance: replace(look, contrast=float(chance.uniform(0.1, 0.25)))),
         Kind("worn a little", look=_worn(0.12)),
         Kind("worn", look=_worn(0.3)),
