@@ -36,7 +36,7 @@ from vision.training.fonts import Part, families_kept_back
 
 ROWS: Final = (13, 11, 10)
 _TORN: Final = frozenset("01689")  # digits that are digits upside down
-_FOREIGN: Final = ("MJ", "NORTH", "A1B", "ΩΔ", "DOM", "X", "HZ", "KTV", "QW7", "BOSS")
+_FOREIGN: Final = ("MJ", "NORTH", "A1B", "&%", "DOM", "X", "HZ", "KTV", "QW7", "BOSS")
 _SHEET_SCALE: Final = 4  # pixels a millimetre
 
 
