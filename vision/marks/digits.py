@@ -191,6 +191,7 @@ SURE_AT_ONCE = 0.995  # confidence of a first look that needs no second: none wa
 _NO_NUMBER = 0.02  # share of a number up to which there is none: a second look would not change that
 _MADE_OUT = 0.3  # confidence from which the way up of a number that is not read may be told
 _LETTER_SURE = 0.9
+_LETTER_TELLS = 0.99  # the same before a letter may tell the way up: a maker's ring was an O with 0.92
 _DECIDING_ODDS = 50.0  # times likelier that one way up must be than the other
 _CLEAR_ODDS = 1000.0  # the same where the number is a serial both ways up
 _MOST_WAY_ODDS = np.log(39)
@@ -300,7 +301,8 @@ def mark_of_look(look: DigitLook) -> TileMark:
         told = max(likely) > _CLEAR_ODDS * min(likely)
         return _mark(look, serials[0], min(share for _, share in best), turned=down if told else None)
     seen_apart = max(shown) > _CLEAR_ODDS * min(shown) and look.other_way < _UNLIKELY
-    if None in serials or seen_apart or _set_letter(look) is not None:
+    lettered = float(look.letter[: len(_LETTERS)].max()) > _LETTER_TELLS
+    if None in serials or seen_apart or lettered:
         odds = _DECIDING_ODDS if None in serials else _CLEAR_ODDS
         if max(likely) > odds * min(likely):
             return _mark(look, serials[down], float(look.ways[int(down)]) * best[down][1], turned=down)

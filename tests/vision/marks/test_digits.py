@@ -81,6 +81,12 @@ def test_a_seeming_bar_does_not_decide_alone_and_a_letter_does(upright: int, tur
     assert (lettered.serial, lettered.either, lettered.way_odds) == (upright, None, 0.0)
 
 
+def test_a_letter_that_may_be_a_makers_ring_does_not_tell_the_way_up() -> None:
+    ring = look(60, letter=14)
+    ring.letter[[14, NO_LETTER]] = 0.92, 0.08
+    assert (mark_of_look(ring).serial, mark_of_look(ring).either, mark_of_look(ring).set_text) == (None, (60, 90), "O")
+
+
 def test_ones_with_a_flag_tell_the_way_up() -> None:
     mark = mark_of_look(look(1))
     assert (mark.serial, mark.turned, mark.either) == (1, False, None)
