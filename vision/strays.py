@@ -1,7 +1,8 @@
 """What lies beside a tray and is no tile of its set: cards, counters, telephones, numbers printed on the cloth.
 
-A tray shows how the tiles of the set look: how large they are, of what colour, how their numbers are printed. What
-lies beside it says a serial only if it is like them. Without a tray there is nothing to compare with.
+A tray shows how the tiles of the set look: how large they are, of what colour, how their numbers are printed. A number
+beside it is a serial only if it is like them. A label of ours is on no card: it counts wherever it lies. Without a tray
+there is nothing to compare with.
 """
 
 from collections.abc import Sequence
@@ -33,7 +34,7 @@ def unlike_tiles(
     their backs' colours, CIE L*a*b*.
     """
     sure = [number for number in held if _is_read(marks[number])]
-    read = [number for number in loose if _is_read(marks[number])]
+    read = [number for number in loose if _is_read(marks[number]) and _is_printed(marks[number])]
     if len(sure) < _FEWEST or not read:
         return frozenset()
     usual = np.median([_sides(flat[number]) for number in sure], axis=0)
@@ -76,6 +77,10 @@ def _is_read(mark: TileMark | None) -> bool:
     return mark is not None and (mark.serial is not None or mark.either is not None)
 
 
+def _is_printed(mark: TileMark | None) -> bool:
+    return mark is not None and bool(np.isfinite(mark.pitch))
+
+
 def _sides(quad: Quad) -> Points:
     """Return an outline's short and long sides, shape (2,)."""
     sides = np.linalg.norm(np.roll(quad, -1, axis=0) - quad, axis=1)
@@ -100,16 +105,12 @@ def is_of_colour(colour: Points, usual: Points) -> bool:
 
 
 def is_printed_alike(mark: TileMark | None, others: Sequence[TileMark | None]) -> bool:
-    """Return whether a mark is of the same kind as most others: label or number, as wide, at the same spot."""
-    known = [other for other in others if other is not None]
-    pitches = np.array([other.pitch for other in known])
-    printed = np.isfinite(pitches)
-    if mark is None or np.isfinite(mark.pitch) != (2 * printed.sum() > len(known)):
+    """Return whether a number is printed as most others are: numbers, too, as wide, at the same spot."""
+    numbers = [other for other in others if other is not None and _is_printed(other)]
+    if mark is None or 2 * len(numbers) <= len(others):
         return False
-    if not np.isfinite(mark.pitch):
-        return True
-    usual = float(np.median(pitches[printed]))
-    spot = np.median([other.spot for other in known if np.isfinite(other.pitch)], axis=0)
+    usual = float(np.median([other.pitch for other in numbers]))
+    spot = np.median([other.spot for other in numbers], axis=0)
     off = float(np.abs(mark.spot - spot).max())
     if mark.turned is None:  # then its spot may be that of the tile upside down
         off = min(off, float(np.abs(mark.spot + spot).max()))

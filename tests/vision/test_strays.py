@@ -99,7 +99,6 @@ def test_the_nearest_tiles_tell_the_colour() -> None:
         (mark(9, spot=SPOT + np.array([0.0, 0.081])), False),
         (mark(9, spot=-SPOT, turned=None), True),
         (mark(9, spot=SPOT + np.array([0.2, 0.0]), turned=None), False),
-        (label(), False),
         (None, False),
     ],
 )  # fmt: skip
@@ -107,9 +106,11 @@ def test_numbers_of_a_set_are_printed_alike(other: TileMark | None, *, alike: bo
     assert is_printed_alike(other, [mark(serial) for serial in range(1, 9)]) == alike
 
 
-def test_beside_labels_only_a_label_is_alike() -> None:
-    labels: list[TileMark | None] = [label(serial) for serial in range(1, 9)]
-    assert (is_printed_alike(label(), labels), is_printed_alike(mark(), labels)) == (True, False)
+def test_beside_labels_a_printed_number_is_no_tile_and_a_label_is_one_wherever_it_lies() -> None:
+    labels: list[TileMark | None] = [label(serial) for serial in range(1, 11)]
+    assert unlike(laid(1.0), marks=[*labels, mark()]) == {0}
+    assert unlike(laid(1.3), marks=[*labels, label(12)]) == set()
+    assert unlike(laid(1.3), marks=[*[mark()] * 10, label(12)]) == set()
 
 
 def test_where_much_is_print_on_something_else_all_beside_the_tray_is_doubted() -> None:
