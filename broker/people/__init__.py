@@ -52,6 +52,7 @@ from broker.people.login import (
     LoginSession,
     Throttle,
     csrf_token,
+    network_of,
 )
 
 __all__ = [
@@ -100,4 +101,5 @@ __all__ = [
     "all_rows",
     "audit_line",
     "csrf_token",
+    "network_of",
 ]

@@ -61,7 +61,7 @@ from broker.web import (
 from broker.web.people.views import LOOPBACK_NAMES
 from broker.web.svg import qr
 from broker.web.tables.event_pin import EventPin, PinsAtTables
-from broker.web.tables.pairing_codes import LASTS_MS, PairingCodes, PendingCode
+from broker.web.tables.pairing_codes import LASTS_MS, PairingCodes, PairingTurns, PendingCode
 
 WHO: Final = "set_up"
 MOST_AT_ONCE: Final = 24
@@ -140,6 +140,7 @@ class PairingPage:
         self._access, self._feed, self._auth, self._broker = access, feed, auth, pairing.broker
         self._codes, self._names, self._clock = pairing.codes, pairing.names, pairing.clock
         self._refused, self._counting = RepeatFilter(), threading.Lock()
+        self._turns = PairingTurns()
 
     def routes(self) -> Sequence[Route]:
         """Return the routes. A device has no session: its proof is what lets it in."""
@@ -263,8 +264,12 @@ class PairingPage:
 
     async def take(self, request: Request) -> Response:
         """Tell a device that has the code what it needs; whatever else is said here is refused with a code."""
+        where = client_address(request)
+        self._codes.check_heard(where, self._clock())
         asked = await _asked(request)
-        return await run_in_threadpool(self._take, asked, request.url.hostname or "", client_address(request))
+        async with self._turns.turn(where):
+            # Of the threads that make pages a flood has one: the others wait for their turn outside.
+            return await run_in_threadpool(self._take, asked, request.url.hostname or "", where)
 
     def _take(self, asked: PairingRequest, host: str, where: str) -> Response:
         now = self._auth.clock()
