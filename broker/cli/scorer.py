@@ -37,6 +37,7 @@ from broker.store.backup_worker import BackupWorker
 from broker.store.location import PAUSE_S
 from broker.web import DeskError
 from broker.web.connections import ConnectionLimits
+from broker.web.people.audit_watch import AuditWatch
 from broker.web.rulings.audited import AuditedRulings
 from broker.web.server import ANYWHERE, PORT, Certificate, DeskServer, is_loopback
 from broker.web.services import Services
@@ -135,6 +136,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
             as_desk = replace(address, user="desk", password=desk_password(passwords))
             line = DeskLink(checked.name, checked.tables, auth, as_desk, EventPin.beside(passwords))
             running.callback(line.stop)
+            _watch_audit(running, auth, work)
             watches = [watch, join.look, *_backup(running, event, work, checked.name, wishes, auth)]
             for_tables = broker_for_tables(checked.name, passwords, address, host if own else None, broker_name)
             services = Services(
@@ -154,6 +156,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                     ),
                     PairingCodes(tls.fingerprint if tls else ""),
                     desk_names_for_tables(desk_host, desk_name),
+                    begun=lambda: work.begun,
                 ),
             )
             AuditedRulings(work, auth).note_missing()
@@ -265,6 +268,13 @@ class JoinWire:
     def __exit__(self, *_: object) -> None:
         """Leave."""
         self._line.stop()
+
+
+def _watch_audit(running: ExitStack, auth: Authentication, work: Scorer) -> None:
+    """Alert the arbiters to what the audit log says, and will say. Raises PeopleStoreBroken."""
+    watch = AuditWatch(auth.audit, work.report)
+    work.recall(watch.past())
+    running.enter_context(watch)
 
 
 def _backup(

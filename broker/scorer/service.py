@@ -146,6 +146,21 @@ class Scorer:
         concern = Concern("backup_resumed", text) if report.well else Concern("backup_failed", text, values=values)
         self._inbox.put(concern)
 
+    def report(self, concern: Concern) -> None:
+        """Alert the arbiters to something that was done at the desk."""
+        self._inbox.put(concern)
+
+    def recall(self, past: Iterable[tuple[int, Concern]]) -> None:
+        """Keep alerts of what was done at the desk before this scorer was started, with when (ms). Before it runs."""
+        self._alerts.load(past)
+        self.dashboard.changed(set())
+        self.dashboard.show()
+
+    @property
+    def begun(self) -> bool:
+        """Whether a table has told a fact."""
+        return any(book.taken for book in self._intake.books.values())
+
     def ask(self, work: Callable[[], T]) -> T:
         """Have something done by the scorer's thread, and wait for it. Raises ScorerBusy."""
         call = PendingCall(work)

@@ -353,5 +353,13 @@ ALERT: Final[Mapping[str, Message]] = {
     "clock_right": N_("Table {table}: its clock is correct again."),
     "backup_failed": N_("Backup copies: {text}"),
     "backup_resumed": N_("Backup copies are working again."),
+    "arbiters_pin_set": N_("{who} set the arbiters’ PIN."),
+    "pairing_opened": N_("{who} opened pairing codes for tables: {about}."),
+    "pairing_taken": N_("Table {table}: a device was paired: {detail}."),
+    "device_accepted": N_("Table {table}: {who} accepted the device {detail}."),
+    "faces_shown": N_("{who} was given the faces of deals: {about}."),
+    "account_added": N_("{who} created the account {about} ({detail})."),
+    "account_enabled": N_("{who} enabled the account {about}."),
+    "password_set": N_("{who} set the password of {about}."),
     "standings_unwritten": N_("The standings file cannot be written: {text}"),
 }

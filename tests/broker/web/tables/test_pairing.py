@@ -57,7 +57,8 @@ class Bench:
         self.told: list[bool] = []
         """Whether there was a PIN each time that the tables were to be told it."""
         tables = BrokerForTables(EVENT, folder / "credentials.json", 1883, tell_pin=self.tell)
-        pairing = PairingService(tables, PairingCodes(""), clock=self.clock)
+        self.begun = False
+        pairing = PairingService(tables, PairingCodes(""), clock=self.clock, begun=lambda: self.begun)
         self.server = DeskServer(sample.feed(), port=0, auth=self.auth, services=Services(pairing=pairing))
 
     def tell(self) -> None:
@@ -121,7 +122,7 @@ def test_a_code_gives_one_device_its_table_and_password_and_a_second_is_refused(
         ("", "pairing_taken", str(FREE), "pi-4"),
         ("organiser", "pairing_opened", str(FREE), ""),
     ]
-    told = "".join(map(str, bench.auth.audit.entries()))
+    told = "".join(map(str, bench.auth.audit.entries())) + organiser.get("/pairing").text
     assert [secret for secret in (code, keys.proof, paired.broker.password) if secret in told] == []
     assert code not in organiser.get("/pairing").text
 
@@ -129,11 +130,12 @@ def test_a_code_gives_one_device_its_table_and_password_and_a_second_is_refused(
 def test_a_pin_that_is_set_once_goes_with_every_pairing_and_the_page_never_shows_it(
     bench: Bench, organiser: httpx.Client
 ) -> None:
-    form = {"form": token_of(organiser, "/pairing?new=1"), "pin": "2468", "pin_again": "2468"}
-    refused = organiser.post("/pairing/pin", data={**form, "pin_again": "2469"})
-    assert (refused.status_code, "pin_unusable" in refused.text, "2468" in refused.text) == (400, True, False)
-    assert organiser.post("/pairing/pin", data=form).status_code == 303
-    assert bench.audited()[0][:3] == ("organiser", "arbiters_pin_set", "")
+    with logged_in(bench.server, "head_arbiter") as head:
+        form = {"form": token_of(head, "/pairing?new=1"), "pin": "2468", "pin_again": "2468"}
+        refused = head.post("/pairing/pin", data={**form, "pin_again": "2469"})
+        assert (refused.status_code, "pin_unusable" in refused.text, "2468" in refused.text) == (400, True, False)
+        assert head.post("/pairing/pin", data=form).status_code == 303
+    assert bench.audited()[0][:3] == ("head_arbiter", "arbiters_pin_set", "")
     keys = derive_keys(code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE), "", SALT)
     sealed = msgspec.json.decode(ask(bench, keys.proof).content, type=PairingAnswer)
     pin = msgspec.json.decode(sealed.pairing, type=Pairing).pin
@@ -141,6 +143,28 @@ def test_a_pin_that_is_set_once_goes_with_every_pairing_and_the_page_never_shows
     assert pin_matches(pin, "2468")
     page = organiser.get("/pairing?new=1").text
     assert (page.count("Tables without a PIN: 1"), bench.told) == (1, [True])
+
+
+def test_an_organiser_sets_no_pin(bench: Bench, organiser: httpx.Client) -> None:
+    page, before = organiser.get("/pairing?new=1").text, bench.audited()
+    form = {"form": token_of(organiser, "/pairing?new=1"), "pin": "1357", "pin_again": "1357"}
+    refused = organiser.post("/pairing/pin", data=form)
+    assert (refused.status_code, "head_arbiter_only" in refused.text, 'name="pin"' in page) == (400, True, False)
+    assert bench.audited() == before
+
+
+def test_once_a_table_has_told_a_fact_the_head_arbiter_alone_pairs(bench: Bench, organiser: httpx.Client) -> None:
+    bench.begun = True
+    try:
+        refused = opened(organiser, **{f"table-{FREE}": "on"})
+        assert (refused.status_code, "head_arbiter_only" in refused.text) == (400, True)
+        assert "Create codes" not in organiser.get("/pairing?new=1").text
+        with logged_in(bench.server, "head_arbiter") as head:
+            assert len(code_on(opened(head, **{f"table-{FREE}": "on"}), FREE)) == DIGITS
+            opened(head, withdraw=str(FREE))
+    finally:
+        bench.begun = False
+    bench.clock.now += 100 * LASTS_MS
 
 
 def test_a_code_ends_with_its_time_and_with_the_next_one_for_its_table(bench: Bench, organiser: httpx.Client) -> None:
