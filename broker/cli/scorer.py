@@ -136,7 +136,6 @@ def scorer(  # noqa: PLR0913 - one parameter an option
             as_desk = replace(address, user="desk", password=desk_password(passwords))
             line = DeskLink(checked.name, checked.tables, auth, as_desk, EventPin.beside(passwords))
             running.callback(line.stop)
-            _watch_audit(running, auth, work)
             watches = [watch, join.look, *_backup(running, event, work, checked.name, wishes, auth)]
             for_tables = broker_for_tables(checked.name, passwords, address, host if own else None, broker_name)
             services = Services(
@@ -159,7 +158,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                     begun=lambda: work.begun,
                 ),
             )
-            AuditedRulings(work, auth).note_missing()
+            _follow_audit(running, auth, work)
             page = DeskServer(
                 work.feed,
                 desk_host,
@@ -270,8 +269,9 @@ class JoinWire:
         self._line.stop()
 
 
-def _watch_audit(running: ExitStack, auth: Authentication, work: Scorer) -> None:
-    """Alert the arbiters to what the audit log says, and will say. Raises PeopleStoreBroken."""
+def _follow_audit(running: ExitStack, auth: Authentication, work: Scorer) -> None:
+    """Complete the audit log, and alert the arbiters to what it says, and will say. Raises PeopleStoreBroken."""
+    AuditedRulings(work, auth).note_missing()
     watch = AuditWatch(auth.audit, work.report)
     work.recall(watch.past())
     running.enter_context(watch)

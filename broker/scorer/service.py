@@ -321,8 +321,8 @@ class Scorer:
 
     def _count(self, request: CountRequest) -> None:
         """Tell a table what a hand is worth, by all its facts up to now."""
-        facts, over = self._intake.books[request.table].taken.values(), self.state.recorded(request.table)
-        self.publisher.counted(request, self._counter.answer(request, facts, over=request.round in over))
+        facts, recorded = self._intake.books[request.table].taken.values(), self.state.recorded(request.table)
+        self.publisher.counted(request, self._counter.answer(request, facts, recorded=recorded))
 
     def _connection_changed(self, change: LinkChanged) -> None:
         """Publish everything again on every connection: a broker that lost its store has it back at once."""
