@@ -17,8 +17,7 @@ import fcntl
 import shutil
 import sqlite3
 import uuid
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,22 +27,12 @@ import msgspec
 from msgspec.structs import replace
 
 from broker.files import make_folder, sync_log
-from broker.protocol import Fact, LogMessage, Receipt, Refused, Result, Taken, decode, encode
+from broker.protocol import Fact, KeptRecord, LogMessage, Receipt, Refused, Result, Taken, decode, encode
 from broker.protocol.signing import SigningKey, fact_hash
 from kiosk import spare
 from kiosk.config import KEY_FILE, open_device_key
-from kiosk.errors import CardRefuses, DiskLow, JournalBroken, JournalFull, JournalInUse
-from kiosk.table import (
-    ButtonHeld,
-    ButtonPressed,
-    ButtonReleased,
-    Event,
-    NotNow,
-    Ordered,
-    Restarted,
-    Table,
-    handle,
-)
+from kiosk.errors import JournalBroken, JournalFull, JournalInUse
+from kiosk.table import Event, NotNow, Restarted, Table, handle
 
 VERSION: Final = "4"
 
@@ -60,6 +49,11 @@ CREATE TABLE IF NOT EXISTS outbox (
     state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'safe', 'refused')),
     code  TEXT
 ) STRICT;
+CREATE TABLE IF NOT EXISTS kept (
+    number INTEGER PRIMARY KEY,
+    id     TEXT NOT NULL UNIQUE,
+    sealed TEXT NOT NULL
+) STRICT;
 CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 """
 
@@ -67,6 +61,9 @@ AN_EVENT: Final = 65_536
 """Bytes: no event but a long plan takes more."""
 
 _EVENTS: Final = msgspec.json.Decoder(Event)
+
+MOST_RECORDS: Final = 1000
+"""That a table keeps for its scorer."""
 
 NEVER_TAKEN: Final = ("already_recorded", "id_reused")
 """Codes of facts that nobody need send again."""
@@ -544,8 +541,9 @@ class TableJournal:
     def settle(self, receipt: Receipt) -> bool:
         """Mark what the scorer names as taken or refused; what it should have and has not is open again.
 
-        That happens when its store was lost, or replaced by an older copy: the tables still have everything. Return
-        whether facts were signed anew: they are to be sent at once.
+        That happens when its store was lost, replaced by an older copy, or altered on its disk (then the receipt says
+        what is wanted): the tables still have everything. Return whether facts were signed anew: they are to be sent at
+        once.
         """
         anew = self._write(lambda: self._settle(receipt))
         self.store = receipt.store
@@ -568,7 +566,7 @@ class TableJournal:
 
     def _reopen(self, receipt: Receipt) -> None:
         self._store.execute("UPDATE outbox SET state = 'open' WHERE state = 'safe' AND seq > ?", (receipt.upto,))
-        for seq in receipt.gaps:
+        for seq in (*receipt.gaps, *receipt.wanted):
             self._store.execute("UPDATE outbox SET state = 'open' WHERE state = 'safe' AND seq = ?", (seq,))
 
     def _close(self, seq: int, message_id: str, state: str, code: str | None) -> None:
@@ -582,8 +580,8 @@ class TableJournal:
     def _renumber(self, used: Iterable[Taken]) -> bool:
         """Give new numbers to facts whose numbers another device has used, and to all after them: they are one chain.
 
-        A play that began under numbers that clash and ended under others is then told out of order. The scorer takes
-        that; only where its tiles lay otherwise than planned, their form comes too late to count.
+        A play that began under numbers that clash and ended under others is then told out of order. The scorer keeps it
+        apart until the head arbiter has decided.
         """
         misplaced = self._store.execute("SELECT seq FROM outbox WHERE code IN (?, ?)", MISPLACED)
         clashing = {seq for (seq,) in misplaced}
@@ -604,6 +602,25 @@ class TableJournal:
         if first is not None:
             self._sign_from(first, in_place=True)
         return first is not None
+
+    def keep(self, records: Iterable[KeptRecord]) -> tuple[KeptRecord, ...]:
+        """Keep records for the scorer, and return those that it has not named: its store lacks them.
+
+        Of very many the oldest go. Raises JournalFull.
+        """
+        named = {record.id: record.sealed for record in records}
+        self._write(lambda: self._keep_records(named))
+        rows = self._store.execute("SELECT id, sealed FROM kept ORDER BY number").fetchall()
+        return tuple(KeptRecord(id=id_, sealed=sealed) for id_, sealed in rows if id_ not in named)
+
+    def _keep_records(self, named: Mapping[str, str]) -> None:
+        self._store.executemany(
+            "INSERT INTO kept (id, sealed) VALUES (?, ?) ON CONFLICT (id)"
+            " DO UPDATE SET sealed = excluded.sealed WHERE sealed <> excluded.sealed",
+            named.items(),
+        )
+        newest = "SELECT number FROM kept ORDER BY number DESC LIMIT ?"
+        self._store.execute(f"DELETE FROM kept WHERE number NOT IN ({newest})", (MOST_RECORDS,))  # noqa: S608 - ours
 
     def reconsider(self) -> None:
         """Open again what was refused, but what cannot ever be taken: a plan may have been put right."""
@@ -662,64 +679,3 @@ class JournaledTable:
         messages = self.journal.record(event, facts, wall=self._wall())
         self.state = state
         return messages
-
-
-ENOUGH_ROOM: Final = 100_000_000
-"""Bytes: a day's journal takes less than one hundredth of it."""
-
-EVERY_NS: Final = 30_000_000_000
-LOW_EVERY_NS: Final = 1_000_000_000
-"""How often the card is looked at, and how often where it has little room."""
-
-MOST_HELD: Final = 1000
-"""As many as a table could need in an hour; beyond that somebody plays with a button."""
-
-HELD: Final = (ButtonPressed, ButtonReleased, ButtonHeld, Ordered)
-
-
-class HeldEvents:
-    """What waits for room in one journal. The disk is looked at by the clock alone, which tells of no press."""
-
-    def __init__(self, journal: TableJournal, now: int) -> None:
-        self._journal, self._check_at = journal, now
-        self._events: deque[Event] = deque()
-
-    @property
-    def waiting(self) -> bool:
-        """Whether something waits, so that nothing may overtake it."""
-        return bool(self._events)
-
-    def hold(self, event: Event) -> str:
-        """Hold an event if nobody could do it again; return the code of what is wrong."""
-        if isinstance(event, HELD) and len(self._events) < MOST_HELD:
-            self._events.append(event)
-        return JournalFull.code
-
-    def release(self) -> Iterator[Event]:
-        """Return what waited, in order; what cannot be written even now waits again."""
-        events, self._events = self._events, deque()
-        yield from events
-
-    def check_due(self, now: int) -> bool:
-        """Return whether the disk is to be looked at."""
-        return now >= self._check_at
-
-    def check_disk(self, now: int) -> str | None:
-        """Return the code of what is wrong with the disk, by trying where there is little room."""
-        code = self._disk_problem()
-        self._check_at = now + (EVERY_NS if code in (None, CardRefuses.code) else LOW_EVERY_NS)
-        return code
-
-    def _disk_problem(self) -> str | None:
-        if not self._journal.spares and self._journal.room >= ENOUGH_ROOM and not self._journal.tight:
-            return None
-        try:
-            if self._journal.spares:  # whether or not a press has found it out before
-                self._journal.try_card()
-            else:
-                self._journal.try_room()
-        except JournalFull:
-            return JournalFull.code
-        if self._journal.away:
-            return CardRefuses.code
-        return DiskLow.code if self._journal.room < ENOUGH_ROOM else None

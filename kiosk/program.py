@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 
-from broker.protocol import ArbiterPin, Assignment, Counted, Order, Receipt, ScorerState, Served
+from broker.protocol import ArbiterPin, Assignment, Counted, Kept, Order, Receipt, ScorerState, Served
 from broker.protocol.link import Incoming, LinkChanged
 from firmware.hardware.inventory import HardwareTrouble
 from firmware.presses import TooShort
@@ -23,8 +23,9 @@ from kiosk.camera.observations import (
 from kiosk.config import PIN_TOLD_FILE, KioskSettings
 from kiosk.counting.desk import CountDesk
 from kiosk.errors import JournalFull
+from kiosk.held_events import HeldEvents
 from kiosk.input import Keyboard, TableButtons
-from kiosk.journal import HeldEvents, JournaledTable, TableJournal
+from kiosk.journal import JournaledTable, TableJournal
 from kiosk.restoring import RestoringDesk
 from kiosk.screens import (
     CallView,
@@ -222,8 +223,8 @@ class TableProgram:
         message, code = read_message(incoming, self._event_key)
         self._health.say("wire", code)
         match message:
-            case Receipt():
-                self._server.facts.settle(message)
+            case Receipt() | Kept():
+                self._server.facts.take(message)
             case Assignment():
                 self._server.take_plan(message, self._clock())
             case Counted():
@@ -261,7 +262,8 @@ class TableProgram:
         self._health.say("disk", code)
         if code != JournalFull.code and not self._server.elsewhere:
             for event in self._held.release():
-                self._apply(event)
+                if self._buttons.counts(event, self.state):  # what was pressed again meanwhile answers no new question
+                    self._apply(event)
 
     def _follow(self) -> None:
         """What follows from the state: the form at the keyboard, and what the table says of itself."""

@@ -37,8 +37,10 @@ class TileMark:
     top-left is corner 2); None where that is not known. `confidence` is 0..1, calibrated. `spot`, shape (2,), is where
     the mark's middle lies on the tile: shares of its width and height from its own centre, right and down as the mark
     itself stands (as the quad stands where `turned` is None). `either` is set where the mark reads as a serial both
-    ways up and does not tell which: the serial if it stands as the quad does, and the one if it is turned. `clash`
-    is the serial that was taken from a mark because another tile of the picture says the same.
+    ways up and does not tell which: the serial if it stands as the quad does, and the one if it is turned; `way_odds`
+    are then the log-odds that it stands as the quad does, by what the mark alone seems to show. `clash`
+    is the serial that was taken from a mark because another tile of the picture says the same. `pitch` is how far
+    apart the digits of a printed number stand, shares of the tile's width; not a number for labels.
     """
 
     serial: int | None
@@ -48,6 +50,8 @@ class TileMark:
     spot: Points
     either: tuple[int, int] | None = None
     clash: int | None = None
+    pitch: float = float("nan")
+    way_odds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,9 +101,11 @@ class TableLayout:
     """A picture, laid out.
 
     `lies` has a `TilePosition` for each of `Detections.tiles`, in their order; `trays` are in the order E S W N.
-    `ghosts` are the numbers of tiles that turned out to be none: empty places, the floor of a tray, a card.
+    `ghosts` are the numbers of tiles that turned out to be none: empty places, the floor of a tray, a card. `unlike`
+    are those that say a serial beside a tray without being like its tiles; where there are very many, all tiles.
     """
 
     lies: tuple[TilePosition, ...]
     trays: tuple[LaidOutTray, ...]
     ghosts: frozenset[int] = frozenset()
+    unlike: frozenset[int] = frozenset()

@@ -4,7 +4,7 @@ Colours are sampled at a few points of each tile or place. A place without a til
 was overlooked; a back of another colour than its neighbours belongs to a foreign set.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -14,6 +14,7 @@ from vision.detections import Detections, LaidOutPlace, LaidOutTray, TableLayout
 from vision.geometry import Picture, Points, Quad
 from vision.plane import Flags, Indices
 from vision.reading import HALF_TURN, LEFT, PlaceState, RowCol, tray_places
+from vision.strays import colour_groups, unlike_tiles
 from vision.tray_grid import Lattice
 from vision.trays import FilledTray, find_trays, name_seats
 
@@ -220,6 +221,7 @@ def _detail(cores: Colours) -> Points:
 _FINGER, _FINGERS = 0.12, 0.2  # share of a back's rim that is no back; of one that was not read, hand or no hand
 _HAND, _SURE_HAND = 0.1, 0.4  # trace of a hand from which what lies on a tile is a finger; on one that was read
 _TILE_SEEN = 0.3  # confidence of a mark from which something stands on a back, legible or not
+_FEWEST_OF_COLOUR = 20  # backs of one colour among others, before a tray is looked for among them alone
 _ASKEW = 15.0  # degrees: tiles in a tray lie within 6 of it with corners found to 3 percent, some corners are worse
 
 
@@ -233,7 +235,8 @@ def lay_out_table(picture: Picture, found: Detections, marks: tuple[TileMark | N
     trays: list[LaidOutTray] = []
     laid: dict[int, _TileOnPlace] = {}
     ghosts: set[int] = set()
-    for seat, one in _seated(find_trays(found, marks, (picture.shape[0], picture.shape[1]))):
+    filled = _seated(_find_trays(found, marks, (picture.shape[0], picture.shape[1]), seen.colours))
+    for seat, one in filled:
         sites = _tray_places(picture, found, one, seen)
         trays.append(LaidOutTray(seat, sites, one.lattice.rotation))
         laid |= {
@@ -244,8 +247,43 @@ def lay_out_table(picture: Picture, found: Detections, marks: tuple[TileMark | N
         ghosts |= set(one.held.values()) - laid.keys()
     if trays:  # what lies beside a tray and was not read is mostly its floor or a card, seen as a tile
         ghosts |= {number for number, mark in enumerate(marks) if number not in laid and not _is_read(mark)}
+    unlike = _unlike(seen, marks, list(laid), filled)
     lies = tuple(_tile_position(seen, number, mark, laid.get(number)) for number, mark in enumerate(marks))
-    return TableLayout(lies, tuple(trays), frozenset(ghosts))
+    return TableLayout(lies, tuple(trays), frozenset(ghosts | unlike - laid.keys()), unlike)
+
+
+def _find_trays(
+    found: Detections, marks: tuple[TileMark | None, ...], size: tuple[int, int], colours: Points
+) -> tuple[FilledTray, ...]:
+    """Find trays; where print on a cloth or on cards hides them, among the backs of each colour by themselves."""
+    filled = find_trays(found, marks, size)
+    for members in () if filled else colour_groups(colours, _FEWEST_OF_COLOUR):
+        few = replace(found, tiles=tuple(found.tiles[number] for number in members))
+        among = find_trays(few, tuple(marks[number] for number in members), size)
+        if sum(len(tray.held) for tray in among) >= _FEWEST_OF_COLOUR:
+            return tuple(
+                replace(
+                    tray,
+                    held={where: members[tile] for where, tile in tray.held.items()},
+                    turns={members[tile]: way for tile, way in tray.turns.items()},
+                )
+                for tray in among
+            )
+    return filled
+
+
+def _unlike(
+    seen: "_TileEvidence",
+    marks: tuple[TileMark | None, ...],
+    held: list[int],
+    filled: list[tuple[str | None, FilledTray]],
+) -> frozenset[int]:
+    """Return which tiles beside the trays are read and yet unlike those in them."""
+    loose = [number for number in range(len(marks)) if number not in set(held)]
+    if not filled or not loose:
+        return frozenset()
+    flat = filled[0][1].lattice.plane.flat(seen.quads.reshape(-1, 2)).reshape(-1, 4, 2)  # all trays lie in one plane
+    return unlike_tiles(flat, seen.colours, marks, held, loose)
 
 
 def _is_read(mark: TileMark | None) -> bool:
@@ -262,6 +300,7 @@ class _TileEvidence:
     strange: list[bool]
     states: list[PlaceState]
     blank: list[bool]  # backs of which nothing was read: perhaps no tiles at all
+    colours: Points  # their rims' middle colours, shape (n, 3), L*a*b*
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +327,8 @@ def _tile_evidence(picture: Picture, found: Detections, marks: tuple[TileMark | 
     blank = unread & np.array([mark is not None and mark.confidence < _TILE_SEEN for mark in marks], dtype=bool)
     strange = strange_backs(rims, middles, backs & ~fingered, blank)
     rotations = np.degrees(np.arctan2(right[:, 1], right[:, 0]))
-    return _TileEvidence(quads, rotations.tolist(), covered.tolist(), strange.tolist(), states, blank.tolist())
+    colours = np.asarray(np.median(rims, axis=1), dtype=np.float64)
+    return _TileEvidence(quads, rotations.tolist(), covered.tolist(), strange.tolist(), states, blank.tolist(), colours)
 
 
 def _state(face_up: bool, hidden: float) -> PlaceState:  # noqa: FBT001 -- as it stands in a Tile

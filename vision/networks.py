@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 MODELS = Path(__file__).parent / "models"
 _MOST_THREADS = 4  # as many cores as a Pi has: more save no time on networks as small as these
 
-Name = Literal["finder", "closeup", "digits"]
+Name = Literal["finder", "closeup", "digits", "lines"]
 
 
 @cache

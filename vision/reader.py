@@ -28,8 +28,10 @@ from vision.marks.read import (
     shares_of_marks,
     withhold_repeated_serials,
     withhold_unsure,
+    without_strays,
 )
 from vision.reading import Corners, PictureReading, PlaceState, TileRead, TrayPlace
+from vision.strays import is_clutter
 
 _TILE = 0.9  # likelihood from which the closer look believes in an outline
 _STRAIGHT = np.cos(np.radians(10.0))
@@ -245,10 +247,12 @@ def read_picture(picture: Picture, *, close: bool = True) -> PictureReading:
     found, said = drop_duplicate_tiles(*read_marks(picture, find_tiles(picture, close=close)))
     marks = withhold_unsure(said)
     layout = lay_out_table(picture, found, marks)
-    if _needs_second_look(marks, layout) and (again := take_second_look(picture, found, said, layout)):
+    clear = not is_clutter(len(layout.unlike))
+    if clear and _needs_second_look(marks, layout) and (again := take_second_look(picture, found, said, layout)):
         found, said = drop_duplicate_tiles(*again)
         marks = withhold_unsure(said)
         layout = lay_out_table(picture, found, marks)
+    marks = without_strays(marks, layout.unlike)
     upright = decide_ambiguous(picture, found, marks, layout)
     settled = withhold_repeated_serials(upright, [lie.strange for lie in layout.lies])
     if upright != marks:

@@ -34,7 +34,10 @@ class Broker(Protocol):
         """Return whether the process runs."""
 
     def check(self) -> None:
-        """Raise BrokerDied where the process has ended without being told to."""
+        """Raise BrokerDied where the process has ended without being told to.
+
+        A broker that has stopped working for want of room is started again as soon as there is room.
+        """
 
     def start(self) -> None:
         """Start, and return once a client with real credentials is let in; a running broker is left alone.

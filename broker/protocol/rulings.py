@@ -37,6 +37,10 @@ AwardGiven = (
 Awards = Annotated[dict[PlayerId, AwardGiven], Meta(min_length=1, max_length=64)]
 
 
+MOST_FACTS: Final = 100
+"""Facts of one play that a ruling names."""
+
+
 class Decision(Struct, frozen=True, kw_only=True, tag_field="kind"):
     """One kind of ruling."""
 
@@ -106,6 +110,26 @@ class DealPlayed(Decision, frozen=True, tag="deal_played", kw_only=True):
 
 class Reopen(Decision, frozen=True, tag="reopen", kw_only=True):
     """The result is taken back, and the table enters another."""
+
+
+Facts = Annotated[
+    tuple[MessageId, ...], Meta(min_length=1, max_length=MOST_FACTS, description="ids of facts that were kept apart")
+]
+
+
+class TakenOver(Decision, frozen=True, tag="taken_over", kw_only=True):
+    """Facts of a play count although they do not follow from those before them."""
+
+    facts: Facts
+    replaces: Annotated[
+        MessageId | None, Meta(description="the result in whose place one of these stands; null: the play had none")
+    ]
+
+
+class Discarded(Decision, frozen=True, tag="discarded", kw_only=True):
+    """Facts of a play that do not follow from those before them never count."""
+
+    facts: Facts
 
 
 class Deadline(Decision, frozen=True, tag="deadline", kw_only=True):
@@ -183,6 +207,8 @@ AnyDecision = (
     | SeatsPlayed
     | DealPlayed
     | Reopen
+    | TakenOver
+    | Discarded
     | Deadline
     | Substitute
     | Withdrawn
@@ -192,7 +218,9 @@ AnyDecision = (
     | Undo
 )
 
-PLAY_DECISIONS: Final = (Correct, Void, Adjusted, SeatsPlayed, DealPlayed, Reopen)
+PLAY_DECISIONS: Final = (Correct, Void, Adjusted, SeatsPlayed, DealPlayed, Reopen, TakenOver, Discarded)
+APART_DECISIONS: Final = (TakenOver, Discarded)
+"""On facts that were kept apart."""
 DEAL_DECISIONS: Final = (Fouled,)
 PLAYER_DECISIONS: Final = (Substitute, Withdrawn)
 PLAN_DECISIONS: Final = (PlayerCorrected, TitleCorrected, SessionsCorrected)

@@ -182,17 +182,21 @@ class RulingBook:
         self.entries: dict[str, RulingEntry] = {}
         self._about: defaultdict[Subject, list[RulingEntry]] = defaultdict(list)
         self._undone: set[str] = set()
+        self._through: dict[str, list[str]] = {}
+        """Rulings at a table that count only through others, by which the head arbiter has taken them over."""
 
     def copy(self) -> "RulingBook":
         """Return another that begins with the same rulings."""
         new = RulingBook()
         new.entries, new._undone = dict(self.entries), set(self._undone)
+        new._through = {id_: list(rulings) for id_, rulings in self._through.items()}
         new._about.update({subject: list(entries) for subject, entries in self._about.items()})
         return new
 
     def add(self, entry: RulingEntry) -> None:
-        """Take one ruling in; one that is there already changes nothing."""
+        """Take one ruling in; one that is there already counts by itself from now on."""
         if entry.id in self.entries:
+            self._through.pop(entry.id, None)
             return
         undone = entry.decision.ruling if isinstance(entry.decision, Undo) else None
         known = undone in self.entries  # what is not there before cannot be taken back: there are no circles
@@ -200,6 +204,14 @@ class RulingBook:
         self._about[self.subject(entry) if known or undone is None else entry.id].append(entry)
         if undone is not None and known:
             self._turn(undone)
+
+    def add_taken(self, entry: RulingEntry, through: str) -> None:
+        """Take in a ruling of a table that was kept apart: it counts as long as the ruling `through` counts."""
+        if entry.id not in self.entries:
+            self.add(entry)
+            self._through[entry.id] = []
+        if through not in self._through.get(entry.id, (through,)):
+            self._through[entry.id].append(through)
 
     def _turn(self, id_: str) -> None:
         """Let a ruling count no longer, or again; what it took back itself turns the other way, and so on down."""
@@ -211,6 +223,9 @@ class RulingBook:
 
     def counts(self, id_: str) -> bool:
         """Return whether a ruling is in force."""
+        through = self._through.get(id_)
+        if through is not None and not any(map(self.counts, through)):
+            return False
         return id_ in self.entries and id_ not in self._undone
 
     def root(self, entry: RulingEntry) -> RulingEntry:

@@ -15,6 +15,7 @@ from broker.rulings.preview import (
     standing_changes,
 )
 from broker.rulings.validate import check_ruling
+from broker.scorer.quarantine import Judged
 from broker.scorer.state import EventState
 from broker.store import Journal
 
@@ -27,7 +28,11 @@ class Ids(Protocol):
 
 
 class RulingService:
-    """Gives rulings of one event. `given` is called for each once it is stored, with the deals that it has changed."""
+    """Gives rulings of one event.
+
+    `given` is called for each once it is stored, with the deals that it has changed; `judged` with each fact of a table
+    that counts since then.
+    """
 
     def __init__(
         self,
@@ -37,9 +42,12 @@ class RulingService:
         ids: Ids,
         clock: Callable[[], int],
         given: Callable[[Ruling, frozenset[int]], None],
+        judged: Callable[[Judged], None] = lambda _one: None,
     ) -> None:
         self._event, self.room, self._journal = event, room, journal
-        self._ids, self._clock, self._given = ids, clock, given
+        self._ids, self._clock, self._given, self._judged = ids, clock, given, judged
+        self.known = 0
+        """The highest number of a ruling that is known to have been given, though it may be missing here."""
 
     def history(self) -> tuple[RulingEntry, ...]:
         """Return everything that was ruled, oldest first."""
@@ -74,20 +82,25 @@ class RulingService:
         ruling = self._checked(draft, author)
         with self._journal.commit():
             self._journal.append(ruling, ruling.at)
-        deals = self.room.apply(ruling)
+        deals = self.room.apply(ruling, self._judged)
         self._given(ruling, deals)
         return self.room.book.entries[ruling.id]
+
+    def _highest(self) -> int:
+        given = (entry.number for entry in self.room.book.entries.values() if not entry.at_table)
+        return max(self.known, max(given, default=0))
 
     def _checked(self, draft: RulingDraft, author: RulingAuthor) -> Ruling:
         now = self._clock()
         check_ruling(self.room.event, self.room, draft, author, now)
         if self._ids.has(draft.id):
             raise Refused("id_reused", "another message has this id")
-        deal = self.room.play((draft.table, draft.round)).planned if draft.table and draft.round else draft.deal
+        booking = self._event.bookings.get((draft.table or 0, draft.round or 0))
+        deal = booking.deal if booking else draft.deal
         return Ruling(
             id=draft.id,
             event=self._event.name,
-            number=1 + sum(not entry.at_table for entry in self.room.book.entries.values()),
+            number=1 + self._highest(),
             after=draft.after,
             table=draft.table,
             round=draft.round,

@@ -5,6 +5,7 @@ from collections import Counter
 from broker.event import Event
 from broker.i18n import N_
 from broker.protocol import (
+    APART_DECISIONS,
     DEAL_DECISIONS,
     PLAY_DECISIONS,
     SEATS,
@@ -13,12 +14,14 @@ from broker.protocol import (
     Correct,
     Deadline,
     DealPlayed,
+    Discarded,
     FineRuled,
     Fouled,
     Refused,
     Reopen,
     SeatsPlayed,
     Substitute,
+    TakenOver,
     Undo,
     Withdrawn,
     players_named,
@@ -26,7 +29,7 @@ from broker.protocol import (
 from broker.rules import RuleError
 from broker.rules.points import points_paid
 from broker.rulings import plan
-from broker.rulings.model import WHO_PLAYS, CountedPlay, RulingAuthor, RulingDraft, Subject, event_subject
+from broker.rulings.model import WHO_PLAYS, CountedPlay, PlayKey, RulingAuthor, RulingDraft, Subject, event_subject
 from broker.rulings.plan import plays_of_player, sits_elsewhere
 from broker.scorer.state import EventState
 
@@ -53,6 +56,8 @@ def check_ruling(event: Event, room: EventState, draft: RulingDraft, author: Rul
     plan.check_correction(event, draft.decision)
     if isinstance(draft.decision, Substitute | Withdrawn):
         _check_absence(event, room, draft.decision)
+    elif isinstance(draft.decision, TakenOver | Discarded) and isinstance(subject, tuple):
+        _check_apart(room, subject, draft.decision)
     elif isinstance(subject, tuple):
         _check_play(event, room.play(subject), draft)
     elif isinstance(draft.decision, Fouled):
@@ -75,6 +80,8 @@ def _check_arbiter(room: EventState, draft: RulingDraft, now: int) -> None:
     """Refuse a table arbiter what is the head arbiter's."""
     if isinstance(draft.decision, Deadline | Substitute | Withdrawn):
         raise Refused("head_arbiter_only", "the head arbiter says until when may be corrected, and who plays")
+    if isinstance(draft.decision, TakenOver | Discarded):
+        raise Refused("head_arbiter_only", "what a table sent out of order is for the head arbiter to decide")
     if room.book.deadline is not None and now > room.book.deadline:
         raise Refused("corrections_closed", "the correction period is over: the head arbiter alone rules now")
     if isinstance(draft.decision, Undo):
@@ -119,6 +126,8 @@ def _subject(event: Event, room: EventState, draft: RulingDraft) -> Subject:
 
 def _play(event: Event, room: EventState, draft: RulingDraft) -> Subject:
     key = (draft.table or 0, draft.round or 0)
+    if key in event.riichi and isinstance(draft.decision, APART_DECISIONS):
+        return key
     if key not in event.bookings or draft.deal not in {None, room.play(key).deal}:
         raise Refused("unknown_play", N_("table {table} has no such play in round {round}", table=key[0], round=key[1]))
     return key
@@ -146,6 +155,16 @@ def _check_play(event: Event, play: CountedPlay, draft: RulingDraft) -> None:
                 raise Refused("unknown_deal", N_("this event has no deal {deal}", deal=decision.played))
             if decision.played == play.deal or decision.result != play.result:
                 raise Refused("ruling_conflict", "this is what the play is said to be already, or it was entered anew")
+
+
+def _check_apart(room: EventState, key: PlayKey, decision: TakenOver | Discarded) -> None:
+    """Refuse what is not kept apart, or was decided on; what is taken over stands in a result's place, or in none's."""
+    apart = {one.message.id for one in room.undecided(key)}
+    result = room.results.get(key)
+    if not apart.issuperset(decision.facts) or (
+        isinstance(decision, TakenOver) and decision.replaces != (result.id if result else None)
+    ):
+        raise Refused("ruling_conflict", "other facts of this play are kept apart by now: look again")
 
 
 def _check_outcome(event: Event, play: CountedPlay, decision: Correct) -> None:

@@ -7,7 +7,7 @@ names no session: it is believed as it was.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -104,8 +104,15 @@ class _TableVisits:
 class ArbiterAccess:
     """All sessions of an event. On the scorer's thread alone, but for the desk's orders."""
 
-    def __init__(self, event: str, key: SigningKey, clock: Callable[[], int], seconds: Callable[[], float]) -> None:
-        """Take the event's key, the wall clock in ms, and a clock in s that counts on."""
+    def __init__(
+        self,
+        event: str,
+        key: SigningKey,
+        clock: Callable[[], int],
+        seconds: Callable[[], float],
+        stored: Iterable[object] = (),
+    ) -> None:
+        """Take the event's key, the wall clock in ms, a clock in s that counts on, and what is stored."""
         self.sessions = SessionKey.of_event(event, key)
         self.pin_key = PinKey.of_event(key)
         self.hashed: Callable[[], str | None] = lambda: None
@@ -115,6 +122,9 @@ class ArbiterAccess:
         self._wrong: deque[float] = deque(maxlen=MOST_IN_ALL)
         """When the last wrong PINs were given, at any table."""
         self._news: list[tuple[int, int]] = []
+        for message in stored:
+            if isinstance(message, LogMessage):
+                self.apply(message)
 
     @property
     def mark(self) -> PinMark | None:

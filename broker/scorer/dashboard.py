@@ -20,7 +20,9 @@ from broker.scorer.alerts import AlertBook, Attendance
 from broker.scorer.devices import Devices
 from broker.scorer.intake import TableBook
 from broker.scorer.publisher import Throttle, is_large
+from broker.scorer.quarantine import WAITS
 from broker.scorer.snapshot import Snapshot
+from broker.scorer.space import DiskLevel
 from broker.scorer.state import EventState
 from broker.scorer.tables import Since
 from broker.scorer.view import Attending, BesideView, DashboardView, PlayView, SeatView, TableView, Walls
@@ -227,6 +229,7 @@ class Dashboard:
         self._version = 0
         self.connected = False
         """Whether there is a connection with the broker."""
+        self.disk: DiskLevel = "ample"
         self.due = Throttle(VIEW_PAUSE_S if is_large(sources.state.planned) else 0.0, seconds)
         self.snapshot = sources.state.snapshot()
         self.feed = ViewFeed(self._view())
@@ -248,7 +251,8 @@ class Dashboard:
             self.feed.publish(self._view())
 
     def _view(self) -> DashboardView:
-        return self._builder.view(self._version, connected=self.connected, final=self._state.is_final(self._clock()))
+        final = self._state.is_final(self._clock())
+        return self._builder.view(self._version, connected=self.connected, final=final, disk=self.disk)
 
 
 class DashboardBuilder:
@@ -267,7 +271,7 @@ class DashboardBuilder:
         """Build the cards of these tables anew for the next view; None: of all."""
         self._stale.update(self._event.tables if tables is None else tables)
 
-    def view(self, version: int, *, connected: bool, final: bool) -> DashboardView:
+    def view(self, version: int, *, connected: bool, final: bool, disk: DiskLevel) -> DashboardView:
         """Return the view of the whole event now."""
         state = self._sources.state
         event, snapshot = state.event, state.snapshot()
@@ -277,6 +281,7 @@ class DashboardBuilder:
             title=event.plan.title,
             profile=event.profile.id,
             connected=connected,
+            disk=disk,
             final=final,
             plays_in=state.plays_in,
             corrections_until=state.book.deadline,
@@ -287,6 +292,7 @@ class DashboardBuilder:
             teams=snapshot.teams,
             deals_left_out=snapshot.left_out,
             follow_ups=self._count_follow_ups(),
+            apart=sum(WAITS not in one.codes for one in state.apart_plays()),
             beside=tuple(BesideView(one.name, int(one.imp) - one.fine, one.fine) for one in snapshot.adjustments),
             alerts=self._sources.attendance.alerts(self._sources.alerts.newest_first()),
         )

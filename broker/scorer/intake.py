@@ -20,12 +20,12 @@ from broker.protocol import (
     DealPlayed,
     Declared,
     Fact,
+    KeptBack,
     LogMessage,
     Message,
     PinGiven,
     Refusal,
     Refused,
-    Reopen,
     Result,
     RiichiRecorded,
     RiichiTakenBack,
@@ -44,12 +44,16 @@ from broker.scorer.admissions import Admissions
 from broker.scorer.arbiter_access import ArbiterAccess
 from broker.scorer.quotas import OVER_QUOTA, Quotas, kind_of
 from broker.store import Recorded, RefusedRow
+from broker.store.chain import LINK_ALTERED, LOST, Fault
 
 OF_RIICHI = (Confirmed, Declared, Call, RiichiRecorded, RiichiTakenBack, *ARBITER_FACTS)
 """Facts of a riichi session."""
 
 MOST_MISSING = 500
 """Facts of one table that may be missing below a new one."""
+
+MOST_GAPS = 1000
+"""Of those, that a receipt names at a time."""
 
 MOST_LISTED = 100
 """Facts of one table, taken or refused, that a receipt names."""
@@ -84,6 +88,8 @@ class TableBook:
     """The highest number that was taken."""
     missing: set[int] = field(default_factory=set)
     """Numbers below it that were not."""
+    wanted: dict[int, int | None] = field(default_factory=dict)
+    """Numbers of facts that the store had and has no more as they were, and the heights of their rows if those are."""
     passed_over: set[int] = field(default_factory=set)
     """Numbers that were refused because there were too many of a kind: nobody waits for them."""
     hashes: dict[int, str] = field(default_factory=dict)
@@ -128,6 +134,14 @@ class TableBook:
         if self.refused:
             self.refused = [kept for kept in self.refused if (kept.seq, kept.id) != (seq, message.id)]
 
+    def want(self, seq: int, height: int | None) -> None:
+        """Ask the table for a fact that was stored."""
+        self.wanted[seq] = height
+        if seq not in self.taken and height is not None:  # after the last one a table sends everything by itself
+            self.missing.update(range(self.upto + 1, seq + 1))
+            self.missing.add(seq)
+            self.upto = max(self.upto, seq)
+
     def see(self, seq: int) -> None:
         """Move a number to the end of those that the next receipt names."""
         self.seen.pop(seq, None)
@@ -141,7 +155,7 @@ class TableBook:
 
     def gaps(self) -> tuple[int, ...]:
         """What is missing below the highest number that was taken."""
-        return tuple(sorted(self.missing - self.passed_over))
+        return tuple(sorted(self.missing - self.passed_over)[:MOST_GAPS])
 
 
 class Intake:
@@ -154,24 +168,22 @@ class Intake:
         refused: Iterable[RefusedRow] = (),
         refuses: Callable[[int, str | None], bool] = lambda _table, _device: False,
         admissions: Admissions | None = None,
-        access: ArbiterAccess | None = None,
         heads: Mapping[tuple[int, int], str] = MappingProxyType({}),
+        faults: Iterable[Fault] = (),
     ) -> None:
         """Start from what is stored, with the hashes of each table's last facts.
 
         `refuses`: whether a device's facts are not taken at a table; `admissions`: whose signatures are; without them
-        none is looked at, as when a journal is imported. `access`: which arbiters may rule at the tables. Raises
-        BadEvent where what is stored is of another plan.
+        none is looked at, as when a journal is imported. `faults`: what is wrong with the store; tables are asked for
+        their facts among it. Raises BadEvent where what is stored is of another plan.
         """
-        self._refuses, self._admissions, self._access = refuses, admissions, access
+        self._refuses, self._admissions = refuses, admissions
+        self.access: ArbiterAccess | None = None
+        """Which arbiters may rule at the tables; None: that is not looked at, either."""
         self._event = event
         self._players = frozenset(event.players)
         self.books = {table: TableBook() for table in event.tables}
         self._ids: set[str] = set()
-        self._results: dict[tuple[int, int], tuple[int, ...]] = {}
-        """Of each play (table, round) the numbers of the facts that are its results: several where it was reopened."""
-        self._reopened: dict[tuple[int, int], set[int]] = {}
-        """The numbers of the facts that say so."""
         self._quotas = Quotas()
         self._too_much: set[tuple[int, int, str]] = set()
         """Table, round and kind of facts of which arbiters know that there are too many."""
@@ -184,14 +196,23 @@ class Intake:
             if isinstance(message, Ruling):
                 self.rule(message)
                 continue
-            if isinstance(message, LogMessage) and not self._fits(message):
-                raise BadEvent(
-                    f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
-                )
             if isinstance(message, LogMessage):
+                self._refuse_misfit(message)
                 self._remember(message, heads.get((message.table, message.seq)))
+        for fault in faults:
+            self.want(fault)
         for book in self.books.values():
             book.seen = dict.fromkeys([*book.taken][-MOST_LISTED:])
+
+    def _refuse_misfit(self, message: LogMessage) -> None:
+        if not self._fits(message):
+            text = f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
+            raise BadEvent(text)
+
+    def want(self, fault: Fault) -> None:
+        """Ask for the fact with which something is wrong, if a table has it."""
+        if fault.table in self.books and fault.seq is not None and fault.code != LINK_ALTERED:
+            self.books[fault.table].want(fault.seq, None if fault.code == LOST else fault.height)
 
     def _fits(self, message: LogMessage) -> bool:
         """Return whether the plan still has the play and the players of a stored fact; somebody may have changed it."""
@@ -232,14 +253,8 @@ class Intake:
     def _remember(self, message: LogMessage, digest: str | None) -> None:
         self.books[message.table].take(message, digest)
         self._ids.add(message.id)
-        if self._access is not None:
-            self._access.apply(message)
-        fact = message.fact
-        key = message.table, fact.round
-        if isinstance(fact, Result):
-            self._results[key] = (*self._results.get(key, ()), message.seq)
-        elif isinstance(fact, Ruled) and isinstance(fact.decision, Reopen):
-            self._reopened.setdefault(key, set()).add(message.seq)
+        if self.access is not None:
+            self.access.apply(message)
         self._quotas.count(message)
 
     def judge(self, topic: str, payload: bytes) -> IntakeVerdict:
@@ -266,7 +281,7 @@ class Intake:
     def _judge(self, message: Message, payload: bytes) -> IntakeVerdict:
         if message.event != self._event.name:
             raise Refused("wrong_event", N_("this scorer serves another event: {event}", event=self._event.name))
-        if not isinstance(message, LogMessage | TableState | CountRequest | Beat | PinGiven):
+        if not isinstance(message, LogMessage | TableState | CountRequest | Beat | KeptBack | PinGiven):
             raise Refused("not_for_scorer", N_("the scorer does not accept this kind of message"))
         if message.table not in self.books:
             raise Refused("unknown_table", N_("this event has no table {table}", table=message.table))
@@ -333,13 +348,13 @@ class Intake:
 
     def _check_arbiter(self, message: LogMessage) -> None:
         """Refuse what no arbiter has ruled. One who has fined a player may have left before the play has its result."""
-        if self._access is None:
+        if self.access is None:
             return
         began = message.seq
         if isinstance(message.fact, Result) and message.fact.fines:
             taken = self.books[message.table].taken
             began = min((seq for seq, one in taken.items() if _play_of(one) == _play_of(message)), default=began)
-        self._access.check(message, began)
+        self.access.check(message, began)
 
     def _check_play(self, message: LogMessage) -> None:
         fact = message.fact
@@ -357,11 +372,6 @@ class Intake:
         if isinstance(fact, Seated):
             self._check_players(message.table, fact)
         if isinstance(fact, Result):
-            if not all(self._may_be_reopened(message, other) for other in self._results.get(_play_of(message), ())):
-                raise Refused(
-                    "already_recorded",
-                    N_("table {table} already has a result for deal {deal}", table=message.table, deal=fact.deal),
-                )
             self._check_result(message.table, fact)
         if isinstance(fact, Ruled):
             self._check_ruled(message.table, fact)
@@ -375,15 +385,6 @@ class Intake:
             raise Refused(
                 "wrong_players", "what is ruled at a table is of the players of its play, adjusted of all four"
             )
-
-    def _may_be_reopened(self, message: LogMessage, other: int) -> bool:
-        """Return whether the table was reopened between two results, or may have been: a fact between them is missing.
-
-        Whichever of the two came first: facts come in any order.
-        """
-        taken, reopened = self.books[message.table].taken, self._reopened.get(_play_of(message), ())
-        between = range(min(message.seq, other) + 1, max(message.seq, other))
-        return any(seq in reopened or seq not in taken for seq in between)
 
     def _check_riichi(self, session: RiichiBooking, fact: Fact) -> None:
         if not isinstance(fact, OF_RIICHI):

@@ -23,6 +23,8 @@ from broker.protocol import (
     ComparedSeat,
     Counted,
     CountRequest,
+    Kept,
+    KeptRecord,
     Message,
     PublicStandings,
     PublicTraveller,
@@ -45,7 +47,7 @@ from broker.rulings import plan
 from broker.scorer.alerts import Attendance, Concern
 from broker.scorer.arbiter_access import ArbiterAccess
 from broker.scorer.devices import Devices
-from broker.scorer.intake import TableBook
+from broker.scorer.intake import MOST_LISTED, TableBook
 from broker.scorer.lease import new_lease
 from broker.scorer.snapshot import Embargo, write_standings_csv
 from broker.scorer.state import EventState
@@ -139,13 +141,8 @@ class Publisher:
     def connect(self, address: Address, received: Callable[[Incoming | LinkChanged], None]) -> None:
         """Connect with the broker; `received` is called from the link's thread."""
         scorer_reads = (
-            topics.LOG,
-            topics.STATE,
-            topics.COUNT,
-            topics.PIN_GIVEN,
-            topics.BEAT,
-            topics.SCORER,
-            topics.SCORER_ASKED,
+            *(topics.LOG, topics.STATE, topics.COUNT, topics.KEPT_BACK, topics.PIN_GIVEN),
+            *(topics.BEAT, topics.SCORER, topics.SCORER_ASKED),
         )
         self.link = Link(
             address,
@@ -231,9 +228,15 @@ class Publisher:
             taken=book.latest(),
             refused=tuple(book.refused),
             head=book.head,
+            wanted=tuple(sorted(book.wanted)[:MOST_LISTED]),
             version=program_version(),
         )
         self._publish(topics.RECEIPT, self.key.sign(message), table=table)
+
+    def kept(self, table: int, records: tuple[KeptRecord, ...]) -> None:
+        """Publish what a table keeps for us: what it has more it gives back."""
+        message = Kept(id=_new_id(), event=self._name, seq=self.height, table=table, records=records)
+        self._publish(topics.KEPT, message, table=table)
 
     def assignment(self, table: int) -> None:
         """Publish a table's plan, so that a device without a journal begins at the right play."""
@@ -493,7 +496,9 @@ MESSAGES_KEPT: Final = 1_000
 LONGEST_TEXT: Final = 2_000
 """Bytes of a message that are kept: a thousand of them are two megabytes at most."""
 
-WITHHELD: Final = frozenset({topics.ASSIGNMENT.name, topics.PIN.name, topics.PIN_GIVEN.name})
+WITHHELD: Final = frozenset(
+    one.name for one in (topics.ASSIGNMENT, topics.KEPT, topics.KEPT_BACK, topics.PIN, topics.PIN_GIVEN)
+)
 """Only the table itself reads what it is to restore and whom it lets in; arbiters see that there was a message."""
 
 

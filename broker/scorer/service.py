@@ -7,9 +7,10 @@ requests: they are answered in turn, between batches.
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
@@ -18,6 +19,7 @@ from broker.event import Event, read_devices
 from broker.protocol import (
     Beat,
     CountRequest,
+    KeptBack,
     LetIn,
     LogMessage,
     PinGiven,
@@ -33,35 +35,48 @@ from broker.protocol import (
     topics,
 )
 from broker.protocol.link import Address, Incoming, LinkChanged
+from broker.protocol.signing import kept_form
 from broker.rulings import plan
 from broker.rulings.service import RulingService
 from broker.scorer.alerts import (
+    DISK_CONCERNS,
     AlertBook,
     Attendance,
     Concern,
+    concern_of_apart,
     concern_of_gap,
     concern_of_refusal,
+    concern_of_repair,
     concern_of_wrong_pin,
     concerns_of_fact,
+    concerns_of_faults,
 )
 from broker.scorer.arbiter_access import ArbiterAccess
 from broker.scorer.counting import HandCounter
 from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, Sources, ViewFeed
 from broker.scorer.devices import Devices
 from broker.scorer.event_key import KEY_FILE, open_event_key
+from broker.scorer.homes import Seal, SecondHomes, with_second_home
 from broker.scorer.intake import Intake, IntakeVerdict
 from broker.scorer.lease import Lease, keep_lease, new_lease
 from broker.scorer.publisher import Publisher, WireLog
+from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.snapshot import Snapshot
+from broker.scorer.space import DiskSpace
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import past_concerns, read_journal, replay_journal
-from broker.store import Journal, RefusedRow, gc_paused
+from broker.store import JUDGED_FROM, Journal, RefusedRow, gc_paused
 from broker.store.backup_worker import BackupReport
+from broker.store.chain import Fault
+from broker.store.journal import DESK, Decided
+from broker.store.second_home import SecondHome
 
 T = TypeVar("T")
 
 PLAN_CHANGING: Final = (Result, Ruled, RiichiRecorded, RiichiTakenBack)
 """Facts after which a table may have something else to play."""
+
+BEAT_END: Final = "/" + topics.BEAT.pattern.rpartition("/")[2]
 
 LOG_ENDS: Final = topics.LOG.name
 """How the topics of facts end."""
@@ -88,35 +103,52 @@ class Scorer:
         folder: Path,
         clock: Callable[[], int],
         seconds: Callable[[], float] = time.monotonic,
+        space: DiskSpace | None = None,
+        home: SecondHome | None = None,
     ) -> None:
+        self._space = space
+        self._waiting: list[Incoming] = []
+        """Messages that wait for room on the disk; the broker has them too."""
         self._journal, self._clock, self._seconds = journal, clock, seconds
         self._scorer_topic = topics.SCORER.at(event.name)
         self._inbox: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
-        stored = read_journal(journal, event)
+        self._alerts = AlertBook()
+        stored = with_second_home(journal, read_journal(journal, event), home, self._alerts.note)
+        if stored.judged_from is None:
+            with journal.commit():
+                journal.remember(JUDGED_FROM, str(len(stored.messages)))
         self.state = EventState(event)
         self.devices = Devices(journal, event.name, stored.devices(), clock, self._devices_changed)
         self.attendance = Attendance(journal, clock, self._attendance_changed)
         key = open_event_key(folder)
-        self.access = ArbiterAccess(event.name, key, clock, seconds)
+        refused = tuple(journal.refused())
         self._intake = Intake(
             event,
             stored.messages,
-            journal.refused(),
+            refused,
             self.devices.serving.refuses,
             self.devices.admissions,
-            self.access,
             stored.heads,
+            stored.faults,
         )
-        self._alerts = AlertBook()
-        past = replay_journal(self.state, stored)
-        self._alerts.load((*past, *past_concerns(self._intake.books, stored, journal.refused())))
+        self._intake.access = self.access = ArbiterAccess(event.name, key, clock, seconds, stored.messages)
+        self._counted: list[LogMessage] = []
+        """Facts that count since the last answer."""
+        past = replay_journal(self.state, stored, refused)
+        self._alerts.load((*past, *past_concerns(self._intake.books, stored, refused)))
+        self._set_aside(stored.faults)
         self._counter = HandCounter(event)
         self.publisher = Publisher(self.state, folder, journal.store, key, clock, seconds)
         self._note_key(folder)
         self.publisher.height = journal.height
         sources = Sources(self.state, self._intake.books, self.devices, self.attendance, self._alerts)
         self.dashboard = Dashboard(sources, clock, seconds)
-        self.rulings = RulingService(event, self.state, journal, self._intake, clock, self._ruled)
+        self.rulings = RulingService(event, self.state, journal, self._intake, clock, self._ruled, self._judged)
+        self.homes = SecondHomes(
+            journal, stored, event.tables, Seal(event.name, key), seconds, self._alerts.note, self._count_again
+        )
+        self.rulings.known = self.homes.numbers.given(DESK)
+        journal.follow(self.homes.follow)
         self._alerts.note(self.publisher.write_standings())
         self._admit_listed(event, folder)
 
@@ -160,11 +192,37 @@ class Scorer:
         concern = Concern("backup_resumed", text) if report.well else Concern("backup_failed", text, values=values)
         self._inbox.put(concern)
 
+    def report_second_home(self, report: BackupReport) -> None:
+        """Alert the arbiters to how the second home of their rulings is doing."""
+        text, values = f"second home: {report.text}", {"text": report.text}
+        well = Concern("second_home_resumed", text)
+        self._inbox.put(well if report.well else Concern("second_home_failed", text, values=values))
+
+    def report(self, concern: Concern) -> None:
+        """Alert the arbiters to something that was done at the desk."""
+        self._inbox.put(concern)
+
+    def recall(self, past: Iterable[tuple[int, Concern]]) -> None:
+        """Keep alerts of what was done at the desk before this scorer was started, with when (ms). Before it runs."""
+        self._alerts.load(past)
+        self.dashboard.changed(set())
+        self.dashboard.show()
+
+    @property
+    def begun(self) -> bool:
+        """Whether a table has told a fact."""
+        return any(book.taken for book in self._intake.books.values())
+
     def ask(self, work: Callable[[], T]) -> T:
-        """Have something done by the scorer's thread, and wait for it. Raises ScorerBusy."""
+        """Have something done by the scorer's thread, and wait for it. Raises ScorerBusy.
+
+        What it has decided is in its second home, too, when this returns; where that cannot be, there is an alert.
+        """
         call = PendingCall(work)
         self._inbox.put(call)
-        return wait_for(call)
+        answer = wait_for(call)
+        self.homes.wait()
+        return answer
 
     def pin_changed(self) -> None:
         """Tell all tables that the event's PIN for arbiters is another one: nothing of it but that."""
@@ -209,18 +267,36 @@ class Scorer:
             self._end_corrections()
             self._publish_standings()
             self.dashboard.show_if_due()
+        for table in self.homes.due():
+            self.publisher.kept(table, self.homes.records(table))
         self.publisher.publish_again()
 
     def _look(self) -> None:
         """Say that we are there, and notice who says so no more."""
         now = self._seconds()
+        self._look_at_disk()
         self.publisher.beat(now)
+        if self.homes.look():
+            self._publish_alerts(self._clock())
+            self.dashboard.show()
         silent = list(self.devices.look(now, listening=self.dashboard.connected))
         if silent:
             self._alerts.note(silent)
             self._publish_alerts(self._clock())
             self.dashboard.changed({one.table for one in silent if one.table})
             self.dashboard.show()
+
+    def _look_at_disk(self) -> None:
+        before, level = self.dashboard.disk, self._space.look() if self._space else "ample"
+        if level == before:
+            return
+        self.dashboard.disk = level
+        self._alerts.note((DISK_CONCERNS[level],))
+        self._publish_alerts(self._clock())
+        self.dashboard.show()
+        if before == "full":
+            waiting, self._waiting = self._waiting, []
+            self._take(waiting)
 
     def _next_batch(self, timeout: float) -> list["Arrival"]:
         try:
@@ -236,7 +312,11 @@ class Scorer:
             if isinstance(change, LinkChanged):
                 self._connection_changed(change)
         self._alerts.note(one for one in batch if isinstance(one, Concern))
-        self._take([one for one in batch if isinstance(one, Incoming) and not self._is_of_a_scorer(one)])
+        incoming = [one for one in batch if isinstance(one, Incoming) and not self._is_of_a_scorer(one)]
+        if self.dashboard.disk == "full":  # a beat takes no room, and no broker keeps it
+            self._waiting.extend(one for one in incoming if not one.topic.endswith(BEAT_END))
+            incoming = [one for one in incoming if one.topic.endswith(BEAT_END)]
+        self._take(incoming)
         for call in batch:
             if isinstance(call, PendingCall):
                 call.do()
@@ -271,6 +351,10 @@ class Scorer:
             one.acknowledge()
         self.publisher.height = self._journal.height
         self._answer(verdicts, now)
+        for verdict in verdicts:
+            if isinstance(verdict.message, KeptBack) and not verdict.code:
+                self.homes.come_back(verdict.message)
+                self.rulings.known = self.homes.numbers.given(DESK)
 
     def _judge(self, one: Incoming, now: int) -> IntakeVerdict:
         verdict = self._intake.judge(one.topic, one.payload)
@@ -288,16 +372,45 @@ class Scorer:
             is_new = self._journal.refuse(RefusedRow(now, verdict.code, one.topic, one.payload, *about))
             if is_new and not verdict.again:
                 self._alerts.note((concern_of_refusal(one.topic, place, verdict),))
-        elif fact and verdict.new:
-            self._journal.append(fact, now, verdict.body)
-            self._intake.take(fact, verdict.body)
+        elif fact and (verdict.new or fact.seq in self._intake.books[fact.table].wanted):
+            self._keep(fact, now, kept_form(one.payload), new=verdict.new)
         return verdict
+
+    def _keep(self, fact: LogMessage, now: int, body: bytes, *, new: bool) -> None:
+        """Store a fact, or store it again where what was stored is not as it was."""
+        wanted = self._intake.books[fact.table].wanted
+        if fact.seq in wanted:
+            self._alerts.note((concern_of_repair(fact),))
+        self._journal.append(fact, now, body, repairs=wanted.pop(fact.seq, None))
+        if new:
+            self._intake.take(fact, body)
+
+    def _set_aside(self, faults: Sequence[Fault]) -> None:
+        """Keep what is wrong with the store, ask for it, and tell the arbiters."""
+        if not faults:
+            return
+        with self._journal.commit():
+            self._journal.put_aside(faults)
+        for fault in faults:
+            self._intake.want(fault)
+        self._alerts.note(concerns_of_faults(faults))
+
+    def report_faults(self, faults: Sequence[Fault]) -> None:
+        """Take up what was found wrong with the store while this scorer works: what it counts, it has in memory."""
+        self._inbox.put(PendingCall(partial(self._found, faults)))
+
+    def _found(self, faults: Sequence[Fault]) -> None:
+        known = {(fault.height, fault.code) for fault in self._journal.set_aside()}
+        new = [fault for fault in faults if (fault.height, fault.code) not in known]
+        self._set_aside(new)
+        for table, book in self._intake.books.items():
+            if any(fault.table == table for fault in new):
+                self.publisher.receipt(table, book)
 
     def _answer(self, verdicts: list[IntakeVerdict], now: int) -> None:
         """Apply a batch once it is safe, and publish what follows: receipts, plans, counts, then travellers."""
-        new = [v.message for v in verdicts if v.new and isinstance(v.message, LogMessage)]
-        facts = [self.state.tables.clock.corrected(message, now) for message in new]
-        deals = {deal for fact in facts for deal in self._apply(fact, now)}
+        deals = {deal for verdict in verdicts for deal in self._apply(verdict, now)}
+        facts, self._counted = self._counted, []
         tables = {v.message.table for v in verdicts if isinstance(v.message, LogMessage)}
         states = {v.message.table for v in verdicts if isinstance(v.message, TableState)}
         self.dashboard.changed(None if any(isinstance(one.fact, Ruled) for one in facts) else tables | states)
@@ -320,27 +433,44 @@ class Scorer:
         self._alerts.note(concern_of_wrong_pin(*one) for one in self.access.wrong_pins())
         self.publisher.plays_changed(deals)
 
-    def _apply(self, fact: LogMessage, now: int) -> Iterable[int]:
-        """Take in one fact; return the deals that it has changed."""
-        deals = self.state.apply(fact)
-        self.attendance.apply(fact)
-        book = self._intake.books[fact.table]
-        if fact.seq > 1 and fact.seq - 1 not in book.taken and fact.seq - 1 not in book.passed_over:
-            self._alerts.note((concern_of_gap(fact.table, fact.seq),))
-        self._alerts.note(concerns_of_fact(self.state, fact, now))
-        return deals
+    def _apply(self, verdict: IntakeVerdict, now: int) -> Iterable[int]:
+        """Take in what was said of one fact; return the deals that have changed."""
+        message = verdict.message
+        if not isinstance(message, LogMessage) or message.table not in self._intake.books:
+            return ()
+        book = self._intake.books[message.table]
+        if verdict.new:
+            deals = self.state.apply(self.state.tables.clock.corrected(message, now), self._judged)
+            before = message.seq - 1
+            if before and before not in book.taken and before not in book.passed_over:
+                self._alerts.note((concern_of_gap(message.table, message.seq),))
+            return deals
+        if verdict.code and verdict.code not in UNEXPLAINED and message.seq not in book.taken:
+            return self.state.pass_over(message.table, message.seq, self._judged)
+        return ()
+
+    def _judged(self, one: Judged) -> None:
+        """Take in that a fact counts now, or is kept apart."""
+        if isinstance(one, ApartFact):
+            self._alerts.note((concern_of_apart(one),))
+            return
+        self._counted.append(one)
+        self.attendance.apply(one)
+        self._alerts.note(concerns_of_fact(self.state, one, self._clock()))
 
     def _count(self, request: CountRequest) -> None:
         """Tell a table what a hand is worth, by all its facts up to now."""
-        facts, over = self._intake.books[request.table].taken.values(), self.state.recorded(request.table)
-        self.publisher.counted(request, self._counter.answer(request, facts, over=request.round in over))
+        facts, recorded = self.state.quarantine.counted(request.table), self.state.recorded(request.table)
+        self.publisher.counted(request, self._counter.answer(request, facts, recorded=recorded))
 
     def _connection_changed(self, change: LinkChanged) -> None:
         """Publish everything again on every connection: a broker that lost its store has it back at once."""
         self.dashboard.connected = change.up
+        self._waiting.clear()  # what was not acknowledged comes again
         self.publisher.connection_changed(change)
         if change.up:
             for table, book in self._intake.books.items():
+                self.publisher.kept(table, self.homes.records(table))
                 self.publisher.receipt(table, book)
                 self.publisher.assignment(table)
                 self.publisher.pin(table, self.access)
@@ -355,6 +485,7 @@ class Scorer:
     def _ruled(self, ruling: Ruling, deals: frozenset[int]) -> None:
         """Publish what follows from a ruling of the desk once it is safe."""
         self.publisher.height = self._journal.height
+        self._counted.clear()
         self._intake.rule(ruling)
         self.dashboard.changed()
         self.publisher.ruling(ruling)
@@ -379,6 +510,13 @@ class Scorer:
             self.publisher.standings_due.hurry()
             self.dashboard.due.hurry()
             self.dashboard.show()
+
+    def _count_again(self, decided: Decided) -> None:
+        """Let something count that has come back from a second home."""
+        if isinstance(decided.message, Ruling):
+            self._ruled(decided.message, self.state.apply(decided.message, self._judged))
+        else:
+            self.devices.hold(decided.message)
 
     def _devices_changed(self, tables: set[int]) -> None:
         self.publisher.height = self._journal.height

@@ -1,17 +1,35 @@
 """The state of an event: a fold over the accepted messages of its journal.
 
-Messages may arrive in any order. Rulings are applied to what the tables sent, in the order in which they were given; a
-ruling changes the deals that it touches and no others.
+Messages may arrive in any order; facts count in the order of their numbers, and only where they follow
+(`quarantine.py`). Rulings are applied to what the tables sent, in the order in which they were given; a ruling changes
+the deals that it touches and no others.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
+from typing import Final
 
 from msgspec.structs import replace
 
 from broker.event import Event
-from broker.protocol import DeviceRecord, LogMessage, Reopen, Restored, Result, Ruled, Ruling, Seat, TeamStanding
+from broker.protocol import (
+    APART_DECISIONS,
+    Adjusted,
+    Correct,
+    Discarded,
+    LogMessage,
+    Reopen,
+    Restored,
+    Result,
+    Ruled,
+    Ruling,
+    Seat,
+    TakenOver,
+    TeamStanding,
+    Void,
+    Withdrawn,
+)
 from broker.rules import ComparisonRules, RuleError, Rules
 from broker.rulings import (
     WHO_PLAYS,
@@ -29,6 +47,7 @@ from broker.rulings import (
     unruled_play,
     with_points_of_deal,
 )
+from broker.scorer.quarantine import WAITS, ApartFact, ApartPlay, Decided, Judged, Quarantine
 from broker.scorer.snapshot import Snapshot, out_of_place, team_rows
 from broker.scorer.tables import TableFacts
 from broker.scoring import (
@@ -51,6 +70,13 @@ from broker.scoring import (
 )
 from broker.store import Recorded
 
+PASSING: Final = (Correct, Void, Adjusted, *APART_DECISIONS)
+"""Rulings on a play after which its table may have been told to leave it out."""
+
+
+def _nothing(_: Judged) -> None:
+    """Nobody watches."""
+
 
 class EventState:
     """Results, forms and rulings of all plays so far, compared as they come."""
@@ -62,8 +88,14 @@ class EventState:
         """The event as corrected by rulings; bookings stay as they were. Replaced whole, so any thread may read it."""
         self.tables = TableFacts(event.session_rules)
         """What the tables' facts add up to, apart from results."""
+        self.quarantine = Quarantine(event, self._passed, self._decided)
+        """What the tables have sent and does not follow: it counts only where the head arbiter has taken it over."""
         self.results: dict[PlayKey, LogMessage] = {}
-        """What the tables have entered; `play` is what counts of it."""
+        """What the tables have entered, and arbiters have taken over; `play` is what counts of it."""
+        self._followed: dict[PlayKey, LogMessage | None] = {}
+        """Of plays of which facts were taken over, the result that would stand without."""
+        self._taken_over: dict[PlayKey, dict[str, LogMessage]] = {}
+        """Of the same, the facts that count, by id."""
         self._other_results: dict[PlayKey, list[LogMessage]] = {}
         """Further results of a play, until the fact that reopened it between the two has come."""
         self._forms: dict[PlayKey, tuple[tuple[int, str], ...]] = {}
@@ -78,12 +110,32 @@ class EventState:
         self.teams = TeamState(event.plan.teams, event.profile)
         self._snapshot: Snapshot | None = None
 
-    def load(self, messages: Iterable[Recorded]) -> None:
-        """Add a whole journal: compared once at its end, not after each play."""
-        for message in messages:
-            if not isinstance(message, DeviceRecord):
+    def load(
+        self,
+        messages: Iterable[Recorded],
+        passed: Iterable[tuple[int, int]] = (),
+        judged: Callable[[Judged], None] = _nothing,
+        *,
+        judged_from: int | None = 0,
+    ) -> None:
+        """Add a whole journal: compared once at its end, not after each play.
+
+        `passed`: table and number of facts that are not waited for. `judged` is called with each fact once it counts,
+        or is kept apart. `judged_from`: so many messages are from before plays were judged, and count as they did then;
+        None: all.
+        """
+        for table, seq in passed:
+            self._load_judged(self.quarantine.pass_over(table, seq), judged)
+        for number, message in enumerate(messages):
+            if isinstance(message, LogMessage):
+                before = judged_from is None or number < judged_from
+                judge = self.quarantine.count if before else self.quarantine.take
+                self._load_judged(judge(message), judged)
+            elif isinstance(message, Ruling):
                 self._add(message)
-        self._counts.load(self.results)
+                for table in self._tables_of(message):
+                    self._load_judged(self.quarantine.judge_again(table), judged)
+        self._counts.load(self._results_followed())
         for entry in self.book.entries.values():  # first those of plays: they may say which deal was played
             self._load_ruled(key for key in self._plays_of_entry(entry) if entry.play)
         for entry in self.book.entries.values():
@@ -92,8 +144,38 @@ class EventState:
         self._ledger = self._ledger.with_adjustments(self.adjustments())
         self.teams.update(self._ledger, self._counts.expected, self.complete)
 
-    def apply(self, message: LogMessage | Ruling) -> frozenset[int]:
-        """Add one accepted message; return the deals whose comparison it may have changed."""
+    def _load_judged(self, found: Iterable[Judged], judged: Callable[[Judged], None]) -> None:
+        for one in found:
+            if isinstance(one, LogMessage):
+                self._add(one)
+            judged(one)
+
+    def apply(self, message: LogMessage | Ruling, judged: Callable[[Judged], None] = _nothing) -> frozenset[int]:
+        """Add one accepted message; return the deals whose comparison it may have changed.
+
+        `judged` is called with each fact once it counts, or is kept apart.
+        """
+        if isinstance(message, LogMessage):
+            return self._apply_judged(self.quarantine.take(message), judged)
+        deals = self._apply_one(message)
+        for table in self._tables_of(message):
+            deals |= self._apply_judged(self.quarantine.judge_again(table), judged)
+        return deals
+
+    def pass_over(self, table: int, seq: int, judged: Callable[[Judged], None] = _nothing) -> frozenset[int]:
+        """Do not wait for a fact of a table; return the deals that this may have changed."""
+        return self._apply_judged(self.quarantine.pass_over(table, seq), judged)
+
+    def _apply_judged(self, found: Iterable[Judged], judged: Callable[[Judged], None]) -> frozenset[int]:
+        deals: frozenset[int] = frozenset()
+        for one in found:
+            if isinstance(one, LogMessage):
+                deals |= self._apply_one(one)
+            judged(one)
+        return deals
+
+    def _apply_one(self, message: LogMessage | Ruling) -> frozenset[int]:
+        """Add a ruling, or a fact that counts."""
         if isinstance(message, LogMessage) and not isinstance(message.fact, Ruled):
             key = message.table, message.fact.round
             before = {key: self.play(key)} if isinstance(message.fact, Result | Restored) else {}
@@ -110,7 +192,8 @@ class EventState:
     def fork(self) -> "EventState":
         """Return a copy in which a ruling can be tried."""
         new = EventState(self.planned)
-        new.event, new.tables = self.event, self.tables  # rulings change none of the tables' facts
+        new.event, new.quarantine = self.event, self.quarantine.copy(new._passed, new._decided)
+        new._followed, new._taken_over = dict(self._followed), dict(self._taken_over)
         new.results, new._other_results = dict(self.results), dict(self._other_results)
         new._forms, new.book, new.early = dict(self._forms), self.book.copy(), set(self.early)
         new._ruled, new._counts = dict(self._ruled), self._counts.copy()
@@ -120,7 +203,8 @@ class EventState:
     def with_rules(self, profile: Rules) -> "EventState":
         """Return the same results and rulings, counted by another profile. Payments stay as they were."""
         new = EventState(self.planned.under(profile))
-        new.event = self.event.under(profile)
+        new.event, new.quarantine = self.event.under(profile), self.quarantine
+        new._followed = dict(self._followed)
         new.results, new.book, new._forms = dict(self.results), self.book.copy(), dict(self._forms)
         new._ruled = {key: new._counted(key) for key in self._ruled}
         return new
@@ -143,7 +227,10 @@ class EventState:
         entry = replace(entry, back=plan.names_player_again(self.planned, self.event, entry.decision))
         self.book.add(entry)
         self.event = plan.corrected_event(self.planned, self.event, self.book, entry)
-        about = self.book.root(entry).play
+        root = self.book.root(entry)
+        about = root.play
+        if isinstance(root.decision, TakenOver) and about is not None:
+            self._take_over(about)
         if about is not None and about not in self.results and not entry.at_table:
             self.early.add(entry.id)
         if isinstance(message, LogMessage):
@@ -151,8 +238,115 @@ class EventState:
             for other in self._other_results.pop(key, []):
                 self._add_result(key, other)
 
+    # ---- what the head arbiter has taken over ----------------------------------------------
+
+    def _tables_of(self, ruling: Ruling) -> set[int]:
+        """Return the tables of whose facts others may follow since a ruling."""
+        entry = self.book.entries[ruling.id]
+        play = self.book.root(entry).play
+        return {play[0]} if play else {table for table, _ in self._plays_of_entry(entry)}
+
+    def _passed(self, key: PlayKey) -> bool:
+        """Return whether arbiters have ever ruled on a play so that its table may have been told to leave it out."""
+        if any(isinstance(entry.decision, PASSING) for entry in self.book.all_of(key)):
+            return True
+        booking = self.planned.bookings.get(key)
+        gone = (entry.decision for entry in self.book.all_of(WHO_PLAYS)) if booking else ()
+        return booking is not None and any(
+            isinstance(one, Withdrawn) and one.first_round <= key[1] and one.player in booking.players.values()
+            for one in gone
+        )
+
+    def _decided(self, table: int) -> Decided:
+        """Return what was decided of a table's facts that were kept apart."""
+        ruled = [entry.decision for key in self.book.plays() if key[0] == table for entry in self.book.of(key)]
+        return Decided(
+            frozenset(id_ for one in ruled if isinstance(one, TakenOver) for id_ in one.facts),
+            frozenset(id_ for one in ruled if isinstance(one, Discarded) for id_ in one.facts),
+        )
+
+    def undecided(self, key: PlayKey) -> list[ApartFact]:
+        """Return the facts of a play that are kept apart, and on which nothing was decided."""
+        named = {id_ for entry in self.book.of(key) for id_ in _facts_named(entry)}
+        return [one for one in self.quarantine.apart(key) if one.message.id not in named]
+
+    def apart_plays(self) -> list[ApartPlay]:
+        """Return what is kept apart and to be decided, by rounds; what only waits comes last."""
+        found = [
+            self.quarantine.apart_play(key, facts) for key in self.quarantine.plays() if (facts := self.undecided(key))
+        ]
+        return sorted(found, key=lambda one: one.codes == (WAITS,))
+
+    def play_as_sent(self, message: LogMessage) -> CountedPlay:
+        """Return a play as a result of its table has it, whether or not that counts."""
+        key = message.table, message.fact.round
+        return apply_rulings(self._planned_play(key), message, (), self.planned.profile.awards)
+
+    def _taken(self, key: PlayKey, book: RulingBook) -> dict[str, list[LogMessage]]:
+        """Return the facts of a play that were taken over, by the rulings that count, in the order of those."""
+        taken = {one.id: one.decision for one in book.of(key) if isinstance(one.decision, TakenOver)}
+        apart = {one.message.id: one.message for one in self.quarantine.apart(key)} if taken else {}
+        return {id_: [apart[one] for one in decision.facts if one in apart] for id_, decision in taken.items()}
+
+    def _take_over(self, key: PlayKey) -> None:
+        """Let what was taken over of a play count, or no longer."""
+        taken = self._taken(key, self.book)
+        for ruling, facts in taken.items():
+            for message in facts:
+                if isinstance(message.fact, Ruled):
+                    self.book.add_taken(entry_of(message), ruling)
+        now = {message.id: message for facts in taken.values() for message in facts}
+        before = self._taken_over.get(key, {})
+        for message in before.values():
+            self.tables.leave_out(message)
+        for message in now.values():
+            self.tables.take_over(message)
+        self._taken_over[key] = now
+        self._set_result(key, self._followed.get(key, self.results.get(key)))
+
+    def _set_result(self, key: PlayKey, followed: LogMessage | None) -> None:
+        """Keep the result that a play has by itself, and let count what stands in its place."""
+        self._followed[key] = followed
+        result = self._result_under(key, self.book)
+        if result is not None:
+            self.results[key] = result
+        else:
+            self.results.pop(key, None)
+
+    def _result_under(self, key: PlayKey, book: RulingBook | None, *, entered: bool = True) -> LogMessage | None:
+        """Return the result that counts with other rulings, or without any; not `entered`: as if none had followed."""
+        if key not in self._followed:
+            return self.results.get(key) if entered else None
+        found = self._followed[key] if entered else None
+        taken = self._taken(key, book) if book else {}
+        for ruling, facts in taken.items():
+            results = [one for one in facts if isinstance(one.fact, Result)]
+            decision = self.book.entries[ruling].decision
+            replaces = decision.replaces if isinstance(decision, TakenOver) else None
+            if results and replaces == (found.id if found else None):
+                found = max(results, key=lambda one: one.seq)
+        return found
+
+    def _results_followed(self) -> Mapping[PlayKey, LogMessage]:
+        """Return the results that stand without what was taken over."""
+        if not self._followed:
+            return self.results
+        return {
+            key: result
+            for key in {**self.results, **self._followed}
+            if (result := self._result_under(key, None)) is not None
+        }
+
     def _add_result(self, key: PlayKey, message: LogMessage) -> None:
         """Keep a result: of several the first, or the one after the table was reopened, in whatever order they come."""
+        if key in self._followed:
+            had = self._followed.pop(key)
+            self.results.pop(key, None)
+            if had is not None:
+                self.results[key] = had
+            self._add_result(key, message)
+            self._set_result(key, self.results[key])
+            return
         if key not in self.results:
             self.results[key] = message
             return
@@ -192,10 +386,7 @@ class EventState:
 
         Not `entered`: as if it had no result yet.
         """
-        result, booking = self.results.get(key) if entered else None, self.planned.bookings[key]
-        planned = CountedPlay(
-            table=key[0], round=key[1], planned=booking.deal, deal=booking.deal, players=booking.players
-        )
+        result, planned = self._result_under(key, book, entered=entered), self._planned_play(key)
         awards = self.planned.profile.awards
         if book and result is None:
             planned = plan.adjusted_for_absences(planned, book.of(WHO_PLAYS), awards)
@@ -203,6 +394,10 @@ class EventState:
         play = with_points_of_deal(play, self.dealer(play.deal), self.planned.profile)
         restored = self._restored(key, result, play.deal)
         return replace(play, form=form_of(key[0], restored, book.of(play.deal)) if book else restored)
+
+    def _planned_play(self, key: PlayKey) -> CountedPlay:
+        booking = self.planned.bookings[key]
+        return CountedPlay(table=key[0], round=key[1], planned=booking.deal, deal=booking.deal, players=booking.players)
 
     def _restored(self, key: PlayKey, result: LogMessage | None, deal: int) -> str:
         """Return the form that the table restored last before its result; one restored after it changes no IMP.
@@ -243,10 +438,10 @@ class EventState:
             self._ledger = self._ledger.with_play(now)
 
     def _plays_of_entry(self, entry: RulingEntry) -> list[PlayKey]:
-        """Return the plays that a ruling is about."""
+        """Return the plays that a ruling is about; none of a riichi session."""
         subject = self.book.subject(entry)
         if isinstance(subject, tuple):
-            return [subject]
+            return [subject] if subject in self.planned.bookings else []
         if isinstance(subject, int):
             return self.plays_with(subject)
         return plan.plays_of_ruling(self.planned, self.book.root(entry))
@@ -399,6 +594,10 @@ class EventState:
     def team_standings(self) -> Ranking:
         """Rank all teams of the event, by the deals that all of them have played."""
         return self.teams.standings(self.adjustments())
+
+
+def _facts_named(entry: RulingEntry) -> tuple[str, ...]:
+    return entry.decision.facts if isinstance(entry.decision, TakenOver | Discarded) else ()
 
 
 class PlayCounts:

@@ -7,7 +7,7 @@ that was offline sends its facts late; then its clock knows better than ours whe
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
@@ -47,6 +47,10 @@ from broker.rules.riichi import (
 class Projection(Protocol):
     """Something shown of an event that follows from the facts of its tables."""
 
+    @property
+    def kinds(self) -> Collection[type[Struct]]:
+        """The facts that change it."""
+
     def apply(self, message: LogMessage, /) -> None:
         """Take in one accepted fact, with its corrected time (`FactTimes`)."""
 
@@ -60,12 +64,27 @@ class TableFacts:
         self.seatings = Seatings()
         self.visits = Visits()
         self.sessions = RiichiSessions(rules_of)
-        self._all: tuple[Projection, ...] = (self.times, self.seatings, self.visits, self.sessions)
+        self._of_kind = defaultdict[type[Struct], list[Projection]](list)
+        """By kind of fact: a scorer that starts takes in hundreds of thousands."""
+        projections: tuple[Projection, ...] = (self.times, self.seatings, self.visits, self.sessions)
+        for projection in projections:
+            for kind in projection.kinds:
+                self._of_kind[kind].append(projection)
 
     def apply(self, message: LogMessage) -> None:
         """Take in one accepted fact."""
-        for projection in self._all:
+        for projection in self._of_kind.get(type(message.fact), ()):
             projection.apply(message)
+
+    def take_over(self, message: LogMessage) -> None:
+        """Take in a fact that an arbiter lets count, perhaps long after it happened: who sat where, and what pays."""
+        self.seatings.apply(message)
+        self.sessions.apply(message)
+
+    def leave_out(self, message: LogMessage) -> None:
+        """Forget a fact that was taken over."""
+        self.seatings.forget(message)
+        self.sessions.forget(message)
 
 
 class Since(NamedTuple):
@@ -78,6 +97,8 @@ class Since(NamedTuple):
 
 class TableTimes:
     """Since when each table plays, calls and pauses, and what it has restored last."""
+
+    kinds = (Confirmed, Result, Call, Restored, Paused)
 
     def __init__(self) -> None:
         self.playing: dict[int, Since] = {}
@@ -121,6 +142,8 @@ PlayKey = tuple[int, int]
 class Seatings:
     """Who sat where in each play, and who has played which deal."""
 
+    kinds = (Seated, Result)
+
     def __init__(self) -> None:
         self._seated: dict[PlayKey, dict[int, Mapping[Seat, PlayerId]]] = {}
         """Who sat down in each play, by the number of the fact."""
@@ -139,6 +162,15 @@ class Seatings:
                 del self._of_deal[before.deal][key]
                 self._have_played.pop(before.deal, None)
             self._counted[key] = self._of_deal[fact.deal][key] = fact
+            self._have_played.pop(fact.deal, None)
+
+    def forget(self, message: LogMessage) -> None:
+        """Forget a fact that counts no longer."""
+        fact, key = message.fact, (message.table, message.fact.round)
+        if isinstance(fact, Seated):
+            self._seated.get(key, {}).pop(message.seq, None)
+        elif self._counted.get(key) is fact:
+            del self._counted[key], self._of_deal[fact.deal][key]
             self._have_played.pop(fact.deal, None)
 
     def _with(self, deal: int) -> Counter[PlayerId]:
@@ -219,6 +251,8 @@ VISIT_KINDS = ("paused", "resumed", "time_added", "let_in", "left", "pin_wrong")
 class Visits:
     """What arbiters did at the tables."""
 
+    kinds = ARBITER_FACTS
+
     def __init__(self) -> None:
         self._visits: list[Visit] = []
 
@@ -256,6 +290,8 @@ class RiichiSessions:
     An entry that does not follow from those before it is kept, and left to an arbiter.
     """
 
+    kinds = (RiichiRecorded, RiichiTakenBack)
+
     def __init__(self, rules_of: Callable[[RiichiBooking], RiichiProfile]) -> None:
         self._rules_of = rules_of
         self._facts: dict[SessionKey, dict[int, RiichiRecorded | RiichiTakenBack]] = {}
@@ -266,6 +302,12 @@ class RiichiSessions:
         if isinstance(message.fact, RiichiRecorded | RiichiTakenBack):
             key = message.table, message.fact.round
             self._facts.setdefault(key, {})[message.seq] = message.fact
+            self._entries[key] = self._left(key)
+
+    def forget(self, message: LogMessage) -> None:
+        """Forget a fact that counts no longer."""
+        key = message.table, message.fact.round
+        if self._facts.get(key, {}).pop(message.seq, None):
             self._entries[key] = self._left(key)
 
     def entries(self, key: SessionKey) -> tuple[RiichiRecorded, ...]:

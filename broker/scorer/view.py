@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from broker.event.plan import MINUTE_MS
 from broker.protocol import Imp, Lifecycle, PublicState, RiichiWin, Seat, Standing, TeamStanding, WinKind
+from broker.scorer.space import DiskLevel
 
 Walls = Literal["fouled", "unverified"]
 """What is the matter with the walls of the present play: not those of its deal, or nobody has looked."""
@@ -163,8 +164,12 @@ class DashboardView(Struct, frozen=True):
     """Deals that count for no team until an arbiter has ruled who sat where."""
     follow_ups: int = 0
     """Plays in which somebody meets a deal again: an arbiter is to rule on each. Not shown to others."""
+    apart: int = 0
+    """Plays of which something is kept apart, on which the head arbiter is to decide. Not shown to others."""
     corrections_until: int | None = None
     """When the correction period ends (ms since 1970), if that was set; until then nothing is final."""
+    disk: DiskLevel = "ample"
+    """How much room there is on the scorer's disk."""
 
 
 def view_json(view: DashboardView) -> bytes:

@@ -24,7 +24,7 @@ def facts(store: Path) -> list[Fact]:
     """Read the journal: every fact with its table."""
     with closing(sqlite3.connect(f"{store.absolute().as_uri()}?mode=ro", uri=True)) as db:
         bodies = [json.loads(body) for (body,) in db.execute("SELECT body FROM journal ORDER BY height")]
-    return [{**body["fact"], "table": body["table"]} for body in bodies]
+    return [{**body["fact"], "table": body["table"]} for body in bodies if "fact" in body]
 
 
 def audit_event(store: Path, standings: Path, view: dict[str, Any], plays: int) -> list[str]:

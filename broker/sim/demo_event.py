@@ -120,15 +120,19 @@ def _tables(folder: Path, hosted: list[EventPlay], seed: int, reaction_ms: int) 
 
 def list_devices(folder: Path, tables: Iterable[int]) -> None:
     """Make the keys of simulated tables, and list them with the event."""
-    keys = {table: open_key(folder / f"table-{table}" / "device.key") for table in tables}
-    write_devices(folder, (ListedDevice(table, key.public, f"sim-{table}") for table, key in keys.items()))
+    write_devices(folder, (listed_device(folder, table) for table in tables))
 
 
-def write_kiosk(folder: Path, table: int, port: int) -> Path:
-    """Write one table's configuration, once it is known where the broker is."""
+def listed_device(folder: Path, table: int) -> ListedDevice:
+    """Return one line of the list; the table's key, in the folder of its devices, is made when absent."""
+    return ListedDevice(table, open_key(folder / f"table-{table}" / "device.key").public, f"sim-{table}")
+
+
+def write_kiosk(folder: Path, table: int, port: int, event: Path | None = None) -> Path:
+    """Write one table's configuration, once it is known where the broker is. `event`: its folder, if it is another."""
     path = folder / f"table-{table}.toml"
     language = ("en", "fr")[table % 2]
-    event_key = open_event_key(folder).public
+    event_key = open_event_key(event or folder).public
     path.write_text(
         KIOSK.format(event=NAME, table=table, port=port, language=language, event_key=event_key), encoding="utf-8"
     )

@@ -1,6 +1,7 @@
 """The room's memory: one event's journal, in SQLite or PostgreSQL, and copies of it."""
 
 from broker.store.journal import (
+    JUDGED_FROM,
     MOST_BYTES,
     MOST_REFUSALS,
     Journal,
@@ -26,10 +27,12 @@ from broker.store.location import (
     open_journal,
     open_reader,
     stand_by,
+    witness_of,
     write_address,
 )
 
 __all__ = [
+    "JUDGED_FROM",
     "MOST_BYTES",
     "MOST_REFUSALS",
     "SETTING",
@@ -53,5 +56,6 @@ __all__ = [
     "open_journal",
     "open_reader",
     "stand_by",
+    "witness_of",
     "write_address",
 ]

@@ -50,6 +50,13 @@ class NotAllowed(DeskError, PermissionError):
     status = 403
 
 
+class DeskReadOnly(DeskError, OSError):
+    """The scorer's disk is nearly full: what is left of it is for results."""
+
+    code = "desk_read_only"
+    status = 503
+
+
 class SheetUnknown(DeskError, LookupError):
     """There is no such deal, player, team or receipt."""
 
@@ -149,6 +156,14 @@ class PairingDelayed(DeskError, PermissionError):
     def __init__(self, wait_s: int) -> None:
         super().__init__(f"too many wrong codes; the next is heard in {wait_s} s")
         self.wait_s = wait_s
+
+
+class PairingBusy(DeskError):
+    """More devices ask than can be heard at once; each may ask again in a moment."""
+
+    code = "pairing_busy"
+    status = 503
+    wait_s = 1
 
 
 class TableHasDevice(DeskError, ValueError):

@@ -22,6 +22,18 @@ STATE: Final[Mapping[str, Message]] = {
     "silent": N_("Not heard of for 30 s"),
 }
 
+DISK: Final[Mapping[str, Message]] = {
+    "read_only": N_(
+        "The scorer’s disk is nearly full: the desk is read-only. Results of tables are still stored. Make room on the "
+        "disk; the desk works again by itself."
+    ),
+    "full": N_(
+        "The scorer’s disk is full: nothing is stored any more. Tables play on and keep everything. Make room on the "
+        "disk; it goes on by itself."
+    ),
+}
+"""What stands in red over the pages."""
+
 STAGE: Final[Mapping[str, Message]] = {
     "in": N_("Result in"),
     "missing": N_("Missing from an earlier round"),
@@ -105,6 +117,13 @@ ABOUT: Final[Mapping[str, Message]] = {
     ),
     "seats_played": N_("Correct who sat where. The points stay with the seats."),
     "deal_played": N_("The deal that was actually played, or is to be played. The play is compared with that deal."),
+    "taken_over": N_(
+        "What the table sent out of order counts as if it had come in order. Ask the players and the table arbiter "
+        "before you let it count."
+    ),
+    "discarded": N_(
+        "What the table sent out of order never counts. What it sends of this play in order counts as usual."
+    ),
     "substitute": N_(
         "Someone else takes a player’s seats from a round on and plays for that player; all IMPs still count for "
         "the player. The tables are informed. To bring the player back, enter the player’s own name."
@@ -156,6 +175,8 @@ RULING: Final[Mapping[str, Message]] = {
     "substitute": N_("Substitute"),
     "withdrawn": N_("Withdrawn"),
     "reopen": N_("Reopened"),
+    "taken_over": N_("Counted after all"),
+    "discarded": N_("Left out"),
     "deadline": N_("End of corrections"),
     "undo": N_("Taken back"),
 }
@@ -255,3 +276,16 @@ EXPORT: Final[Mapping[str, Message]] = {
     "plays.jsonl": N_("Plays for homologue score"),
     "event.json": N_("All data in one JSON document"),
 }
+
+FACT: Final[Mapping[str, Message]] = {
+    "restored": N_("walls restored"),
+    "seated": N_("players checked in"),
+    "overridden": N_("let go on by an arbiter"),
+    "confirmed": N_("tiles confirmed"),
+    "declared": N_("hu declared"),
+    "result": N_("result"),
+    "ruled": N_("ruling at the table"),
+    "riichi_hand": N_("entry of the session"),
+    "riichi_taken_back": N_("entry taken back"),
+}
+"""What a table sends of a play."""

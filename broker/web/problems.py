@@ -264,6 +264,10 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "two_plays_at_once": N_("A table has two plays in one round.{detail}"),
     "session_rounds_wrong": N_("Each round of the movement must be in exactly one session.{detail}"),
     "riichi_misplanned": N_("A riichi session cannot be played as planned.{detail}"),
+    "desk_read_only": N_(
+        "The scorer’s disk is nearly full, so nothing can be changed at the desk. Make room on it; the desk works "
+        "again by itself."
+    ),
     "no_such_session": N_("There is no sheet for that session."),
     "ruling_conflict": N_("A result or ruling was added after you opened the form. Check it again below."),
     "corrections_closed": N_("The correction period is over: only the head arbiter can make rulings now."),
@@ -280,7 +284,6 @@ PROBLEM: Final[Mapping[str, Message]] = {
 }
 
 REFUSED_MESSAGE: Final[Mapping[str, Message]] = {
-    "already_recorded": N_("the play already has a result. To change it, make a ruling on the play."),
     "another_device": N_("another device is in use at this table. Switch one of them off; both keep their entries."),
     "bad_signature": N_("its signature is not the device’s. Somebody may be using this table’s password."),
     "chain_broken": N_(
@@ -359,7 +362,64 @@ ALERT: Final[Mapping[str, Message]] = {
     "clock_ahead": N_("Table {table}: its clock is {span} ahead of this computer’s."),
     "clock_behind": N_("Table {table}: its clock is {span} behind this computer’s."),
     "clock_right": N_("Table {table}: its clock is correct again."),
+    "scorer_disk_low": N_("The scorer’s disk is getting full. Make room on it."),
+    "scorer_disk_read_only": N_("The scorer’s disk is nearly full: the desk is read-only until there is room."),
+    "scorer_disk_full": N_(
+        "The scorer’s disk is full: no results are stored until there is room. Tables keep everything."
+    ),
+    "scorer_disk_ample": N_("There is room on the scorer’s disk again."),
     "backup_failed": N_("Backup copies: {text}"),
     "backup_resumed": N_("Backup copies are working again."),
+    "store_shrunk": N_(
+        "The store has shrunk: {count} messages are missing. By table: {tables}. Rulings of the desk: {rulings}."
+    ),
+    "row_altered": N_("Table {table}: stored message {number} was changed on the disk. It is asked for again."),
+    "row_unreadable": N_("Table {table}: stored message {number} cannot be read. It is asked for again."),
+    "row_wrong_points": N_("Table {table}: stored result {number} has wrong points. It is asked for again."),
+    "row_bad_signature": N_("Table {table}: stored message {number} is not signed by its device."),
+    "ruling_altered": N_("Ruling {number} of the desk was changed on the disk and does not count."),
+    "second_home_failed": N_("Rulings are not written to their second home: {text}"),
+    "second_home_resumed": N_("Rulings are written to their second home again."),
+    "rulings_back": N_("Rulings {numbers} of the desk came back from their second home."),
+    "rulings_missing": N_("Rulings {numbers} of the desk are missing. Give them again if they do not come back."),
+    "ruling_late": N_("Ruling {number} of the desk came back after later ones. Restart the scorer to count it."),
+    "ruling_too_late": N_(
+        "Ruling {number} by {author} came back after another was given, and does not count. Its reason: {reason}"
+    ),
+    "admissions_back": N_("{count} decisions about devices came back from their second home."),
+    "kept_unproven": N_("Table {table} gave back a ruling that is not this event’s. Check that device."),
+    "link_altered": N_(
+        "Table {table}: what proves stored message {number} was changed on the disk. The message counts."
+    ),
+    "row_repaired": N_("Table {table}: message {number} has come again and is stored."),
+    "arbiters_pin_set": N_("{who} set the arbiters’ PIN."),
+    "pairing_opened": N_("{who} opened pairing codes for tables: {about}."),
+    "pairing_taken": N_("Table {table}: a device was paired: {detail}."),
+    "device_accepted": N_("Table {table}: {who} accepted the device {detail}."),
+    "faces_shown": N_("{who} was given the faces of deals: {about}."),
+    "account_added": N_("{who} created the account {about} ({detail})."),
+    "account_enabled": N_("{who} enabled the account {about}."),
+    "password_set": N_("{who} set the password of {about}."),
     "standings_unwritten": N_("The standings file cannot be written: {text}"),
 }
+
+APART: Final[Mapping[str, Message]] = {
+    "play_begun": N_("The play had already begun."),
+    "play_deal_differs": N_("The walls had been restored for another deal."),
+    "play_declared_twice": N_("A player declared who had declared before."),
+    "play_not_confirmed": N_("The players had not confirmed their tiles."),
+    "play_not_recorded": N_("There was no result to reopen."),
+    "play_not_restored": N_("The walls had not been restored."),
+    "play_not_ruled": N_("A fine can only follow a ruling that ended the play."),
+    "play_not_seated": N_("The players had not checked in at their seats."),
+    "play_out_of_turn": N_("It was not its turn: an earlier play of this table has no result."),
+    "play_recorded": N_("The play already had a result."),
+    "play_ruled": N_("An arbiter at the table had already ended the play."),
+    "play_seats_differ": N_("The players are not in the seats where they checked in."),
+    "play_waits": N_("Earlier messages are missing. It counts by itself as soon as they arrive."),
+    "play_winners_differ": N_("The winners are not those who declared."),
+    "play_entry_differs": N_("The entry before it is missing, or another one."),
+    "play_hand_differs": N_("It belongs to another hand of the session."),
+    "play_session_over": N_("The session was over."),
+}
+"""Why a message of a play is kept apart."""

@@ -25,7 +25,7 @@ from broker.web.auth import Visitor
 from broker.web.faults import fault_message, health_change, overridden_guards
 from broker.web.i18n import HtmlTranslator, choose_translator, translators
 from broker.web.labels import RULING
-from broker.web.problems import ALERT, REFUSED_MESSAGE, code_message, detail_message, error_message
+from broker.web.problems import ALERT, APART, REFUSED_MESSAGE, code_message, detail_message, error_message
 
 SHOWN_PLAYS: Final = 60
 """The page is read, not archived: a phone need not take older plays four times a second. `view.json` has them all."""
@@ -73,6 +73,14 @@ def alert_text(context: Context, alert: AlertView) -> Markup:
     named |= {name: say(_, str(alert.values[name])) for name, say in DEVICE_VALUES.items() if name in alert.values}
     if alert.code in ALERT:
         return _(ALERT[alert.code], **{**alert.values, "table": table, **named})
+    if alert.code in APART:
+        return _(
+            N_("Table {table}, round {round}, deal {deal} is kept apart: an arbiter has to decide. {why}"),
+            table=table,
+            round=alert.values["round"],
+            deal=alert.values["deal"],
+            why=_(APART[alert.code]),
+        )
     why = REFUSED_MESSAGE.get(alert.code, alert.code)
     about = _(
         N_("A message of table {table} was refused: {why}") if alert.table else N_("A message was refused: {why}"),

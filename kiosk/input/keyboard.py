@@ -455,10 +455,13 @@ class TableButtons:
         if state.closes_at is not None and report.at < state.closes_at:
             self._closing.heard(now)
         event = self._input.event(report, state.phase)
-        if isinstance(event, ButtonPressed) and event.at < self._shown_at + SETTLE_NS:
-            in_window = state.closed_at is not None and event.at < state.closed_at
-            return event if in_window else None
-        return event
+        return event if event is None or self.counts(event, state) else None
+
+    def counts(self, event: Event, state: Table) -> bool:
+        """Return whether whoever pressed had seen what the screen asks now; what is no press always counts."""
+        if not isinstance(event, ButtonPressed) or event.at >= self._shown_at + SETTLE_NS:
+            return True
+        return state.closed_at is not None and event.at < state.closed_at
 
     def health(self, code: str | None, now: int) -> None:
         """Take in how the buttons are."""

@@ -32,6 +32,7 @@ MOST_NAMED: Final = 20
 @click.option("--keep", type=click.Path(path_type=Path), help="Where the log of a run is written.")
 def chaos(seed: int | None, plays: int, tables: int, kind: Kind, speed: int, pause_s: float, keep: Path | None) -> None:
     """Play an event while everything fails, and judge it."""
+    os.environ["PYTHONFAULTHANDLER"] = "1"  # a process that crashes says where
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     enter_namespace([sys.executable, "-m", "tests.chaos", *sys.argv[1:]])
     options = Options(secrets.randbelow(10**6) if seed is None else seed, plays, tables, kind, speed, pause_s)
@@ -62,6 +63,7 @@ def _report(outcome: Outcome) -> None:
     for kind, count in sorted(outcome.faults.items()):
         print(f"  {count:4d}  {kind}")
     print(f"{outcome.rulings} rulings called done, {outcome.shown} looks at what is public, {outcome.seconds:.0f} s")
+    print(f"refused: {', '.join(f'{code} {count}' for code, count in sorted(outcome.refused.items()))}")
     print(f"ended by itself and started again: {', '.join(outcome.crashes) or 'nothing'}")
     for problem in outcome.verdict.problems[:MOST_NAMED]:
         print(f"WRONG: {problem}")

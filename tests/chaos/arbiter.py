@@ -3,7 +3,7 @@
 import random
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,6 +16,7 @@ from tests.chaos.ledger import Play
 
 HIDDEN: Final = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
 LOOKED_AT: Final = re.compile(r'name="looked_at" value="([0-9a-f]+)"')
+UNKNOWN_DEVICE: Final = re.compile(r'id="unknown-\d+">(.*?)</form>', re.DOTALL)
 REASON: Final = "seen by the arbiter"
 PATIENCE_S: Final = 20.0
 
@@ -38,13 +39,17 @@ class ChaosArbiter:
         desk: Callable[[], str],
         recorded: Callable[[], list[Play]],
         chance: random.Random,
+        devices: Mapping[int, str],
         pause_s: float,
     ) -> None:
-        """`desk` gives its address, "" while there is none; `recorded` the plays whose results are in."""
+        """`desk` gives its address, "" while there is none; `recorded` the plays whose results are in.
+
+        `devices`: the device that the arbiter finds at each table.
+        """
         self.done: list[DoneRuling] = []
         self.tried = 0
         self._event, self._desk, self._recorded, self._chance = event, desk, recorded, chance
-        self._pause_s = pause_s
+        self._devices, self._pause_s = devices, pause_s
         self._stop, self._turn = threading.Event(), threading.Lock()
         self._thread = threading.Thread(target=self._rule_on, daemon=True, name="arbiter")
         self._client = httpx.Client(timeout=PATIENCE_S, headers={"Accept": "text/html"})
@@ -80,7 +85,19 @@ class ChaosArbiter:
     def _rule_on(self) -> None:
         while not self._stop.wait(self._pause_s * self._chance.uniform(0.5, 1.5)):
             with self._turn, suppress(httpx.HTTPError, OSError):
+                self._accept_devices()
                 self._rule()
+
+    def _accept_devices(self) -> None:
+        """Accept each device that is not known, if it is the one that the arbiter finds at the table."""
+        desk = self._desk()
+        if not desk:
+            return
+        for form in UNKNOWN_DEVICE.findall(self._get(f"{desk}devices").text):
+            fields = dict(HIDDEN.findall(form))
+            said = {(int(name[7:]), value) for name, value in fields.items() if name.startswith("device-")}
+            if said and said <= set(self._devices.items()):
+                self._post(desk, fields, "devices/accept")
 
     def _rule(self) -> None:
         desk, plays = self._desk(), self._recorded()
@@ -128,8 +145,8 @@ class ChaosArbiter:
             answer = self._client.get(address)
         return answer
 
-    def _post(self, desk: str, fields: dict[str, str]) -> httpx.Response:
-        return self._client.post(f"{desk}rulings/new", data=fields, headers={"Origin": desk.rstrip("/")})
+    def _post(self, desk: str, fields: dict[str, str], path: str = "rulings/new") -> httpx.Response:
+        return self._client.post(f"{desk}{path}", data=fields, headers={"Origin": desk.rstrip("/")})
 
     def _log_in(self, address: str) -> None:
         desk = address[: address.index("/", len("http://")) + 1]

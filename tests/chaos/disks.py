@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-SIZE: Final = "192m"
+SIZE: Final = "400m"
 """More than a table needs to have enough room (kiosk/journal.py), so that its disk is full only when it is filled."""
 
 FILLER: Final = "filler"

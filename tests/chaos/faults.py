@@ -5,14 +5,12 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Final
 
-from broker.mqtt.access import Credentials
 from tests.chaos import disks
 from tests.chaos.arbiter import ChaosArbiter
-from tests.chaos.intruder import rubbish, take_client_ids
+from tests.chaos.intruder import Intruder
 from tests.chaos.venue import Venue
 
 YEARS_10: Final = 3650 * 86_400
@@ -39,11 +37,12 @@ class Chaos:
         """Draw the tables of one process."""
         return self.chance.choice(self.venue.machines).name
 
-    def intrude(self, whom: str, work: Callable[[int, Credentials, int], None]) -> None:
+    def intrude(self, whom: str, work: Callable[[Intruder], None]) -> None:
         """Let somebody do harm who has the password of one of these tables, for as long as it takes."""
         machines = next(one for one in self.venue.machines if one.name == whom)
-        known = self.venue.broker.port, self.venue.known, self.chance.choice(machines.tables)
-        threading.Thread(target=work, args=known, daemon=True, name="intruder").start()
+        table, chance = self.chance.choice(machines.tables), random.Random(self.chance.random())
+        somebody = Intruder(self.venue.broker.port, self.venue.known, table, chance)
+        threading.Thread(target=work, args=(somebody,), daemon=True, name="intruder").start()
 
     def part(self) -> str:
         """Draw a process, but not the broker."""
@@ -155,11 +154,19 @@ def _restore_store(chaos: Chaos, _whom: str) -> None:
 
 
 def _rubbish(chaos: Chaos, whom: str) -> None:
-    chaos.intrude(whom, partial(rubbish, chance=random.Random(chaos.chance.random())))
+    chaos.intrude(whom, Intruder.rubbish)
 
 
 def _take_ids(chaos: Chaos, whom: str) -> None:
-    chaos.intrude(whom, take_client_ids)
+    chaos.intrude(whom, Intruder.take_client_ids)
+
+
+def _forge(chaos: Chaos, whom: str) -> None:
+    chaos.intrude(whom, Intruder.forge)
+
+
+def _toggle(chaos: Chaos, whom: str) -> None:
+    chaos.intrude(whom, Intruder.toggle_calls)
 
 
 def _nothing(_chaos: Chaos, _whom: str) -> None:
@@ -187,10 +194,16 @@ FAULTS: Final = (
     Fault("writes refused", Chaos.part, _refuse_writes, _allow_writes, (0.5, 3)),
     Fault("disk full", Chaos.part, lambda c, w: disks.fill(c.venue.parts[w].disk),
           lambda c, w: disks.empty(c.venue.parts[w].disk), (1, 5), needs_mounts=True),
+    Fault("broker's disk full", _the("broker"), lambda c, _: disks.fill(c.base / "broker"),
+          lambda c, _: disks.empty(c.base / "broker"), (1, 5), needs_mounts=True),
     Fault("disk read-only", Chaos.part, _read_only, _writable, (1, 3), needs_mounts=True),
     Fault("clock jumps", lambda c: c.chance.choice(["scorer", c.machines()]), _jump, _right_clock, (2, 10)),
     Fault("older copy of the store restored", _the("scorer"), _copy_store, _restore_store, (2, 8)),
+    Fault("second scorer on a copied folder", _the("scorer"), lambda c, _: c.venue.start_second_scorer(),
+          lambda c, _: c.venue.end_second_scorer(), (5, 12)),
     Fault("rubbish on every topic", Chaos.machines, _rubbish, _nothing, (0, 0)),
+    Fault("forged results and rulings", Chaos.machines, _forge, _nothing, (0, 0)),
+    Fault("calls without end", Chaos.machines, _toggle, _nothing, (0, 0)),
     Fault("another's client id taken", Chaos.machines, _take_ids, _nothing, (0, 0)),
 )  # fmt: skip
 

@@ -3,6 +3,7 @@
 import csv
 import json
 import sqlite3
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
@@ -49,18 +50,21 @@ class StoredEvent:
 
     results: list[Fact]
     rulings: list[Fact]
+    refused: Counter[str]
+    """How many messages were kept that were not taken, by code."""
 
 
 def read_store(path: Path) -> StoredEvent:
     """Read all results, each with its table, and all rulings."""
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+        refused = Counter(code for (code,) in db.execute("SELECT code FROM refused"))
         bodies = [json.loads(body) for (body,) in db.execute("SELECT body FROM journal ORDER BY height")]
     results = [
         {**body["fact"], "table": body["table"], "id": body["id"], "at": body["at"]}
         for body in bodies
         if body.get("fact", {}).get("type") == "result"
     ]
-    return StoredEvent(results, [body for body in bodies if "decision" in body])
+    return StoredEvent(results, [body for body in bodies if "decision" in body], refused)
 
 
 def judge(
@@ -133,6 +137,8 @@ class Embargo:
         for (table, _), deal in event.deals.items():
             for player in event.players(table).values():
                 self._of_player[player].append(ready[deal])
+        for times in self._of_player.values():
+            times.sort()
 
     def broken(self, shown: Iterable[Shown]) -> Iterator[str]:
         """Name what was public too early."""
@@ -140,7 +146,7 @@ class Embargo:
             if one.plays and (one.deal is None or one.at < self._ready[one.deal]):
                 yield f"{one.where}: {one.plays} of deal {one.deal} were public too early"
             for player, count in one.counts.items():
-                open_ = sum(at <= one.at for at in self._of_player[player])
+                open_ = bisect_right(self._of_player[player], one.at)
                 if count > open_:
                     yield f"{one.where}: {count} plays of {player} counted where {open_} were open"
 

@@ -62,6 +62,7 @@ class Outcome:
     rulings: int
     shown: int
     crashes: list[str]
+    refused: dict[str, int]
 
     @property
     def line(self) -> str:
@@ -78,7 +79,7 @@ def run_event(options: Options, base: Path, said: Said, log: Said) -> Outcome:
     mounts = disks.can_mount()
     with ExitStack() as leaving:
         if mounts:
-            leaving.enter_context(disks.mounted(base / "event"))
+            leaving.enter_context(disks.mounted(base / "event", base / "broker"))
         event = make_chaos_event(base / "event", options.tables, options.plays, chance)
         venue = Venue(event, options.kind, base, options.speed, log)
         leaving.callback(venue.stop)
@@ -93,6 +94,7 @@ def run_event(options: Options, base: Path, said: Said, log: Said) -> Outcome:
             lambda: venue.desk,
             lambda: list(venue.ledger.recorded),
             random.Random(chance.random()),
+            venue.devices,
             RULES_EVERY_S,
         )
         for one in (display, pages, arbiter):
@@ -121,6 +123,7 @@ def run_event(options: Options, base: Path, said: Said, log: Said) -> Outcome:
             len(arbiter.done),
             len(display.shown) + len(pages.shown),
             [*crashes(venue)],
+            dict(stored.refused),
         )
 
 

@@ -38,7 +38,7 @@ REACTION: Final = 1300 * MS
 AGAIN: Final = 2500 * MS
 """If nothing has come of what they did, they do it again."""
 
-STEP_S: Final = 0.02
+STEP_S: Final = 0.05
 
 
 class Room:
@@ -48,9 +48,8 @@ class Room:
         self._origin, self._speed, self._ledger = origin, speed, ledger
         settings = KioskSettings(config)
         self.table = settings.config.table
-        journal = TableJournal(
-            settings.folder / "table.sqlite", JournalOwner(settings.config.event, settings.config.table)
-        )
+        whose = JournalOwner(settings.config.event, self.table)
+        journal = TableJournal(settings.folder / "table.sqlite", whose, settings.device_key(), settings.spares)
         self.program = TableProgram(settings, journal, self.clock, board=tuple)
         journal.lay_out()
         assert settings.config.devices.people is not None
@@ -83,7 +82,10 @@ class Room:
                 self._people.see(state)
                 self._note(state)
             elif now >= due:
-                self._people.step(state)
+                if self.program._server.elsewhere:
+                    self.program.key("enter")  # as the screen asks whoever wants to play here
+                else:
+                    self._people.step(state)
                 due = now + AGAIN
         self.program.stop()
 
@@ -130,7 +132,7 @@ def main(origin: str, speed: str, *configs: str) -> None:
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     signal.signal(signal.SIGINT, lambda *_: stop.set())
     os.umask(0o077)
-    boot = Path(configs[0]).with_name(f"boot-{origin}")
+    boot = Path(configs[0]).parent.parent / f"boot-{origin}"
     boot.write_text(f"run {origin}", encoding="ascii")
     journals.BOOT = boot  # type: ignore[misc]  # this process is all that there is of its machine
     ledger = Ledger()

@@ -1,5 +1,6 @@
 """The judge of `make chaos` finds what is wrong: each kind of harm, done to an event in which all is right."""
 
+from collections import Counter
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -50,7 +51,7 @@ def evening() -> Evening:
         results.append(result | {"points": points_of(result)})
     ledger = LedgerReader()
     ledger.accepting = {(1, 1): ACCEPTED, (2, 1): 2 * ACCEPTED}
-    stored = StoredEvent(results, [FINE])
+    stored = StoredEvent(results, [FINE], Counter())
     counts = dict.fromkeys((f"p{table}-{seat}" for table in (1, 2) for seat in SEATS), 1)
     shown = [
         Shown(3 * ACCEPTED, "deal/1.json", 1, ((1, 1), (2, 1)), {}),
@@ -116,9 +117,9 @@ def test_further_harm_is_found(evening: Evening, harm: str) -> None:
 
 
 def test_rulings_that_were_taken_back_do_not_count(evening: Evening) -> None:
-    before = Recount(evening.event, StoredEvent(evening.stored.results, [])).ranks()
+    before = Recount(evening.event, StoredEvent(evening.stored.results, [], Counter())).ranks()
     undo = {"id": "ruling-2", "decision": {"kind": "undo", "ruling": "ruling-1"}}
     again = {"id": "ruling-3", "decision": {"kind": "undo", "ruling": "ruling-2"}}
-    taken_back = Recount(evening.event, StoredEvent(evening.stored.results, [FINE, undo])).ranks()
-    restored = Recount(evening.event, StoredEvent(evening.stored.results, [FINE, undo, again])).ranks()
+    taken_back = Recount(evening.event, StoredEvent(evening.stored.results, [FINE, undo], Counter())).ranks()
+    restored = Recount(evening.event, StoredEvent(evening.stored.results, [FINE, undo, again], Counter())).ranks()
     assert (taken_back, restored) == (before, evening.said["page"])

@@ -13,10 +13,14 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
+from broker.event import write_devices
+from broker.key_files import open_key
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Kind, make_broker
-from broker.sim.demo_event import NAME
+from broker.protocol.signing import device_of
+from broker.sim.demo_event import NAME, listed_device
 from broker.sim.processes import COMMAND, DemoProcess
+from tests.chaos import disks
 from tests.chaos.event import KIOSK, ChaosEvent, write_device
 from tests.chaos.ledger import LedgerReader
 from tests.e2e.hall import write_config
@@ -69,6 +73,9 @@ class Venue:
         self.event, self.base, self._speed = event, base, speed
         self.ledger = LedgerReader()
         self._log = log
+        self._second: DemoProcess | None = None
+        self.devices: dict[int, str] = {}
+        """By table the id of its device, as it is on that: what an arbiter goes and looks at."""
         self.desk = ""
         """The desk's address; "" while there is none."""
         self.known = Credentials.load(event.folder / "credentials.json")
@@ -88,13 +95,17 @@ class Venue:
     # ---- starting and ending ----------------------------------------------------------------
 
     def start_all(self) -> None:
-        """Write the devices and start everything."""
-        self.start("scorer")
+        """Write the devices, list them with the event, and start everything."""
+        listed = []
         for one in (self.kiosk, *self.machines):
             write_device(self.event, one.disk, one.tables, KIOSK_REACTION_MS if one is self.kiosk else 0)
             for table in one.tables:
-                write_config(one.disk, table, self.networks[one.name].port)
-            self.start(one.name)
+                write_config(one.disk, table, self.networks[one.name].port, self.event.folder)
+                listed.append(listed_device(one.disk, table))
+                self.devices[table] = device_of(listed[-1].key)
+        write_devices(self.event.folder, listed)
+        for name in self.parts:
+            self.start(name)
 
     def start(self, name: str) -> None:
         """Start a part, or let it be started again."""
@@ -133,8 +144,9 @@ class Venue:
         self._log(f"{who}: {line}")
 
     def supervise(self) -> None:
-        """Start again what has ended by itself."""
+        """Start again what has ended by itself, and look after the broker as a scorer does that has started it."""
         now = time.monotonic()
+        self.broker.check()
         for part in self.parts.values():
             if part.held or part.running:
                 part.start_at = 0.0
@@ -147,6 +159,7 @@ class Venue:
 
     def stop(self) -> None:
         """End everything."""
+        self.end_second_scorer()
         for part in self.parts.values():
             if part.process is not None:
                 self.thaw(part.name)
@@ -202,7 +215,7 @@ class Venue:
         if not (card / "table.sqlite").exists():
             return "the device had no journal yet"
         machines.devices[table] += 1
-        config = write_config(machines.disk, table, self.networks[machines.name].port)
+        config = write_config(machines.disk, table, self.networks[machines.name].port, self.event.folder)
         text = config.read_text(encoding="utf-8")
         folder = device_folder(table, machines.devices[table])
         config.write_text(text.replace(f'folder = "table-{table}"', f'folder = "{folder}"'), encoding="utf-8")
@@ -210,11 +223,36 @@ class Venue:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise AssertionError(f"a journal that cannot be taken over: {done.stdout}{done.stderr}")
+        self.devices[table] = device_of(open_key(machines.disk / folder / "device.key").public)
         return done.stdout.strip()
 
     def machines_of(self, table: int) -> Machines:
         """Return the machine on which a table runs."""
         return next(one for one in (self.kiosk, *self.machines) if table in one.tables)
+
+    # ---- a second scorer ---------------------------------------------------------------------
+
+    def start_second_scorer(self) -> None:
+        """Copy the event's folder, and start a scorer on the copy while the first one is at work."""
+        second = self.base / "second"
+        shutil.rmtree(second, ignore_errors=True)
+        stores = ("scorer.sqlite*", "people.sqlite*", disks.FILLER)
+        shutil.copytree(self.event.folder, second, ignore=shutil.ignore_patterns(*stores))
+        for name in ("scorer.sqlite", "people.sqlite"):
+            with (
+                closing(sqlite3.connect(self.event.folder / name)) as store,
+                closing(sqlite3.connect(second / name)) as copy,
+            ):
+                store.backup(copy)
+        arguments = ["scorer", str(second), "--broker", f"127.0.0.1:{self.broker.port}", "--desk-port", "0"]
+        self._second = DemoProcess("second scorer", arguments, self._said)
+
+    def end_second_scorer(self) -> None:
+        """Kill the second scorer, if it has not given way."""
+        if self._second is not None:
+            self._second.kill()
+            self._second.stop()
+            self._second = None
 
     # ---- stores -----------------------------------------------------------------------------
 

@@ -73,6 +73,7 @@ class Pages:
         """`desk` gives its address, "" while there is none."""
         self.shown: list[Shown] = []
         self._desk, self._deals = desk, deals
+        self._seen = set[Play]()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True, name="public pages")
 
@@ -114,7 +115,10 @@ class Pages:
         said = answer.json()
         if path == "view.json":
             for play in said["plays"]:
-                self.shown.append(Shown(at, path, play["deal"], ((play["table"], play["round"]),), {}))
+                key = play["table"], play["round"]
+                if key not in self._seen:  # only when it was first there can it have been too early
+                    self._seen.add(key)
+                    self.shown.append(Shown(at, path, play["deal"], (key,), {}))
             self.shown.append(_standings(at, path, said["standings"]))
         elif path == "standings.json":
             self.shown.append(_standings(at, path, said["rungs"]))

@@ -25,9 +25,9 @@ CAMERA = "sim://tray?width=1024&height=576&noise=0&blur=0&tilt=0"
 """An easy one: nothing here is about reading, and eight halls are played (the demo's test has the demo's camera)."""
 
 
-def write_config(folder: Path, table: int, port: int) -> Path:
+def write_config(folder: Path, table: int, port: int, event: Path | None = None) -> Path:
     """Write one table's configuration: with an easy camera, and a network that is soon known to be dead."""
-    config = write_kiosk(folder, table, port)
+    config = write_kiosk(folder, table, port, event)
     text = config.read_text(encoding="utf-8").replace("[devices]", "keepalive_s = 2\n\n[devices]")
     config.write_text(re.sub(r'(?<=camera = )".*"', f'"{CAMERA}"', text), encoding="utf-8")
     return config

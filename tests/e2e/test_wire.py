@@ -11,9 +11,11 @@ import pytest
 from paho.mqtt.enums import CallbackAPIVersion
 
 from broker.event.movement import NumberedPlay
+from broker.key_files import open_key
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Kind, make_broker
-from broker.protocol import SEATS
+from broker.protocol import SEATS, TableState, encode
+from broker.protocol.signing import SigningKey
 from broker.sim.demo_audit import facts
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
@@ -24,6 +26,12 @@ pytestmark = pytest.mark.slow
 TABLE = 1
 LOG = f"hm/{NAME}/table/{TABLE}/log"
 DEADLINE_S = 120
+
+
+def signed(body: dict[str, Any], key: SigningKey) -> bytes:
+    """Return a message as a device with this key sends it."""
+    payload = json.dumps(body | {"device": key.device}, separators=(",", ":")).encode().removesuffix(b"}")
+    return b'%b,"signature":"%b"}' % (payload, key._key.sign(payload).hex().encode())
 
 
 class Intruder:
@@ -51,9 +59,15 @@ class Intruder:
     def _heard(self, _client: mqtt.Client, _data: object, message: mqtt.MQTTMessage) -> None:
         (self.alerts if message.topic.endswith("alert") else self.receipts).put(json.loads(message.payload))
 
-    def send(self, body: dict[str, Any] | bytes) -> None:
-        payload = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self.table.publish(LOG, payload, qos=1).wait_for_publish(DEADLINE_S)
+    def send(self, payload: bytes, topic: str = LOG) -> None:
+        self.table.publish(topic, payload, qos=1).wait_for_publish(DEADLINE_S)
+
+    def refusal_of(self, id_: str) -> str:
+        """Wait for the receipt that refuses a message."""
+        while True:
+            for one in self.receipts.get(timeout=DEADLINE_S)["refused"]:
+                if one["id"] == id_:
+                    return str(one["code"])
 
     def close(self) -> None:
         for client in (self.arbiter, self.table):
@@ -68,6 +82,7 @@ class Room:
     def __init__(self, folder: Path, kind: Kind, bookings: tuple[NumberedPlay, ...]) -> None:
         self.folder = folder
         self.booking = next(booking for booking in bookings if booking.table == TABLE)
+        self.key, self.key_of_table_2 = (open_key(folder / f"table-{table}" / "device.key") for table in (1, 2))
         credentials = Credentials.load(folder / "credentials.json")
         self.broker = make_broker(kind, folder / "broker", NAME, credentials, tables=4)
         self.broker.start()
@@ -137,10 +152,58 @@ FORGERIES: dict[str, Callable[[Room], dict[str, Any] | bytes]] = {
 
 @pytest.mark.parametrize("code", FORGERIES)
 def test_a_forged_message_is_refused_with_its_code_and_changes_nothing(room: Room, code: str) -> None:
-    before = room.journal()
-    room.intruder.send(FORGERIES[code](room))
+    """Whoever has the device's key too, as somebody at the table's machine might."""
+    before, forged = room.journal(), FORGERIES[code](room)
+    room.intruder.send(forged if isinstance(forged, bytes) else signed(forged, room.key))
     alert = room.intruder.alerts.get(timeout=DEADLINE_S)
     assert (alert["code"], room.journal(), room.scorer.exit_code) == (code, before, None)
+
+
+RULED = {"type": "ruled", "decision": {"kind": "void"}, "author": "Tao", "role": "table_arbiter", "reason": "forged"}
+
+BY_PASSWORD: dict[str, tuple[str, Callable[[Room, str], bytes]]] = {
+    "a result without a device": ("unsigned", lambda room, id_: json.dumps(room.result() | {"id": id_}).encode()),
+    "a result by the name of the table's device": (
+        "unsigned",
+        lambda room, id_: json.dumps(room.result() | {"id": id_, "device": room.key.device}).encode(),
+    ),
+    "an arbiter's ruling": (
+        "unsigned",
+        lambda room, id_: json.dumps(
+            room.result() | {"id": id_, "fact": RULED | {"round": 1, "deal": room.booking.deal}}
+        ).encode(),
+    ),
+    "a result signed with a key of one's own": (
+        "unknown_device",
+        lambda room, id_: signed(room.result() | {"id": id_}, SigningKey.new()),
+    ),
+    "a result signed with a key of one's own, by the name of the table's device": (
+        "bad_signature",
+        lambda room, id_: signed(room.result() | {"id": id_, "note": 1}, SigningKey.new()).replace(
+            b'"note":1,"device":"', b'"device":"%b","note":"' % room.key.device.encode()
+        ),
+    ),
+    "another table's fact": (
+        "unknown_device",
+        lambda room, id_: signed(room.result() | {"id": id_}, room.key_of_table_2),
+    ),
+    "a genuine fact, its id changed": (
+        "bad_signature",
+        lambda room, id_: signed(room.result(), room.key).replace(b"made-by-hand-1", id_.encode()),
+    ),
+    "a genuine fact with something behind it": (
+        "bad_signature",
+        lambda room, id_: signed(room.result() | {"id": id_}, room.key).removesuffix(b"}") + b',"note":1}',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BY_PASSWORD)
+def test_a_stolen_password_without_the_devices_key_gets_nowhere(room: Room, name: str) -> None:
+    before, (code, forged), id_ = room.journal(), BY_PASSWORD[name], f"forged-{[*BY_PASSWORD].index(name):04}"
+    room.intruder.send(forged(room, id_))
+    assert room.intruder.refusal_of(id_) == code
+    assert (room.journal(), room.scorer.exit_code) == (before, None)
 
 
 @pytest.fixture(params=["embedded", "mosquitto"])
@@ -152,12 +215,39 @@ def fresh_room(request: pytest.FixtureRequest, tmp_path: Path, demo_event: MakeE
 
 def test_a_replayed_message_is_taken_once_and_one_that_says_otherwise_is_a_conflict(fresh_room: Room) -> None:
     room = fresh_room
-    first = room.result()
-    other = room.result(fines={"east": {"imp": 8, "reason": "forged"}}) | {"id": "made-by-another"}
+    first = signed(room.result(), room.key)
+    other = signed(room.result(fines={"east": {"imp": 8, "reason": "forged"}}) | {"id": "made-by-another"}, room.key)
     for message in (first, first, first):
         room.intruder.send(message)
         assert room.intruder.receipts.get(timeout=DEADLINE_S)["upto"] == 1
+    assert room.intruder.alerts.get(timeout=DEADLINE_S)["code"] == "play_not_restored"  # it is kept apart
     taken = room.journal()
     room.intruder.send(other)
     alert = room.intruder.alerts.get(timeout=DEADLINE_S)
     assert (alert["code"], len(taken), room.journal()) == ("conflict", 1, taken)
+
+
+def test_a_device_that_nobody_knows_keeps_the_tables_own_from_nothing(fresh_room: Room) -> None:
+    """With the password alone somebody comes first, says that a device is there, and publishes a result."""
+    room = fresh_room
+    state = TableState(
+        id="forged-state",
+        event=NAME,
+        table=TABLE,
+        seq=0,
+        device="forged-device",
+        start=1,
+        count=1,
+        lifecycle="ready",
+        state="waiting",
+        round=None,
+        deal=None,
+        unsent=0,
+        calling=False,
+        health={},
+    )
+    room.intruder.send(encode(state), f"hm/{NAME}/table/{TABLE}/state")
+    assert room.intruder.alerts.get(timeout=DEADLINE_S)["code"] == "device_waits"
+    room.intruder.send(signed(room.result(), room.key))
+    assert room.intruder.receipts.get(timeout=DEADLINE_S)["upto"] == 1
+    assert len(room.journal()) == 1

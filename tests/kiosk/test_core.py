@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from broker.protocol import Seat, Served
+from broker.protocol import SEATS, Seat, Served
 from firmware.reports import Pressed, Released
 from kiosk.errors import JournalFull
 from kiosk.journal import TableJournal
@@ -123,6 +123,26 @@ def test_what_is_said_of_the_card_tells_of_no_press(table: Standing, tmp_path_fa
             seen.append((before, one.program.view()))
     assert seen[0] == seen[1]
     assert seen[0][0] == seen[0][1]
+
+
+def test_who_presses_again_because_nothing_happens_on_a_full_card_declares_no_hu(table: Standing) -> None:
+    table.come_to(Phase.CONFIRMING)
+    fill(table)
+    table.press(*SEATS)
+    table.press(*SEATS)
+    make_room(table)
+    assert noticed(table) == ()
+    assert (table.phase, table.program.state.declarations) == (Phase.PLAYING, ())
+
+
+def test_every_hu_pressed_in_one_claim_window_on_a_full_card_counts(table: Standing) -> None:
+    table.come_to(Phase.PLAYING)
+    fill(table)
+    table.time.wait()
+    edges = {seat: tap(table, seat) for seat in ("west", "south")}
+    make_room(table)
+    noticed(table)
+    assert {one.seat: one.at for one in table.program.state.declarations} == edges
 
 
 def test_a_kiosk_that_starts_on_a_full_card_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from broker.protocol import LogMessage
+from broker.protocol import LogMessage, encode
+from broker.protocol.signing import fact_hash
+from kiosk.config import KEY_FILE, open_device_key
 from kiosk.errors import JournalBroken, JournalInUse
 from kiosk.journal import JournalOwner, TableJournal
 from kiosk.maintenance import Takeover, find_journal, table, take_over_journal
 from kiosk.table import Assigned, CallToggled, Phase
-from tests.kiosk.journals import OURS, core, played, receipt
+from tests.kiosk.journals import CONFIRMED, HAPPENED, OURS, core, played, receipt
 from tests.kiosk.standing import CONFIG
 from tests.kiosk.tables import EVENT, TABLE, S, plan, play, sitting_in
 
@@ -136,3 +138,22 @@ def test_the_newest_journal_of_the_table_is_found_wherever_it_lies_on_a_card(car
     assert answer.output == "This device goes on where the dead one stood; 4 facts will be sent.\n"
     with pytest.raises(JournalBroken):
         find_journal(stick, JournalOwner(EVENT, 99))
+
+
+def test_the_command_prints_the_public_key_that_the_journal_signs_with(tmp_path: Path) -> None:
+    config = tmp_path / "table.toml"
+    config.write_text(CONFIG.replace('folder = "."', 'folder = "own"'), encoding="utf-8")
+    answer = CliRunner().invoke(table, ["key", str(config)])
+    with closing(TableJournal(tmp_path / "own" / "table.sqlite", OURS)) as journal:
+        assert answer.output == f"key: {journal.key.public}\ndevice: {journal.device}\n"
+
+
+def test_facts_of_a_dead_device_keep_its_signature_and_those_after_them_are_the_new_ones(
+    card: Path, tmp_path: Path
+) -> None:
+    own = tmp_path / "own" / "table.sqlite"
+    take_over_journal(card, own, OURS)
+    with closing(TableJournal(own, OURS)) as journal:
+        *before, after = (*journal.unsent(), *journal.record(HAPPENED, [CONFIRMED], wall=5))
+        assert {one.device for one in before} == {open_device_key(card.with_name(KEY_FILE)).device}
+        assert (after.device, after.before) == (journal.device, fact_hash(encode(before[-1])))

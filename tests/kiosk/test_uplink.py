@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from broker.protocol import CLOCK_TOLERANCE_MS, LogMessage, Refusal, Restored, TableState, decode_on_topic
+from broker.protocol import CLOCK_TOLERANCE_MS, LogMessage, Refusal, Restored, TableState, decode_on_topic, encode
+from broker.protocol.link import Incoming
+from broker.protocol.signing import SigningKey
 from kiosk.journal import TableJournal
-from kiosk.uplink import MOST_AT_ONCE, RESEND_NS, Uplink
+from kiosk.uplink import MOST_AT_ONCE, RESEND_NS, Uplink, read_message
 from tests.kiosk.journals import HAPPENED, OURS, Broken, receipt, told
 from tests.kiosk.tables import EVENT, TABLE
 
@@ -348,3 +350,26 @@ def test_a_restored_fact_comes_back_from_the_outbox_as_it_went_in(journal: Table
     fact = Restored(round=1, deal=1, verified=True, form="a" * 64, refusals=3)
     (message,) = journal.record(HAPPENED, [fact], wall=5)
     assert journal.unsent() == (message,)
+
+
+def test_a_receipt_is_believed_only_if_the_event_has_signed_it_where_the_table_knows_its_key() -> None:
+    key, other = SigningKey.new(), SigningKey.new()
+    genuine, forged, bare = key.sign(receipt(upto=9)), other.sign(receipt(upto=9)), receipt(upto=9)
+    for message, believed in ((genuine, True), (forged, False), (bare, False), (replace(genuine, upto=10), False)):
+        payload = encode(message)
+        heard = Incoming(f"hm/{EVENT}/receipt/{TABLE}", payload, lambda: None)
+        assert read_message(heard, key.public) == ((message, None) if believed else (None, "receipt_unproven"))
+        assert read_message(heard)[0] == message  # a table that was told no key takes what the broker lets through
+
+
+def test_a_fact_that_another_device_made_is_signed_by_this_one_where_the_scorer_does_not_know_the_other(
+    journal: TableJournal, tmp_path: Path
+) -> None:
+    with closing(TableJournal(tmp_path / "dead" / "table.sqlite", OURS)) as dead:
+        (one,) = told(dead, 1)
+        journal.take_in(dead.unsent_bodies())
+    assert [fact.device for fact in journal.unsent()] == [one.device]
+    assert journal.settle(receipt(refused={1: (one.id, "unknown_device")}))
+    assert [(fact.id, fact.device) for fact in journal.unsent()] == [(one.id, journal.device)]
+    journal.settle(receipt(refused={1: (one.id, "unknown_device")}))
+    assert journal.refused() == ((1, "unknown_device"),)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.vision.tray_scenes import BACK, FACE, Pose, Scene, Seen, see, tray_scene
+from tests.vision.tray_scenes import BACK, FACE, Lying, Pose, Scene, Seen, see, tray_scene
+from vision.geometry import rectangle
 from vision.layout import strange_backs
 from vision.reading import PlaceState, RowCol, tray_places
 
@@ -96,3 +97,50 @@ def test_a_face_is_never_a_strange_back() -> None:
 def test_the_states_are_given_for_every_place_in_reading_order() -> None:
     (tray,) = see(tray_scene(POSE)).lay_out().trays
     assert [(site.row, site.col) for site in tray.sites] == list(tray_places())
+
+
+def beside(colour: tuple[int, int, int], *, count: int = 1, grow: float = 1.0) -> Scene:
+    """A tray, and things below it that say serials 101 and on."""
+    scene = tray_scene(POSE)
+    things = []
+    for at in range(count):
+        middle_of_it = np.array([-170.0 + 32 * (at % 11), 95.0 + 44 * (at // 11)])
+        quad = rectangle(middle_of_it, 28 * grow, 38 * grow)
+        things.append(Lying(quad, serial=101 + at, colour=colour))
+    return Scene(POSE, (*scene.tiles, *things))
+
+
+def unlike(seen: Seen) -> list[int]:
+    return sorted(seen.shown[number].serial or 0 for number in seen.lay_out().unlike)
+
+
+def test_a_tile_of_the_set_beside_its_tray_keeps_its_serial() -> None:
+    assert unlike(see(beside(BACK))) == []
+
+
+@pytest.mark.parametrize(("colour", "grow"), [(BLUE, 1.0), (FACE, 1.0), (BACK, 1.2), (BACK, 0.8)])
+def test_a_thing_of_another_colour_or_size_beside_a_tray_is_no_tile(colour: tuple[int, int, int], grow: float) -> None:
+    assert unlike(see(beside(colour, grow=grow))) == [101]
+
+
+def test_what_is_unlike_is_a_ghost_and_a_tile_in_the_tray_never_is() -> None:
+    seen = see(beside(BLUE, count=22))
+    layout = seen.lay_out()
+    assert len(layout.unlike) == len(seen.shown)  # clutter: nothing is believed
+    assert {seen.shown[number].where for number in layout.ghosts} == {None}
+
+
+def test_a_tray_is_found_among_print_of_another_colour_that_would_hide_it() -> None:
+    """Cells of a cloth, in the pitch of tiles, all about the tray: nothing of one colour alone is a tray's shape."""
+    chance = np.random.default_rng(4)
+    tray = tray_scene(POSE)
+    cells = [
+        Lying(rectangle(np.array([x, y]) + chance.uniform(-3, 3, 2), 28.0, 38.0), colour=BLUE, told=False)
+        for x in range(-240, 241, 31)
+        for y in (*range(-230, -60, 41), *range(80, 240, 41))
+    ]
+    seen = see(Scene(POSE, (*tray.tiles, *cells)))
+    trays = seen.lay_out().trays
+    assert [{seen.shown[site.tile].serial for site in one.sites if site.tile is not None} for one in trays] == [
+        set(range(1, 35))
+    ]

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from vision.networks import MODELS, run_network
 
 
-def test_all_models_together_are_under_two_megabytes() -> None:
-    assert sum(path.stat().st_size for path in MODELS.glob("*.onnx")) < 2_000_000
+def test_all_models_together_are_under_two_and_a_half_megabytes() -> None:
+    assert sum(path.stat().st_size for path in MODELS.glob("*.onnx")) < 2_500_000
 
 
 def test_threads_that_ask_at_once_get_the_answers_that_each_would_get_alone() -> None:

@@ -13,6 +13,7 @@ from vision.reading import LEFT, SEATS, Indents, RowCol, tray_places
 HEIGHT, WIDTH, CELL = 960, 960, 8.0
 FLOOR, BACK, INK, FACE, HAND = (70, 60, 60), (60, 130, 40), (230, 235, 235), (225, 235, 235), (120, 150, 215)
 SPOT = np.array([0.02, -0.06])  # where marks sit on these tiles
+PITCH = 0.2  # of the digits of those without a set
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +168,7 @@ def _mark(one: Lying, *, over: bool) -> TileMark | None:
         return None
     if not one.told:
         return TileMark(None, None, None, 0.0, np.full(2, np.nan))
-    return TileMark(one.serial, one.set_text, over, 0.99, SPOT)
+    return TileMark(one.serial, one.set_text, over, 0.99, SPOT, pitch=PITCH if one.set_text is None else np.nan)
 
 
 def _draw(picture: Picture, one: Lying, quad: Quad) -> None:

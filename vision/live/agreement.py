@@ -1,10 +1,12 @@
 """What the last still frames agree on, and what lies under a hand as it was last seen.
 
-A serial counts if two frames show it and nothing newer speaks against it.
+A serial counts if two frames show it, nothing newer speaks against it, and no frame of the still scene shows another.
+Frames of a still scene have the same light, focus and print: what one takes for another number, the next is likely to
+take for it, too. So more frames that say the same are no more evidence, but one that contradicts them is a doubt.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -13,7 +15,7 @@ import numpy as np
 from vision.reading import PictureReading, PlaceState, TileRead, TrayPlace
 
 FRAMES: Final = 3
-"""How many still frames are held against one another."""
+"""How many still frames, the newest, may show a serial."""
 
 _ENOUGH = 2  # of these frames
 _NEAR = 0.35  # of a tile's shorter side: nearer than that it is the same tile
@@ -37,12 +39,13 @@ class AgreedReading:
 def agree_on_frames(readings: Sequence[PictureReading]) -> AgreedReading:
     """Put readings of still frames together, oldest first, at least one; of many the last `FRAMES` count.
 
-    Nothing may have moved between the frames: a tile is known again by where it lies.
+    Older ones count only against a serial: by showing another. Nothing may have moved between the frames: a tile is
+    known again by where it lies.
     """
     window = readings[-FRAMES:]
     doubts: list[TileRead] = []
-    places, open_places = _settle_places(window, doubts)
-    strays = tuple(_settle_strays(window, doubts))
+    places, open_places = _settle_places(readings, doubts)
+    strays = tuple(_settle_strays(readings, doubts))
     inside = tuple(place.read for place in places if place.read is not None)
     merged = _without_repeated_serials(replace(window[-1], reads=inside + strays, places=places))
     recent = window[-_ENOUGH:]
@@ -58,14 +61,17 @@ def tile_at(tile: TileRead, others: Sequence[TileRead]) -> TileRead | None:
     return next((one for one in others if np.linalg.norm(np.mean(one.quad, axis=0) - centre) <= reach), None)
 
 
-def _settle_places(window: Sequence[PictureReading], doubts: list[TileRead]) -> tuple[tuple[TrayPlace, ...], int]:
+def _settle_places(readings: Sequence[PictureReading], doubts: list[TileRead]) -> tuple[tuple[TrayPlace, ...], int]:
     """Return the newest frame's places as frames agree on them, and how many they do not agree on."""
     settled, still_open = [], 0
+    window = readings[-FRAMES:]
     count = len(window[-1].places)
     same = [reading for reading in window if len(reading.places) == count]
+    ever = [reading for reading in readings if len(reading.places) == count]
     for index in range(count):
         seen = [reading.places[index] for reading in same]
-        agreed = _agreed([_claim_of_place(place) for place in seen])
+        one = not _is_contradicted(reading.places[index].read for reading in ever)
+        agreed = _agreed([_claim_of_place(place) for place in seen]) if one else None
         if agreed is not None:
             settled.append(seen[agreed])
             continue
@@ -78,16 +84,18 @@ def _settle_places(window: Sequence[PictureReading], doubts: list[TileRead]) -> 
     return tuple(settled), still_open
 
 
-def _settle_strays(window: Sequence[PictureReading], doubts: list[TileRead]) -> Iterator[TileRead]:
+def _settle_strays(readings: Sequence[PictureReading], doubts: list[TileRead]) -> Iterator[TileRead]:
     """Return the tiles that lie at no place, as frames agree on them; one that only an older frame saw is gone."""
     known: list[TileRead] = []
+    window = readings[-FRAMES:]
     for reading in reversed(window):
         for stray in _strays(reading):
             if tile_at(stray, known) is not None:
                 continue
             known.append(stray)
             seen = [tile_at(stray, other.reads) for other in window]
-            agreed = _agreed([_claim_of_read(read) for read in seen])
+            one = not _is_contradicted(tile_at(stray, other.reads) for other in readings)
+            agreed = _agreed([_claim_of_read(read) for read in seen]) if one else None
             best = seen[agreed] if agreed is not None else None
             if best is not None:
                 yield best
@@ -125,6 +133,11 @@ def _agreed(claims: Sequence[_Claim]) -> int | None:
         return len(claims) - 1 if len(claims) >= _ENOUGH else None
     last = said[-_ENOUGH:]
     return last[-1] if len(last) == _ENOUGH and claims[last[0]] == claims[last[-1]] else None
+
+
+def _is_contradicted(reads: Iterable[TileRead | None]) -> bool:
+    """Return whether reads of one tile in several frames say more than one serial."""
+    return len({(read.set, read.serial) for read in reads if read is not None and read.serial is not None}) > 1
 
 
 def _withhold(place: TrayPlace) -> TrayPlace:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry import Picture
-from vision.live.agreement import FRAMES, AgreedReading, agree_on_frames, recall_covered_places
+from vision.live.agreement import AgreedReading, agree_on_frames, recall_covered_places
 from vision.reading import PictureReading, TileRead, TrayPlace
 
 Sketch = NDArray[np.uint8]  # shape (height, width), grey: what is kept of a frame to compare it with others
@@ -148,7 +148,7 @@ class TableWatcher:
         if self._anchor is None or not self._wants_more():
             return
         self._tries += 1
-        self._readings = (*self._readings[1 - FRAMES :], reading)
+        self._readings = (*self._readings, reading)
         agreed = agree_on_frames(self._readings)
         if agreed.settled or self._tries >= TRIES:
             self._show(agreed)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from vision.detections import TileMark
 from vision.geometry import Homography, Picture, Points, Quad
+from vision.marks.lines import confidence_of_likelihood, cut_line, likelihoods_of_digits, look_at_lines
 from vision.networks import run_network
 from vision.payload import LAST_SERIAL
 
@@ -114,6 +115,8 @@ class DigitLook:
     signs: Shares  # shape (3, 16): each sign as it is seen (vision.marks.digits), from the crop's left to its right
     places: Points  # shape (3, 2): where each sign was looked for, pixels of the crop
     spot: Points  # shape (2,): the digits' middle, in shares of the tile from its centre, as the crop stands
+    agreed: float = 1.0  # how sure the second reader (vision.marks.lines) is of these digits, and of no others
+    other_way: float = 0.0  # how likely the second reader finds the serial that they are the other way up, if any
 
 
 def prepare_crops(crops: Picture) -> NDArray[np.float32]:
@@ -188,8 +191,13 @@ SURE_AT_ONCE = 0.995  # confidence of a first look that needs no second: none wa
 _NO_NUMBER = 0.02  # share of a number up to which there is none: a second look would not change that
 _MADE_OUT = 0.3  # confidence from which the way up of a number that is not read may be told
 _LETTER_SURE = 0.9
+_LETTER_TELLS = 0.99  # the same before a letter may tell the way up: a maker's ring was an O with 0.92
 _DECIDING_ODDS = 50.0  # times likelier that one way up must be than the other
 _CLEAR_ODDS = 1000.0  # the same where the number is a serial both ways up
+_MOST_WAY_ODDS = np.log(39)
+"""Log-odds of a way up for which neither signs nor a letter speak: what the network takes for a bar may be a logo."""
+_UNLIKELY = 0.01  # likelihood of a number upside down below which its signs tell the way up
+_TORN = {"0": "0", "1": "1", "6": "9", "8": "8", "9": "6"}  # digits that are digits upside down; a 1 in some fonts
 _TINY = 1e-9  # where both looks see no 1 at all
 Digits = tuple[int, ...]
 
@@ -208,7 +216,43 @@ def look_at_crops_twice(crops: Picture) -> list[DigitLook]:
         looks[number] = combine_looks(looks[number], again)
     for number, there in zip(numbers, has_edges(crops[numbers]), strict=True):
         looks[number] = looks[number] if there else _on_no_tile(looks[number])
+    return _ask_second_reader(crops, looks)
+
+
+def _ask_second_reader(crops: Picture, looks: list[DigitLook]) -> list[DigitLook]:
+    """Ask how likely each number that was read stands there: the first reader sees three digits whatever there is."""
+    marks = [mark_of_look(look) for look in looks]
+    asked = [number for number, mark in enumerate(marks) if _claims_number(mark)]
+    torn = [number for number in asked if marks[number].serial is not None and _other_way(marks[number]) is not None]
+    if not asked:
+        return looks
+    wanted = [(number, bool(marks[number].turned), _serial_as_it_stands(marks[number])) for number in asked]
+    wanted += [(number, not marks[number].turned, _other_way(marks[number]) or 0) for number in torn]
+    lines = [cut_line(crops[number], looks[number].places.mean(axis=0), turned=down)[0] for number, down, _ in wanted]
+    digits = np.array([[int(digit) for digit in f"{serial:03d}"] for _, _, serial in wanted])
+    likelihoods = likelihoods_of_digits(look_at_lines(np.array(lines)), digits)
+    for number, likelihood in zip(asked, likelihoods, strict=False):
+        looks[number] = replace(looks[number], agreed=confidence_of_likelihood(float(likelihood)))
+    for number, likelihood in zip(torn, likelihoods[len(asked) :], strict=True):
+        looks[number] = replace(looks[number], other_way=float(likelihood))
     return looks
+
+
+def _serial_as_it_stands(mark: TileMark) -> int:
+    return (mark.serial or 0) if mark.either is None else mark.either[0]
+
+
+def _other_way(mark: TileMark) -> int | None:
+    """Return the serial that a mark's digits are upside down; None where they are none, or the same."""
+    text = f"{_serial_as_it_stands(mark):03d}"
+    if not set(text) <= _TORN.keys():
+        return None
+    serial = int("".join(_TORN[digit] for digit in reversed(text)))
+    return serial if 1 <= serial <= LAST_SERIAL and serial != int(text) else None
+
+
+def _claims_number(mark: TileMark) -> bool:
+    return mark.confidence > _MADE_OUT and (mark.serial is not None or mark.either is not None)
 
 
 def _on_no_tile(look: DigitLook) -> DigitLook:
@@ -247,9 +291,8 @@ def mark_of_look(look: DigitLook) -> TileMark:
     seen = [look.signs[:, UPRIGHT], look.signs[::-1, UPSIDE_DOWN]]
     meant = [look.signs @ DIGIT_OF_SIGN, look.signs[::-1] @ DIGIT_OF_SIGN[:, DIGIT_UPSIDE_DOWN]]
     best = [_best(shares) for shares in meant]
-    likely = [
-        float(way) * _likely(shares, digits) for way, shares, (digits, _) in zip(look.ways, seen, best, strict=True)
-    ]
+    shown = [_likely(shares, digits) for shares, (digits, _) in zip(seen, best, strict=True)]
+    likely = [float(way) * share for way, share in zip(look.ways, shown, strict=True)]
     serials = [_serial(digits) for digits, _ in best]
     down = likely[1] > likely[0]
     if (
@@ -257,9 +300,15 @@ def mark_of_look(look: DigitLook) -> TileMark:
     ):  # then it does not matter which way up the looks took it for
         told = max(likely) > _CLEAR_ODDS * min(likely)
         return _mark(look, serials[0], min(share for _, share in best), turned=down if told else None)
-    if max(likely) > (_DECIDING_ODDS if None in serials else _CLEAR_ODDS) * min(likely):
-        return _mark(look, serials[down], float(look.ways[int(down)]) * best[down][1], turned=down)
-    return _mark_of_ambiguous(look, serials, [share for _, share in best])
+    seen_apart = max(shown) > _CLEAR_ODDS * min(shown) and look.other_way < _UNLIKELY
+    lettered = float(look.letter[: len(_LETTERS)].max()) > _LETTER_TELLS
+    if None in serials or seen_apart or lettered:
+        odds = _DECIDING_ODDS if None in serials else _CLEAR_ODDS
+        if max(likely) > odds * min(likely):
+            return _mark(look, serials[down], float(look.ways[int(down)]) * best[down][1], turned=down)
+    ambiguous = _mark_of_ambiguous(look, serials, [share for _, share in best])
+    way_odds = np.log(max(likely[0], _TINY) / max(likely[1], _TINY))
+    return replace(ambiguous, way_odds=float(np.clip(way_odds, -_MOST_WAY_ODDS, _MOST_WAY_ODDS)))
 
 
 def _mark_of_ambiguous(look: DigitLook, serials: list[int | None], shares: list[float]) -> TileMark:
@@ -286,12 +335,16 @@ def _serial(digits: Digits) -> int | None:
     return serial if 1 <= serial <= LAST_SERIAL else None
 
 
+def _set_letter(look: DigitLook) -> str | None:
+    letter = int(look.letter.argmax())
+    return _LETTERS[letter] if letter < len(_LETTERS) and look.letter[letter] > _LETTER_SURE else None
+
+
 def _mark(
     look: DigitLook, serial: int | None, share: float, *, turned: bool | None, either: tuple[int, int] | None = None
 ) -> TileMark:
-    letter = int(look.letter.argmax())
-    told = letter < len(_LETTERS) and look.letter[letter] > _LETTER_SURE
     spot = -look.spot if turned else look.spot
-    confidence = min(float(look.kind[NUMBER]) * share, 1.0)
-    way = turned if confidence > _MADE_OUT else None
-    return TileMark(serial, _LETTERS[letter] if told else None, way, confidence, spot, either)
+    first = min(float(look.kind[NUMBER]) * share, 1.0)
+    way, confidence = turned if first > _MADE_OUT else None, min(first, look.agreed)
+    pitch = float(np.linalg.norm(look.places[2] - look.places[0])) / 2 / CROP[0] * _FULL
+    return TileMark(serial, _set_letter(look), way, confidence, spot, either, pitch=pitch)

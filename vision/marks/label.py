@@ -21,12 +21,13 @@ from vision.payload import Payload, module_count, parse_payload
 
 _GLOBAL = zxingcpp.Binarizer.GlobalHistogram
 _LOCAL = zxingcpp.Binarizer.LocalAverage
-_ENOUGH = 3  # decodes that tell how a picture's labels look
+_LARGER = 1.5  # times: more reads no more, and costs more
+_ASKEW = 0.47  # tangent of the angle, 25 degrees, from which a label no longer tells how its tile stands
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelHit:
-    """A decoded label on its tile: `turned` None where it stands on its side."""
+    """A decoded label on its tile: `turned` None where it stands on its side or askew."""
 
     payload: Payload
     kind: LabelKind
@@ -39,12 +40,40 @@ def as_grey(picture: Picture) -> Picture:
     return np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), dtype=np.uint8) if colours else picture
 
 
-def find_hits(grey: Picture, quads: Sequence[Quad]) -> tuple[dict[int, LabelHit], set[int]]:
-    """Decode a whole grey picture; give hits by their quad's place in `quads`, and the quads that hold two labels."""
-    decoded = decode_labels(grey, local=False)
-    if len(decoded) < min(_ENOUGH, len(quads)):
-        decoded += decode_labels(grey, local=True)
-    return _assign(decoded, quads)
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelHits:
+    """What zxing decodes in a picture: hits by their quad's place, quads that hold two labels, and the polarity."""
+
+    hits: dict[int, LabelHit]
+    refuted: set[int]
+    inverted: bool = False  # white modules on black
+
+
+def find_hits(grey: Picture, quads: Sequence[Quad]) -> LabelHits:
+    """Decode a whole grey picture: at once, then what is left in other ways that cost little.
+
+    A local threshold first: it reads under uneven light, and at any angle. A global one sees through blur that a
+    local one takes for modules. A picture half as large again helps modules of about two pixels. Where nothing
+    decodes, labels may be white on black.
+    """
+    decoded = decode_labels(grey, local=True)
+    found = _assign(decoded, quads)
+    if _is_complete(found, quads):
+        return found
+    decoded += decode_labels(grey, local=False)
+    found = _assign(decoded, quads)
+    if not found.hits:
+        inverted = _assign(decode_labels(255 - grey, local=True), quads)
+        return replace(inverted, inverted=bool(inverted.hits))
+    if _is_complete(found, quads):
+        return found
+    larger = np.asarray(cv2.resize(grey, None, fx=_LARGER, fy=_LARGER, interpolation=cv2.INTER_LINEAR), dtype=np.uint8)
+    more = decode_labels(larger, local=True)
+    return _assign(decoded + [(payload, count, corners / _LARGER) for payload, count, corners in more], quads)
+
+
+def _is_complete(found: LabelHits, quads: Sequence[Quad]) -> bool:
+    return len(found.hits) + len(found.refuted) == len(quads)
 
 
 def decode_labels(grey: Picture, *, local: bool) -> list[tuple[Payload, int, Quad]]:
@@ -66,9 +95,9 @@ def decode_labels(grey: Picture, *, local: bool) -> list[tuple[Payload, int, Qua
     return decoded
 
 
-def _assign(decoded: list[tuple[Payload, int, Quad]], quads: Sequence[Quad]) -> tuple[dict[int, LabelHit], set[int]]:
+def _assign(decoded: list[tuple[Payload, int, Quad]], quads: Sequence[Quad]) -> LabelHits:
     hits: dict[int, LabelHit] = {}
-    refuted = set()
+    refuted: set[int] = set()
     centres = np.array([diagonal_crossing(quad) for quad in quads])
     for payload, count, corners in decoded:
         nearest = int(np.argmin(np.linalg.norm(centres - corners.mean(axis=0), axis=1)))
@@ -78,7 +107,7 @@ def _assign(decoded: list[tuple[Payload, int, Quad]], quads: Sequence[Quad]) -> 
         if nearest in hits and hits[nearest].payload != payload:
             refuted.add(nearest)
         hits[nearest] = hit
-    return {at: hit for at, hit in hits.items() if at not in refuted}, refuted
+    return LabelHits({at: hit for at, hit in hits.items() if at not in refuted}, refuted)
 
 
 def _on_tile(payload: Payload, count: int, corners: Quad, quad: Quad) -> LabelHit | None:
@@ -89,7 +118,7 @@ def _on_tile(payload: Payload, count: int, corners: Quad, quad: Quad) -> LabelHi
         return None
     right, down = on_tile[1] + on_tile[2] - on_tile[0] - on_tile[3], on_tile[2] + on_tile[3] - on_tile[0] - on_tile[1]
     size = np.array([np.abs(right[0]), np.abs(down[1])]) / 2
-    if abs(right[0]) < abs(right[1]):
+    if _TALL * abs(right[1]) > _ASKEW * abs(right[0]):
         return LabelHit(payload, LabelKind(count, np.full(2, np.nan), size), None)
     turned = bool(right[0] < 0)
     middle = on_tile.mean(axis=0)
@@ -184,7 +213,7 @@ def is_labelled(picture: Picture, quads: Sequence[Quad]) -> bool:
     if not chosen:
         return False
     sheet = np.hstack([as_grey(_tile(picture, quad)) for quad in chosen])
-    return any(decode_labels(sheet, local=local) for local in (False, True))
+    return any(decode_labels(one, local=local) for one in (sheet, 255 - sheet) for local in (True, False))
 
 
 def is_labelled_closely(picture: Picture, quads: Sequence[Quad]) -> bool:
@@ -230,8 +259,9 @@ def read_labels(picture: Picture, quads: Sequence[Quad], dismiss: DismissTiles =
     if not quads:
         return []
     grey = as_grey(picture)
-    hits, refuted = find_hits(grey, quads)
-    doubted = [at for at in range(len(quads)) if at not in hits and at not in refuted]
+    found = find_hits(grey, quads)
+    hits, grey = found.hits, 255 - grey if found.inverted else grey
+    doubted = [at for at in range(len(quads)) if at not in hits and at not in found.refuted]
     left = {at: quads[at] for at in sorted(set(doubted) - dismiss(doubted))}
     marks = {at: _mark_of_hit(hit) for at, hit in hits.items()}
     looks = _look_one_by_one(grey, left, hits)

@@ -223,7 +223,8 @@ def _claim(
         return _UprightClaim(mark.serial or 0, _READ_ODDS, strange)
     trial = stand_mark_up(mark, turned=turned)
     spots = spot_odds(number, (*marks[:number], trial, *marks[number + 1 :]))
-    odds = neighbour_odds(number, layout, marks) + spots + (-bar if turned else bar)
+    shown = mark.way_odds + bar
+    odds = neighbour_odds(number, layout, marks) + spots + (-shown if turned else shown)
     return _UprightClaim(trial.serial or 0, odds, strange)
 
 
@@ -251,6 +252,11 @@ def is_sure(mark: TileMark | None) -> bool:
 def withhold_unsure(marks: TileMarks) -> TileMarks:
     """Take the serial from every mark that is not sure enough."""
     return tuple(_unread(mark) if mark is not None and mark.confidence < SURE else mark for mark in marks)
+
+
+def without_strays(marks: TileMarks, strays: frozenset[int]) -> TileMarks:
+    """Take the serial from what is no tile: no other tile may be doubted because a card says the same."""
+    return tuple(_unread(mark) if mark is not None and number in strays else mark for number, mark in enumerate(marks))
 
 
 def drop_duplicate_tiles(found: Detections, marks: TileMarks) -> tuple[Detections, TileMarks]:
@@ -309,7 +315,7 @@ _FEW = 0.2  # share of the tiles: fewer numbers than these, and what is there ma
 _SIDEWAYS = 6  # tiles of a picture that are tried on their side
 _FACE_ALONE = 0.9  # share of a face from which one is believed where nothing else is made out
 _BLANK = 0.3  # confidence below which nothing is made out at all
-_TOLD_FROM_LABEL = 0.8  # share of a face or of nothing from which no label is looked for
+_TOLD_FROM_LABEL = 0.8  # share of a face, of a number or of nothing from which no label is looked for
 _SURELY_MARKED, _MARKED_TWICE = (
     0.5,
     0.3,
@@ -355,18 +361,20 @@ def shares_of_marks(picture: Picture, quads: Sequence[Quad]) -> list[float]:
 
 def _read(picture: Picture, quads: Sequence[Quad]) -> tuple[list[TileMark], dict[int, DigitLook]]:
     """Read labels or numbers; also what the network saw, where it was asked."""
+    looks: dict[int, DigitLook] = {}
+
+    def dismiss(numbers: list[int]) -> set[int]:
+        looks.update(_looks(picture, quads, [number for number in numbers if number not in looks]))
+        return {number for number in numbers if looks[number].kind[[FACE, NOTHING, NUMBER]].sum() > _TOLD_FROM_LABEL}
+
     if is_labelled(picture, quads):
-        looks: dict[int, DigitLook] = {}
-
-        def dismiss(numbers: list[int]) -> set[int]:
-            looks.update(_looks(picture, quads, numbers))
-            return {number for number in numbers if looks[number].kind[[FACE, NOTHING]].sum() > _TOLD_FROM_LABEL}
-
         return read_labels(picture, quads, dismiss), looks
-    looks = _looks(picture, quads, list(range(len(quads))))
+    looks.update(_looks(picture, quads, list(range(len(quads)))))
     numbers = [mark_of_look(look) for look in looks.values()]
-    if _sure(numbers) < _FEW * len(quads) and is_labelled_closely(picture, quads):
-        numbers = max(numbers, read_labels(picture, quads), key=_sure)
+    if _sure(numbers) < _FEW * len(quads):
+        likely = [quad for quad, look in zip(quads, looks.values(), strict=True) if look.kind[LABEL] > _SURELY_MARKED]
+        if is_labelled_closely(picture, likely or quads):
+            numbers = max(numbers, read_labels(picture, quads, dismiss), key=_sure)
     return numbers, looks
 
 

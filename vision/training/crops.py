@@ -33,8 +33,8 @@ _LETTER_OF_NONE = 26
 _BOTH_WAYS, _SERIALS = 0.25, 0.55  # bounds of shares of the numbers
 _TRAPS, _COVERED, _BESIDE = 0.2, 0.04, 0.03  # shares of the crops
 _INSIDE = 0.75  # share of the crops of nothing
-_SHOTS = 3  # of one tile
-_CLEAR = 0.4  # likeness of ink and picture above which a number can be made out by eye, or nearly
+SHOTS = 3  # of one tile
+CLEAR = 0.4  # likeness of ink and picture above which a number can be made out by eye, or nearly
 _UNCLEAR = 0.15  # share of other numbers that is kept: no more can be learnt from them than doubt
 _INKED = 0.1
 _HIDDEN = 0.12  # share of the ink from which a number no longer counts as one
@@ -69,8 +69,8 @@ def draw_crops(chance: Chance) -> list[Crop]:
     art, kind = _what_lies_there(style, written, chance)
     letter = ord(style.letter) - ord("A") if style.letter else _LETTER_OF_NONE
     digits = (int(number[0]), int(number[1]), int(number[2]))
-    shots = [_shoot(_light(art, chance), style, written, (kind, letter, digits), chance) for _ in range(_SHOTS)]
-    return [crop for crop, clear in shots if clear > _CLEAR or crop.kind != NUMBER or chance.random() < _UNCLEAR]
+    shots = [_shoot(_light(art, chance), style, written, (kind, letter, digits), chance) for _ in range(SHOTS)]
+    return [crop for crop, clear in shots if clear > CLEAR or crop.kind != NUMBER or chance.random() < _UNCLEAR]
 
 
 def _what_lies_there(style: NumberStyle, written: Written, chance: Chance) -> tuple[Art, int]:
@@ -100,6 +100,17 @@ def _shoot(
     drawn_to_crop = to_crop @ _to_quad(quad)
     crop = Crop(pixels, kind, turned, letter, digits, _project(drawn_to_crop, written.spots))
     return crop, _likeness(pixels, np.asarray(cv2.warpPerspective(written.ink, drawn_to_crop, CROP)))
+
+
+def photograph_crop(art: Art, style: NumberStyle, ink: Reals, chance: Chance) -> tuple[Picture, Reals, float]:
+    """Light a back, photograph it, cut it out along an outline that is a little off.
+
+    Return the crop, the way from back to crop, and how well the crop shows the ink, 0..1.
+    """
+    seen, quad = _photograph(_light(art, chance), style, chance)
+    pixels, to_crop = cut_back(seen, _off(quad, chance))
+    way = to_crop @ _to_quad(quad)
+    return pixels, way, _likeness(pixels, np.asarray(cv2.warpPerspective(ink, way, CROP)))
 
 
 def _likeness(pixels: Picture, ink: Reals) -> float:
@@ -286,4 +297,4 @@ def _off(quad: Quad, chance: Chance) -> Quad:
     return np.asarray(moved + middle + chance.normal(0, 0.028 * width, 2) + chance.normal(0, 0.018 * width, (4, 2)))
 
 
-__all__ = ["CROP", "Crop", "draw_crops"]
+__all__ = ["CLEAR", "CROP", "SHOTS", "Crop", "draw_crops", "photograph_crop"]

@@ -7,7 +7,8 @@ import cv2
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from vision.training.backs import FOLDERS, HEIGHT, WIDTH, Art, Chance, NumberStyle, Reals, font_files, paint_back
+from vision.training.backs import HEIGHT, WIDTH, Art, Chance, NumberStyle, Reals, paint_back
+from vision.training.fonts import FOLDERS, font_files
 
 _SIGNS = "一二三四五六七八九萬万東南西北中發春夏秋冬梅蘭竹菊"
 _WORDS = ("DEAL", "HAND", "BOARD", "Set", "NORTH", "EAST", "SOUTH", "WEST", "TABLE", "ROUND")

@@ -26,6 +26,7 @@ from broker.protocol import (
     Correct,
     Deadline,
     DealPlayed,
+    Discarded,
     FineRuled,
     Fouled,
     Player,
@@ -34,6 +35,7 @@ from broker.protocol import (
     Seat,
     SeatsPlayed,
     Substitute,
+    TakenOver,
     Undo,
     Void,
     Withdrawn,
@@ -41,7 +43,7 @@ from broker.protocol import (
 from broker.rules import RuleError, Rules
 from broker.rules.points import points_paid, score_riichi
 from broker.rules.riichi import RiichiProfile
-from broker.rulings import CountedPlay, RulingDraft
+from broker.rulings import CountedPlay, PlayKey, RulingDraft
 from broker.web import TablesUnreadable, tables_of
 
 Form = Mapping[str, str]
@@ -49,6 +51,8 @@ Form = Mapping[str, str]
 NUMBER: Final = re.compile(r"-?[0-9]{1,9}")
 
 OF_PLAY: Final = ("correct", "adjusted", "void", "award", "fine", "seats_played", "deal_played")
+OF_APART: Final = ("taken_over", "discarded")
+"""Of a play of whose facts some are kept apart."""
 OF_EVENT: Final = ("award", "fine", "substitute", "withdrawn", "deadline")
 
 
@@ -77,8 +81,10 @@ class PaymentRules:
     dealer: Seat
 
 
-def draft_of(form: Form, play: CountedPlay | None, by: PaymentRules, now: int) -> RulingDraft:
-    """Return the ruling of a form. `play`: as it counts now. Raises Refused."""
+def draft_of(
+    form: Form, play: CountedPlay | None, by: PaymentRules, now: int, place: PlayKey | None = None
+) -> RulingDraft:
+    """Return the ruling of a form. `play`: as it counts now; `place`: of a riichi session. Raises Refused."""
     decisions: dict[str, Callable[[], AnyDecision]] = {
         "void": Void,
         "adjusted": lambda: Adjusted(gives=_gifts(form, play)),
@@ -90,6 +96,11 @@ def draft_of(form: Form, play: CountedPlay | None, by: PaymentRules, now: int) -
         "withdrawn": lambda: Withdrawn(**_absent(form), fault=form.get("fault", "own")),  # type: ignore[arg-type]  # looked at below
         "undo": lambda: Undo(ruling=form.get("undo", "")),
     }
+    if place is None and play is not None:
+        place = play.table, play.round
+    if place is not None:
+        decisions["taken_over"] = lambda: TakenOver(facts=_facts(form), replaces=form.get("result") or None)
+        decisions["discarded"] = lambda: Discarded(facts=_facts(form))
     if play is not None:
         decisions["correct"] = lambda: _correct(form, by)
         decisions["seats_played"] = lambda: SeatsPlayed(players={seat: form.get(f"seat-{seat}", "") for seat in SEATS})
@@ -100,8 +111,8 @@ def draft_of(form: Form, play: CountedPlay | None, by: PaymentRules, now: int) -
     said: dict[str, Any] = {
         "id": form.get("id", ""),
         "after": form.get("after") or None,
-        "table": play.table if play else None,
-        "round": play.round if play else None,
+        "table": place[0] if place else None,
+        "round": place[1] if place else None,
         "deal": whole_number(form, "deal"),
         "decision": msgspec.to_builtins(make()),
         "reason": _reason(form),
@@ -117,6 +128,11 @@ def _reason(form: Form) -> str:
     if not 1 <= len(reason) <= LONGEST_REASON:
         raise Refused("reason_wrong", f"a reason has 1 to {LONGEST_REASON} characters")
     return reason
+
+
+def _facts(form: Form) -> tuple[str, ...]:
+    """Return the ids of the facts that a decision names."""
+    return tuple(form.get("facts", "").split())
 
 
 def _absent(form: Form) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from broker.protocol import (
     Award,
     AwardGiven,
     Deadline,
+    Discarded,
     FineRuled,
     Fouled,
     Player,
@@ -30,6 +31,7 @@ from broker.protocol import (
     Seat,
     SessionsCorrected,
     Substitute,
+    TakenOver,
     TitleCorrected,
     Undo,
     Withdrawn,
@@ -85,6 +87,10 @@ class RulingWriter:
             return RulingText(what if beside else DOT.join(filter(None, (what, self._(same)))), NO_TEXT, NO_TEXT)
         return RulingText(what, *(self._held(change.root.decision, held, aspects) for held in (before, after)))
 
+    def outcome(self, play: CountedPlay) -> Markup:
+        """Return how a play ended."""
+        return self._play(play, ("outcome",))
+
     def name(self, player: str) -> str:
         """Return a player's name; of who is not in the event, the id."""
         return self._players[player].name if player in self._players else player
@@ -125,7 +131,12 @@ class RulingWriter:
             case PlayerCorrected():
                 return Markup.escape(said.player)
             case _:
-                return NO_TEXT
+                return self._facts(said)
+
+    def _facts(self, said: AnyDecision) -> Markup:
+        if not isinstance(said, TakenOver | Discarded):
+            return NO_TEXT
+        return self._.ngettext("{count} message of the table", "{count} messages of the table", count=len(said.facts))
 
     def _gift(self, gift: AwardGiven) -> Markup:
         imp = self._imp(imp_of(gift, self._awards))

@@ -18,11 +18,13 @@ from broker.people import Account, PeopleError
 from broker.protocol import SEATS, Refused
 from broker.rules import ComparisonRules, RuleError, Rules, load_of_same_book, same_rule_book
 from broker.rules.riichi import RiichiProfile
-from broker.rulings import DEADLINE, WHO_PLAYS, RulingAuthor, RulingDraft, Subject, plan
+from broker.rulings import DEADLINE, WHO_PLAYS, CountedPlay, RulingAuthor, RulingDraft, Subject, plan
 from broker.rulings.follow_ups import follow_ups, missed_deals
 from broker.rulings.preview import CHOICES, RulingChanges, StandingChange, WhatIf, changed_rules, what_if
 from broker.rulings.service import RulingService
+from broker.scorer.quarantine import ApartPlay
 from broker.scorer.snapshot import Snapshot
+from broker.scorer.state import EventState
 from broker.scorer.tables import VISIT_KINDS, Visit
 from broker.web import (
     Access,
@@ -38,9 +40,12 @@ from broker.web import (
     typed_fields,
     visitor_of,
 )
+from broker.web.auth import Visitor
+from broker.web.problems import APART
 from broker.web.rulings import history
 from broker.web.rulings.audited import AuditedRulings
 from broker.web.rulings.forms import (
+    OF_APART,
     OF_EVENT,
     OF_PLAY,
     PaymentRules,
@@ -100,12 +105,19 @@ class RulingsPage:
                 "deadline": room.book.deadline,
                 "missed": missed_deals(room)[:SHOWN],
                 "follow": follow_ups(event, room)[:SHOWN],
+                "apart": [_as_sent(room, one) for one in room.apart_plays()[:SHOWN]],
                 "left_out": sorted(room.teams.left_out),
             }
 
         values = self._rulings.look(look) | {"filters": filters, "players": event.players, "most": SHOWN}
+        values |= {
+            "as_ranges": as_ranges,
+            "apart_why": APART,
+            "outcome": self._writer(request).outcome,
+            "decides": decides_apart(visitor_of(request)),
+        }
         values["texts"] = {one.entry.id: self._writer(request).of(one) for one in values.pop("changes")}
-        values["kinds"] = (*OF_PLAY, "fouled", "substitute", "withdrawn", "deadline", *PLAN_KINDS, "undo")
+        values["kinds"] = (*OF_PLAY, *OF_APART, "fouled", "substitute", "withdrawn", "deadline", *PLAN_KINDS, "undo")
         values["at_tables"] = VISIT_KINDS
         done = N_("Published.") if "done" in filters else None
         return render_page(request, "rulings.html", N_("Rulings"), visitor_of(request), done=done, values=values)
@@ -149,7 +161,8 @@ class RulingsPage:
     def _missing(self, asked: Mapping[str, str]) -> Refused | None:
         """Say of a play or a deal that was asked for that there is none."""
         key, deal = play_asked_for(asked), asked.get("deal", "").strip()
-        if asked.get("table", asked.get("round", asked.get("play", ""))) and key not in self._rulings.event.bookings:
+        places = self._rulings.event.bookings.keys() | self._rulings.event.riichi.keys()
+        if asked.get("table", asked.get("round", asked.get("play", ""))) and key not in places:
             table, round_ = key or (asked.get("table", "")[:4], asked.get("round", "")[:4])
             return Refused(
                 "unknown_play", N_("table {table} has no such play in round {round}", table=table, round=round_)
@@ -184,13 +197,13 @@ class RulingsPage:
         event = self._rulings.event
         key = play_asked_for(form)
         play = self._rulings.look(lambda rulings: rulings.room.play(key)) if key in event.bookings else None
-        if key and play is None:
+        if key and play is None and key not in event.riichi:
             raise Refused(
                 "unknown_play", N_("table {table} has no such play in round {round}", table=key[0], round=key[1])
             )
         now = self._rulings.look(lambda rulings: rulings.now())
         dealer = event.winds(play.deal)[1] if play else SEATS[0]
-        return draft_of(form, play, PaymentRules(event.profile, dealer), now)
+        return draft_of(form, play, PaymentRules(event.profile, dealer), now, key)
 
     def _preview(self, request: Request, form: Form, draft: RulingDraft, error: Refused | None = None) -> Response:
         account = _account(request)
@@ -224,7 +237,8 @@ class RulingsPage:
             deal = _number_or_none(form, "deal") if play is None and undo is None else None
             deal = deal if deal in event.expected else None
             kind = form.get("kind", "")
-            subject: Subject | None = key if play else deal or SUBJECTS.get(kind)
+            session = key if key in event.riichi else None
+            subject: Subject | None = key if play or session else deal or SUBJECTS.get(kind)
             if undo is not None:
                 subject = book.subject(undo)
             entries, changes = book.all_of(subject) if subject is not None else [], RulingChanges(event, room)
@@ -235,6 +249,8 @@ class RulingsPage:
                 "deal": deal,
                 "after": room.last_word(subject) if subject is not None else None,
                 "entered": room.results.get(key) if key else None,
+                "session": session,
+                "apart": [_as_sent(room, one) for one in room.apart_plays() if (one.table, one.round) == key],
                 "entries": [(entry, book.counts(entry.id)) for entry in entries],
                 "deadline": book.deadline,
                 "tables": sorted({table for table, _ in room.plays_with(deal)}) if deal else [],
@@ -242,7 +258,11 @@ class RulingsPage:
 
         values = self._rulings.look(look)
         values["texts"] = {one.entry.id: self._writer(request).of(one) for one in values.pop("changes")}
-        kinds = OF_PLAY if values["play"] else ("fouled",) if values["deal"] else OF_EVENT
+        kinds: tuple[str, ...] = (
+            OF_PLAY if values["play"] else ("fouled",) if values["deal"] else () if values["session"] else OF_EVENT
+        )
+        if values["apart"] and decides_apart(visitor_of(request)):
+            kinds = (*OF_APART, *kinds)
         kind = "undo" if values["undo"] else form.get("kind") if form.get("kind") in kinds else None
         values |= {
             "filled": filled,
@@ -254,6 +274,8 @@ class RulingsPage:
             "last_table": max((table for table, _ in event.bookings), default=1),
             "last_deal": max(event.expected, default=1),
             "as_ranges": as_ranges,
+            "apart_why": APART,
+            "outcome": self._writer(request).outcome,
             "rounds": sorted({round_ for _, round_ in event.bookings}),
             "awards": event.profile.awards,
             "fines": event.profile.false_hu.fines.value,
@@ -273,6 +295,16 @@ def _riichi(rules: Rules) -> dict[str, object]:
         return {"of_riichi": False}
     session = rules.session
     return {"of_riichi": True, "aborts": session.draw.aborts.value, "live_kan": session.pao.live_kan.value}
+
+
+def _as_sent(room: EventState, one: ApartPlay) -> tuple[ApartPlay, CountedPlay | None]:
+    """Return a play that is kept apart, and as its result has it, if there is one."""
+    return one, room.play_as_sent(one.result) if one.result else None
+
+
+def decides_apart(visitor: Visitor) -> bool:
+    """Return whether somebody may decide on what is kept apart."""
+    return visitor.session is not None and visitor.session.account.role == "head_arbiter"
 
 
 def play_asked_for(form: Mapping[str, str]) -> tuple[int, int] | None:

@@ -22,6 +22,8 @@ from broker.store.sqlite import SqliteJournal
 from tests.benchmarks.scorer.large import NAME, Chains, calls, large_event, list_devices
 
 TABLES: Final = 4
+ROUNDS: Final = 40
+"""As many tables too, of which four speak: each plays each deal once. Room for 16,000 messages."""
 
 LONGEST_S: Final = 60.0
 
@@ -34,7 +36,7 @@ def speak(folder: str, port: str, table: str, count: str) -> None:
     receipts = topics.RECEIPT.at(NAME, table=int(table))
     link = Link(address, f"homologue-{NAME}-table-{table}", (receipts,), up.put)
     chains = Chains()
-    said = [encode(chains.signed(one)) for one in calls(large_event(TABLES, 1), int(table), int(count))]
+    said = [encode(chains.signed(one)) for one in calls(large_event(ROUNDS, ROUNDS), int(table), int(count))]
     link.start()
     while not link.up:
         up.get(timeout=LONGEST_S)
@@ -81,7 +83,7 @@ def bare(address: Address, _folder: Path, count: int) -> float:
 
 def scorer(address: Address, folder: Path, count: int) -> float:
     """Judge, commit, acknowledge, give receipts."""
-    list_devices(folder, event := large_event(TABLES, 1))
+    list_devices(folder, event := large_event(ROUNDS, ROUNDS))
     with closing(SqliteJournal(folder / "scorer.sqlite", NAME)) as journal:
         work = Scorer(event, journal, folder, lambda: time.time_ns() // 1_000_000)
         work.connect(address)

@@ -8,7 +8,20 @@ from random import Random
 from msgspec.structs import replace
 
 from broker.event import BookedPlay, DealRecord, Event, ListedDevice, Plan, Registry, write_devices
-from broker.protocol import SEATS, Call, Fact, LogMessage, Player, Restored, Result, encode
+from broker.protocol import (
+    SEATS,
+    Call,
+    Confirmed,
+    Declared,
+    Fact,
+    LogMessage,
+    Player,
+    Press,
+    Restored,
+    Result,
+    Seated,
+    encode,
+)
 from broker.protocol.signing import SigningKey, fact_hash
 from broker.rules import FULL_SET, Outcome, load_mcr, new_deal, seat_points
 
@@ -16,6 +29,9 @@ NAME = "bench"
 
 OUTCOMES = (Outcome("discard", {"east": 18}, "north"), Outcome("self_drawn", {"south": 10}), Outcome("draw", {}))
 
+
+CALLS_A_ROUND = 100
+"""As many as a table may well tell (broker/scorer/quotas.py)."""
 
 KEY = SigningKey.from_bytes(b"a key of tables in benchmarks 32")
 """All tables' here."""
@@ -59,8 +75,8 @@ def large_event(tables: int, rounds: int) -> Event:
     return Event(*large_folder(tables, rounds))
 
 
-def plays(event: Event) -> Iterator[LogMessage]:
-    """Return what tables say of all plays, round by round: trays restored, and the result."""
+def plays(event: Event, *, whole: bool = True) -> Iterator[LogMessage]:
+    """Return what tables say of all plays, round by round; not `whole`: only of the walls and the result."""
     payments = load_mcr("oedmc-2020").payments
     outcomes = [(outcome, seat_points(outcome, payments)) for outcome in OUTCOMES]
     for number, play in enumerate(event.plan.plays):
@@ -77,15 +93,23 @@ def plays(event: Event) -> Iterator[LogMessage]:
             points=scored,
             fines={},
         )
-        yield _said(play.table, play.round * 2 - 1, restored)
-        yield _said(play.table, play.round * 2, result)
+        begun: list[Fact] = [restored]
+        if whole:
+            begun.append(Seated(round=play.round, deal=play.deal, players=dict(play.players)))
+            begun.append(Confirmed(round=play.round, deal=play.deal))
+            presses = tuple(Press(seat=seat, after_ms=0) for seat in outcome.winners)
+            none = Call(round=play.round, deal=play.deal, open=False)
+            begun.append(Declared(round=play.round, deal=play.deal, presses=presses) if presses else none)
+        before = (play.round - 1) * (len(begun) + 1)
+        for seq, fact in enumerate((*begun, result), before + 1):
+            yield _said(play.table, seq, fact)
 
 
 def calls(event: Event, table: int, count: int) -> Iterator[LogMessage]:
     """Return facts of one table that are about nothing but being stored."""
-    deal = event.bookings[table, 1].deal
     for seq in range(1, count + 1):
-        yield _said(table, seq, Call(round=1, deal=deal, open=seq % 2 == 1))
+        round_ = (seq - 1) // CALLS_A_ROUND + 1
+        yield _said(table, seq, Call(round=round_, deal=event.bookings[table, round_].deal, open=seq % 2 == 1))
 
 
 def _said(table: int, seq: int, fact: Fact) -> LogMessage:

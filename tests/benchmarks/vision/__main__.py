@@ -3,8 +3,8 @@
 All see the same pictures in the same run: whole, and then the marks alone, cut out by the tiles' true corners. A wrong
 serial is any that is told where the truth does not have it: a misread, on a face, on a card, where nothing lies. The
 alternatives are asked only for what they are made for: print for Tesseract and RapidOCR, labels for zxing-cpp. How each
-is set up is said at the head of its file. Without --pictures: drawn trays, a drawn carrier, and those kept beside the
-tests.
+is set up is said at the head of its file. Without --pictures: drawn trays, a drawn carrier, those kept beside the
+tests; and at last, for ours alone, pictures of kinds that it was not trained for.
 """
 
 import argparse
@@ -22,6 +22,8 @@ from tests.benchmarks.vision import ours, rapid, tesseract, zxing
 from tests.benchmarks.vision.contest import Contestant, NotHereError
 from tests.benchmarks.vision.drawn import draw_scenes
 from tests.benchmarks.vision.fresh import measure_start
+from tests.benchmarks.vision.held_out.__main__ import report
+from tests.benchmarks.vision.held_out.kinds import KINDS
 from tests.benchmarks.vision.run import run
 from tests.benchmarks.vision.scenes import KEPT, Scene, load_scenes, scene_files
 from tests.benchmarks.vision.tables import tables, times_by_kind
@@ -49,12 +51,17 @@ def main() -> None:
     for line in chain(tables(outcomes), times_by_kind(outcomes)):
         print(line)
     _print_start((drawn or list(load_scenes(files[:1])))[0])
+    if not asked.pictures:
+        print("\nOurs, whole pictures of kinds that it was not trained for")
+        for line in report(list(KINDS.values()), range(asked.held_out), "test"):
+            print(line, flush=True)
 
 
 def _asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pictures", type=Path, help="a folder of pictures with truth files (tileback-truth/1)")
     parser.add_argument("--limit", type=int, default=20, help="no more pictures than these (default: %(default)s)")
+    parser.add_argument("--held-out", type=int, default=3, help="pictures of each kind (default: %(default)s)")
     parser.add_argument("--without", nargs="*", default=[], choices=list(ALTERNATIVES), help="leave these out")
     return parser.parse_args()
 

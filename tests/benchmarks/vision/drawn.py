@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from tests.benchmarks.vision.scenes import Scene, Tile
 from vision.geometry import Homography, Picture, Quad, project
-from vision.training.backs import HEIGHT, WIDTH, NumberStyle, draw_style, font_files, paint_back, write_number
+from vision.training.backs import HEIGHT, WIDTH, NumberStyle, draw_style, paint_back, write_number
+from vision.training.fonts import font_files
 
 _TRAY: Final = (1920, 1080)
 _CARRIER: Final = (2592, 1944)

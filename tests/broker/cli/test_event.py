@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 
 from broker.cli.main import homologue
 from broker.cli.movement import movement_new as new_movement
-from broker.event import PLAYERS, Origin, open_event
+from broker.event import PLAYERS, ListedDevice, Origin, open_event, read_devices
 from broker.event.file_io import flatten_errors
 from broker.event.players import COUNTRY_CODES, IOC, ISO_2, ISO_3, ListedPlayer, players_csv, read_players
 from broker.event.readiness import player_list_notes
+from broker.protocol.signing import SigningKey
 from broker.rules import RuleError
+from broker.scorer.event_key import KEY_FILE, open_event_key
 from tests.demo_event import exchange_two_tiles
 
 HEAD = ["name", "country", "club", "national", "ema"]
@@ -262,3 +264,18 @@ def test_a_movement_is_made_for_teams_of_four(tmp_path: Path) -> None:
     options = [*OPTIONS[:-1], "4", "--players", sheet(tmp_path, rows, ["name", "team"])]
     refused = ask("new", tmp_path / "cup", *options)
     assert (refused.exit_code, "teams_do_not_fit" in refused.output) == (1, True)
+
+
+def test_tables_that_are_not_paired_are_listed_with_their_keys(made: Path) -> None:
+    key = SigningKey.new()
+    for machine in ("pi-3", "pi-4"):  # a second time it is put right
+        answer = ask("device", made, "--table", 3, "--key", key.public, "--machine", machine)
+        assert answer.output == f"table 3: device {key.device}\n"
+    assert read_devices(made) == (ListedDevice(3, key.public, "pi-4"),)
+    refused = ask("device", made, "--table", 3, "--key", "none")
+    assert (refused.exit_code, "malformed" in refused.stderr) == (1, True)
+
+
+def test_the_events_key_is_made_with_the_event_and_its_public_part_is_printed(made: Path) -> None:
+    assert ask("key", made).output == f"{open_event_key(made).public}\n"
+    assert (made / KEY_FILE).stat().st_mode & 0o077 == 0

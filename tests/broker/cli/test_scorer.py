@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from broker.cli.scorer import _other_broker
 from broker.cli.scorer import scorer as scorer_command
 from broker.event.deals.commitment import commit_folder
+from broker.key_files import open_key
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import make_broker
 from broker.people import FIRST_LINK_FILE
@@ -128,6 +129,7 @@ def test_the_first_link_makes_a_head_arbiter_whose_orders_go_to_the_broker(
     folder: Path, start: Start, tmp_path: Path
 ) -> None:
     known = Credentials.load(folder / "credentials.json")
+    device = open_key(folder / "table-1" / "device.key").device
     with make_broker("embedded", tmp_path / "broker", NAME, known, tables=1) as broker:
         scorer = start("--broker", f"127.0.0.1:{broker.port}")
         url = scorer.wait_for(r"^Desk: (\S+)", SOON_S)
@@ -145,7 +147,7 @@ def test_the_first_link_makes_a_head_arbiter_whose_orders_go_to_the_broker(
             form, id_ = (page.partition(f'name="{name}" value="')[2].partition('"')[0] for name in ("form", "id"))
             assert table.connect()
             table.subscribe(topics.ORDER.at(NAME, table=1))
-            table.say(*sent(replace(state(1), event=NAME)), retain=True)
+            table.say(*sent(replace(state(1, device=device), event=NAME)), retain=True)
             order = {"form": form, "id": id_, "command": "pause", "table-1": "on", "reason": "fire alarm"}
             answers = (client.post("/orders", data=order) for _ in range(500))
             answer = next(one for one in answers if one.status_code != HTTPStatus.SERVICE_UNAVAILABLE)

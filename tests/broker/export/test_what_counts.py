@@ -172,7 +172,7 @@ OF_TEAMS: dict[str, AnyDecision] = {
     "correction": correct(OUTCOMES[2], None),
     "seats": SeatsPlayed(players=dict(zip(SEATS, reversed(list(IN_TEAMS.values())), strict=True))),
     "wrong table": SeatsPlayed(players=dict(team_event().bookings[2, 2].players)),
-    "deal played": DealPlayed(played=team_event().bookings[PLAY].deal % 4 + 1, result=said(*PLAY).id),
+    "deal played": DealPlayed(played=team_event().bookings[PLAY].deal % 4 + 1, result=said(*PLAY)[-1].id),
 }
 
 
@@ -180,7 +180,7 @@ OF_TEAMS: dict[str, AnyDecision] = {
 @pytest.mark.parametrize("rounds", [3, 4])
 def test_in_a_team_event_too(kind: str, play: tuple[int, int] | None, rounds: int, tmp_path: Path) -> None:
     room = EventState(team_event())
-    room.load([said(table, round_) for table in range(1, 5) for round_ in range(1, rounds + 1)])
+    room.load(one for table in range(1, 5) for round_ in range(1, rounds + 1) for one in said(table, round_))
     room.apply(ruling(room, OF_TEAMS[kind], play))
     teams = tmp_path / "teams.json"
     teams.write_text(json.dumps(TEAMS), encoding="utf-8")

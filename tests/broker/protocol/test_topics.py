@@ -131,6 +131,7 @@ def test_what_is_kept_for_latecomers_is_state_and_never_an_event() -> None:
         "receipt",
         "assignment",
         "served",
+        "kept",
         "pin",
         "scorer",
         "traveller",
@@ -154,11 +155,11 @@ def text_fields() -> dict[str, str | None]:
 
 
 def test_a_table_reads_receipts_its_assignment_how_it_is_served_orders_the_pins_hash_answers_and_nothing_else() -> None:
-    names = ["scorer", "receipt", "assignment", "served", "order", "pin", "counted"]
+    names = ["scorer", "receipt", "assignment", "served", "kept", "order", "pin", "counted"]
     assert [topic.name for topic in READ_BY_TABLES] == names
 
 
-def test_every_text_that_a_table_reads_is_a_name_a_code_an_address_or_a_rule_profile() -> None:
+def test_every_text_that_a_table_reads_is_a_name_a_code_an_address_a_rule_profile_or_sealed() -> None:
     assert set(text_fields()) == {
         "scorer: id",
         "scorer: event",
@@ -191,12 +192,22 @@ def test_every_text_that_a_table_reads_is_a_name_a_code_an_address_or_a_rule_pro
         "served: device",
         "served: unknown",
         "served: refused",
+        "kept: id",
+        "kept: event",
+        "kept: records[].id",
+        "kept: records[].sealed",
         "order: id",
         "order: event",
         "order: author",
+        "order: session",
         "pin: id",
         "pin: event",
-        "pin: hash",
+        "pin: key",
+        "pin: mark",
+        "pin: answer.asked",
+        "pin: answer.session",
+        "pin: answer.code",
+        "pin: signature",
         "counted: id",
         "counted: event",
         "counted: asked",
@@ -243,8 +254,16 @@ def test_the_tiles_of_a_tray_are_numbers_from_1_to_136() -> None:
 def test_a_result_on_the_wire_has_the_hand_value_and_never_the_hand() -> None:
     (log,) = (topic for topic in TOPICS if topic.name == "log")
     texts = {way for way, kind in leaves(log.message) if isinstance(kind, inspect.StrType)}
-    result = {"fact.profile", "fact.players{}", "fact.fines{}.reason", "fact.fines{}.author"}
-    ruled = {"fact.author", "fact.reason", "fact.decision.gives{}?", "fact.decision.takes{}?"}
+    fines = {"fact.fines{}.reason", "fact.fines{}.author", "fact.fines{}.session"}
+    result = {"fact.profile", "fact.players{}", *fines}
+    ruled = {
+        "fact.author",
+        "fact.session",
+        "fact.sealed",
+        "fact.reason",
+        "fact.decision.gives{}?",
+        "fact.decision.takes{}?",
+    }
     assert texts == {
         "id",
         "event",

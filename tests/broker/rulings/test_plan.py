@@ -33,7 +33,7 @@ from broker.scorer.state import EventState
 from tests.broker.rulings.ruled import HEAD, ORGANISER, TABLE, draft, room_of, ruling, told
 from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.hall import Hall, make_hall
-from tests.broker.scorer.small import event, fact, result, state, whole_event
+from tests.broker.scorer.small import event, log, result, state, steps_to, whole_event, whole_play
 from tests.examples import COSTLY
 
 GONE = "p07"
@@ -406,8 +406,9 @@ def test_what_is_looked_at_and_what_is_told_after_a_restart_have_the_corrected_n
     (table, _), (later, _) = PLACES[1], PLACES[2]
     deal = event().bookings[later, 2].deal
     hall.scorer.rulings.give(draft(hall.scorer.state, DealPlayed(played=deal, result=None), (table, 1)), HEAD)
-    first, again = replace(result(table, 1), deal=deal), result(later, 2)
-    hall.hear(fact(table, 1, first), fact(later, 1 + (later == table), again))
+    first = replace(result(table, 1), deal=deal)
+    told = log(table, *steps_to(first))
+    hall.hear(*told, *whole_play(later, 2, first=6 if later == table else 1, forward=True))
     kept = (hall.scorer._alerts, make_hall(hall.folder, hall.journal).scorer._alerts)
     live, restarted = ([one.text for one in alerts.newest_first()] for alerts in kept)
     assert live == restarted

@@ -1,10 +1,10 @@
 """An old line of the history says what its author did, whatever was ruled or entered since."""
 
-from broker.protocol import Deadline, FineRuled, Fouled, Reopen, Ruled, SeatsPlayed, Substitute, Undo, Void
+from broker.protocol import Deadline, FineRuled, Fouled, Overridden, Reopen, Ruled, SeatsPlayed, Substitute, Undo, Void
 from broker.rulings.preview import RulingChange, RulingChanges
 from broker.scorer.state import EventState
 from tests.broker.rulings.ruled import AT, room_of, ruling
-from tests.broker.scorer.small import OUTCOMES, event, fact, result
+from tests.broker.scorer.small import OUTCOMES, event, log, result, whole_play
 
 HERE = (1, 2)
 
@@ -35,7 +35,8 @@ def test_each_ruling_on_a_play_tells_the_play_before_and_after_it_and_not_what_c
 def test_what_was_ruled_before_the_result_came_is_told_of_a_play_to_come() -> None:
     room = room_of([])
     room.apply(ruling(room, Void(), HERE))
-    room.apply(fact(1, 1, result(*HERE)))
+    for message in whole_play(*HERE, forward=True):
+        room.apply(message)
     (one,) = changes(room)
     assert one.before
     assert one.before.play
@@ -43,12 +44,13 @@ def test_what_was_ruled_before_the_result_came_is_told_of_a_play_to_come() -> No
 
 
 def test_how_a_play_was_is_not_known_once_its_table_has_entered_another_result() -> None:
-    room = room_of([fact(1, 1, result(*HERE))])
+    room = room_of(whole_play(*HERE, forward=True))
     room.apply(ruling(room, FineRuled(takes={room.play(HERE).players["east"]: 4}), HERE))
     deal = event().bookings[HERE].deal
     reopened = Ruled(round=2, deal=deal, author="Tao", role="table_arbiter", decision=Reopen(), reason="upside down")
-    room.apply(fact(1, 2, reopened))
-    room.apply(fact(1, 3, result(*HERE, OUTCOMES[2])))
+    corrected = Overridden(round=2, deal=deal, guards=("declarations_corrected",), reason="it was south")
+    for message in log(1, reopened, corrected, result(*HERE, OUTCOMES[2]), first=7):
+        room.apply(message)
     assert [one.before for one in changes(room)] == [None, None]
 
 

@@ -247,7 +247,7 @@ def test_a_correction_is_held_to_the_rules(untouched: Hall, change: Any, code: s
 
 def test_a_table_is_told_to_leave_out_what_the_desk_has_settled_until_that_is_taken_back(hall: Hall) -> None:
     room = hall.scorer.state
-    hall.hear(*whole_log(1)[:6])
+    hall.hear(*whole_log(1)[:7])
     give(hall, draft(room, Void(), (1, 1)))
     assert (hall.ear.told("assignment/1")["recorded"], hall.ear.told("assignment/1")["settled"]) == ([1], [])
     one = give(hall, draft(room, Void(), PLAY))

@@ -13,6 +13,7 @@ from broker.event import Event
 from broker.protocol import Beat, LetIn, LogMessage, Message, TableState, decode_on_topic
 from broker.protocol.link import Incoming, Link, LinkChanged
 from broker.scorer.service import Scorer
+from broker.scorer.space import DiskSpace
 from broker.store import Journal
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.small import NAME, admissions, event, sent
@@ -124,10 +125,14 @@ def admitting(scorer: Scorer, of: Event | None = None) -> Scorer:
 
 
 def make_hall(
-    folder: Path, journal: Journal, of: Event | None = None, seconds: Callable[[], float] = time.monotonic
+    folder: Path,
+    journal: Journal,
+    of: Event | None = None,
+    seconds: Callable[[], float] = time.monotonic,
+    space: DiskSpace | None = None,
 ) -> Hall:
     """Start a scorer on a store."""
     clock, ear = Clock(), Ear()
-    scorer = admitting(Scorer(of or event(), journal, folder, clock, seconds), of)
+    scorer = admitting(Scorer(of or event(), journal, folder, clock, seconds, space), of)
     scorer.publisher.link = ear
     return Hall(scorer, journal, folder, ear, clock)

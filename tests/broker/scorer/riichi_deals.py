@@ -9,7 +9,7 @@ from broker.event import Event, Plan
 from broker.protocol import LogMessage, Result, RiichiEvent, RiichiWin
 from broker.rules import load_riichi
 from broker.rules.points import score_riichi
-from tests.broker.scorer.small import deals, fact, plan, registry
+from tests.broker.scorer.small import deals, five, plan, registry
 from tests.broker.scorer.small import event as mcr
 
 RULES: Final = load_riichi("riichi-montreal")
@@ -55,9 +55,10 @@ def ended(table: int, round_: int, hand: RiichiEvent) -> Result:
 
 
 def whole_riichi_event() -> list[LogMessage]:
-    """Return one result of each play."""
+    """Return all that the tables say."""
     return [
-        fact(table, round_, ended(table, round_, HANDS[(table + round_) % len(HANDS)]))
+        message
         for table in riichi_event().tables
         for round_ in range(1, 5)
+        for message in five(table, ended(table, round_, HANDS[(table + round_) % len(HANDS)]))
     ]

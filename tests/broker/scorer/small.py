@@ -22,11 +22,13 @@ from broker.protocol import (
     Fine,
     Lifecycle,
     LogMessage,
+    Overridden,
     Player,
     Press,
     Restored,
     Result,
     Seat,
+    Seated,
     TableState,
     encode,
     topics,
@@ -132,24 +134,89 @@ def restored(table: int, round_: int = 1, form: str | None = None, *, verified: 
     return Restored(round=round_, deal=deal, verified=verified, form=form or event().form(deal), refusals=0)
 
 
+def steps(
+    table: int,
+    round_: int = 1,
+    outcome: Outcome = OUTCOMES[1],
+    fines: Mapping[Seat, Fine] | None = None,
+    *,
+    forward: bool = False,
+) -> list[Fact]:
+    """Return all facts of a play from the walls to its result; `forward`: though it is not its turn."""
+    said = steps_to(result(table, round_, outcome, fines))
+    deal = said[0].deal
+    turn = Overridden(round=round_, deal=deal, guards=("out_of_order",), reason="the carrier is here")
+    return [turn, *said] if forward else said
+
+
+def steps_to(ended: Result) -> list[Fact]:
+    """Return all facts of a play that ended so, from the walls on."""
+    round_, deal = ended.round, ended.deal
+    form, won = event().form(deal), ended.hand.wins if ended.hand else ended.winners
+    said: list[Fact] = [
+        Restored(round=round_, deal=deal, verified=True, form=form, refusals=0),
+        Seated(round=round_, deal=deal, players=ended.players),
+        Confirmed(round=round_, deal=deal),
+    ]
+    presses = [tuple(Press(seat=one, after_ms=at * 40) for at, one in enumerate(seats)) for seats in (ended.fines, won)]
+    said.extend(Declared(round=round_, deal=deal, presses=one) for one in presses if one)
+    return [*said, ended]
+
+
+def five(table: int, ended: Result) -> list[LogMessage]:
+    """Return all facts of a play that ended so without a false hu: five a round, so that each has its number."""
+    *said, last = steps_to(ended)
+    if len(said) < 4:  # nobody has declared
+        said.append(Call(round=ended.round, deal=ended.deal, open=False))
+    return log(table, *said, last, first=5 * ended.round - 4)
+
+
+def declared(table: int, round_: int, *seats: Seat) -> Declared:
+    """Return who has declared in a planned play."""
+    presses = tuple(Press(seat=seat, after_ms=at * 40) for at, seat in enumerate(seats))
+    return Declared(round=round_, deal=event().bookings[table, round_].deal, presses=presses)
+
+
+def begun(table: int, round_: int, *, first: int, at: int, verified: bool = True) -> list[LogMessage]:
+    """Return what a table says of a play until its tiles are confirmed, from the number `first` on."""
+    _, seated, confirmed, *_ = steps(table, round_)
+    return log(table, restored(table, round_, verified=verified), seated, confirmed, first=first, at=at)
+
+
+def log(table: int, *said: Fact, first: int = 1, at: int = 1000) -> list[LogMessage]:
+    """Return what a table says, one after the other."""
+    return [fact(table, seq, one, at=at) for seq, one in enumerate(said, first)]
+
+
+def whole_play(
+    table: int,
+    round_: int = 1,
+    outcome: Outcome = OUTCOMES[1],
+    fines: Mapping[Seat, Fine] | None = None,
+    *,
+    first: int = 1,
+    forward: bool = False,
+) -> list[LogMessage]:
+    """Return what a table says of a whole play, from the number `first` on."""
+    return log(table, *steps(table, round_, outcome, fines, forward=forward), first=first)
+
+
 def whole_log(table: int) -> list[LogMessage]:
     """Return all that a table says in the event; at table 3 a deal is restored twice, and then lies otherwise."""
     said: list[Fact] = []
     for round_ in range(1, 5):
         deal = event().bookings[table, round_].deal
-        said.append(restored(table, round_))
+        outcome = OUTCOMES[(table + round_) % len(OUTCOMES)]
+        fines: dict[Seat, Fine] = {"north": Fine(imp=4, reason="false hu")} if round_ == 3 else {}
+        walls, *rest, last = steps(table, round_, outcome, fines)
+        said.append(walls)
         if (table, round_) == (3, 2):
             said.append(restored(table, round_, OTHER_FORM))
-        said.append(Confirmed(round=round_, deal=deal))
+        said += rest
         if round_ == table:
             said += [Call(round=round_, deal=deal, open=True), Call(round=round_, deal=deal, open=False)]
-        outcome = OUTCOMES[(table + round_) % len(OUTCOMES)]
-        if outcome.winners:
-            presses = tuple(Press(seat=seat, after_ms=at * 40) for at, seat in enumerate(outcome.winners))
-            said.append(Declared(round=round_, deal=deal, presses=presses))
-        fines: dict[Seat, Fine] = {"north": Fine(imp=4, reason="false hu")} if round_ == 3 else {}
-        said.append(result(table, round_, outcome, fines))
-    return [fact(table, seq, one) for seq, one in enumerate(said, 1)]
+        said.append(last)
+    return log(table, *said)
 
 
 def whole_event() -> list[LogMessage]:

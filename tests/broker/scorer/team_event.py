@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from broker.event import BookedPlay, Event
 from broker.protocol import SEATS, LogMessage, Seat
 from broker.rules import Outcome
-from tests.broker.scorer.small import OUTCOMES, deals, fact, plan, registry, result
+from tests.broker.scorer.small import OUTCOMES, deals, five, plan, registry, result
 
 TEAMS = {f"Team {letter}": tuple(f"p{4 * at + one:02}" for one in range(1, 5)) for at, letter in enumerate("ABCD")}
 
@@ -29,9 +29,9 @@ def team_event() -> Event:
     return Event(replace(plan(), plays=plays, teams=TEAMS), deals(), registry())
 
 
-def said(table: int, round_: int, hand_value: int | None = None) -> LogMessage:
-    """Return the result of a play of it; with a hand value, that of a win by East on North's discard."""
+def said(table: int, round_: int, hand_value: int | None = None) -> list[LogMessage]:
+    """Return what is said of a play of it; with a hand value, that of a win by East on North's discard."""
     booking = team_event().bookings[table, round_]
     outcome = Outcome("discard", {"east": hand_value}, "north") if hand_value else None
     one = result(table, round_, outcome or OUTCOMES[(table * round_) % len(OUTCOMES)])
-    return fact(table, round_, replace(one, deal=booking.deal, players=dict(booking.players)))
+    return five(table, replace(one, deal=booking.deal, players=dict(booking.players)))

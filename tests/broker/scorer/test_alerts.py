@@ -3,13 +3,24 @@
 import pytest
 from msgspec.structs import replace
 
-from broker.protocol import Adjusted, AnyDecision, Deadline, Fine, Lifecycle, Ruled, Undo, Void
+from broker.protocol import Adjusted, AnyDecision, Deadline, Fine, Lifecycle, Ruled, Seated, Undo, Void
 from broker.protocol.link import Incoming
 from broker.scorer.alerts import KEPT, MOST_AT_ONCE, PAUSE_MS, AlertBook, Concern
 from broker.scorer.devices import TableStates
 from tests.broker.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer.hall import NOW, Hall
-from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, state
+from tests.broker.scorer.small import (
+    OTHER_FORM,
+    OUTCOMES,
+    event,
+    fact,
+    log,
+    restored,
+    result,
+    state,
+    steps,
+    whole_play,
+)
 
 
 def test_of_one_kind_and_table_one_alert_is_made_of_a_batch() -> None:
@@ -78,13 +89,14 @@ def test_a_refused_message_is_named_by_its_topic(hall: Hall) -> None:
 
 
 def test_two_fouled_deals_of_one_table_are_two_alerts(hall: Hall) -> None:
-    hall.hear(*(fact(1, round_, restored(1, round_, OTHER_FORM)) for round_ in (1, 2)))
+    _, *rest = steps(1)
+    hall.hear(*log(1, restored(1, 1, OTHER_FORM), *rest, restored(1, 2, OTHER_FORM)))
     assert hall.alerts() == [("fouled", 1), ("fouled", 1)]
 
 
 def test_each_fact_that_is_told_in_two_ways_is_an_alert(hall: Hall) -> None:
-    hall.hear(fact(1, 1, restored(1)), fact(1, 2, restored(1, 2)))
-    hall.hear(fact(1, 1, restored(1), at=2), fact(1, 2, restored(1, 2), at=2))
+    hall.hear(fact(1, 1, restored(1)), fact(1, 2, restored(1)))
+    hall.hear(fact(1, 1, restored(1), at=2), fact(1, 2, restored(1), at=2))
     assert hall.alerts() == [("conflict", 1), ("conflict", 1)]
 
 
@@ -109,12 +121,13 @@ def test_an_alert_says_when_and_why(hall: Hall) -> None:
 
 
 def test_what_goes_well_alerts_nobody(hall: Hall) -> None:
-    hall.hear(fact(1, 1, restored(1)), fact(1, 2, result(1)), state(1), state(2))
+    hall.hear(*whole_play(1), state(1), state(2))
     assert hall.alerts() == []
 
 
 def test_each_thing_that_an_arbiter_must_know_has_its_code(hall: Hall) -> None:
-    seated = result(2)
+    _, seated, *_ = steps(2)
+    assert isinstance(seated, Seated)
     swapped = {**seated.players, "east": seated.players["south"], "south": seated.players["east"]}
     hall.hear(
         fact(1, 2, restored(1)),
@@ -192,7 +205,7 @@ def test_the_will_of_a_start_before_this_one_is_not_believed() -> None:
 def test_a_file_of_standings_that_cannot_be_written_is_an_alert_and_no_more(hall: Hall) -> None:
     (hall.folder / "standings.csv").unlink()
     (hall.folder / "standings.csv").mkdir()
-    hall.hear(fact(1, 1, restored(1)), fact(1, 2, result(1)))
+    hall.hear(*whole_play(1))
     assert hall.alerts() == [("standings_unwritten", None)]
     assert hall.scorer.feed.current.plays_in == 1
 
@@ -231,7 +244,7 @@ VOID = Ruled(
 
 
 def test_each_ruling_made_at_a_table_is_an_alert_that_says_what_who_and_why(hall: Hall) -> None:
-    hall.hear(fact(1, 1, result(1)), fact(1, 2, VOID), fact(1, 3, replace(VOID, reason="again")))
+    hall.hear(*log(1, *steps(1), VOID, replace(VOID, reason="again")))
     assert hall.alerts() == [("ruled_at_table", 1)] * 2
     told = hall.ear.told("alert")["text"]
     assert [word in told for word in ("void", f"deal {VOID.deal}", "Tao", "again")] == [True] * 4
@@ -239,7 +252,7 @@ def test_each_ruling_made_at_a_table_is_an_alert_that_says_what_who_and_why(hall
 
 def test_a_fine_that_a_result_brings_is_an_alert_that_says_whose_how_much_who_and_why(hall: Hall) -> None:
     fine = Fine(imp=8, reason="the hand was not valid", author="Tao")
-    hall.hear(fact(1, 1, result(1, 1, OUTCOMES[1], {"north": fine})))
+    hall.hear(*whole_play(1, 1, OUTCOMES[1], {"north": fine}))
     assert hall.alerts() == [("fined_at_table", 1)]
     (alert,) = hall.scorer.feed.current.alerts
     north = event().players[event().bookings[1, 1].players["north"]].name
@@ -248,11 +261,11 @@ def test_a_fine_that_a_result_brings_is_an_alert_that_says_whose_how_much_who_an
 
 
 def test_one_that_comes_after_the_correction_period_is_told_as_that_too(hall: Hall) -> None:
-    hall.hear(fact(1, 1, result(1)))
+    hall.hear(*whole_play(1))
     hall.scorer.rulings.give(draft(hall.scorer.state, Deadline(at=NOW)), HEAD)
     hall.ear.forget()
     hall.clock.read = lambda: NOW + 1
-    hall.hear(fact(1, 2, VOID))
+    hall.hear(fact(1, 6, VOID))
     assert sorted(hall.alerts()) == [("ruled_after_end", 1), ("ruled_at_table", 1)]
 
 
@@ -273,7 +286,7 @@ def test_a_result_of_a_play_that_was_settled_otherwise_is_told_with_the_ruling(
     hall: Hall, decision: AnyDecision
 ) -> None:
     id_ = settle(hall, decision)
-    hall.hear(fact(1, 1, result(1)))
+    hall.hear(*whole_play(1))
     assert hall.alerts() == [("settled_before", 1)]
     (alert,) = hall.scorer.feed.current.alerts
     assert (alert.values["ruling"], alert.values["author"], alert.values["round"]) == (id_, HEAD.name, 1)
@@ -281,13 +294,13 @@ def test_a_result_of_a_play_that_was_settled_otherwise_is_told_with_the_ruling(
 
 def test_a_result_that_says_what_was_ruled_alerts_nobody(hall: Hall) -> None:
     settle(hall, correct(OUTCOMES[1], None))
-    hall.hear(fact(1, 1, result(1, 1, OUTCOMES[1])))
+    hall.hear(*whole_play(1, 1, OUTCOMES[1]))
     assert hall.alerts() == []
 
 
 def test_a_fine_that_the_ruling_does_not_have_is_told(hall: Hall) -> None:
     settle(hall, correct(OUTCOMES[1], None))
-    hall.hear(fact(1, 1, result(1, 1, OUTCOMES[1], {"north": Fine(imp=4, reason="false hu")})))
+    hall.hear(*whole_play(1, 1, OUTCOMES[1], {"north": Fine(imp=4, reason="false hu")}))
     assert hall.alerts() == [("settled_before", 1), ("fined_at_table", 1)]
 
 
@@ -295,12 +308,12 @@ def test_a_ruling_that_was_taken_back_before_settles_nothing(hall: Hall) -> None
     id_ = settle(hall, Void())
     hall.scorer.rulings.give(draft(hall.scorer.rulings.room, Undo(ruling=id_)), HEAD)
     hall.ear.forget()
-    hall.hear(fact(1, 1, result(1)))
+    hall.hear(*whole_play(1))
     assert hall.alerts() == []
 
 
 def test_with_the_ruling_taken_back_the_four_players_result_counts(hall: Hall) -> None:
     id_ = settle(hall, Void())
-    hall.hear(fact(1, 1, result(1)))
+    hall.hear(*whole_play(1))
     hall.scorer.rulings.give(draft(hall.scorer.rulings.room, Undo(ruling=id_)), HEAD)
     assert hall.scorer.rulings.room.play(PLAY).points == result(1).points

@@ -162,7 +162,7 @@ def session_of(answer: PinAnswer | None) -> str:
 def test_the_right_pin_opens_a_session_by_which_an_arbiter_rules_at_that_table(room: Room) -> None:
     session = session_of(room.give(1, PIN, nonce(1)))
     assert room.send(1, confirmed(1), let_in(1, session), void(1, session), left(1, session)) == [None] * 4
-    assert room.alerts() == [("ruled_at_table", 1)]
+    assert ("ruled_at_table", 1) in room.alerts()
 
 
 def test_a_wrong_pin_opens_none_and_is_an_alert(room: Room) -> None:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from broker.event import DealRecord, Event, RiichiBooking
 from broker.protocol import (
     SEATS,
+    Confirmed,
     CountedFan,
     CountRequest,
     Declared,
@@ -24,6 +25,7 @@ from broker.protocol import (
     Press,
     Restored,
     Seat,
+    Seated,
     Verifier,
     encode,
     topics,
@@ -92,8 +94,8 @@ SELF_DRAWN: Final = asked(dealt("east")[:13], dealt("east")[13:14])
 ON_A_DISCARD: Final = asked(dealt("east")[:13], dealt("south")[:1])
 
 
-def fan_of(request: CountRequest, *told: LogMessage, over: bool = False) -> dict[str, int] | str:
-    answer = HandCounter(EVENT).answer(request, told or READ, over=over)
+def fan_of(request: CountRequest, *told: LogMessage, recorded: tuple[int, ...] = ()) -> dict[str, int] | str:
+    answer = HandCounter(EVENT).answer(request, told or READ, recorded=recorded)
     if isinstance(answer, NotCounted):
         return answer.code
     assert isinstance(answer, McrValue)
@@ -147,7 +149,13 @@ def test_what_somebody_has_to_say_is_counted_too() -> None:
         (asked(dealt("south")[:13], dealt("east")[13:14]), "not_a_meld"),
         (asked(dealt("east")[:13], dealt("east")[13:14], kong=True), "replacement_without_kong"),
         (asked(dealt("east")[:13], dealt("south")[:1], seat="south"), "not_declared"),
-        (asked((*dealt("east")[:12], dealt("east")[14]), dealt("west")[:1], last_of_kind=True), "not_last_of_kind"),
+        (asked((*dealt("east")[:12], dealt("east")[14]), dealt("west")[:1], last_of_kind=True), "not_winning"),
+        (
+            asked(
+                (*dealt("east")[:9], dealt("east")[11]), (*dealt("east")[9:11], dealt("south")[1]), dealt("north")[1:2]
+            ),
+            "not_winning",
+        ),
     ],
 )
 def test_what_cannot_be_counted_is_refused_with_its_code(request_: CountRequest, code: str) -> None:
@@ -195,12 +203,48 @@ def test_until_the_scorer_has_heard_whether_the_walls_were_read_it_is_too_early(
 
 
 def test_nothing_is_counted_before_somebody_has_declared() -> None:
-    assert HandCounter(EVENT).answer(SELF_DRAWN, (), over=False) == NotCounted(code="not_declared")
+    assert HandCounter(EVENT).answer(SELF_DRAWN, ()) == NotCounted(code="not_declared")
 
 
 def test_nothing_is_counted_for_who_has_not_declared_in_this_very_play() -> None:
     other = fact(TABLE, 2, Declared(round=2, deal=EVENT.bookings[TABLE, 2].deal, presses=declared().fact.presses))  # type: ignore[union-attr]  # it is a declaration
     assert fan_of(SELF_DRAWN, declared("west"), other) == "not_declared"
+
+
+def in_round(seq: int, round_: int) -> list[LogMessage]:
+    """Return what a hostile device says of a play, whether it is at the table or not."""
+    deal = EVENT.bookings[TABLE, round_].deal
+    lies = Restored(round=round_, deal=deal, verified=True, by="camera", form=EVENT.form(deal), refusals=0)
+    press = Declared(round=round_, deal=deal, presses=(Press(seat="east", after_ms=0),))
+    return [fact(TABLE, seq, lies), fact(TABLE, seq + 1, press)]
+
+
+def in_the_second(told: list[LogMessage], recorded: tuple[int, ...] = ()) -> str:
+    """Ask about the second round; return the code of the answer."""
+    deal = EVENT.bookings[TABLE, 2].deal
+    own = [serial for row in EVENT.order(deal)["east"] for serial in row]
+    request = replace(SELF_DRAWN, round=2, deal=deal, groups=(tuple(own[:13]), (own[13],)))
+    answer = HandCounter(EVENT).answer(request, told, recorded=recorded)
+    return answer.code if isinstance(answer, NotCounted) else "counted"
+
+
+def test_nothing_is_counted_of_a_round_that_is_not_the_tables_turn_though_its_device_says_so() -> None:
+    told = in_round(1, 2)
+    assert (in_the_second(told), in_the_second(told, recorded=(1,))) == ("not_declared", "not_winning")
+
+
+def test_a_play_that_an_arbiter_has_brought_forward_is_counted() -> None:
+    forward = Overridden(round=2, deal=EVENT.bookings[TABLE, 2].deal, guards=("out_of_order",), reason="carrier here")
+    assert in_the_second([fact(TABLE, 1, forward), *in_round(2, 2)]) == "not_winning"
+
+
+def test_a_play_that_was_reopened_keeps_the_next_one_from_nothing() -> None:
+    done = fact(TABLE, 1, result(TABLE, 1, Outcome("draw", {}, None)))
+    assert in_the_second([done, *in_round(2, 2)]) == "not_winning"
+
+
+def test_nothing_more_is_counted_of_a_play_once_the_table_has_begun_another() -> None:
+    assert fan_of(SELF_DRAWN, *READ, *in_round(20, 2)) == "not_declared"
 
 
 def test_where_an_arbiter_has_put_right_who_declared_the_declarer_is_anybody() -> None:
@@ -209,12 +253,12 @@ def test_where_an_arbiter_has_put_right_who_declared_the_declarer_is_anybody() -
 
 
 def test_nothing_is_counted_when_the_play_has_its_result() -> None:
-    assert fan_of(SELF_DRAWN, over=True) == "play_has_result"
+    assert fan_of(SELF_DRAWN, recorded=(1,)) == "play_has_result"
 
 
 def test_the_same_request_has_the_same_answer_and_costs_one_count() -> None:
     counting = HandCounter(EVENT)
-    answers = [counting.answer(SELF_DRAWN, READ, over=False) for _ in range(3 * MOST_COUNTS)]
+    answers = [counting.answer(SELF_DRAWN, READ) for _ in range(3 * MOST_COUNTS)]
     assert answers == [answers[0]] * len(answers)
     assert isinstance(answers[0], McrValue)
 
@@ -225,20 +269,20 @@ def test_who_asks_again_and_again_to_look_faces_up_is_answered_no_more() -> None
         replace(SELF_DRAWN, id=f"request-{at}", groups=(east[:13], (east[13 + at % 21],))) for at in range(MOST_COUNTS)
     ]
     for one in tries:
-        counting.answer(one, READ, over=False)
-    assert counting.answer(replace(SELF_DRAWN, id="one-more"), READ, over=False) == NotCounted(code="counted_too_often")
+        counting.answer(one, READ)
+    assert counting.answer(replace(SELF_DRAWN, id="one-more"), READ) == NotCounted(code="counted_too_often")
 
 
 def test_asking_too_early_costs_no_count() -> None:
     counting = HandCounter(EVENT)
     for _ in range(2 * MOST_COUNTS):
-        counting.answer(SELF_DRAWN, (), over=False)
-    assert isinstance(counting.answer(SELF_DRAWN, READ, over=False), McrValue)
+        counting.answer(SELF_DRAWN, ())
+    assert isinstance(counting.answer(SELF_DRAWN, READ), McrValue)
 
 
 def test_an_answer_has_names_of_fan_and_never_a_face() -> None:
     for request in (SELF_DRAWN, ON_A_DISCARD, asked(dealt("east")[:13], dealt("south")[1:2])):
-        answer = HandCounter(EVENT).answer(request, READ, over=False)
+        answer = HandCounter(EVENT).answer(request, READ)
         texts = set(_texts(json.loads(encode_any(answer))))
         assert texts.isdisjoint(KINDS)
 
@@ -260,7 +304,16 @@ def _texts(told: Any) -> list[str]:  # noqa: ANN401 - any JSON
 
 @pytest.fixture
 def room(tmp_path: Path, journal: SqliteJournal) -> Hall:
-    return make_hall(tmp_path, journal, EVENT)
+    """A scorer that has heard of a play up to a declaration."""
+    hall = make_hall(tmp_path, journal, EVENT)
+    booking = EVENT.bookings[TABLE, 1]
+    hall.hear(
+        restored(1),
+        fact(TABLE, 2, Seated(round=1, deal=1, players=dict(booking.players))),
+        fact(TABLE, 3, Confirmed(round=1, deal=1)),
+        declared(seq=4),
+    )
+    return hall
 
 
 def arrive(hall: Hall, request: CountRequest) -> None:
@@ -268,7 +321,6 @@ def arrive(hall: Hall, request: CountRequest) -> None:
 
 
 def test_the_scorer_answers_the_table_that_asked_and_keeps_nothing_of_it(room: Hall) -> None:
-    room.hear(restored(1), declared(seq=2))
     before = room.journal.height
     arrive(room, SELF_DRAWN)
     told = room.ear.told(f"counted/{TABLE}")
@@ -279,13 +331,12 @@ def test_the_scorer_answers_the_table_that_asked_and_keeps_nothing_of_it(room: H
 
 def test_a_hand_is_counted_until_the_result_is_there(room: Hall) -> None:
     outcome = Outcome("discard", {"east": 19}, "south")
-    room.hear(restored(1), declared(seq=2), fact(TABLE, 3, result(TABLE, 1, outcome)))
+    room.hear(fact(TABLE, 5, result(TABLE, 1, outcome)))
     arrive(room, SELF_DRAWN)
     assert room.ear.told(f"counted/{TABLE}")["answer"] == {"kind": "refused", "code": "play_has_result"}
 
 
 def test_a_request_for_another_table_or_event_is_refused_before_it_is_looked_at(room: Hall) -> None:
-    room.hear(restored(1), declared(seq=2))
     room.arrive(topics.COUNT.at(NAME, table=TABLE + 1), encode(SELF_DRAWN))
     arrive(room, replace(SELF_DRAWN, table=77))
     assert [topic for topic, _, _ in room.ear.said if "counted" in topic] == []
@@ -293,7 +344,6 @@ def test_a_request_for_another_table_or_event_is_refused_before_it_is_looked_at(
 
 
 def test_a_deal_that_is_not_the_tables_is_not_looked_up(room: Hall) -> None:
-    room.hear(restored(1), declared(seq=2))
     for other in (replace(SELF_DRAWN, deal=2), replace(SELF_DRAWN, deal=77), replace(SELF_DRAWN, round=9)):
         arrive(room, other)
     assert [topic for topic, _, _ in room.ear.said if "counted" in topic] == []
@@ -308,8 +358,9 @@ def test_a_riichi_session_beside_the_plays_is_told_that_no_fan_are_counted_whate
     players = dict(zip(SEATS, (player.id for player in plan().players), strict=False))
     session = RiichiBooking(round=1, table=9, profile="riichi-montreal", players=players)
     room = make_hall(tmp_path, journal, Event(replace(plan(), riichi=(session,)), deals(), registry()))
-    room.hear(fact(9, 1, Declared(round=1, deal=77, presses=(Press(seat="east", after_ms=0),))))
-    arrive(room, replace(SELF_DRAWN, table=9, deal=77))
+    room.hear(fact(9, 1, Confirmed(round=1, deal=1)))
+    room.hear(fact(9, 2, Declared(round=1, deal=1, presses=(Press(seat="east", after_ms=0),))))
+    arrive(room, replace(SELF_DRAWN, table=9, deal=1))
     assert room.ear.told("counted/9")["answer"] == {"kind": "refused", "code": "no_fan_here"}
 
 

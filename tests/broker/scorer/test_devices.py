@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.errors import NoDeviceWaits
-from broker.protocol import CLOCK_TOLERANCE_MS, Call, Confirmed, Lifecycle, LogMessage, clock_offset
+from broker.protocol import CLOCK_TOLERANCE_MS, Call, Lifecycle, LogMessage, clock_offset
 from broker.scorer.alerts import MOST_AT_ONCE
 from broker.scorer.devices import ClockWatch, HealthWatch, Serving
 from broker.scorer.grid import grid
@@ -21,7 +21,7 @@ from broker.scorer.tables import FactTimes
 from broker.version import program_version
 from broker.web.tables.carriers import carrying
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
-from tests.broker.scorer.small import event, fact, restored, result, state
+from tests.broker.scorer.small import event, fact, restored, result, state, whole_play
 
 FIRST, SECOND = "kiosk-0001", "kiosk-0002"
 
@@ -194,12 +194,12 @@ Offs = tuple[int, ...]
 
 def day() -> list[LogMessage]:
     """Return what the four tables say in a round and a half, with the true times: two calls, three results."""
-    first, second = ({table: event().bookings[table, round_].deal for table in range(1, 5)} for round_ in (1, 2))
-    said = [fact(table, 1, restored(table)) for table in range(1, 5)]
-    said += [fact(table, 2, Confirmed(round=1, deal=first[table])) for table in range(1, 5)]
-    said += [fact(table, 3, result(table)) for table in (2, 1, 4)]
-    said += [fact(3, 3, Call(round=1, deal=first[3], open=True)), fact(2, 4, restored(2, 2))]
-    said += [fact(2, 5, Confirmed(round=2, deal=second[2])), fact(1, 4, Call(round=1, deal=first[1], open=True))]
+    plays = {table: whole_play(table) for table in range(1, 5)}
+    begun, ended = slice(0, 3), slice(3, None)
+    said = [message for table in plays for message in plays[table][begun]]
+    said += [message for table in (2, 1, 4) for message in plays[table][ended]]
+    said += [fact(3, 4, Call(round=1, deal=plays[3][0].fact.deal, open=True)), *whole_play(2, 2, first=6)[begun]]
+    said += [fact(1, 6, Call(round=1, deal=plays[1][0].fact.deal, open=True))]
     return [replace(message, at=NOW + at * MINUTE) for at, message in enumerate(said)]
 
 

@@ -52,7 +52,7 @@ def said(intake: Intake, message: LogMessage) -> IntakeVerdict:
 
 def contents(intake: Intake) -> object:
     """Return all that decides over messages to come."""
-    return ({table: dict(book.taken) for table, book in intake.books.items()}, set(intake._ids), set(intake._results))
+    return ({table: dict(book.taken) for table, book in intake.books.items()}, set(intake._ids))
 
 
 def refused(intake: Intake, message: LogMessage) -> str | None:
@@ -118,13 +118,6 @@ def test_a_message_of_another_event_is_refused(intake: Intake) -> None:
 )
 def test_a_play_that_is_not_planned_is_refused(intake: Intake, said_of: Fact) -> None:
     assert refused(intake, fact(1, 1, said_of)) == "not_planned"
-
-
-def test_a_second_result_of_a_play_is_refused(intake: Intake) -> None:
-    said(intake, RESULT)
-    assert refused(intake, fact(1, 3, result(1))) == "already_recorded"
-    assert refused(intake, fact(1, 3, result(1, outcome=OUTCOMES[0]))) == "already_recorded"
-    assert said(intake, fact(1, 3, result(1, round_=2))).new
 
 
 PLAYERS = result(1).players
@@ -240,7 +233,7 @@ def test_a_gate_made_from_the_journal_judges_as_the_one_that_filled_it(intake: I
         said(intake, message)
     again = Intake(event(), [FIRST, RESULT])
     assert contents(again) == contents(intake)
-    assert refused(again, fact(1, 3, result(1))) == "already_recorded"
+    assert refused(again, replace(RESULT, seq=3)) == "id_reused"
 
 
 def test_a_fine_that_the_profile_has_not_is_refused(intake: Intake) -> None:

@@ -12,7 +12,7 @@ from broker.scorer.publisher import Publisher
 from broker.scorer.state import EventState
 from tests.broker.rulings.ruled import AT, room_of, ruling
 from tests.broker.scorer.hall import Ear, Hall, make_hall, open_journal
-from tests.broker.scorer.small import KEY, OUTCOMES, event, fact, restored, result, sent, whole_event
+from tests.broker.scorer.small import KEY, OUTCOMES, declared, event, fact, restored, result, sent, whole_event
 
 ROUND = 4
 DEAL = event().bookings[1, ROUND].deal
@@ -53,7 +53,8 @@ def test_a_deal_that_goes_back_under_the_embargo_is_taken_back_and_told_again_wh
     assert public(ear) == [(DEAL, False, 0), plays - tables]
     publishes.plays_changed([DEAL])
     assert public(ear) == []
-    room.apply(fact(1, seq + 2, result(1, ROUND, OUTCOMES[2])))
+    room.apply(fact(1, seq + 2, declared(1, ROUND, "south")))
+    room.apply(fact(1, seq + 3, result(1, ROUND, OUTCOMES[2])))
     publishes.plays_changed([DEAL])
     assert public(ear) == [(DEAL, True, tables)]
     for _ in range(2):

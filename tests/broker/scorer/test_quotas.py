@@ -10,7 +10,7 @@ from broker.scorer.quotas import MOST_OF_A_KIND
 from broker.store import MOST_REFUSALS, RefusedRow
 from broker.store.journal import MOST_BYTES, MOST_BYTES_IN_ALL, MOST_BYTES_OF_TABLE
 from tests.broker.scorer.hall import Hall, make_hall, open_journal, put
-from tests.broker.scorer.small import event, fact, result, whole_log
+from tests.broker.scorer.small import event, fact, result, whole_log, whole_play
 
 DEAL = event().bookings[1, 1].deal
 
@@ -54,15 +54,17 @@ def test_a_table_that_stops_keeps_its_later_facts_nothing_is_missing_and_a_resta
     with open_journal(tmp_path) as journal:
         hall = make_hall(tmp_path, journal)
         hall.hear(*toggles(range(1, last)))
-        hall.hear(fact(1, last, result(1)))
+        hall.scorer.step(timeout=0)  # as many as one commit holds, and the rest
+        hall.hear(*whole_play(1, first=last))
         said = hall.ear.told("receipt/1")
-        assert (said["upto"], said["gaps"]) == (last, [])
+        assert (said["upto"], said["gaps"], hall.scorer.state.plays_at(1)) == (last + 4, [], 1)
         assert [code for code, _ in hall.alerts()] == ["too_many_facts"]
     with open_journal(tmp_path) as journal:
         again = make_hall(tmp_path, journal)
-        again.hear(fact(1, last + 1, result(1, 2)))
+        again.hear(*whole_play(1, 2, first=last + 5))
         said = again.ear.told("receipt/1")
-        assert (said["upto"], said["gaps"], again.alerts()) == (last + 1, [], [])
+        assert (said["upto"], said["gaps"], again.alerts()) == (last + 9, [], [])
+        assert again.scorer.state.plays_at(1) == 2
 
 
 def test_what_was_passed_over_and_is_taken_after_all_is_no_refusal_any_more(hall: Hall) -> None:

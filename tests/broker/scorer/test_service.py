@@ -33,10 +33,10 @@ from tests.broker.scorer.small import (
     state,
     whole_event,
     whole_log,
+    whole_play,
 )
 
-FIRST = fact(1, 1, restored(1))
-RESULT = fact(1, 2, result(1))
+FIRST, *REST, RESULT = whole_play(1)
 
 
 def test_a_result_is_committed_then_acknowledged_then_told(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,10 +49,11 @@ def test_a_result_is_committed_then_acknowledged_then_told(hall: Hall, monkeypat
         hall.ear.story.append("committed")
 
     monkeypatch.setattr(hall.journal, "commit", telling)
-    hall.hear(FIRST, RESULT)
+    hall.hear(FIRST, *REST)
+    hall.ear.forget()
+    hall.hear(RESULT)
     assert hall.ear.story == [
         "committed",
-        "acknowledged",
         "acknowledged",
         "hm/cup/receipt/1",
         "hm/cup/assignment/1",
@@ -177,7 +178,11 @@ def test_on_every_connection_all_that_is_retained_is_said_again(hall: Hall) -> N
     hall.connect(up=True)
     assert hall.scorer.feed.current.connected
     assert sorted(hall.ear.story) == sorted(
-        [f"hm/cup/{kind}/{table}" for kind in ("receipt", "assignment", "pin", "served") for table in range(1, 5)]
+        [
+            f"hm/cup/{kind}/{table}"
+            for kind in ("receipt", "assignment", "pin", "served", "kept")
+            for table in range(1, 5)
+        ]
         + [f"hm/cup/traveller/{deal}" for deal in range(1, 5)]
         + ["hm/cup/standings"]
     )
@@ -230,6 +235,7 @@ def test_every_message_of_the_scorer_is_one_that_its_readers_take(hall: Hall) ->
     said = hall.ear.heard("")
     assert {type(message).__name__ for message in said} == {
         "ScorerState",
+        "Kept",
         "Receipt",
         "Assignment",
         "Served",
@@ -260,15 +266,15 @@ def test_a_traveller_has_all_plays_of_a_deal_and_says_when_it_is_whole(hall: Hal
 
 
 def test_a_traveller_tells_imps_and_fines_apart(hall: Hall) -> None:
-    fined = result(1, fines={"east": Fine(imp=8, reason="false hu")})
+    fined = result(1, fines={"south": Fine(imp=8, reason="false hu")})
     other = next(table for table in (2, 3, 4) for r in (2, 3, 4) if event().bookings[table, r].deal == fined.deal)
     round_ = next(r for r in (2, 3, 4) if event().bookings[other, r].deal == fined.deal)
-    hall.hear(fact(1, 1, fined), fact(other, 1, result(other, round_, OUTCOMES[0])))
-    plays = {play["table"]: play["seats"]["east"] for play in hall.ear.told(f"traveller/{fined.deal}")["plays"]}
-    # 42 and 0 points: the datum is 21, which is worth 5 (from 17 on) to each side.
-    assert (plays[1]["imp"], plays[1]["fine"], plays[other]["imp"], plays[other]["fine"]) == (5, 8, -5, 0)
+    hall.hear(*whole_play(1, 1, OUTCOMES[1], fined.fines), *whole_play(other, round_, OUTCOMES[0], forward=True))
+    plays = {play["table"]: play["seats"]["south"] for play in hall.ear.told(f"traveller/{fined.deal}")["plays"]}
+    # -8 and 0 points: the datum is -4, which is worth 1 to each side.
+    assert (plays[1]["imp"], plays[1]["fine"], plays[other]["imp"], plays[other]["fine"]) == (-1, 8, 1, 0)
     standing = {row["player"]: (row["imp"], row["fines"]) for row in hall.ear.told("standings")["rows"]}
-    assert standing[fined.players["east"]] == (-3, 8)
+    assert standing[fined.players["south"]] == (-9, 8)
 
 
 def test_standings_are_final_when_every_play_is_in(hall: Hall) -> None:

@@ -33,7 +33,7 @@ from broker.scoring import ScoredPlay, entry_bounds
 from tests.benchmarks.scorer.large import large_event, plays
 from tests.broker.rulings.ruled import AT, correct, ruling
 from tests.broker.scorer.folders import until_round
-from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, whole_event
+from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, steps, whole_event
 from tests.broker.scorer.team_event import TEAMS, said, seated, team_event
 from tests.broker.web.sample import table as table_view
 from tests.examples import COSTLY
@@ -46,10 +46,16 @@ Said = tuple[tuple[int, int], Outcome, bool, bool]
 def moment_of(plays: list[Said]) -> Snapshot:
     """Return the moment after these plays: which, how it ended, whether North is fined, whether it lay otherwise."""
     room = EventState(event())
+    seq = dict.fromkeys(event().tables, 0)
     for (table, round_), outcome, fined, fouled in {play[0]: play for play in plays}.values():
-        room.apply(fact(table, 2 * round_ - 1, restored(table, round_, OTHER_FORM if fouled else None)))
         fines: dict[Seat, Fine] = {"north": Fine(imp=4, reason="false hu")} if fined else {}
-        room.apply(fact(table, 2 * round_, result(table, round_, outcome, fines)))
+        if "north" in outcome.winners:
+            fines = {}
+        forward, _, *rest = steps(table, round_, outcome, fines, forward=True)
+        walls = restored(table, round_, OTHER_FORM if fouled else None)
+        for one in (forward, walls, *rest):
+            seq[table] += 1
+            room.apply(fact(table, seq[table], one))
     return room.snapshot()
 
 
@@ -293,7 +299,7 @@ TEAM_PLAYS = tuple(team_event().bookings)
 def room_of(plays: int) -> EventState:
     """Return the room after so many plays."""
     room = EventState(team_event())
-    room.load(said(*place) for place in TEAM_PLAYS[:plays])
+    room.load(message for place in TEAM_PLAYS[:plays] for message in said(*place))
     return room
 
 

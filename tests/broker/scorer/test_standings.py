@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.event import Origin
-from broker.protocol import Player, Result, Standing
+from broker.protocol import Player, Standing
 from broker.scorer.publisher import LARGE_EVENT
 from broker.scorer.service import Scorer
 from broker.scorer.snapshot import standing_rows, standings_csv, write_standings_csv
@@ -120,12 +120,12 @@ def test_a_large_room_is_shown_twenty_times_a_second_and_the_last_of_it_always(t
 def large_room(folder: Path, look: Callable[[Scorer, Ear], T], scale: float = 1.0) -> list[T]:
     """Let two results come soon after each other, then nothing; look at 0, 0.5, 0.9 and 1.1 times `scale` seconds."""
     event, ear, now = large_event(LARGE_EVENT // 4 + 1, 1), Ear(), [0.0]
-    results = [message for message in plays(event) if isinstance(message.fact, Result)]
+    first, second = ([one for one in plays(event) if one.table == table] for table in (1, 2))
     looked = []
     with open_journal(folder, event.name) as journal:
         scorer = admitting(Scorer(event, journal, folder, lambda: 0, lambda: now[0]), event)
         scorer.publisher.link = ear
-        for at, come in ((0.0, results[:1]), (0.5, results[1:2]), (0.9, []), (1.1, [])):
+        for at, come in ((0.0, first), (0.5, second), (0.9, []), (1.1, [])):
             now[0] = at * scale
             for message in come:
                 put(scorer, message)

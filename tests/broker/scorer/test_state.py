@@ -37,7 +37,19 @@ from broker.scoring import Ledger, real_table
 from tests.broker.rulings.drawn import Said, sequences
 from tests.broker.rulings.ruled import AT, correct, room_of, ruling, told
 from tests.broker.scorer.hall import admitting, open_journal, put
-from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, sent, whole_event, whole_log
+from tests.broker.scorer.small import (
+    OTHER_FORM,
+    OUTCOMES,
+    declared,
+    event,
+    fact,
+    log,
+    restored,
+    result,
+    sent,
+    whole_event,
+    whole_log,
+)
 from tests.broker.scoring.events import four_teams
 from tests.examples import COSTLY
 
@@ -130,7 +142,8 @@ def test_a_correction_takes_the_place_of_the_result_and_keeps_its_fines() -> Non
     message = right.results[PLAY]
     others = [one for one in whole_event() if one.id != message.id]
     fresh = EventState(event())
-    fresh.load([*others, fact(1, message.seq, result(1, 2, outcome))])
+    entered = fact(1, message.seq, result(1, 2, outcome))
+    fresh.load([*others, entered], judged_from=None)
     assert told(room) == told(fresh)
     assert (room.play(PLAY).source, room.results[PLAY]) == (corrected.id, message)
 
@@ -216,16 +229,18 @@ def test_a_reopened_play_waits_for_its_second_result_in_whatever_order_they_come
         role="head_arbiter",
         reason="R",
     )
-    reopened, second = fact(1, seq + 1, ruled), fact(1, seq + 2, result(1, round_, OUTCOMES[2]))
+    reopened, press, second = log(1, ruled, declared(1, round_, "south"), result(1, round_, OUTCOMES[2]), first=seq + 1)
     room = room_of(first)
     room.apply(reopened)
     assert (room.play((1, round_)).settled, room.recorded(1)) == (False, (1, 2, 3))
+    room.apply(press)
     room.apply(second)
     swapped = room_of(first)
     swapped.apply(second)
     assert swapped.play((1, round_)).result == first[-1].id
+    swapped.apply(press)
     swapped.apply(reopened)
-    assert told(room) == told(swapped) == told(room_of([*first, reopened, second]))
+    assert told(room) == told(swapped) == told(room_of([*first, reopened, press, second]))
     assert (room.play((1, round_)).result, room.recorded(1)) == (second.id, (1, 2, 3, 4))
 
 

@@ -9,7 +9,7 @@ from broker.scorer.state import EventState
 from broker.scorer.tables import Since, TableTimes
 from broker.scorer.view import Attending
 from tests.broker.scorer.hall import Hall
-from tests.broker.scorer.small import event, fact, restored, result, sent, state
+from tests.broker.scorer.small import event, fact, log, restored, result, sent, state, steps, whole_play
 
 
 def test_a_table_plays_from_when_its_tiles_are_confirmed_until_its_result() -> None:
@@ -38,7 +38,8 @@ def test_a_call_waits_from_when_it_was_first_heard() -> None:
 
 def test_the_grid_tells_what_is_in_what_is_on_what_is_missing_and_what_is_to_come(hall: Hall) -> None:
     room = EventState(event())
-    room.apply(fact(1, 1, result(1, 1)))
+    for message in whole_play(1):
+        room.apply(message)
     hall.hear(state(1), state(2))
     views = {table.table: table for table in hall.scorer.feed.current.tables}
     away = replace(views[2], lifecycle="lost", unsent=2)
@@ -66,15 +67,16 @@ def test_what_is_most_urgent_comes_first_and_alike_tables_keep_their_order(hall:
 
 
 def test_the_walls_of_the_present_play_are_told_where_they_are_not_as_dealt_or_nobody_has_looked(hall: Hall) -> None:
-    told = (restored(1), restored(2, verified=False), restored(3, form="0" * 64), restored(4, 2, verified=False))
+    told = (restored(1), restored(2, verified=False), restored(3, form="0" * 64))
     hall.hear(*(state(table) for table in event().tables))
     hall.hear(*(fact(table, 1, one) for table, one in enumerate(told, 1)))
+    hall.hear(*log(4, *steps(4), restored(4, 2, verified=False)))
     assert [table.walls for table in hall.scorer.feed.current.tables] == [None, "unverified", "fouled", None]
 
 
 def test_the_feed_has_what_came_and_what_was_said_and_not_what_a_table_is_to_restore(hall: Hall) -> None:
     hall.connect(up=True)
-    hall.hear(fact(1, 1, result(1)))
+    hall.hear(*whole_play(1))
     hall.arrive("hm/cup/table/1/log", b"rubbish")
     kinds = {(one.way, one.kind) for one in hall.scorer.wire.newest()}
     assert {("in", "log"), ("out", "receipt"), ("out", "assignment"), ("out", "traveller")} <= kinds

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from broker.event.plan import MINUTE_MS
-from broker.protocol import Adjusted, Fine, Void
+from broker.protocol import Adjusted, Fine, Result, Seat, Void
 from broker.scorer.dashboard import ViewFeed
 from broker.scorer.grid import grid
 from broker.scorer.snapshot import open_part
@@ -25,7 +25,7 @@ from broker.web.tables.carriers import progress_of
 from tests import event_loop
 from tests.broker.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer.hall import NOW, Hall
-from tests.broker.scorer.small import OUTCOMES, event, fact, restored, result, whole_event
+from tests.broker.scorer.small import OUTCOMES, event, fact, restored, whole_event, whole_play
 from tests.broker.web import sample
 
 
@@ -89,8 +89,9 @@ def test_a_reader_whose_loop_has_ended_does_not_end_the_scorer() -> None:
 
 
 def test_plays_come_newest_first_and_stay_provisional_until_their_deal_is_whole(hall: Hall) -> None:
-    results = [message for message in whole_event() if hasattr(message.fact, "winners")]
-    for message in results[:-1]:
+    told = whole_event()
+    results = [message for message in told if isinstance(message.fact, Result)]
+    for message in told[:-1]:
         hall.hear(message)
     plays = hall.scorer.feed.current.plays
     assert [(play.table, play.round) for play in plays] == [(m.table, m.fact.round) for m in results[-2::-1]]
@@ -101,33 +102,33 @@ def test_plays_come_newest_first_and_stay_provisional_until_their_deal_is_whole(
 
 
 def test_a_play_that_nothing_can_be_compared_with_has_no_imp(hall: Hall) -> None:
-    hall.hear(fact(1, 1, result(1, outcome=OUTCOMES[1])))
-    (play,) = hall.scorer.feed.current.plays
-    assert {seat: (line.points, line.hand_value, line.fine, line.imp) for seat, line in play.seats.items()} == {
+    hall.hear(*whole_play(1, outcome=OUTCOMES[1]))
+    (line_of,) = hall.scorer.feed.current.plays
+    assert {seat: (line.points, line.hand_value, line.fine, line.imp) for seat, line in line_of.seats.items()} == {
         "east": (42, 18, 0, None),
         "south": (-8, None, 0, None),
         "west": (-8, None, 0, None),
         "north": (-26, None, 0, None),
     }
-    assert (play.win, play.discarder, play.at) == ("discard", "north", NOW)
+    assert (line_of.win, line_of.discarder, line_of.at) == ("discard", "north", NOW)
 
 
 def test_a_line_of_a_play_has_the_imp_after_the_fine(hall: Hall) -> None:
-    """East: 42 and 0, datum 21, 21 points are 5 IMP by the scale; the fine comes off after that."""
+    """South: -8 and 0, datum -4, 4 points are 1 IMP by the scale; the fine comes off after that."""
     deal = event().bookings[1, 1].deal
     table, round_ = next(key for key, one in event().bookings.items() if one.deal == deal and key != (1, 1))
-    fined = result(1, outcome=OUTCOMES[1], fines={"east": Fine(imp=8, reason="false hu")})
-    hall.hear(fact(table, 1, result(table, round_, OUTCOMES[0])), fact(1, 1, fined))
+    fined: dict[Seat, Fine] = {"south": Fine(imp=8, reason="false hu")}
+    hall.hear(*whole_play(table, round_, OUTCOMES[0], forward=True), *whole_play(1, 1, OUTCOMES[1], fined))
     newest, before = hall.scorer.feed.current.plays
-    assert (newest.seats["east"].fine, newest.seats["east"].imp) == (8, 5 - 8)
-    assert (before.seats["east"].fine, before.seats["east"].imp) == (0, -5)
+    assert (newest.seats["south"].fine, newest.seats["south"].imp) == (8, -1 - 8)
+    assert (before.seats["south"].fine, before.seats["south"].imp) == (0, 1)
 
 
 @pytest.mark.parametrize("table", [1, 2, 3, 4])
 def test_a_table_s_plays_are_counted(hall: Hall, table: int) -> None:
-    hall.hear(fact(table, 1, result(table)), fact(table, 4, result(table, 2)))
+    hall.hear(*whole_play(table), *whole_play(table, 2, first=6), *whole_play(table, 3, first=13))
     seen = hall.scorer.feed.current.tables[table - 1]
-    assert (seen.table, seen.plays_in, seen.plays_expected, seen.gaps) == (table, 2, 4, (2, 3))
+    assert (seen.table, seen.plays_in, seen.plays_expected, seen.gaps) == (table, 2, 4, (11, 12))
     assert hall.scorer.feed.current.plays_expected == len(event().plan.plays)
 
 
@@ -135,13 +136,13 @@ def test_a_play_settled_by_a_ruling_alone_is_among_the_plays_and_missing_nowhere
     void, adjusted, paper = (1, 1), (2, 1), (3, 1)
     room = hall.scorer.rulings.room
     east, *others = event().bookings[adjusted].players.values()
-    for decision, play in (
+    for decision, key in (
         (Void(), void),
         (Adjusted(gives={east: 7, **dict.fromkeys(others, 0)}), adjusted),
         (correct(OUTCOMES[1], None), paper),
     ):
-        hall.scorer.rulings.give(draft(room, decision, play), HEAD)
-    hall.hear(fact(4, 1, result(4)))
+        hall.scorer.rulings.give(draft(room, decision, key), HEAD)
+    hall.hear(*whole_play(4))
     view = hall.scorer.feed.current
     assert [(play.table, play.round) for play in view.plays] == [paper, adjusted, void, (4, 1)]
     assert [(play.at, play.win, play.counts) for play in view.plays[:3]] == [
@@ -160,7 +161,7 @@ def test_the_public_standings_have_what_was_ruled_in_the_place_of_a_result(hall:
     deal = event().bookings[1, 1].deal
     first, *others = event().plays_with(deal)
     for table, round_ in others:
-        hall.hear(fact(table, 9, result(table, round_, OUTCOMES[1])))
+        hall.hear(*whole_play(table, round_, OUTCOMES[1], forward=True))
     gives = Adjusted(gives=dict.fromkeys(event().bookings[first].players.values(), 7))
     hall.scorer.rulings.give(draft(hall.scorer.rulings.room, gives, first), HEAD)
     hall.hear(fact(1, 30, restored(1, 4)))

@@ -29,7 +29,10 @@ DEAL: Final = event().bookings[AT].deal
 
 
 def right() -> Log:
-    """Return what the tables say where every deal lies as planned; nobody wins the deal of `AT`, at any table."""
+    """Return what the tables say where every deal lies as planned; nobody wins the deal of `AT`, at any table.
+
+    It is from before plays were judged: all of it counts, whatever the tests take out or change.
+    """
     return [
         replace(one, fact=result(one.table, one.fact.round, Outcome("draw", {}), one.fact.fines))
         if isinstance(one.fact, Result) and one.fact.deal == DEAL

@@ -8,7 +8,7 @@ import pytest
 
 from broker.store import backup_worker as worker_module
 from broker.store.backup import check_copy, choose_copy
-from broker.store.backup_worker import REMIND_MS, BackupReport, BackupWatch, BackupWorker
+from broker.store.backup_worker import LATE, REMIND_MS, BackupReport, BackupWatch, BackupWorker
 from tests.broker.scorer.small import NAME
 
 
@@ -32,6 +32,9 @@ def test_a_copy_that_does_not_come_to_its_end_is_said() -> None:
 
 
 NOW = 1_800_000_000_000
+
+
+YEAR_MS = 365 * 86_400_000
 
 
 class Heard:
@@ -108,3 +111,21 @@ def test_the_last_copy_is_made_when_the_scorer_ends(event: Path, stick: Path) ->
     with BackupWorker(event, NAME, stick, pause_s=1000, keep=2, clock=lambda: NOW, tell=Heard()):
         (event / "standings.csv").write_text("the last word")
     assert (choose_copy(stick, NAME)[0] / "standings.csv").read_text() == "the last word"
+
+
+@pytest.mark.parametrize("years", [10, -10])
+def test_a_wall_clock_that_jumps_makes_no_copy_late_and_keeps_none_from_being_told(
+    event: Path, stick: Path, years: int
+) -> None:
+    wall, passed, heard = [NOW], [100.0], Heard()
+    worker = BackupWorker(
+        event, NAME, stick, pause_s=60, keep=2, clock=lambda: wall[0], tell=heard, seconds=lambda: passed[0]
+    )
+    worker.once()
+    wall[0] += years * YEAR_MS
+    passed[0] += 60
+    worker.look()
+    assert heard.reports == []
+    passed[0] += LATE * 60
+    worker.look()
+    assert ["does not answer" in report.text for report in heard.reports] == [True]

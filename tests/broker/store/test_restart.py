@@ -9,7 +9,6 @@ from broker.protocol import (
     Call,
     Confirmed,
     Fact,
-    FineRuled,
     LetIn,
     Overridden,
     Paused,
@@ -22,7 +21,7 @@ from broker.protocol import (
 from broker.scorer.tables import Since
 from tests.broker.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer.hall import NOW, Hall, make_hall
-from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result
+from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, steps, whole_play
 from tests.broker.store.stores import Kept
 
 DAY: Final = 86_400_000
@@ -30,7 +29,6 @@ MINUTE: Final = 60_000
 
 HERE: Final = event().bookings[1, 1]
 SWAPPED: Final = {**HERE.players, "east": HERE.players["west"], "west": HERE.players["east"]}
-FINE: Final = FineRuled(takes={HERE.players["south"]: 4})
 
 
 def of(table: int) -> dict[str, Any]:
@@ -38,21 +36,23 @@ def of(table: int) -> dict[str, Any]:
     return {"round": 1, "deal": event().bookings[table, 1].deal}
 
 
+WALLS, _, CONFIRMED, PRESSED, _ = steps(1)
+
 STORY: Final[tuple[tuple[int, int, Fact], ...]] = (
     (1, 1, restored(1, verified=False)),
     (1, 2, Seated(**of(1), players=SWAPPED)),
     (1, 3, Overridden(**of(1), guards=("player_played_deal",), reason="short of players")),
-    (1, 4, Confirmed(**of(1))),
+    (1, 4, CONFIRMED),
     (3, 1, restored(3, form=OTHER_FORM)),
     (3, 2, Call(**of(3), open=True)),
     (1, 5, Call(**of(1), open=True)),
-    (1, 6, result(1)),
-    (1, 7, Ruled(**of(1), decision=FINE, author="Tao", role="table_arbiter", reason="false hu")),
-    (2, 1, result(2)),
-    (4, 1, result(4)),
-    (4, 4, Confirmed(round=2, deal=event().bookings[4, 2].deal)),
-    (2, 2, restored(2, 2)),
-    (2, 3, Confirmed(round=2, deal=event().bookings[2, 2].deal)),
+    (1, 6, PRESSED),
+    (1, 7, replace(result(1), players=SWAPPED)),
+    (1, 8, Ruled(**of(1), decision=Void(), author="Tao", role="table_arbiter", reason="false hu")),
+    *((2, seq, said) for seq, said in enumerate(steps(2), 1)),
+    *((4, seq, said) for seq, said in enumerate(steps(4), 1)),
+    (4, 9, Confirmed(round=2, deal=event().bookings[4, 2].deal)),
+    *((2, seq, said) for seq, said in enumerate(steps(2, 2)[:3], 6)),
     (3, 1, restored(3)),  # told in two ways
     (3, 3, PinWrong(**of(3), tries=2)),
     (3, 4, LetIn(**of(3), author="Tao", by="pin")),
@@ -61,7 +61,7 @@ STORY: Final[tuple[tuple[int, int, Fact], ...]] = (
 )
 
 ALERTED: Final = [
-    *("conflict", "gap", "paper_differs", "settled_before", "ruled_at_table", "seating_differs"),
+    *("conflict", "gap", "paper_differs", "settled_before", "ruled_at_table"),
     *("fouled", "overridden", "seating_differs", "unverified"),
 ]
 
@@ -107,17 +107,20 @@ def test_alerts_calls_and_clocks_are_after_a_restart_as_they_were_before(kept: K
         after.connect(up=True)
         assert after.alerts() == []  # told once: who listens to the wire has heard them
     assert ([code for _, code, *_ in before.alerts], before.queue) == (ALERTED, [3, 1])
-    visited = [(15, "pin_wrong"), (16, "let_in"), (17, "paused"), (18, "time_added")]
+    last = len(STORY) - 1
+    visited = [(last - 3, "pin_wrong"), (last - 2, "let_in"), (last - 1, "paused"), (last, "time_added")]
     assert before.visits == [(NOW + minute * MINUTE, kind) for minute, kind in visited]
-    assert before.pausing == {3: Since(NOW + 17 * MINUTE, 1)}
-    assert before.alerts[1] == (NOW + 11 * MINUTE, "gap", 4, {"number": 4})
+    assert before.pausing == {3: Since(NOW + (last - 1) * MINUTE, 1)}
+    minute = next(at for at, (table, seq, _) in enumerate(STORY) if (table, seq) == (4, 9))
+    assert before.alerts[1] == (NOW + minute * MINUTE, "gap", 4, {"number": 9})
 
 
 def test_a_gap_that_was_filled_is_told_no_more(kept: Kept) -> None:
     with kept.journal() as journal:
         hall = make_hall(kept.folder, journal)
-        hall.hear(fact(1, 2, result(1)))
-        hall.hear(fact(1, 1, restored(1)))
+        walls, *rest = whole_play(1)
+        hall.hear(rest[0])
+        hall.hear(walls, *rest)
         assert hall.alerts() == [("gap", 1)]
     with kept.journal() as journal:
         assert make_hall(kept.folder, journal).scorer.feed.current.alerts == ()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from broker.scorer.dashboard import ViewFeed
 from broker.web import connections
-from broker.web.connections import ConnectionLimits, Connections
+from broker.web.connections import ConnectionLimits, Connections, TimedProtocol
 from broker.web.server import DeskServer
 from tests.broker.web import sample
 
@@ -117,14 +117,13 @@ def test_who_sends_no_whole_request_is_let_go(begun: bytes, monkeypatch: pytest.
                 answer = b""
 
 
-def test_a_live_page_is_no_idle_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "REQUEST_S", 0.01)
-    feed = ViewFeed(sample.view())
-    with DeskServer(feed, port=0) as desk, httpx.stream("GET", f"{desk.url}events", timeout=WAIT_S) as stream:
-        lines = stream.iter_lines()
-        for number in range(3):
-            feed.publish(sample.newer(feed.current, plays_in=number))
-            assert any(line.startswith("event: view") for line in lines)
+def test_nobody_waits_for_a_request_that_has_come_whole() -> None:
+    with DeskServer(ViewFeed(sample.view()), port=0) as desk, httpx.stream("GET", f"{desk.url}events") as live:
+        assert next(live.iter_lines())
+        assert desk._server is not None
+        (connection,) = desk._server.server_state.connections
+        assert isinstance(connection, TimedProtocol)
+        assert connection._impatient is None
 
 
 def test_a_flood_is_told_once_in_a_while(caplog: pytest.LogCaptureFixture) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from broker.protocol import TOPICS, Deadline, Fine, LogMessage, Restored, Result, parse_topic, receipt_code
+from broker.protocol import TOPICS, Call, Deadline, Fine, LogMessage, Seat, parse_topic, receipt_code
 from broker.rules import Outcome
 from broker.scorer.dashboard import ViewFeed
 from broker.scorer.snapshot import open_part
@@ -20,7 +20,7 @@ from broker.web import EventStreams, Feeds, PublicFeed, Sheets, StreamPace, Visi
 from broker.web.embargo import PUBLIC_PAUSE_S
 from tests.broker.rulings.ruled import AT, room_of, ruling
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
-from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, state
+from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, log, restored, state, steps
 from tests.broker.scorer.team_event import said as said_of_team
 from tests.broker.scorer.team_event import team_event
 from tests.broker.web import sample
@@ -44,13 +44,15 @@ Play = tuple[Outcome, bool, bool]
 a_play = st.tuples(st.sampled_from(OUTCOMES), st.booleans(), st.booleans())
 
 
-def said(table: int, round_: int, play: Play) -> tuple[LogMessage, LogMessage]:
-    """Return what a table says of one play: how it was restored, and its result."""
+def said(table: int, round_: int, play: Play, first: int = 1) -> list[LogMessage]:
+    """Return what a table says of one play, though it may not be its turn."""
     outcome, fined, fouled = play
-    seq = 2 * round_
-    before: Restored = restored(table, round_, OTHER_FORM if fouled else None)
-    told: Result = result(table, round_, outcome, {"north": Fine(imp=4, reason="false hu")} if fined else {})
-    return fact(table, seq - 1, before), fact(table, seq, told)
+    fines: dict[Seat, Fine] = {"north": Fine(imp=4, reason="false hu")} if fined else {}
+    turn, _, *rest = steps(table, round_, outcome, {} if "north" in outcome.winners else fines, forward=True)
+    walls = restored(table, round_, OTHER_FORM if fouled else None)
+    # As many facts however it ended: what is public is numbered by how many have come.
+    calls = [Call(round=round_, deal=walls.deal, open=False)] * (5 - len(rest))
+    return log(table, turn, walls, *calls, *rest, first=first)
 
 
 def seen(folder: Path, order: list[tuple[int, int]], plays: dict[tuple[int, int], Play]) -> tuple[object, ...]:
@@ -58,7 +60,7 @@ def seen(folder: Path, order: list[tuple[int, int]], plays: dict[tuple[int, int]
     with open_journal(folder) as journal:
         hall = make_hall(folder, journal)
         for place in order:
-            hall.hear(*said(*place, plays[place]))
+            hall.hear(*said(*place, plays[place], hall.scorer._intake.books[place[0]].upto + 1))
         hall.hear(*(state(table) for table, _ in PLAYS[:4]))
         hall.connect(up=True)
         openly = {path: TIMES.sub("", text) for path, text in fetched(hall).items()}
@@ -119,7 +121,11 @@ def test_nothing_of_a_deal_under_embargo_is_in_the_sheets_and_standings_of_teams
             hall = make_hall(folder, journal, team_event())
             # Of the other deals some tables have results: they differ between the two worlds.
             hall.hear(
-                *(said_of_team(*place, hu if team_event().bookings[place].deal != 2 else 9) for place in PLAYS[:13])
+                *(
+                    one
+                    for place in PLAYS[:13]
+                    for one in said_of_team(*place, hu if team_event().bookings[place].deal != 2 else 9)
+                )
             )
             told.append({path: TIMES.sub("", text) for path, text in fetched(hall).items()})
     assert told[0] == told[1]
@@ -128,8 +134,9 @@ def test_nothing_of_a_deal_under_embargo_is_in_the_sheets_and_standings_of_teams
 
 
 def test_a_receipt_of_a_deal_under_embargo_says_that_it_is_stored_and_nothing_of_the_play(hall: Hall) -> None:
-    (_, one), (_, other) = said(1, 1, (OUTCOMES[1], True, False)), said(2, 2, (OUTCOMES[0], False, False))
-    hall.hear(one, other)
+    told = said(1, 1, (OUTCOMES[1], True, False)), said(2, 2, (OUTCOMES[0], False, False))
+    hall.hear(*told[0], *told[1])
+    one, other = told[0][-1], told[1][-1]
     answers = [
         fetched(hall, (f"/receipt/{receipt_code(message)}",))[f"/receipt/{receipt_code(message)}"]
         for message in (one, other)

@@ -136,6 +136,17 @@ def test_when_nothing_moves_what_is_settled_is_the_still_reading(empty: set[int]
     assert (rows(watching.watcher.watched), watching.watcher.watched.stir) == (still.rows, Stillness.SETTLED)
 
 
+def test_a_tile_that_two_frames_of_a_scene_read_differently_stays_unread_until_something_moves() -> None:
+    watching = Watching()
+    watching.see(FULL)
+    for serial in (90, 91, *[90] * 6):
+        watched = watching.see(FULL, reading(FULL.laid(0, serial)))
+    assert (rows(watched)[0][0], watching.read) == (None, TRIES)
+    assert {(read.row, read.col) for read in watched.doubtful} == {(0, 0)}
+    watching.see(FULL.under(20))
+    assert rows(watching.look(FULL, 5))[0][0] == FULL.serials[0]
+
+
 def test_frames_in_motion_are_not_read() -> None:
     watching = Watching()
     watching.look(FULL, 4)

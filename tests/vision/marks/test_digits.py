@@ -1,5 +1,7 @@
 """Printed numbers, and whether there is a tile about them."""
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
@@ -52,7 +54,7 @@ def look_at_seen(seen: list[int], turned: float, letter: int) -> DigitLook:
     )
 
 
-@given(number=st.integers(1, LAST_SERIAL), turned=st.booleans())
+@given(number=st.integers(1, LAST_SERIAL).filter(lambda number: number not in {60, 90}), turned=st.booleans())
 def test_a_look_that_is_sure_of_number_and_way_gives_that_serial(number: int, *, turned: bool) -> None:
     mark = mark_of_look(look_upside_down(number) if turned else look(number))
     assert (mark.serial, mark.turned, mark.either) == (number, turned, None)
@@ -67,6 +69,35 @@ def test_a_number_that_is_no_serial_is_a_misread(number: int) -> None:
 def test_a_number_that_is_a_serial_both_ways_up_is_not_decided_without_a_way(upright: int, turned: int) -> None:
     mark = mark_of_look(look(upright, turned=0.5))
     assert (mark.serial, mark.turned, mark.either) == (None, None, (upright, turned))
+
+
+@pytest.mark.parametrize(("upright", "turned"), [(60, 90), (90, 60)])
+def test_a_seeming_bar_does_not_decide_alone_and_a_letter_does(upright: int, turned: int) -> None:
+    for way, odds in ((0.0, np.log(39)), (1.0, -np.log(39))):
+        mark = mark_of_look(look(upright, turned=way))
+        assert (mark.serial, mark.either) == (None, (upright, turned))
+        assert mark.way_odds == pytest.approx(odds)
+    lettered = mark_of_look(look(upright, letter=2))
+    assert (lettered.serial, lettered.either, lettered.way_odds) == (upright, None, 0.0)
+
+
+def test_a_letter_that_may_be_a_makers_ring_does_not_tell_the_way_up() -> None:
+    ring = look(60, letter=14)
+    ring.letter[[14, NO_LETTER]] = 0.92, 0.08
+    assert (mark_of_look(ring).serial, mark_of_look(ring).either, mark_of_look(ring).set_text) == (None, (60, 90), "O")
+
+
+def test_ones_with_a_flag_tell_the_way_up() -> None:
+    mark = mark_of_look(look(1))
+    assert (mark.serial, mark.turned, mark.either) == (1, False, None)
+
+
+@pytest.mark.parametrize(("other_way", "decided"), [(0.0099, True), (0.01, False)])
+def test_signs_do_not_tell_the_way_up_where_the_second_reader_reads_them_either_way(
+    other_way: float, *, decided: bool
+) -> None:
+    mark = mark_of_look(replace(look(1), other_way=other_way))
+    assert (mark.serial, mark.either) == ((1, None) if decided else (None, (1, 100)))
 
 
 def test_ones_without_a_flag_leave_001_and_100_open() -> None:
@@ -126,6 +157,19 @@ def test_the_spot_is_told_as_the_mark_stands() -> None:
 
 def test_a_letter_is_the_marks_set() -> None:
     assert mark_of_look(look(117, letter=2)).set_text == "C"
+
+
+@given(st.floats(0.0, 1.0), st.integers(1, LAST_SERIAL))
+def test_a_number_is_as_sure_as_the_reader_that_doubts_it_more(agreed: float, serial: int) -> None:
+    mark = mark_of_look(replace(look(serial), agreed=agreed))
+    assert (mark.serial, mark.turned) == (serial, False)
+    assert mark.confidence == pytest.approx(agreed)
+
+
+def test_a_mark_tells_how_far_apart_its_digits_stand() -> None:
+    width = CROP[0] / 1.12  # of the tile within the crop
+    places = np.array([[20.0, 50.0], [40.0, 50.0], [60.0, 50.0]])
+    assert mark_of_look(replace(look(117), places=places)).pitch == pytest.approx(20 / width)
 
 
 def test_no_backs_give_no_marks() -> None:

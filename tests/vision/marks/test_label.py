@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.examples import COSTLY
 from tests.vision.marks.drawn_labels import Drawn, lay, spoil
 from vision.geometry import Picture, Quad
-from vision.marks.label import find_hits, is_labelled, is_labelled_closely, read_labels
+from vision.marks.label import as_grey, find_hits, is_labelled, is_labelled_closely, read_labels
 from vision.marks.label_code import MODULE_COUNTS
 from vision.payload import Payload
 
@@ -62,8 +62,61 @@ def test_labels_that_zxing_does_not_decode_are_read_all_the_same() -> None:
     picture, quads = lay(tiles, width=80)
     blurred = spoil(picture, blur=1.1, noise=4)
     grey = np.asarray(cv2.cvtColor(blurred, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
-    assert find_hits(grey, quads) == ({}, set())
+    assert find_hits(grey, quads).hits == {}
     assert _read(blurred, quads) == [("08", tile.payload.serial) for tile in tiles]
+
+
+def test_white_labels_on_black_are_read() -> None:
+    tiles = _tiles(*range(1, 35))
+    picture, quads = lay(tiles)
+    inverted = np.asarray(255 - picture, dtype=np.uint8)
+    assert find_hits(as_grey(inverted), quads).inverted
+    assert not find_hits(as_grey(picture), quads).inverted
+    assert is_labelled(inverted, quads)
+    assert _read(inverted, quads) == [("08", tile.payload.serial) for tile in tiles]
+
+
+def test_white_labels_on_black_that_zxing_leaves_are_read_by_us() -> None:
+    tiles = _tiles(*range(1, 35))
+    picture, quads = lay(tiles, width=100)
+    inverted = spoil(np.asarray(255 - picture, dtype=np.uint8), blur=0.0)
+    for quad in quads[:3]:  # these three out of focus
+        left, top, right, bottom = (int(part) for part in (*quad.min(axis=0), *quad.max(axis=0)))
+        piece = inverted[top:bottom, left:right]
+        piece[:] = cv2.GaussianBlur(piece, (0, 0), 2.0)
+    assert set(find_hits(as_grey(inverted), quads).hits) == set(range(3, 34))
+    assert _read(inverted, quads) == [("08", tile.payload.serial) for tile in tiles]
+
+
+def _spun(picture: Picture, degrees: float) -> tuple[Picture, np.ndarray]:
+    """A picture turned about its middle, on a larger sheet, and how points move."""
+    side = int(np.hypot(*picture.shape[:2])) + 2
+    middle = (picture.shape[1] / 2, picture.shape[0] / 2)
+    spin = cv2.getRotationMatrix2D(middle, -degrees, 1.0)
+    spin[:, 2] += [side / 2 - middle[0], side / 2 - middle[1]]
+    turned = cv2.warpAffine(picture, spin, (side, side), borderValue=(60, 60, 60))
+    return np.asarray(turned, dtype=np.uint8), spin
+
+
+@pytest.mark.parametrize("degrees", [20, 45, 70, 135])
+def test_labels_are_read_at_any_angle(degrees: float) -> None:
+    tiles = _tiles(*range(1, 18))
+    picture, quads = lay(tiles)
+    turned, spin = _spun(picture, degrees)
+    moved = [quad @ spin[:, :2].T + spin[:, 2] for quad in quads]
+    assert _read(turned, moved) == [("08", tile.payload.serial) for tile in tiles]
+
+
+@pytest.mark.parametrize(
+    ("degrees", "turned"), [(0, False), (20, False), (30, None), (45, None), (90, None), (180, True), (160, True)]
+)
+def test_a_label_stuck_on_askew_no_longer_tells_how_its_tile_stands(degrees: float, *, turned: bool | None) -> None:
+    picture, quads = lay([Drawn(Payload(SET, 117), 14, turned=False)], width=120, play=0.0)
+    spun, spin = _spun(picture, degrees)
+    middle = quads[0].mean(axis=0) @ spin[:, :2].T + spin[:, 2]
+    upright = quads[0] - quads[0].mean(axis=0) + middle
+    hit = find_hits(as_grey(spun), [upright]).hits[0]
+    assert (hit.payload.serial, hit.turned) == (117, turned)
 
 
 @pytest.mark.parametrize("blur", [0.0, 1.5])
@@ -86,7 +139,7 @@ def test_labels_of_another_kind_are_found_though_only_a_strangers_label_decodes(
     picture, quads = lay(tiles, width=80)
     blurred = spoil(picture, blur=1.1, noise=4)
     grey = np.asarray(cv2.cvtColor(blurred, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
-    hits, _ = find_hits(grey, quads)
+    hits = find_hits(grey, quads).hits
     assert {hit.payload for hit in hits.values()} == {Payload(35, 117)}
     assert _read(blurred, quads) == [(tile.payload.set_text, tile.payload.serial) for tile in tiles]
 

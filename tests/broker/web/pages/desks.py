@@ -20,7 +20,6 @@ from broker.people import ROLES, Actor, Authentication
 from broker.protocol import (
     SEATS,
     Call,
-    Confirmed,
     Deadline,
     Fact,
     LetIn,
@@ -180,14 +179,14 @@ def busy(folder: Path) -> Iterator[DeskServer]:
             replace(here[1], state="accepting", calling=True, unsent=1, pin="0" * 16, stood_ms=0),
             replace(here[2], state="restoring", calling=True, paused=True, arbiter="", extra_min=7, pin=has),
             replace(here[3], lifecycle="lost", unsent=2, paused=True, stood_ms=0, played_ms=7 * MINUTE),
-            small.fact(2, last[2] + 1, Confirmed(round=3, deal=third[2]), at=NOW - 16 * MINUTE),
-            small.fact(2, last[2] + 2, Call(round=3, deal=third[2], open=True), at=NOW - 4 * MINUTE),
+            *small.begun(2, 3, first=last[2] + 1, at=NOW - 16 * MINUTE),
+            small.fact(2, last[2] + 4, Call(round=3, deal=third[2], open=True), at=NOW - 4 * MINUTE),
             *(small.fact(3, next(seq), one, at=NOW - 9 * MINUTE) for one in at_the_table(third[3])),
             small.fact(3, next(seq), Call(round=3, deal=third[3], open=True), at=NOW - 1 * MINUTE),
-            small.fact(4, last[4] + 1, Confirmed(round=3, deal=third[4]), at=NOW - 14 * MINUTE),
-            small.fact(1, last[1] + 1, small.restored(1, 3, verified=False), at=NOW - 13 * MINUTE),
-            small.fact(1, last[1] + 2, Confirmed(round=3, deal=third[1]), at=NOW - 12 * MINUTE),
-            small.fact(1, last[1] + 3, replace(small.result(1, 3), profile="mcr"), at=NOW),
+            *small.begun(4, 3, first=last[4] + 1, at=NOW - 14 * MINUTE),
+            small.fact(4, last[4] + 4, small.result(4, 4), at=NOW - 2 * MINUTE),
+            *small.begun(1, 3, first=last[1] + 1, at=NOW - 12 * MINUTE, verified=False),
+            small.fact(1, last[1] + 4, replace(small.result(1, 3), profile="mcr"), at=NOW),
         )
         room, give = made.scorer.rulings.room, made.scorer.rulings.give
         correction = correct(small.OUTCOMES[2], None)
@@ -236,7 +235,7 @@ def teams(folder: Path) -> Iterator[DeskServer]:
         players=PLAYERS,
         teams=dict(zip(names, team_event.TEAMS.values(), strict=True)),
     )
-    said = [team_event.said(table, round_) for table in range(1, 5) for round_ in range(1, 5)]
+    said = [one for table in range(1, 5) for round_ in range(1, 5) for one in team_event.said(table, round_)]
     with whole(folder, plan, said) as made:
         yield made.server
 

@@ -46,6 +46,12 @@ def whom_it_moves(page: Page) -> None:
     submit(page, "look")
 
 
+def asked(page: Page) -> None:
+    """Ask whom it would move to let a play count that is kept apart."""
+    page.locator("[name=reason]").fill("Four players confirm it")
+    submit(page, "look")
+
+
 def nothing_given(page: Page, value: str = "") -> None:
     """Send a form without what it needs, as an old browser would."""
     page.evaluate("document.querySelectorAll('[required]').forEach((field) => field.removeAttribute('required'))")
@@ -165,6 +171,9 @@ PLACES: Final = (
     Place("ruling: fine", "busy", "/rulings/new?play=1-2&kind=fine"),
     Place("ruling: seats", "busy", "/rulings/new?play=1-2&kind=seats_played"),
     Place("ruling: deal", "busy", "/rulings/new?play=1-2&kind=deal_played"),
+    Place("ruling: counted after all", "busy", "/rulings/new?play=4-4&kind=taken_over"),
+    Place("ruling: counted after all, whom it moves", "busy", "/rulings/new?play=4-4&kind=taken_over", HEAD, asked),
+    Place("ruling: left out", "busy", "/rulings/new?play=4-4&kind=discarded"),
     Place("ruling: fouled", "busy", "/rulings/new?deal=2"),
     Place("ruling: substitute", "busy", "/rulings/new?kind=substitute"),
     Place("ruling: substitute, refused", "busy", "/rulings/new?kind=substitute", HEAD, unreasoned),

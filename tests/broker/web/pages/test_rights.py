@@ -16,6 +16,8 @@ ORGANISERS: Final = {"head_arbiter", "organiser"}
 BESIDES: Final[dict[str, Collection[str]]] = {
     "/attended": ARBITERS,
     "/devices": ARBITERS,
+    "/devices/accept": ARBITERS,
+    "/devices/revoke": ARBITERS,
     "/exports": {*ROLES},
     "/exports/{name}": {*ROLES},
     "/orders": ARBITERS,

@@ -27,7 +27,7 @@ from tests.broker.rulings.ruled import HEAD, draft
 from tests.broker.scorer import small
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
-from tests.broker.scorer.small import OUTCOMES, event, fact, result
+from tests.broker.scorer.small import OUTCOMES, event, whole_play
 from tests.broker.web.test_auth import logged_in, token_of
 
 TAO = RulingAuthor("Tao Lin", "tao", "table_arbiter")
@@ -85,21 +85,21 @@ def test_a_sheet_that_is_keyed_again_by_anybody_is_taken_once(hall: Hall) -> Non
 
 def test_the_table_s_own_result_that_says_the_same_raises_no_alert(hall: Hall) -> None:
     take_sheet(hall.scorer.rulings, sheet(), TAO)
-    hall.hear(fact(3, 1, result(3, 1, OUTCOMES[1])))
+    hall.hear(*whole_play(3, 1, OUTCOMES[1]))
     assert alerts(hall) == []
     assert take_sheet(hall.scorer.rulings, sheet(), TAO) == "there_already"
 
 
 def test_a_result_of_the_table_that_says_otherwise_is_an_alert_and_the_arbiter_decides(hall: Hall) -> None:
     take_sheet(hall.scorer.rulings, sheet(), TAO)
-    hall.hear(fact(3, 1, result(3, 1, OUTCOMES[2])))
+    hall.hear(*whole_play(3, 1, OUTCOMES[2]))
     assert alerts(hall) == ["paper_differs"]
     assert hall.scorer.rulings.room.play((3, 1)).points == sheet().decision.points
 
 
-def fined(imp: int) -> LogMessage:
-    """Table 3's own result of the first round, with north fined."""
-    return fact(3, 1, result(3, 1, OUTCOMES[1], {"north": Fine(imp=imp, reason="false hu")}))
+def fined(imp: int) -> list[LogMessage]:
+    """Table 3's own play of the first round, with north fined."""
+    return whole_play(3, 1, OUTCOMES[1], {"north": Fine(imp=imp, reason="false hu")})
 
 
 @pytest.mark.parametrize(("entered", "told"), [(4, ["fined_at_table"]), (8, ["fined_at_table", "paper_differs"])])
@@ -107,7 +107,7 @@ def test_a_fine_of_a_sheet_counts_until_the_table_s_own_result_is_there(
     hall: Hall, entered: int, told: list[str]
 ) -> None:
     take_sheet(hall.scorer.rulings, sheet(fine_north="4"), TAO)
-    hall.hear(fined(entered))
+    hall.hear(*fined(entered))
     laid = hall.scorer.rulings.room.play((3, 1))
     assert (laid.fines, alerts(hall)) == ({laid.players["north"]: entered}, told)
 
@@ -129,7 +129,7 @@ def test_a_sheet_of_a_play_that_was_ruled_on_is_refused_with_who_ruled(hall: Hal
 
 
 def test_a_sheet_never_takes_the_place_of_what_the_table_has_entered(hall: Hall) -> None:
-    hall.hear(fact(3, 1, result(3, 1, OUTCOMES[2])))
+    hall.hear(*whole_play(3, 1, OUTCOMES[2]))
     (told,) = take_sheets(hall.scorer.rulings, [sheet()], TAO)
     assert told.problem is not None
     assert (told.taken, told.problem.code) == (None, "paper_differs")

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from broker.web.server import DeskServer
 from broker.web.services import Services
 from tests.broker.scorer.hall import Hall
-from tests.broker.scorer.small import fact, result, state, whole_event
+from tests.broker.scorer.small import state, whole_event, whole_play
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_a_result_comes_into_the_traveller_that_is_open(context: BrowserContext,
     page = context.new_page()
     live(page, room, "deal/1")
     expect(page.locator("[data-key=none]")).to_be_visible()
-    hall.hear(fact(1, 1, result(1)))
+    hall.hear(*whole_play(1))
     expect(page.locator(".traveller tbody tr")).to_have_count(1)
     expect(page.locator(".traveller .won")).to_contain_text("HV 18")
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from tests.broker.scorer.hall import put
-from tests.broker.scorer.small import fact, result
+from tests.broker.scorer.small import result, whole_play
 from tests.broker.web.rulings.desks import opened, publish, ruling_desk
 from tests.broker.web.test_auth import logged_in
 
@@ -14,7 +14,7 @@ BACK = re.compile(r'href="(/rulings/new\?undo=[^"]+)"')
 def test_one_click_from_the_alert_leads_to_the_result_that_the_four_have_accepted(tmp_path: Path) -> None:
     with ruling_desk(tmp_path / "cup", []) as desk, logged_in(desk.server, "head_arbiter") as client:
         publish(client, opened(client, "/rulings/new?play=1-1&kind=void"))
-        put(desk.scorer, fact(1, 1, result(1)))
+        put(desk.scorer, *whole_play(1))
         for _ in range(2):  # the second is asked after all that follows from the first batch
             desk.scorer.ask(lambda: None)
         ways = [BACK.findall(client.get(page).text) for page in ("/", "/grid")]

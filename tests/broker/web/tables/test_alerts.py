@@ -8,29 +8,33 @@ import pytest
 from msgspec.structs import replace
 
 from broker.i18n import languages
-from broker.protocol import Deadline, Fine, LogMessage, Overridden, Ruled, Seated, Void, topics
+from broker.protocol import Call, Deadline, Fine, LogMessage, Overridden, Ruled, Seated, Void, topics
+from broker.protocol.play_sequence import SEQUENCE_CODES
 from broker.scorer import admissions, arbiter_access, intake, quotas
+from broker.scorer.alerts import DISK_CONCERNS
 from broker.scorer.view import AlertView
 from broker.store.backup_worker import BackupReport
 from broker.web import HtmlTranslator, environment, translators
-from broker.web.problems import ALERT, REFUSED_MESSAGE
+from broker.web.people.audit_watch import TOLD
+from broker.web.problems import ALERT, APART, REFUSED_MESSAGE
 from tests.broker.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer.hall import NOW, make_hall, open_journal
-from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, state
+from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, state, whole_play
 
 DAY = 86_400_000
 HERE = event().bookings[1, 1]
 SWAPPED = {**HERE.players, "east": HERE.players["west"], "west": HERE.players["east"]}
 RULED = Ruled(round=1, deal=HERE.deal, decision=Void(), author="Tao <b>", role="table_arbiter", reason="tiles fell")
 SAID: tuple[LogMessage, ...] = (
-    fact(1, 1, Seated(round=1, deal=HERE.deal, players=SWAPPED)),
-    fact(1, 2, restored(1, form=OTHER_FORM, verified=False)),
+    fact(1, 1, restored(1, form=OTHER_FORM, verified=False)),
+    fact(1, 2, Seated(round=1, deal=HERE.deal, players=SWAPPED)),
     fact(1, 3, Overridden(round=1, deal=HERE.deal, guards=("player_played_deal",), reason="short of players")),
     fact(1, 4, RULED),
-    fact(1, 7, result(1)),
+    fact(1, 5, result(1)),
+    fact(1, 9, Call(round=1, deal=HERE.deal, open=True)),
     fact(2, 1, replace(result(2), players={**result(2).players, "east": HERE.players["east"]})),
-    fact(3, 1, replace(result(3), fines={"north": Fine(imp=8, reason="false hu", author="Tao")})),
-    fact(4, 1, result(4)),
+    *whole_play(3, 1, OUTCOMES[1], {"north": Fine(imp=8, reason="false hu", author="Tao")}),
+    *whole_play(4),
 )
 
 
@@ -72,7 +76,8 @@ def test_every_sentence_that_there_is_says_what_the_scorer_has_told_in_each_lang
         "event_key_changed",
         "pin_wrong",
     }
-    assert {alert.code for alert in alerts} == (ALERT.keys() - elsewhere) | {"wrong_players"}
+    elsewhere |= {concern.code for concern in DISK_CONCERNS.values()} | TOLD.keys()
+    assert {alert.code for alert in alerts} == (ALERT.keys() - elsewhere) | {"wrong_players", "play_ruled"}
     for language in languages():
         assert len({told(translators()[language], alert) for alert in alerts}) == len(
             {(alert.code, alert.text) for alert in alerts}
@@ -107,3 +112,17 @@ def test_whatever_the_gate_refuses_has_a_sentence_that_says_why() -> None:
         for code in re.findall(r'\bRefused\(\s*"(\w+)"', getsource(module))
     }
     assert REFUSED_MESSAGE.keys() == codes
+
+
+def test_what_is_kept_apart_is_told_with_its_play_and_why_in_the_readers_language(
+    alerts: tuple[AlertView, ...],
+) -> None:
+    (one,) = [alert for alert in alerts if alert.code == "play_ruled"]
+    assert told(translators()["en"], one) == (
+        "Table 1, round 1, deal 1 is kept apart: an arbiter has to decide. "
+        "An arbiter at the table had already ended the play."
+    )
+
+
+def test_whatever_a_fact_is_kept_apart_for_has_a_sentence() -> None:
+    assert APART.keys() == SEQUENCE_CODES

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from broker.protocol import Call, Confirmed
+from broker.protocol import Call
 from broker.web import alert_value
 from tests.broker.scorer import small
 from tests.broker.scorer.folders import until_round
@@ -31,11 +31,10 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Whole]:
         made.hear(
             replace(there[1], calling=True, state="restoring"),
             small.fact(1, last[1] + 1, Call(round=3, deal=third[1], open=True), at=NOW),
-            small.fact(2, last[2] + 1, small.restored(2, 3, verified=False), at=NOW - 16 * MINUTE),
             there[2],
-            small.fact(2, last[2] + 2, Confirmed(round=3, deal=third[2]), at=NOW - 15 * MINUTE),
+            *small.begun(2, 3, first=last[2] + 1, at=NOW - 15 * MINUTE, verified=False),
             there[3],
-            small.fact(3, last[3] + 1, Confirmed(round=3, deal=third[3]), at=NOW - 14 * MINUTE),
+            *small.begun(3, 3, first=last[3] + 1, at=NOW - 14 * MINUTE),
         )
         yield made
 

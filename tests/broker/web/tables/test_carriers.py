@@ -20,9 +20,11 @@ from tests.broker.web import sample
 MINUTE = 60_000
 
 
-def played(table: int, minute: int) -> LogMessage:
-    """Return the result of a table's first play."""
-    return small.fact(table, 1, small.result(table), at=NOW + minute * MINUTE)
+def played(table: int, minute: int) -> list[LogMessage]:
+    """Return a table's first play, with when it ended."""
+    *before, last = small.steps(table)
+    begun = small.log(table, *before, at=NOW + (minute - 1) * MINUTE)
+    return [*begun, small.fact(table, len(begun) + 1, last, at=NOW + minute * MINUTE)]
 
 
 def busy(table: int, round_: int, state: PublicState) -> TableState:
@@ -31,7 +33,7 @@ def busy(table: int, round_: int, state: PublicState) -> TableState:
 
 
 ROUND_2: tuple[LogMessage | TableState, ...] = (
-    *(played(table, minute) for table, minute in ((1, -10), (2, -9), (3, -5))),
+    *(one for table, minute in ((1, -10), (2, -9), (3, -5)) for one in played(table, minute)),
     *(busy(1, 2, "waiting"), busy(2, 2, "restoring"), busy(3, 2, "playing"), busy(4, 1, "playing")),
 )
 """Round 1 is over but at table 4, which began with the others; table 2 restores its second deal."""
@@ -67,7 +69,7 @@ def test_the_grid_says_where_the_carriers_of_deals_outstanding_are(page: httpx.C
 
 
 def test_a_clock_that_is_a_day_ahead_is_taken_for_now(hall: Hall) -> None:
-    hall.hear(played(1, 24 * 60))
+    hall.hear(*played(1, 24 * 60))
     assert progress_of(hall.scorer.snapshot, (), NOW).recorded == {(1, 1): NOW}
 
 

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+from msgspec.structs import replace
 
 from broker.people import Actor, Authentication
+from broker.protocol.signing import SigningKey
 from broker.web.server import DeskServer
 from broker.web.services import Services
 from broker.web.tables import devices
@@ -19,6 +21,8 @@ from tests.broker.web.tables.test_orders import Ear
 from tests.broker.web.test_auth import logged_in, token_of
 
 FIRST, SECOND = "kiosk-0001", "kiosk-0002"
+NEW = SigningKey.from_bytes(b"3" * 32)
+"""A device that nobody has paired."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +44,11 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
     with pytest.MonkeyPatch.context() as patch, open_journal(folder) as journal:
         quick_hashes(patch)
         auth = Authentication(folder)
-        for role in ("table_arbiter", "organiser"):
+        for role in ("head_arbiter", "table_arbiter", "organiser"):
             auth.accounts.add(role, f"A {role}", role, PASSWORD, Actor("test"))
         hall = make_hall(folder, journal)
         hall.hear(state(1), state(1, device=SECOND))
+        hall.hear(replace(state(2, device=NEW.device), key=NEW.public), state(3, device="old-device-1"))
         thread = threading.Thread(target=hall.scorer.run, args=(stop,))
         thread.start()
         services = Services(scorer=hall.scorer, orders=OrderDesk("cup", auth, Ear()))
@@ -90,3 +95,63 @@ def test_what_cannot_be_handed_over_is_refused_and_leaves_no_note(room: Room, sa
 def test_only_who_may_give_orders_hands_tables_over(room: Room) -> None:
     with logged_in(room.server, "organiser") as client:
         assert client.get("/devices").status_code == 403
+
+
+def known(room: Room, table: int) -> set[str]:
+    devices = room.hall.scorer.devices
+    return room.hall.scorer.ask(lambda: {one.device for one in devices.admissions.all() if one.table == table})
+
+
+def test_the_head_arbiter_accepts_a_device_and_revokes_it_and_both_are_kept(room: Room) -> None:
+    with logged_in(room.server, "head_arbiter") as client:
+        page = client.get("/devices").text
+        assert " ".join(NEW.device[at : at + 4] for at in range(0, 32, 4)) in page
+        form = {"form": token_of(client, "/devices")}
+        assert client.post("/devices/accept", data={**form, "device-2": NEW.device}).status_code == 200
+        assert NEW.device in known(room, 2)
+        gone = {**form, "table": "2", "device": NEW.device, "reason": "it was left on a train"}
+        assert client.post("/devices/revoke", data=gone).status_code == 200
+        assert NEW.device not in known(room, 2)
+    notes = [(one.who, one.action, one.about, one.detail) for one in room.auth.audit.newest(2)]
+    assert notes == [
+        ("head_arbiter", "device_revoked", "2", f"{NEW.device}; it was left on a train"),
+        ("head_arbiter", "device_accepted", "2", NEW.device),
+    ]
+
+
+def test_a_device_that_cannot_sign_is_accepted_only_by_who_says_so(room: Room) -> None:
+    with logged_in(room.server, "head_arbiter") as client:
+        form = {"form": token_of(client, "/devices"), "device-3": "old-device-1"}
+        assert "unsigned_device" in client.post("/devices/accept", data=form).text
+        assert "old-device-1" not in known(room, 3)
+        assert client.post("/devices/accept", data={**form, "unsigned": "on"}).status_code == 200
+        assert "old-device-1" in known(room, 3)
+
+
+@pytest.mark.parametrize(
+    ("where", "said", "code"),
+    [
+        ("accept", {"device-1": NEW.device}, "no_device_waits"),  # another has come since the page was shown
+        ("accept", {"device-x": NEW.device}, "no_device_waits"),
+        ("revoke", {"table": "1", "device": NEW.device, "reason": "why"}, "no_device_waits"),
+        ("revoke", {"table": "1", "device": FIRST, "reason": " "}, "bad_order"),
+    ],
+)
+def test_what_is_not_as_the_page_has_shown_is_refused_and_leaves_no_note(
+    room: Room, where: str, said: dict[str, str], code: str
+) -> None:
+    before = len([*room.auth.audit.entries()])
+    with logged_in(room.server, "head_arbiter") as client:
+        page = client.post(f"/devices/{where}", data={"form": token_of(client, "/devices"), **said})
+    assert code in page.text
+    notes = [one.action for one in [*room.auth.audit.entries()][before:]]
+    assert {devices.ACCEPTED, devices.REVOKED}.isdisjoint(notes)
+
+
+@pytest.mark.parametrize("where", ["accept", "revoke"])
+def test_only_the_head_arbiter_says_which_devices_are_believed(room: Room, where: str) -> None:
+    with logged_in(room.server, "table_arbiter") as client:
+        form = {"form": token_of(client, "/devices"), "device-2": NEW.device, "table": "1", "device": FIRST}
+        page = client.post(f"/devices/{where}", data={**form, "reason": "why"})
+    assert "head_arbiter_only" in page.text
+    assert FIRST in known(room, 1)

@@ -1,0 +1,370 @@
+"""A play as a sequence: which fact of a table follows which. Pure; the scorer counts nothing that does not follow.
+
+A play of a planned deal: its walls were restored, its players seated, their tiles confirmed, hu was declared or nobody
+won, and four seats accepted the result. A hand of a riichi session: confirmed, declared, recorded. Plays come in the
+order of the plan, but where an arbiter has brought one forward. Facts are given in the order of their numbers.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal, NamedTuple
+
+from broker.protocol.facts import (
+    Confirmed,
+    Declared,
+    Fact,
+    Overridden,
+    Restored,
+    Result,
+    RiichiRecorded,
+    RiichiTakenBack,
+    Ruled,
+    Seated,
+)
+from broker.protocol.rulings import Adjusted, FineRuled, Reopen, Void
+from broker.protocol.types import SEATS, PlayerId, Seat
+
+OF_A_PLAY: Final = (
+    Restored,
+    Seated,
+    Overridden,
+    Confirmed,
+    Declared,
+    Result,
+    Ruled,
+    RiichiRecorded,
+    RiichiTakenBack,
+)
+"""What has its place in a play. Calls, and what arbiters do at a table beside rulings, may come at any time."""
+
+BROUGHT_FORWARD: Final = "out_of_order"
+"""Among the guards of an override: an arbiter lets a play be played before its turn."""
+
+DECLARATIONS_CORRECTED: Final = "declarations_corrected"
+"""Among the guards of an override: an arbiter has put right who declared."""
+
+Stage = Literal["to_come", "restored", "seated", "confirmed", "declared", "recorded", "reopened", "ruled"]
+"""How far a play has come; `ruled`: an arbiter at the table has ended it without a result."""
+
+UNDER_WAY: Final[tuple[Stage, ...]] = ("confirmed", "declared", "reopened")
+
+
+class Rule(NamedTuple):
+    """A fact may follow in these stages of its play, and leads to another; without one it changes nothing."""
+
+    after: tuple[Stage, ...]
+    leads_to: Stage | None
+
+
+ANY: Final[tuple[Stage, ...]] = (
+    "to_come",
+    "restored",
+    "seated",
+    "confirmed",
+    "declared",
+    "recorded",
+    "reopened",
+    "ruled",
+)
+
+RULES: Final[Mapping[type, Rule]] = {
+    # A device that has taken the place of another begins a play without a result again.
+    Restored: Rule(("to_come", "restored", "seated", *UNDER_WAY, "ruled"), "restored"),
+    # Whoever is moved to another seat checks in again.
+    Seated: Rule(("restored", "seated"), "seated"),
+    Confirmed: Rule(("seated",), "confirmed"),
+    # After a false hu the play goes on.
+    Declared: Rule(UNDER_WAY, "declared"),
+    Result: Rule(UNDER_WAY, "recorded"),
+    # What an arbiter rules at the table. A fine is ruled by itself where its play has ended without a result.
+    Void: Rule(ANY, "ruled"),
+    Adjusted: Rule(ANY, "ruled"),
+    FineRuled: Rule(("ruled",), "ruled"),
+    Reopen: Rule(("recorded",), "reopened"),
+    Overridden: Rule(ANY, None),
+}
+"""The play of a planned deal."""
+
+NOT_YET: Final[Mapping[Stage, str]] = {
+    "to_come": "play_not_restored",
+    "restored": "play_not_seated",
+    "seated": "play_not_confirmed",
+    "confirmed": "play_begun",
+    "declared": "play_begun",
+    "recorded": "play_recorded",
+    "reopened": "play_begun",
+    "ruled": "play_ruled",
+}
+"""Why a fact does not follow in a stage, by code."""
+
+
+SEQUENCE_CODES: Final = frozenset(
+    {
+        "play_begun",
+        "play_deal_differs",
+        "play_declared_twice",
+        "play_not_confirmed",
+        "play_not_recorded",
+        "play_not_restored",
+        "play_not_ruled",
+        "play_not_seated",
+        "play_out_of_turn",
+        "play_recorded",
+        "play_ruled",
+        "play_seats_differ",
+        "play_waits",
+        "play_winners_differ",
+        "play_entry_differs",
+        "play_hand_differs",
+        "play_session_over",
+    }
+)
+"""Why a fact is kept apart; `play_waits`: one before it has not come."""
+
+
+class OutOfSequence(Exception):
+    """A fact that does not follow from those before it. `code` is in docs/codes.md."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class PlaySoFar:
+    """One play of a planned deal, by its table's facts up to now."""
+
+    stage: Stage = "to_come"
+    deal: int = 0
+    """The deal whose walls were restored; 0: not known."""
+    seats: Mapping[Seat, PlayerId] | None = None
+    """Who checked in where; None: not known."""
+    declared: tuple[Seat, ...] | None = ()
+    """Who declared last; None: an arbiter has put it right, or nobody knows."""
+    false: tuple[Seat, ...] = ()
+    """Who declared before that: the play went on, so their hu was false."""
+    corrected: bool = False
+    """Whether an arbiter has put right who declared: others may have declared, and been fined."""
+    forward: bool = False
+    """Whether an arbiter has brought the play forward."""
+
+    @property
+    def over(self) -> bool:
+        """Whether its table goes on to another play."""
+        return self.stage in ("recorded", "ruled")
+
+    @property
+    def begun(self) -> bool:
+        """Whether it has had its turn."""
+        return self.stage != "to_come" or self.forward
+
+    def after(self, fact: Fact, *, nearest: bool = False) -> "PlaySoFar":
+        """Return the play with its next fact; `nearest`: of several only the first in turn order wins.
+
+        Raises OutOfSequence.
+        """
+        rule = RULES.get(type(fact.decision if isinstance(fact, Ruled) else fact))
+        if rule is None:
+            raise OutOfSequence("play_not_restored")
+        if self.stage not in rule.after:
+            raise OutOfSequence(_code(self.stage, fact))
+        if isinstance(fact, Seated | Confirmed | Declared | Result) and self.deal not in (0, fact.deal):
+            raise OutOfSequence("play_deal_differs")
+        if isinstance(fact, Declared):
+            self._check_declared(fact)
+        elif isinstance(fact, Result):
+            self._check_result(fact, nearest=nearest)
+        elif isinstance(fact, Overridden) and DECLARATIONS_CORRECTED in fact.guards and self.stage not in UNDER_WAY:
+            raise OutOfSequence(NOT_YET[self.stage])
+        return self.with_fact(fact)
+
+    def with_fact(self, fact: Fact) -> "PlaySoFar":
+        """Return the play with a fact that counts, whether or not it follows."""
+        match fact:
+            case Restored():
+                now = PlaySoFar("restored", fact.deal, forward=self.forward)
+            case Seated():
+                now = replace(self, stage="seated", deal=fact.deal, seats=fact.players)
+            case Confirmed():
+                now = replace(self, stage="confirmed", declared=(), false=())
+            case Declared():
+                false = (*self.false, *(self.declared or ()))
+                now = replace(self, stage="declared", declared=tuple(one.seat for one in fact.presses), false=false)
+            case Result():
+                now = replace(self, stage="recorded", deal=fact.deal, seats=fact.players)
+            case Overridden():
+                now = self._overridden(fact)
+            case Ruled():
+                now = replace(self, stage=RULES[type(fact.decision)].leads_to or self.stage)
+            case _:
+                now = self
+        return now
+
+    def _overridden(self, fact: Overridden) -> "PlaySoFar":
+        forward = self.forward or BROUGHT_FORWARD in fact.guards
+        if DECLARATIONS_CORRECTED not in fact.guards:
+            return replace(self, forward=forward)
+        return replace(self, stage="declared", declared=None, false=(), corrected=True, forward=forward)
+
+    def _check_declared(self, fact: Declared) -> None:
+        """Refuse who has declared before: whose hu was false has a dead hand."""
+        before = {*self.false, *(self.declared or ())}
+        if not self.corrected and before & {one.seat for one in fact.presses}:
+            raise OutOfSequence("play_declared_twice")
+
+    def _check_result(self, result: Result, *, nearest: bool) -> None:
+        if self.seats is not None and result.players != self.seats:
+            raise OutOfSequence("play_seats_differ")
+        fined, won = set(result.fines), set(result.hand.wins if result.hand else result.winners)
+        if not self.corrected and not set(self.false) <= fined <= {*self.false, *(self.declared or ())}:
+            raise OutOfSequence("play_winners_differ")
+        if self.declared is None:
+            if won & fined:
+                raise OutOfSequence("play_winners_differ")
+            return
+        standing = set(self.declared) - fined
+        if nearest and result.hand is None and result.discarder is not None:
+            standing = _nearest(standing, result.discarder)
+        if won != standing:
+            raise OutOfSequence("play_winners_differ")
+
+
+def _nearest(seats: set[Seat], discarder: Seat) -> set[Seat]:
+    """Return the first of these seats in turn order after the discarder."""
+    at = SEATS.index(discarder)
+    return {next(seat for seat in (*SEATS[at + 1 :], *SEATS[: at + 1]) if seat in seats)} if seats else set()
+
+
+def _code(stage: Stage, fact: Fact) -> str:
+    if isinstance(fact, Ruled):
+        return "play_not_recorded" if isinstance(fact.decision, Reopen) else "play_not_ruled"
+    return NOT_YET[stage]
+
+
+class Entry(NamedTuple):
+    """One entry of a riichi session: its number, its hand and its kind."""
+
+    number: int
+    hand: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSoFar:
+    """A riichi session, by its table's facts up to now."""
+
+    confirmed: bool = False
+    entries: tuple[Entry, ...] = ()
+    declared: tuple[Seat, ...] = ()
+    """Who has declared in the present hand."""
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended."""
+        return bool(self.entries) and self.entries[-1].kind == "end"
+
+    @property
+    def begun(self) -> bool:
+        """Whether it has had its turn."""
+        return self.confirmed
+
+    def after(self, fact: Fact, *, nearest: bool = False) -> "SessionSoFar":  # noqa: ARG002 - of plays
+        """Return the session with its next fact. Raises OutOfSequence."""
+        if not self.confirmed and not isinstance(fact, Confirmed):
+            raise OutOfSequence("play_not_confirmed")
+        if self.over and not isinstance(fact, RiichiTakenBack):
+            raise OutOfSequence("play_session_over")
+        match fact:
+            case RiichiTakenBack():
+                if not self.entries or self.entries[-1].number != fact.entry:
+                    raise OutOfSequence("play_entry_differs")
+            case RiichiRecorded():
+                self._check_recorded(fact)
+            case Declared():
+                self._check_hand(fact.deal)
+        return self.with_fact(fact)
+
+    def with_fact(self, fact: Fact) -> "SessionSoFar":
+        """Return the session with a fact that counts, whether or not it follows."""
+        match fact:
+            case Confirmed():
+                return replace(self, confirmed=True, declared=())
+            case Declared():
+                return replace(self, declared=tuple(one.seat for one in fact.presses))
+            case RiichiRecorded():
+                declared = self.declared if fact.event.kind == "minor_fault" else ()
+                entry = Entry(fact.entry, fact.deal, fact.event.kind)
+                return replace(self, confirmed=True, entries=(*self.entries, entry), declared=declared)
+            case RiichiTakenBack():
+                left = tuple(one for one in self.entries if one.number < fact.entry)
+                return replace(self, entries=left, declared=())
+        return self
+
+    def _check_hand(self, hand: int) -> None:
+        """Refuse what is neither of the hand of the last entry, which may not have ended it, nor of the next."""
+        if self.entries and hand not in (self.entries[-1].hand, self.entries[-1].hand + 1):
+            raise OutOfSequence("play_hand_differs")
+
+    def _check_recorded(self, fact: RiichiRecorded) -> None:
+        if self.entries and fact.entry != self.entries[-1].number + 1:
+            raise OutOfSequence("play_entry_differs")
+        self._check_hand(fact.deal)
+        won = set(fact.event.wins) if fact.event.kind in ("ron", "tsumo") else set[Seat]()
+        if won and won != set(self.declared):
+            raise OutOfSequence("play_winners_differ")
+
+
+SoFar = PlaySoFar | SessionSoFar
+
+
+class TableSequence:
+    """All plays of one table, in the order of its plan.
+
+    `sessions`: the rounds in which it plays a riichi session. `passed` says of a round whether arbiters have ever ruled
+    on its play, so that the table may have been told to leave it out. `nearest`: of several only the first in turn
+    order wins.
+    """
+
+    def __init__(
+        self,
+        rounds: Sequence[int],
+        sessions: frozenset[int] = frozenset(),
+        passed: Callable[[int], bool] = lambda _round: False,
+        *,
+        nearest: bool = False,
+    ) -> None:
+        self._rounds, self._sessions, self._passed, self._nearest = rounds, sessions, passed, nearest
+        self._place = {round_: at for at, round_ in enumerate(rounds)}
+        self._behind = 0
+        """So many plays from the first on are over."""
+        self.plays: dict[int, SoFar] = {}
+
+    def play(self, round_: int) -> SoFar:
+        """Return one play."""
+        return self.plays.get(round_) or (SessionSoFar() if round_ in self._sessions else PlaySoFar())
+
+    def follow(self, fact: Fact) -> None:
+        """Take in the table's next fact. Raises OutOfSequence, and then nothing has changed."""
+        play = self.play(fact.round)
+        forward = isinstance(fact, Overridden) and BROUGHT_FORWARD in fact.guards
+        if not (play.begun or forward or self.in_turn(fact.round)):
+            raise OutOfSequence("play_out_of_turn")
+        self._keep(fact.round, play.after(fact, nearest=self._nearest))
+
+    def count(self, fact: Fact) -> None:
+        """Take in a fact that counts, whether or not it follows."""
+        self._keep(fact.round, self.play(fact.round).with_fact(fact))
+
+    def in_turn(self, round_: int) -> bool:
+        """Return whether every play before this one is over, or was ruled on."""
+        place = self._place.get(round_, 0)
+        while self._behind < place and (
+            self.play(self._rounds[self._behind]).over or self._passed(self._rounds[self._behind])
+        ):
+            self._behind += 1
+        return self._behind >= place
+
+    def _keep(self, round_: int, play: SoFar) -> None:
+        self.plays[round_] = play
+        if not play.over:  # it may have been reopened
+            self._behind = min(self._behind, self._place.get(round_, 0))

@@ -1,0 +1,319 @@
+"""What is kept apart: facts that do not follow from those of their table before them count for nothing.
+
+A projection in front of the event's state. It judges facts in the order of their numbers by the table of rules that
+tables go by too (`protocol/play_sequence.py`). What follows counts from then on; what does not is stored and receipted,
+and is in no result, embargo, export or standings until the head arbiter has taken it over. A fact below which one is
+missing waits, and counts by itself once that has come. What has counted once counts on.
+"""
+
+from bisect import insort
+from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
+from typing import Final
+
+from msgspec import Struct
+
+from broker.event import Event
+from broker.protocol import MOST_FACTS, Fact, LogMessage, Result, RiichiRecorded
+from broker.protocol.play_sequence import OF_A_PLAY, OutOfSequence, TableSequence
+from broker.rules import Profile
+
+WAITS: Final = "play_waits"
+"""The code of a fact below which another is missing."""
+
+UNEXPLAINED: Final = frozenset(
+    {
+        "another_device",
+        "bad_signature",
+        "chain_broken",
+        "conflict",
+        "id_reused",
+        "unknown_device",
+        "unsigned",
+        "wrong_event",
+    }
+)
+"""Refusals after which a number is still waited for: the device that serves the table may yet send its fact."""
+
+MOST_PASSED: Final = 1_000
+"""Numbers of one table that are not waited for, as many as the store keeps refusals: after a restart it is the same."""
+
+PlayKey = tuple[int, int]
+"""Table and round."""
+
+_number = attrgetter("seq")
+
+
+def fact_kind(fact: Fact) -> str:
+    """Return the word for a kind of fact: the tag that it has on the wire."""
+    return str(fact.__struct_config__.tag)
+
+
+class ApartFact(Struct, frozen=True):
+    """A fact that does not count by itself, and why, by code."""
+
+    message: LogMessage
+    code: str
+
+    @property
+    def key(self) -> PlayKey:
+        """The play that it is about."""
+        return self.message.table, self.message.fact.round
+
+
+class ApartPlay(Struct, frozen=True):
+    """A play of whose facts some are kept apart, and nothing was decided on them."""
+
+    table: int
+    round: int
+    deal: int
+    facts: tuple[ApartFact, ...]
+    missing: tuple[str, ...]
+    """Steps that its table never told, as facts are tagged."""
+    waits_for: tuple[int, ...]
+    """Numbers of its table's facts that have not come: with them it may count by itself."""
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Why they are kept apart, each once."""
+        return tuple(dict.fromkeys(one.code for one in self.facts))
+
+    @property
+    def sent(self) -> tuple[str, ...]:
+        """What was sent, as facts are tagged, each once."""
+        return tuple(dict.fromkeys(fact_kind(one.message.fact) for one in self.facts))
+
+    @property
+    def result(self) -> LogMessage | None:
+        """The last result that was sent."""
+        return next((one.message for one in reversed(self.facts) if isinstance(one.message.fact, Result)), None)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The facts that one decision can name."""
+        return tuple(one.message.id for one in self.facts[:MOST_FACTS])
+
+    @property
+    def at(self) -> int:
+        """When the last of them was told, ms since 1970."""
+        return self.facts[-1].message.at
+
+
+class Decided(Struct, frozen=True):
+    """What the head arbiter has decided of a table's facts that were kept apart, by their ids."""
+
+    taken: frozenset[str] = frozenset()
+    discarded: frozenset[str] = frozenset()
+
+
+NOTHING_DECIDED: Final = Decided()
+
+Judged = LogMessage | ApartFact
+"""A fact that counts from now on, or the first of a play that is kept apart for a reason."""
+
+
+class _TableFacts:
+    """One table: its facts of plays in the order of their numbers, and those of them that are kept apart."""
+
+    def __init__(self, sequence: TableSequence, decided: Decided = NOTHING_DECIDED) -> None:
+        self._sequence, self._decided = sequence, decided
+        self.facts: list[LogMessage] = []
+        self._judged = 0
+        """So many of them have been judged."""
+        self._highest = 0
+        self._missing: set[int] = set()
+        """Numbers below the highest whose facts have not come."""
+        self._passed: set[int] = set()
+        """Numbers that are not waited for: their facts were refused, or cannot be read."""
+        self._settled = 0
+        """Up to this number none is waited for: it is from before plays were judged."""
+        self._decided_upto = 0
+        """Nor up to this one: the head arbiter has decided what counts."""
+        self.apart: dict[str, ApartFact] = {}
+        """By id."""
+        self._told: set[tuple[int, str]] = set()
+        """Round and code of what was reported to be kept apart."""
+        self.late = False
+        """Whether a fact has come before others that have been judged."""
+
+    def again(self, sequence: TableSequence, decided: Decided) -> "_TableFacts":
+        """Return the same table, to be judged from its first fact on."""
+        new = _TableFacts(sequence, decided)
+        new.facts, new._highest, new._missing = self.facts, self._highest, self._missing
+        new._passed, new._settled, new.apart = self._passed, self._settled, dict(self.apart)
+        new._told = self._told
+        here = decided.taken | decided.discarded
+        new._decided_upto = max((one.seq for one in self.facts if one.id in here), default=0) if here else 0
+        return new
+
+    def note(self, seq: int) -> None:
+        """Take in that the fact of a number has come."""
+        if seq <= self._highest:
+            self._missing.discard(seq)
+            return
+        if seq > self._highest + 1:
+            self._missing.update(range(self._highest + 1, seq))
+        self._highest = seq
+
+    def pass_over(self, seq: int) -> None:
+        """Take in that the fact of a number is not waited for."""
+        if len(self._passed) < MOST_PASSED:
+            self._passed.add(seq)
+
+    def keep(self, message: LogMessage) -> None:
+        """Put a fact in its place."""
+        if not self.facts or self.facts[-1].seq < message.seq:
+            self.facts.append(message)
+            return
+        self.facts = [*self.facts]  # a copy of this table may have the old one
+        insort(self.facts, message, key=_number)
+        self.late |= self._judged > 0 and message.seq < self.facts[self._judged].seq
+
+    def count(self, message: LogMessage) -> None:
+        """Take in a fact that counts, whether or not it follows."""
+        self.keep(message)
+        self._settled = self._highest
+        if self._judged == len(self.facts) - 1:
+            self._sequence.count(message.fact)
+            self._judged += 1
+        else:
+            self.late = True
+
+    @property
+    def missing(self) -> list[int]:
+        """The numbers that are waited for."""
+        upto = max(self._settled, self._decided_upto)
+        return sorted(seq for seq in self._missing if seq > upto and seq not in self._passed)
+
+    def advance(self) -> Iterator[Judged]:
+        """Judge what has come up to the first number that is missing."""
+        missing = self.missing if self._missing else None
+        limit = missing[0] if missing else float("inf")
+        while self._judged < len(self.facts) and self.facts[self._judged].seq < limit:
+            message = self.facts[self._judged]
+            self._judged += 1
+            yield from self._judge(message)
+
+    def _judge(self, message: LogMessage) -> Iterator[Judged]:
+        apart = self.apart.get(message.id)
+        if apart is None or message.id in self._decided.taken:
+            self._sequence.count(message.fact)
+            return
+        if message.id in self._decided.discarded:
+            return
+        try:
+            self._sequence.follow(message.fact)
+        except OutOfSequence as error:
+            self.apart[message.id] = ApartFact(message, error.code)
+            about = message.fact.round, error.code
+            if about not in self._told:
+                self._told.add(about)
+                yield self.apart[message.id]
+            return
+        del self.apart[message.id]
+        yield message
+
+
+class Quarantine:
+    """All tables of an event.
+
+    `passed` says whether arbiters have ever ruled on a play, `decided` what was decided of the facts of a table.
+    """
+
+    def __init__(self, event: Event, passed: Callable[[PlayKey], bool], decided: Callable[[int], Decided]) -> None:
+        self._event, self._passed, self._decided = event, passed, decided
+        self._tables: dict[int, _TableFacts] = {}
+
+    def copy(self, passed: Callable[[PlayKey], bool], decided: Callable[[int], Decided]) -> "Quarantine":
+        """Return the same, in which rulings can be tried."""
+        new = Quarantine(self._event, passed, decided)
+        new._tables = dict(self._tables)
+        return new
+
+    # ---- what happens to it -----------------------------------------------------------------
+
+    def take(self, message: LogMessage) -> Iterator[Judged]:
+        """Take a fact in, and return what follows from that, in the order of a table's numbers."""
+        table = self._table(message.table)
+        table.note(message.seq)
+        if isinstance(message.fact, OF_A_PLAY):
+            table.apart[message.id] = ApartFact(message, WAITS)
+            table.keep(message)
+        else:
+            yield message
+        yield from self.judge_again(message.table) if table.late else table.advance()
+
+    def count(self, message: LogMessage) -> Iterator[Judged]:
+        """Take in a fact that counts as it did before plays were judged, and return what follows from that."""
+        table = self._table(message.table)
+        table.note(message.seq)
+        yield message
+        if isinstance(message.fact, OF_A_PLAY):
+            table.count(message)
+        if table.apart:
+            yield from self.judge_again(message.table)
+
+    def pass_over(self, table: int, seq: int) -> Iterator[Judged]:
+        """Do not wait for a fact: it was refused, or cannot be read. Return what follows from that."""
+        self._table(table).pass_over(seq)
+        yield from self._table(table).advance()
+
+    def judge_again(self, table: int) -> Iterator[Judged]:
+        """Judge a table's facts again, after something was ruled. Return what follows from that."""
+        found = self._tables.get(table)
+        if found is not None and found.apart:
+            self._tables[table] = again = found.again(self._sequence(table), self._decided(table))
+            yield from again.advance()
+
+    # ---- read models ------------------------------------------------------------------------
+
+    def apart(self, key: PlayKey) -> list[ApartFact]:
+        """Return the facts of a play that do not count by themselves, in the order of their numbers."""
+        found = self._tables.get(key[0])
+        facts = (one for one in found.apart.values() if one.key == key) if found else ()
+        return sorted(facts, key=lambda one: one.message.seq)
+
+    def plays(self) -> list[PlayKey]:
+        """Return the plays with facts that do not count by themselves, by rounds."""
+        found = {one.key for table in self._tables.values() for one in table.apart.values()}
+        return sorted(found, key=lambda key: key[::-1])
+
+    def counted(self, table: int) -> list[LogMessage]:
+        """Return the facts of a table's plays that count by themselves, in the order of their numbers."""
+        found = self._tables.get(table)
+        return [one for one in found.facts if one.id not in found.apart] if found else []
+
+    def apart_play(self, key: PlayKey, undecided: Sequence[ApartFact]) -> ApartPlay:
+        """Return what an arbiter is to decide of a play."""
+        last = undecided[-1].message.fact
+        told = {fact_kind(one.fact) for one in self.counted(key[0]) if one.fact.round == key[1]}
+        told |= {fact_kind(one.message.fact) for one in self.apart(key)}
+        steps = ("confirmed",) if key in self._event.riichi else ("restored", "seated", "confirmed")
+        ends = isinstance(last, Result | RiichiRecorded)
+        missing = tuple(step for step in steps if ends and step not in told)
+        waits = tuple(self.missing(key[0])) if any(one.code == WAITS for one in undecided) else ()
+        return ApartPlay(*key, last.deal, tuple(undecided), missing, waits)
+
+    def ids(self) -> set[str]:
+        """Return the ids of all facts that do not count by themselves."""
+        return {id_ for table in self._tables.values() for id_ in table.apart}
+
+    def missing(self, table: int) -> list[int]:
+        """Return the numbers of a table's facts that are waited for."""
+        found = self._tables.get(table)
+        return found.missing if found else []
+
+    # ---- its own ----------------------------------------------------------------------------
+
+    def _table(self, table: int) -> _TableFacts:
+        found = self._tables.get(table)
+        if found is None:
+            found = self._tables[table] = _TableFacts(self._sequence(table))
+        return found
+
+    def _sequence(self, table: int) -> TableSequence:
+        sessions = frozenset(round_ for at, round_ in self._event.riichi if at == table)
+        rounds = sorted({*self._event.rounds_at.get(table, ()), *sessions})
+        rules = self._event.profile
+        nearest = isinstance(rules, Profile) and rules.payments.several_hu.value == "nearest"
+        return TableSequence(rounds, sessions, lambda round_: self._passed((table, round_)), nearest=nearest)

@@ -1,0 +1,89 @@
+"""Room on the scorer's disk: a reserve is kept in a file, and given up so that results are taken as long as can be.
+
+Long before the end the arbiters are told; then the desk only reads, so that what is left is for results; then the
+reserve is given up; and when that is used too, messages of tables wait at the broker and at the tables, which keep
+everything. Each of these ends by itself when there is room again.
+"""
+
+import logging
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, Literal
+
+log = logging.getLogger("homologue.scorer")
+
+DiskLevel = Literal["ample", "low", "read_only", "full"]
+"""`low`: somebody should make room; `read_only`: the desk changes nothing; `full`: nothing is taken in."""
+
+READ_ONLY: Final[tuple[DiskLevel, ...]] = ("read_only", "full")
+"""In which the desk changes nothing."""
+
+RESERVE: Final = "disk-reserve"
+"""In the event's folder."""
+
+LARGEST: Final = 32_000_000
+"""Bytes of the reserve: some 20,000 results. On a small disk it is an eighth of that."""
+
+WAIT_S: Final = 1.0
+
+
+def disk_room(folder: Path) -> tuple[int, int]:
+    """Return how many bytes of a folder's disk are free for us, and how many it has."""
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize
+
+
+class DiskSpace:
+    """Watches the disk of an event's folder, and keeps a reserve on it."""
+
+    def __init__(self, folder: Path, room: Callable[[Path], tuple[int, int]] = disk_room) -> None:
+        self._folder, self._file, self._room = folder, folder / RESERVE, room
+        self.size = min(LARGEST, room(folder)[1] // 8)
+        """Bytes of the reserve."""
+        self._level: DiskLevel = "ample"
+
+    def look(self) -> DiskLevel:
+        """Return how it stands, having given up or made the reserve. Raises OSError where the folder is gone."""
+        free = self._room(self._folder)[0]
+        if self._file.exists():
+            if free < self.size // 2:
+                self._file.unlink(missing_ok=True)
+                log.warning(
+                    "scorer_disk_read_only: %s: the reserve is given up, %d bytes were free", self._folder, free
+                )
+                free = self._room(self._folder)[0]
+        elif free >= 3 * self.size:
+            self._make()
+        self._level = self._judged(free, has_reserve=self._file.exists())
+        return self._level
+
+    def _judged(self, free: int, *, has_reserve: bool) -> DiskLevel:
+        """Return the level for so many bytes; what was read-only is so until there is twice as much room."""
+        if not has_reserve:
+            return "full" if free < self.size // 4 else "read_only"
+        if free < (2 * self.size if self._level in {"read_only", "full"} else self.size):
+            return "read_only"
+        return "low" if free < 2 * self.size else "ample"
+
+    def _make(self) -> None:
+        try:
+            handle = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            try:
+                os.posix_fallocate(handle, 0, self.size)
+            finally:
+                os.close(handle)
+        except OSError:  # a quota, for one: it is tried again
+            self._file.unlink(missing_ok=True)
+
+    def wait(self, stop: threading.Event, tell: Callable[[str], None]) -> bool:
+        """Wait for room to begin with; return whether there is, or we were told to stop. `tell` hears once why."""
+        told = False
+        while self.look() == "full":
+            if not told:
+                tell(f"scorer_disk_full: no room on the disk of {self._folder}: waiting until there is")
+            told = True
+            if stop.wait(WAIT_S):
+                return False
+        return True

@@ -1,0 +1,316 @@
+"""What does not follow is kept apart: it counts for nothing until the head arbiter decides."""
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from broker.event import BookedPlay, Event
+from broker.protocol import (
+    Call,
+    Declared,
+    Discarded,
+    Fine,
+    LogMessage,
+    PublicTraveller,
+    Result,
+    Ruled,
+    Seated,
+    TakenOver,
+    Undo,
+    Void,
+)
+from broker.rulings import RulingAuthor, RulingDraft
+from broker.scorer.quarantine import Decided, Quarantine
+from broker.scorer.state import EventState
+from broker.store import copy_journal
+from broker.store.sqlite import SqliteJournal
+from tests.broker.scorer.hall import Hall, make_hall, open_journal
+from tests.broker.scorer.small import (
+    OUTCOMES,
+    deals,
+    declared,
+    event,
+    fact,
+    log,
+    plan,
+    registry,
+    restored,
+    result,
+    steps,
+    whole_event,
+    whole_play,
+)
+from tests.kiosk.table.days import LONGER, Step, days
+
+HEAD = RulingAuthor("Marta Head", "marta", "head_arbiter")
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[SqliteJournal]:
+    """A store."""
+    with open_journal(tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def hall(tmp_path: Path, journal: SqliteJournal) -> Hall:
+    """A scorer at work."""
+    return make_hall(tmp_path, journal)
+
+
+def decide(hall: Hall, decision: TakenOver | Discarded | Undo | Void, table: int = 1, round_: int = 4) -> str:
+    """Let the head arbiter decide on a play, as seen now; return the ruling's id."""
+    room = hall.scorer.rulings.room
+    id_ = f"ruling-{len(room.book.entries)}"
+    place = {} if isinstance(decision, Undo) else {"table": table, "round": round_}
+    draft = RulingDraft(
+        id=id_, after=room.last_word((table, round_)), decision=decision, reason="looked at it", **place
+    )
+    looked_at = hall.scorer.rulings.effects(draft, HEAD).mark
+    hall.scorer.rulings.give(draft, HEAD, looked_at)
+    return id_
+
+
+def public_deals(hall: Hall) -> set[int]:
+    """Return the deals of which plays were published for everybody."""
+    said = [one for one in hall.ear.heard("") if isinstance(one, PublicTraveller)]
+    return {one.deal for one in said if one.plays}
+
+
+def apart(hall: Hall, table: int = 1, round_: int = 4) -> list[str]:
+    """Return why the facts of a play are kept apart, by code."""
+    return [one.code for one in hall.scorer.state.undecided((table, round_))]
+
+
+def test_results_alone_of_a_round_to_come_count_for_nothing_and_make_no_deal_public(
+    hall: Hall, tmp_path: Path, journal: SqliteJournal
+) -> None:
+    deal = event().bookings[1, 4].deal
+    hall.hear(*(one for table in (2, 3, 4) for one in played_with(table, deal)))
+    assert public_deals(hall) == set()
+    hall.ear.forget()
+    hall.hear(fact(1, 1, result(1, 4)))
+    assert hall.ear.told("receipt/1")["upto"] == 1
+    assert hall.alerts() == [("play_out_of_turn", 1)]
+    assert apart(hall) == ["play_out_of_turn"]
+    assert (hall.scorer.state.plays_at(1), public_deals(hall)) == (0, set())
+    assert (1, 4) not in hall.scorer.snapshot.results
+
+    again = make_hall(tmp_path, journal)
+    assert (apart(again), again.scorer.state.plays_at(1)) == (["play_out_of_turn"], 0)
+    assert ("play_out_of_turn", 1) in [(one.code, one.table) for one in again.scorer.feed.current.alerts]
+
+
+def played_with(table: int, deal: int) -> list[LogMessage]:
+    """Return what a table says of all its plays up to the one with a deal."""
+    said = [one for round_ in range(1, 5) for one in steps(table, round_)]
+    last = max(at for at, one in enumerate(said) if one.deal == deal and isinstance(one, Result))
+    return log(table, *said[: last + 1])
+
+
+def test_the_head_arbiter_takes_over_what_was_kept_apart_and_can_take_that_back(
+    hall: Hall, tmp_path: Path, journal: SqliteJournal
+) -> None:
+    forged_result = fact(1, 1, result(1, 4))
+    hall.hear(forged_result)
+    taken = decide(hall, TakenOver(facts=(forged_result.id,), replaces=None))
+    counts = hall.scorer.state.play((1, 4))
+    assert (counts.result, counts.points, hall.scorer.state.plays_at(1)) == (
+        forged_result.id,
+        result(1, 4).points,
+        1,
+    )
+    assert (apart(hall), hall.scorer.state.recorded(1)) == ([], (4,))
+    assert make_hall(tmp_path, journal).scorer.state.play((1, 4)) == counts
+
+    undone = decide(hall, Undo(ruling=taken))
+    assert (hall.scorer.state.play((1, 4)).points, hall.scorer.state.plays_at(1)) == (None, 0)
+    assert (apart(hall), hall.scorer.state.recorded(1)) == (["play_out_of_turn"], ())
+    assert make_hall(tmp_path, journal).scorer.state.play((1, 4)).points is None
+
+    decide(hall, Undo(ruling=undone))
+    assert hall.scorer.state.play((1, 4)).points == result(1, 4).points
+
+
+def test_what_was_discarded_stays_away_and_the_play_itself_counts_when_its_turn_comes(hall: Hall) -> None:
+    forged_result = fact(1, 1, result(1, 4, OUTCOMES[0]))
+    hall.hear(forged_result)
+    decide(hall, Discarded(facts=(forged_result.id,)))
+    assert (apart(hall), hall.scorer.state.play((1, 4)).settled) == ([], False)
+    said = [one for round_ in range(1, 5) for one in steps(1, round_)]
+    hall.hear(*log(1, *said, first=2))
+    assert hall.scorer.state.plays_at(1) == 4
+    assert hall.scorer.state.play((1, 4)).points == result(1, 4).points
+
+
+def test_a_fact_below_which_one_is_missing_waits_and_counts_by_itself_when_that_has_come(hall: Hall) -> None:
+    walls, seated, *rest = whole_play(1)
+    hall.hear(walls, *rest)
+    assert (apart(hall, round_=1), hall.scorer.state.plays_at(1)) == (["play_waits"] * len(rest), 0)
+    assert hall.alerts() == [("gap", 1)]
+    hall.hear(seated)
+    assert (apart(hall, round_=1), hall.scorer.state.plays_at(1)) == ([], 1)
+
+
+def test_a_call_is_heard_at_once_whatever_is_missing(hall: Hall) -> None:
+    hall.hear(fact(1, 7, Call(round=1, deal=event().bookings[1, 1].deal, open=True)))
+    assert 1 in hall.scorer.state.tables.times.calling
+
+
+def test_a_number_whose_fact_was_refused_is_not_waited_for(hall: Hall, tmp_path: Path, journal: SqliteJournal) -> None:
+    wrong = fact(1, 1, replace(restored(1), deal=result(1, 4).deal))
+    hall.hear(*whole_play(1, first=2), wrong)
+    assert hall.scorer.state.plays_at(1) == 1
+    assert make_hall(tmp_path, journal).scorer.state.plays_at(1) == 1
+
+
+def test_what_another_device_was_refused_is_waited_for(hall: Hall) -> None:
+    hall.scorer.state.pass_over(2, 1)
+    hall.hear(*whole_play(1, first=2))
+    assert hall.scorer.state.plays_at(1) == 0
+
+
+def test_a_play_before_its_turn_counts_once_an_arbiter_has_brought_it_forward(hall: Hall) -> None:
+    hall.hear(*whole_play(1, 4))
+    assert set(apart(hall)) == {"play_out_of_turn"}
+    hall.hear(*whole_play(2, 4, forward=True))
+    assert (hall.scorer.state.plays_at(1), hall.scorer.state.plays_at(2)) == (0, 1)
+
+
+def test_a_play_whose_turn_came_because_the_desk_has_settled_those_before_it_counts(hall: Hall) -> None:
+    decide(hall, Void(), round_=1)
+    hall.hear(*whole_play(1, 2))
+    assert hall.scorer.state.play((1, 2)).points == result(1, 2).points
+
+
+def test_a_ruling_on_the_play_before_lets_what_was_out_of_turn_count(hall: Hall) -> None:
+    hall.hear(*whole_play(1, 2))
+    assert hall.scorer.state.plays_at(1) == 0
+    decide(hall, Void(), round_=1)
+    assert hall.scorer.state.plays_at(1) == 2
+    assert hall.scorer.state.play((1, 2)).points == result(1, 2).points
+
+
+def test_a_ruling_at_a_table_that_was_kept_apart_counts_as_long_as_it_is_taken_over(hall: Hall) -> None:
+    void = Ruled(round=4, deal=result(1, 4).deal, decision=Void(), author="Tao", role="table_arbiter", reason="why")
+    ruled = fact(1, 1, void)
+    hall.hear(ruled)
+    assert (apart(hall), hall.scorer.state.play((1, 4)).settled) == (["play_out_of_turn"], False)
+    taken = decide(hall, TakenOver(facts=(ruled.id,), replaces=None))
+    assert hall.scorer.state.play((1, 4)).settled
+    decide(hall, Undo(ruling=taken))
+    assert not hall.scorer.state.play((1, 4)).settled
+
+
+def test_facts_from_before_plays_were_judged_count_as_they_did() -> None:
+    room = EventState(event())
+    room.load([fact(1, 3, result(1, 4)), fact(2, 1, result(2))], judged_from=None)
+    assert (room.plays_at(1), room.plays_at(2)) == (1, 1)
+
+
+def test_a_store_from_before_plays_were_judged_counts_as_it_did_and_what_comes_since_is_judged(
+    tmp_path: Path, journal: SqliteJournal
+) -> None:
+    with journal.commit():
+        journal.append(fact(2, 1, result(2)), 0)
+    hall = make_hall(tmp_path, journal)
+    hall.hear(fact(1, 1, result(1)))
+    for one in (hall, make_hall(tmp_path, journal)):
+        assert (one.scorer.state.plays_at(2), one.scorer.state.plays_at(1)) == (1, 0)
+
+
+def test_a_copy_of_a_store_knows_from_when_on_plays_are_judged(tmp_path: Path, journal: SqliteJournal) -> None:
+    make_hall(tmp_path, journal).hear(fact(1, 1, result(1)))
+    (tmp_path / "copy").mkdir()
+    with open_journal(tmp_path / "copy") as copy:
+        copy_journal(journal, copy)
+        assert make_hall(tmp_path / "copy", copy).scorer.state.plays_at(1) == 0
+
+
+def test_a_play_that_began_before_plays_were_judged_goes_on() -> None:
+    before, after = EventState(event()), whole_play(1)[2:]
+    before.load(whole_play(1)[:2], judged_from=2)
+    for message in after:
+        before.apply(message)
+    assert before.plays_at(1) == 1
+
+
+@given(st.randoms(use_true_random=False))
+def test_a_whole_event_counts_whole_in_whatever_order_and_however_often_its_facts_come(random: Random) -> None:
+    room, messages = EventState(event()), whole_event()
+    random.shuffle(messages)
+    for message in messages:
+        room.apply(message)
+    assert (room.plays_in, room.quarantine.plays()) == (16, [])
+
+
+STEPS = steps(1, 1, OUTCOMES[3], {"west": Fine(imp=8, reason="false hu")})
+
+
+@pytest.mark.parametrize("left_out", range(5))
+def test_a_play_of_which_a_step_is_missing_has_no_result(left_out: int) -> None:
+    said = [one for at, one in enumerate(STEPS) if at != left_out]
+    room = EventState(event())
+    for message in log(1, *said):
+        room.apply(message)
+    assert (room.plays_in, room.quarantine.plays()) == (0, [(1, 1)])
+
+
+@pytest.mark.parametrize("at", range(5))
+def test_two_steps_in_the_wrong_order_make_no_result(at: int) -> None:
+    said = [*STEPS]
+    said[at], said[at + 1] = said[at + 1], said[at]
+    room = EventState(event())
+    for message in log(1, *said):
+        room.apply(message)
+    assert (room.plays_in, room.quarantine.plays()) == (0, [(1, 1)])
+
+
+EAST, SOUTH, WEST, NORTH = result(1).players.values()
+ELSEWHERE = Seated(round=1, deal=result(1).deal, players={"east": SOUTH, "south": EAST, "west": WEST, "north": NORTH})
+WRONG_STEPS = [
+    (3, declared(1, 1, "east", "north"), "play_winners_differ"),
+    (3, declared(1, 1, "south"), "play_winners_differ"),
+    (4, result(1, 1, OUTCOMES[0]), "play_winners_differ"),
+    (4, result(1, 1, OUTCOMES[2]), "play_winners_differ"),
+    (1, ELSEWHERE, "play_seats_differ"),
+]
+
+
+@pytest.mark.parametrize(("at", "said", "code"), WRONG_STEPS)
+def test_a_result_that_is_not_what_was_told_before_is_kept_apart(
+    at: int, said: Declared | Result | Seated, code: str
+) -> None:
+    told = [*steps(1)]
+    told[at] = said
+    room = EventState(event())
+    for message in log(1, *told):
+        room.apply(message)
+    assert [(one.code, type(one.message.fact)) for one in room.undecided((1, 1))] == [(code, Result)]
+
+
+@cache
+def kiosk_event() -> Event:
+    """Return the event of the table whose random days are in `tests/kiosk/table/days.py`."""
+    plays = tuple(
+        BookedPlay(one.round, 1, one.deal, {seat: player.id for seat, player in one.players.items()})
+        for one in LONGER.plays
+    )
+    return Event(replace(plan(), players=tuple(LONGER.plays[0].players.values()), plays=plays), deals(), registry())
+
+
+@given(days, st.randoms(use_true_random=False))
+def test_nothing_that_a_real_table_tells_stays_apart_in_whatever_order_it_comes(
+    steps: list[Step], random: Random
+) -> None:
+    messages = log(1, *(one for step in steps for one in step.facts))
+    quarantine = Quarantine(kiosk_event(), lambda _key: False, lambda _table: Decided())
+    arriving = random.sample(messages, len(messages))
+    counted = [one for message in arriving for one in quarantine.take(message) if isinstance(one, LogMessage)]
+    assert (quarantine.plays(), sorted(counted, key=lambda one: one.seq)) == ([], messages)

@@ -1,0 +1,151 @@
+"""The scorer's disk grows full: arbiters are told, the desk only reads, results go on from the reserve; and back.
+
+What is judged is tried with disks that are numbers; a scorer works on a real one where such a disk can be mounted.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.scorer.space import LARGEST, RESERVE, DiskLevel, DiskSpace
+from tests.broker.scorer.hall import Hall, make_hall, open_journal
+from tests.broker.scorer.small import beat, fact, result, whole_log
+from tests.small_disk import MEGABYTE, Ballast, small_disk
+
+
+class Disk:
+    """A disk of which others take more or less; the reserve takes its room too."""
+
+    def __init__(self, folder: Path, size: int = 80 * MEGABYTE) -> None:
+        self._folder, self.size, self.taken = folder, size, 0
+
+    def __call__(self, folder: Path) -> tuple[int, int]:
+        assert folder == self._folder
+        reserve = folder / RESERVE
+        return self.size - self.taken - (reserve.stat().st_size if reserve.exists() else 0), self.size
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Disk:
+    return Disk(tmp_path)
+
+
+def test_the_levels_follow_each_other_down_and_back(tmp_path: Path, disk: Disk) -> None:
+    """With a reserve of 10 MB. Taken by others, in MB, and what is said."""
+    space = DiskSpace(tmp_path, disk)
+    said = []
+    for taken in (0, 45, 55, 62, 66, 72, 77.4, 77.6, 72, 60, 51, 49, 30):
+        disk.taken = int(taken * MEGABYTE)
+        said.append((taken, space.look(), (tmp_path / RESERVE).exists()))
+    assert said == [
+        (0, "ample", True),
+        (45, "ample", True),
+        (55, "low", True),
+        (62, "read_only", True),
+        (66, "read_only", False),  # less than half of it was free beside it
+        (72, "read_only", False),
+        (77.4, "read_only", False),
+        (77.6, "full", False),
+        (72, "read_only", False),
+        (60, "read_only", False),
+        (51, "read_only", False),
+        (49, "ample", True),
+        (30, "ample", True),
+    ]
+
+
+def test_the_reserve_has_a_size_that_suits_the_disk_and_is_nobody_elses(tmp_path: Path) -> None:
+    assert DiskSpace(tmp_path, Disk(tmp_path, 10**12)).size == LARGEST
+    space = DiskSpace(tmp_path, Disk(tmp_path, 8 * MEGABYTE))
+    space.look()
+    reserve = (tmp_path / RESERVE).stat()
+    assert (space.size, reserve.st_size, reserve.st_mode & 0o777) == (MEGABYTE, MEGABYTE, 0o600)
+    assert reserve.st_blocks * 512 >= MEGABYTE  # it has its room already
+
+
+@given(st.lists(st.integers(0, 80), max_size=30))
+def test_whatever_others_do_the_desk_reads_only_before_anything_is_full_and_nothing_is_full_with_a_reserve(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[int]
+) -> None:
+    folder = tmp_path_factory.mktemp("disk")
+    disk = Disk(folder)
+    space = DiskSpace(folder, disk)
+    for taken in steps:
+        disk.taken = taken * MEGABYTE
+        now = space.look()
+        free = disk(folder)[0]
+        assert (now == "full") == (not (folder / RESERVE).exists() and free < space.size // 4)
+        if now in {"ample", "low"}:
+            assert free >= space.size
+            assert (folder / RESERVE).exists()
+
+
+def test_who_watches_no_disk_has_room(hall: Hall) -> None:
+    hall.scorer.step(timeout=0)
+    assert (hall.scorer.feed.current.disk, hall.alerts()) == ("ample", [])
+
+
+def level(hall: Hall) -> DiskLevel:
+    """Return what the desk shows of the disk."""
+    return hall.scorer.feed.current.disk
+
+
+@pytest.fixture
+def own_disk(tmp_path: Path) -> Iterator[Path]:
+    with small_disk(tmp_path / "disk", 16) as folder:
+        yield folder
+
+
+def test_on_a_real_disk_results_go_on_from_the_reserve_wait_when_it_is_used_and_come_back_by_themselves(
+    own_disk: Path,
+) -> None:
+    ballast = Ballast(own_disk)
+    with open_journal(own_disk) as journal:
+        space = DiskSpace(own_disk)
+        hall = make_hall(own_disk, journal, space=space)
+        hall.connect(up=True)
+        assert level(hall) == "ample"
+        ballast.fill(leave=space.size - 100_000)
+        hall.hear(*whole_log(1))
+        assert level(hall) == "read_only"
+        ballast.fill()
+        assert not space._room(own_disk)[0]
+        hall.hear(*whole_log(2))  # from the reserve
+        assert not (own_disk / RESERVE).exists()
+        assert [hall.ear.told(f"receipt/{table}")["upto"] for table in (1, 2)] == [len(whole_log(1)), len(whole_log(2))]
+        ballast.fill(leave=space.size // 4 - 100_000)
+        hall.ear.forget()
+        hall.hear(*whole_log(4), beat(1))
+        assert level(hall) == "full"
+        assert (journal.height, hall.ear.story.count("acknowledged")) == (len(whole_log(1)) + len(whole_log(2)), 1)
+        hall.hear(fact(3, 1, result(3)))
+        ballast.remove()
+        hall.scorer.step(timeout=0)
+        assert level(hall) == "ample"
+        assert (own_disk / RESERVE).exists()
+        assert hall.ear.told("receipt/4")["upto"] == len(whole_log(4))
+        assert hall.ear.told("receipt/3")["upto"] == 1
+        assert [code for code, _ in hall.alerts() if code.startswith("scorer_disk")] == [
+            "scorer_disk_full",
+            "scorer_disk_ample",
+        ]
+
+
+def test_what_waited_when_the_connection_was_lost_comes_again_and_is_taken_once(own_disk: Path) -> None:
+    ballast = Ballast(own_disk)
+    with open_journal(own_disk) as journal:
+        hall = make_hall(own_disk, journal, space=DiskSpace(own_disk))
+        ballast.fill()
+        hall.scorer.step(timeout=0)
+        ballast.fill()
+        hall.hear(*whole_log(1))
+        assert journal.height == 0
+        hall.connect(up=False)
+        ballast.remove()
+        hall.connect(up=True)
+        assert journal.height == 0
+        hall.hear(*whole_log(1))
+        assert journal.height == len(whole_log(1))

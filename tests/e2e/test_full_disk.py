@@ -1,0 +1,54 @@
+"""The real scorer on a small disk that others fill: it lives on, and started on a full one it waits for room."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from broker.mqtt.access import Credentials
+from broker.mqtt.brokers import make_broker
+from broker.sim.demo_event import NAME
+from broker.sim.processes import DemoProcess
+from tests.demo_event import MakeEvent
+from tests.small_disk import Ballast, small_disk
+
+pytestmark = pytest.mark.slow
+
+SOON_S = 120.0
+
+
+@pytest.fixture
+def folder(tmp_path: Path, demo_event: MakeEvent) -> Iterator[Path]:
+    with small_disk(tmp_path / "disk", 32) as disk:
+        demo_event(disk / "event", 1)
+        yield disk / "event"
+
+
+def test_it_lives_on_while_the_disk_is_full_and_starts_when_there_is_room(folder: Path, tmp_path: Path) -> None:
+    known, ballast = Credentials.load(folder / "credentials.json"), Ballast(folder)
+    with make_broker("embedded", tmp_path / "broker", NAME, known, tables=1) as broker:
+        command = ["scorer", str(folder), "--broker", f"127.0.0.1:{broker.port}", "--desk-port", "0"]
+        scorer = DemoProcess("scorer", command, lambda *_: None)
+        try:
+            url = scorer.wait_for(r"^Desk: (\S+)", SOON_S)
+            while level(url) != "full":
+                ballast.fill()
+            ballast.remove()
+            while level(url) != "ample":
+                assert scorer.exit_code is None
+            scorer.kill()
+            scorer.stop()
+            (folder / "disk-reserve").unlink()
+            ballast.fill()
+            scorer = DemoProcess("scorer", command, lambda *_: None)
+            scorer.wait_for(r"^scorer_disk_full: ", SOON_S)
+            ballast.remove()
+            assert level(scorer.wait_for(r"^Desk: (\S+)", SOON_S)) == "ample"
+        finally:
+            scorer.stop()
+
+
+def level(url: str) -> str:
+    """Return what the desk says of the disk; each answer takes a while."""
+    return str(httpx.get(f"{url}view.json", timeout=SOON_S).json()["disk"])

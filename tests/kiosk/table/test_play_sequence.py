@@ -1,0 +1,205 @@
+"""What a table tells always follows (`broker/protocol/play_sequence.py`), whatever happens at it; nothing else does."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from random import Random
+from typing import Final
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.protocol import (
+    SEATS,
+    Confirmed,
+    Declared,
+    Fact,
+    Overridden,
+    Restored,
+    Result,
+    RiichiEvent,
+    Ruled,
+    Seat,
+    Seated,
+)
+from broker.protocol.play_sequence import OF_A_PLAY, OutOfSequence, TableSequence
+from kiosk.table import (
+    ButtonHeld,
+    ButtonPressed,
+    CallToggled,
+    ClaimWindowElapsed,
+    DepositLaid,
+    Event,
+    HandEntered,
+    LastTakenBack,
+    NextDealCalled,
+    NotNow,
+    Phase,
+    PlayEndedDrawn,
+    Restarted,
+    ResultRefused,
+    SessionStopped,
+)
+from tests.kiosk.riichi_tables import AloneSitting, RiichiSitting, fu30
+from tests.kiosk.table.days import LONGER, Move, Step, days, moves, walk
+from tests.kiosk.tables import S, Sitting
+
+ROUNDS: Final = tuple(play.round for play in LONGER.plays)
+
+
+def followed(facts: Iterable[Fact], sessions: frozenset[int] = frozenset()) -> tuple[list[Fact], list[Fact]]:
+    """Take a table's facts in, in their order; return those that follow, and those that do not."""
+    table, right, wrong = TableSequence(ROUNDS, sessions), list[Fact](), list[Fact]()
+    for fact in facts:
+        try:
+            table.follow(fact)
+            right.append(fact)
+        except OutOfSequence:
+            wrong.append(fact)
+    return right, wrong
+
+
+def told(steps: list[Step]) -> list[Fact]:
+    """Return what a table has told of its plays."""
+    return [fact for step in steps for fact in step.facts if isinstance(fact, OF_A_PLAY)]
+
+
+def results(facts: Iterable[Fact]) -> list[Fact]:
+    """Return the results among facts."""
+    return [fact for fact in facts if isinstance(fact, Result)]
+
+
+FORWARD: Final = Move("forward", "east", 2 * S)
+
+
+def disturbed(moves_at: list[tuple[int, Move]]) -> list[Step]:
+    """Return a day on which two plays are played to their end, with something else in between."""
+    day = [FORWARD] * 60
+    for at, move in sorted(moves_at, key=lambda one: one[0], reverse=True):
+        day.insert(at, move)
+    return walk(day)
+
+
+played_days = st.lists(st.tuples(st.integers(0, 50), moves), max_size=15).map(disturbed)
+chance = st.randoms(use_true_random=False)
+
+
+@given(days)
+def test_whatever_happens_at_a_table_each_of_its_facts_follows(steps: list[Step]) -> None:
+    assert followed(told(steps))[1] == []
+
+
+@given(played_days)
+def test_whatever_disturbs_two_plays_each_of_their_facts_follows(steps: list[Step]) -> None:
+    assert followed(told(steps))[1] == []
+
+
+@given(played_days, chance)
+def test_a_play_without_one_of_its_steps_has_no_result(steps: list[Step], random: Random) -> None:
+    facts = told(steps)
+    wanted = [at for at, fact in enumerate(facts) if is_needed(facts, at)]
+    if wanted:
+        at = random.choice(wanted)
+        (ended,) = [one for one in facts[at:] if isinstance(one, Result) and one.round == facts[at].round][:1]
+        right, wrong = followed(facts[:at] + facts[at + 1 :])
+        assert (ended in right, ended in wrong) == (False, True)
+
+
+def is_needed(facts: list[Fact], at: int) -> bool:
+    """Return whether a fact is the last of its kind before the first result of its play, which needs it."""
+    fact = facts[at]
+    of_play = [one for one in facts[at + 1 :] if one.round == fact.round]
+    until = next((end for end, one in enumerate(of_play) if isinstance(one, Result)), None)
+    before = [*(one for one in facts[:at] if one.round == fact.round), *of_play[:until]]
+    if until is None or any(isinstance(one, Result | Ruled | Overridden) for one in before):
+        return False
+    if isinstance(fact, Restored | Seated | Confirmed):
+        return not any(isinstance(one, type(fact)) for one in of_play[:until])
+    return isinstance(fact, Declared)
+
+
+@given(played_days, chance)
+def test_two_facts_in_the_wrong_order_give_no_other_result(steps: list[Step], random: Random) -> None:
+    facts = told(steps)
+    if len(facts) > 1:
+        at = random.randrange(len(facts) - 1)
+        swapped = [*facts[:at], facts[at + 1], facts[at], *facts[at + 2 :]]
+        right, wrong = followed(swapped)
+        assert wrong or results(right) == results(facts)
+
+
+@given(played_days, chance)
+def test_a_fact_that_is_put_in_gives_no_other_result(steps: list[Step], random: Random) -> None:
+    """What arbiters rule at the table is theirs to say; anything else has its place, or is kept apart."""
+    facts = told(steps)
+    pool = [fact for fact in facts if not isinstance(fact, Ruled | Overridden)]
+    if pool:
+        at, more = random.randrange(len(facts) + 1), random.choice(pool)
+        right, wrong = followed([*facts[:at], more, *facts[at:]])
+        assert wrong or results(right) == results(facts)
+
+
+# ---- riichi -------------------------------------------------------------------------------------
+
+RIICHI_MOVES: Final = ("press", "hold", "due", "drawn", "value", "tenpai", "draw", "next", "refuse", "accept", "fault")
+RIICHI_ODD: Final = ("back", "stop", "chombo", "abort", "call", "restart", "deposit")
+
+riichi_moves = st.lists(
+    st.tuples(st.sampled_from((*RIICHI_MOVES * 3, *RIICHI_ODD)), st.sampled_from(SEATS), st.integers(1, 5)), max_size=80
+)
+
+
+def riichi_event(sitting: Sitting, kind: str, seat: Seat, han: int) -> Event | None:
+    """Return what somebody does at a table that plays riichi; None where there is nothing to do."""
+    now, declared = sitting.wait(), [one.seat for one in sitting.table.declarations]
+    losers = [one for one in SEATS if one not in declared]
+    wins = {one: fu30(han) for one in declared}
+    ron = RiichiEvent(kind="ron", wins=wins, loser=losers[0] if losers else None)
+    hand = ron if len(declared) > 1 or han % 2 else RiichiEvent(kind="tsumo", wins=wins)
+    events: dict[str, Event | None] = {
+        "press": ButtonPressed(at=now, seat=seat),
+        "accept": ButtonPressed(at=now, seat=next((one for one in SEATS if one not in sitting.table.agreed), seat)),
+        "hold": ButtonHeld(at=now, seat=seat),
+        "due": ClaimWindowElapsed(at=max(now, sitting.table.closes_at or now)),
+        "drawn": PlayEndedDrawn(at=now),
+        "value": HandEntered(at=now, told=hand),
+        "tenpai": ButtonPressed(at=now, seat=seat),
+        "draw": HandEntered(at=now, told=RiichiEvent(kind="draw")),
+        "next": NextDealCalled(at=now),
+        "refuse": ResultRefused(at=now),
+        "fault": HandEntered(at=now, told=RiichiEvent(kind="minor_fault", offenders=(seat,))),
+        "chombo": HandEntered(at=now, told=RiichiEvent(kind="chombo", offenders=(seat,))),
+        "abort": HandEntered(at=now, told=RiichiEvent(kind="abort", reason="four_kans")),
+        "back": LastTakenBack(at=now),
+        "stop": SessionStopped(at=now),
+        "call": CallToggled(at=now, open=not sitting.table.calling),
+        "restart": Restarted(at=now),
+        "deposit": DepositLaid(at=now, seat=seat, laid=bool(han % 2)),
+    }
+    return events[kind]
+
+
+def live(sitting: Sitting, done: list[tuple[str, Seat, int]]) -> list[Fact]:
+    """Let a day happen at a table of riichi, in which most of what is done leads on; return what it has told."""
+    for kind, seat, han in done:
+        phase = sitting.table.phase
+        wanted = {Phase.CLAIMING: "due", Phase.DECLARED: "value", Phase.ACCEPTING: "accept", Phase.RECORDED: "next"}
+        for what in (kind, wanted.get(phase, kind)) if han > 1 else (kind,):
+            if event := riichi_event(sitting, what, seat, han):
+                with suppress(NotNow):
+                    sitting.take(event)
+    return [fact for fact in sitting.facts if isinstance(fact, OF_A_PLAY)]
+
+
+@given(riichi_moves)
+def test_whatever_happens_in_a_riichi_session_each_of_its_facts_follows(done: list[tuple[str, Seat, int]]) -> None:
+    sitting = RiichiSitting()
+    sitting.begin()
+    facts = live(sitting, done)
+    assert followed(facts, frozenset({1}))[1] == []
+
+
+@given(riichi_moves)
+def test_whatever_happens_to_planned_hands_of_riichi_each_fact_follows(done: list[tuple[str, Seat, int]]) -> None:
+    sitting = AloneSitting()
+    sitting.begin()
+    assert followed(live(sitting, done))[1] == []

@@ -1,0 +1,154 @@
+"""The second reader of numbers: the signs of a line, however many there are."""
+
+from itertools import groupby, product
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vision.geometry import project
+from vision.marks.lines import (
+    CLASSES,
+    HALF_SEEN,
+    LETTER,
+    NOTHING_HERE,
+    SIZE,
+    Logs,
+    confidence_of_likelihood,
+    cut_line,
+    likeliest_signs,
+    likelihoods_of_digits,
+    log_likelihoods,
+    look_at_lines,
+    prepare_lines,
+)
+from vision.marks.read import SURE
+
+COLUMNS = st.integers(1, 5)
+SIGNS = st.lists(st.sampled_from([1, 2, LETTER, HALF_SEEN]), min_size=1, max_size=3)
+
+
+def columns(number: int, seed: int) -> Logs:
+    """What is seen in some columns, by chance: only a few classes are likely at all."""
+    shares = np.full((number, CLASSES), 1e-12)
+    chosen = [1, 2, LETTER, HALF_SEEN, NOTHING_HERE]
+    shares[:, chosen] = np.random.default_rng(seed).dirichlet(np.ones(len(chosen)), number)
+    return np.asarray(np.log(shares / shares.sum(axis=1, keepdims=True)), dtype=np.float32)
+
+
+def shown(path: tuple[int, ...]) -> list[int]:
+    """What a path through the columns shows: one sign in several columns is one sign."""
+    return [sign for sign, _ in groupby(path) if sign != NOTHING_HERE]
+
+
+def likelihood(logs: Logs, signs: list[int]) -> float:
+    return float(np.exp(log_likelihoods(logs[None], np.array([signs], dtype=np.int64)))[0])
+
+
+def likelihood_of(logs: Logs, digits: list[int]) -> float:
+    return float(likelihoods_of_digits(logs[None], np.array([digits]))[0])
+
+
+@given(COLUMNS, SIGNS, st.integers(0, 1000))
+def test_the_likelihood_of_signs_is_the_sum_over_all_ways_to_see_them(number: int, signs: list[int], seed: int) -> None:
+    logs = columns(number, seed)
+    ways = product([1, 2, LETTER, HALF_SEEN, NOTHING_HERE], repeat=number)
+    total = sum(
+        float(np.exp(sum(logs[at, sign] for at, sign in enumerate(path)))) for path in ways if shown(path) == signs
+    )
+    assert likelihood(logs, signs) == pytest.approx(total, abs=1e-6)
+
+
+def certain(*signs: int) -> Logs:
+    """Columns that surely show these signs, each beside an empty column."""
+    logs = np.full((2 * len(signs) + 1, CLASSES), -30.0, dtype=np.float32)
+    logs[::2, NOTHING_HERE] = 0.0
+    logs[range(1, len(logs), 2), signs] = 0.0
+    return logs
+
+
+@pytest.mark.parametrize(
+    ("there", "expected"),
+    [
+        ((1, 1, 0), 1.0),
+        ((LETTER, 1, 1, 0), 1.0),
+        ((1, 0), 0.0),
+        ((1, 1), 0.0),
+        ((1, 1, 1, 0), 0.0),
+        ((1, 1, 0, 2), 0.0),
+        ((LETTER, LETTER, 1, 1, 0), 0.0),
+        ((HALF_SEEN, 1, 1, 0), 0.0),
+        ((HALF_SEEN, 1, 0), 0.0),
+        ((0, 1, 1), 0.0),
+        ((), 0.0),
+    ],
+)
+def test_110_stands_there_only_if_exactly_its_three_digits_do(there: tuple[int, ...], expected: float) -> None:
+    assert likelihood_of(certain(*there), [1, 1, 0]) == pytest.approx(expected, abs=1e-9)
+    assert likeliest_signs(certain(*there)) == there
+
+
+def test_each_line_is_asked_for_its_own_digits() -> None:
+    logs = np.stack([certain(1, 1, 0), certain(0, 3, 5), certain(1, 2, 2)])
+    asked = np.array([[1, 1, 0], [0, 3, 6], [1, 2, 2]])
+    assert likelihoods_of_digits(logs, asked) == pytest.approx([1.0, 0.0, 1.0], abs=1e-9)
+
+
+def test_seven_of_ten_is_worth_what_a_serial_needs() -> None:
+    assert [confidence_of_likelihood(share) for share in (0.0, 0.7, 1.0)] == pytest.approx([0.0, SURE, 1.0])
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_what_is_likelier_is_surer(one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    assert confidence_of_likelihood(low) <= confidence_of_likelihood(high)
+
+
+def test_a_digit_twice_is_not_a_digit_once() -> None:
+    once = certain(1, 7)[[0, 1, 1, 3, 4]]  # the 1 is seen in two columns that touch
+    assert likelihood_of(once, [1, 7]) == pytest.approx(1.0)
+    assert likelihood_of(once, [1, 1, 7]) == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_line_shows_the_whole_width_of_the_tile_about_its_middle(*, turned: bool) -> None:
+    crop = np.zeros((112, 80, 3), dtype=np.uint8)
+    crop[60:64, 70:74] = 255
+    line, way = cut_line(crop, np.array([40.0, 50.0]), turned=turned)
+    rows, cols = np.nonzero(line[:, :, 0] > 127)
+    expected = project(way, np.array([[72.0, 62.0]]))[0]
+    assert (cols.mean() + 0.5, rows.mean() + 0.5) == pytest.approx(tuple(expected), abs=0.4)
+    ends = project(way, np.array([[0.0, 50.0], [80.0, 50.0]]))
+    left, right = (ends[1], ends[0]) if turned else (ends[0], ends[1])
+    assert (left, right) == (pytest.approx([0.0, SIZE[1] / 2]), pytest.approx([SIZE[0], SIZE[1] / 2]))
+
+
+def test_what_goes_in_does_not_depend_on_light_or_on_what_lies_beside_the_tile() -> None:
+    line = np.full((SIZE[1], SIZE[0], 3), 100, dtype=np.uint8)
+    cv2.putText(line, "117", (28, 36), cv2.FONT_HERSHEY_SIMPLEX, 0.8, (130, 130, 130), 2)
+    lighter, beside = line + np.uint8(60), line.copy()
+    beside[:, :10] = 255
+    plain = prepare_lines(line[None])
+    assert prepare_lines(lighter[None]) == pytest.approx(plain, abs=1e-4)
+    assert prepare_lines(beside[None])[..., 10:] == pytest.approx(plain[..., 10:], abs=1e-4)
+
+
+def test_no_lines_are_looked_at_without_a_network() -> None:
+    assert look_at_lines(np.empty((0, SIZE[1], SIZE[0], 3), dtype=np.uint8)).shape == (0, 26, CLASSES)
+
+
+def written(text: str) -> np.ndarray:
+    """Print a text with plain strokes in the middle of a line."""
+    line = np.full((SIZE[1], SIZE[0], 3), (40, 110, 40), dtype=np.uint8)
+    (width, height), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_DUPLEX, 0.8, 1)
+    at = ((SIZE[0] - width) // 2, (SIZE[1] + height) // 2)
+    cv2.putText(line, text, at, cv2.FONT_HERSHEY_DUPLEX, 0.8, (235, 235, 235), 1, cv2.LINE_AA)
+    return np.asarray(cv2.GaussianBlur(line, (0, 0), 0.6))
+
+
+@pytest.mark.parametrize("text", ["3", "10", "45", "110", "035", "136", "1022", "2026"])
+def test_the_number_of_signs_is_read(text: str) -> None:
+    seen = likeliest_signs(look_at_lines(written(text)[None])[0])
+    assert "".join(str(sign) for sign in seen) == text

@@ -1,0 +1,140 @@
+"""What lies beside a tray says a serial only if it is like the tray's tiles."""
+
+import numpy as np
+import pytest
+
+from vision.detections import TileMark
+from vision.geometry import Points, Quad, rectangle
+from vision.plane import HEIGHT
+from vision.strays import colour_groups, is_of_colour, is_of_size, is_printed_alike, unlike_tiles
+
+GREEN = np.array([40.0, -30.0, 20.0])
+SPOT = np.array([0.01, -0.05])
+
+
+def mark(serial: int = 7, *, pitch: float = 0.2, spot: Points = SPOT, turned: bool | None = False) -> TileMark:
+    return TileMark(serial, None, turned=turned, confidence=0.99, spot=spot, pitch=pitch)
+
+
+def label(serial: int = 7) -> TileMark:
+    return TileMark(serial, "08", turned=False, confidence=0.99, spot=SPOT)
+
+
+def laid(*sizes: float) -> Quad:
+    """Ten tiles in a row, and beside them things of these sizes, in tile widths."""
+    tiles = [rectangle(np.array([float(at), 0.0]), 1.0, HEIGHT) for at in range(10)]
+    return np.array(
+        [*tiles, *(rectangle(np.array([2.0 * at, 4.0]), size, size * HEIGHT) for at, size in enumerate(sizes))]
+    )
+
+
+def unlike(flat: Quad, *, colours: Points | None = None, marks: list[TileMark | None] | None = None) -> set[int]:
+    """Which of the things after the first ten are unlike those, by their numbers from 0."""
+    told = np.tile(GREEN, (len(flat), 1)) if colours is None else colours
+    found = unlike_tiles(flat, told, marks or [mark()] * len(flat), range(10), range(10, len(flat)))
+    return {number - 10 for number in found}
+
+
+@pytest.mark.parametrize(("size", "is_unlike"), [(1.0, False), (1.1, False), (0.9, False), (1.14, True), (0.86, True)])
+def test_a_thing_of_another_size_is_no_tile(size: float, *, is_unlike: bool) -> None:
+    assert unlike(laid(size)) == ({0} if is_unlike else set())
+
+
+def test_a_tile_may_lie_any_way_round() -> None:
+    flat = laid(1.0)
+    turn = np.array([[0.6, -0.8], [0.8, 0.6]])
+    flat[10] = (flat[10] - flat[10].mean(axis=0)) @ turn.T + flat[10].mean(axis=0)
+    assert unlike(flat) == set()
+
+
+@pytest.mark.parametrize(
+    ("sides", "fits"),
+    [
+        ((1.0, HEIGHT), True),
+        ((1.11, HEIGHT), True),
+        ((1.13, HEIGHT), False),
+        ((1.0, 1.13 * HEIGHT), False),
+        ((1.1, 0.92 * HEIGHT), False),
+    ],
+)
+def test_both_sides_must_fit_and_so_must_their_ratio(sides: tuple[float, float], *, fits: bool) -> None:
+    assert is_of_size(np.array(sides), np.array([1.0, HEIGHT])) == fits
+
+
+@pytest.mark.parametrize(
+    ("change", "alike"),
+    [
+        ((0.0, 0.0, 0.0), True),
+        ((9.0, 0.0, 0.0), True),
+        ((9.1, 0.0, 0.0), False),
+        ((-9.1, 0.0, 0.0), False),
+        ((0.0, 5.0, 6.0), True),
+        ((0.0, 6.0, 6.0), False),
+    ],
+)
+def test_a_back_may_lie_in_more_or_less_light_but_not_be_of_another_tint(
+    change: tuple[float, float, float], *, alike: bool
+) -> None:
+    assert is_of_colour(GREEN + change, GREEN) == alike
+
+
+def test_the_nearest_tiles_tell_the_colour() -> None:
+    colours = np.tile(GREEN, (11, 1))
+    colours[:5, 0] += 40.0  # a lamp at the far end
+    far = laid(1.0)
+    far[10] += [8.0, 0.0]
+    assert unlike(far, colours=colours) == set()
+    colours[10, 0] += 40.0
+    assert unlike(far, colours=colours) == {0}
+
+
+@pytest.mark.parametrize(
+    ("other", "alike"),
+    [
+        (mark(9), True),
+        (mark(9, pitch=0.22), True),
+        (mark(9, pitch=0.223), False),
+        (mark(9, pitch=0.177), False),
+        (mark(9, spot=SPOT + np.array([0.0, 0.079])), True),
+        (mark(9, spot=SPOT + np.array([0.0, 0.081])), False),
+        (mark(9, spot=-SPOT, turned=None), True),
+        (mark(9, spot=SPOT + np.array([0.2, 0.0]), turned=None), False),
+        (None, False),
+    ],
+)  # fmt: skip
+def test_numbers_of_a_set_are_printed_alike(other: TileMark | None, *, alike: bool) -> None:
+    assert is_printed_alike(other, [mark(serial) for serial in range(1, 9)]) == alike
+
+
+def test_beside_labels_a_printed_number_is_no_tile_and_a_label_is_one_wherever_it_lies() -> None:
+    labels: list[TileMark | None] = [label(serial) for serial in range(1, 11)]
+    assert unlike(laid(1.0), marks=[*labels, mark()]) == {0}
+    assert unlike(laid(1.3), marks=[*labels, label(12)]) == set()
+    assert unlike(laid(1.3), marks=[*[mark()] * 10, label(12)]) == set()
+
+
+def test_where_much_is_print_on_something_else_all_beside_the_tray_is_doubted() -> None:
+    assert unlike(laid(1.0, 1.0, 1.3, 1.3, 1.3)) == {2, 3, 4}
+    assert unlike(laid(1.0, 1.0, 1.3, 1.3, 1.3, 1.3)) == {0, 1, 2, 3, 4, 5}
+    assert unlike(laid(*[1.0] * 9, 1.3, 1.3, 1.3, 1.3)) == {9, 10, 11, 12}
+
+
+@pytest.mark.parametrize(("things", "believed"), [(19, True), (20, False)])
+def test_in_clutter_not_even_the_tray_is_believed(things: int, *, believed: bool) -> None:
+    flat = laid(*[1.3] * things)
+    found = unlike_tiles(flat, np.tile(GREEN, (len(flat), 1)), [mark()] * len(flat), range(10), range(10, len(flat)))
+    assert found == (set(range(10, len(flat))) if believed else set(range(len(flat))))
+
+
+def test_what_was_not_read_is_not_asked_about_and_five_tiles_tell_nothing() -> None:
+    unread = TileMark(None, None, None, 0.0, np.full(2, np.nan))
+    assert unlike(laid(1.3), marks=[*[mark()] * 10, unread]) == set()
+    assert unlike(laid(1.3), marks=[*[mark()] * 5, *[unread] * 5, mark()]) == set()
+    assert unlike(laid(1.3), marks=[*[mark()] * 6, *[unread] * 4, mark()]) == {0}
+
+
+def test_backs_are_grouped_by_colour_largest_first_and_one_colour_alone_is_no_group() -> None:
+    colours = np.array([GREEN] * 5 + [GREEN + np.array([0.0, 40.0, 0.0])] * 7 + [GREEN + np.array([60.0, 0.0, 0.0])])
+    assert colour_groups(colours, 3) == [[5, 6, 7, 8, 9, 10, 11], [0, 1, 2, 3, 4]]
+    assert colour_groups(colours, 6) == [[5, 6, 7, 8, 9, 10, 11]]
+    assert colour_groups(colours[:5], 3) == []

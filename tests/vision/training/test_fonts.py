@@ -1,0 +1,66 @@
+"""No network learns from a font that calibrates or judges it."""
+
+import ast
+from itertools import combinations, product
+from pathlib import Path
+
+import pytest
+
+from vision.training.fonts import families, families_kept_back, family_name, is_kept_back, kept_back
+
+ROOT = Path(__file__).parents[3]
+PARTS = [(part, look) for part, looks in kept_back().items() for look in looks]
+
+
+@pytest.mark.parametrize(
+    ("family", "kept"),
+    [
+        ("Inter", True),
+        ("Inter Display", True),
+        ("Go Mono", True),
+        ("Gothic", False),
+        ("Internal", False),
+        ("DejaVu Sans", False),
+        ("PT Sans Narrow", True),
+    ],
+)
+def test_a_family_is_kept_back_with_all_that_begins_with_its_name(family: str, *, kept: bool) -> None:
+    assert is_kept_back(family) == kept
+
+
+def test_no_family_is_named_twice() -> None:
+    names = [name for part, look in PARTS for name in kept_back()[part][look]]
+    assert [
+        pair for pair in combinations(names, 2) if pair[0] == pair[1] or f"{pair[0]} ".startswith(f"{pair[1]} ")
+    ] == []
+
+
+def test_training_draws_no_file_that_is_kept_back() -> None:
+    training = {path for family in families() for path in family}
+    kept = {path for part, look in PARTS for family in families_kept_back(part, look) for path in family}
+    assert training & kept == set()
+    assert [path for path in training if is_kept_back(family_name(path))] == []
+
+
+def test_calibration_and_test_share_no_file() -> None:
+    looks = list(kept_back()["test"])
+    sides = [
+        {path for look in looks for family in families_kept_back(part, look) for path in family} for part in kept_back()
+    ]
+    assert sides[0] & sides[1] == set()
+
+
+def _imports(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
+
+
+def test_held_out_pictures_are_drawn_by_nothing_that_draws_for_training() -> None:
+    folder = ROOT / "tests" / "benchmarks" / "vision" / "held_out"
+    painters = {f"vision.training.{path.stem}" for path in (ROOT / "vision" / "training").glob("*.py")} - {
+        "vision.training.fonts"
+    }
+    used = {(path.name, module) for path, module in product(folder.glob("*.py"), painters) if module in _imports(path)}
+    assert used == set()
+    training = (ROOT / "vision").rglob("*.py")
+    assert [path.name for path in training if any(name.startswith("tests") for name in _imports(path))] == []

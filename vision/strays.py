@@ -1,0 +1,117 @@
+"""What lies beside a tray and is no tile of its set: cards, counters, telephones, numbers printed on the cloth.
+
+A tray shows how the tiles of the set look: how large they are, of what colour, how their numbers are printed. A number
+beside it is a serial only if it is like them. A label of ours is on no card: it counts wherever it lies. Without a tray
+there is nothing to compare with.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from vision.detections import TileMark
+from vision.geometry import Points, Quad
+from vision.plane import HEIGHT
+
+_FEWEST = 6  # tiles of trays that are read, before anything is compared with them
+_SIZE = 0.12  # share by which a tile's sides may differ from the usual: corners are off by up to 6 %
+_PITCH = 0.11  # share by which the distance between digits may
+_SPOT = 0.08  # of a tile's sides by which a number may stand elsewhere
+_TINT, _LIGHT = 8.0, 9.0  # L*a*b* units by which a back may differ from the nearest in a tray; light falls unevenly
+_NEAREST = 6
+_OF_ONE_COLOUR = 11.0  # L*a*b* units, lightness counted half
+_WEIGHTS = np.array([0.5, 1.0, 1.0])  # lightness tells less than tint: light falls unevenly
+_MANY, _MOST = 4, 1 / 3  # things beside a tray that are unlike its tiles, and their share, from which all are doubted
+_CLUTTER = 20  # such things from which nothing in the picture is believed, not even the tray
+
+
+def unlike_tiles(
+    flat: Quad, colours: Points, marks: Sequence[TileMark | None], held: Sequence[int], loose: Sequence[int]
+) -> frozenset[int]:
+    """Return which of the `loose` tiles are read and yet not like those that trays hold; in clutter, all tiles.
+
+    `flat`, shape (n, 4, 2), are all tiles' outlines in the plane of their backs, tile widths; `colours`, shape (n, 3),
+    their backs' colours, CIE L*a*b*.
+    """
+    sure = [number for number in held if _is_read(marks[number])]
+    read = [number for number in loose if _is_read(marks[number]) and _is_printed(marks[number])]
+    if len(sure) < _FEWEST or not read:
+        return frozenset()
+    usual = np.median([_sides(flat[number]) for number in sure], axis=0)
+    printed = [marks[number] for number in sure]
+    unlike = frozenset(
+        number
+        for number in read
+        if not (
+            is_of_size(_sides(flat[number]), usual)
+            and is_of_colour(colours[number], _nearby(flat, colours, number, sure))
+            and is_printed_alike(marks[number], printed)
+        )
+    )
+    if is_clutter(len(unlike)):
+        return frozenset((*held, *read))
+    # Where much beside a tray is print on something else, what happens to be like the tiles is that, too.
+    return frozenset(read) if len(unlike) >= _MANY and len(unlike) >= _MOST * len(read) else unlike
+
+
+def is_clutter(unlike: int) -> bool:
+    """Return whether so much is printed about the tray that what seems to be the tray may be print as well."""
+    return unlike >= _CLUTTER
+
+
+def colour_groups(colours: Points, fewest: int) -> list[list[int]]:
+    """Return the backs of one colour each, shape (n, 3), L*a*b*, largest group first; none that holds all of them."""
+    left = list(range(len(colours)))
+    groups = []
+    while len(left) >= fewest:
+        apart = np.linalg.norm((colours[left][:, None] - colours[left][None]) * _WEIGHTS, axis=2) <= _OF_ONE_COLOUR
+        middle = int(apart.sum(axis=1).argmax())
+        members = [number for number, near in zip(left, apart[middle], strict=True) if near]
+        if fewest <= len(members) < len(colours):
+            groups.append(members)
+        left = [number for number in left if number not in set(members)]
+    return sorted(groups, key=len, reverse=True)
+
+
+def _is_read(mark: TileMark | None) -> bool:
+    return mark is not None and (mark.serial is not None or mark.either is not None)
+
+
+def _is_printed(mark: TileMark | None) -> bool:
+    return mark is not None and bool(np.isfinite(mark.pitch))
+
+
+def _sides(quad: Quad) -> Points:
+    """Return an outline's short and long sides, shape (2,)."""
+    sides = np.linalg.norm(np.roll(quad, -1, axis=0) - quad, axis=1)
+    return np.array([(sides[0] + sides[2]) / 2, (sides[1] + sides[3]) / 2])
+
+
+def is_of_size(sides: Points, usual: Points) -> bool:
+    """Return whether short and long sides are about as long as is usual in the trays, and as a tile's are."""
+    return bool((np.abs(sides / usual - 1) <= _SIZE).all() and abs(sides[1] / sides[0] / HEIGHT - 1) <= _SIZE)
+
+
+def _nearby(flat: Quad, colours: Points, number: int, sure: Sequence[int]) -> Points:
+    """Return the median colour of the tiles in trays that are nearest."""
+    middles = flat[list(sure)].mean(axis=1)
+    near = np.argsort(np.linalg.norm(middles - flat[number].mean(axis=0), axis=1))[:_NEAREST]
+    return np.asarray(np.median(colours[list(sure)][near], axis=0))
+
+
+def is_of_colour(colour: Points, usual: Points) -> bool:
+    """Return whether a back's colour, L*a*b*, is the usual one, in more or less light."""
+    return bool(np.hypot(*(colour - usual)[1:]) <= _TINT and abs(colour[0] - usual[0]) <= _LIGHT)
+
+
+def is_printed_alike(mark: TileMark | None, others: Sequence[TileMark | None]) -> bool:
+    """Return whether a number is printed as most others are: numbers, too, as wide, at the same spot."""
+    numbers = [other for other in others if other is not None and _is_printed(other)]
+    if mark is None or 2 * len(numbers) <= len(others):
+        return False
+    usual = float(np.median([other.pitch for other in numbers]))
+    spot = np.median([other.spot for other in numbers], axis=0)
+    off = float(np.abs(mark.spot - spot).max())
+    if mark.turned is None:  # then its spot may be that of the tile upside down
+        off = min(off, float(np.abs(mark.spot + spot).max()))
+    return abs(mark.pitch - usual) <= _PITCH * usual and off <= _SPOT

@@ -1,0 +1,56 @@
+"""`python -m vision.training all`: from nothing to all networks, each by its own command, one after the other.
+
+    python -m vision.training all --out FOLDER          # as the README says how long it takes
+    python -m vision.training all --out FOLDER --quick  # the same way with few pictures: to see that it works
+
+Every picture follows from a seed, so the same fonts give the same pictures; sums are taken in another order by
+another number of threads, so weights agree only nearly.
+"""
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+from vision.training.fonts import families, families_kept_back
+
+NETWORKS: Final = {
+    "finder": ("finder_train", (), ("--steps", "20", "--closeup-steps", "10")),
+    "digits": ("digits_train", ("--crops", "180000", "--epochs", "7"), ("--crops", "1000", "--epochs", "1")),
+    "lines": ("lines_train", ("--lines", "100000", "--epochs", "5"), ("--lines", "800", "--epochs", "1")),
+}
+"""By the name of the network: the module that trains it, its options, its options with `--quick`."""
+
+_FEWEST: Final = 60  # families: with fewer fonts a network learns them by heart
+
+
+def commands(names: list[str], out: Path, *, quick: bool) -> list[list[str]]:
+    """Return the commands that train some networks, in order."""
+    chosen = []
+    for name in names:
+        module, full, few = NETWORKS[name]
+        options = few if quick else full
+        chosen.append([sys.executable, "-m", f"vision.training.{module}", "--out", str(out / f"{name}.onnx"), *options])
+    return chosen
+
+
+def _main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("networks", nargs="+", choices=["all", *NETWORKS])
+    parser.add_argument("--out", type=Path, required=True, help="a folder for the networks")
+    parser.add_argument("--quick", action="store_true", help="few pictures: only to see that everything works")
+    asked = parser.parse_args()
+    kept = sum(len(families_kept_back(part, look)) for part in ("calibration", "test") for look in ("print", "odd"))
+    print(f"{len(families())} families of fonts to train with; {kept} of those that are kept back are installed")
+    if len(families()) < _FEWEST and not asked.quick:
+        raise SystemExit("too few fonts: sudo apt-get install $(cat vision/training/packages.txt)")
+    asked.out.mkdir(parents=True, exist_ok=True)
+    names = list(NETWORKS) if "all" in asked.networks else asked.networks
+    for command in commands(names, asked.out, quick=asked.quick):
+        print(" ".join(command[1:]), flush=True)
+        subprocess.run(command, check=True)
+
+
+if __name__ == "__main__":
+    _main()

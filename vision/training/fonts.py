@@ -1,0 +1,110 @@
+"""The fonts that numbers are drawn in, and which of them no network may learn from.
+
+Three parts share no family: fonts for training, fonts for calibration (they choose thresholds) and fonts for tests
+(they only judge). `fonts.toml` lists the latter two. Folders are those of the environment's `HOMOLOGUE_FONTS`,
+separated by colons, or the system's.
+"""
+
+import os
+import re
+import tomllib
+from functools import cache, lru_cache
+from itertools import groupby
+from pathlib import Path
+from typing import Literal, get_args
+
+from PIL import ImageFont
+
+FOLDERS = tuple(Path(folder) for folder in os.environ.get("HOMOLOGUE_FONTS", "/usr/share/fonts").split(":"))
+SIZE = 64  # pixels a glyph is drawn with; marks are smaller in every picture
+_NOT = re.compile(
+    r"italic|oblique|cjk|symbol|math|serif|thin|hairline|extralight|ultralight|outline|emoji|braille|inverse|invert|sansbox|square|ferrite|ocrb[efx]\b",
+    re.IGNORECASE,
+)
+_UNEVEN = 0.08  # share of the height by which digits of one font may differ: text figures do, and nobody engraves them
+
+Part = Literal["calibration", "test"]
+Look = Literal["print", "odd", "handwriting"]
+Families = tuple[tuple[Path, ...], ...]
+
+
+@cache
+def kept_back() -> dict[Part, dict[Look, tuple[str, ...]]]:
+    """Return the names with which families begin that training never draws, by what they are for."""
+    parts = tomllib.loads(Path(__file__).with_name("fonts.toml").read_text(encoding="utf-8"))
+    return {part: {look: tuple(parts[part][look]) for look in get_args(Look)} for part in get_args(Part)}
+
+
+def is_kept_back(family: str) -> bool:
+    """Return whether a family is for calibration or tests only."""
+    return any(_is_one_of(family, names) for looks in kept_back().values() for names in looks.values())
+
+
+def _is_one_of(family: str, names: tuple[str, ...]) -> bool:
+    return any(family == name or family.startswith((f"{name} ", f"{name}-")) or family == f"{name}2" for name in names)
+
+
+@cache
+def font_files() -> tuple[Path, ...]:
+    """Return all font files to train with, sorted: a draw by number is the same on all machines with the same fonts."""
+    return tuple(path for path in _usable_files() if not is_kept_back(family_name(path)))
+
+
+@cache
+def _usable_files() -> tuple[Path, ...]:
+    return tuple(path for path in _all_files() if not _NOT.search(path.name) and _is_even(path))
+
+
+def _all_files() -> list[Path]:
+    return sorted(path for folder in FOLDERS for kind in ("*.ttf", "*.otf") for path in folder.rglob(kind))
+
+
+@cache
+def families() -> Families:
+    """Return the files to train with by family, so that a family of thirty weights is not learnt for thirty."""
+    files = sorted(font_files(), key=family_name)
+    return tuple(tuple(members) for _, members in groupby(files, key=family_name))
+
+
+@cache
+def families_kept_back(part: Part, look: Look) -> Families:
+    """Return the installed files that are kept back for a purpose, by the names of the list."""
+    files = _usable_files() if look == "print" else [path for path in _all_files() if _has_digits(path)]
+    groups = (
+        tuple(path for path in files if _is_one_of(family_name(path), (name,))) for name in kept_back()[part][look]
+    )
+    return tuple(group for group in groups if group)
+
+
+@lru_cache(maxsize=4096)
+def family_name(path: Path) -> str:
+    """Return the name of a font's family."""
+    try:
+        return load_font(path).getname()[0] or path.stem
+    except OSError:
+        return path.stem
+
+
+@lru_cache(maxsize=512)
+def load_font(path: Path) -> ImageFont.FreeTypeFont:
+    """Return a font, `SIZE` pixels high."""
+    return ImageFont.truetype(str(path), SIZE)
+
+
+def _has_digits(path: Path) -> bool:
+    try:
+        return len({bytes(load_font(path).getmask(sign)) for sign in "0123456789"}) == 10
+    except (OSError, ValueError):
+        return False
+
+
+def _is_even(path: Path) -> bool:
+    """Return whether a font has all digits and letters, and digits of one height."""
+    try:
+        font = load_font(path)
+        boxes = [font.getbbox(sign) for sign in "0123456789"]
+        letters = {bytes(font.getmask(sign)) for sign in "ABCDEFGHJKLMNPRSTUVWXYZ"}
+    except (OSError, ValueError):
+        return False
+    heights = [box[3] - box[1] for box in boxes]
+    return len(letters) == 23 and max(heights) > 0 and max(heights) - min(heights) <= _UNEVEN * max(heights)

@@ -1,0 +1,238 @@
+"""Lines of signs as the second reader of numbers sees them: three digits, and all that is not three digits.
+
+Backs are painted and photographed as for the first network, but what stands on them differs: any number of signs,
+letters, strokes worn away, hands that shake, makers' signs below. The truth is what an eye would make out.
+"""
+
+import itertools
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.geometry import Picture
+from vision.marks.lines import HALF_SEEN, LETTER, cut_line
+from vision.training.backs import (
+    HEIGHT,
+    WIDTH,
+    Art,
+    Chance,
+    NumberStyle,
+    Reals,
+    draw_line_of_text,
+    draw_style,
+    paint_back,
+)
+from vision.training.crops import CLEAR, SHOTS, photograph_crop
+from vision.training.distractors import draw_blank_crop, draw_face_crop, draw_ground_crop, draw_label_crop
+
+MOST_SIGNS = 6
+_FOREIGN = "ABCDEFGHJKLMNPQRSTUVWXYZÄÇÑß&#?+=%"
+_TRAPS = 0.07  # share of backs without a line of signs
+_LENGTHS = (0.06, 0.12, 0.64, 0.14, 0.04)  # shares of one to five digits
+_WORN, _SHAKEN, _LOGOS, _TURNED, _STRANGE = 0.35, 0.15, 0.15, 0.06, 0.07  # shares of the numbers
+_CLEAR = 0.12  # share of a sign's ink that may be gone while an eye still tells it
+_DOUBTED = 0.22  # share from which none should; between the two nothing is drawn
+_GONE = 0.9  # share from which nobody sees that there was a sign
+_UPSIDE_DOWN = {"0": "0", "1": "1", "6": "9", "8": "8", "9": "6"}
+_INKED = 100  # of 255
+_UNCLEAR = 0.25  # share that is kept of lines that nobody could read: they teach no more than doubt
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """A line as it is cut out, shape (56, 104, 3), and its truth: classes of its signs from the left, and where."""
+
+    pixels: Picture
+    signs: tuple[int, ...]
+    places: tuple[float, ...]  # pixels from the left
+
+
+def draw_lines(chance: Chance) -> list[Line]:
+    """Draw one back, photograph it several times, cut its line out as roughly as the first reader places it."""
+    style = draw_style(chance)
+    back = _trap(style, chance) if chance.random() < _TRAPS else _numbered(style, chance)
+    lines = [_cut(back, style, chance) for _ in range(SHOTS)]
+    return [line for line in lines if line is not None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Back:
+    """A back, its ink, the classes of its signs and where they stand, the middle of the line; pixels of the back."""
+
+    art: Art
+    ink: Reals
+    signs: tuple[int, ...]
+    places: Reals
+    middle: Reals
+
+
+def _cut(back: _Back, style: NumberStyle, chance: Chance) -> Line | None:
+    """Cut a line out of one photograph of a back; None for most of those that nobody could read."""
+    pixels, to_crop, clear = photograph_crop(back.art, style, back.ink, chance)
+    signs = back.signs
+    if signs and clear < CLEAR and chance.random() > _UNCLEAR:
+        return None
+    where = _mapped(to_crop, np.vstack([back.middle[None], back.places]))
+    row = where[0] + chance.normal(0, [3.0, 2.5])
+    turned = bool(len(signs) and chance.random() < _TURNED)
+    line, to_line = cut_line(pixels, row, turned=turned)
+    along = _mapped(to_line, where[1:])[:, 0]
+    if turned:
+        signs, along = tuple(_upside_down(sign) for sign in signs[::-1]), along[::-1]
+    return Line(line, signs, tuple(float(x) for x in along))
+
+
+def _mapped(homography: Reals, points: Reals) -> Reals:
+    lifted = np.column_stack([points, np.ones(len(points))]) @ homography.T
+    return np.asarray(lifted[:, :2] / lifted[:, 2:3])
+
+
+def _upside_down(sign: int) -> int:
+    return int(_UPSIDE_DOWN.get(str(sign), HALF_SEEN)) if sign < LETTER else HALF_SEEN
+
+
+def _trap(style: NumberStyle, chance: Chance) -> _Back:
+    kind = chance.integers(4)
+    if kind == 0:
+        art = draw_face_crop(chance)
+    else:
+        art = (draw_blank_crop, draw_label_crop, lambda _, by: draw_ground_crop(by))[kind - 1](style, chance)
+    nothing = np.zeros((HEIGHT, WIDTH), dtype=np.float32)
+    return _Back(art, nothing, (), np.empty((0, 2)), chance.uniform(0.35, 0.65, 2) * [WIDTH, HEIGHT])
+
+
+def _numbered(style: NumberStyle, chance: Chance) -> _Back:
+    text = _text(chance)
+    if style.letter and not style.two_lines and len(text) <= MOST_SIGNS - 1:
+        text = style.letter + text
+    shown = text.replace("1", "I") if style.plain_one else text
+    drawn, middles = draw_line_of_text(style.font, shown, style.spacing, style.stroke)
+    drawn = drawn.copy()
+    gone = _wear_signs(drawn, middles, chance) if chance.random() < _WORN else [0.0] * len(text)
+    drawn = np.asarray(cv2.resize(drawn, None, fx=style.stretch, fy=1, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    if chance.random() < _SHAKEN:
+        drawn = _shaken(drawn, chance)
+    scale = min(style.height * HEIGHT / drawn.shape[0], style.width * WIDTH / drawn.shape[1])
+    size = (max(2, round(drawn.shape[1] * scale)), max(2, round(drawn.shape[0] * scale)))
+    glyphs = cv2.resize(drawn, size, interpolation=cv2.INTER_AREA) / np.float32(255)
+    middle = (np.array([0.5, 0.5]) + style.offset + chance.normal(0, 0.007, 2)) * [WIDTH, HEIGHT]
+    page = np.zeros((HEIGHT, WIDTH), dtype=np.float32)
+    top, left = (
+        int(part)
+        for part in np.clip(np.round(middle[::-1] - np.array(glyphs.shape) / 2), 0, np.array(page.shape) - glyphs.shape)
+    )
+    page[top : top + glyphs.shape[0], left : left + glyphs.shape[1]] = glyphs
+    _add_print(page, (left, top, *size), style, text, chance)
+    there = [number for number, share in enumerate(gone) if share < _GONE]
+    signs = tuple(_class_of(text[number], gone[number]) for number in there)
+    places = np.array([[left + middles[number] * size[0], top + size[1] / 2] for number in there]).reshape(-1, 2)
+    centre = np.array([left + size[0] / 2, top + size[1] / 2])
+    art = paint_back(replace(style, wear=min(style.wear, 0.3)), page, chance)
+    return _Back(art, page, signs, places, centre)
+
+
+def _class_of(sign: str, gone: float) -> int:
+    if gone > _CLEAR:
+        return HALF_SEEN
+    if sign.isascii() and sign.isdigit():
+        return int(sign)
+    return LETTER if sign.isascii() and sign.isupper() else HALF_SEEN
+
+
+def _text(chance: Chance) -> str:
+    if chance.random() < _STRANGE:
+        return "".join(chance.choice(list(_FOREIGN + "0123456789"), int(chance.integers(1, 5))))
+    length = 1 + int(chance.choice(len(_LENGTHS), p=_LENGTHS))
+    if length == 3 and chance.random() < 0.4:
+        return f"{chance.integers(1, 137):03d}"
+    if length == 4 and chance.random() < 0.5:
+        return str(
+            chance.choice(
+                [str(chance.integers(1000, 2100)), f"{chance.integers(1, 137):04d}", f"1{chance.integers(1, 137):03d}"]
+            )
+        )
+    return "".join(chance.choice(list("0123456789"), length))
+
+
+def _wear_signs(drawn: NDArray[np.uint8], middles: tuple[float, ...], chance: Chance) -> list[float]:
+    """Scrape ink off some signs, in place; return the share of each sign's ink that is gone."""
+    ends = [0.0, *((a + b) / 2 for a, b in itertools.pairwise(middles)), 1.0]
+    gone = []
+    for start, end in itertools.pairwise(ends):
+        piece = drawn[:, round(start * drawn.shape[1]) : round(end * drawn.shape[1])]
+        share = float(
+            chance.choice(
+                [0.0, chance.uniform(0, _CLEAR), chance.uniform(_DOUBTED, 0.7), 1.0], p=[0.4, 0.25, 0.25, 0.1]
+            )
+        )
+        gone.append(_scrape(piece, share, chance))
+    return gone
+
+
+def _scrape(piece: NDArray[np.uint8], share: float, chance: Chance) -> float:
+    """Take about a share of a sign's ink away: a side, a stroke's length, or patches; return what is really gone."""
+    before = float((piece > _INKED).sum())
+    if share <= 0 or before == 0:
+        return 0.0
+    if share >= _GONE:
+        piece[:] = 0
+        return 1.0
+    rows, cols = np.indices(piece.shape).astype(np.float32)
+    angle, kind = chance.uniform(0, 2 * np.pi), chance.integers(3)
+    along = np.cos(angle) * cols + np.sin(angle) * rows
+    patches = cv2.resize(
+        chance.normal(0, 1, (5, 4)).astype(np.float32), piece.shape[::-1], interpolation=cv2.INTER_CUBIC
+    )
+    spot = chance.uniform(0, piece.shape[::-1], 2)
+    depth = (
+        along / piece.shape[0] + 0.15 * patches,
+        -np.hypot(cols - spot[0], rows - spot[1]) / piece.shape[0] + 0.1 * patches,
+        patches,
+    )[kind]
+    limit = float(np.quantile(depth[piece > _INKED], 1 - share))
+    soft = float(chance.uniform(4, 30))
+    worn = piece * np.clip((limit - depth) * soft + 0.5, float(chance.choice([0.0, 0.0, 0.15])), 1)
+    piece[:] = worn.astype(np.uint8)
+    return 1 - float((piece > _INKED).sum()) / before
+
+
+def _shaken(drawn: NDArray[np.uint8], chance: Chance) -> NDArray[np.uint8]:
+    """Bend strokes as a hand that writes does."""
+    rows, cols = np.indices(drawn.shape).astype(np.float32)
+    amount = float(chance.uniform(1, 4))
+    waves = [
+        cv2.resize(
+            chance.normal(0, amount, (4, 8)).astype(np.float32), drawn.shape[::-1], interpolation=cv2.INTER_CUBIC
+        )
+        for _ in range(2)
+    ]
+    return np.asarray(cv2.remap(drawn, cols + waves[0], rows + waves[1], cv2.INTER_LINEAR), dtype=np.uint8)
+
+
+def _add_print(page: Reals, box: tuple[int, int, int, int], style: NumberStyle, text: str, chance: Chance) -> None:
+    """Print what may stand about a line and is no part of it: a letter over it, a bar or a maker's sign under it."""
+    left, top, wide, high = box
+    middle = left + wide // 2
+    if style.two_lines:
+        glyph, _ = draw_line_of_text(style.font, style.letter)
+        size = (max(2, round(glyph.shape[1] * high / glyph.shape[0])), high)
+        letter = np.asarray(cv2.resize(glyph, size, interpolation=cv2.INTER_AREA))
+        over = top - high - round(high * chance.uniform(0.12, 0.3))
+        if over >= 0:
+            page[over : over + high, middle - letter.shape[1] // 2 :][:, : letter.shape[1]] = letter / np.float32(255)
+    if style.bars and set(text) & {"6", "9"}:
+        at = top + high + round(high * chance.uniform(0.08, 0.25))
+        cv2.rectangle(page, (left, at), (left + wide, at + max(1, round(high * 0.08))), 1, -1)
+    elif chance.random() < _LOGOS:
+        at = top + high + round(high * chance.uniform(0.3, 0.9))
+        reach = max(3, round(high * chance.uniform(0.2, 0.5)))
+        kind = chance.integers(3)
+        if kind == 0:
+            cv2.circle(page, (middle, at + reach), reach, 1, max(1, reach // 4), cv2.LINE_AA)
+        elif kind == 1:
+            cv2.ellipse(page, (middle, at + reach), (2 * reach, reach), 0, 0, 360, 1, max(1, reach // 4), cv2.LINE_AA)
+        else:
+            points = np.array([[middle, at], [middle - reach, at + 2 * reach], [middle + reach, at + 2 * reach]])
+            cv2.fillPoly(page, [points.astype(np.int32)], 1, cv2.LINE_AA)
