@@ -125,7 +125,9 @@ class _TableFacts:
         self._missing: set[int] = set()
         """Numbers below the highest whose facts have not come."""
         self._passed: set[int] = set()
-        """Numbers that are not waited for: their facts were refused, or cannot be read."""
+        """Numbers that are not waited for: their facts were refused."""
+        self._lost: set[int] = set()
+        """Numbers whose facts were there and cannot be read: what came after them has followed."""
         self._settled = 0
         """Up to this number none is waited for: it is from before plays were judged."""
         self._decided_upto = 0
@@ -142,7 +144,7 @@ class _TableFacts:
         new = _TableFacts(sequence, decided)
         new.facts, new._highest, new._missing = self.facts, self._highest, self._missing
         new._passed, new._settled, new.apart = self._passed, self._settled, dict(self.apart)
-        new._told = self._told
+        new._told, new._lost = self._told, self._lost
         here = decided.taken | decided.discarded
         new._decided_upto = max((one.seq for one in self.facts if one.id in here), default=0) if here else 0
         return new
@@ -160,6 +162,10 @@ class _TableFacts:
         """Take in that the fact of a number is not waited for."""
         if len(self._passed) < MOST_PASSED:
             self._passed.add(seq)
+
+    def lose(self, seq: int) -> None:
+        """Take in that the fact of a number was there and cannot be read."""
+        self._lost.add(seq)
 
     def keep(self, message: LogMessage) -> None:
         """Put a fact in its place."""
@@ -197,7 +203,7 @@ class _TableFacts:
     def missing(self) -> list[int]:
         """The numbers that are waited for."""
         upto = max(self._settled, self._decided_upto)
-        return sorted(seq for seq in self._missing if seq > upto and seq not in self._passed)
+        return sorted(seq for seq in self._missing if seq > upto and seq not in self._passed | self._lost)
 
     def advance(self) -> Iterator[Judged]:
         """Judge what has come up to the first number that is missing."""
@@ -205,8 +211,15 @@ class _TableFacts:
         limit = missing[0] if missing else float("inf")
         while self._judged < len(self.facts) and self.facts[self._judged].seq < limit:
             message = self.facts[self._judged]
+            if self._lost:
+                self._pass_lost(self.facts[self._judged - 1] if self._judged else None, message)
             self._judged += 1
             yield from self._judge(message)
+
+    def _pass_lost(self, before: LogMessage | None, after: LogMessage) -> None:
+        """Leave open what happened in the rounds in which a fact was lost that came between these two."""
+        if any((before.seq if before else 0) < seq < after.seq for seq in self._lost & self._missing):
+            self._sequence.leave_open((before or after).fact.round, after.fact.round)
 
     def _judge(self, message: LogMessage) -> Sequence[Judged]:
         if message.id not in self.apart or message.id in self._decided.taken:
@@ -268,8 +281,12 @@ class Quarantine:
             table.count(message)
         return chain((message,), self.judge_again(message.table)) if table.apart else (message,)
 
+    def lose(self, table: int, seq: int) -> None:
+        """Take in that a fact was there and cannot be read any more, before what came after it."""
+        self._table(table).lose(seq)
+
     def pass_over(self, table: int, seq: int) -> Iterator[Judged]:
-        """Do not wait for a fact: it was refused, or cannot be read. Return what follows from that."""
+        """Do not wait for a fact: it was refused. Return what follows from that."""
         self._table(table).pass_over(seq)
         yield from self._table(table).advance()
 
