@@ -77,7 +77,7 @@ def test_the_desk_shows_them_and_a_scorer_that_starts_again_too(auth: Authentica
         again = make_hall(tmp_path / "event", journal).scorer
         again.recall(AuditWatch(auth.audit, again.report).past())
         recalled = {alert.code for alert in again.feed.current.alerts}
-    assert (shown, recalled) == (TOLD.keys(), TOLD.keys())
+    assert (shown, recalled) == ({*TOLD}, {*TOLD})
 
 
 def test_the_log_is_read_as_it_grows(auth: Authentication) -> None:
