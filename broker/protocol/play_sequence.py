@@ -6,8 +6,10 @@ order of the plan, but where an arbiter has brought one forward. Facts are given
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from broker.protocol.facts import (
     Confirmed,
@@ -130,8 +132,7 @@ class OutOfSequence(Exception):
         self.code = code
 
 
-@dataclass(frozen=True, slots=True)
-class PlaySoFar:
+class PlaySoFar(Struct, frozen=True, gc=False):
     """One play of a planned deal, by its table's facts up to now."""
 
     stage: Stage = "to_come"
@@ -251,8 +252,7 @@ class Entry(NamedTuple):
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class SessionSoFar:
+class SessionSoFar(Struct, frozen=True, gc=False):
     """A riichi session, by its table's facts up to now."""
 
     confirmed: bool = False

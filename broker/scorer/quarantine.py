@@ -7,7 +7,8 @@ missing waits, and counts by itself once that has come. What has counted once co
 """
 
 from bisect import insort
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from operator import attrgetter
 from typing import Final
 
@@ -169,15 +170,28 @@ class _TableFacts:
         insort(self.facts, message, key=_number)
         self.late |= self._judged > 0 and message.seq < self.facts[self._judged].seq
 
+    def follows_directly(self, message: LogMessage) -> bool:
+        """Return whether a fact is the next of this table, and all before it have been judged: as nearly always."""
+        return (
+            message.seq == self._highest + 1 and not self._missing and not self.late and self._judged == len(self.facts)
+        )
+
+    def take(self, message: LogMessage) -> Sequence[Judged]:
+        """Judge the next fact of this table."""
+        self._highest = message.seq
+        self.facts.append(message)
+        self._judged += 1
+        try:
+            self._sequence.follow(message.fact)
+        except OutOfSequence as error:
+            return self._put_apart(message, error.code)
+        return (message,)
+
     def count(self, message: LogMessage) -> None:
-        """Take in a fact that counts, whether or not it follows."""
+        """Take in a fact that counts, whether or not it follows: it is looked at when the next one is to be judged."""
         self.keep(message)
         self._settled = self._highest
-        if self._judged == len(self.facts) - 1:
-            self._sequence.count(message.fact)
-            self._judged += 1
-        else:
-            self.late = True
+        self.late = True
 
     @property
     def missing(self) -> list[int]:
@@ -194,24 +208,26 @@ class _TableFacts:
             self._judged += 1
             yield from self._judge(message)
 
-    def _judge(self, message: LogMessage) -> Iterator[Judged]:
-        apart = self.apart.get(message.id)
-        if apart is None or message.id in self._decided.taken:
+    def _judge(self, message: LogMessage) -> Sequence[Judged]:
+        if message.id not in self.apart or message.id in self._decided.taken:
             self._sequence.count(message.fact)
-            return
+            return ()
         if message.id in self._decided.discarded:
-            return
+            return ()
         try:
             self._sequence.follow(message.fact)
         except OutOfSequence as error:
-            self.apart[message.id] = ApartFact(message, error.code)
-            about = message.fact.round, error.code
-            if about not in self._told:
-                self._told.add(about)
-                yield self.apart[message.id]
-            return
+            return self._put_apart(message, error.code)
         del self.apart[message.id]
-        yield message
+        return (message,)
+
+    def _put_apart(self, message: LogMessage, code: str) -> Sequence[Judged]:
+        apart = self.apart[message.id] = ApartFact(message, code)
+        about = message.fact.round, code
+        if about in self._told:
+            return ()
+        self._told.add(about)
+        return (apart,)
 
 
 class Quarantine:
@@ -232,26 +248,25 @@ class Quarantine:
 
     # ---- what happens to it -----------------------------------------------------------------
 
-    def take(self, message: LogMessage) -> Iterator[Judged]:
+    def take(self, message: LogMessage) -> Iterable[Judged]:
         """Take a fact in, and return what follows from that, in the order of a table's numbers."""
-        table = self._table(message.table)
+        table, of_play = self._table(message.table), isinstance(message.fact, OF_A_PLAY)
+        if of_play and table.follows_directly(message):
+            return table.take(message)
         table.note(message.seq)
-        if isinstance(message.fact, OF_A_PLAY):
+        if of_play:
             table.apart[message.id] = ApartFact(message, WAITS)
             table.keep(message)
-        else:
-            yield message
-        yield from self.judge_again(message.table) if table.late else table.advance()
+        follows = self.judge_again(message.table) if table.late else table.advance()
+        return follows if of_play else chain((message,), follows)
 
-    def count(self, message: LogMessage) -> Iterator[Judged]:
+    def count(self, message: LogMessage) -> Iterable[Judged]:
         """Take in a fact that counts as it did before plays were judged, and return what follows from that."""
         table = self._table(message.table)
         table.note(message.seq)
-        yield message
         if isinstance(message.fact, OF_A_PLAY):
             table.count(message)
-        if table.apart:
-            yield from self.judge_again(message.table)
+        return chain((message,), self.judge_again(message.table)) if table.apart else (message,)
 
     def pass_over(self, table: int, seq: int) -> Iterator[Judged]:
         """Do not wait for a fact: it was refused, or cannot be read. Return what follows from that."""
