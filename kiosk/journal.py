@@ -18,7 +18,7 @@ import shutil
 import sqlite3
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +28,7 @@ import msgspec
 from msgspec.structs import replace
 
 from broker.files import make_folder, sync_log
-from broker.protocol import Fact, LogMessage, Receipt, Refused, Result, Taken, decode, encode
+from broker.protocol import Fact, KeptRecord, LogMessage, Receipt, Refused, Result, Taken, decode, encode
 from broker.protocol.signing import SigningKey, fact_hash
 from kiosk import spare
 from kiosk.config import KEY_FILE, open_device_key
@@ -60,6 +60,11 @@ CREATE TABLE IF NOT EXISTS outbox (
     state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'safe', 'refused')),
     code  TEXT
 ) STRICT;
+CREATE TABLE IF NOT EXISTS kept (
+    number INTEGER PRIMARY KEY,
+    id     TEXT NOT NULL UNIQUE,
+    sealed TEXT NOT NULL
+) STRICT;
 CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 """
 
@@ -67,6 +72,9 @@ AN_EVENT: Final = 65_536
 """Bytes: no event but a long plan takes more."""
 
 _EVENTS: Final = msgspec.json.Decoder(Event)
+
+MOST_RECORDS: Final = 1000
+"""That a table keeps for its scorer."""
 
 NEVER_TAKEN: Final = ("already_recorded", "id_reused")
 """Codes of facts that nobody need send again."""
@@ -544,8 +552,9 @@ class TableJournal:
     def settle(self, receipt: Receipt) -> bool:
         """Mark what the scorer names as taken or refused; what it should have and has not is open again.
 
-        That happens when its store was lost, or replaced by an older copy: the tables still have everything. Return
-        whether facts were signed anew: they are to be sent at once.
+        That happens when its store was lost, replaced by an older copy, or altered on its disk (then the receipt says
+        what is wanted): the tables still have everything. Return whether facts were signed anew: they are to be sent at
+        once.
         """
         anew = self._write(lambda: self._settle(receipt))
         self.store = receipt.store
@@ -568,7 +577,7 @@ class TableJournal:
 
     def _reopen(self, receipt: Receipt) -> None:
         self._store.execute("UPDATE outbox SET state = 'open' WHERE state = 'safe' AND seq > ?", (receipt.upto,))
-        for seq in receipt.gaps:
+        for seq in (*receipt.gaps, *receipt.wanted):
             self._store.execute("UPDATE outbox SET state = 'open' WHERE state = 'safe' AND seq = ?", (seq,))
 
     def _close(self, seq: int, message_id: str, state: str, code: str | None) -> None:
@@ -604,6 +613,25 @@ class TableJournal:
         if first is not None:
             self._sign_from(first, in_place=True)
         return first is not None
+
+    def keep(self, records: Iterable[KeptRecord]) -> tuple[KeptRecord, ...]:
+        """Keep records for the scorer, and return those that it has not named: its store lacks them.
+
+        Of very many the oldest go. Raises JournalFull.
+        """
+        named = {record.id: record.sealed for record in records}
+        self._write(lambda: self._keep_records(named))
+        rows = self._store.execute("SELECT id, sealed FROM kept ORDER BY number").fetchall()
+        return tuple(KeptRecord(id=id_, sealed=sealed) for id_, sealed in rows if id_ not in named)
+
+    def _keep_records(self, named: Mapping[str, str]) -> None:
+        self._store.executemany(
+            "INSERT INTO kept (id, sealed) VALUES (?, ?) ON CONFLICT (id)"
+            " DO UPDATE SET sealed = excluded.sealed WHERE sealed <> excluded.sealed",
+            named.items(),
+        )
+        newest = "SELECT number FROM kept ORDER BY number DESC LIMIT ?"
+        self._store.execute(f"DELETE FROM kept WHERE number NOT IN ({newest})", (MOST_RECORDS,))  # noqa: S608 - ours
 
     def reconsider(self) -> None:
         """Open again what was refused, but what cannot ever be taken: a plan may have been put right."""

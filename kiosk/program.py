@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 
-from broker.protocol import ArbiterPin, Assignment, Counted, Order, Receipt, ScorerState, Served
+from broker.protocol import ArbiterPin, Assignment, Counted, Kept, Order, Receipt, ScorerState, Served
 from broker.protocol.link import Incoming, LinkChanged
 from firmware.hardware.inventory import HardwareTrouble
 from firmware.presses import TooShort
@@ -193,8 +193,8 @@ class TableProgram:
         message, code = read_message(incoming, self._event_key)
         self._health.say("wire", code)
         match message:
-            case Receipt():
-                self._server.facts.settle(message)
+            case Receipt() | Kept():
+                self._server.facts.take(message)
             case Assignment():
                 self._server.take_plan(message, self._clock())
             case Counted():

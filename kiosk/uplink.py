@@ -18,6 +18,8 @@ from broker.protocol import (
     Assignment,
     Beat,
     CountRequest,
+    Kept,
+    KeptBack,
     Lifecycle,
     LogMessage,
     Message,
@@ -61,6 +63,9 @@ RESEND_NS: Final = 3 * SECOND_NS
 """Without a receipt for so long, what is unsent is sent again: a PUBACK proves nothing."""
 
 MOST_AT_ONCE: Final = 50
+
+MOST_GIVEN_BACK: Final = 3
+"""Records in one message: the largest that there can be have room there."""
 
 
 class MessageSender(Protocol):
@@ -149,6 +154,13 @@ class Uplink:
             self._publish(body)
         self._sent_at = now
 
+    def take(self, message: Receipt | Kept) -> None:
+        """Take in what the scorer says of its store."""
+        if isinstance(message, Kept):
+            self.keep(message)
+        else:
+            self.settle(message)
+
     def settle(self, receipt: Receipt) -> None:
         """Take a receipt in."""
         self._scorer_time = receipt.at
@@ -156,6 +168,20 @@ class Uplink:
             if self._journal.settle(receipt):
                 self._sent_at = None
         self._count()
+
+    def keep(self, message: Kept) -> None:
+        """Keep what the scorer gives us to keep, and give back what it lacks."""
+        with suppress(JournalFull):  # others keep it, too
+            lacking = self._journal.keep(message.records)
+            for first in range(0, len(lacking), MOST_GIVEN_BACK):
+                back = KeptBack(
+                    id=uuid.uuid4().hex,
+                    event=message.event,
+                    table=message.table,
+                    records=lacking[first : first + MOST_GIVEN_BACK],
+                )
+                topic = topics.KEPT_BACK
+                self._sender.publish(topic.at(message.event, table=message.table), encode(back), retain=topic.retain)
 
     def _count(self) -> None:
         self.unsent = len(self._journal.unsent())

@@ -35,7 +35,9 @@ from broker.scorer.service import Scorer
 from broker.scorer.space import DiskSpace
 from broker.store import STORE, Journal, database_of, gc_paused, open_journal, stand_by
 from broker.store.backup_worker import BackupWorker
+from broker.store.chain import CheckedAhead
 from broker.store.location import PAUSE_S
+from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.web import DeskError
 from broker.web.connections import ConnectionLimits
 from broker.web.rulings.audited import AuditedRulings
@@ -116,16 +118,17 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     stop = threading.Event()
     _set_up_process(stop)
     try:
-        with ExitStack() as running:
+        with ExitStack() as running, CheckedAhead(event / STORE) as ahead:
             checked = _open_checked(event)
             space = DiskSpace(event)
-            if not space.wait(stop, click.echo) or (journal := _journal(event, checked.name, wishes, stop)) is None:
+            journal = _journal(event, checked.name, wishes, stop, ahead) if space.wait(stop, click.echo) else None
+            if journal is None:
                 return
             running.callback(journal.close)
             passwords = credentials or event / CREDENTIALS
             with ThreadPoolExecutor(1, "start of the broker") as beside:  # it hashes the passwords of all tables
                 begun = beside.submit(_broker, running, broker, checked, event, passwords, (host, mqtt_port), ca)
-                work = _load_scorer(checked, journal, event, space)
+                work = _load_scorer(checked, journal, event, space, wishes)
             address, watch = begun.result()
             own = broker in get_args(Kind)
             join = running.enter_context(JoinWire(work, journal, address, place=_place(event), own=own))
@@ -158,17 +161,18 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                 ),
             )
             AuditedRulings(work, auth).note_missing()
-            page = DeskServer(
-                work.feed,
-                desk_host,
-                desk_port,
-                hosts=desk_name,
-                auth=auth,
-                tls=tls,
-                services=services,
-                limits=ConnectionLimits(desk_connections, max(desk_connections, ConnectionLimits().in_all)),
+            desk = running.enter_context(
+                DeskServer(
+                    work.feed,
+                    desk_host,
+                    desk_port,
+                    hosts=desk_name,
+                    auth=auth,
+                    tls=tls,
+                    services=services,
+                    limits=ConnectionLimits(desk_connections, max(desk_connections, ConnectionLimits().in_all)),
+                )
             )
-            desk = running.enter_context(page)
             click.echo(f"Desk: {desk.url}")
             show_first_link(auth, desk.url, event, open_room=is_loopback(desk_host) and not desk_name)
             line.start()
@@ -195,23 +199,32 @@ def _open_checked(folder: Path) -> Event:
     return open_event(folder)
 
 
-def _load_scorer(event: Event, journal: Journal, folder: Path, space: DiskSpace) -> Scorer:
+def _load_scorer(event: Event, journal: Journal, folder: Path, space: DiskSpace, wishes: StoreOptions) -> Scorer:
     """Read the journal. What was read stays: nobody is to wait while it is looked through for cycles."""
+    home = _second_home(wishes, event.name)
     with gc_paused():
-        work = Scorer(event, journal, folder, _wall_clock, space=space)
+        work = Scorer(event, journal, folder, _wall_clock, space=space, home=home)
         gc.freeze()
     return work
+
+
+def _second_home(wishes: StoreOptions, event: str) -> SecondHome | None:
+    return SecondHome(wishes.second_home, event) if wishes.second_home else None
 
 
 def _wall_clock() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _journal(folder: Path, event: str, wishes: StoreOptions, stop: threading.Event) -> Journal | None:
+def _journal(
+    folder: Path, event: str, wishes: StoreOptions, stop: threading.Event, ahead: CheckedAhead
+) -> Journal | None:
     """Open the store where it is said to be; None where we stood by until the end."""
-    if not wishes.standby:
-        return open_journal(folder, event, wishes.place())
-    return stand_by(folder, event, stop, _tell_why_we_wait, wishes.place())
+    if wishes.standby:
+        return stand_by(folder, event, stop, _tell_why_we_wait, wishes.place())
+    journal = open_journal(folder, event, wishes.place())
+    journal.trust(ahead.result())
+    return journal
 
 
 def _tell_why_we_wait(why: StoreError | ScorerActive) -> None:
@@ -271,7 +284,9 @@ class JoinWire:
 def _backup(
     running: ExitStack, folder: Path, work: Scorer, event: str, wishes: StoreOptions, auth: Authentication
 ) -> tuple[Callable[[], None], ...]:
-    """Begin to make copies, if that was asked for."""
+    """Begin to write a second home and to make copies, if that was asked for."""
+    if home := _second_home(wishes, event):
+        work.homes.write_to(running.enter_context(SecondHomeWriter(home, folder, work.report_second_home)))
     if wishes.backup is None:
         return ()
     worker = BackupWorker(
@@ -284,6 +299,7 @@ def _backup(
         tell=work.report_backup,
         further=(copy_people,),
         urgent=ClosedAccounts(auth.store).news,
+        found=work.report_faults,
     )
     return (running.enter_context(worker).look,)
 

@@ -3,9 +3,10 @@
 Also the options of `homologue scorer` that are about its store.
 """
 
+import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,11 +15,45 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from broker.errors import BackupBroken, BackupMissing, StoreError, StoreMissing
+from broker.errors import BackupBroken, BackupMissing, ScorerError, StoreError, StoreMissing
+from broker.event import open_event
 from broker.people.copies import copy_people, restore_people
-from broker.store import STORE, DatabaseAddress, copy_journal, event_name, open_at, write_address
-from broker.store.backup import MANIFEST, Manifest, check_copy, choose_copy, copy_names, make_copy, refuse_taken
+from broker.scorer.alerts import Concern, concerns_of_faults
+from broker.scorer.homes import lost_since, take_back
+from broker.scorer.stored_event import read_journal, verify_store
+from broker.store import (
+    STORE,
+    DatabaseAddress,
+    copy_journal,
+    event_name,
+    has_started,
+    open_at,
+    open_journal,
+    write_address,
+)
+from broker.store.backup import (
+    MANIFEST,
+    Manifest,
+    check_copy,
+    choose_copy,
+    copy_faults,
+    copy_names,
+    make_copy,
+    refuse_taken,
+)
 from broker.store.backup import restore_copy as put_back
+from broker.store.chain import (
+    ALTERED,
+    BAD_SIGNATURE,
+    LINK_ALTERED,
+    LOST,
+    MISSING,
+    UNREADABLE_ROW,
+    WRONG_POINTS,
+    Fault,
+)
+from broker.store.journal import DESK
+from broker.store.second_home import SecondHome
 from broker.store.sqlite import SqliteJournal
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -39,6 +74,11 @@ KEEP = click.option(
 STORE_OPTIONS: Final = (
     ADDRESS,
     PASSWORD,
+    click.option(
+        "--second-home",
+        type=FOLDER,
+        help="Folder on another disk in which every ruling is written too, before the desk says that it is done.",
+    ),
     click.option("--standby", is_flag=True, help="If another scorer is active on this event, wait until it ends."),
     click.option(
         "--backup", type=FOLDER, help="Back up the event to this folder (a second disk, a stick) while it runs."
@@ -63,6 +103,7 @@ class StoreOptions:
 
     store_address: str | None
     store_password: Path | None
+    second_home: Path | None
     standby: bool
     backup: Path | None
     backup_every: float
@@ -119,6 +160,63 @@ def check_command(source: Path) -> None:
             sys.exit(1)
 
 
+FAULTS: Final = {
+    ALTERED: "is not as it was written",
+    LINK_ALTERED: "counts, but its link is not as it was written",
+    MISSING: "is missing",
+    LOST: "was there and is there no more",
+    UNREADABLE_ROW: "is no message",
+    WRONG_POINTS: "has points that do not follow from its outcome",
+    BAD_SIGNATURE: "is not signed by its device",
+}
+
+
+@store.command()
+@click.argument("source", metavar="FOLDER|COPY", type=FOLDER)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def verify_command(source: Path, as_json: bool) -> None:  # noqa: FBT001 - click's way
+    """Prove every row of an event's store, or of one copy. Its scorer may be running.
+
+    Links of rows, points of results and the witness are verified; rows that do not prove themselves are named. They do
+    not count: a scorer asks the tables for them again. The exit code is 1 if there are any.
+
+    \b
+    homologue store verify my-event
+    """  # noqa: D301 - click reads the \b
+    try:
+        if (source / MANIFEST).exists():
+            check_copy(source)
+        found = verify_store(source)
+    except (StoreError, ScorerError) as problem:
+        if not as_json:
+            click.echo(f"homologue store verify: {problem.code}: {problem}", err=True)
+        else:
+            click.echo(json.dumps({"error": {"code": problem.code, "message": str(problem)}}, ensure_ascii=False))
+        sys.exit(1)
+    if as_json:
+        faults = [fault._asdict() for fault in found.faults]
+        told = {"event": found.event, "messages": found.messages, "links": found.has_links, "faults": faults}
+        click.echo(json.dumps(told, ensure_ascii=False))
+    else:
+        for line in _fault_lines(found.faults):
+            click.echo(line)
+        count = len(found.faults)
+        without = "" if found.has_links else ", without links: they get them when its scorer starts"
+        whole = f"{count} rows do not prove themselves" if count else "each as it was written"
+        click.echo(f"{source}: {found.event}, {found.messages} messages{without}; {whole}")
+    if found.faults:
+        sys.exit(1)
+
+
+def _fault_lines(faults: Iterable[Fault]) -> Iterator[str]:
+    """Name what is wrong, a line each."""
+    for fault in faults:
+        whose = "" if fault.seq is None else f" (table {fault.table}, fact {fault.seq})"
+        if fault.table == DESK:
+            whose = f" (ruling {fault.seq} of the desk)"
+        yield f"{fault.code}: row {fault.height}{whose} {FAULTS[fault.code]}"
+
+
 @store.command()
 @click.argument("event", type=FOLDER)
 @click.option(
@@ -154,11 +252,15 @@ def _move(folder: Path, wanted: DatabaseAddress) -> int:
 
 def _check_one(path: Path) -> bool:
     try:
-        click.echo(_describe(path, check_copy(path)))
+        manifest = check_copy(path)
+        faults = copy_faults(path, manifest.event)
     except BackupBroken as problem:
         click.echo(f"{problem.code}: {problem}")
         return False
-    return True
+    click.echo(_describe(path, manifest))
+    for line in _fault_lines(faults):
+        click.echo(f"  {line}")
+    return not faults
 
 
 def _describe(path: Path, manifest: Manifest) -> str:
@@ -176,7 +278,7 @@ def _errors_in_one_line(name: str) -> Iterator[None]:
     """End with what is wrong, in one line."""
     try:
         yield
-    except StoreError as problem:
+    except (StoreError, ScorerError) as problem:
         click.echo(f"homologue store {name}: {problem.code}: {problem}", err=True)
         sys.exit(1)
     except OSError as problem:
@@ -206,12 +308,23 @@ def backup_command(event: Path, target: Path, keep: int) -> None:
 @SOURCE
 @click.argument("folder", type=FOLDER)
 @click.option("--event", help="Name of the event, if the folder has copies of several.")
+@click.option(
+    "--second-home", type=FOLDER, help="Folder given to the scorer as --second-home: rulings come back from there."
+)
 @ADDRESS
 @PASSWORD
 def restore_command(
-    source: Path, folder: Path, event: str | None, store_address: str | None, store_password: Path | None
+    source: Path,
+    folder: Path,
+    event: str | None,
+    second_home: Path | None,
+    store_address: str | None,
+    store_password: Path | None,
 ) -> None:
     """Restore the newest complete copy into FOLDER, which must be new or empty.
+
+    What the copy lacks is named by number, as far as it is known: from the second home, and from newer copies that are
+    damaged. Tables send their own messages again; rulings come back from the second home now, and from tables later.
 
     \b
     homologue store restore /media/stick my-event
@@ -223,8 +336,31 @@ def restore_command(
         put_back(chosen, manifest, folder, database_address(store_address, store_password))
         people = restore_people(folder, chosen, _newer_copies(chosen, manifest.event), _now())
         click.echo(f"{folder}: {_describe(chosen, manifest)}")
+        for line in _restored_lines(folder, manifest.event, second_home, _newer_copies(chosen, manifest.event)):
+            click.echo(line)
         if people:
             click.echo(f"accounts: as in {people}; everybody logs in again. Look through them: homologue people list")
+
+
+def _restored_lines(folder: Path, event: str, second_home: Path | None, newer: Sequence[Path]) -> Iterator[str]:
+    """Give a restored store back what its second home has, and say what came back and what is missing."""
+    if not has_started(folder):
+        return
+    with closing(open_journal(folder, event)) as journal:
+        content = read_journal(journal, open_event(folder))
+        concerns: list[Concern] = []
+        if second_home is not None:
+            content, concerns = take_back(journal, content, SecondHome(second_home, event))
+        content = content.with_faults(lost_since(journal, content, newer))
+        with journal.commit():
+            journal.put_aside(content.faults)
+    yield from (concern.text for concern in concerns)
+    missing = [fault for fault in content.faults if fault.code == LOST]
+    yield from (concern.text for concern in concerns_of_faults(content.faults))
+    if missing:
+        yield "tables send theirs again when the scorer has started, and rulings come back that tables keep"
+    elif second_home is None:
+        yield "what came after this copy is not known here; tables send theirs again when the scorer has started"
 
 
 def _newer_copies(chosen: Path, event: str) -> list[Path]:

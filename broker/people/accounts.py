@@ -26,6 +26,7 @@ from sqlalchemy import Update, delete, insert, select, update
 from broker.files import csv_rows
 from broker.people.database import ACCOUNTS, AUDIT, SESSIONS, PeopleDatabase
 from broker.people.errors import AccountTaken, AccountUnknown, AuditBroken, BadAccount, LastHeadArbiter, WeakPassword
+from broker.store.witness import WitnessLine
 
 Role = Literal["head_arbiter", "table_arbiter", "organiser", "display"]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
@@ -119,6 +120,7 @@ class AuditLog:
             )
             row = (*entry[:-1], digest_of(before, entry))
             sql.execute(insert(AUDIT).values(row))
+            self._store.note(_witness_line(number + 1, row[-1]))
 
     def entries(self) -> Iterator[AuditEntry]:
         """Return all, oldest first, as they are."""
@@ -131,13 +133,35 @@ class AuditLog:
         return [AuditEntry(*row) for row in rows]
 
     def checked(self) -> Iterator[AuditEntry]:
-        """Return all, oldest first. Raises AuditBroken at the first that does not follow from those before."""
-        before = FIRST_DIGEST
+        """Return all, oldest first. Raises AuditBroken at the first that does not follow from those before.
+
+        Entries that were taken away from the end are missed too: the file beside the log has named them.
+        """
+        before, number = FIRST_DIGEST, 0
+        named: dict[int, WitnessLine] = {}
+        for line in self._store.witnessed():
+            named.setdefault(line.height, line)
         for number, entry in enumerate(self.entries(), 1):
+            if entry.number > number:
+                raise AuditBroken(
+                    f"the audit log breaks at entry {number}: {_entries(number, entry.number - 1)} missing"
+                )
             if entry.number != number or digest_of(before, entry) != entry.digest:
-                raise AuditBroken(f"the audit log does not hold at entry {number}")
+                raise AuditBroken(f"the audit log breaks at entry {number}: it is not as it was written")
+            if number in named and named[number] != _witness_line(number, entry.digest):
+                raise AuditBroken(f"the audit log breaks at entry {number}: another one was there before")
             before = entry.digest
             yield entry
+        if (last := max(named, default=0)) > number:
+            raise AuditBroken(f"the audit log breaks at entry {number + 1}: {_entries(number + 1, last)} missing")
+
+
+def _witness_line(number: int, digest: str) -> WitnessLine:
+    return WitnessLine.of(number, 0, number, "audit", bytes.fromhex(digest))
+
+
+def _entries(first: int, last: int) -> str:
+    return f"entry {first} is" if first == last else f"entries {first} to {last} are"
 
 
 class Accounts:

@@ -10,7 +10,17 @@ from sqlalchemy import Connection, delete, select
 
 from broker.errors import StoreError
 from broker.people.accounts import AuditEntry, AuditLog
-from broker.people.database import AUDIT, PEOPLE_FILE, SESSIONS, TABLES, PeopleDatabase, SqlitePeople, all_rows, put_all
+from broker.people.database import (
+    AUDIT,
+    PEOPLE_FILE,
+    PEOPLE_WITNESS,
+    SESSIONS,
+    TABLES,
+    PeopleDatabase,
+    SqlitePeople,
+    all_rows,
+    put_all,
+)
 from broker.people.errors import PeopleError, PeopleStoreBroken
 from broker.store import connection_parameters, database_of, event_name
 from broker.store.backup import copy_file
@@ -25,13 +35,13 @@ def open_people(folder: Path, now: int) -> PeopleDatabase:
     try:
         place = database_of(folder)
         if place is None:
-            return SqlitePeople(folder / PEOPLE_FILE)
+            return SqlitePeople(folder / PEOPLE_FILE, folder / PEOPLE_WITNESS)
         told, event = connection_parameters(place, folder), event_name(folder)
     except StoreError as error:
         raise PeopleStoreBroken(str(error)) from None
     from broker.people.postgresql import PostgresPeople  # noqa: PLC0415 - only events in PostgreSQL load its library
 
-    store = PostgresPeople(told, event)
+    store = PostgresPeople(told, event, folder / PEOPLE_WITNESS)
     try:
         if (folder / PEOPLE_FILE).exists():
             import_people(folder, store, now)
@@ -54,6 +64,8 @@ def import_people(folder: Path, store: PeopleDatabase, now: int) -> None:
             if not known:
                 AuditLog(store).note(now, HERE, "people_put_aside", f"{PEOPLE_FILE}{UNUSED}")
     _rename_file(folder, MOVED if known else UNUSED)
+    if not known:
+        (folder / PEOPLE_WITNESS).unlink(missing_ok=True)  # of the log that was put aside
 
 
 def _empty(sql: Connection) -> bool:

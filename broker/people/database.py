@@ -6,7 +6,7 @@ They lie in `people.sqlite` in the event's folder, or in PostgreSQL where the jo
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -18,9 +18,11 @@ from sqlalchemy.exc import SQLAlchemyError
 from broker.people.errors import PeopleStoreBroken
 from broker.store.journal import BIG, driver_message, make_append_only, transaction
 from broker.store.sqlite import open_for_writing, sqlite_engine
+from broker.store.witness import SUFFIX, Witness, WitnessLine
 
 PEOPLE_FILE: Final = "people.sqlite"
 VERSION: Final = 1
+PEOPLE_WITNESS: Final = Path(PEOPLE_FILE).with_suffix(SUFFIX).name
 PATIENCE_S: Final = 5.0
 """The command `homologue people` may write while the desk does."""
 
@@ -96,15 +98,31 @@ class PeopleDatabase:
 
     BEGIN = "BEGIN"
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, witness: Path | None = None) -> None:
+        """Take what connects, and the file in which entries of the audit log are named too (store/witness.py)."""
         self._engine, self._lock, self._closed = engine, threading.RLock(), False
         self._commit: Connection | None = None
+        self._witness, self._noted = witness, list[WitnessLine]()
 
     def close(self) -> None:
         """Close it; may be called twice."""
         with self._lock:
             self._closed = True
             self._engine.dispose()
+
+    def note(self, line: WitnessLine) -> None:
+        """Name a row of the audit log once it is committed. Inside `commit` only."""
+        self._noted.append(line)
+
+    def witnessed(self) -> list[WitnessLine]:
+        """Return all rows that were ever named."""
+        return [*Witness(self._witness, read_only=True).lines()] if self._witness else []
+
+    def _tell_witness(self) -> None:
+        if self._witness and self._noted:
+            with closing(Witness(self._witness)) as witness:
+                witness.note(self._noted)
+        self._noted.clear()
 
     def rows(self, query: sa.Executable) -> Sequence[tuple[Any, ...]]:
         """Ask. Raises PeopleStoreBroken."""
@@ -126,8 +144,12 @@ class PeopleDatabase:
                 try:
                     self._exclude_others(connection)
                     yield connection
+                except BaseException:
+                    self._noted.clear()
+                    raise
                 finally:
                     self._commit = None
+            self._tell_witness()
 
     def _exclude_others(self, connection: Connection) -> None:
         """Wait until nobody else commits, where beginning does not."""
@@ -152,11 +174,11 @@ class SqlitePeople(PeopleDatabase):
 
     BEGIN = "BEGIN IMMEDIATE"
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, witness: Path | None = None) -> None:
         """Open or make it, readable by its owner alone. Raises PeopleStoreBroken."""
         try:
             path.touch(mode=0o600)
-            super().__init__(sqlite_engine(partial(open_for_writing, path, PATIENCE_S)))
+            super().__init__(sqlite_engine(partial(open_for_writing, path, PATIENCE_S)), witness)
             version = self._make_tables()
         except OSError as error:
             raise PeopleStoreBroken(f"{path}: {error}") from None

@@ -4,6 +4,7 @@ The tables are in a schema of their own, and hold the people of any number of ev
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 import psycopg
@@ -28,11 +29,11 @@ SELECT set_config('homologue.event', %s, false), set_config('search_path', 'homo
 class PostgresPeople(PeopleDatabase):
     """One event's people. A connection that was lost is made anew for whoever asks next."""
 
-    def __init__(self, parameters: Mapping[str, str], event: str) -> None:
+    def __init__(self, parameters: Mapping[str, str], event: str, witness: Path | None = None) -> None:
         """Open it; the tables are made if there are none. Raises PeopleStoreBroken."""
         self._parameters, self._event = parameters, event
         self._key = lock_number(f"homologue people {event}")
-        super().__init__(postgresql_engine(self._session, poolclass=sa.QueuePool, pool_pre_ping=True))
+        super().__init__(postgresql_engine(self._session, poolclass=sa.QueuePool, pool_pre_ping=True), witness)
         try:
             with self._connected() as connection:
                 ensure_people_schema(connection)

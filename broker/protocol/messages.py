@@ -295,6 +295,34 @@ class PublicTraveller(Traveller, frozen=True, kw_only=True):
     """The same for everybody, said once all tables have played the deal."""
 
 
+MOST_KEPT: Final = 200
+"""Records that a table keeps for the scorer at a time."""
+
+
+class KeptRecord(Struct, frozen=True, kw_only=True):
+    """A record of the scorer's that a table keeps for it. Only the scorer can read it, and tell whether it is one."""
+
+    id: MessageId
+    sealed: Annotated[str, Meta(max_length=65_536, pattern=r"^[A-Za-z0-9+/=]*$(?!\n)", description="in base64")]
+
+
+KeptRecords = Annotated[tuple[KeptRecord, ...], Meta(max_length=MOST_KEPT)]
+
+
+class Kept(FromScorer, frozen=True, kw_only=True):
+    """Rulings and the like that a table keeps beside the scorer. What it has more it gives back (`KeptBack`)."""
+
+    table: TableNo
+    records: KeptRecords
+
+
+class KeptBack(Message, frozen=True, kw_only=True):
+    """What a table keeps for the scorer, and the scorer has not named: its store is an older copy, or has shrunk."""
+
+    table: TableNo
+    records: KeptRecords
+
+
 class Standing(Struct, frozen=True, kw_only=True):
     """One player's line."""
 

@@ -46,6 +46,8 @@ class RulingService:
     ) -> None:
         self._event, self.room, self._journal = event, room, journal
         self._ids, self._clock, self._given, self._judged = ids, clock, given, judged
+        self.known = 0
+        """The highest number of a ruling that is known to have been given, though it may be missing here."""
 
     def history(self) -> tuple[RulingEntry, ...]:
         """Return everything that was ruled, oldest first."""
@@ -84,6 +86,10 @@ class RulingService:
         self._given(ruling, deals)
         return self.room.book.entries[ruling.id]
 
+    def _highest(self) -> int:
+        given = (entry.number for entry in self.room.book.entries.values() if not entry.at_table)
+        return max(self.known, max(given, default=0))
+
     def _checked(self, draft: RulingDraft, author: RulingAuthor) -> Ruling:
         now = self._clock()
         check_ruling(self.room.event, self.room, draft, author, now)
@@ -94,7 +100,7 @@ class RulingService:
         return Ruling(
             id=draft.id,
             event=self._event.name,
-            number=1 + sum(not entry.at_table for entry in self.room.book.entries.values()),
+            number=1 + self._highest(),
             after=draft.after,
             table=draft.table,
             round=draft.round,

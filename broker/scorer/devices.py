@@ -430,6 +430,11 @@ class Devices:
             if isinstance(record, DeviceRevoked):
                 self.serving.forget(table, device)
                 self._keep(table)
+        self.hold(record)
+
+    def hold(self, record: DeviceRecord) -> None:
+        """Let hold what was decided, and is stored."""
+        table, device = record.table, record.device
         if isinstance(record, DeviceAdmitted):
             if table in self.unknown and self.unknown[table].device == device:
                 del self.unknown[table]

@@ -20,6 +20,7 @@ from broker.protocol import (
     DealPlayed,
     Declared,
     Fact,
+    KeptBack,
     LogMessage,
     Message,
     Refusal,
@@ -41,12 +42,16 @@ from broker.rules.points import points_paid
 from broker.scorer.admissions import Admissions
 from broker.scorer.quotas import OVER_QUOTA, Quotas, kind_of
 from broker.store import Recorded, RefusedRow
+from broker.store.chain import LINK_ALTERED, LOST, Fault
 
 OF_RIICHI = (Confirmed, Declared, Call, RiichiRecorded, RiichiTakenBack, *ARBITER_FACTS)
 """Facts of a riichi session."""
 
 MOST_MISSING = 500
 """Facts of one table that may be missing below a new one."""
+
+MOST_GAPS = 1000
+"""Of those, that a receipt names at a time."""
 
 MOST_LISTED = 100
 """Facts of one table, taken or refused, that a receipt names."""
@@ -81,6 +86,8 @@ class TableBook:
     """The highest number that was taken."""
     missing: set[int] = field(default_factory=set)
     """Numbers below it that were not."""
+    wanted: dict[int, int | None] = field(default_factory=dict)
+    """Numbers of facts that the store had and has no more as they were, and the heights of their rows if those are."""
     passed_over: set[int] = field(default_factory=set)
     """Numbers that were refused because there were too many of a kind: nobody waits for them."""
     hashes: dict[int, str] = field(default_factory=dict)
@@ -125,6 +132,14 @@ class TableBook:
         if self.refused:
             self.refused = [kept for kept in self.refused if (kept.seq, kept.id) != (seq, message.id)]
 
+    def want(self, seq: int, height: int | None) -> None:
+        """Ask the table for a fact that was stored."""
+        self.wanted[seq] = height
+        if seq not in self.taken and height is not None:  # after the last one a table sends everything by itself
+            self.missing.update(range(self.upto + 1, seq + 1))
+            self.missing.add(seq)
+            self.upto = max(self.upto, seq)
+
     def see(self, seq: int) -> None:
         """Move a number to the end of those that the next receipt names."""
         self.seen.pop(seq, None)
@@ -138,7 +153,7 @@ class TableBook:
 
     def gaps(self) -> tuple[int, ...]:
         """What is missing below the highest number that was taken."""
-        return tuple(sorted(self.missing - self.passed_over))
+        return tuple(sorted(self.missing - self.passed_over)[:MOST_GAPS])
 
 
 class Intake:
@@ -152,11 +167,13 @@ class Intake:
         refuses: Callable[[int, str | None], bool] = lambda _table, _device: False,
         admissions: Admissions | None = None,
         heads: Mapping[tuple[int, int], str] = MappingProxyType({}),
+        faults: Iterable[Fault] = (),
     ) -> None:
         """Start from what is stored, with the hashes of each table's last facts.
 
         `refuses`: whether a device's facts are not taken at a table; `admissions`: whose signatures are; without them
-        none is looked at, as when a journal is imported. Raises BadEvent where what is stored is of another plan.
+        none is looked at, as when a journal is imported. `faults`: what is wrong with the store; tables are asked for
+        their facts among it. Raises BadEvent where what is stored is of another plan.
         """
         self._refuses, self._admissions = refuses, admissions
         self._event = event
@@ -175,14 +192,23 @@ class Intake:
             if isinstance(message, Ruling):
                 self.rule(message)
                 continue
-            if isinstance(message, LogMessage) and not self._fits(message):
-                raise BadEvent(
-                    f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
-                )
             if isinstance(message, LogMessage):
+                self._refuse_misfit(message)
                 self._remember(message, heads.get((message.table, message.seq)))
+        for fault in faults:
+            self.want(fault)
         for book in self.books.values():
             book.seen = dict.fromkeys([*book.taken][-MOST_LISTED:])
+
+    def _refuse_misfit(self, message: LogMessage) -> None:
+        if not self._fits(message):
+            text = f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
+            raise BadEvent(text)
+
+    def want(self, fault: Fault) -> None:
+        """Ask for the fact with which something is wrong, if a table has it."""
+        if fault.table in self.books and fault.seq is not None and fault.code != LINK_ALTERED:
+            self.books[fault.table].want(fault.seq, None if fault.code == LOST else fault.height)
 
     def _fits(self, message: LogMessage) -> bool:
         """Return whether the plan still has the play and the players of a stored fact; somebody may have changed it."""
@@ -249,7 +275,7 @@ class Intake:
     def _judge(self, message: Message, payload: bytes) -> IntakeVerdict:
         if message.event != self._event.name:
             raise Refused("wrong_event", N_("this scorer serves another event: {event}", event=self._event.name))
-        if not isinstance(message, LogMessage | TableState | CountRequest | Beat):
+        if not isinstance(message, LogMessage | TableState | CountRequest | Beat | KeptBack):
             raise Refused("not_for_scorer", N_("the scorer does not accept this kind of message"))
         if message.table not in self.books:
             raise Refused("unknown_table", N_("this event has no table {table}", table=message.table))

@@ -22,6 +22,8 @@ from broker.protocol import (
     ComparedSeat,
     Counted,
     CountRequest,
+    Kept,
+    KeptRecord,
     Message,
     PublicStandings,
     PublicTraveller,
@@ -43,7 +45,7 @@ from broker.protocol.signing import SigningKey
 from broker.rulings import plan
 from broker.scorer.alerts import Attendance, Concern
 from broker.scorer.devices import Devices
-from broker.scorer.intake import TableBook
+from broker.scorer.intake import MOST_LISTED, TableBook
 from broker.scorer.lease import new_lease
 from broker.scorer.snapshot import Embargo, write_standings_csv
 from broker.scorer.state import EventState
@@ -136,7 +138,10 @@ class Publisher:
 
     def connect(self, address: Address, received: Callable[[Incoming | LinkChanged], None]) -> None:
         """Connect with the broker; `received` is called from the link's thread."""
-        scorer_reads = (topics.LOG, topics.STATE, topics.COUNT, topics.BEAT, topics.SCORER, topics.SCORER_ASKED)
+        scorer_reads = (
+            *(topics.LOG, topics.STATE, topics.COUNT, topics.KEPT_BACK),
+            *(topics.BEAT, topics.SCORER, topics.SCORER_ASKED),
+        )
         self.link = Link(
             address,
             client_id=session_id(f"homologue-{self._name}-scorer", self._folder),
@@ -221,9 +226,15 @@ class Publisher:
             taken=book.latest(),
             refused=tuple(book.refused),
             head=book.head,
+            wanted=tuple(sorted(book.wanted)[:MOST_LISTED]),
             version=program_version(),
         )
         self._publish(topics.RECEIPT, self.key.sign(message), table=table)
+
+    def kept(self, table: int, records: tuple[KeptRecord, ...]) -> None:
+        """Publish what a table keeps for us: what it has more it gives back."""
+        message = Kept(id=_new_id(), event=self._name, seq=self.height, table=table, records=records)
+        self._publish(topics.KEPT, message, table=table)
 
     def assignment(self, table: int) -> None:
         """Publish a table's plan, so that a device without a journal begins at the right play."""
@@ -470,7 +481,7 @@ MESSAGES_KEPT: Final = 1_000
 LONGEST_TEXT: Final = 2_000
 """Bytes of a message that are kept: a thousand of them are two megabytes at most."""
 
-WITHHELD: Final = frozenset({topics.ASSIGNMENT.name})
+WITHHELD: Final = frozenset({topics.ASSIGNMENT.name, topics.KEPT.name, topics.KEPT_BACK.name})
 """Only the table itself reads what it is to restore; arbiters see only that such a message was sent."""
 
 

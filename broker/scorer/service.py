@@ -7,9 +7,10 @@ requests: they are answered in turn, between batches.
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
@@ -18,6 +19,7 @@ from broker.event import Event, read_devices
 from broker.protocol import (
     Beat,
     CountRequest,
+    KeptBack,
     LogMessage,
     Refused,
     Result,
@@ -31,6 +33,7 @@ from broker.protocol import (
     topics,
 )
 from broker.protocol.link import Address, Incoming, LinkChanged
+from broker.protocol.signing import kept_form
 from broker.rulings import plan
 from broker.rulings.service import RulingService
 from broker.scorer.alerts import (
@@ -41,12 +44,15 @@ from broker.scorer.alerts import (
     concern_of_apart,
     concern_of_gap,
     concern_of_refusal,
+    concern_of_repair,
     concerns_of_fact,
+    concerns_of_faults,
 )
 from broker.scorer.counting import HandCounter
 from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, Sources, ViewFeed
 from broker.scorer.devices import Devices
 from broker.scorer.event_key import KEY_FILE, open_event_key
+from broker.scorer.homes import Seal, SecondHomes, with_second_home
 from broker.scorer.intake import Intake, IntakeVerdict
 from broker.scorer.lease import Lease, keep_lease, new_lease
 from broker.scorer.publisher import Publisher, WireLog
@@ -57,6 +63,9 @@ from broker.scorer.state import EventState
 from broker.scorer.stored_event import past_concerns, read_journal, replay_journal
 from broker.store import Journal, RefusedRow, gc_paused
 from broker.store.backup_worker import BackupReport
+from broker.store.chain import Fault
+from broker.store.journal import DESK, Decided
+from broker.store.second_home import SecondHome
 
 T = TypeVar("T")
 
@@ -91,6 +100,7 @@ class Scorer:
         clock: Callable[[], int],
         seconds: Callable[[], float] = time.monotonic,
         space: DiskSpace | None = None,
+        home: SecondHome | None = None,
     ) -> None:
         self._space = space
         self._waiting: list[Incoming] = []
@@ -98,23 +108,26 @@ class Scorer:
         self._journal, self._clock, self._seconds = journal, clock, seconds
         self._scorer_topic = topics.SCORER.at(event.name)
         self._inbox: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
-        stored = read_journal(journal, event)
+        self._alerts = AlertBook()
+        stored = with_second_home(journal, read_journal(journal, event), home, self._alerts.note)
         self.state = EventState(event)
         self.devices = Devices(journal, event.name, stored.devices(), clock, self._devices_changed)
         self.attendance = Attendance(journal, clock, self._attendance_changed)
+        refused = tuple(journal.refused())
         self._intake = Intake(
             event,
             stored.messages,
-            journal.refused(),
+            refused,
             self.devices.serving.refuses,
             self.devices.admissions,
             stored.heads,
+            stored.faults,
         )
-        self._alerts = AlertBook()
         self._counted: list[LogMessage] = []
         """Facts that count since the last answer."""
-        past = replay_journal(self.state, stored, journal.refused())
-        self._alerts.load((*past, *past_concerns(self._intake.books, stored, journal.refused())))
+        past = replay_journal(self.state, stored, refused)
+        self._alerts.load((*past, *past_concerns(self._intake.books, stored, refused)))
+        self._set_aside(stored.faults)
         self._counter = HandCounter(event)
         self.publisher = Publisher(self.state, folder, journal.store, open_event_key(folder), clock, seconds)
         self._note_key(folder)
@@ -122,6 +135,10 @@ class Scorer:
         sources = Sources(self.state, self._intake.books, self.devices, self.attendance, self._alerts)
         self.dashboard = Dashboard(sources, clock, seconds)
         self.rulings = RulingService(event, self.state, journal, self._intake, clock, self._ruled, self._judged)
+        seal = Seal(event.name, open_event_key(folder))
+        self.homes = SecondHomes(journal, stored, event.tables, seal, seconds, self._alerts.note, self._count_again)
+        self.rulings.known = self.homes.numbers.given(DESK)
+        journal.follow(self.homes.follow)
         self._alerts.note(self.publisher.write_standings())
         self._admit_listed(event, folder)
 
@@ -165,11 +182,22 @@ class Scorer:
         concern = Concern("backup_resumed", text) if report.well else Concern("backup_failed", text, values=values)
         self._inbox.put(concern)
 
+    def report_second_home(self, report: BackupReport) -> None:
+        """Alert the arbiters to how the second home of their rulings is doing."""
+        text, values = f"second home: {report.text}", {"text": report.text}
+        well = Concern("second_home_resumed", text)
+        self._inbox.put(well if report.well else Concern("second_home_failed", text, values=values))
+
     def ask(self, work: Callable[[], T]) -> T:
-        """Have something done by the scorer's thread, and wait for it. Raises ScorerBusy."""
+        """Have something done by the scorer's thread, and wait for it. Raises ScorerBusy.
+
+        What it has decided is in its second home, too, when this returns; where that cannot be, there is an alert.
+        """
         call = PendingCall(work)
         self._inbox.put(call)
-        return wait_for(call)
+        answer = wait_for(call)
+        self.homes.wait()
+        return answer
 
     # ---- the loop ---------------------------------------------------------------------------
 
@@ -208,6 +236,8 @@ class Scorer:
             self._end_corrections()
             self._publish_standings()
             self.dashboard.show_if_due()
+        for table in self.homes.due():
+            self.publisher.kept(table, self.homes.records(table))
         self.publisher.publish_again()
 
     def _look(self) -> None:
@@ -215,6 +245,9 @@ class Scorer:
         now = self._seconds()
         self._look_at_disk()
         self.publisher.beat(now)
+        if self.homes.look():
+            self._publish_alerts(self._clock())
+            self.dashboard.show()
         silent = list(self.devices.look(now, listening=self.dashboard.connected))
         if silent:
             self._alerts.note(silent)
@@ -287,6 +320,10 @@ class Scorer:
             one.acknowledge()
         self.publisher.height = self._journal.height
         self._answer(verdicts, now)
+        for verdict in verdicts:
+            if isinstance(verdict.message, KeptBack) and not verdict.code:
+                self.homes.come_back(verdict.message)
+                self.rulings.known = self.homes.numbers.given(DESK)
 
     def _judge(self, one: Incoming, now: int) -> IntakeVerdict:
         verdict = self._intake.judge(one.topic, one.payload)
@@ -304,10 +341,40 @@ class Scorer:
             is_new = self._journal.refuse(RefusedRow(now, verdict.code, one.topic, one.payload, *about))
             if is_new and not verdict.again:
                 self._alerts.note((concern_of_refusal(one.topic, place, verdict),))
-        elif fact and verdict.new:
-            self._journal.append(fact, now, verdict.body)
-            self._intake.take(fact, verdict.body)
+        elif fact and (verdict.new or fact.seq in self._intake.books[fact.table].wanted):
+            self._keep(fact, now, kept_form(one.payload), new=verdict.new)
         return verdict
+
+    def _keep(self, fact: LogMessage, now: int, body: bytes, *, new: bool) -> None:
+        """Store a fact, or store it again where what was stored is not as it was."""
+        wanted = self._intake.books[fact.table].wanted
+        if fact.seq in wanted:
+            self._alerts.note((concern_of_repair(fact),))
+        self._journal.append(fact, now, body, repairs=wanted.pop(fact.seq, None))
+        if new:
+            self._intake.take(fact, body)
+
+    def _set_aside(self, faults: Sequence[Fault]) -> None:
+        """Keep what is wrong with the store, ask for it, and tell the arbiters."""
+        if not faults:
+            return
+        with self._journal.commit():
+            self._journal.put_aside(faults)
+        for fault in faults:
+            self._intake.want(fault)
+        self._alerts.note(concerns_of_faults(faults))
+
+    def report_faults(self, faults: Sequence[Fault]) -> None:
+        """Take up what was found wrong with the store while this scorer works: what it counts, it has in memory."""
+        self._inbox.put(PendingCall(partial(self._found, faults)))
+
+    def _found(self, faults: Sequence[Fault]) -> None:
+        known = {(fault.height, fault.code) for fault in self._journal.set_aside()}
+        new = [fault for fault in faults if (fault.height, fault.code) not in known]
+        self._set_aside(new)
+        for table, book in self._intake.books.items():
+            if any(fault.table == table for fault in new):
+                self.publisher.receipt(table, book)
 
     def _answer(self, verdicts: list[IntakeVerdict], now: int) -> None:
         """Apply a batch once it is safe, and publish what follows: receipts, plans, counts, then travellers."""
@@ -366,6 +433,7 @@ class Scorer:
         self.publisher.connection_changed(change)
         if change.up:
             for table, book in self._intake.books.items():
+                self.publisher.kept(table, self.homes.records(table))
                 self.publisher.receipt(table, book)
                 self.publisher.assignment(table)
             self._publish_served(self._intake.books.keys())
@@ -404,6 +472,13 @@ class Scorer:
             self.publisher.standings_due.hurry()
             self.dashboard.due.hurry()
             self.dashboard.show()
+
+    def _count_again(self, decided: Decided) -> None:
+        """Let something count that has come back from a second home."""
+        if isinstance(decided.message, Ruling):
+            self._ruled(decided.message, self.state.apply(decided.message, self._judged))
+        else:
+            self.devices.hold(decided.message)
 
     def _devices_changed(self, tables: set[int]) -> None:
         self.publisher.height = self._journal.height

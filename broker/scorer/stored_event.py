@@ -5,18 +5,22 @@ scorer before it knew when each message came.
 """
 
 from array import array
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
-from broker.event import DealRecord, Event, HandRecord, open_event, read_deals, read_hands
-from broker.protocol import DeviceRecord, LogMessage, Restored, Result, Seated
-from broker.protocol.signing import fact_hash
+from broker.errors import StoreBroken
+from broker.event import DealRecord, Event, HandRecord, open_event, read_deals, read_devices, read_hands
+from broker.protocol import DeviceAdmitted, DeviceRecord, LogMessage, Restored, Result, Ruling, Seated
+from broker.protocol.signing import fact_hash, is_signed_by
+from broker.rules import RuleError
+from broker.rules.points import points_paid
 from broker.rulings import CountedPlay
 from broker.scorer import alerts
 from broker.scorer.alerts import Concern, concern_of_apart, concern_of_gap, concerns_without_repeats
@@ -25,7 +29,11 @@ from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.state import EventState
 from broker.scorer.tables import Seatings
 from broker.scoring import Adjustment, ScoredPlay
-from broker.store import Journal, Recorded, RefusedRow, decoded, message_of, open_reader
+from broker.store import Reader, Recorded, RefusedRow, database_of, message_of, open_reader, witness_of
+from broker.store.backup import check_sqlite
+from broker.store.chain import BAD_SIGNATURE, LOST, UNREADABLE_ROW, WRONG_POINTS, Fault
+from broker.store.journal import Decided
+from broker.store.witness import Witness
 
 
 class StoredEvent(Struct, frozen=True):
@@ -113,7 +121,7 @@ def open_stored_event(folder: Path) -> StoredEvent:
     event = open_event(folder)
     room = EventState(event)
     with closing(open_reader(folder, event.name)) as journal:
-        room.load(decoded(journal.entries()), passed_over(journal.refused()))
+        room.load(read_journal(journal, event).messages, passed_over(journal.refused()))
     hands = {(hand.round, hand.table): hand for hand in read_hands(folder)}
     return StoredEvent(room.event, room, {deal.number: deal for deal in read_deals(folder)}, hands)
 
@@ -123,33 +131,160 @@ PastConcern = tuple[int, Concern]
 
 
 class JournalContent(NamedTuple):
-    """A whole journal."""
+    """A whole journal: what proves itself, and what does not."""
 
     messages: Sequence[Recorded]
     received: Sequence[int]
     """When each was taken, ms since 1970."""
     heads: Mapping[tuple[int, int], str]
-    """Hashes of facts, by table and number, that no fact after them names."""
+    """Hashes of facts, by table and number, after which none has come."""
+    faults: Sequence[Fault]
+    """What does not count, and what is gone; also what counts though its row was changed."""
+    decided: Sequence[Decided]
+    """What is no fact of a table, with its bytes."""
 
     def devices(self) -> Iterator[DeviceRecord]:
-        """Return what was decided about devices."""
-        return (one for one in self.messages if isinstance(one, DeviceRecord))
+        """Return what was decided about devices, in that order."""
+        records = (one.message for one in self.decided if not isinstance(one.message, Ruling))
+        return iter(sorted(records, key=lambda record: record.number))
+
+    def with_decided(self, back: Sequence[Decided]) -> "JournalContent":
+        """Return the same with what has come back to its journal."""
+        ids = {one.message.id for one in back}
+        return self._replace(
+            messages=[*self.messages, *(one.message for one in back)],
+            received=[*self.received, *(one.received_at for one in back)],
+            faults=[fault for fault in self.faults if fault.id not in ids],
+            decided=[*self.decided, *back],
+        ).in_order()
+
+    def with_faults(self, faults: Sequence[Fault]) -> "JournalContent":
+        """Return the same, of which more is known to be gone."""
+        return self._replace(faults=(*self.faults, *faults)) if faults else self
+
+    def in_order(self) -> "JournalContent":
+        """Put rulings into the order of their numbers: one that has come back stands before those given since."""
+        places = [place for place, one in enumerate(self.messages) if isinstance(one, Ruling)]
+        messages, received = list(self.messages), list(self.received)
+        ordered = sorted(((messages[place], received[place]) for place in places), key=_number_of_ruling)
+        for place, (message, at) in zip(places, ordered, strict=True):
+            messages[place], received[place] = message, at
+        return self._replace(messages=messages, received=received)
 
 
-def read_journal(journal: Journal, event: Event) -> JournalContent:
-    """Read a journal. Raises StoreBroken, StoreLost."""
-    messages, received, heads = list[Recorded](), array("q"), dict[tuple[int, int], str]()
-    with closing(journal.entries()) as entries:
-        for at, body in entries:
-            message = message_of(body)
+def _number_of_ruling(one: tuple[Recorded, int]) -> int:
+    return one[0].number if isinstance(one[0], Ruling) else 0
+
+
+IsSigned = Callable[[LogMessage, bytes], bool]
+"""Whether a fact has its device's signature; the bytes are its JSON as it is kept."""
+
+
+def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = None) -> JournalContent:
+    """Read a journal, and prove each row. Raises StoreBroken, StoreLost.
+
+    Its link must fit (broker/store/chain.py), it must be a message, and points must follow from their outcome.
+    Signatures were verified when facts were taken, and links show that this is what was taken: to verify them all again
+    takes long, and is done only where `is_signed` is given.
+    """
+    messages, received, faults = list[Recorded](), array("q"), list[Fault]()
+    decided, last = list[Decided](), dict[tuple[int, int], bytes]()
+    points = PointsCheck(event)
+    with closing(journal.intact(faults)) as rows:
+        for height, at, body in rows:
+            try:
+                message = message_of(body)
+            except StoreBroken:
+                faults.append(Fault(UNREADABLE_ROW, height))
+                continue
             if isinstance(message, LogMessage):
+                if isinstance(message.fact, Result) and not points.are_right(message.fact):
+                    faults.append(Fault(WRONG_POINTS, height))
+                    continue
+                if is_signed and not is_signed(message, body):
+                    faults.append(Fault(BAD_SIGNATURE, height))
+                    continue
                 _share(message, event)
-                heads[message.table, message.seq] = fact_hash(body)
-                if message.before:
-                    heads.pop((message.table, message.seq - 1), None)
+                last.pop((message.table, message.seq - 1), None)
+                last[message.table, message.seq] = body
+            else:
+                decided.append(Decided(message, at, body))
             messages.append(message)
             received.append(at)
-    return JournalContent(messages, received, heads)
+    heads = {key: fact_hash(body) for key, body in last.items()}
+    content = JournalContent(messages, received, heads, _open_faults(journal, faults, messages), decided)
+    numbers = [one.message.number for one in decided if isinstance(one.message, Ruling)]
+    return content if numbers == sorted(numbers) else content.in_order()
+
+
+def _open_faults(journal: Reader, found: Iterable[Fault], messages: Iterable[Recorded]) -> Sequence[Fault]:
+    """Return what was found and what was lost before, by name, without what has come back."""
+    lost = [fault for fault in journal.set_aside() if fault.code == LOST]
+    there = {message.id for message in messages} if lost else set()
+    return (*journal.unrepaired(found), *(fault for fault in lost if fault.id not in there))
+
+
+class Verified(NamedTuple):
+    """What was found in a whole store."""
+
+    event: str
+    messages: int
+    """That count."""
+    has_links: bool
+    faults: Sequence[Fault]
+
+
+def verify_store(folder: Path) -> Verified:
+    """Read the store of an event's folder, or of a copy, and prove every row, signatures too.
+
+    Raises ScorerError, StoreError.
+    """
+    event = open_event(folder)
+    if database_of(folder) is None:
+        check_sqlite(folder)
+    with closing(open_reader(folder, event.name)) as journal:
+        records = read_journal(journal, event).devices()
+        keys = {(one.table, one.device): one.key for one in records if isinstance(one, DeviceAdmitted)}
+        keys |= {(one.table, one.device): one.key for one in read_devices(folder)}
+        content = read_journal(journal, event, partial(_has_signature, keys))
+        gone = [
+            fault for fault in journal.lost(Witness(witness_of(folder), read_only=True)) if fault not in content.faults
+        ]
+        return Verified(event.name, len(content.messages), journal.has_links, (*content.faults, *gone))
+
+
+def _has_signature(keys: Mapping[tuple[int, str], str | None], fact: LogMessage, body: bytes) -> bool:
+    """Return whether a fact has its device's signature; those of old programs have none."""
+    if fact.signature is None:
+        return True
+    key = keys.get((fact.table, fact.device or ""))
+    return key is not None and is_signed_by(key, body, fact.signature)
+
+
+class PointsCheck:
+    """Whether points of results follow from their outcomes. Most results have the outcome of one before."""
+
+    def __init__(self, event: Event) -> None:
+        self._event = event
+        self._right: dict[tuple[object, ...], bool] = {}
+
+    def are_right(self, result: Result) -> bool:
+        """Return whether they do, as far as the event's plan knows the deal and its rules."""
+        if result.profile != self._event.profile.id or result.deal not in self._event.expected:
+            return True  # it is for the plan to say that this is no play of the event
+        if result.hand is not None:
+            return self._compute(result)
+        outcome = (result.win, result.discarder, *result.winners.items(), None, *result.points.items())
+        right = self._right.get(outcome)
+        if right is None:
+            right = self._right[outcome] = self._compute(result)
+        return right
+
+    def _compute(self, result: Result) -> bool:
+        try:
+            return points_paid(result, self._event.winds(result.deal)[1], self._event.profile) == result.points
+        except RuleError:
+            return False
 
 
 def _share(message: LogMessage, event: Event) -> None:

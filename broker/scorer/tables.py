@@ -7,7 +7,7 @@ that was offline sends its facts late; then its clock knows better than ours whe
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
@@ -47,6 +47,10 @@ from broker.rules.riichi import (
 class Projection(Protocol):
     """Something shown of an event that follows from the facts of its tables."""
 
+    @property
+    def kinds(self) -> Collection[type[Struct]]:
+        """The facts that change it."""
+
     def apply(self, message: LogMessage, /) -> None:
         """Take in one accepted fact, with its corrected time (`FactTimes`)."""
 
@@ -60,11 +64,16 @@ class TableFacts:
         self.seatings = Seatings()
         self.visits = Visits()
         self.sessions = RiichiSessions(rules_of)
-        self._all: tuple[Projection, ...] = (self.times, self.seatings, self.visits, self.sessions)
+        self._of_kind = defaultdict[type[Struct], list[Projection]](list)
+        """By kind of fact: a scorer that starts takes in hundreds of thousands."""
+        projections: tuple[Projection, ...] = (self.times, self.seatings, self.visits, self.sessions)
+        for projection in projections:
+            for kind in projection.kinds:
+                self._of_kind[kind].append(projection)
 
     def apply(self, message: LogMessage) -> None:
         """Take in one accepted fact."""
-        for projection in self._all:
+        for projection in self._of_kind.get(type(message.fact), ()):
             projection.apply(message)
 
     def take_over(self, message: LogMessage) -> None:
@@ -88,6 +97,8 @@ class Since(NamedTuple):
 
 class TableTimes:
     """Since when each table plays, calls and pauses, and what it has restored last."""
+
+    kinds = (Confirmed, Result, Call, Restored, Paused)
 
     def __init__(self) -> None:
         self.playing: dict[int, Since] = {}
@@ -130,6 +141,8 @@ PlayKey = tuple[int, int]
 
 class Seatings:
     """Who sat where in each play, and who has played which deal."""
+
+    kinds = (Seated, Result)
 
     def __init__(self) -> None:
         self._seated: dict[PlayKey, dict[int, Mapping[Seat, PlayerId]]] = {}
@@ -238,6 +251,8 @@ VISIT_KINDS = ("paused", "resumed", "time_added", "let_in", "left", "pin_wrong")
 class Visits:
     """What arbiters did at the tables."""
 
+    kinds = ARBITER_FACTS
+
     def __init__(self) -> None:
         self._visits: list[Visit] = []
 
@@ -274,6 +289,8 @@ class RiichiSessions:
 
     An entry that does not follow from those before it is kept, and left to an arbiter.
     """
+
+    kinds = (RiichiRecorded, RiichiTakenBack)
 
     def __init__(self, rules_of: Callable[[RiichiBooking], RiichiProfile]) -> None:
         self._rules_of = rules_of

@@ -26,6 +26,7 @@ from broker.store.location import (
     open_journal,
     open_reader,
     stand_by,
+    witness_of,
     write_address,
 )
 
@@ -53,5 +54,6 @@ __all__ = [
     "open_journal",
     "open_reader",
     "stand_by",
+    "witness_of",
     "write_address",
 ]

@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import sqlite3
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from datetime import UTC, datetime
@@ -23,9 +24,11 @@ from msgspec import Meta, Struct
 from broker.errors import BackupBroken, BackupFailed, BackupMissing, RestoreTaken, StoreError
 from broker.files import PRIVATE_FOLDER, make_folder, sync
 from broker.protocol import EventName
+from broker.store.chain import Fault
 from broker.store.journal import Journal, copy_journal, decoded
-from broker.store.location import SETTING, STORE, DatabaseAddress, database_of, open_journal, open_reader
+from broker.store.location import SETTING, STORE, DatabaseAddress, database_of, open_journal, open_reader, witness_of
 from broker.store.sqlite import SqliteJournal, SqliteReader, give_new_name, open_for_reading
+from broker.store.witness import SUFFIX
 
 MANIFEST: Final = "backup.json"
 
@@ -98,7 +101,7 @@ def surplus_copies(names: Iterable[str], event: str, keep: int) -> list[str]:
 SQLITE_HEADER: Final = b"SQLite format 3\0"
 """How a file of SQLite's begins."""
 
-WORKING_SUFFIXES: Final = ("-wal", "-shm", ".lock", ".new")
+WORKING_SUFFIXES: Final = ("-wal", "-shm", ".lock", ".new", SUFFIX)
 """Ends of names that belong to a file being worked on."""
 
 LEFT_OUT: Final = (SETTING, "broker")
@@ -173,12 +176,27 @@ def check_copy(copy: Path) -> Manifest:
     manifest = check_files(copy)
     try:
         with closing(SqliteReader(copy / STORE, manifest.event)) as journal:
-            found = sum(1 for _ in decoded(journal.entries())), sum(1 for _ in journal.refused())
+            deque(decoded(journal.entries()), maxlen=0)
+            found = sum(1 for _ in journal.stored()), sum(1 for _ in journal.refused())
     except StoreError as error:
         raise BackupBroken(f"{copy.name}: {error}") from None
     if found != (manifest.height, manifest.refused):
         raise BackupBroken(f"{copy.name}: {found[0]} messages and {found[1]} refusals are not what it should have")
     return manifest
+
+
+def copy_faults(copy: Path, event: str) -> list[Fault]:
+    """Return what is wrong with rows of a copy that is what was written: so they were in the event's own store.
+
+    Raises BackupBroken.
+    """
+    if not (copy / STORE).exists():
+        return []
+    try:
+        with closing(SqliteReader(copy / STORE, event)) as journal:
+            return journal.faults()
+    except StoreError as error:
+        raise BackupBroken(f"{copy.name}: {error}") from None
 
 
 def check_files(copy: Path) -> Manifest:
@@ -192,11 +210,12 @@ def check_files(copy: Path) -> Manifest:
         if found != expected:
             raise BackupBroken(f"{copy.name}: {name} is not what was written")
     if STORE in manifest.files:
-        _check_store(copy)
+        check_sqlite(copy)
     return manifest
 
 
-def _check_store(copy: Path) -> None:
+def check_sqlite(copy: Path) -> None:
+    """Let SQLite look for damage in the store of a folder. Raises BackupBroken."""
     try:
         with closing(open_for_reading(copy / STORE)) as store:
             (said,) = store.execute("PRAGMA quick_check(1)").fetchone()
@@ -210,10 +229,19 @@ UNFINISHED: Final = ".unfinished-"
 _GONE: Final = "there is no such folder: is the stick in, and mounted there?"
 
 
-def make_copy(folder: Path, event: str, target: Path, now: int, keep: int, further: Sequence[CopyMore] = ()) -> Path:
+def make_copy(
+    folder: Path,
+    event: str,
+    target: Path,
+    now: int,
+    keep: int,
+    further: Sequence[CopyMore] = (),
+    found: Callable[[Sequence[Fault]], None] = lambda _faults: None,
+) -> Path:
     """Copy the event in `folder` into `target`, which must be there; return the copy, or the last one if unchanged.
 
-    `now`: wall clock, ms since 1970; `further`: what rooms above have in a database. Raises BackupFailed; what was in
+    `now`: wall clock, ms since 1970; `further`: what rooms above have in a database. `found` hears which rows of the
+    store are not as they were written: as long as there are any, no older copy goes. Raises BackupFailed; what was in
     `target` is then as it was.
     """
     try:
@@ -221,7 +249,10 @@ def make_copy(folder: Path, event: str, target: Path, now: int, keep: int, furth
         new = target / f"{UNFINISHED}{event}"
         shutil.rmtree(new, ignore_errors=True)
         try:
-            return _finish(new, _write_copy(folder, event, new, now, further), keep)
+            manifest = _write_copy(folder, event, new, now, further)
+            if faults := copy_faults(new, event):
+                found(faults)
+            return _finish(new, manifest, None if faults else keep)
         finally:
             shutil.rmtree(new, ignore_errors=True)
     except OSError as error:  # all of ours that can come here are of this kind, too
@@ -270,7 +301,7 @@ def _count_rows(store: Path) -> tuple[int, int]:
     return height, refused
 
 
-def _finish(new: Path, manifest: Manifest, keep: int) -> Path:
+def _finish(new: Path, manifest: Manifest, keep: int | None) -> Path:
     """Return the copy its name, and let the oldest ones go; where it says nothing new, the last one stays the last."""
     target = new.parent
     names = [path.name for path in target.iterdir()]
@@ -280,7 +311,7 @@ def _finish(new: Path, manifest: Manifest, keep: int) -> Path:
     made = target / next_copy_name(names, manifest.event, manifest.made_at)
     os.rename(new, made)  # noqa: PTH104 - a folder that is there is never replaced: the name is a new one
     sync(target)
-    for name in surplus_copies([*names, made.name], manifest.event, keep):
+    for name in surplus_copies([*names, made.name], manifest.event, keep) if keep else ():
         _remove_copy(target / name, new)
     return made
 
@@ -359,7 +390,8 @@ def _into_database(source: Path, manifest: Manifest, folder: Path, place: Databa
             refuse_taken(target)
             copy_journal(kept, target)
     except BaseException:
-        (folder / SETTING).unlink(missing_ok=True)  # nothing was restored: the folder must be as empty as it was
+        for path in (folder / SETTING, witness_of(folder)):
+            path.unlink(missing_ok=True)  # nothing was restored: the folder must be as empty as it was
         raise
 
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from broker.errors import BackupFailed, StoreError
 from broker.store.backup import CopyMore, make_copy
+from broker.store.chain import Fault
 
 REMIND_MS: Final = 30 * 60_000
 """What stays wrong is said again after so long."""
@@ -70,11 +71,26 @@ LAST_S: Final = 10.0
 """How long the scorer waits at its end for the last copy."""
 
 
+def refuse_empty_mount(target: Path, folder: Path, *, was_elsewhere: bool) -> bool:
+    """Refuse the folder on which a stick is to be mounted and is not: it is one of the event's own disk.
+
+    Return whether it is on another disk. Raises BackupFailed, OSError.
+    """
+    if not target.is_dir():
+        raise BackupFailed(f"{target}: there is no such folder: is the stick in, and mounted there?")
+    elsewhere = target.stat().st_dev != folder.stat().st_dev
+    expected = any(target.resolve().is_relative_to(mount) for mount in MOUNTS)
+    if (was_elsewhere or expected) and not elsewhere:
+        raise BackupFailed(f"{target}: no disk is mounted there")
+    return elsewhere
+
+
 class BackupWorker:
     """Copies of the event in `folder` into `target`. A context manager: makes one at once, and one when it ends.
 
     `urgent` says whether a copy is to be made before its time. `clock`: wall clock in ms. `tell` hears what arbiters
-    must know, on this worker's thread or the caller's of `look`.
+    must know, on this worker's thread or the caller's of `look`; `found` which rows of the store a copy has shown to be
+    altered.
     """
 
     def __init__(  # noqa: PLR0913 - a setting each
@@ -89,10 +105,11 @@ class BackupWorker:
         tell: Callable[[BackupReport], None],
         further: Sequence[CopyMore] = (),
         urgent: Callable[[], bool] = lambda: False,
+        found: Callable[[Sequence[Fault]], None] = lambda _faults: None,
     ) -> None:
         self._folder, self._event, self._target, self._keep = folder, event, target, keep
         self._pause_s, self._clock, self._tell = pause_s, clock, tell
-        self._further, self._urgent = further, urgent
+        self._further, self._urgent, self._found = further, urgent, found
         self._watch = BackupWatch(int(pause_s * 1000), clock())
         self._turn = threading.Lock()
         self._was_elsewhere = False
@@ -136,8 +153,10 @@ class BackupWorker:
     def once(self) -> None:
         """Make one copy now."""
         try:
-            self._refuse_empty_mount()
-            make_copy(self._folder, self._event, self._target, self._clock(), self._keep, self._further)
+            if self._target.is_dir():
+                self._was_elsewhere = refuse_empty_mount(self._target, self._folder, was_elsewhere=self._was_elsewhere)
+            now = self._clock()
+            make_copy(self._folder, self._event, self._target, now, self._keep, self._further, self._found)
         except StoreError as error:
             text = str(error)
             self._say(lambda now: self._watch.failed(text, now))
@@ -146,16 +165,6 @@ class BackupWorker:
             self._say(lambda now: self._watch.failed(text, now))
         else:
             self._say(self._watch.made)
-
-    def _refuse_empty_mount(self) -> None:
-        """Refuse the folder on which a stick is to be mounted and is not: it is one of the event's own disk."""
-        if not self._target.is_dir():
-            return
-        elsewhere = self._target.stat().st_dev != self._folder.stat().st_dev
-        expected = any(self._target.resolve().is_relative_to(mount) for mount in MOUNTS)
-        if (self._was_elsewhere or expected) and not elsewhere:
-            raise BackupFailed(f"{self._target}: no disk is mounted there")
-        self._was_elsewhere = elsewhere
 
     def _say(self, happened: Callable[[int], BackupReport | None]) -> None:
         with self._turn:

@@ -20,6 +20,7 @@ from broker.errors import NoEvent, StoreAddressRefused, StoreDiffers, StoreError
 from broker.files import write_file
 from broker.store.journal import Journal, Reader
 from broker.store.sqlite import SqliteJournal, SqliteReader
+from broker.store.witness import SUFFIX
 
 STORE: Final = "scorer.sqlite"
 """In the event's folder, where nothing else was said."""
@@ -27,6 +28,11 @@ STORE: Final = "scorer.sqlite"
 SETTING: Final = "store.toml"
 
 SCHEMES: Final = ("postgresql://", "postgres://")
+
+
+def witness_of(folder: Path) -> Path:
+    """Return the file that names what is in an event's journal, wherever that is."""
+    return (folder / STORE).with_suffix(SUFFIX)
 
 
 class DatabaseAddress(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -116,7 +122,7 @@ def open_journal(folder: Path, event: str, wanted: DatabaseAddress | None = None
     place = database_of(folder) if wanted is None else agreed_database(folder, wanted)
     if place is None:
         return SqliteJournal(folder / STORE, event)
-    journal = open_at(place, folder, event)
+    journal = open_at(place, folder, event, witness=witness_of(folder))
     if database_of(folder) != place:
         write_address(folder, place)
     return journal
@@ -157,8 +163,8 @@ def stand_by(
     return None
 
 
-def open_at(place: DatabaseAddress, folder: Path, event: str) -> Journal:
-    """Open the journal in PostgreSQL, whatever the folder says. Raises StoreError."""
+def open_at(place: DatabaseAddress, folder: Path, event: str, *, witness: Path | None = None) -> Journal:
+    """Open the journal in PostgreSQL, whatever the folder says, and follow its witness. Raises StoreError."""
     from broker.store.postgresql import PostgresJournal  # noqa: PLC0415 - loads PostgreSQL's library
 
-    return PostgresJournal(connection_parameters(place, folder), event)
+    return PostgresJournal(connection_parameters(place, folder), event, witness)

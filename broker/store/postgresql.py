@@ -10,16 +10,29 @@ import hashlib
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 import psycopg
+import sqlalchemy as sa
 from psycopg.conninfo import make_conninfo
-from sqlalchemy import BigInteger, Connection, Engine, Select, Text, cast, create_engine, func, select
+from sqlalchemy import BigInteger, Connection, Engine, Select, Text, cast, create_engine, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.schema import CreateSchema
 
 from broker.errors import StoreBroken, StoreError, StoreInUse, StoreLost, StoreMissing, StoreUnreachable
-from broker.store.journal import VERSION, Journal, JournalTables, Reader, driver_message, transaction
+from broker.store.chain import FIRST_LINK, link_after
+from broker.store.journal import (
+    ROWS_AT_ONCE,
+    VERSION,
+    Journal,
+    JournalTables,
+    Reader,
+    append_only_trigger,
+    driver_message,
+    transaction,
+)
+from broker.store.witness import Witness
 
 TABLES: Final = JournalTables(shared=True)
 
@@ -92,11 +105,67 @@ def _ensure_schema(connection: Connection) -> None:
         if not _schema_exists(connection):
             connection.execute(CreateSchema("homologue", if_not_exists=True))
             TABLES.all.create_all(connection, checkfirst=False)
+        elif not _schema_has_links(connection):
+            for statement in TO_VERSION_2:
+                connection.exec_driver_sql(statement)
+            _after_migration(connection)
+
+
+TO_VERSION_2: Final = (
+    "ALTER TABLE homologue.journal ADD COLUMN link bytea, ADD COLUMN repairs bigint",
+    "ALTER TABLE homologue.journal DROP CONSTRAINT journal_event_table_no_seq_key",
+    "ALTER TABLE homologue.journal DROP CONSTRAINT journal_event_id_key",
+)
+
+
+def _after_migration(connection: Connection) -> None:
+    """Make what version 2 has more, beside the rows of events that a scorer of version 1 may go on writing."""
+    for index in TABLES.journal.indexes:
+        index.create(connection)
+    TABLES.set_aside.create(connection)
+    connection.exec_driver_sql(append_only_trigger(TABLES.set_aside, "homologue"))
+    for user in connection.execute(_USERS).scalars():  # whoever may use the tables of version 1 may use this one
+        connection.exec_driver_sql(f"GRANT SELECT, INSERT ON homologue.set_aside TO {user}")
+
+
+_USERS: Final = sa.text(
+    "SELECT DISTINCT quote_ident(grantee) FROM information_schema.role_table_grants"
+    " WHERE table_schema = 'homologue' AND table_name = 'journal' AND privilege_type = 'INSERT'"
+)
+
+
+def _migrate(connection: Connection, event: str) -> None:
+    """Give each row of an event of version 1 its link."""
+    about, journal = TABLES.about, TABLES.journal
+    version = select(about.c.value).where(about.c.event == event, about.c.key == "version")
+    if connection.execute(version).scalar() != "1":
+        return
+    ours, link = journal.c.event == event, FIRST_LINK
+    with transaction(connection):
+        connection.exec_driver_sql("ALTER TABLE homologue.journal DISABLE TRIGGER append_only")
+        query = select(journal.c.height, journal.c.received_at, journal.c.body).where(ours).order_by(journal.c.height)
+        height = 0
+        while rows := connection.execute(query.where(journal.c.height > height).limit(ROWS_AT_ONCE)).all():
+            links = []
+            for height, received_at, body in rows:
+                link = link_after(link, height, received_at, body)
+                links.append({"at": height, "has": link})
+            filled = update(journal).where(ours, journal.c.height == sa.bindparam("at"))
+            connection.execute(filled.values(link=sa.bindparam("has")), links)
+        connection.exec_driver_sql("ALTER TABLE homologue.journal ENABLE TRIGGER append_only")
+        connection.execute(
+            update(about).where(about.c.event == event, about.c.key == "version").values(value=str(VERSION))
+        )
 
 
 def _schema_exists(connection: Connection) -> bool:
     """Return whether there are tables."""
     return connection.execute(select(func.to_regclass("homologue.about"))).scalar() is not None
+
+
+def _schema_has_links(connection: Connection) -> bool:
+    """Return whether the tables are those of version 2."""
+    return connection.execute(select(func.to_regclass("homologue.set_aside"))).scalar() is not None
 
 
 SILENCE_S: Final = 15
@@ -167,22 +236,26 @@ class PostgresReader(Reader):
         self._connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         found = self._about().get("version") if _schema_exists(self._connection) else None
         if found is None:
-            raise StoreMissing(f"nothing has been recorded for {self._event} in this database")
-        if found != str(VERSION):
+            raise StoreMissing(f"nothing has been recorded for {self.event} in this database")
+        self._linked = found != "1"
+        if found not in {"1", str(VERSION)}:
             raise StoreBroken(f"its version is {found}, not {VERSION}")
 
 
 class PostgresJournal(Journal):
     """One event's journal, open for the scorer that is active."""
 
-    def __init__(self, parameters: Mapping[str, str], event: str) -> None:
+    def __init__(self, parameters: Mapping[str, str], event: str, witness: Path | None = None) -> None:
         """Become the active scorer. Raises StoreInUse, StoreUnreachable, StoreBroken."""
         super().__init__(postgresql_engine(partial(open_session, parameters)), TABLES, event)
         try:
             with self._errors("the store cannot be opened"):
                 _ensure_schema(self._connection)
                 self._lease = Lease(self._connection, event)
+                _migrate(self._connection, event)
                 self._load()
+            if witness:
+                self._follow_witness(Witness(witness))
         except StoreError:
             self.close()
             raise

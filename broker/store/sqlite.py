@@ -12,12 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Engine, QueuePool, create_engine
+from sqlalchemy import Connection, Engine, QueuePool, create_engine, inspect
 from sqlalchemy.exc import SQLAlchemyError
 
 from broker.errors import StoreBroken, StoreInUse, StoreMissing
 from broker.files import sync_log
+from broker.store.chain import FIRST_LINK, link_after
 from broker.store.journal import VERSION, Journal, JournalTables, Reader, driver_message, transaction
+from broker.store.witness import SUFFIX, Witness
 
 TABLES: Final = JournalTables(shared=False)
 
@@ -52,6 +54,7 @@ class SqliteJournal(Journal):
         try:
             super().__init__(sqlite_engine(partial(open_for_writing, path)), TABLES, event)
             self._open()
+            self._follow_witness(Witness(path.with_suffix(SUFFIX)))
         except (SQLAlchemyError, StoreBroken) as error:
             self.close()
             why = driver_message(error) if isinstance(error, SQLAlchemyError) else error
@@ -59,13 +62,50 @@ class SqliteJournal(Journal):
 
     def _open(self) -> None:
         with transaction(self._connection, self.BEGIN):
+            if _is_of_version_1(self._connection, self.event):
+                _migrate(self._connection)
             TABLES.all.create_all(self._connection)
-            self._load(event=self._event)
+            self._load(event=self.event)
 
     def close(self) -> None:
         """Close it; may be called twice."""
         super().close()
         self._lock.close()
+
+
+def _is_of_version_1(connection: Connection, event: str) -> bool:
+    """Return whether a file holds this event's journal as programs before version 2 wrote it."""
+    if not inspect(connection).has_table("about"):
+        return False
+    rows = connection.exec_driver_sql("SELECT key, value FROM about")
+    about = {key: value for key, value in rows}  # noqa: C416 - rows are no pairs to mypy
+    return (about.get("version"), about.get("event")) == ("1", event)
+
+
+def _migrate(connection: Connection) -> None:
+    """Give each row of a journal of version 1 its link; all or nothing, inside a transaction."""
+    link = FIRST_LINK
+
+    def following(height: int, received_at: int, body: bytes) -> bytes:
+        nonlocal link
+        link = link_after(link, height, received_at, body)
+        return link
+
+    connection.connection.driver_connection.create_function("next_link", 3, following)  # type: ignore[union-attr] # it is open
+    for statement in (
+        "DROP TRIGGER journal_append_only_update",
+        "DROP TRIGGER journal_append_only_delete",
+        "ALTER TABLE journal RENAME TO journal_of_version_1",
+    ):
+        connection.exec_driver_sql(statement)
+    TABLES.all.create_all(connection)
+    connection.exec_driver_sql(
+        "INSERT INTO journal (height, received_at, table_no, seq, id, body, link)"
+        " SELECT height, received_at, table_no, seq, id, body, next_link(height, received_at, body)"
+        " FROM journal_of_version_1 ORDER BY height"
+    )
+    connection.exec_driver_sql("DROP TABLE journal_of_version_1")
+    connection.exec_driver_sql(f"UPDATE about SET value = '{VERSION}' WHERE key = 'version'")  # noqa: S608 - ours
 
 
 class SqliteReader(Reader):
@@ -82,7 +122,8 @@ class SqliteReader(Reader):
         except SQLAlchemyError as error:
             self.close()
             raise StoreBroken(f"{path.name}: {driver_message(error)}") from None
-        if about.get("event") != event or about.get("version") != str(VERSION):
+        self._linked = about.get("version") != "1"
+        if about.get("event") != event or about.get("version") not in {"1", str(VERSION)}:
             self.close()
             raise StoreBroken(f"{path.name}: it is of event {about.get('event')}, version {about.get('version')}")
 

@@ -362,6 +362,28 @@ ALERT: Final[Mapping[str, Message]] = {
     "scorer_disk_ample": N_("There is room on the scorer’s disk again."),
     "backup_failed": N_("Backup copies: {text}"),
     "backup_resumed": N_("Backup copies are working again."),
+    "store_shrunk": N_(
+        "The store has shrunk: {count} messages are missing. By table: {tables}. Rulings of the desk: {rulings}."
+    ),
+    "row_altered": N_("Table {table}: stored message {number} was changed on the disk. It is asked for again."),
+    "row_unreadable": N_("Table {table}: stored message {number} cannot be read. It is asked for again."),
+    "row_wrong_points": N_("Table {table}: stored result {number} has wrong points. It is asked for again."),
+    "row_bad_signature": N_("Table {table}: stored message {number} is not signed by its device."),
+    "ruling_altered": N_("Ruling {number} of the desk was changed on the disk and does not count."),
+    "second_home_failed": N_("Rulings are not written to their second home: {text}"),
+    "second_home_resumed": N_("Rulings are written to their second home again."),
+    "rulings_back": N_("Rulings {numbers} of the desk came back from their second home."),
+    "rulings_missing": N_("Rulings {numbers} of the desk are missing. Give them again if they do not come back."),
+    "ruling_late": N_("Ruling {number} of the desk came back after later ones. Restart the scorer to count it."),
+    "ruling_too_late": N_(
+        "Ruling {number} by {author} came back after another was given, and does not count. Its reason: {reason}"
+    ),
+    "admissions_back": N_("{count} decisions about devices came back from their second home."),
+    "kept_unproven": N_("Table {table} gave back a ruling that is not this event’s. Check that device."),
+    "link_altered": N_(
+        "Table {table}: what proves stored message {number} was changed on the disk. The message counts."
+    ),
+    "row_repaired": N_("Table {table}: message {number} has come again and is stored."),
     "standings_unwritten": N_("The standings file cannot be written: {text}"),
 }
 

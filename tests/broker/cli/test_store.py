@@ -1,17 +1,25 @@
 """`homologue store`: one command each, and what it says."""
 
+import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from broker.cli.store import store
+from broker.protocol import FineRuled, LogMessage
 from broker.scorer.stored_event import open_stored_event
 from broker.store import STORE, open_journal
+from broker.store.second_home import SecondHome, SecondHomeWriter
+from broker.store.sqlite import SqliteJournal
 from broker.web.tables.event_pin import EventPin
-from tests.broker.scorer.small import NAME, whole_event
+from tests.broker.rulings.ruled import HEAD, draft
+from tests.broker.scorer.hall import make_hall
+from tests.broker.scorer.small import NAME, list_devices, whole_event
 from tests.broker.store.server import PASSWORD, Server
+from tests.broker.store.stores import Kept
 
 
 def ask(*words: object) -> Result:
@@ -50,6 +58,94 @@ def test_a_broken_copy_is_named_and_passed_over(over: Path, stick: Path, tmp_pat
     assert (checked.exit_code, checked.output.count("backup_broken")) == (1, 1)
     restored = ask("restore", stick, tmp_path / "new")
     assert (restored.exit_code, restored.stderr.startswith(f"passed over: {newest.name}")) == (0, True)
+
+
+def decided(folder: Path, home: SecondHome, *facts: LogMessage) -> None:
+    """Let a desk fine a player 8 IMP with its second home beside it, then let tables tell facts."""
+    with closing(SqliteJournal(folder / STORE, NAME)) as journal:
+        hall = make_hall(folder, journal)
+        with SecondHomeWriter(home, folder, print) as writer:
+            hall.scorer.homes.write_to(writer)
+            player = hall.scorer.state.planned.bookings[2, 1].players["south"]
+            fine = draft(hall.scorer.rulings.room, FineRuled(takes={player: 8}), (2, 1))
+            hall.scorer.rulings.give(fine, HEAD)
+            assert writer.wait()
+            hall.hear(*facts)
+
+
+def test_restoring_a_copy_that_is_older_than_a_ruling_names_what_is_missing_and_gets_it_back(
+    under_way: Path, stick: Path, tmp_path: Path
+) -> None:
+    ask("backup", under_way, "--to", stick)
+    (tmp_path / "second").mkdir()
+    last = [one for one in whole_event() if one.fact.round == 4][:2]
+    decided(under_way, SecondHome(tmp_path / "second", NAME), *last)
+    before = open_stored_event(under_way)
+    restored = ask("restore", stick, tmp_path / "new", "--second-home", tmp_path / "second")
+    assert restored.exit_code == 0, restored.output
+    missing = f"{last[0].table}: {last[0].seq}-{last[1].seq}"
+    assert restored.output.splitlines()[1:] == [
+        "rulings 1 of the desk have come back",
+        f"the store has shrunk: 2 messages are missing; by table: {missing}; rulings: ",
+        "tables send theirs again when the scorer has started, and rulings come back that tables keep",
+    ]
+    after = open_stored_event(tmp_path / "new")
+    assert [entry.id for entry in after.room.book.entries.values()] == [*before.room.book.entries]
+    with closing(SqliteJournal(tmp_path / "new" / STORE, NAME)) as journal:
+        hall = make_hall(tmp_path / "new", journal)
+        hall.connect(up=True)
+        assert hall.alerts() == [("store_shrunk", None)]
+        hall.hear(*last)
+        assert [*hall.scorer.state.standings()] == [*before.room.standings()]
+
+
+def test_without_a_second_home_a_newer_copy_that_is_damaged_tells_what_is_missing(
+    under_way: Path, stick: Path, tmp_path: Path
+) -> None:
+    ask("backup", under_way, "--to", stick)
+    last = [one for one in whole_event() if one.fact.round == 4][:2]
+    (tmp_path / "second").mkdir()
+    decided(under_way, SecondHome(tmp_path / "second", NAME), *last)
+    ask("backup", under_way, "--to", stick)
+    (max(stick.iterdir()) / "event.toml").write_text("rotten")
+    restored = ask("restore", stick, tmp_path / "new")
+    missing = f"{last[0].table}: {last[0].seq}-{last[1].seq}"
+    assert f"3 messages are missing; by table: {missing}; rulings: 1" in restored.output
+
+
+def test_a_whole_store_is_verified_and_one_that_is_not_is_named_row_by_row(over: Path, stick: Path) -> None:
+    list_devices(over, range(1, 5))
+    whole = ask("verify", over)
+    assert (whole.exit_code, whole.output) == (
+        0,
+        f"{over}: cup, {len(whole_event())} messages; each as it was written\n",
+    )
+    ask("backup", over, "--to", stick)
+    Kept(over).force("UPDATE journal SET received_at = 7 WHERE height = 5")
+    row = whole_event()[4]
+    altered = ask("verify", over)
+    assert (altered.exit_code, altered.output.splitlines()) == (
+        1,
+        [
+            f"row_altered: row 5 (table {row.table}, fact {row.seq}) is not as it was written",
+            f"{over}: cup, {len(whole_event()) - 1} messages; 1 rows do not prove themselves",
+        ],
+    )
+    told = json.loads(ask("verify", over, "--json").output)
+    assert told["faults"] == [
+        {"code": "row_altered", "height": 5, "table": row.table, "seq": row.seq, "id": row.id},
+    ]
+    ask("backup", over, "--to", stick)
+    assert ask("verify", min(stick.iterdir())).exit_code == 0
+    assert ask("verify", sorted(stick.iterdir())[1]).exit_code == 1
+    checked = ask("check", stick)
+    assert (checked.exit_code, checked.output.count("row_altered")) == (1, 1)
+
+
+def test_what_is_no_store_is_told_in_json_too(tmp_path: Path) -> None:
+    told = ask("verify", tmp_path, "--json")
+    assert (told.exit_code, json.loads(told.output)["error"]["code"]) == (1, "bad_event")
+    assert ask("verify", tmp_path).stderr.startswith("homologue store verify: bad_event: ")
 
 
 def test_a_journal_moves_into_a_database_once(over: Path, server: Server, tmp_path: Path) -> None:

@@ -3,8 +3,11 @@
 import csv
 import io
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
 
 from broker.cli.people import people
@@ -68,3 +71,47 @@ def test_no_password_and_no_hash_is_ever_shown(tmp_path: Path) -> None:
 def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
     add(tmp_path)
     assert [path.name for path in tmp_path.iterdir() if path.stat().st_mode & 0o077] == []
+
+
+@pytest.mark.parametrize(
+    ("deleting", "where"),
+    [
+        ("DELETE FROM audit WHERE number = 3", "breaks at entry 3: entry 3 is missing"),
+        ("DELETE FROM audit WHERE number BETWEEN 2 AND 4", "breaks at entry 2: entries 2 to 4 are missing"),
+        ("DELETE FROM audit WHERE number > 4", "breaks at entry 5: entries 5 to 6 are missing"),
+        ("DELETE FROM audit WHERE number > 0", "breaks at entry 1: entries 1 to 6 are missing"),
+    ],
+)
+def test_where_entries_of_the_audit_log_were_deleted_it_is_told(tmp_path: Path, deleting: str, where: str) -> None:
+    for name in ("anne", "bert", "cleo", "dora", "emil", "fred"):
+        add(tmp_path, name)
+    behind_the_desk(tmp_path, deleting)
+    told = run("audit", str(tmp_path))
+    assert (told.exit_code, told.stderr.strip()) == (1, f"people: audit_broken: the audit log {where}")
+
+
+def test_an_entry_that_was_changed_is_told(tmp_path: Path) -> None:
+    for name in ("anne", "bert", "cleo"):
+        add(tmp_path, name)
+    behind_the_desk(tmp_path, "UPDATE audit SET who = 'anne' WHERE number = 2")
+    told = run("audit", str(tmp_path))
+    assert told.stderr.strip().endswith("breaks at entry 2: it is not as it was written")
+    assert len(told.stdout.splitlines()) == 1
+
+
+def test_a_log_with_another_end_is_told_though_its_chain_holds(tmp_path: Path) -> None:
+    """The last entry was taken away, and another one was written in its place."""
+    for name in ("anne", "bert"):
+        add(tmp_path, name)
+    behind_the_desk(tmp_path, "DELETE FROM audit WHERE number = 2")
+    add(tmp_path, "cleo")
+    assert "breaks at entry 2: another one was there before" in run("audit", str(tmp_path)).stderr
+
+
+def behind_the_desk(folder: Path, statement: str) -> None:
+    """Do to the audit log what the database refuses to."""
+    with closing(sqlite3.connect(folder / "people.sqlite")) as store:
+        for change in ("update", "delete"):
+            store.execute(f"DROP TRIGGER IF EXISTS audit_append_only_{change}")
+        store.execute(statement)
+        store.commit()

@@ -131,6 +131,7 @@ def test_what_is_kept_for_latecomers_is_state_and_never_an_event() -> None:
         "receipt",
         "assignment",
         "served",
+        "kept",
         "pin",
         "scorer",
         "traveller",
@@ -154,11 +155,11 @@ def text_fields() -> dict[str, str | None]:
 
 
 def test_a_table_reads_receipts_its_assignment_how_it_is_served_orders_the_pins_hash_answers_and_nothing_else() -> None:
-    names = ["scorer", "receipt", "assignment", "served", "order", "pin", "counted"]
+    names = ["scorer", "receipt", "assignment", "served", "kept", "order", "pin", "counted"]
     assert [topic.name for topic in READ_BY_TABLES] == names
 
 
-def test_every_text_that_a_table_reads_is_a_name_a_code_an_address_or_a_rule_profile() -> None:
+def test_every_text_that_a_table_reads_is_a_name_a_code_an_address_a_rule_profile_or_sealed() -> None:
     assert set(text_fields()) == {
         "scorer: id",
         "scorer: event",
@@ -191,6 +192,10 @@ def test_every_text_that_a_table_reads_is_a_name_a_code_an_address_or_a_rule_pro
         "served: device",
         "served: unknown",
         "served: refused",
+        "kept: id",
+        "kept: event",
+        "kept: records[].id",
+        "kept: records[].sealed",
         "order: id",
         "order: event",
         "order: author",

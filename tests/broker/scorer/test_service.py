@@ -178,7 +178,7 @@ def test_on_every_connection_all_that_is_retained_is_said_again(hall: Hall) -> N
     hall.connect(up=True)
     assert hall.scorer.feed.current.connected
     assert sorted(hall.ear.story) == sorted(
-        [f"hm/cup/{kind}/{table}" for kind in ("receipt", "assignment", "served") for table in range(1, 5)]
+        [f"hm/cup/{kind}/{table}" for kind in ("receipt", "assignment", "served", "kept") for table in range(1, 5)]
         + [f"hm/cup/traveller/{deal}" for deal in range(1, 5)]
         + ["hm/cup/standings"]
     )
@@ -229,6 +229,7 @@ def test_every_message_of_the_scorer_is_one_that_its_readers_take(hall: Hall) ->
     said = hall.ear.heard("")
     assert {type(message).__name__ for message in said} == {
         "ScorerState",
+        "Kept",
         "Receipt",
         "Assignment",
         "Served",

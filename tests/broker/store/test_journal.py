@@ -14,6 +14,7 @@ from hypothesis import strategies as some
 from broker.errors import StoreBroken, StoreError, StoreInUse, StoreMissing
 from broker.protocol import LogMessage
 from broker.store import MOST_BYTES, MOST_REFUSALS, Journal, RefusedRow, copy_journal, decoded, fingerprint
+from broker.store.chain import ALTERED
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.hall import open_journal
 from tests.broker.scorer.small import NAME, fact, restored, whole_event, whole_log
@@ -152,23 +153,49 @@ def test_where_nothing_was_recorded_there_is_nothing_to_read(kept: Kept) -> None
 def test_a_reader_of_a_newer_version_s_store_is_told(kept: Kept) -> None:
     with kept.journal():
         pass
-    kept.alter("UPDATE about SET value = '2' WHERE key = 'version'")
+    kept.alter("UPDATE about SET value = '3' WHERE key = 'version'")
     with pytest.raises(StoreBroken, match="version"), kept.reader():
         pass
-    with pytest.raises(StoreBroken, match="its version is 2, not 1"), kept.journal():
+    with pytest.raises(StoreBroken, match="its version is 3, not 2"), kept.journal():
         pass
 
 
-def test_a_journal_that_holds_what_is_no_message_is_broken(kept: Kept) -> None:
-    with kept.journal():
-        pass
-    kept.alter(
-        "INSERT INTO journal VALUES ('cup', 1, 7, 1, 1, 'id-00001', '{}')"
-        if kept.server
-        else "INSERT INTO journal VALUES (1, 7, 1, 1, 'id-00001', x'7b7d')"
-    )
-    with kept.journal() as journal, pytest.raises(StoreBroken, match="no message"):
-        list(journal.messages())
+def test_a_row_that_holds_what_is_no_message_is_broken(kept: Kept) -> None:
+    with kept.journal() as journal, journal.commit():
+        journal.append(LOG[0], 7, b"{}")
+    with kept.journal() as journal:
+        assert journal.faults() == []
+        with pytest.raises(StoreBroken, match="no message"):
+            list(journal.messages())
+
+
+def test_a_row_that_is_not_as_it_was_written_is_named_and_passed_over_until_another_repairs_it(kept: Kept) -> None:
+    with kept.journal() as journal:
+        fill(journal, *LOG[:3])
+    kept.force("UPDATE journal SET received_at = 6 WHERE height = 2")
+    with kept.journal() as journal:
+        (fault,) = journal.faults()
+        assert fault == (ALTERED, 2, LOG[1].table, LOG[1].seq, LOG[1].id)
+        assert list(journal.messages()) == [LOG[0], LOG[2]]
+        with journal.commit():
+            journal.append(LOG[1], 8, repairs=2)
+        assert (journal.faults(), list(journal.messages())) == ([], [LOG[0], LOG[2], LOG[1]])
+        with pytest.raises(StoreBroken, match="nothing of the batch"):
+            fill(journal, LOG[1])
+    with kept.journal() as journal:
+        assert (journal.height, journal.faults()) == (4, [])
+
+
+def test_a_copy_hides_nothing_of_what_is_wrong(kept: Kept, tmp_path_factory: pytest.TempPathFactory) -> None:
+    with kept.journal() as journal:
+        fill(journal, *LOG[:3])
+    kept.force("UPDATE journal SET received_at = 6 WHERE height = 2")
+    other = SqliteJournal(tmp_path_factory.mktemp("other") / "x.sqlite", NAME)
+    with closing(other), kept.journal() as journal:
+        with journal.commit():
+            journal.put_aside(journal.faults())
+        copy_journal(journal, other)
+        assert (other.faults(), other.set_aside()) == (journal.faults(), journal.set_aside())
 
 
 def test_a_copy_in_the_other_kind_of_store_is_the_same_journal(
@@ -296,7 +323,7 @@ def test_the_disk_is_asked_to_keep_every_commit(tmp_path: Path) -> None:
 def test_the_name_of_the_event_is_kept_in_the_store(tmp_path: Path) -> None:
     with open_journal(tmp_path) as journal:
         about = journal._about()
-        assert about == {"version": "1", "event": NAME, "store": journal.store}
+        assert about == {"version": "2", "event": NAME, "store": journal.store}
 
 
 @pytest.mark.parametrize(("error", "like"), [(StoreInUse, OSError), (StoreBroken, OSError)])

@@ -1,0 +1,364 @@
+"""Second homes of what the desk decides: rulings and admissions come back to a store that lacks them.
+
+One home is a folder on another disk (broker/store/second_home.py), the other are tables: those that a decision is
+about, and a few more. Tables keep it sealed with the event's key: they can neither read nor make one.
+"""
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
+from itertools import count
+from math import inf
+from pathlib import Path
+from typing import Final
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from broker.errors import StoreBroken, StoreError
+from broker.protocol import KeptBack, KeptRecord, LogMessage, Ruling, topics
+from broker.protocol.messages import MOST_KEPT
+from broker.protocol.signing import SigningKey
+from broker.scorer.alerts import Concern, ranges
+from broker.scorer.stored_event import JournalContent
+from broker.store import STORE, Journal
+from broker.store.chain import LOST, Fault
+from broker.store.journal import DESK, Decided, Entry, message_of, sequence_of
+from broker.store.second_home import SecondHome, SecondHomeWriter
+from broker.store.sqlite import SqliteReader
+from broker.store.witness import Witness, WitnessLine
+
+FEWEST_HOMES: Final = 3
+"""Tables that keep each record, if there are as many: one device may die with the scorer's disk."""
+
+LARGEST: Final = topics.KEPT.limit * 3 // 4
+"""Bytes of a message with all that a table keeps."""
+
+NONCE: Final = 12
+
+
+class Seal:
+    """Makes of a record what only this event's scorer can open."""
+
+    def __init__(self, event: str, key: SigningKey) -> None:
+        self._event = event.encode()
+        self._secret = hmac.digest(key.to_bytes(), b"homologue: records kept at tables", "sha256")
+        self._cipher = AESGCM(self._secret)
+
+    def close(self, entry: Entry, id_: str) -> KeptRecord:
+        """Return a record as a table keeps it: the same record always in the same form."""
+        plain = b"%d %b" % entry
+        nonce = hmac.digest(self._secret, plain, hashlib.sha256)[:NONCE]
+        sealed = nonce + self._cipher.encrypt(nonce, plain, self._event)
+        return KeptRecord(id=id_, sealed=base64.b64encode(sealed).decode())
+
+    def open(self, record: KeptRecord) -> Decided | None:
+        """Return a record that a table has given back; None where it is none of ours."""
+        try:
+            sealed = base64.b64decode(record.sealed, validate=True)
+            plain = self._cipher.decrypt(sealed[:NONCE], sealed[NONCE:], self._event)
+            received_at, _, body = plain.partition(b" ")
+            message = message_of(body)
+        except (ValueError, InvalidTag, StoreBroken):
+            return None
+        return None if isinstance(message, LogMessage) else Decided(message, int(received_at), body)
+
+
+class KeptAtTables:
+    """What each table keeps for the scorer."""
+
+    def __init__(self, tables: Iterable[int], seal: Seal) -> None:
+        self._tables, self._seal = tuple(sorted(tables)), seal
+        self._records: dict[int, dict[str, KeptRecord]] = {table: {} for table in self._tables}
+        self._ids: set[str] = set()
+        self.waiting: dict[str, Decided] = {}
+        """What has come back and has to wait for what was decided before it."""
+
+    def add(self, decided: Decided) -> list[int]:
+        """Let tables keep a record; return which."""
+        self._ids.add(decided.message.id)
+        self.waiting.pop(decided.message.id, None)
+        record = self._seal.close((decided.received_at, decided.body), decided.message.id)
+        homes = [table for table in self._homes(decided) if table in self._records]
+        for table in homes:
+            self._records[table][record.id] = record
+        return homes
+
+    def _homes(self, decided: Decided) -> list[int]:
+        """Return the table that a record is about, if it is about one, and others in turn until there are enough."""
+        homes = [table for table in self._tables if table == decided.message.table]
+        start = sequence_of(decided.message)[1]
+        for place in range(len(self._tables)):
+            if len(homes) >= FEWEST_HOMES:
+                break
+            table = self._tables[(start + place) % len(self._tables)]
+            homes += [table] if table not in homes else []
+        return homes
+
+    def records(self, table: int) -> tuple[KeptRecord, ...]:
+        """Return what a table keeps: all, or the newest that a message has room for."""
+        kept: list[KeptRecord] = []
+        left = LARGEST
+        for record in reversed(self._records[table].values()):
+            left -= len(record.sealed) + len(record.id) + 50
+            if left < 0 or len(kept) == MOST_KEPT:
+                break
+            kept.append(record)
+        return tuple(reversed(kept))
+
+    def come_back(self, table: int, records: Iterable[KeptRecord]) -> Iterator[Concern]:
+        """Take in what a table has given back: it waits in `waiting`. Return what arbiters must know."""
+        for record in records:
+            if record.id in self._ids or record.id in self.waiting:
+                continue
+            decided = self._seal.open(record)
+            if decided is None or decided.message.id != record.id:
+                text = f"table {table} has given back a record that is none of this event's"
+                yield Concern("kept_unproven", text, table)
+            else:
+                self.waiting[record.id] = decided
+
+    def next(self, first_missing: Callable[[int], int], *, in_order: bool) -> Decided | None:
+        """Return what may be taken back now: in order nothing above a number that nobody has given back yet.
+
+        It waits no more.
+        """
+        for decided in sorted(self.waiting.values(), key=lambda one: sequence_of(one.message)):
+            whose, number = sequence_of(decided.message)
+            if not in_order or number <= first_missing(whose):
+                return self.waiting.pop(decided.message.id)
+        return None
+
+
+PATIENCE_WITH_GAPS_S: Final = 60.0
+"""Rulings that tables have given back wait so long for those that were given before them."""
+
+
+class SecondHomes:
+    """Keeps what is decided in its second homes, and takes back what they have more. On the scorer's thread alone.
+
+    `note` hears what arbiters must know; `count` lets what has come back count again. `seconds` counts on.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        stored: JournalContent,
+        tables: Iterable[int],
+        seal: Seal,
+        seconds: Callable[[], float],
+        note: Callable[[Iterable[Concern]], None],
+        count: Callable[[Decided], None],
+    ) -> None:
+        self._journal, self._seconds, self._note, self._count = journal, seconds, note, count
+        self._writer: SecondHomeWriter | None = None
+        self._decided, self.numbers = list(stored.decided), Numbers(stored)
+        self._altered = {one.id: one.height for one in stored.faults if one.id and one.code != LOST}
+        self._kept, self._due = KeptAtTables(tables, seal), set[int]()
+        for decided in stored.decided:
+            self._kept.add(decided)
+        self._gaps_at = inf
+        """From when on what has come back is taken though something before it has not."""
+        note(concern_of_missing(self.numbers.missing(DESK)))
+
+    def write_to(self, writer: SecondHomeWriter) -> None:
+        """Write what was decided to another disk, and what is decided from now on."""
+        self._writer = writer
+        writer.keep([(one.received_at, one.body) for one in self._decided])
+        writer.begin(self._journal)
+
+    def wait(self) -> None:
+        """Wait until what was decided is on the other disk, if there is one and it answers. From any thread."""
+        if self._writer:
+            self._writer.wait()
+
+    def follow(self, decided: Sequence[Decided], lines: Sequence[WitnessLine]) -> None:
+        """Give second homes to what was decided in a commit."""
+        if self._writer:
+            self._writer.note(lines)
+            self._writer.keep([(one.received_at, one.body) for one in decided])
+        for one in decided:
+            self._decided.append(one)
+            self.numbers.take(one)
+            self._due.update(self._kept.add(one))
+
+    def due(self) -> list[int]:
+        """Return the tables that are to keep something more; each is told once."""
+        due, self._due = sorted(self._due), set()
+        return due
+
+    def records(self, table: int) -> tuple[KeptRecord, ...]:
+        """Return what a table is to keep."""
+        return self._kept.records(table)
+
+    def come_back(self, message: KeptBack) -> None:
+        """Take in what a table has kept and this scorer lacks."""
+        before = len(self._kept.waiting)
+        self._note(self._kept.come_back(message.table, message.records))
+        if len(self._kept.waiting) > before:
+            self._gaps_at = self._seconds() + PATIENCE_WITH_GAPS_S
+            for one in self._kept.waiting.values():
+                self.numbers.know(one)
+        self._take_back()
+
+    def look(self) -> bool:
+        """Take back what has waited long enough; return whether anything has."""
+        if self._seconds() < self._gaps_at:
+            return False
+        self._take_back()
+        return True
+
+    def _take_back(self) -> None:
+        """Take back what has come: in order, unless nobody gives back what is between."""
+        back: list[Decided] = []
+        while one := self._kept.next(self.numbers.first_missing, in_order=self._seconds() < self._gaps_at):
+            if self.numbers.has(one):
+                self._note(concerns_of_clash([one]))
+                continue
+            late = one.message.number < self.numbers.highest(sequence_of(one.message)[0])
+            altered = self._altered.pop(one.message.id, None)
+            with self._journal.commit():
+                self._journal.append(one.message, one.received_at, one.body, repairs=altered)
+            back.append(one)
+            if late:  # others were given after it: it counts in its place when all are read again
+                self._note(concern_of_late(one))
+            else:
+                self._count(one)
+        if back:
+            self._note((*concerns_of_return(back), *concern_of_missing(self.numbers.missing(DESK))))
+        if not self._kept.waiting:
+            self._gaps_at = inf
+
+
+def with_second_home(
+    journal: Journal, stored: JournalContent, home: SecondHome | None, note: Callable[[Iterable[Concern]], None]
+) -> JournalContent:
+    """Return a journal's content with what a second home has more, if there is one. Raises StoreError."""
+    if home is None:
+        return stored
+    try:
+        stored, found = take_back(journal, stored, home)
+    except OSError as error:
+        text = f"{home.folder}: {error.strerror or error}"
+        found = [Concern("second_home_failed", f"second home: {text}", values={"text": text})]
+    note(found)
+    return stored
+
+
+def take_back(journal: Journal, content: JournalContent, home: SecondHome) -> tuple[JournalContent, list[Concern]]:
+    """Give a journal back what its second home has more, and name what is missing even so. Raises StoreError, OSError.
+
+    Before anything is made of the journal: what comes back counts as if it had never been away.
+    """
+    there = {one.message.id for one in content.decided}
+    numbers = {sequence_of(one.message): one.message.id for one in content.decided}
+    altered = {fault.id: fault.height for fault in content.faults if fault.code != LOST}
+    back, clashing = list[Decided](), list[Decided]()
+    for received_at, body in home.read():
+        message = message_of(body)
+        if isinstance(message, LogMessage) or message.id in there:
+            continue
+        decided = Decided(message, received_at, body)
+        (clashing if sequence_of(message) in numbers else back).append(decided)
+        there.add(message.id)
+        numbers.setdefault(sequence_of(message), message.id)
+    with journal.commit():
+        for one in back:
+            journal.append(one.message, one.received_at, one.body, repairs=altered.get(one.message.id))
+    content = content.with_decided(back)
+    witness = Witness(home.witness, read_only=True)
+    known = {(fault.id, fault.code) for fault in content.faults}
+    lost = [] if journal.agrees_with(witness) else journal.lost(witness)
+    content = content.with_faults([fault for fault in lost if (fault.id, fault.code) not in known])
+    return content, [*concerns_of_return(back), *concerns_of_clash(clashing)]
+
+
+def lost_since(journal: Journal, content: JournalContent, newer: Iterable[Path]) -> list[Fault]:
+    """Return what newer copies of the event have, damaged as they are, and this journal has not."""
+    known = {one.id for one in content.messages} | {fault.id for fault in content.faults}
+    lost: dict[str, Fault] = {}
+    for copy in newer:
+        with suppress(StoreError), closing(SqliteReader(copy / STORE, journal.event)) as reader:
+            for line in reader.witness_lines():
+                if line.id not in known:
+                    lost[line.id] = Fault(LOST, *line[:4])
+    return [*lost.values()]
+
+
+def concerns_of_return(back: Sequence[Decided]) -> Iterator[Concern]:
+    """Return that rulings have come back from a second home."""
+    numbers = ranges(one.message.number for one in back if isinstance(one.message, Ruling))
+    if numbers:
+        yield Concern("rulings_back", f"rulings {numbers} of the desk have come back", values={"numbers": numbers})
+    others = len(back) - sum(isinstance(one.message, Ruling) for one in back)
+    if others:
+        yield Concern("admissions_back", f"{others} admissions of devices have come back", values={"count": others})
+
+
+def concerns_of_clash(clashing: Iterable[Decided]) -> Iterator[Concern]:
+    """Return which rulings have come back too late: another one was given meanwhile under the same number."""
+    for one in clashing:
+        if isinstance(one.message, Ruling):
+            ruling = one.message
+            text = f"ruling {ruling.number} by {ruling.author} came back after another was given: {ruling.reason}"
+            values: dict[str, int | str] = {
+                "number": ruling.number,
+                "author": ruling.author,
+                "reason": ruling.reason,
+            }
+            yield Concern("ruling_too_late", text, ruling.table, about=ruling.number, values=values)
+
+
+def concern_of_late(one: Decided) -> Iterator[Concern]:
+    """Return that a ruling is stored again, and counts in its place from the scorer's next start on."""
+    number = one.message.number
+    text = f"ruling {number} of the desk has come back after later ones: it counts when the scorer is started again"
+    yield Concern("ruling_late", text, about=number, values={"number": number})
+
+
+def concern_of_missing(numbers: Sequence[int]) -> Iterator[Concern]:
+    """Return which rulings were given and are nowhere: numbers below others that nobody has."""
+    if text := ranges(numbers):
+        missing = f"rulings {text} of the desk are missing"
+        yield Concern("rulings_missing", missing, about=len(numbers), values={"numbers": text})
+
+
+class Numbers:
+    """Which numbers of what is decided are taken, by whose sequence they are of (`sequence_of`)."""
+
+    def __init__(self, content: JournalContent) -> None:
+        self._taken = {sequence_of(one.message): one.message.id for one in content.decided}
+        faults = ((fault.table, fault.seq) for fault in content.faults)
+        self._known = {(table, seq) for table, seq in faults if table is not None and seq and table <= DESK}
+        """Those that were given, whether they are there or not."""
+
+    def take(self, decided: Decided) -> None:
+        """Remember one that is in the journal."""
+        self._taken[sequence_of(decided.message)] = decided.message.id
+
+    def know(self, decided: Decided) -> None:
+        """Remember that one was given, though it is not in the journal yet."""
+        self._known.add(sequence_of(decided.message))
+
+    def has(self, decided: Decided) -> bool:
+        """Return whether its number is taken, by it or another one."""
+        return sequence_of(decided.message) in self._taken
+
+    def highest(self, whose: int) -> int:
+        """Return the highest that is there."""
+        return max((number for of, number in self._taken if of == whose), default=0)
+
+    def first_missing(self, whose: int) -> int:
+        """Return the lowest that is not there."""
+        return next(number for number in count(1) if (whose, number) not in self._taken)
+
+    def given(self, whose: int) -> int:
+        """Return the highest that is known to have been given."""
+        return max((number for of, number in self._known if of == whose), default=self.highest(whose))
+
+    def missing(self, whose: int) -> list[int]:
+        """Return those below others, or known to have been given, that are not there."""
+        last = max(self.given(whose), self.highest(whose))
+        return [number for number in range(1, last + 1) if (whose, number) not in self._taken]

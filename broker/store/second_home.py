@@ -1,0 +1,183 @@
+"""The second home of what the desk decides: a folder on another disk, written before the desk says that it is done.
+
+`EVENT.decisions` there has rulings and admissions whole, a line each with a hash; `EVENT.witness` names all that is in
+the journal (witness.py). After a restore the scorer takes back what its journal lacks, and names what nobody has.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from broker.errors import StoreError
+from broker.files import sync
+from broker.store.backup_worker import BackupReport, refuse_empty_mount
+from broker.store.journal import Entry, Journal
+from broker.store.witness import SUFFIX, Witness, WitnessLine
+
+DECISIONS: Final = ".decisions"
+
+DIGITS: Final = 16
+"""Of a line's hash, in hex."""
+
+RETRY_S: Final = 5.0
+"""How often a disk that is away is tried again."""
+
+PATIENCE_S: Final = 3.0
+"""How long the desk waits for the second disk before it says *done* with an alert: an event does not stop for it."""
+
+MOST_LINES: Final = 100_000
+"""Names of rows that wait for the disk; beyond it they are left to the next start."""
+
+
+class SecondHome:
+    """The files of one event in a folder, which must be there."""
+
+    def __init__(self, folder: Path, event: str) -> None:
+        self.folder = folder
+        self.decisions, self.witness = folder / f"{event}{DECISIONS}", folder / f"{event}{SUFFIX}"
+
+    def read(self) -> list[Entry]:
+        """Return what is there, in order; a line that is not as it was written is passed over. Raises OSError."""
+        if not self.decisions.exists():
+            return []
+        return [entry for line in self.decisions.read_bytes().splitlines() if (entry := _entry(line))]
+
+    def write(self, entries: Iterable[Entry]) -> None:
+        """Add what is not there. On return it is on the disk. Raises OSError."""
+        there = {*self.read()}
+        missing = [entry for entry in entries if entry not in there]
+        if not missing:
+            return
+        new = not self.decisions.exists()
+        file = os.open(self.decisions, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            # A line that a power cut has left half does not swallow the next one.
+            told = b"\n" + b"".join(map(_line, missing))
+            if os.write(file, told) != len(told):
+                raise OSError("the disk is full")
+            os.fsync(file)
+        finally:
+            os.close(file)
+        if new:
+            sync(self.folder)
+
+
+def _line(entry: Entry) -> bytes:
+    told = b"%d %b" % entry
+    return sha256(told).hexdigest()[:DIGITS].encode() + b" " + told + b"\n"
+
+
+def _entry(line: bytes) -> Entry | None:
+    digest, _, told = line.partition(b" ")
+    received_at, _, body = told.partition(b" ")
+    if sha256(told).hexdigest()[:DIGITS].encode() != digest or not received_at.isdigit():
+        return None
+    return int(received_at), body
+
+
+class SecondHomeWriter:
+    """Writes on a thread of its own: a disk that hangs keeps nobody from taking results in.
+
+    `tell` hears what arbiters must know. A context manager.
+    """
+
+    def __init__(self, home: SecondHome, beside: Path, tell: Callable[[BackupReport], None]) -> None:
+        """Begin with nothing. `beside`: the event's folder, which is to be on another disk."""
+        self._home, self._beside, self._tell = home, beside, tell
+        self._entries: list[Entry] = []
+        self._lines: list[WitnessLine] = []
+        self._written = 0
+        self._changed, self._ended = threading.Condition(), False
+        self._failing = ""
+        self._was_elsewhere = self._anew = False
+        # A disk that hangs must not keep the process from ending.
+        self._thread = threading.Thread(target=self._work, name="second home", daemon=True)
+
+    def __enter__(self) -> "SecondHomeWriter":
+        """Begin."""
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Write what is left, unless the disk hangs."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+        self._thread.join(PATIENCE_S)
+
+    def keep(self, entries: Sequence[Entry]) -> None:
+        """Write these soon; `wait` waits for that."""
+        with self._changed:
+            self._entries.extend(entries)
+            self._changed.notify_all()
+
+    def note(self, lines: Sequence[WitnessLine]) -> None:
+        """Name rows of the journal, as far as there is time for it."""
+        with self._changed:
+            if len(self._lines) < MOST_LINES:
+                self._lines.extend(lines)
+            self._changed.notify_all()
+
+    def begin(self, journal: Journal) -> None:
+        """Name there what is in a journal, beginning after the row that was named last."""
+        witness = Witness(self._home.witness, read_only=True)
+        if journal.agrees_with(witness):
+            last = witness.last()
+            self.note(journal.witness_lines(last.height if last else 0))
+        else:
+            self._anew = True
+            self.note(journal.witness_lines())
+
+    def wait(self) -> bool:
+        """Return whether all that was given to `keep` before is on the disk; while that fails nobody waits."""
+        with self._changed:
+            wanted = len(self._entries)
+            self._changed.wait_for(lambda: self._written >= wanted or self._failing, PATIENCE_S)
+            done, known = self._written >= wanted, bool(self._failing)
+        if not done and not known:
+            self._report(f"{self._home.folder}: the disk does not answer")
+        return done
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(self._has_work, None if not self._failing else RETRY_S)
+                entries, lines, ended = tuple(self._entries), tuple(self._lines), self._ended
+            self._try(entries, lines)
+            if ended:
+                return
+
+    def _has_work(self) -> bool:
+        return self._ended or (not self._failing and (self._written < len(self._entries) or bool(self._lines)))
+
+    def _try(self, entries: tuple[Entry, ...], lines: tuple[WitnessLine, ...]) -> None:
+        try:
+            self._was_elsewhere = refuse_empty_mount(self._home.folder, self._beside, was_elsewhere=self._was_elsewhere)
+            self._home.write(entries[self._written :] if not self._failing else entries)
+        except (OSError, StoreError) as error:
+            self._report(f"{self._home.folder}: {getattr(error, 'strerror', None) or error}")
+            return
+        witness = Witness(self._home.witness)
+        if self._anew:
+            witness.rewrite(lines)
+            self._anew = False
+        else:
+            witness.note(lines)
+        witness.close()
+        with self._changed:
+            self._written = max(self._written, len(entries))
+            del self._lines[: len(lines)]
+            failed, self._failing = self._failing, ""
+            self._changed.notify_all()
+        if failed:
+            self._tell(BackupReport(well=True, text="the second home is written again"))
+
+    def _report(self, text: str) -> None:
+        with self._changed:
+            before, self._failing = self._failing, text
+            self._changed.notify_all()
+        if before != text:
+            self._tell(BackupReport(well=False, text=text))

@@ -1,0 +1,245 @@
+"""What is wrong with a store is noticed when it is opened, named, counts for nothing, and heals from the tables."""
+
+import re
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+import pytest
+from msgspec.structs import replace
+
+from broker.protocol import LogMessage, Receipt, Result, Taken, encode
+from broker.protocol.signing import SigningKey
+from broker.scorer.stored_event import open_stored_event, verify_store
+from broker.store import STORE, message_of, witness_of
+from broker.store.backup import check_copy, copy_faults
+from broker.store.backup_worker import BackupWorker
+from broker.store.sqlite import SqliteJournal, SqliteReader
+from kiosk.journal import JournalOwner, TableJournal
+from tests.broker.scorer.folders import event_folder, until_round
+from tests.broker.scorer.hall import NOW, Hall, make_hall
+from tests.broker.scorer.small import KEY, NAME, fact, list_devices, restored, result, signed, whole_event
+from tests.broker.store.stores import Kept, fill
+
+LOG: Final = whole_event()
+LOSING: Final = next(one for one in LOG if isinstance(one.fact, Result) and min(one.fact.points.values()) < -9)
+
+
+WAITING: Final = 12
+"""Plays that count while a fact of a table's first play is asked for: what that table says later waits for it."""
+
+
+def named_by_table(facts: list[LogMessage]) -> str:
+    """Name facts by table as alerts do; of each table they are one after the other."""
+    seqs: dict[int, list[int]] = {}
+    for one in facts:
+        seqs.setdefault(one.table, []).append(one.seq)
+    return "; ".join(f"{table}: {found[0]}-{found[-1]}" for table, found in sorted(seqs.items()))
+
+
+def flip(folder: Path, message: LogMessage) -> None:
+    """Change one digit of a result's points in the store's file, as a disk does: -26 becomes -96."""
+    path = folder / STORE
+    with closing(sqlite3.connect(path)) as store:
+        (body,) = store.execute("SELECT body FROM journal WHERE id = ?", (message.id,)).fetchone()
+    altered = re.sub(rb":-[0-8](?=[0-9])", b":-9", body, count=1)
+    whole = path.read_bytes()
+    assert (altered != body, len(altered), whole.count(body)) == (True, len(body), 1)
+    path.write_bytes(whole.replace(body, altered))
+
+
+def receipt(hall: Hall, table: int) -> Receipt:
+    """Return the last receipt of a table."""
+    return [one for one in hall.ear.heard(f"receipt/{table}") if isinstance(one, Receipt)][-1]
+
+
+@pytest.fixture
+def flipped(tmp_path: Path) -> Path:
+    """An event of which one byte was changed on the disk."""
+    folder = event_folder(tmp_path / "event")
+    list_devices(folder, range(1, 5))
+    flip(folder, LOSING)
+    return folder
+
+
+def test_sqlite_and_the_row_itself_see_nothing_wrong(flipped: Path) -> None:
+    with closing(sqlite3.connect(flipped / STORE)) as store:
+        assert store.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        (body,) = store.execute("SELECT body FROM journal WHERE id = ?", (LOSING.id,)).fetchone()
+    message = message_of(body)
+    assert isinstance(message, LogMessage)
+    assert message.fact != LOSING.fact
+
+
+def test_a_changed_byte_is_noticed_at_the_start_named_and_healed_from_the_table(flipped: Path, tmp_path: Path) -> None:
+    with closing(SqliteJournal(flipped / STORE, NAME)) as journal:
+        hall = make_hall(flipped, journal)
+        assert hall.scorer.feed.current.plays_in == WAITING
+        hall.connect(up=True)
+        assert hall.alerts() == [("row_altered", LOSING.table)]
+        asked = receipt(hall, LOSING.table)
+        assert (asked.wanted, asked.gaps) == ((LOSING.seq,), (LOSING.seq,))
+
+        table = TableJournal(tmp_path / "journal", JournalOwner(NAME, LOSING.table), KEY)
+        with closing(table):
+            table.take_in([encode(one) for one in LOG if one.table == LOSING.table])
+            table.settle(replace(asked, wanted=(), gaps=(), taken=named(LOSING.table)))
+            assert table.unsent() == ()
+            table.settle(asked)
+            (again,) = table.unsent()
+        assert (again.id, again.fact) == (LOSING.id, LOSING.fact)
+        hall.hear(LOSING)
+        assert hall.scorer.feed.current.plays_in == 16
+        assert hall.alerts()[1] == ("row_repaired", LOSING.table)
+        assert (receipt(hall, LOSING.table).wanted, receipt(hall, LOSING.table).gaps) == ((), ())
+    with closing(SqliteJournal(flipped / STORE, NAME)) as journal:
+        hall = make_hall(flipped, journal)
+        hall.connect(up=True)
+        assert (hall.alerts(), hall.scorer.feed.current.plays_in) == ([], 16)
+        assert [fault.code for fault in journal.set_aside()] == ["row_altered"]
+    assert verify_store(flipped).faults == ()
+    assert {one.id for one, _ in open_stored_event(flipped).results()} == {
+        one.id for one in LOG if isinstance(one.fact, Result)
+    }
+
+
+def named(table: int) -> tuple[Taken, ...]:
+    """Return a receipt's names of all facts of a table."""
+    return tuple(Taken(seq=one.seq, id=one.id) for one in LOG if one.table == table)
+
+
+def test_commands_that_read_an_event_count_nothing_of_a_changed_row(flipped: Path) -> None:
+    stored = open_stored_event(flipped)
+    assert LOSING.id not in {one.id for one, _ in stored.results()}
+    (fault,) = verify_store(flipped).faults
+    assert (fault.code, fault.table, fault.seq, fault.id) == ("row_altered", LOSING.table, LOSING.seq, LOSING.id)
+
+
+def test_points_that_do_not_follow_from_their_outcome_count_for_nothing(tmp_path: Path) -> None:
+    """A store of version 1 may have been altered before its rows got links."""
+    assert isinstance(LOSING.fact, Result)
+    points = {seat: points + 3 for seat, points in LOSING.fact.points.items()}
+    wrong = replace(LOSING, fact=replace(LOSING.fact, points=points))
+    folder = event_folder(tmp_path, [signed(wrong) if one == LOSING else one for one in LOG])
+    list_devices(folder, range(1, 5))
+    (fault,) = verify_store(folder).faults
+    assert (fault.code, fault.table, fault.seq) == ("row_wrong_points", LOSING.table, LOSING.seq)
+    with closing(SqliteJournal(folder / STORE, NAME)) as journal:
+        hall = make_hall(folder, journal)
+        assert hall.scorer.feed.current.plays_in == WAITING
+        hall.hear(LOSING)
+        assert (hall.scorer.feed.current.plays_in, hall.alerts()[:2]) == (
+            16,
+            [("row_wrong_points", LOSING.table), ("row_repaired", LOSING.table)],
+        )
+    assert verify_store(folder).faults == ()
+
+
+def test_a_row_that_is_no_message_is_asked_for_again(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    with kept.journal() as journal, journal.commit():
+        journal.append(LOG[0], 7, b'{"no": "message"}')
+    with kept.journal() as journal:
+        hall = make_hall(kept.folder, journal)
+        hall.connect(up=True)
+        assert (hall.alerts(), receipt(hall, LOG[0].table).wanted) == (
+            [("row_unreadable", LOG[0].table)],
+            (LOG[0].seq,),
+        )
+        hall.hear(LOG[0])
+    with kept.journal() as journal:
+        hall = make_hall(kept.folder, journal)
+        hall.connect(up=True)
+        assert hall.alerts() == []
+
+
+def test_a_store_that_has_shrunk_says_so_and_names_what_is_missing_until_it_has_come(tmp_path: Path) -> None:
+    """The write-ahead log is gone: the desk begins with less than it had, and knows it."""
+    folder = event_folder(tmp_path / "event", until_round(2))
+    with closing(SqliteJournal(folder / STORE, NAME)) as journal:
+        fill(journal, *[one for one in LOG if one.fact.round == 3])
+        shutil.copytree(folder, tmp_path / "killed")
+    folder = tmp_path / "killed"
+    for end in ("-wal", "-shm"):
+        (folder / f"{STORE}{end}").unlink()
+    gone = [one for one in LOG if one.fact.round == 3]
+    for _ in range(2):
+        with closing(SqliteJournal(folder / STORE, NAME)) as journal:
+            hall = make_hall(folder, journal)
+            hall.connect(up=True)
+            assert hall.alerts() == [("store_shrunk", None)]
+            assert shrunk(hall) == {"count": len(gone), "tables": named_by_table(gone), "rulings": "-"}
+    with closing(SqliteJournal(folder / STORE, NAME)) as journal:
+        hall = make_hall(folder, journal)
+        assert receipt_of(hall, 1).wanted == tuple(one.seq for one in gone if one.table == 1)
+        hall.hear(*gone[:-1])
+    with closing(SqliteJournal(folder / STORE, NAME)) as journal:
+        hall = make_hall(folder, journal)
+        hall.connect(up=True)
+        assert shrunk(hall)["tables"] == f"{gone[-1].table}: {gone[-1].seq}"
+        hall.hear(gone[-1])
+    with closing(SqliteJournal(folder / STORE, NAME)) as journal:
+        hall = make_hall(folder, journal)
+        hall.connect(up=True)
+        assert hall.alerts() == []
+
+
+def shrunk(hall: Hall) -> dict[str, int | str]:
+    """Return what the desk is told of a store that has shrunk."""
+    (alert,) = [one for one in hall.scorer.feed.current.alerts if one.code == "store_shrunk"]
+    return dict(alert.values)
+
+
+def receipt_of(hall: Hall, table: int) -> Receipt:
+    """Let a scorer connect, and return a table's receipt."""
+    hall.connect(up=True)
+    return receipt(hall, table)
+
+
+def test_a_byte_that_changes_while_a_scorer_works_is_found_by_the_next_copy(tmp_path: Path) -> None:
+    folder, stick = event_folder(tmp_path / "event"), tmp_path / "stick"
+    stick.mkdir()
+    with closing(SqliteJournal(folder / STORE, NAME)) as journal:
+        hall = make_hall(folder, journal)
+        worker = BackupWorker(
+            folder, NAME, stick, pause_s=1, keep=1, clock=lambda: NOW, tell=print, found=hall.scorer.report_faults
+        )
+        worker.once()
+        flip(folder, LOSING)
+        worker.once()
+        hall.scorer.step(timeout=0)
+        assert (hall.alerts(), receipt(hall, LOSING.table).wanted) == ([("row_altered", LOSING.table)], (LOSING.seq,))
+        assert hall.scorer.feed.current.plays_in == 16
+        older, newer = sorted(stick.iterdir())  # the older one has what the newer one has not
+        assert (copy_faults(older, NAME), len(copy_faults(newer, NAME))) == ([], 1)
+        assert check_copy(newer).height == len(LOG)
+        hall.hear(LOSING)
+        worker.once()
+        hall.scorer.step(timeout=0)
+        assert hall.alerts()[1:] == [("row_repaired", LOSING.table)]
+        assert len([*stick.iterdir()]) == 1
+    with closing(SqliteReader(folder / STORE, NAME)) as reader:
+        assert reader.faults() == []
+
+
+def test_a_fact_is_stored_as_its_bytes_came(hall: Hall) -> None:
+    """A signature covers bytes: a field that this program does not know, or another order, would be lost otherwise."""
+    one = fact(1, 1, restored(1))
+    hall.hear(one)
+    hall.hear(fact(1, 2, result(1)))
+    assert len([*hall.journal.entries()]) == 2
+    assert witness_of(hall.folder).name == "scorer.witness"
+
+
+def test_a_fact_that_its_device_has_not_signed_is_named_by_who_looks_again(tmp_path: Path) -> None:
+    other = SigningKey.new()
+    forged = replace(LOG[3], signature=signed(LOG[3], other).signature)
+    stranger = signed(LOG[5], other)
+    folder = event_folder(tmp_path, [LOG[0], forged, stranger])
+    list_devices(folder, range(1, 5))
+    assert [(fault.code, fault.height) for fault in verify_store(folder).faults] == [
+        ("row_bad_signature", 2),
+        ("row_bad_signature", 3),
+    ]

@@ -1,0 +1,258 @@
+"""A store that was restored, or that has shrunk, gets back what was decided at the desk, and says what nobody has."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from broker.protocol import FineRuled, Kept, KeptBack, KeptRecord, LogMessage, Ruling, Void, encode, topics
+from broker.protocol.signing import SigningKey
+from broker.scorer.homes import FEWEST_HOMES, Seal
+from broker.scorer.service import Scorer
+from broker.store import STORE
+from broker.store.journal import Decided, Journal
+from broker.store.second_home import SecondHome, SecondHomeWriter
+from broker.store.sqlite import SqliteJournal
+from kiosk.journal import JournalOwner, TableJournal
+from tests.broker.rulings.ruled import HEAD, draft
+from tests.broker.scorer.folders import event_folder, until_round
+from tests.broker.scorer.hall import Clock, Ear, Hall, admitting, make_hall
+from tests.broker.scorer.small import NAME, event, whole_event
+
+PLAYER: Final = event().bookings[2, 1].players["south"]
+FINE: Final = FineRuled(takes={PLAYER: 8})
+
+
+@contextmanager
+def hall_in(folder: Path, home: SecondHome | None = None) -> Iterator[Hall]:
+    """Start a scorer in a folder, and let it connect."""
+    with closing(SqliteJournal(folder / STORE, NAME)) as journal:
+        if home is None:
+            hall = make_hall(folder, journal)
+        else:
+            clock, ear = Clock(), Ear()
+            scorer = admitting(Scorer(event(), journal, folder, clock, home=home))
+            hall = Hall(scorer, journal, folder, ear, clock)
+            hall.scorer.publisher.link = ear
+        hall.connect(up=True)
+        yield hall
+
+
+def rule(hall: Hall, number: int) -> None:
+    """Give the ruling of a number: a fine of 8 IMP, or a void play."""
+    room = hall.scorer.rulings.room
+    one = draft(room, FINE, (2, 1)) if number == 1 else draft(room, Void(), (number, 1))
+    hall.scorer.rulings.give(one, HEAD)
+    hall.scorer.step(timeout=0)
+
+
+def rulings(journal: Journal) -> list[int]:
+    """Return the numbers of the rulings in a journal."""
+    return [one.number for one in journal.messages() if isinstance(one, Ruling)]
+
+
+def kept(hall: Hall, table: int) -> tuple[KeptRecord, ...]:
+    """Return what a table is to keep, as it was said last."""
+    return [one for one in hall.ear.heard(f"kept/{table}") if isinstance(one, Kept)][-1].records
+
+
+def give_back(hall: Hall, table: int, *records: KeptRecord) -> None:
+    """Let a table give records back."""
+    message = KeptBack(id="given-back", event=NAME, table=table, records=records)
+    hall.arrive(topics.KEPT_BACK.at(NAME, table=table), encode(message))
+
+
+@pytest.fixture
+def older(tmp_path: Path) -> Path:
+    """A copy of an event that is older than its desk's rulings; the event itself is in `event`."""
+    folder = event_folder(tmp_path / "event", until_round(3))
+    shutil.copytree(folder, tmp_path / "older", ignore=shutil.ignore_patterns("*.lock", "*.witness"))
+    return tmp_path / "older"
+
+
+def test_rulings_come_back_from_the_second_home_before_anything_is_counted(older: Path, tmp_path: Path) -> None:
+    (tmp_path / "second").mkdir()
+    home = SecondHome(tmp_path / "second", NAME)
+    rest = [one for one in whole_event() if one.fact.round == 4]
+    with hall_in(older.with_name("event")) as hall:
+        with SecondHomeWriter(home, older, print) as writer:
+            hall.scorer.homes.write_to(writer)
+            for number in (1, 2):
+                rule(hall, number)
+                assert writer.wait()
+            hall.hear(*rest[:3])
+        before = [*hall.scorer.state.standings()]
+    with hall_in(older, home) as hall:
+        assert rulings(hall.journal) == [1, 2]
+        assert [
+            (one.code, one.values) for one in hall.scorer.feed.current.alerts if one.code.startswith(("rul", "st"))
+        ] == [
+            ("store_shrunk", {"count": 3, "tables": numbers(rest[:3]), "rulings": "-"}),
+            ("rulings_back", {"numbers": "1-2"}),
+        ]
+        hall.hear(*rest[:3])
+        assert [*hall.scorer.state.standings()] == before
+    with hall_in(older, home) as hall:
+        assert (rulings(hall.journal), hall.alerts()) == ([1, 2], [])
+
+
+def numbers(facts: list[LogMessage]) -> str:
+    """Name facts by table as alerts do."""
+    named: dict[int, list[int]] = {}
+    for one in facts:
+        named.setdefault(one.table, []).append(one.seq)
+    return "; ".join(
+        f"{table}: {seqs[0]}-{seqs[-1]}" if len(seqs) > 1 else f"{table}: {seqs[0]}"
+        for table, seqs in sorted(named.items())
+    )
+
+
+def test_rulings_come_back_from_the_tables_that_keep_them(older: Path, tmp_path: Path) -> None:
+    """The whole way: scorer, a table's journal, and a restored scorer. The copy has the event's key."""
+    with hall_in(older.with_name("event")) as hall:
+        shutil.copy(hall.folder / "event.key", older / "event.key")
+        for number in (1, 2):
+            rule(hall, number)
+        at_table = kept(hall, 2)
+        standings = [*hall.scorer.state.standings()]
+    assert len(at_table) == 2
+    with closing(TableJournal(tmp_path / "table" / "journal", JournalOwner(NAME, 2))) as table:
+        assert table.keep(at_table) == ()
+    with hall_in(older) as hall, closing(TableJournal(tmp_path / "table" / "journal", JournalOwner(NAME, 2))) as table:
+        assert (kept(hall, 2), rulings(hall.journal)) == ((), [])
+        back = table.keep(kept(hall, 2))
+        assert back == at_table
+        give_back(hall, 2, *back)
+        assert (rulings(hall.journal), hall.alerts()) == ([1, 2], [("rulings_back", None)])
+        assert [*hall.scorer.state.standings()] == standings
+        assert table.keep(kept(hall, 2)) == ()
+        give_back(hall, 2, *back)
+        assert rulings(hall.journal) == [1, 2]
+    with hall_in(older) as hall:
+        assert [*hall.scorer.state.standings()] == standings
+
+
+def test_a_ruling_waits_for_those_before_it_and_a_new_one_takes_no_number_of_theirs(
+    older: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with hall_in(older.with_name("event")) as hall:
+        shutil.copy(hall.folder / "event.key", older / "event.key")
+        for number in (1, 2, 3):
+            rule(hall, number)
+        first, second, third = (record_of(hall, number) for number in (1, 2, 3))
+    with hall_in(older) as hall:
+        give_back(hall, 1, third)
+        assert rulings(hall.journal) == []
+        hall.scorer.rulings.give(draft(hall.scorer.rulings.room, Void(), (4, 1), id="a-new-ruling"), HEAD)
+        assert rulings(hall.journal) == [4]
+        give_back(hall, 2, first)
+        assert rulings(hall.journal) == [4, 1]
+        now = hall.scorer._seconds()
+        monkeypatch.setattr(hall.scorer.homes, "_seconds", lambda: now + 3600)
+        hall.scorer.step(timeout=0)
+        assert rulings(hall.journal) == [4, 1, 3]
+        assert [one.values for one in hall.scorer.feed.current.alerts if one.code == "rulings_missing"][:1] == [
+            {"numbers": "2"}
+        ]
+        give_back(hall, 3, second)
+    with hall_in(older) as hall:
+        assert rulings(hall.journal) == [4, 1, 3, 2]
+        assert [entry.number for entry in hall.scorer.rulings.history()] == [1, 2, 3, 4]
+        assert hall.alerts() == []
+
+
+def record_of(hall: Hall, number: int) -> KeptRecord:
+    """Return a ruling as a table keeps it."""
+    id_ = next(entry.id for entry in hall.scorer.rulings.history() if entry.number == number)
+    return next(record for table in (1, 2, 3, 4) for record in kept(hall, table) if record.id == id_)
+
+
+def test_a_ruling_whose_number_was_given_anew_is_told_and_does_not_count(older: Path) -> None:
+    with hall_in(older.with_name("event")) as hall:
+        shutil.copy(hall.folder / "event.key", older / "event.key")
+        rule(hall, 1)
+        (record,) = kept(hall, 2)
+    with hall_in(older) as hall:
+        room = hall.scorer.rulings.room
+        hall.scorer.rulings.give(draft(room, Void(), (3, 1), id="another-ruling"), HEAD)
+        give_back(hall, 2, record)
+        assert rulings(hall.journal) == [1]
+        assert hall.alerts()[-1] == ("ruling_too_late", 2)
+
+
+def test_no_table_can_make_a_ruling_or_alter_one(older: Path) -> None:
+    with hall_in(older.with_name("event")) as hall:
+        shutil.copy(hall.folder / "event.key", older / "event.key")
+        rule(hall, 1)
+        (record,) = kept(hall, 2)
+        ruling = next(one for one in hall.journal.messages() if isinstance(one, Ruling))
+    forged = Seal(NAME, SigningKey.new()).close((7, encode(ruling)), ruling.id)
+    renamed = KeptRecord(id="another-id", sealed=record.sealed)
+    garbage = KeptRecord(id="garbage-1", sealed="AAAA")
+    with hall_in(older) as hall:
+        for one in (forged, renamed, garbage):
+            give_back(hall, 2, one)
+        assert (rulings(hall.journal), {code for code, _ in hall.alerts()}) == ([], {"kept_unproven"})
+
+
+def test_a_table_cannot_read_what_it_keeps(older: Path) -> None:
+    with hall_in(older.with_name("event")) as hall:
+        rule(hall, 1)
+        (record,) = kept(hall, 2)
+        assert PLAYER not in record.sealed
+        assert hall.scorer.wire.newest(kind="kept") is not None
+        assert {one.text for one in hall.scorer.wire.newest(kind="kept")} == {None}
+
+
+def test_each_ruling_is_kept_by_the_table_that_it_is_about_and_by_others(older: Path) -> None:
+    with hall_in(older.with_name("event")) as hall:
+        for number in (1, 2, 3):
+            rule(hall, number)
+        homes = {
+            entry.number: {table for table in (1, 2, 3, 4) if entry.id in {one.id for one in kept(hall, table)}}
+            for entry in hall.scorer.rulings.history()
+        }
+    assert [len(tables) for tables in homes.values()] == [FEWEST_HOMES] * 3
+    assert 2 in homes[1]
+    assert 3 in homes[3]
+
+
+def test_a_record_is_sealed_alike_each_time_so_that_tables_write_it_once() -> None:
+    seal = Seal(NAME, SigningKey.new())
+    ruling = b'{"no":"ruling"}'
+    assert seal.close((7, ruling), "id-1") == seal.close((7, ruling), "id-1")
+    assert seal.open(seal.close((7, ruling), "id-1")) is None
+
+
+def test_a_changed_byte_of_a_ruling_heals_from_the_second_home(older: Path, tmp_path: Path) -> None:
+    (tmp_path / "second").mkdir()
+    folder, home = older.with_name("event"), SecondHome(tmp_path / "second", NAME)
+    with hall_in(folder) as hall, SecondHomeWriter(home, older, print) as writer:
+        hall.scorer.homes.write_to(writer)
+        for number in (1, 2):
+            rule(hall, number)
+    path = folder / STORE
+    whole = path.read_bytes()
+    assert whole.count(b'"takes":{"%b":8}' % PLAYER.encode()) == 1
+    path.write_bytes(whole.replace(b'"takes":{"%b":8}' % PLAYER.encode(), b'"takes":{"%b":2}' % PLAYER.encode()))
+    with hall_in(folder) as hall:
+        assert (rulings(hall.journal), sorted(hall.alerts())) == (
+            [2],
+            [("ruling_altered", None), ("rulings_missing", None)],
+        )
+    with hall_in(folder, home) as hall:
+        assert (rulings(hall.journal), hall.alerts()) == ([2, 1], [("rulings_back", None)])
+        assert [entry.number for entry in hall.scorer.rulings.history()] == [1, 2]
+    with hall_in(folder) as hall:
+        assert hall.alerts() == []
+
+
+def test_what_is_decided_is_a_ruling_with_its_bytes(older: Path) -> None:
+    decided: list[Decided] = []
+    with hall_in(older.with_name("event")) as hall:
+        hall.journal.follow(lambda new, _: decided.extend(new))
+        rule(hall, 1)
+    assert [(type(one.message), one.body) for one in decided] == [(Ruling, encode(decided[0].message))]

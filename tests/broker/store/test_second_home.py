@@ -1,0 +1,117 @@
+"""What the desk decides is on a second disk before the desk says that it is done; and the event goes on without one."""
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from broker.store import STORE
+from broker.store.backup_worker import BackupReport
+from broker.store.second_home import SecondHome, SecondHomeWriter
+from broker.store.sqlite import SqliteJournal
+from broker.store.witness import Witness, WitnessLine
+from tests.broker.scorer.small import NAME, whole_event
+from tests.broker.store.stores import fill
+
+ENTRIES: Final = [(1_000 + number, b'{"ruling":%d,"reason":"a b"}' % number) for number in range(5)]
+
+
+class Heard:
+    """What arbiters are told."""
+
+    def __init__(self) -> None:
+        self.reports: list[BackupReport] = []
+        self.news = threading.Condition()
+
+    def __call__(self, report: BackupReport) -> None:
+        with self.news:
+            self.reports.append(report)
+            self.news.notify_all()
+
+    def wait(self, wanted: Callable[[BackupReport], bool]) -> None:
+        """Wait for a report of a kind."""
+        with self.news:
+            assert self.news.wait_for(lambda: any(map(wanted, self.reports)), 30)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> SecondHome:
+    (tmp_path / "second").mkdir()
+    return SecondHome(tmp_path / "second", NAME)
+
+
+def test_what_was_written_is_read_again_and_nothing_is_there_twice(home: SecondHome) -> None:
+    assert home.read() == []
+    home.write(ENTRIES[:2])
+    home.write(ENTRIES)
+    home.write(ENTRIES[1:])
+    assert SecondHome(home.folder, NAME).read() == ENTRIES
+    assert home.decisions.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("cut", [1, 10, 30])
+def test_a_line_that_a_power_cut_left_half_hides_no_other(home: SecondHome, cut: int) -> None:
+    home.write(ENTRIES[:3])
+    home.decisions.write_bytes(home.decisions.read_bytes()[:-cut])
+    left = home.read()
+    assert left == ENTRIES[: len(left)]
+    home.write(ENTRIES)
+    assert sorted(home.read()) == ENTRIES
+
+
+def test_a_changed_byte_hides_its_line_alone(home: SecondHome) -> None:
+    home.write(ENTRIES)
+    whole = home.decisions.read_bytes()
+    home.decisions.write_bytes(whole.replace(b'"ruling":2', b'"ruling":9'))
+    assert home.read() == [ENTRIES[0], ENTRIES[1], *ENTRIES[3:]]
+
+
+def test_when_the_desk_is_told_that_it_is_done_it_is_written(home: SecondHome, tmp_path: Path) -> None:
+    heard = Heard()
+    with SecondHomeWriter(home, tmp_path, heard) as writer:
+        for entry in ENTRIES:
+            writer.keep([entry])
+            assert writer.wait()
+            assert home.read()[-1] == entry
+    assert heard.reports == []
+
+
+def test_a_disk_that_is_gone_is_told_and_makes_nobody_wait_and_gets_all_when_it_is_back(
+    home: SecondHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("broker.store.second_home.RETRY_S", 0.01)
+    heard = Heard()
+    home.folder.rename(tmp_path / "away")
+    with SecondHomeWriter(home, tmp_path, heard) as writer:
+        writer.keep(ENTRIES[:2])
+        assert not writer.wait()
+        heard.wait(lambda report: not report.well)
+        writer.keep(ENTRIES[2:])
+        assert not writer.wait()
+        assert not home.folder.exists()
+        (tmp_path / "away").rename(home.folder)
+        heard.wait(lambda report: report.well)
+        assert home.read() == ENTRIES
+    assert [report.well for report in heard.reports] == [False, True]
+
+
+def named(writer: SecondHomeWriter, _: object, lines: Sequence[WitnessLine]) -> None:
+    """Name rows as the scorer does."""
+    writer.note(lines)
+
+
+def test_all_rows_of_a_journal_are_named_there_too(home: SecondHome, tmp_path: Path) -> None:
+    log, heard = whole_event(), Heard()
+    with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal:
+        fill(journal, *log[:3])
+        for first in (3, 5):
+            with SecondHomeWriter(home, tmp_path, heard) as writer:
+                writer.begin(journal)
+                journal.follow(partial(named, writer))
+                fill(journal, *log[first : first + 2])
+        assert [line.id for line in Witness(home.witness, read_only=True).lines()] == [one.id for one in log[:7]]
+    assert heard.reports == []

@@ -1,0 +1,156 @@
+"""Stores of earlier versions open: the folders beside this file were written by the programs of their time."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+import pytest
+from click.testing import CliRunner
+
+from broker.cli.store import store as store_command
+from broker.errors import StoreBroken
+from broker.people import Authentication
+from broker.protocol import Call, LogMessage, Ruling
+from broker.scorer.stored_event import open_stored_event, verify_store
+from broker.store import STORE, Recorded, message_of
+from tests.broker.scorer.hall import make_hall
+from tests.broker.scorer.small import event, fact, list_devices
+from tests.broker.store.server import Server
+from tests.broker.store.stores import Kept, Refusal, in_postgresql
+
+HERE: Final = Path(__file__).parent
+VERSION_1: Final = HERE / "version_1"
+"""Three rounds of the small event, two rulings of the desk, a refusal, and accounts."""
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def old(request: pytest.FixtureRequest, tmp_path: Path) -> Kept:
+    """A store of version 1."""
+    folder = shutil.copytree(VERSION_1 / "sqlite", tmp_path / "old")
+    if request.param == "sqlite":
+        return Kept(folder)
+    server: Server = request.getfixturevalue("server")
+    kept = in_postgresql(folder, server)
+    server.ask((VERSION_1 / "postgresql.sql").read_text(encoding="utf-8"), kept.database)
+    (folder / STORE).unlink()
+    return kept
+
+
+def written() -> list[bytes]:
+    """Return what the program of then has stored."""
+    with closing(sqlite3.connect(VERSION_1 / "sqlite" / STORE)) as store:
+        return [body for (body,) in store.execute("SELECT body FROM journal ORDER BY height")]
+
+
+def check_messages(messages: list[Recorded]) -> None:
+    """Raise AssertionError unless this is what was stored."""
+    assert messages == [message_of(body) for body in written()]
+    rulings = [one for one in messages if isinstance(one, Ruling)]
+    assert [(one.number, one.author) for one in rulings] == [(1, "Hélène Roy"), (2, "Hélène Roy")]
+
+
+def test_a_store_of_version_1_gets_its_links_and_loses_nothing(old: Kept) -> None:
+    with old.reader() as reader:
+        assert not reader.has_links
+        bodies, refused = [*reader.entries()], [*reader.refused()]
+        assert reader.faults() == []
+    with old.journal() as journal:
+        check_messages([*journal.messages()])
+        assert ([*journal.entries()], [*journal.refused()]) == (bodies, refused)
+        assert (journal.faults(), journal.remembered("seen/")) == ([], {"gap/1/2": "null"})
+        name = journal.store
+    with old.reader() as reader:
+        assert (reader.has_links, [*reader.entries()]) == (True, bodies)
+    with old.journal() as journal:
+        assert journal.store == name
+
+
+def test_a_scorer_goes_on_with_a_store_of_version_1(old: Kept) -> None:
+    list_devices(old.folder, range(1, 5))
+    with old.journal() as journal:
+        hall = make_hall(old.folder, journal)
+        hall.connect(up=True)
+        last = max(one.seq for one in journal.messages() if isinstance(one, LogMessage) and one.table == 1)
+        hall.hear(fact(1, last + 1, Call(round=3, deal=event().bookings[1, 3].deal, open=True)))
+        assert (hall.scorer.feed.current.plays_in, hall.alerts()) == (12, [])
+        assert hall.scorer.state.tables.times.queue() == [1]
+    found = verify_store(old.folder)
+    assert (found.faults, found.has_links, found.messages) == ((), True, len(written()) + 4 + 1)  # four devices
+
+
+def test_a_row_of_a_migrated_store_names_itself_when_it_is_altered(old: Kept) -> None:
+    with old.journal() as journal:
+        height = journal.height
+    old.force("UPDATE journal SET received_at = 6 WHERE height = 5")
+    with old.reader() as reader:
+        assert [(fault.code, fault.height) for fault in reader.faults()] == [("row_altered", 5)]
+        assert len([*reader.entries()]) == height - 1
+
+
+def test_an_event_of_version_1_is_read_without_being_migrated(old: Kept) -> None:
+    stored = open_stored_event(old.folder)
+    assert (stored.room.plays_in, len(stored.room.book.entries)) == (12, 2)
+    with old.reader() as reader:
+        assert not reader.has_links
+
+
+def test_a_copy_of_a_store_of_version_1_is_checked_and_restored(old: Kept, tmp_path: Path) -> None:
+    (tmp_path / "stick").mkdir()
+
+    def run(*words: object) -> int:
+        return CliRunner().invoke(store_command, [str(word) for word in words]).exit_code
+
+    assert run("backup", old.folder, "--to", tmp_path / "stick") == 0
+    assert run("check", tmp_path / "stick") == 0
+    assert run("restore", tmp_path / "stick", tmp_path / "new") == 0
+    with Kept(tmp_path / "new").journal() as journal:
+        check_messages([*journal.messages()])
+
+
+def test_one_event_of_a_database_is_migrated_and_another_stays_as_it_is(server: Server, tmp_path: Path) -> None:
+    folder = shutil.copytree(VERSION_1 / "sqlite", tmp_path / "old")
+    kept = in_postgresql(folder, server)
+    server.ask((VERSION_1 / "postgresql.sql").read_text(encoding="utf-8"), kept.database)
+    with kept.journal():
+        pass
+    query = "SELECT event, value FROM homologue.about WHERE key = 'version' ORDER BY event"
+    assert server.ask(query, kept.database) == [("cup", "2"), ("league", "1")]
+    # A scorer of version 1 may go on writing the other one.
+    old_row = "INSERT INTO homologue.journal VALUES ('league', 1, 7, 1, 1, 'id-00001', '{}')"
+    server.ask(old_row, kept.database)
+    with pytest.raises(Refusal, match="append-only"):
+        server.ask("UPDATE homologue.journal SET seq = 0", kept.database)
+
+
+def test_a_migration_that_is_cut_short_has_changed_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = shutil.copytree(VERSION_1 / "sqlite", tmp_path / "old")
+    before = dump(folder)
+    monkeypatch.setattr("broker.store.sqlite.VERSION", "2' WHERE no such thing")
+    with pytest.raises(StoreBroken), Kept(folder).journal():
+        pass
+    assert dump(folder) == before
+    monkeypatch.undo()
+    with Kept(folder).journal() as journal:
+        check_messages([*journal.messages()])
+
+
+def dump(folder: Path) -> list[str]:
+    """Return everything that is in a store's file."""
+    with closing(sqlite3.connect(folder / STORE)) as opened:
+        return [*opened.iterdump()]
+
+
+def test_accounts_and_audit_log_of_version_1_go_on(tmp_path: Path) -> None:
+    folder = shutil.copytree(VERSION_1 / "sqlite", tmp_path / "old")
+    auth = Authentication(folder, lambda: 1_900_000_000_000)
+    try:
+        assert [one.name for one in auth.accounts.all()] == ["helene", "tao"]
+        assert [entry.action for entry in auth.audit.checked()] == [
+            "account_added",
+            "account_added",
+            "account_disabled",
+        ]
+    finally:
+        auth.close()
