@@ -28,6 +28,9 @@ PASSWORD: Final = "four winds and a dragon"
 FALSE_HU: Final = 0.03
 """How often somebody declares falsely, for which an arbiter is let in at the table."""
 
+MOST_ROUNDS: Final = 200
+"""A plan that a table is given has no more plays (protocol/messages.py)."""
+
 FINES: Final = (4, 8)
 
 
@@ -60,6 +63,8 @@ def make_chaos_event(folder: Path, tables: int, plays: int, chance: random.Rando
     numbers = range(1, tables + 1)
     short = max(1, plays // (20 * tables))
     rounds = max(short, -(-(plays - short) // (tables - 1)))
+    if rounds > MOST_ROUNDS:
+        raise ValueError(f"{rounds} rounds: a table is told of at most {MOST_ROUNDS} plays, so take more tables")
     deals = max(tables, rounds)
     booked = tuple(
         BookedPlay(round_, table, (table + round_) % deals + 1, {seat: f"p{table}-{seat}" for seat in SEATS})

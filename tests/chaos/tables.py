@@ -38,7 +38,7 @@ REACTION: Final = 1300 * MS
 AGAIN: Final = 2500 * MS
 """If nothing has come of what they did, they do it again."""
 
-STEP_S: Final = 0.02
+STEP_S: Final = 0.05
 
 
 class Room:
@@ -82,7 +82,10 @@ class Room:
                 self._people.see(state)
                 self._note(state)
             elif now >= due:
-                self._people.step(state)
+                if self.program._server.elsewhere:
+                    self.program.key("enter")  # as the screen asks whoever wants to play here
+                else:
+                    self._people.step(state)
                 due = now + AGAIN
         self.program.stop()
 
