@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from broker.cli import options
+from broker.cli.people import note_faces_shown
 from broker.event import SETS
 from broker.event.deals import LAST_SET, commitment, make, read_commitment, tile_sets
 from broker.event.file_io import publish
@@ -149,8 +150,9 @@ def deal_reveal(folder: Path, numbers: tuple[int, ...], output: Path, *, early: 
     homologue deal reveal my-cup --output revealed.json
     homologue deal reveal my-cup --deal 1 --deal 2 --output after-round-1.json
     """  # noqa: D301 - click reads the \b
-    publish(output, revealed_deals.reveal_deals(folder, numbers, early=early))
-    which = f"deal {_list(numbers)}" if numbers else "all deals"
+    content, which = revealed_deals.reveal_deals(folder, numbers, early=early), _which(numbers)
+    note_faces_shown(folder, which)
+    publish(output, content)
     click.echo(f"{output}: faces of {which}.")
 
 
@@ -185,6 +187,10 @@ def deal_verify(file: Path, committed: Path, root: str | None, *, as_lines: bool
         click.echo(_summary(verdicts, commitment))
     if any(verdict.refusal for verdict in verdicts):
         raise click.exceptions.Exit(1)
+
+
+def _which(numbers: tuple[int, ...]) -> str:
+    return f"deal {_list(numbers)}" if numbers else "all deals"
 
 
 def _verdict_json(verdict: revealed_deals.DealVerdict) -> str:
@@ -283,7 +289,9 @@ def deal_wall(folder: Path, numbers: tuple[int, ...], *, as_lines: bool) -> None
     \b
     homologue deal wall my-cup --deal 3
     """  # noqa: D301 - click reads the \b
-    for record in select_deals(folder, numbers):
+    records = select_deals(folder, numbers)
+    note_faces_shown(folder, _which(numbers))
+    for record in records:
         deal = record.deal()
         found = common_wall(deal)
         if as_lines:

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import click
 
+from broker.cli.people import note_faces_shown
 from broker.cli.profile import load_profile
 from broker.cli.score_input import Plays, read_plays
 from broker.cli.stream import input_lines, read_lines
@@ -177,6 +178,8 @@ def pmn(folder: Path, output: Path | None, *, force: bool, embargoed: bool, with
         _say_what_is_left_out(stored, all_of_it=embargoed)
         listed = event.event_records(stored, with_deals=with_deals, embargoed=embargoed)
         secret = (with_deals or embargoed) and not stored.room.final
+        if with_deals:
+            note_faces_shown(folder, "export pmn")
         text = write_records(listed, pmn_notes(stored, embargoed=embargoed))
         deliver(text, output, source=folder, force=force, secret=secret)
 
@@ -222,6 +225,8 @@ def json_(folder: Path, output: Path | None, *, force: bool, embargoed: bool, wh
         _say_what_is_left_out(stored, all_of_it=embargoed or whole)
         secret = whole or (embargoed and not stored.room.final)
         content = encode_document(event_document(folder, stored, _now(), whole=whole, embargoed=embargoed))
+        if whole:
+            note_faces_shown(folder, "export json")
         deliver(content, output, source=folder, force=force, secret=secret)
 
 

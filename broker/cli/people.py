@@ -10,7 +10,19 @@ from typing import Any, Final
 
 import click
 
-from broker.people import ROLES, Actor, AuditEntry, Authentication, PeopleError, audit_line
+from broker.errors import StoreError
+from broker.people import (
+    FACES_SHOWN,
+    PEOPLE_FILE,
+    ROLES,
+    Actor,
+    AuditEntry,
+    Authentication,
+    PeopleError,
+    audit_line,
+)
+from broker.rules import RuleError
+from broker.store import database_of
 
 COMMAND_ACTOR: Final = Actor("(command)")
 """Who may read the folder may do all this; the audit log says that it was done here."""
@@ -30,6 +42,17 @@ class _Refusing(click.Group):
         except PeopleError as refusal:
             click.echo(f"{ctx.command_path}: {refusal.code}: {refusal}", err=True)
             ctx.exit(1)
+
+
+def note_faces_shown(folder: Path, about: str) -> None:
+    """Note that somebody is given faces, in the audit log of an event that has one. Raises RuleError."""
+    try:
+        if database_of(folder) is None and not (folder / PEOPLE_FILE).exists():
+            return
+        with _auth(folder) as auth:
+            auth.audit.note(auth.clock(), COMMAND_ACTOR.who, FACES_SHOWN, about)
+    except (PeopleError, StoreError) as error:
+        raise RuleError(error.code, str(error)) from None
 
 
 @click.group(cls=_Refusing, short_help="Accounts of the desk: add, list, disable, new password; the audit log.")

@@ -40,6 +40,7 @@ from broker.store.location import PAUSE_S
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.web import DeskError
 from broker.web.connections import ConnectionLimits
+from broker.web.people.audit_watch import AuditWatch
 from broker.web.rulings.audited import AuditedRulings
 from broker.web.server import ANYWHERE, PORT, Certificate, DeskServer, is_loopback
 from broker.web.services import Services
@@ -158,9 +159,10 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                     ),
                     PairingCodes(tls.fingerprint if tls else ""),
                     desk_names_for_tables(desk_host, desk_name),
+                    begun=lambda: work.begun,
                 ),
             )
-            AuditedRulings(work, auth).note_missing()
+            _follow_audit(running, auth, work)
             desk = running.enter_context(
                 DeskServer(
                     work.feed,
@@ -279,6 +281,14 @@ class JoinWire:
     def __exit__(self, *_: object) -> None:
         """Leave."""
         self._line.stop()
+
+
+def _follow_audit(running: ExitStack, auth: Authentication, work: Scorer) -> None:
+    """Complete the audit log, and alert the arbiters to what it says, and will say. Raises PeopleStoreBroken."""
+    AuditedRulings(work, auth).note_missing()
+    watch = AuditWatch(auth.audit, work.report)
+    work.recall(watch.past())
+    running.enter_context(watch)
 
 
 def _backup(

@@ -2,6 +2,7 @@
 
 from broker.people.accounts import (
     ARGON2_SETTING,
+    FACES_SHOWN,
     HOUR_MS,
     IDLE_MS,
     RIGHTS,
@@ -11,6 +12,7 @@ from broker.people.accounts import (
     Account,
     Actor,
     AuditEntry,
+    AuditLog,
     Right,
     audit_line,
 )
@@ -52,10 +54,12 @@ from broker.people.login import (
     LoginSession,
     Throttle,
     csrf_token,
+    network_of,
 )
 
 __all__ = [
     "ARGON2_SETTING",
+    "FACES_SHOWN",
     "FIRST_LINK_FILE",
     "FIRST_LINK_MS",
     "HOUR_MS",
@@ -80,6 +84,7 @@ __all__ = [
     "Actor",
     "AuditBroken",
     "AuditEntry",
+    "AuditLog",
     "Authentication",
     "BadAccount",
     "BadOrder",
@@ -100,4 +105,5 @@ __all__ = [
     "all_rows",
     "audit_line",
     "csrf_token",
+    "network_of",
 ]

@@ -31,10 +31,11 @@ from broker.store.witness import WitnessLine
 Role = Literal["head_arbiter", "table_arbiter", "organiser", "display"]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
-Right = Literal["see_public", "see_room", "give_orders", "rule", "set_up", "print_sheets", "keep_people"]
+Right = Literal["see_public", "see_room", "give_orders", "rule", "set_up", "print_sheets", "keep_people", "admit"]
 """`see_public`: what players may know. `see_room`: all, deals under embargo too. `rule`: on plays, if the scorer lets.
 `set_up`: the event before it starts, and what its plan has wrong afterwards. `print_sheets`: blank ones, for paper.
-`keep_people`: accounts and the audit log."""
+`keep_people`: accounts and the audit log. `admit`: the arbiters' PIN, and which devices are believed; who sets the
+event up pairs tables too, until the first of them has told a fact."""
 
 RIGHTS: Final[dict[Role, frozenset[Right]]] = {
     "head_arbiter": frozenset(get_args(Right)),
@@ -126,6 +127,11 @@ class AuditLog:
         """Return all, oldest first, as they are."""
         for row in self._store.rows(select(AUDIT).order_by(AUDIT.c.number)):
             yield AuditEntry(*row)
+
+    def after(self, number: int) -> list[AuditEntry]:
+        """Return the entries after one, oldest first."""
+        rows = self._store.rows(select(AUDIT).where(AUDIT.c.number > number).order_by(AUDIT.c.number))
+        return [AuditEntry(*row) for row in rows]
 
     def newest(self, count: int) -> list[AuditEntry]:
         """Return the last entries, newest first."""
@@ -321,6 +327,9 @@ def _decoy_hash() -> str:
         _NOBODY.append(_HASHER.hash("a password that nobody has"))
     return _NOBODY[0]
 
+
+FACES_SHOWN: Final = "faces_shown"
+"""The action of who was given faces of deals."""
 
 LONGEST_DETAIL: Final = 600
 """Characters of a detail."""

@@ -303,7 +303,7 @@ class Throttle:
     def wait_ms(self, name: str, address: str, now: int, browser: str = "") -> int:
         """Return how long from `now` no try of this name from this address is heard; 0: it is heard."""
         limits = _limits(name, address, browser)
-        if not browser and not self._wait((None, _network(address)), limits.pop((None, _network(address))), now):
+        if not browser and not self._wait((None, network_of(address)), limits.pop((None, network_of(address))), now):
             del limits[name, None]
         return max((self._wait(key, limit, now) for key, limit in limits.items()), default=0)
 
@@ -321,7 +321,7 @@ class Throttle:
             self._failures.pop((name, browser), None)
             return
         self._failures.pop((name, address), None)
-        for key in ((name, None), (None, address), (None, _network(address))):
+        for key in ((name, None), (None, address), (None, network_of(address))):
             if kept := self._failures.get(key):
                 kept.pop()
 
@@ -334,11 +334,11 @@ class Throttle:
 def _limits(name: str, address: str, browser: str) -> dict[LoginKey, int]:
     if browser:
         return {(name, browser): OF_BROWSER}
-    of_others = {(None, address): OF_ADDRESS, (name, None): OF_NAME, (None, _network(address)): OF_FRESH_NETWORK}
+    of_others = {(None, address): OF_ADDRESS, (name, None): OF_NAME, (None, network_of(address)): OF_FRESH_NETWORK}
     return {(name, address): OF_BOTH, **of_others}
 
 
-def _network(address: str) -> str:
+def network_of(address: str) -> str:
     """Return the part of an address that one machine cannot choose: of IPv6 the first half."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])

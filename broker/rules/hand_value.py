@@ -1,14 +1,16 @@
 """What a hand is worth that lies face down, by either rule book: from what its table asks to the answer.
 
-Faces come in, none goes out.
+Faces come in, none goes out. What serials alone decide is refused by its code. Where faces decide, a hand that does
+not win has one answer, whatever is wrong with it: finer ones would tell which tiles are alike or follow each other.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from broker.protocol import (
     AnyCountAnswer,
+    AnyWinDetails,
     CountedFan,
     CountedFu,
     CountedYaku,
@@ -49,28 +51,71 @@ class KnownTiles:
 def answer_count(request: CountRequest, tiles: KnownTiles, rules: Rules) -> AnyCountAnswer:
     """Return what a hand is worth, or the code of what keeps it from being counted."""
     try:
-        return _counted(request, tiles, rules)
+        value = _value_by_faces(request, tiles, rules)
     except RuleError as refusal:
         return NotCounted(code=refusal.code)
+    try:
+        return value(request.said)
+    except RuleError as refusal:
+        return NotCounted(code=refusal.code if _wins(value, request.said) else NOT_WINNING)
 
 
-def _counted(request: CountRequest, tiles: KnownTiles, rules: Rules) -> AnyCountAnswer:
+NOT_WINNING: Final = "not_winning"
+"""The one answer for all hands that are not complete."""
+
+COMPLETE: Final = frozenset({"no_yaku", "fan_counter_missing", "yaku_counter_failed"})
+"""Codes of hands that are complete, though they have no value."""
+
+ValueByFaces = Callable[[AnyWinDetails], AnyCountAnswer]
+
+
+def _wins(value: ValueByFaces, said: AnyWinDetails) -> bool:
+    """Return whether the tiles are a winning hand, whatever was said of how it was won."""
+    try:
+        value(_nothing_said(said))
+    except RuleError as refusal:
+        return refusal.code in COMPLETE
+    return True
+
+
+def _nothing_said(said: AnyWinDetails) -> AnyWinDetails:
+    if isinstance(said, McrWinDetails):
+        return McrWinDetails(laid=said.laid)
+    return RiichiWinDetails(laid=said.laid, round_wind=said.round_wind, dealer=said.dealer)
+
+
+def _value_by_faces(request: CountRequest, tiles: KnownTiles, rules: Rules) -> ValueByFaces:
+    """Return what counts the hand, by what is said of it. Raises RuleError for what serials alone decide."""
     said = request.said
     if isinstance(rules, RiichiProfile):
         if not isinstance(said, RiichiWinDetails):
             raise RuleError("no_fan_here", "this is played under riichi rules")
-        return _riichi_value(_as_described(request, said.laid), said, request.seat, tiles.faces, rules)
+        described = _as_described(request, said.laid)
+        _refuse_twice(described, said)
+        return lambda told: _riichi_value(described, cast("RiichiWinDetails", told), request.seat, tiles.faces, rules)
     if not isinstance(said, McrWinDetails):
         raise RuleError("no_han_here", "this is played under MCR rules")
-    return _mcr_value(request, said, tiles, rules.payments.minimum.value)
+    laid, minimum = _sorted(request, said, tiles.order), rules.payments.minimum.value
+    return lambda told: _mcr_value(request, cast("McrWinDetails", told), laid, tiles, minimum)
+
+
+def _refuse_twice(laid: DescribedHand, said: RiichiWinDetails) -> None:
+    held = _held(laid)
+    if len({*held, *said.dora, *said.ura}) < len(held) + len(said.dora) + len(said.ura):
+        raise RuleError("tile_laid_twice", "one serial is there twice")
+
+
+def _held(laid: DescribedHand) -> tuple[int, ...]:
+    return (*laid.concealed, *(serial for meld in laid.melds for serial in meld.serials), laid.winning)
 
 
 def _as_described(request: CountRequest, laid: HandLayout) -> DescribedHand:
     return sort_as_described(request.groups, self_drawn=laid.self_drawn, concealed_kongs=laid.concealed_kongs)
 
 
-def _mcr_value(request: CountRequest, said: McrWinDetails, tiles: KnownTiles, minimum: int) -> McrValue:
-    laid = _sorted(request, said, tiles.order)
+def _mcr_value(
+    request: CountRequest, said: McrWinDetails, laid: LaidHand | DescribedHand, tiles: KnownTiles, minimum: int
+) -> McrValue:
     face = tiles.faces.__getitem__
     hand = McrHand(
         tuple(map(face, laid.concealed)), face(laid.winning), tuple(_mcr_meld(meld, face) for meld in laid.melds)
@@ -124,13 +169,10 @@ def _riichi_value(
 ) -> RiichiValue:
     """Count a hand.
 
-    Raises RuleError with the codes of `RiichiHand`, `RiichiHandMeld`, `RiichiSituation` and `riichi_value`,
-    `red_fives_unclear` or `tile_laid_twice`.
+    Raises RuleError with the codes of `RiichiHand`, `RiichiHandMeld`, `RiichiSituation` and `riichi_value`, or
+    `red_fives_unclear`.
     """
-    held = (*laid.concealed, *(serial for meld in laid.melds for serial in meld.serials), laid.winning)
-    if len({*held, *said.dora, *said.ura}) < len(held) + len(said.dora) + len(said.ura):
-        raise RuleError("tile_laid_twice", "one serial is there twice")
-    face = _faces(held, faces, said.red_fives)
+    face = _faces(_held(laid), faces, said.red_fives)
     hand = RiichiHand(
         tuple(map(face, laid.concealed)), face(laid.winning), tuple(_riichi_meld(meld, face) for meld in laid.melds)
     )

@@ -136,8 +136,10 @@ class AlertBook:
         return tuple(new.values())
 
     def load(self, past: Iterable[tuple[int, Concern]]) -> None:
-        """Keep the alerts of the time before this scorer was started, with when they were (ms)."""
-        for at, concern in sorted(past, key=itemgetter(0)):
+        """Keep alerts of the time before this scorer was started, with when they were (ms), beside those kept."""
+        before = [(alert.at, _concern_of(alert)) for alert in reversed(self.newest_first())]
+        self._kept.clear()
+        for at, concern in sorted([*before, *past], key=itemgetter(0)):
             self._keep(at, concern)
 
     def newest_first(self) -> tuple[AlertView, ...]:
@@ -151,6 +153,10 @@ class AlertBook:
         alert = AlertView(at, concern.code, concern.table, concern.text, dict(concern.values), concern.about)
         self._kept.setdefault(concern.code, deque(maxlen=KEPT)).append((next(self._number), alert))
         self._newest_first = None
+
+
+def _concern_of(alert: AlertView) -> Concern:
+    return Concern(alert.code, alert.text, alert.table, about=alert.about, values=alert.values)
 
 
 def concerns_of_fact(state: EventState, message: LogMessage, now: int) -> Iterator[Concern]:

@@ -1,7 +1,8 @@
 """What a declared hand is worth, asked by its table: the scorer alone knows which face lies under which serial.
 
-No table can look faces up by asking. A hand is counted only when its winner has declared and while the play has no
-result, its tiles must be such as the winner can have drawn or claimed, and a play has so many counts and no more.
+No table can look faces up by asking. A hand is counted only of the play at the table, when its winner has declared and
+while the play has no result; its tiles must be such as the winner can have drawn or claimed, all hands that do not win
+have one answer (broker/rules/hand_value.py), and a play has so many counts and no more.
 Who drew a tile its wall tells, where a device has read the walls; where they were ticked by hand it is asked.
 """
 
@@ -13,6 +14,7 @@ from broker.event import Event
 from broker.protocol import (
     SEATS,
     AnyCountAnswer,
+    Confirmed,
     CountRequest,
     Declared,
     Fact,
@@ -22,6 +24,7 @@ from broker.protocol import (
     Overridden,
     Refused,
     Restored,
+    Result,
     RiichiRecorded,
     RiichiTakenBack,
     Seat,
@@ -32,8 +35,8 @@ from broker.rules.hand_value import KnownTiles, answer_count
 MOST_COUNTS: Final = 24
 """Counts for one play: four hands that are laid anew five times each."""
 
-CORRECTED: Final = "declarations_corrected"
-"""Among the guards of an override: an arbiter has put right who declared."""
+CORRECTED, OUT_OF_ORDER = "declarations_corrected", "out_of_order"
+"""Among the guards of an override: an arbiter has put right who declared; has had this play brought forward."""
 
 
 class HandCounter:
@@ -46,8 +49,10 @@ class HandCounter:
         self._last: dict[int, tuple[CountRequest, AnyCountAnswer]] = {}
         """The last answer to each table: an answer that was lost is asked for again."""
 
-    def answer(self, request: CountRequest, facts: Collection[LogMessage], *, over: bool) -> AnyCountAnswer:
-        """Answer a table of the event, by its `facts` so far; `over`: the play has its result.
+    def answer(
+        self, request: CountRequest, facts: Collection[LogMessage], *, recorded: Collection[int] = ()
+    ) -> AnyCountAnswer:
+        """Answer a table of the event, by its `facts` so far; `recorded`: its rounds that have their result.
 
         What is too early today may be right in a moment: it is neither kept nor counted.
         """
@@ -55,7 +60,7 @@ class HandCounter:
         if last is not None and last[0] == request:
             return last[1]
         try:
-            self._refuse_before_the_end(request, facts, over=over)
+            self._refuse_before_the_end(request, facts, recorded)
         except Refused as refused:
             return NotCounted(code=refused.code)
         self._asked[_play_of(request)] += 1
@@ -63,17 +68,31 @@ class HandCounter:
         self._last[request.table] = request, answer
         return answer
 
-    def _refuse_before_the_end(self, request: CountRequest, facts: Collection[LogMessage], *, over: bool) -> None:
+    def _refuse_before_the_end(
+        self, request: CountRequest, facts: Collection[LogMessage], recorded: Collection[int]
+    ) -> None:
         """Let nobody ask about a hand that does not lie open yet, or so often that faces could be guessed."""
         if request.seat not in _declarers(request, facts):
             raise Refused("not_declared", f"{request.seat} has not declared in round {request.round}")
+        if not _is_newest(request, facts) or self._skips(request, facts, recorded):
+            raise Refused("not_declared", f"table {request.table} is not at round {request.round}")
         has_walls = (request.table, request.round) not in self._event.riichi
         if has_walls and _needs_walls(request) and not _restored(request, facts):
             raise Refused("not_restored", f"whether the walls of round {request.round} were read is not told yet")
-        if over or _is_recorded(request, facts):
+        if request.round in recorded or _is_recorded(request, facts):
             raise Refused("play_has_result", f"round {request.round} has its result")
         if self._asked[_play_of(request)] >= MOST_COUNTS:
             raise Refused("counted_too_often", f"round {request.round} has had {MOST_COUNTS} counts")
+
+    def _skips(self, request: CountRequest, facts: Collection[LogMessage], recorded: Collection[int]) -> bool:
+        """Return whether the table has an earlier play to play, and no arbiter has changed their order."""
+        if (request.table, request.round) in self._event.riichi:
+            return False
+        if any(isinstance(fact, Overridden) and OUT_OF_ORDER in fact.guards for fact in _facts(request, facts)):
+            return False
+        played = {*recorded, *(one.fact.round for one in facts if isinstance(one.fact, Result))}
+        earlier = (round_ for round_ in self._event.rounds_at.get(request.table, ()) if round_ < request.round)
+        return any(round_ not in played for round_ in earlier)
 
     def _counted(self, request: CountRequest, facts: Collection[LogMessage]) -> AnyCountAnswer:
         session = self._event.riichi.get((request.table, request.round))
@@ -99,6 +118,13 @@ def _facts(request: CountRequest, facts: Iterable[LogMessage]) -> list[Fact]:
     """Return a table's facts of this play, in their order."""
     of = [one for one in facts if (one.fact.round, one.fact.deal) == (request.round, request.deal)]
     return [one.fact for one in sorted(of, key=lambda one: one.seq)]
+
+
+def _is_newest(request: CountRequest, facts: Iterable[LogMessage]) -> bool:
+    """Return whether the table has begun no other play after this one."""
+    begun = [one for one in facts if isinstance(one.fact, Restored | Confirmed | Declared)]
+    newest = max(begun, key=lambda one: one.seq, default=None)
+    return newest is not None and (newest.fact.round, newest.fact.deal) == (request.round, request.deal)
 
 
 def _are_read(request: CountRequest, facts: Iterable[LogMessage], form: str) -> bool:

@@ -191,6 +191,21 @@ class Scorer:
         well = Concern("second_home_resumed", text)
         self._inbox.put(well if report.well else Concern("second_home_failed", text, values=values))
 
+    def report(self, concern: Concern) -> None:
+        """Alert the arbiters to something that was done at the desk."""
+        self._inbox.put(concern)
+
+    def recall(self, past: Iterable[tuple[int, Concern]]) -> None:
+        """Keep alerts of what was done at the desk before this scorer was started, with when (ms). Before it runs."""
+        self._alerts.load(past)
+        self.dashboard.changed(set())
+        self.dashboard.show()
+
+    @property
+    def begun(self) -> bool:
+        """Whether a table has told a fact."""
+        return any(book.taken for book in self._intake.books.values())
+
     def ask(self, work: Callable[[], T]) -> T:
         """Have something done by the scorer's thread, and wait for it. Raises ScorerBusy.
 
@@ -426,8 +441,8 @@ class Scorer:
 
     def _count(self, request: CountRequest) -> None:
         """Tell a table what a hand is worth, by all its facts up to now."""
-        facts, over = self.state.quarantine.counted(request.table), self.state.recorded(request.table)
-        self.publisher.counted(request, self._counter.answer(request, facts, over=request.round in over))
+        facts, recorded = self.state.quarantine.counted(request.table), self.state.recorded(request.table)
+        self.publisher.counted(request, self._counter.answer(request, facts, recorded=recorded))
 
     def _connection_changed(self, change: LinkChanged) -> None:
         """Publish everything again on every connection: a broker that lost its store has it back at once."""

@@ -19,7 +19,7 @@ from broker.people import Authentication, PeopleError
 from broker.rules import RuleError
 from broker.scorer.dashboard import ViewFeed
 from broker.web.auth import MENU, Access, MenuEntry, Visitor, wants_html
-from broker.web.embargo import Feeds, Sheets
+from broker.web.embargo import EmbargoTrace, Feeds, Sheets
 from broker.web.errors import DeskError, PageUnknown
 from broker.web.live import EventStreams, LivePages, StreamPace
 from broker.web.paper.views import PaperPage
@@ -150,7 +150,9 @@ def _result_routes(feeds: Feeds, services: Services, access: Access, live: LiveP
     """Return the routes of what is made from the plays."""
     if services.snapshots is None:
         return
-    sheets, carriers = Sheets(services.snapshots, services.clock), CarriersNow(services.snapshots, services.clock)
+    trace = EmbargoTrace(access.auth) if access.auth else None
+    sheets = Sheets(services.snapshots, services.clock, trace=trace)
+    carriers = CarriersNow(services.snapshots, services.clock)
     yield from ResultsPage(access, sheets, live).routes()
     yield from ReceiptPage(sheets).routes()
     yield from CarriersPage(feeds.room, carriers).routes(live)

@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from broker.i18n import N_
-from broker.people import Authentication, LoginSession, Right, csrf_token
+from broker.people import Authentication, LoginSession, Right, csrf_token, network_of
 from broker.scorer.space import READ_ONLY, DiskLevel
 from broker.web.errors import DeskReadOnly, LoginNeeded, NotAllowed
 
@@ -212,28 +212,45 @@ def client_address(request: Request) -> str:
 
 MISS_WINDOW_MS: Final = 15 * 60 * 1000
 MOST_MISSES: Final = 40
-"""Misses of one address in a window, of receipts. Their 80 bits keep codes safe: this spares the machine."""
-MOST_MISS_ADDRESSES: Final = 10_000
+"""Misses of one network in a window, of receipts. Their 80 bits keep codes safe: this spares the machine."""
+MOST_MISS_NETWORKS: Final = 10_000
+
+ANY_NETWORK: Final = ""
 
 
 class Misses:
-    """Counts misses within a window that slides."""
+    """Counts misses within a window that slides, by the network that somebody cannot choose (of IPv6 the first half).
 
-    def __init__(self, most: int = MOST_MISSES) -> None:
-        """Hear no more of an address after `most` misses."""
-        self._most = most
+    Nobody keeps another network out: however many misses there are in all, each has its first tries.
+    """
+
+    def __init__(self, most: int = MOST_MISSES, *, in_all: int = 0, fresh: int = 0) -> None:
+        """Hear no more of a network after `most` misses, or after `fresh` where there were `in_all` of everybody."""
+        self._most, self._in_all, self._fresh = most, in_all, fresh
         self._of: OrderedDict[str, tuple[int, ...]] = OrderedDict()
 
     def wait_ms(self, address: str, now: int) -> int:
         """Return how long from `now` nothing more is looked up for an address; 0: it is."""
-        recent = [at for at in self._of.get(address, ()) if 0 <= now - at < MISS_WINDOW_MS]
-        return recent[-self._most] + MISS_WINDOW_MS - now if len(recent) >= self._most else 0
+        network = network_of(address)
+        wait = self._wait(network, self._most, now)
+        if self._in_all and (of_all := self._wait(ANY_NETWORK, self._in_all, now)):
+            return max(wait, min(of_all, self._wait(network, self._fresh, now)))
+        return wait
 
-    def missed(self, address: str, now: int) -> None:
-        """Count a miss."""
-        self._of[address] = (*self._of.pop(address, ()), now)[-self._most :]
-        while len(self._of) > MOST_MISS_ADDRESSES:
+    def missed(self, address: str, now: int, *, of_all: bool = True) -> None:
+        """Count a miss: of its network, and where it could have been a guess, of all."""
+        self._count(network_of(address), self._most, now)
+        if self._in_all and of_all:
+            self._count(ANY_NETWORK, self._in_all, now)
+
+    def _count(self, network: str, most: int, now: int) -> None:
+        self._of[network] = (*self._of.pop(network, ()), now)[-most:]
+        while len(self._of) > MOST_MISS_NETWORKS:
             self._of.popitem(last=False)
+
+    def _wait(self, network: str, most: int, now: int) -> int:
+        recent = [at for at in self._of.get(network, ()) if 0 <= now - at < MISS_WINDOW_MS]
+        return recent[-most] + MISS_WINDOW_MS - now if len(recent) >= most else 0
 
 
 REPEAT_WINDOW_MS: Final = 60 * 60 * 1000

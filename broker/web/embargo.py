@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from broker.people import HOUR_MS, Authentication
 from broker.protocol import Imp, Standing
 from broker.scorer.dashboard import Arrivals, ViewFeed
 from broker.scorer.sheets import (
@@ -181,6 +182,30 @@ SnapshotSource = Callable[[], Snapshot]
 """Gives all plays as the scorer knows them now."""
 
 
+class EmbargoTrace:
+    """Notes in the audit log which arbiter has looked at what is under embargo: once a person, thing and hour."""
+
+    def __init__(self, auth: Authentication) -> None:
+        self._auth, self._last = auth, dict[tuple[str, str], int]()
+        self._lock = threading.Lock()
+
+    def looked(self, visitor: Visitor, at: Iterable[int | str]) -> None:
+        """Note it. Raises PeopleStoreBroken."""
+        session = visitor.session
+        if session is None:
+            return  # a desk without accounts: nobody is known
+        now, name = self._auth.clock(), session.account.name
+        with self._lock:
+            new = [str(one) for one in at if not 0 <= now - self._last.get((name, str(one)), now + 1) < HOUR_MS]
+            self._last.update({(name, one): now for one in new})
+        if new:
+            self._auth.audit.note(now, name, EMBARGO_READ, ",".join(new), address=session.address)
+
+
+EMBARGO_READ: Final = "embargo_read"
+"""The action of who has looked at a traveller, a player's sheet or a file with deals under embargo."""
+
+
 class DealLine(NamedTuple):
     """One deal in the list of deals. `plays_in` is None where it may not be told."""
 
@@ -205,10 +230,14 @@ class Sheets:
     """Gives sheets. For one thread alone."""
 
     def __init__(
-        self, snapshots: SnapshotSource, now: Callable[[], int], clock: Callable[[], float] = time.monotonic
+        self,
+        snapshots: SnapshotSource,
+        now: Callable[[], int],
+        clock: Callable[[], float] = time.monotonic,
+        trace: EmbargoTrace | None = None,
     ) -> None:
-        """`now` in ms since 1970; `clock` counts on, in seconds."""
-        self._snapshots, self._now, self._clock = snapshots, now, clock
+        """`now` in ms since 1970; `clock` counts on, in seconds. `trace` notes who looks at what is under embargo."""
+        self._snapshots, self._now, self._clock, self._trace = snapshots, now, clock, trace
         self._embargo = Embargo()
         self._ladders: dict[bool, _Kept] = {}
         self._receipts = ReceiptIndex()
@@ -251,16 +280,26 @@ class Sheets:
     def deal(self, visitor: Visitor, deal: int) -> DealSheet:
         """Return a traveller. Raises SheetUnknown."""
         try:
-            return deal_sheet(self.snapshot(visitor), deal)
+            sheet = deal_sheet(self.snapshot(visitor), deal)
         except KeyError:
             raise SheetUnknown(f"this event has no deal {deal}") from None
+        self._note(visitor, [deal])
+        return sheet
 
     def player(self, visitor: Visitor, player: str) -> PlayerSheet:
         """Return a player's sheet. Raises SheetUnknown."""
         try:
-            return player_sheet(self.snapshot(visitor), self.ladder(visitor), player)
+            sheet = player_sheet(self.snapshot(visitor), self.ladder(visitor), player)
         except KeyError:
             raise SheetUnknown("this event has no such player") from None
+        self._note(visitor, sorted({play.deal for play in sheet.plays}))
+        return sheet
+
+    def _note(self, visitor: Visitor, deals: Iterable[int]) -> None:
+        snapshot = self.snapshot(visitor)
+        hidden = [deal for deal in deals if deal not in snapshot.complete and _plays_in(snapshot, deal)]
+        if self._trace and hidden and visitor.may("see_room"):
+            self._trace.looked(visitor, hidden)
 
     def team(self, visitor: Visitor, number: int) -> TeamSheet:
         """Return the sheet of a team, by its number in the event's list. Raises SheetUnknown."""

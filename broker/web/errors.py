@@ -158,6 +158,14 @@ class PairingDelayed(DeskError, PermissionError):
         self.wait_s = wait_s
 
 
+class PairingBusy(DeskError):
+    """More devices ask than can be heard at once; each may ask again in a moment."""
+
+    code = "pairing_busy"
+    status = 503
+    wait_s = 1
+
+
 class TableHasDevice(DeskError, ValueError):
     """A table that is to be paired has a device that is connected."""
 

@@ -384,6 +384,14 @@ ALERT: Final[Mapping[str, Message]] = {
         "Table {table}: what proves stored message {number} was changed on the disk. The message counts."
     ),
     "row_repaired": N_("Table {table}: message {number} has come again and is stored."),
+    "arbiters_pin_set": N_("{who} set the arbiters’ PIN."),
+    "pairing_opened": N_("{who} opened pairing codes for tables: {about}."),
+    "pairing_taken": N_("Table {table}: a device was paired: {detail}."),
+    "device_accepted": N_("Table {table}: {who} accepted the device {detail}."),
+    "faces_shown": N_("{who} was given the faces of deals: {about}."),
+    "account_added": N_("{who} created the account {about} ({detail})."),
+    "account_enabled": N_("{who} enabled the account {about}."),
+    "password_set": N_("{who} set the password of {about}."),
     "standings_unwritten": N_("The standings file cannot be written: {text}"),
 }
 

@@ -46,6 +46,9 @@ class PairingFailed:
     code: str
 
 
+MOST_ASKED, BUSY_PAUSE_S = 20, 1.0
+"""How often a desk is asked that hears too many others at once, and the pause before the next time."""
+
 Item = PairingOffer | Pairing | PairingFailed
 Ask = Callable[[PairingOffer, SigningKey], Pairing]
 
@@ -53,8 +56,10 @@ Ask = Callable[[PairingOffer, SigningKey], Pairing]
 class PairingDesk:
     """What the pairing screen does. `put` may be called from any thread; everything else from the loop."""
 
-    def __init__(self, folder: Path, address: str, ask: Ask = request_pairing) -> None:
-        self._folder, self._ask = folder, ask
+    def __init__(
+        self, folder: Path, address: str, ask: Ask = request_pairing, *, pause: Callable[[float], None] = time.sleep
+    ) -> None:
+        self._folder, self._ask, self._pause = folder, ask, pause
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
         self.form: PairingForm = forms.new_pairing_form(address)
         self._last: PairingOffer | None = None
@@ -101,7 +106,7 @@ class PairingDesk:
 
     def _try(self, offer: PairingOffer) -> None:
         try:
-            self.put(self._ask(offer, open_device_key(self._folder / KEY_FILE)))
+            self.put(self._answer(offer, open_device_key(self._folder / KEY_FILE)))
         except PairingRefused as refusal:
             self.put(PairingFailed(refusal.why))
         except KioskError as error:
@@ -110,6 +115,17 @@ class PairingDesk:
         except OSError as error:
             log.warning("the device's key cannot be kept: %s", error)
             self.put(PairingFailed(BadConfiguration.code))
+
+    def _answer(self, offer: PairingOffer, key: SigningKey) -> Pairing:
+        """Ask, again and again while too many others do. Raises KioskError."""
+        for _ in range(MOST_ASKED - 1):
+            try:
+                return self._ask(offer, key)
+            except PairingRefused as refusal:
+                if refusal.why != "pairing_busy":
+                    raise
+                self._pause(BUSY_PAUSE_S)
+        return self._ask(offer, key)
 
 
 def pairing_view(form: PairingForm, clock: str) -> ScreenView:

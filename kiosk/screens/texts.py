@@ -199,6 +199,7 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "pairing_spent": N_("This code was used: ask for a new one"),
     "pairing_over": N_("This code has expired: ask for a new one"),
     "pairing_delayed": N_("Too many wrong codes: wait a quarter of an hour"),
+    "pairing_busy": N_("Too many devices are asking the desk: try again in a moment"),
     "camera_reads": N_("Put this tray under the camera."),
     "hand_not_seen": N_("No tile in view."),
     "hand_face_up": N_("A tile lies face up: turn it over."),

@@ -148,7 +148,7 @@ class Intruder:
         there = threading.Condition()
 
         def hear(_client: mqtt.Client, _data: object, heard: mqtt.MQTTMessage) -> None:
-            place, message = decode_on_topic(heard.topic, heard.payload)
+            place, message = decode_on_topic(heard.topic, bytes(heard.payload))
             with there:
                 found[place.topic.name] = message
                 there.notify_all()

@@ -141,7 +141,7 @@ class DevicesPage:
             "waiting": seen.waiting,
             "unknown": seen.unknown,
             "known": seen.known,
-            "decides": _account(request).may("set_up"),
+            "decides": _account(request).may("admit"),
             "shown": ID_SHOWN,
             "asks_again": isinstance(error, UnsignedDevice),
             "longest": LONGEST_REASON,
@@ -160,7 +160,7 @@ def _account(request: Request) -> Account:
 
 def _head_arbiter(request: Request) -> None:
     """Refuse everybody else. Raises Refused."""
-    if not _account(request).may("set_up"):
+    if not _account(request).may("admit"):
         raise Refused("head_arbiter_only", "the head arbiter says which devices are believed")
 
 

@@ -1,8 +1,8 @@
 """The page on which devices are paired with tables, and the one address at which they ask.
 
-Who may set the event up opens a code for each of some tables; a device brings its proof (broker/protocol/pairing.py)
-and is told its table, the broker, and its password there. No page, log or audit entry has a password, a proof or a
-spent code.
+Who may set the event up opens a code for each of some tables; once a table has told a fact, the head arbiter alone
+does, who alone sets the arbiters' PIN. A device brings its proof (broker/protocol/pairing.py) and is told its table,
+the broker, and its password there. No page, log or audit entry has a password, a proof or a spent code.
 """
 
 import threading
@@ -24,6 +24,7 @@ from broker.event.plan import MINUTE_MS
 from broker.i18n import N_
 from broker.mqtt.access import Credentials
 from broker.people import Authentication, PeopleError
+from broker.protocol import Refused
 from broker.protocol.pairing import (
     PATH,
     Pairing,
@@ -61,9 +62,12 @@ from broker.web import (
 from broker.web.people.views import LOOPBACK_NAMES
 from broker.web.svg import qr
 from broker.web.tables.event_pin import EventPin, PinsAtTables
-from broker.web.tables.pairing_codes import LASTS_MS, PairingCodes, PendingCode
+from broker.web.tables.pairing_codes import LASTS_MS, PairingCodes, PairingTurns, PendingCode
 
 WHO: Final = "set_up"
+DECIDES: Final = "admit"
+"""Who sets the PIN, and pairs tables of an event that has begun: organisers are often club mates of players."""
+
 MOST_AT_ONCE: Final = 24
 LONGEST_TABLES: Final = 200
 """Characters: so many tables and no more are written in it."""
@@ -131,6 +135,8 @@ class PairingService:
     names: Sequence[str] = ()
     """Names by which tables can ask for the desk."""
     clock: Callable[[], int] = monotonic_ms
+    begun: Callable[[], bool] = lambda: False
+    """Whether a table of the event has told a fact."""
 
 
 class PairingPage:
@@ -139,7 +145,9 @@ class PairingPage:
     def __init__(self, access: Access, feed: ViewFeed, auth: Authentication, pairing: PairingService) -> None:
         self._access, self._feed, self._auth, self._broker = access, feed, auth, pairing.broker
         self._codes, self._names, self._clock = pairing.codes, pairing.names, pairing.clock
+        self._begun = pairing.begun
         self._refused, self._counting = RepeatFilter(), threading.Lock()
+        self._turns = PairingTurns()
 
     def routes(self) -> Sequence[Route]:
         """Return the routes. A device has no session: its proof is what lets it in."""
@@ -169,11 +177,13 @@ class PairingPage:
         try:
             form = await read_form(request, visitor_of(request))
             await run_in_threadpool(do, request, form)
-        except (PeopleError, DeskError) as error:
+        except (PeopleError, DeskError, Refused) as error:
             return self._page(request, typed_fields(form, error), error)
         return redirect(request, "/pairing")
 
     def _set_pin(self, request: Request, form: Form) -> None:
+        if not visitor_of(request).may(DECIDES):
+            raise Refused("head_arbiter_only", "the head arbiter sets the arbiters' PIN")
         self._broker.pin.set(form.get("pin", ""), form.get("pin_again", ""), self._auth.clock())
         self._broker.tell_pin()
         self._note(request, "arbiters_pin_set", "")
@@ -190,6 +200,8 @@ class PairingPage:
         if session is None:
             raise TypeError(f"a route that asks for `{WHO}` lets nobody in without a session")
         withdrawn, tables = _number(form.get("withdraw", "")), []
+        if not withdrawn and not self._may_pair(request):
+            raise Refused("head_arbiter_only", "the event has begun: the head arbiter pairs tables")
         if withdrawn:
             self._codes.withdraw(withdrawn)
         else:
@@ -198,6 +210,9 @@ class PairingPage:
                 self._codes.open(table, session.account.name, self._clock())
         action, about = ("pairing_withdrawn", [withdrawn]) if withdrawn else ("pairing_opened", tables)
         self._note(request, action, ",".join(map(str, about)))
+
+    def _may_pair(self, request: Request) -> bool:
+        return visitor_of(request).may(DECIDES) or not self._begun()
 
     def _chosen(self, form: Form) -> list[int]:
         """Return the tables that are asked for. Raises NoTableChosen, TableHasDevice."""
@@ -240,6 +255,8 @@ class PairingPage:
             "qr": lambda one: self._qr(one, host, port),
             "unreachable": host in LOOPBACK_NAMES or self._broker.here_alone,
             "plain": not self._codes.fingerprint,
+            "may_pair": self._may_pair(request),
+            "sets_pin": visitor_of(request).may(DECIDES),
             **self._of_pin(),
         }
         return render_page(request, "pairing.html", N_("Pair tables"), visitor_of(request), error=error, values=values)
@@ -263,8 +280,12 @@ class PairingPage:
 
     async def take(self, request: Request) -> Response:
         """Tell a device that has the code what it needs; whatever else is said here is refused with a code."""
+        where = client_address(request)
+        self._codes.check_heard(where, self._clock())
         asked = await _asked(request)
-        return await run_in_threadpool(self._take, asked, request.url.hostname or "", client_address(request))
+        async with self._turns.turn(where):
+            # Of the threads that make pages a flood has one: the others wait for their turn outside.
+            return await run_in_threadpool(self._take, asked, request.url.hostname or "", where)
 
     def _take(self, asked: PairingRequest, host: str, where: str) -> Response:
         now = self._auth.clock()

@@ -1,16 +1,31 @@
 """Codes by which devices are paired with tables: drawn, used once, over after minutes. Times are given, in ms.
 
 Kept in memory alone: a desk that is started again has forgotten them, and new ones are drawn.
+
+A guess costs the desk a key for each code that is open, and it makes one at a time: whoever guesses keeps one
+processor busy, no page waits for it, and within a code's minutes there is time for some ten thousand keys of 10**8.
 """
 
+import asyncio
 import hmac
 import threading
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
+from broker.people import network_of
 from broker.protocol.pairing import PairingKeys, PairingRequest, derive_keys, new_pairing_code
-from broker.web import Misses, PairingDelayed, PairingOutdated, PairingOver, PairingSpent, PairingUnknown
+from broker.web import (
+    Misses,
+    PairingBusy,
+    PairingDelayed,
+    PairingOutdated,
+    PairingOver,
+    PairingSpent,
+    PairingUnknown,
+)
 
 LASTS_MS: Final = 10 * 60 * 1000
 """How long a code is good."""
@@ -21,10 +36,14 @@ KEPT_MS: Final = 60 * 60 * 1000
 MOST_LATE: Final = 24
 """Of so many codes that are used or over, the newest: each that a proof is compared with costs a key."""
 
-OF_ADDRESS, OF_ALL = 10, 200
-"""Wrong proofs after which no more are heard for a while: of one address, of all. At the most 200 of 10**8 codes."""
+OF_NETWORK, OF_ALL, OF_FRESH_NETWORK = 10, 200, 3
+"""Wrong proofs after which a network is not heard for a while; and once there were so many of all, after how many."""
 
-EVERYBODY: Final = ""
+MOST_WAITING, MOST_OF_NETWORK = 200, 24
+"""Devices that wait to be heard: all, and those of one network. A row of tables may be paired at once."""
+
+WAITS_S: Final = 6.0
+"""How long one waits. A device hangs up after 10 s, and must not have used its code unheard."""
 
 Made = TypeVar("Made")
 
@@ -64,7 +83,7 @@ class PairingCodes:
         self.fingerprint, self._lock = fingerprint, threading.Lock()
         self._turn = threading.Lock()  # one guess at a time: many at once would be many before the first is counted
         self._all: list[PendingCode] = []
-        self._misses, self._of_all = Misses(OF_ADDRESS), Misses(OF_ALL)
+        self._misses = Misses(OF_NETWORK, in_all=OF_ALL, fresh=OF_FRESH_NETWORK)
 
     def open(self, table: int, by: str, now: int) -> PendingCode:
         """Draw a code for a table; an earlier one for it that is still open is over."""
@@ -85,6 +104,11 @@ class PairingCodes:
             of_table = {one.table: one for one in self._all if now < one.until}
         return [one for _, one in sorted(of_table.items()) if not one.withdrawn]
 
+    def check_heard(self, address: str, now: int) -> None:
+        """Raise PairingDelayed where nothing that an address says is looked at for a while. Costs nothing."""
+        if wait := self._misses.wait_ms(address, now):
+            raise PairingDelayed(-(-wait // 1000))
+
     def take(
         self, asked: PairingRequest, address: str, now: int, make: Callable[[int], Made]
     ) -> tuple[PendingCode, PairingKeys, Made]:
@@ -94,20 +118,19 @@ class PairingCodes:
         time is over.
         """
         with self._turn:
-            if wait := max(self._misses.wait_ms(address, now), self._of_all.wait_ms(EVERYBODY, now)):
-                raise PairingDelayed(-(-wait // 1000))
+            self.check_heard(address, now)
             if asked.salt is None:
                 raise PairingOutdated("this device's program is older than the desk's: bring it up to date")
             found = self._meant(asked.proof, asked.salt, now)
             if found is None or not _has_sealed_key(asked, found[1]):
                 self._misses.missed(address, now)
-                self._of_all.missed(EVERYBODY, now)
                 raise PairingUnknown("no code that was given out here: look at the digits, and at the desk's address")
             try:
                 with self._lock:
                     return self._use(*found, asked.machine, now, make)
             except (PairingSpent, PairingOver):
-                self._misses.missed(address, now)  # each question costs the keys of all codes, an old one's too
+                # No guess; but each question costs the keys of all codes, an old one's too.
+                self._misses.missed(address, now, of_all=False)
                 raise
 
     def _meant(self, proof: str, salt: str, now: int) -> tuple[PendingCode, PairingKeys] | None:
@@ -135,6 +158,41 @@ class PairingCodes:
         self._all = [
             replace(one, withdrawn=True) if one.table == table and one.taken_at is None else one for one in self._all
         ]
+
+
+class PairingTurns:
+    """Lets one device at a time be heard, and networks in turn: none that asks often keeps another waiting long.
+
+    For the coroutines of one event loop.
+    """
+
+    def __init__(self) -> None:
+        self._one = asyncio.Lock()
+        self._of: dict[str, asyncio.Lock] = {}
+        self._waiting: Counter[str] = Counter()
+
+    @asynccontextmanager
+    async def turn(self, address: str) -> AsyncIterator[None]:
+        """Wait for an address's turn, which lasts as long as the context. Raises PairingBusy."""
+        network = network_of(address)
+        if self._waiting[network] >= MOST_OF_NETWORK or self._waiting.total() >= MOST_WAITING:
+            raise PairingBusy("too many devices are asking at once")
+        self._waiting[network] += 1
+        # Both locks are fair, and a network waits for the second one at most once: so networks take turns.
+        of_network = self._of.setdefault(network, asyncio.Lock())
+        try:
+            async with AsyncExitStack() as held:
+                try:
+                    async with asyncio.timeout(WAITS_S):
+                        await held.enter_async_context(of_network)
+                        await held.enter_async_context(self._one)
+                except TimeoutError:
+                    raise PairingBusy("too many devices are asking at once") from None
+                yield
+        finally:
+            self._waiting[network] -= 1
+            if not self._waiting[network]:
+                del self._waiting[network], self._of[network]
 
 
 def _has_sealed_key(asked: PairingRequest, keys: PairingKeys) -> bool:

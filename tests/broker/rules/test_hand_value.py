@@ -15,6 +15,7 @@ from broker.cli.riichi import riichi_group
 from broker.protocol import (
     SEATS,
     AnyCountAnswer,
+    CountRequest,
     HandLayout,
     McrValue,
     McrWinDetails,
@@ -207,6 +208,48 @@ def test_no_answer_holds_a_face(hand: McrHand, how: McrSituation, seed: int) -> 
     for answer in answers:
         told = texts(json.loads(encode(answer)))  # type: ignore[arg-type]  # any struct
         assert told.isdisjoint({*KINDS, *RED})
+
+
+SERIALS: Final = tuple(range(136))
+OF_SERIALS: Final = {"wrong_tile_count", "not_a_meld", "tile_laid_twice", "concealed_meld"}
+"""Refusals that need no face."""
+
+
+def shuffled(seed: int) -> dict[int, str]:
+    """Return a registry in which faces lie anywhere."""
+    faces = [face for face in KINDS for _ in range(4)]
+    Random(seed).shuffle(faces)
+    return dict(zip(SERIALS, faces, strict=True))
+
+
+@COSTLY
+@given(
+    st.permutations(SERIALS),
+    st.lists(st.sampled_from((3, 4)), max_size=4),
+    st.tuples(st.booleans(), st.booleans()),
+    st.lists(st.integers(0, 2**32), min_size=4, max_size=4),
+    st.sampled_from(("mcr", "riichi")),
+)
+def test_misses_of_the_same_serials_have_one_answer_whatever_faces_lie_there(
+    serials: list[int], melds: list[int], flags: tuple[bool, bool], seeds: list[int], rules: str
+) -> None:
+    (kind, last), groups, at = flags, [], 0
+    for size in (13 - 3 * len(melds), *melds, 1):
+        groups.append(tuple(serials[at : at + size]))
+        at += size
+    laid = HandLayout(self_drawn=True)
+    said = (
+        McrWinDetails(laid=laid, last_of_kind=kind, last_tile=last)
+        if rules == "mcr"
+        else RiichiWinDetails(laid=laid, round_wind="east", dealer="east", red_fives=3 * kind, ippatsu=last)
+    )
+    request = CountRequest(
+        id="asked", event="cup", table=1, round=1, deal=1, seat="east", groups=tuple(groups), said=said
+    )
+    answers = [answer_count(request, KnownTiles(shuffled(seed)), OEDMC if rules == "mcr" else TENHOU) for seed in seeds]
+    missed = {answer.code for answer in answers if isinstance(answer, NotCounted)}
+    assert missed <= {"not_winning"} or missed <= OF_SERIALS
+    assert len(missed) == 1
 
 
 @pytest.mark.parametrize(

@@ -94,8 +94,8 @@ SELF_DRAWN: Final = asked(dealt("east")[:13], dealt("east")[13:14])
 ON_A_DISCARD: Final = asked(dealt("east")[:13], dealt("south")[:1])
 
 
-def fan_of(request: CountRequest, *told: LogMessage, over: bool = False) -> dict[str, int] | str:
-    answer = HandCounter(EVENT).answer(request, told or READ, over=over)
+def fan_of(request: CountRequest, *told: LogMessage, recorded: tuple[int, ...] = ()) -> dict[str, int] | str:
+    answer = HandCounter(EVENT).answer(request, told or READ, recorded=recorded)
     if isinstance(answer, NotCounted):
         return answer.code
     assert isinstance(answer, McrValue)
@@ -149,7 +149,13 @@ def test_what_somebody_has_to_say_is_counted_too() -> None:
         (asked(dealt("south")[:13], dealt("east")[13:14]), "not_a_meld"),
         (asked(dealt("east")[:13], dealt("east")[13:14], kong=True), "replacement_without_kong"),
         (asked(dealt("east")[:13], dealt("south")[:1], seat="south"), "not_declared"),
-        (asked((*dealt("east")[:12], dealt("east")[14]), dealt("west")[:1], last_of_kind=True), "not_last_of_kind"),
+        (asked((*dealt("east")[:12], dealt("east")[14]), dealt("west")[:1], last_of_kind=True), "not_winning"),
+        (
+            asked(
+                (*dealt("east")[:9], dealt("east")[11]), (*dealt("east")[9:11], dealt("south")[1]), dealt("north")[1:2]
+            ),
+            "not_winning",
+        ),
     ],
 )
 def test_what_cannot_be_counted_is_refused_with_its_code(request_: CountRequest, code: str) -> None:
@@ -197,12 +203,48 @@ def test_until_the_scorer_has_heard_whether_the_walls_were_read_it_is_too_early(
 
 
 def test_nothing_is_counted_before_somebody_has_declared() -> None:
-    assert HandCounter(EVENT).answer(SELF_DRAWN, (), over=False) == NotCounted(code="not_declared")
+    assert HandCounter(EVENT).answer(SELF_DRAWN, ()) == NotCounted(code="not_declared")
 
 
 def test_nothing_is_counted_for_who_has_not_declared_in_this_very_play() -> None:
     other = fact(TABLE, 2, Declared(round=2, deal=EVENT.bookings[TABLE, 2].deal, presses=declared().fact.presses))  # type: ignore[union-attr]  # it is a declaration
     assert fan_of(SELF_DRAWN, declared("west"), other) == "not_declared"
+
+
+def in_round(seq: int, round_: int) -> list[LogMessage]:
+    """Return what a hostile device says of a play, whether it is at the table or not."""
+    deal = EVENT.bookings[TABLE, round_].deal
+    lies = Restored(round=round_, deal=deal, verified=True, by="camera", form=EVENT.form(deal), refusals=0)
+    press = Declared(round=round_, deal=deal, presses=(Press(seat="east", after_ms=0),))
+    return [fact(TABLE, seq, lies), fact(TABLE, seq + 1, press)]
+
+
+def in_the_second(told: list[LogMessage], recorded: tuple[int, ...] = ()) -> str:
+    """Ask about the second round; return the code of the answer."""
+    deal = EVENT.bookings[TABLE, 2].deal
+    own = [serial for row in EVENT.order(deal)["east"] for serial in row]
+    request = replace(SELF_DRAWN, round=2, deal=deal, groups=(tuple(own[:13]), (own[13],)))
+    answer = HandCounter(EVENT).answer(request, told, recorded=recorded)
+    return answer.code if isinstance(answer, NotCounted) else "counted"
+
+
+def test_nothing_is_counted_of_a_round_that_is_not_the_tables_turn_though_its_device_says_so() -> None:
+    told = in_round(1, 2)
+    assert (in_the_second(told), in_the_second(told, recorded=(1,))) == ("not_declared", "not_winning")
+
+
+def test_a_play_that_an_arbiter_has_brought_forward_is_counted() -> None:
+    forward = Overridden(round=2, deal=EVENT.bookings[TABLE, 2].deal, guards=("out_of_order",), reason="carrier here")
+    assert in_the_second([fact(TABLE, 1, forward), *in_round(2, 2)]) == "not_winning"
+
+
+def test_a_play_that_was_reopened_keeps_the_next_one_from_nothing() -> None:
+    done = fact(TABLE, 1, result(TABLE, 1, Outcome("draw", {}, None)))
+    assert in_the_second([done, *in_round(2, 2)]) == "not_winning"
+
+
+def test_nothing_more_is_counted_of_a_play_once_the_table_has_begun_another() -> None:
+    assert fan_of(SELF_DRAWN, *READ, *in_round(20, 2)) == "not_declared"
 
 
 def test_where_an_arbiter_has_put_right_who_declared_the_declarer_is_anybody() -> None:
@@ -211,12 +253,12 @@ def test_where_an_arbiter_has_put_right_who_declared_the_declarer_is_anybody() -
 
 
 def test_nothing_is_counted_when_the_play_has_its_result() -> None:
-    assert fan_of(SELF_DRAWN, over=True) == "play_has_result"
+    assert fan_of(SELF_DRAWN, recorded=(1,)) == "play_has_result"
 
 
 def test_the_same_request_has_the_same_answer_and_costs_one_count() -> None:
     counting = HandCounter(EVENT)
-    answers = [counting.answer(SELF_DRAWN, READ, over=False) for _ in range(3 * MOST_COUNTS)]
+    answers = [counting.answer(SELF_DRAWN, READ) for _ in range(3 * MOST_COUNTS)]
     assert answers == [answers[0]] * len(answers)
     assert isinstance(answers[0], McrValue)
 
@@ -227,20 +269,20 @@ def test_who_asks_again_and_again_to_look_faces_up_is_answered_no_more() -> None
         replace(SELF_DRAWN, id=f"request-{at}", groups=(east[:13], (east[13 + at % 21],))) for at in range(MOST_COUNTS)
     ]
     for one in tries:
-        counting.answer(one, READ, over=False)
-    assert counting.answer(replace(SELF_DRAWN, id="one-more"), READ, over=False) == NotCounted(code="counted_too_often")
+        counting.answer(one, READ)
+    assert counting.answer(replace(SELF_DRAWN, id="one-more"), READ) == NotCounted(code="counted_too_often")
 
 
 def test_asking_too_early_costs_no_count() -> None:
     counting = HandCounter(EVENT)
     for _ in range(2 * MOST_COUNTS):
-        counting.answer(SELF_DRAWN, (), over=False)
-    assert isinstance(counting.answer(SELF_DRAWN, READ, over=False), McrValue)
+        counting.answer(SELF_DRAWN, ())
+    assert isinstance(counting.answer(SELF_DRAWN, READ), McrValue)
 
 
 def test_an_answer_has_names_of_fan_and_never_a_face() -> None:
     for request in (SELF_DRAWN, ON_A_DISCARD, asked(dealt("east")[:13], dealt("south")[1:2])):
-        answer = HandCounter(EVENT).answer(request, READ, over=False)
+        answer = HandCounter(EVENT).answer(request, READ)
         texts = set(_texts(json.loads(encode_any(answer))))
         assert texts.isdisjoint(KINDS)
 

@@ -61,7 +61,7 @@ def declared(deal: int = 1, seq: int = 1) -> LogMessage:
 
 
 def answer_to(asked: CountRequest, *told: LogMessage, of: Event | None = None) -> AnyCountAnswer:
-    return HandCounter(of or event()).answer(asked, told, over=False)
+    return HandCounter(of or event()).answer(asked, told)
 
 
 def recorded(kind: str = "ron") -> RiichiRecorded:
@@ -109,12 +109,12 @@ def test_a_hand_of_a_session_is_counted_until_it_is_recorded(told: tuple[LogMess
 
 
 def test_each_hand_of_a_session_has_its_own_counts() -> None:
-    counting, told = HandCounter(event()), (declared(), declared(deal=2, seq=2))
+    counting, told = HandCounter(event()), [declared()]
     for at in range(MOST_COUNTS):
-        counting.answer(request(id_=f"request-{at}"), told, over=False)
+        counting.answer(request(id_=f"request-{at}"), told)
     last = request(id_="one-more")
-    assert counting.answer(last, told, over=False) == NotCounted(code="counted_too_often")
-    assert isinstance(counting.answer(replace(last, deal=2), told, over=False), RiichiValue)
+    assert counting.answer(last, told) == NotCounted(code="counted_too_often")
+    assert isinstance(counting.answer(replace(last, deal=2), [*told, declared(deal=2, seq=2)]), RiichiValue)
 
 
 def test_a_planned_deal_under_riichi_rules_is_counted_however_its_walls_were_found_right() -> None:

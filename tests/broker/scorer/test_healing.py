@@ -186,6 +186,24 @@ def test_a_store_that_has_shrunk_says_so_and_names_what_is_missing_until_it_has_
         assert hall.alerts() == []
 
 
+def test_a_row_that_was_lost_has_come_back_and_is_altered_then_heals(tmp_path: Path) -> None:
+    folder = event_folder(tmp_path / "event", [one for one in LOG if one != LOSING])
+    with closing(SqliteJournal(folder / STORE, NAME)) as journal:
+        fill(journal, LOSING)
+        shutil.copytree(folder, tmp_path / "killed")
+    folder = tmp_path / "killed"
+    for end in ("-wal", "-shm"):
+        (folder / f"{STORE}{end}").unlink()
+    with closing(SqliteJournal(folder / STORE, NAME)) as journal:
+        make_hall(folder, journal).hear(LOSING)
+    flip(folder, LOSING)
+    with closing(SqliteJournal(folder / STORE, NAME)) as journal:
+        hall = make_hall(folder, journal)
+        hall.connect(up=True)
+        hall.hear(LOSING)
+        assert hall.scorer.feed.current.plays_in == 16
+
+
 def shrunk(hall: Hall) -> dict[str, int | str]:
     """Return what the desk is told of a store that has shrunk."""
     (alert,) = [one for one in hall.scorer.feed.current.alerts if one.code == "store_shrunk"]

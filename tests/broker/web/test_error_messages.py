@@ -81,6 +81,7 @@ NEVER_TOLD: Final = {
     "it ends the desk, or is answered to a device": {
         *("desk_error", "desk_port_taken", "desk_address_refused", "desk_start_failed", "desk_certificate_refused"),
         *("pairing_unknown", "pairing_spent", "pairing_over", "pairing_outdated", "pairing_delayed"),
+        "pairing_busy",
         "nothing_to_pair_with",
     },
     "of one page, which tells it itself": {"audit_broken"},

@@ -234,6 +234,21 @@ def closed_port() -> int:
         return int(one.getsockname()[1])
 
 
+def test_a_desk_that_hears_too_many_others_is_asked_again() -> None:
+    busy = PairingRefused("pairing_busy")
+    answers: Iterator[Pairing | PairingRefused] = iter([busy, busy, PAIRING])
+    paused: list[float] = []
+
+    def ask(_offer: PairingOffer, _key: SigningKey) -> Pairing:
+        answer = next(answers)
+        if isinstance(answer, PairingRefused):
+            raise answer
+        return answer
+
+    desk = PairingDesk(Path(), "", ask, pause=paused.append)
+    assert (desk._answer(PairingOffer("h", 1, CODE), KEY), len(paused)) == (PAIRING, 2)
+
+
 # ---- what is kept -----------------------------------------------------------------------------
 
 

@@ -27,6 +27,7 @@ SOURCES: Final = (
 OF_PAIRING: Final = (
     *("desk_error", "form_malformed", "form_too_large", "no_answer", "nothing_to_pair_with"),
     *("pairing_unknown", "pairing_spent", "pairing_over", "pairing_delayed"),
+    "pairing_busy",
 )
 """What a desk answers to a device that brings a code, or what the device makes of an answer that is none."""
 

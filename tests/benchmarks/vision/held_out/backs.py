@@ -102,7 +102,7 @@ def labelled_back(payload: Payload, look: Look, chance: Chance) -> Back:
     middle = np.array([0.5, 0.48]) * SIZE + chance.normal(0, 2.0, 2)
     half = np.array(sticker.shape[::-1]) / 2
     spin = cv2.getRotationMatrix2D((float(half[0]), float(half[1])), -(look.tilt + chance.normal(0, 1)), 1.0)
-    spin[:, 2] += middle - half
+    spin = spin + np.column_stack([np.zeros((2, 2)), middle - half])
     mask = cv2.warpAffine(np.ones(sticker.shape, dtype=np.float32), spin, SIZE)[:, :, None]
     art = art * (1 - mask) + cv2.warpAffine(sticker, spin, SIZE)[:, :, None] * mask
     corners = rectangle(np.array([margin + side / 2, margin + side / 2]), side, side)

@@ -75,7 +75,9 @@ def test_only_arbiters_take_what_is_under_embargo(under_way: DeskServer, role: s
         plain, asked = client.get("/exports/results.csv"), client.get("/exports/results.csv?embargoed=1")
         standings = client.get("/exports/standings-table.csv").text
         page = client.get("/exports").text
+        noted = "embargo_read,results.csv" in client.get("/audit.csv").text
     arbiter = role.endswith("arbiter")
+    assert noted == (role == "head_arbiter")  # who alone may read the log
     assert plain.text.count("\n") == 1
     told = asked.headers["content-type"].startswith("text/csv") and asked.text.count("\n") > 1
     assert (asked.status_code, told) == ((200, True) if arbiter else (403, False))

@@ -15,6 +15,7 @@ from broker.scorer.alerts import DISK_CONCERNS
 from broker.scorer.view import AlertView
 from broker.store.backup_worker import BackupReport
 from broker.web import HtmlTranslator, environment, translators
+from broker.web.people.audit_watch import TOLD
 from broker.web.problems import ALERT, APART, REFUSED_MESSAGE
 from tests.broker.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer.hall import NOW, make_hall, open_journal
@@ -74,7 +75,7 @@ def test_every_sentence_that_there_is_says_what_the_scorer_has_told_in_each_lang
         "device_waits",
         "event_key_changed",
     }
-    elsewhere |= {concern.code for concern in DISK_CONCERNS.values()}
+    elsewhere |= {concern.code for concern in DISK_CONCERNS.values()} | TOLD.keys()
     assert {alert.code for alert in alerts} == (ALERT.keys() - elsewhere) | {"wrong_players", "play_ruled"}
     for language in languages():
         assert len({told(translators()[language], alert) for alert in alerts}) == len(

@@ -34,7 +34,7 @@ from broker.web.server import DeskServer
 from broker.web.services import Services
 from broker.web.tables import pairing_codes
 from broker.web.tables.pairing import BrokerForTables, PairingPage, PairingService
-from broker.web.tables.pairing_codes import LASTS_MS, OF_ADDRESS, OF_ALL, PairingCodes
+from broker.web.tables.pairing_codes import LASTS_MS, OF_ALL, OF_FRESH_NETWORK, OF_NETWORK, PairingCodes
 from tests.broker.people.conftest import PASSWORD, Hand, quick_hashes
 from tests.broker.web import sample
 from tests.broker.web.test_auth import logged_in, token_of
@@ -67,7 +67,8 @@ class Bench:
             event_key=EVENT_KEY,
             admit=lambda *device: self.admitted.append(device),
         )
-        pairing = PairingService(tables, PairingCodes(""), clock=self.clock)
+        self.begun = False
+        pairing = PairingService(tables, PairingCodes(""), clock=self.clock, begun=lambda: self.begun)
         self.server = DeskServer(sample.feed(), port=0, auth=self.auth, services=Services(pairing=pairing))
 
     def tell(self) -> None:
@@ -131,7 +132,7 @@ def test_a_code_gives_one_device_its_table_and_password_and_a_second_is_refused(
         ("", "pairing_taken", str(FREE), "pi-4"),
         ("organiser", "pairing_opened", str(FREE), ""),
     ]
-    told = "".join(map(str, bench.auth.audit.entries()))
+    told = "".join(map(str, bench.auth.audit.entries())) + organiser.get("/pairing").text
     assert [secret for secret in (code, keys.proof, paired.broker.password) if secret in told] == []
     assert code not in organiser.get("/pairing").text
 
@@ -162,11 +163,12 @@ def test_a_device_of_an_older_program_is_paired_and_not_admitted_and_is_told_not
 def test_a_pin_that_is_set_once_goes_with_every_pairing_and_the_page_never_shows_it(
     bench: Bench, organiser: httpx.Client
 ) -> None:
-    form = {"form": token_of(organiser, "/pairing?new=1"), "pin": "2468", "pin_again": "2468"}
-    refused = organiser.post("/pairing/pin", data={**form, "pin_again": "2469"})
-    assert (refused.status_code, "pin_unusable" in refused.text, "2468" in refused.text) == (400, True, False)
-    assert organiser.post("/pairing/pin", data=form).status_code == 303
-    assert bench.audited()[0][:3] == ("organiser", "arbiters_pin_set", "")
+    with logged_in(bench.server, "head_arbiter") as head:
+        form = {"form": token_of(head, "/pairing?new=1"), "pin": "2468", "pin_again": "2468"}
+        refused = head.post("/pairing/pin", data={**form, "pin_again": "2469"})
+        assert (refused.status_code, "pin_unusable" in refused.text, "2468" in refused.text) == (400, True, False)
+        assert head.post("/pairing/pin", data=form).status_code == 303
+    assert bench.audited()[0][:3] == ("head_arbiter", "arbiters_pin_set", "")
     keys = derive_keys(code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE), "", SALT)
     sealed = msgspec.json.decode(ask(bench, keys.proof).content, type=PairingAnswer)
     pin = msgspec.json.decode(sealed.pairing, type=Pairing).pin
@@ -174,6 +176,28 @@ def test_a_pin_that_is_set_once_goes_with_every_pairing_and_the_page_never_shows
     assert pin_matches(pin, "2468")
     page = organiser.get("/pairing?new=1").text
     assert (page.count("Tables without a PIN: 1"), bench.told) == (1, [True])
+
+
+def test_an_organiser_sets_no_pin(bench: Bench, organiser: httpx.Client) -> None:
+    page, before = organiser.get("/pairing?new=1").text, bench.audited()
+    form = {"form": token_of(organiser, "/pairing?new=1"), "pin": "1357", "pin_again": "1357"}
+    refused = organiser.post("/pairing/pin", data=form)
+    assert (refused.status_code, "head_arbiter_only" in refused.text, 'name="pin"' in page) == (400, True, False)
+    assert bench.audited() == before
+
+
+def test_once_a_table_has_told_a_fact_the_head_arbiter_alone_pairs(bench: Bench, organiser: httpx.Client) -> None:
+    bench.begun = True
+    try:
+        refused = opened(organiser, **{f"table-{FREE}": "on"})
+        assert (refused.status_code, "head_arbiter_only" in refused.text) == (400, True)
+        assert "Create codes" not in organiser.get("/pairing?new=1").text
+        with logged_in(bench.server, "head_arbiter") as head:
+            assert len(code_on(opened(head, **{f"table-{FREE}": "on"}), FREE)) == DIGITS
+            opened(head, withdraw=str(FREE))
+    finally:
+        bench.begun = False
+    bench.clock.now += 100 * LASTS_MS
 
 
 def test_a_code_ends_with_its_time_and_with_the_next_one_for_its_table(bench: Bench, organiser: httpx.Client) -> None:
@@ -230,7 +254,7 @@ def test_what_no_device_of_ours_says_is_refused_by_code(bench: Bench, body: byte
 
 @pytest.mark.usefixtures("cheap")
 def test_who_is_not_heard_any_more_adds_nothing_to_the_audit_log(bench: Bench) -> None:
-    for _ in range(OF_ADDRESS):
+    for _ in range(OF_NETWORK):
         ask(bench, "f" * 64)
     before = len(list(bench.auth.audit.entries()))
     assert refusal(ask(bench, "f" * 64)) == (429, "pairing_delayed")
@@ -263,21 +287,48 @@ def asking(code: str, machine: str = "pi") -> PairingRequest:
 
 
 @pytest.mark.usefixtures("cheap")
-def test_guessing_ends_after_a_few_tries_of_one_address_and_after_some_of_all() -> None:
-    codes, wrong = PairingCodes(""), PairingRequest(proof="f" * 64, machine="pi", salt=SALT)
-    for at in range(OF_ALL):  # never so many of one address
-        with pytest.raises(PairingUnknown):
-            codes.take(wrong, f"10.0.0.{at // OF_ADDRESS}", at, str)
+@pytest.mark.parametrize(
+    ("first", "other"),
+    [("10.0.0.1", "10.0.0.2"), ("2001:db8::1", "2001:db8:0:1::1")],
+    ids=["IPv4", "IPv6"],
+)
+def test_guessing_ends_after_a_few_tries_of_one_network_and_another_is_heard(first: str, other: str) -> None:
+    codes = PairingCodes("")
+    for at in range(OF_NETWORK):
+        miss(codes, first, at)
     right = codes.open(1, "anne", 0)
     with pytest.raises(PairingDelayed) as refused:
-        codes.take(asking(right.code), "10.9.9.9", OF_ALL, str)
+        codes.take(asking(right.code), first, OF_NETWORK, str)
     assert refused.value.wait_s > 0
-    fresh = PairingCodes("")
-    for at in range(OF_ADDRESS):
-        with pytest.raises(PairingUnknown):
-            fresh.take(wrong, HERE, at, str)
+    assert codes.take(asking(right.code), other, OF_NETWORK, str)[2] == "1"
+
+
+@pytest.mark.usefixtures("cheap")
+def test_who_takes_another_address_of_the_same_ipv6_network_goes_on_where_they_were() -> None:
+    codes = PairingCodes("")
+    for at in range(OF_NETWORK):
+        miss(codes, f"2001:db8::{at + 1:x}", at)
     with pytest.raises(PairingDelayed):
-        fresh.take(asking(fresh.open(1, "anne", 0).code), HERE, OF_ADDRESS, str)
+        codes.check_heard("2001:db8::ffff", OF_NETWORK)
+
+
+@pytest.mark.usefixtures("cheap")
+def test_after_many_wrong_codes_of_all_each_new_network_has_fewer_tries_and_the_right_code_is_heard() -> None:
+    codes = PairingCodes("")
+    for at in range(OF_ALL):  # never too many of one network
+        miss(codes, f"10.0.0.{at // OF_NETWORK}", at)
+    right = codes.open(1, "anne", 0)
+    for at in range(OF_FRESH_NETWORK):
+        miss(codes, "10.9.9.9", OF_ALL + at)
+    with pytest.raises(PairingDelayed):
+        codes.check_heard("10.9.9.9", OF_ALL + OF_FRESH_NETWORK)
+    assert codes.take(asking(right.code), "10.9.9.8", OF_ALL + OF_FRESH_NETWORK, str)[2] == "1"
+
+
+def miss(codes: PairingCodes, address: str, now: int) -> None:
+    """Bring a wrong proof."""
+    with pytest.raises(PairingUnknown):
+        codes.take(PairingRequest(proof="f" * 64, machine="pi", salt=SALT), address, now, str)
 
 
 @pytest.mark.usefixtures("cheap")
@@ -329,7 +380,7 @@ def test_a_code_that_is_used_a_thousand_times_fills_no_log(bench: Bench) -> None
     before = bench.auth.audit.newest(1)[0].number
     for at in range(1000):  # never so many of one address
         with pytest.raises(PairingSpent):
-            page._take(asking(spent.code), "desk", f"10.0.0.{at // OF_ADDRESS}")
+            page._take(asking(spent.code), "desk", f"10.0.0.{at // OF_NETWORK}")
     written = [one.detail for one in bench.auth.audit.newest(50) if one.number > before][::-1]
     assert written == ["pi"] * 8 + [f"pi: {count} times within an hour" for count in (16, 32, 64, 128, 256, 512)]
 

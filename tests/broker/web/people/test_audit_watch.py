@@ -1,0 +1,104 @@
+"""What a bribed helper would hide raises an alert at the desk, also after a restart and where a command has done it."""
+
+import queue
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from broker.cli.people import note_faces_shown, people
+from broker.i18n import languages
+from broker.people import Actor, Authentication
+from broker.scorer.alerts import Concern
+from broker.scorer.view import AlertView
+from broker.web import environment, translators
+from broker.web.people.audit_watch import TOLD, AuditWatch, concern_of_entry
+from tests.broker.people.conftest import PASSWORD, Hand, quick_hashes
+from tests.broker.scorer.hall import make_hall, open_journal
+
+
+@pytest.fixture
+def auth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Authentication]:
+    quick_hashes(monkeypatch)
+    opened = Authentication(tmp_path, Hand())
+    yield opened
+    opened.close()
+
+
+def do_all(auth: Authentication, folder: Path) -> None:
+    """Do everything of which the arbiters are told, and some of which they are not."""
+    by = Actor("mallory", "10.0.0.6")
+    auth.accounts.add("crony", "A crony", "table_arbiter", PASSWORD, by)
+    auth.accounts.add("anne", "Anne", "head_arbiter", PASSWORD, by)
+    auth.accounts.disable("crony", by)
+    auth.accounts.enable("crony", by)
+    auth.accounts.set_password("crony", PASSWORD, by)
+    for action, about, detail in (
+        ("arbiters_pin_set", "", ""),
+        ("pairing_opened", "1,2", ""),
+        ("pairing_taken", "3", "laptop"),
+        ("device_accepted", "4", "d" * 32),
+    ):
+        auth.audit.note(auth.clock(), "mallory", action, about, detail)
+    note_faces_shown(folder, "deal 7")
+
+
+def test_each_of_these_raises_its_alert_once(auth: Authentication, tmp_path: Path) -> None:
+    told: list[Concern] = []
+    watch = AuditWatch(auth.audit, told.append)
+    do_all(auth, tmp_path)
+    watch.look()
+    watch.look()
+    assert [one.code for one in told].count("account_added") == 2
+    assert {one.code for one in told} == TOLD.keys()
+    assert {one.code: one.table for one in told if one.table} == {"pairing_taken": 3, "device_accepted": 4}
+
+
+def test_an_account_that_a_command_makes_is_told_of(auth: Authentication, tmp_path: Path) -> None:
+    watch = AuditWatch(auth.audit, lambda _: None)
+    assert watch.past() == []
+    asked = ["add", str(tmp_path), "crony", "--full", "A crony", "--role", "head_arbiter", "--password-stdin"]
+    assert CliRunner().invoke(people, asked, input=f"{PASSWORD}\n").exit_code == 0
+    (concern,) = [one for entry in auth.audit.newest(1) if (one := concern_of_entry(entry))]
+    assert (concern.code, concern.values["who"], concern.values["about"]) == ("account_added", "(command)", "crony")
+
+
+def test_the_desk_shows_them_and_a_scorer_that_starts_again_too(auth: Authentication, tmp_path: Path) -> None:
+    (tmp_path / "event").mkdir()
+    with open_journal(tmp_path / "event") as journal:
+        hall = make_hall(tmp_path / "event", journal)
+        watch = AuditWatch(auth.audit, hall.scorer.report)
+        do_all(auth, tmp_path)
+        watch.look()
+        hall.scorer.step(timeout=0)
+        shown = {alert.code for alert in hall.scorer.feed.current.alerts}
+    with open_journal(tmp_path / "event") as journal:
+        again = make_hall(tmp_path / "event", journal).scorer
+        again.recall(AuditWatch(auth.audit, again.report).past())
+        recalled = {alert.code for alert in again.feed.current.alerts}
+    assert (shown, recalled) == (set(TOLD), set(TOLD))
+
+
+def test_the_log_is_read_as_it_grows(auth: Authentication) -> None:
+    told = queue.SimpleQueue[Concern]()
+    with AuditWatch(auth.audit, told.put, pause_s=0.001):
+        auth.audit.note(auth.clock(), "mallory", "arbiters_pin_set")
+        assert told.get(timeout=60).code == "arbiters_pin_set"
+
+
+def test_each_is_said_in_every_language(auth: Authentication, tmp_path: Path) -> None:
+    do_all(auth, tmp_path)
+    concerns = [one for _, one in AuditWatch(auth.audit, lambda _: None).past()]
+    template = environment().from_string("{{ alert|alert_text }}")
+    for language in languages():
+        for one in concerns:
+            alert = AlertView(0, one.code, one.table, one.text, dict(one.values), one.about)
+            said = template.render(_=translators()[language], alert=alert)
+            assert str(one.values["about"] if one.table is None else one.table) in said
+            assert one.code not in said
+
+
+def test_nothing_is_noted_in_a_folder_that_has_no_people(tmp_path: Path) -> None:
+    note_faces_shown(tmp_path, "deal 7")
+    assert list(tmp_path.iterdir()) == []
