@@ -135,8 +135,11 @@ class TableBook:
             self.refused = [kept for kept in self.refused if (kept.seq, kept.id) != (seq, message.id)]
 
     def want(self, seq: int, height: int | None) -> None:
-        """Ask the table for a fact that was stored."""
-        self.wanted[seq] = height
+        """Ask the table for a fact that was stored. `height`: of the row that is there and does not count, if one is.
+
+        A row that was lost, has come back and was then altered is named twice: what comes repairs the altered one.
+        """
+        self.wanted[seq] = self.wanted.get(seq) if height is None else height
         if seq not in self.taken and height is not None:  # after the last one a table sends everything by itself
             self.missing.update(range(self.upto + 1, seq + 1))
             self.missing.add(seq)

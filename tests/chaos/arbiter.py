@@ -58,14 +58,6 @@ class ChaosArbiter:
         """Begin."""
         self._thread.start()
 
-    def pause(self) -> None:
-        """Rule no more for a while; return when what was begun is answered."""
-        self._turn.acquire()
-
-    def resume(self) -> None:
-        """Rule again."""
-        self._turn.release()
-
     def finish(self) -> None:
         """Rule no more; return when what was begun is answered."""
         self._stop.set()

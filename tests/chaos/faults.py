@@ -141,16 +141,23 @@ def _right_clock(chaos: Chaos, whom: str) -> None:
 
 
 def _copy_store(chaos: Chaos, _whom: str) -> None:
-    """Copy the store. Until it is restored nobody rules: only the tables have all of their facts."""
-    chaos.arbiter.pause()
     chaos.venue.copy_store(chaos.base / "copy.sqlite")
 
 
-def _restore_store(chaos: Chaos, _whom: str) -> None:
-    chaos.venue.kill("scorer")
+def _restore_store(chaos: Chaos, whom: str) -> None:
+    chaos.venue.kill(whom)
     chaos.venue.restore_store(chaos.base / "copy.sqlite")
-    chaos.venue.start("scorer")
-    chaos.arbiter.resume()
+    chaos.venue.start(whom)
+
+
+def _delete_log(chaos: Chaos, whom: str) -> None:
+    chaos.venue.kill(whom)
+    chaos.venue.delete_log()
+
+
+def _flip_bit(chaos: Chaos, whom: str) -> None:
+    chaos.venue.kill(whom)
+    chaos.venue.flip_bit(chaos.chance)
 
 
 def _rubbish(chaos: Chaos, whom: str) -> None:
@@ -199,6 +206,8 @@ FAULTS: Final = (
     Fault("disk read-only", Chaos.part, _read_only, _writable, (1, 3), needs_mounts=True),
     Fault("clock jumps", lambda c: c.chance.choice(["scorer", c.machines()]), _jump, _right_clock, (2, 10)),
     Fault("older copy of the store restored", _the("scorer"), _copy_store, _restore_store, (2, 8)),
+    Fault("log of the store deleted", _the("scorer"), _delete_log, _start, (0, 2)),
+    Fault("bit flipped in the store", _the("scorer"), _flip_bit, _start, (0, 2)),
     Fault("second scorer on a copied folder", _the("scorer"), lambda c, _: c.venue.start_second_scorer(),
           lambda c, _: c.venue.end_second_scorer(), (5, 12)),
     Fault("rubbish on every topic", Chaos.machines, _rubbish, _nothing, (0, 0)),

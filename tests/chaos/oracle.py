@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
@@ -55,16 +56,23 @@ class StoredEvent:
 
 
 def read_store(path: Path) -> StoredEvent:
-    """Read all results, each with its table, and all rulings."""
+    """Read all results, each with its table, and all rulings; but no row that is not as it was written."""
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
         refused = Counter(code for (code,) in db.execute("SELECT code FROM refused"))
-        bodies = [json.loads(body) for (body,) in db.execute("SELECT body FROM journal ORDER BY height")]
+        rows = db.execute("SELECT height, received_at, body, link FROM journal ORDER BY height").fetchall()
+    links = [bytes(32), *(link for *_, link in rows)]
+    bodies = [
+        json.loads(body)
+        for before, (height, received_at, body, link) in zip(links, rows, strict=False)
+        if sha256(before + f"{height} {received_at} ".encode() + body).digest() == link
+    ]
     results = [
         {**body["fact"], "table": body["table"], "id": body["id"], "at": body["at"]}
         for body in bodies
         if body.get("fact", {}).get("type") == "result"
     ]
-    return StoredEvent(results, [body for body in bodies if "decision" in body], refused)
+    rulings = sorted((body for body in bodies if "decision" in body), key=lambda ruling: ruling["number"])
+    return StoredEvent(results, rulings, refused)
 
 
 def judge(

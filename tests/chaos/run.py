@@ -31,9 +31,13 @@ PLAYED: Final = 0.97
 STUCK_S: Final = 120.0
 """Where no play was recorded for so long nothing fails any more either."""
 
-SETTLED_S: Final = 240.0
+SETTLED_S: Final = 90.0
 """All is well, and for so long no play was recorded: then it will never be over."""
 
+TOLD: Final = ("table", "lifecycle", "state", "round", "unsent", "plays_in", "plays_expected", "gaps", "health")
+"""Of a table at which it does not come to an end."""
+
+MOST_ALERTS: Final = 20
 RULES_EVERY_S: Final = 1.0
 WORD_EVERY_S: Final = 10.0
 
@@ -163,4 +167,9 @@ def _settle(venue: Venue, arbiter: ChaosArbiter, said: Said) -> dict[str, Any]:
                 return view
         pause.wait(1.0)
     said("it does not come to an end")
+    for table in view.get("tables", ()):
+        if table["unsent"] or table["plays_in"] < table["plays_expected"]:
+            said(f"  {', '.join(f'{name} {table[name]}' for name in TOLD)}")
+    for alert in view.get("alerts", ())[:MOST_ALERTS]:
+        said(f"  alert {alert['code']}, table {alert['table']}: {alert['text']}")
     return view

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from broker.protocol import Seat
+from broker.protocol import TOPICS, Seat, decoder
 from firmware.reports import Pressed, Released
 from kiosk import journal as journals
 from kiosk.config import KioskSettings
@@ -136,6 +136,8 @@ def main(origin: str, speed: str, *configs: str) -> None:
     boot.write_text(f"run {origin}", encoding="ascii")
     journals.BOOT = boot  # type: ignore[misc]  # this process is all that there is of its machine
     ledger = Ledger()
+    for topic in TOPICS:
+        decoder(topic.message)  # made in one thread: two that make one of them at a time crash msgspec
     told = ledger, (int(origin), int(speed)), stop
     threads = [threading.Thread(target=live, args=(config, *told)) for config in configs]
     print("ready", flush=True)

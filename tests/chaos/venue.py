@@ -1,6 +1,7 @@
 """All processes of an event: each may be killed, frozen or cut off; what ends by itself is started as by systemd."""
 
 import os
+import random
 import re
 import shutil
 import signal
@@ -20,6 +21,7 @@ from broker.mqtt.brokers import Kind, make_broker
 from broker.protocol.signing import device_of
 from broker.sim.demo_event import NAME, listed_device
 from broker.sim.processes import COMMAND, DemoProcess
+from broker.store import STORE
 from tests.chaos import disks
 from tests.chaos.event import KIOSK, ChaosEvent, write_device
 from tests.chaos.ledger import LedgerReader
@@ -28,6 +30,9 @@ from tests.e2e.proxy import Proxy
 
 TABLES_EACH: Final = 5
 """Tables in one process."""
+
+SECOND_HOME: Final = "second-home"
+"""Where the scorer writes what the desk decides beside its store."""
 
 RESTART_S: Final = 0.5
 """After so long what has ended by itself is started again."""
@@ -89,6 +94,7 @@ class Venue:
         self.scorer, self.kiosk = Part("scorer", event.folder), Machines("kiosk", base / "kiosk", [KIOSK])
         self.parts: dict[str, Part] = {one.name: one for one in (self.scorer, self.kiosk, *self.machines)}
         self.networks = {name: Proxy(self.broker.port, mqtt=True) for name in self.parts}
+        (base / SECOND_HOME).mkdir()
         for part in self.parts.values():
             part.disk.mkdir(parents=True, exist_ok=True)
 
@@ -121,7 +127,7 @@ class Venue:
             where = f"127.0.0.1:{self.networks[part.name].port}"
             return [*clock, "homologue"], [
                 *("scorer", str(self.event.folder), "--broker", where),
-                *("--desk-port", "0", "--public"),
+                *("--desk-port", "0", "--public", "--second-home", str(self.base / SECOND_HOME)),
             ]
         assert isinstance(part, Machines)
         configs = [str(part.disk / f"table-{table}.toml") for table in part.tables]
@@ -260,16 +266,34 @@ class Venue:
         """Copy the scorer's store as it is now."""
         to.unlink(missing_ok=True)
         with (
-            closing(sqlite3.connect(self.event.folder / "scorer.sqlite")) as store,
+            closing(sqlite3.connect(self.event.folder / STORE)) as store,
             closing(sqlite3.connect(to)) as copy,
         ):
             store.backup(copy)
 
     def restore_store(self, copy: Path) -> None:
         """Put an older copy in the place of the store of a scorer that does not run."""
-        for beside in ("", "-wal", "-shm"):
-            (self.event.folder / f"scorer.sqlite{beside}").unlink(missing_ok=True)
-        shutil.copyfile(copy, self.event.folder / "scorer.sqlite")
+        self.delete_log()
+        shutil.copyfile(copy, self.event.folder / STORE)
+
+    def delete_log(self) -> None:
+        """Delete the log of the store of a scorer that does not run, with all that is in it alone."""
+        for beside in ("-wal", "-shm"):
+            (self.event.folder / f"{STORE}{beside}").unlink(missing_ok=True)
+
+    def flip_bit(self, chance: random.Random) -> str:
+        """Change one bit of a row in the store of a scorer that does not run, wherever in its body; return that."""
+        path = self.event.folder / STORE
+        with closing(sqlite3.connect(path)) as store:
+            store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            bodies = [body for (body,) in store.execute("SELECT body FROM journal")]
+        content = bytearray(path.read_bytes())
+        body = chance.choice(bodies or [b""])
+        at = content.find(body)
+        if body and at >= 0:
+            content[at + chance.randrange(len(body))] ^= 1 << chance.randrange(8)
+            path.write_bytes(content)
+        return str(body)
 
 
 def device_folder(table: int, device: int) -> str:
