@@ -31,14 +31,14 @@ PLAYED: Final = 0.97
 STUCK_S: Final = 120.0
 """Where no play was recorded for so long nothing fails any more either."""
 
-SETTLED_S: Final = 90.0
+SETTLED_S: Final = 180.0
 """All is well, and for so long no play was recorded: then it will never be over."""
 
 TOLD: Final = ("table", "lifecycle", "state", "round", "unsent", "plays_in", "plays_expected", "gaps", "health")
 """Of a table at which it does not come to an end."""
 
 MOST_ALERTS: Final = 20
-RULES_EVERY_S: Final = 1.0
+RULES_EVERY_S: Final = 0.4
 WORD_EVERY_S: Final = 10.0
 
 
