@@ -82,6 +82,7 @@ def _configuration(settings: MqttBrokerSettings, port: int, store: Path, owner: 
         payload_limit=PAYLOAD_LIMIT,
         port=port,
         host=settings.host,
+        connections=settings.connections,
         owner=owner,
     )
     return (text + _tls(settings.tls)).encode()

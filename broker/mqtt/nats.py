@@ -111,6 +111,10 @@ SYNC: Final = "1s"
 """A killed broker loses nothing by it, a power cut what was acknowledged last, as with Mosquitto: a result is safe when
 the scorer says so, and not before. With a write to the disk for each message a hall of 1,000 tables waits for them."""
 STORE_BYTES: Final = 4_000_000_000  # explicit: the default is three quarters of what happens to be free
+AUTHENTICATION_S: Final = 5.0
+"""Whoever has not said who they are by then is let go. A Pi that starts with a thousand tables needs some of it."""
+LOG_BYTES, LOG_FILES = 4_000_000, 2
+"""The log begins anew at this length: a connection that says nothing costs a line."""
 NOTHING: Final = "nothing"  # a subject without meaning: an empty list of what is allowed allows everything (measured)
 
 Json = dict[str, Any]
@@ -130,13 +134,20 @@ def _server(settings: MqttBrokerSettings, port: int) -> Json:
         "host": "127.0.0.1",
         "port": -1,
         "max_payload": PAYLOAD_LIMIT,
+        "max_connections": settings.connections,
+        "log_file": str(settings.folder / f"{NatsBroker.name}.log"),
+        "logfile_size_limit": LOG_BYTES,
+        "logfile_max_num": LOG_FILES,
         "jetstream": {
             "store_dir": str(settings.folder / "jetstream"),
             "max_file_store": STORE_BYTES,
             "sync_interval": SYNC,
         },
         "mqtt": _mqtt(settings, port),
-        "authorization": {"users": [_user(name, hashed[name], may) for name, may in users.items()]},
+        "authorization": {
+            "timeout": AUTHENTICATION_S,
+            "users": [_user(name, hashed[name], may) for name, may in users.items()],
+        },
     }
 
 
@@ -151,7 +162,7 @@ def _mqtt(settings: MqttBrokerSettings, port: int) -> Json:
 
 
 def _tls(tls: BrokerTls) -> Json:
-    return {"cert_file": str(tls.certificate), "key_file": str(tls.key)}
+    return {"cert_file": str(tls.certificate), "key_file": str(tls.key), "timeout": AUTHENTICATION_S}
 
 
 def _user(name: str, hashed: str, may: Permissions) -> Json:

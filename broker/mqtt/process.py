@@ -39,6 +39,12 @@ PAYLOAD_LIMIT: Final = max(topic.limit for topic in TOPICS) + 16_384
 
 HIGHEST_PORT: Final = 65_535
 
+OF_A_TABLE: Final = 4
+"""Connections at one time: its device, one before it that the broker still believes in, and a second device and its."""
+
+FREE_CONNECTIONS: Final = 4_096
+"""For offices, probes, and whoever connects and says nothing until the broker lets go of it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerTls:
@@ -71,6 +77,11 @@ class MqttBrokerSettings:
         for text in (self.host, *map(str, (self.folder, *paths))):
             if not text or not text.isprintable() or '"' in text:
                 raise SettingRefused(f"{text!r} cannot be written into a configuration")
+
+    @property
+    def connections(self) -> int:
+        """The most connections that the broker holds; below what our systemd units allow of open files."""
+        return FREE_CONNECTIONS + OF_A_TABLE * self.tables
 
     def permissions(self) -> dict[str, Permissions]:
         """Return the permissions of each user that the broker lets in."""

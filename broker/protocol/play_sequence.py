@@ -6,8 +6,10 @@ order of the plan, but where an arbiter has brought one forward. Facts are given
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from broker.protocol.facts import (
     Confirmed,
@@ -130,8 +132,7 @@ class OutOfSequence(Exception):
         self.code = code
 
 
-@dataclass(frozen=True, slots=True)
-class PlaySoFar:
+class PlaySoFar(Struct, frozen=True, gc=False):
     """One play of a planned deal, by its table's facts up to now."""
 
     stage: Stage = "to_come"
@@ -251,8 +252,7 @@ class Entry(NamedTuple):
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class SessionSoFar:
+class SessionSoFar(Struct, frozen=True, gc=False):
     """A riichi session, by its table's facts up to now."""
 
     confirmed: bool = False
@@ -339,6 +339,7 @@ class TableSequence:
         self._place = {round_: at for at, round_ in enumerate(rounds)}
         self._behind = 0
         """So many plays from the first on are over."""
+        self._open: set[int] = set()
         self.plays: dict[int, SoFar] = {}
 
     def play(self, round_: int) -> SoFar:
@@ -357,14 +358,19 @@ class TableSequence:
         """Take in a fact that counts, whether or not it follows."""
         self._keep(fact.round, self.play(fact.round).with_fact(fact))
 
+    def leave_open(self, first: int, last: int) -> None:
+        """Take it that plays of these rounds, and of those between, may be over: a fact cannot be read there."""
+        self._open.update(round_ for round_ in self._rounds if first <= round_ <= last)
+
     def in_turn(self, round_: int) -> bool:
         """Return whether every play before this one is over, or was ruled on."""
         place = self._place.get(round_, 0)
-        while self._behind < place and (
-            self.play(self._rounds[self._behind]).over or self._passed(self._rounds[self._behind])
-        ):
+        while self._behind < place and self._is_behind(self._rounds[self._behind]):
             self._behind += 1
         return self._behind >= place
+
+    def _is_behind(self, round_: int) -> bool:
+        return self.play(round_).over or round_ in self._open or self._passed(round_)
 
     def _keep(self, round_: int, play: SoFar) -> None:
         self.plays[round_] = play

@@ -7,7 +7,8 @@ missing waits, and counts by itself once that has come. What has counted once co
 """
 
 from bisect import insort
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from operator import attrgetter
 from typing import Final
 
@@ -124,7 +125,9 @@ class _TableFacts:
         self._missing: set[int] = set()
         """Numbers below the highest whose facts have not come."""
         self._passed: set[int] = set()
-        """Numbers that are not waited for: their facts were refused, or cannot be read."""
+        """Numbers that are not waited for: their facts were refused."""
+        self._lost: set[int] = set()
+        """Numbers whose facts were there and cannot be read: what came after them has followed."""
         self._settled = 0
         """Up to this number none is waited for: it is from before plays were judged."""
         self._decided_upto = 0
@@ -141,7 +144,7 @@ class _TableFacts:
         new = _TableFacts(sequence, decided)
         new.facts, new._highest, new._missing = self.facts, self._highest, self._missing
         new._passed, new._settled, new.apart = self._passed, self._settled, dict(self.apart)
-        new._told = self._told
+        new._told, new._lost = self._told, self._lost
         here = decided.taken | decided.discarded
         new._decided_upto = max((one.seq for one in self.facts if one.id in here), default=0) if here else 0
         return new
@@ -160,6 +163,10 @@ class _TableFacts:
         if len(self._passed) < MOST_PASSED:
             self._passed.add(seq)
 
+    def lose(self, seq: int) -> None:
+        """Take in that the fact of a number was there and cannot be read."""
+        self._lost.add(seq)
+
     def keep(self, message: LogMessage) -> None:
         """Put a fact in its place."""
         if not self.facts or self.facts[-1].seq < message.seq:
@@ -169,21 +176,34 @@ class _TableFacts:
         insort(self.facts, message, key=_number)
         self.late |= self._judged > 0 and message.seq < self.facts[self._judged].seq
 
+    def follows_directly(self, message: LogMessage) -> bool:
+        """Return whether a fact is the next of this table, and all before it have been judged: as nearly always."""
+        return (
+            message.seq == self._highest + 1 and not self._missing and not self.late and self._judged == len(self.facts)
+        )
+
+    def take(self, message: LogMessage) -> Sequence[Judged]:
+        """Judge the next fact of this table."""
+        self._highest = message.seq
+        self.facts.append(message)
+        self._judged += 1
+        try:
+            self._sequence.follow(message.fact)
+        except OutOfSequence as error:
+            return self._put_apart(message, error.code)
+        return (message,)
+
     def count(self, message: LogMessage) -> None:
-        """Take in a fact that counts, whether or not it follows."""
+        """Take in a fact that counts, whether or not it follows: it is looked at when the next one is to be judged."""
         self.keep(message)
         self._settled = self._highest
-        if self._judged == len(self.facts) - 1:
-            self._sequence.count(message.fact)
-            self._judged += 1
-        else:
-            self.late = True
+        self.late = True
 
     @property
     def missing(self) -> list[int]:
         """The numbers that are waited for."""
         upto = max(self._settled, self._decided_upto)
-        return sorted(seq for seq in self._missing if seq > upto and seq not in self._passed)
+        return sorted(seq for seq in self._missing if seq > upto and seq not in self._passed | self._lost)
 
     def advance(self) -> Iterator[Judged]:
         """Judge what has come up to the first number that is missing."""
@@ -191,27 +211,36 @@ class _TableFacts:
         limit = missing[0] if missing else float("inf")
         while self._judged < len(self.facts) and self.facts[self._judged].seq < limit:
             message = self.facts[self._judged]
+            if self._lost:
+                self._pass_lost(self.facts[self._judged - 1] if self._judged else None, message)
             self._judged += 1
             yield from self._judge(message)
 
-    def _judge(self, message: LogMessage) -> Iterator[Judged]:
-        apart = self.apart.get(message.id)
-        if apart is None or message.id in self._decided.taken:
+    def _pass_lost(self, before: LogMessage | None, after: LogMessage) -> None:
+        """Leave open what happened in the rounds in which a fact was lost that came between these two."""
+        if any((before.seq if before else 0) < seq < after.seq for seq in self._lost & self._missing):
+            self._sequence.leave_open((before or after).fact.round, after.fact.round)
+
+    def _judge(self, message: LogMessage) -> Sequence[Judged]:
+        if message.id not in self.apart or message.id in self._decided.taken:
             self._sequence.count(message.fact)
-            return
+            return ()
         if message.id in self._decided.discarded:
-            return
+            return ()
         try:
             self._sequence.follow(message.fact)
         except OutOfSequence as error:
-            self.apart[message.id] = ApartFact(message, error.code)
-            about = message.fact.round, error.code
-            if about not in self._told:
-                self._told.add(about)
-                yield self.apart[message.id]
-            return
+            return self._put_apart(message, error.code)
         del self.apart[message.id]
-        yield message
+        return (message,)
+
+    def _put_apart(self, message: LogMessage, code: str) -> Sequence[Judged]:
+        apart = self.apart[message.id] = ApartFact(message, code)
+        about = message.fact.round, code
+        if about in self._told:
+            return ()
+        self._told.add(about)
+        return (apart,)
 
 
 class Quarantine:
@@ -232,29 +261,32 @@ class Quarantine:
 
     # ---- what happens to it -----------------------------------------------------------------
 
-    def take(self, message: LogMessage) -> Iterator[Judged]:
+    def take(self, message: LogMessage) -> Iterable[Judged]:
         """Take a fact in, and return what follows from that, in the order of a table's numbers."""
-        table = self._table(message.table)
+        table, of_play = self._table(message.table), isinstance(message.fact, OF_A_PLAY)
+        if of_play and table.follows_directly(message):
+            return table.take(message)
         table.note(message.seq)
-        if isinstance(message.fact, OF_A_PLAY):
+        if of_play:
             table.apart[message.id] = ApartFact(message, WAITS)
             table.keep(message)
-        else:
-            yield message
-        yield from self.judge_again(message.table) if table.late else table.advance()
+        follows = self.judge_again(message.table) if table.late else table.advance()
+        return follows if of_play else chain((message,), follows)
 
-    def count(self, message: LogMessage) -> Iterator[Judged]:
+    def count(self, message: LogMessage) -> Iterable[Judged]:
         """Take in a fact that counts as it did before plays were judged, and return what follows from that."""
         table = self._table(message.table)
         table.note(message.seq)
-        yield message
         if isinstance(message.fact, OF_A_PLAY):
             table.count(message)
-        if table.apart:
-            yield from self.judge_again(message.table)
+        return chain((message,), self.judge_again(message.table)) if table.apart else (message,)
+
+    def lose(self, table: int, seq: int) -> None:
+        """Take in that a fact was there and cannot be read any more, before what came after it."""
+        self._table(table).lose(seq)
 
     def pass_over(self, table: int, seq: int) -> Iterator[Judged]:
-        """Do not wait for a fact: it was refused, or cannot be read. Return what follows from that."""
+        """Do not wait for a fact: it was refused. Return what follows from that."""
         self._table(table).pass_over(seq)
         yield from self._table(table).advance()
 

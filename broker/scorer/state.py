@@ -5,7 +5,6 @@ Messages may arrive in any order; facts count in the order of their numbers, and
 the deals that it touches and no others.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
@@ -47,6 +46,7 @@ from broker.rulings import (
     unruled_play,
     with_points_of_deal,
 )
+from broker.scorer.play_counts import PlayCounts
 from broker.scorer.quarantine import WAITS, ApartFact, ApartPlay, Decided, Judged, Quarantine
 from broker.scorer.snapshot import Snapshot, out_of_place, team_rows
 from broker.scorer.tables import TableFacts
@@ -117,24 +117,20 @@ class EventState:
         judged: Callable[[Judged], None] = _nothing,
         *,
         judged_from: int | None = 0,
+        lost: Iterable[tuple[int, int]] = (),
     ) -> None:
         """Add a whole journal: compared once at its end, not after each play.
 
         `passed`: table and number of facts that are not waited for. `judged` is called with each fact once it counts,
         or is kept apart. `judged_from`: so many messages are from before plays were judged, and count as they did then;
-        None: all.
+        None: all. `lost`: table and number of facts that were there and cannot be read: what came after them followed.
         """
+        for table, seq in lost:
+            self.quarantine.lose(table, seq)
         for table, seq in passed:
             self._load_judged(self.quarantine.pass_over(table, seq), judged)
         for number, message in enumerate(messages):
-            if isinstance(message, LogMessage):
-                before = judged_from is None or number < judged_from
-                judge = self.quarantine.count if before else self.quarantine.take
-                self._load_judged(judge(message), judged)
-            elif isinstance(message, Ruling):
-                self._add(message)
-                for table in self._tables_of(message):
-                    self._load_judged(self.quarantine.judge_again(table), judged)
+            self._load(message, judged, before=judged_from is None or number < judged_from)
         self._counts.load(self._results_followed())
         for entry in self.book.entries.values():  # first those of plays: they may say which deal was played
             self._load_ruled(key for key in self._plays_of_entry(entry) if entry.play)
@@ -143,6 +139,15 @@ class EventState:
         self._ledger = Ledger.of(self.scored(), self.planned.profile, self.planned.players)
         self._ledger = self._ledger.with_adjustments(self.adjustments())
         self.teams.update(self._ledger, self._counts.expected, self.complete)
+
+    def _load(self, message: Recorded, judged: Callable[[Judged], None], *, before: bool) -> None:
+        if isinstance(message, LogMessage):
+            judge = self.quarantine.count if before else self.quarantine.take
+            self._load_judged(judge(message), judged)
+        elif isinstance(message, Ruling):
+            self._add(message)
+            for table in self._tables_of(message):
+                self._load_judged(self.quarantine.judge_again(table), judged)
 
     def _load_judged(self, found: Iterable[Judged], judged: Callable[[Judged], None]) -> None:
         for one in found:
@@ -598,55 +603,6 @@ class EventState:
 
 def _facts_named(entry: RulingEntry) -> tuple[str, ...]:
     return entry.decision.facts if isinstance(entry.decision, TakenOver | Discarded) else ()
-
-
-class PlayCounts:
-    """How many plays of each deal and table are settled: by a result, or by a ruling in its place."""
-
-    def __init__(self, event: Event) -> None:
-        self._event = event
-        self.expected = Counter(event.expected)
-        self.of_deal: Counter[int] = Counter()
-        self.at_table: Counter[int] = Counter()
-        self._finished: frozenset[int] | None = None
-        """The complete deals, once `all_complete` was called."""
-
-    def copy(self) -> "PlayCounts":
-        """Return an independent copy."""
-        new = PlayCounts(self._event)
-        new.expected, new.of_deal, new.at_table = map(Counter, (self.expected, self.of_deal, self.at_table))
-        return new
-
-    def load(self, results: Mapping[PlayKey, LogMessage]) -> None:
-        """Count the results of a whole journal, before any ruling."""
-        self._finished = None
-        for (table, round_), message in results.items():
-            planned, played = self._event.bookings[table, round_].deal, result_of(message).deal
-            self.of_deal[played] += 1
-            self.at_table[table] += 1
-            if played != planned:  # a table that had another plan has played by that
-                self.expected[planned] -= 1
-                self.expected[played] += 1
-
-    def replace(self, before: CountedPlay, now: CountedPlay) -> None:
-        """Count a play as it is now in the place of what it was."""
-        for one, sign in ((before, -1), (now, 1)):
-            self.expected[one.deal] += sign
-            self.of_deal[one.deal] += sign * one.settled
-            self.at_table[one.table] += sign * one.settled
-        if self._finished is not None:
-            changed = {deal for deal in {before.deal, now.deal} if self.complete(deal) != (deal in self._finished)}
-            self._finished ^= changed & self._event.expected.keys()
-
-    def complete(self, deal: int) -> bool:
-        """Whether every table has played the deal."""
-        return self.of_deal[deal] == self.expected[deal]
-
-    def all_complete(self) -> frozenset[int]:
-        """Return the deals that every table has played; counted through once, and then kept up to date."""
-        if self._finished is None:
-            self._finished = frozenset(deal for deal in self._event.expected if self.complete(deal))
-        return self._finished
 
 
 Teams = Mapping[str, tuple[str, ...]]

@@ -122,7 +122,9 @@ def open_stored_event(folder: Path) -> StoredEvent:
     room = EventState(event)
     with closing(open_reader(folder, event.name)) as journal:
         content = read_journal(journal, event)
-        room.load(content.messages, passed_over(journal.refused()), judged_from=content.judged_from)
+        room.load(
+            content.messages, passed_over(journal.refused()), judged_from=content.judged_from, lost=content.lost()
+        )
     hands = {(hand.round, hand.table): hand for hand in read_hands(folder)}
     return StoredEvent(room.event, room, {deal.number: deal for deal in read_deals(folder)}, hands)
 
@@ -150,6 +152,10 @@ class JournalContent(NamedTuple):
         """Return what was decided about devices, in that order."""
         records = (one.message for one in self.decided if not isinstance(one.message, Ruling))
         return iter(sorted(records, key=lambda record: record.number))
+
+    def lost(self) -> Iterator[tuple[int, int]]:
+        """Return table and number of the facts that were there and cannot be read."""
+        return ((fault.table, fault.seq) for fault in self.faults if fault.table and fault.seq)
 
     def with_decided(self, back: Sequence[Decided]) -> "JournalContent":
         """Return the same with what has come back to its journal."""
@@ -344,7 +350,7 @@ def replay_journal(state: EventState, taken: JournalContent, refused: Iterable[R
             found.append((now, concern))  # noqa: PERF401 - nearly always there is none
 
     clock = state.tables.clock
-    state.load(one_by_one(), passed_over(refused), judged, judged_from=taken.judged_from)
+    state.load(one_by_one(), passed_over(refused), judged, judged_from=taken.judged_from, lost=taken.lost())
     repeated = state.tables.seatings.repeated(state.planned)
     found.extend(_past_repeats(state.event, repeated, taken, state.quarantine.ids() if repeated else ()))
     return found

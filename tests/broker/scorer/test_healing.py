@@ -27,8 +27,8 @@ LOG: Final = whole_event()
 LOSING: Final = next(one for one in LOG if isinstance(one.fact, Result) and min(one.fact.points.values()) < -9)
 
 
-WAITING: Final = 12
-"""Plays that count while a fact of a table's first play is asked for: what that table says later waits for it."""
+WITHOUT_ONE: Final = 15
+"""Plays that count while the result of one is asked for: what its table said later counts as it did."""
 
 
 def named_by_table(facts: list[LogMessage]) -> str:
@@ -76,7 +76,7 @@ def test_sqlite_and_the_row_itself_see_nothing_wrong(flipped: Path) -> None:
 def test_a_changed_byte_is_noticed_at_the_start_named_and_healed_from_the_table(flipped: Path, tmp_path: Path) -> None:
     with closing(SqliteJournal(flipped / STORE, NAME)) as journal:
         hall = make_hall(flipped, journal)
-        assert hall.scorer.feed.current.plays_in == WAITING
+        assert hall.scorer.feed.current.plays_in == WITHOUT_ONE
         hall.connect(up=True)
         assert hall.alerts() == [("row_altered", LOSING.table)]
         asked = receipt(hall, LOSING.table)
@@ -128,7 +128,7 @@ def test_points_that_do_not_follow_from_their_outcome_count_for_nothing(tmp_path
     assert (fault.code, fault.table, fault.seq) == ("row_wrong_points", LOSING.table, LOSING.seq)
     with closing(SqliteJournal(folder / STORE, NAME)) as journal:
         hall = make_hall(folder, journal)
-        assert hall.scorer.feed.current.plays_in == WAITING
+        assert hall.scorer.feed.current.plays_in == WITHOUT_ONE
         hall.hear(LOSING)
         assert (hall.scorer.feed.current.plays_in, hall.alerts()[:2]) == (
             16,

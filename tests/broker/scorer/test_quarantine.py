@@ -170,6 +170,15 @@ def test_a_number_whose_fact_was_refused_is_not_waited_for(hall: Hall, tmp_path:
     assert make_hall(tmp_path, journal).scorer.state.plays_at(1) == 1
 
 
+@pytest.mark.parametrize("lost", range(1, 6))
+def test_a_fact_that_cannot_be_read_takes_its_own_play_away_and_none_after_it(lost: int) -> None:
+    room, said = EventState(event()), log(1, *steps(1), *steps(1, 2), *steps(1, 3))
+    room.load([one for one in said if one.seq != lost], lost=[(1, lost)])
+    assert [room.play((1, round_)).settled for round_ in (1, 2, 3)] == [False, True, True]
+    room.apply(said[lost - 1])
+    assert [room.play((1, round_)).settled for round_ in (1, 2, 3)] == [True, True, True]
+
+
 def test_what_another_device_was_refused_is_waited_for(hall: Hall) -> None:
     hall.scorer.state.pass_over(2, 1)
     hall.hear(*whole_play(1, first=2))

@@ -18,6 +18,7 @@ from broker.scorer.snapshot import open_part
 from broker.scorer.view import DashboardView
 from broker.web import EventStreams, Feeds, PublicFeed, Sheets, StreamPace, Visitor
 from broker.web.embargo import PUBLIC_PAUSE_S
+from tests import event_loop
 from tests.broker.rulings.ruled import AT, room_of, ruling
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, log, restored, state, steps
@@ -216,7 +217,7 @@ def test_the_public_stream_sends_nothing_when_something_hidden_happens() -> None
         stream = EventStreams().follow(PublicFeed(room, tick), number, StreamPace(gap_s=0))
         return [await anext(stream), await anext(stream)]
 
-    first, second = asyncio.run(steps())
+    first, second = event_loop.run(steps())
     assert (first != second, second) == (True, b"99")
     assert ticks == [PUBLIC_PAUSE_S] * len(ticks)
     assert len(ticks) >= 100

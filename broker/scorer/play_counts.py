@@ -1,0 +1,57 @@
+"""How many plays are settled, and so which deals are complete: from then on they are under no embargo."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from broker.event import Event
+from broker.protocol import LogMessage
+from broker.rulings import CountedPlay, PlayKey, result_of
+
+
+class PlayCounts:
+    """How many plays of each deal and table are settled: by a result, or by a ruling in its place."""
+
+    def __init__(self, event: Event) -> None:
+        self._event = event
+        self.expected = Counter(event.expected)
+        self.of_deal: Counter[int] = Counter()
+        self.at_table: Counter[int] = Counter()
+        self._finished: frozenset[int] | None = None
+        """The complete deals, once `all_complete` was called."""
+
+    def copy(self) -> "PlayCounts":
+        """Return an independent copy."""
+        new = PlayCounts(self._event)
+        new.expected, new.of_deal, new.at_table = map(Counter, (self.expected, self.of_deal, self.at_table))
+        return new
+
+    def load(self, results: Mapping[PlayKey, LogMessage]) -> None:
+        """Count the results of a whole journal, before any ruling."""
+        self._finished = None
+        for (table, round_), message in results.items():
+            planned, played = self._event.bookings[table, round_].deal, result_of(message).deal
+            self.of_deal[played] += 1
+            self.at_table[table] += 1
+            if played != planned:  # a table that had another plan has played by that
+                self.expected[planned] -= 1
+                self.expected[played] += 1
+
+    def replace(self, before: CountedPlay, now: CountedPlay) -> None:
+        """Count a play as it is now in the place of what it was."""
+        for one, sign in ((before, -1), (now, 1)):
+            self.expected[one.deal] += sign
+            self.of_deal[one.deal] += sign * one.settled
+            self.at_table[one.table] += sign * one.settled
+        if self._finished is not None:
+            changed = {deal for deal in {before.deal, now.deal} if self.complete(deal) != (deal in self._finished)}
+            self._finished ^= changed & self._event.expected.keys()
+
+    def complete(self, deal: int) -> bool:
+        """Whether every table has played the deal."""
+        return self.of_deal[deal] == self.expected[deal]
+
+    def all_complete(self) -> frozenset[int]:
+        """Return the deals that every table has played; counted through once, and then kept up to date."""
+        if self._finished is None:
+            self._finished = frozenset(deal for deal in self._event.expected if self.complete(deal))
+        return self._finished

@@ -1,0 +1,142 @@
+"""A thousand connections that say nothing: what tables tell is stored and receipted, and the log is small."""
+
+import fcntl
+import os
+import resource
+import select
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import pytest
+
+from broker.mqtt import process
+from broker.mqtt.access import Credentials
+from broker.mqtt.brokers import Broker, Kind, make_broker
+from broker.mqtt.process import FREE_CONNECTIONS, MqttBrokerSettings
+from broker.protocol import encode, topics
+from broker.protocol.link import Address
+from broker.scorer.service import Scorer
+from broker.store import STORE
+from broker.store.sqlite import SqliteJournal
+from tests.broker.mqtt.client import PATIENCE_S, Client
+from tests.broker.scorer.hall import NOW, admitting
+from tests.broker.scorer.small import NAME, event, fact, restored
+
+IDLE: Final = 1_000
+ABOVE_SELECT: Final = 1_024
+TABLES: Final = max(event().tables)
+LOG_BYTES: Final = 200_000
+OPEN_FILES_OF_A_UNIT: Final = 65_536
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("files")]
+
+
+@pytest.fixture
+def files() -> Iterator[None]:
+    """Let this process hold as many connections."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@pytest.fixture
+def passwords() -> Credentials:
+    return Credentials.create(TABLES)
+
+
+@pytest.fixture
+def broker(kind: Kind, tmp_path: Path, passwords: Credentials) -> Iterator[Broker]:
+    with make_broker(kind, tmp_path / "broker", NAME, passwords, tables=TABLES) as made:
+        yield made
+
+
+@pytest.fixture
+def scorer(broker: Broker, tmp_path: Path, passwords: Credentials) -> Iterator[Scorer]:
+    """A scorer at work."""
+    stop, journal = threading.Event(), SqliteJournal(tmp_path / STORE, NAME)
+    made = admitting(Scorer(event(), journal, tmp_path, lambda: NOW))
+    made.connect(Address(broker.host, broker.port, "scorer", passwords.password("scorer")))
+    thread = threading.Thread(target=made.run, args=(stop,))
+    thread.start()
+    yield made
+    stop.set()
+    thread.join()
+    journal.close()
+
+
+def receipted(table: Client, upto: int) -> bool:
+    """Wait until the scorer says that a table's facts up to one are safe."""
+    while True:
+        if msgspec.json.decode(table.hear().payload)["upto"] >= upto:
+            return True
+
+
+def idle(broker: Broker, leaving: ExitStack) -> None:
+    """Hold connections. Their files have high numbers: paho waits with select(), which knows none above 1,023."""
+    for _ in range(IDLE):
+        with socket.create_connection((broker.host, broker.port)) as one:
+            leaving.callback(os.close, fcntl.fcntl(one.fileno(), fcntl.F_DUPFD_CLOEXEC, ABOVE_SELECT))
+
+
+@pytest.mark.usefixtures("scorer")
+def test_what_a_table_tells_is_receipted_while_a_thousand_connections_say_nothing(
+    broker: Broker, passwords: Credentials, tmp_path: Path
+) -> None:
+    with ExitStack() as leaving:
+        before = leaving.enter_context(Client(broker, "table-1", passwords.password("table-1")))
+        assert before.connect()
+        idle(broker, leaving)
+        late = leaving.enter_context(Client(broker, "table-2", passwords.password("table-2")))
+        assert late.connect()
+        for table, client in ((1, before), (2, late)):
+            assert client.subscribe(topics.RECEIPT.at(NAME, table=table)) == [True]
+            for seq in (1, 2, 3):
+                client.say(topics.LOG.at(NAME, table=table), encode(fact(table, seq, restored(table))))
+                assert receipted(client, seq)
+    logs = [*(tmp_path / "broker").glob("*.log*")]
+    assert sum(log.stat().st_size for log in logs) < LOG_BYTES
+
+
+def test_a_flood_again_and_again_leaves_little_in_the_log(broker: Broker, tmp_path: Path) -> None:
+    for _ in range(5):
+        with ExitStack() as leaving:
+            idle(broker, leaving)
+    (log,) = (tmp_path / "broker").glob("*.log")
+    assert log.stat().st_size < LOG_BYTES
+
+
+def test_who_says_nothing_to_the_embedded_broker_is_let_go(tmp_path: Path, passwords: Credentials) -> None:
+    """Mosquitto has no such setting: it waits for a minute and a half."""
+    with (
+        make_broker("embedded", tmp_path / "broker", NAME, passwords, tables=TABLES) as broker,
+        socket.create_connection((broker.host, broker.port), PATIENCE_S) as silent,
+    ):
+        while silent.recv(1024):
+            pass
+
+
+def test_no_more_connections_are_held_than_there_is_room_for(
+    kind: Kind, tmp_path: Path, passwords: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "FREE_CONNECTIONS", 4)
+    with make_broker(kind, tmp_path / "broker", NAME, passwords, tables=TABLES) as broker, ExitStack() as leaving:
+        held = [
+            leaving.enter_context(socket.create_connection((broker.host, broker.port)))
+            for _ in range(2 * (4 + 4 * TABLES))
+        ]
+        closed, _, _ = select.select(held, [], [], PATIENCE_S)  # those that there is no room for are closed first
+        assert closed
+        assert held[0] not in closed
+
+
+def test_the_greatest_event_fits_into_the_open_files_of_a_unit(tmp_path: Path) -> None:
+    tables = 9_999
+    settings = MqttBrokerSettings(folder=tmp_path, event=NAME, credentials=Credentials.create(tables), tables=tables)
+    assert 4 * tables + FREE_CONNECTIONS == settings.connections
+    assert settings.connections < OPEN_FILES_OF_A_UNIT
