@@ -1,10 +1,8 @@
-"""One table's configuration: a TOML file, the pairing that the desk gave it, and the hash of the arbiters' PIN.
+"""One table's configuration: a TOML file, and the pairing that the desk gave it.
 
 Paths in the configuration are relative to its file. Secrets are kept in files that the kiosk's user alone can read.
 """
 
-import logging
-import re
 import stat
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -14,8 +12,7 @@ from msgspec import Meta, Struct
 
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.key_files import open_key
-from broker.protocol import HOST_PATTERN, PIN_HASH, ArbiterPin, EventName, PublicKey, Refused, TableNo, decode, encode
-from broker.protocol.arbiter_pin import LONGEST_PIN, SHORTEST_PIN, hash_pin, is_pin, pin_mark, pin_matches
+from broker.protocol import HOST_PATTERN, EventName, PublicKey, TableNo
 from broker.protocol.link import Address
 from broker.protocol.pairing import Pairing
 from broker.protocol.signing import SigningKey
@@ -23,74 +20,6 @@ from firmware.errors import BadAddress
 from firmware.scanners import parse_scanner
 from kiosk.errors import BadConfiguration, NotPaired
 from kiosk.spare import memory_folder
-
-log = logging.getLogger("homologue.kiosk")
-
-
-class PinFile:
-    """One table's PIN; there may be none. What the desk has set goes before what the table was given."""
-
-    def __init__(self, path: Path, desk_pin: Path | None = None, event: str = "") -> None:
-        """Read its hash, and what the desk of this event told last and is kept in `desk_pin`.
-
-        Raises BadConfiguration where the table's own file is there and cannot be used.
-        """
-        try:
-            self._own = path.read_text(encoding="ascii").strip() if path.exists() else None
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadConfiguration(f"arbiter_pin_file: {error}") from None
-        if self._own is not None and not re.search(PIN_HASH, self._own):
-            raise BadConfiguration(f"arbiter_pin_file: {path} holds no hash; write it with homologue table pin")
-        self._keep, self._desk_pin = desk_pin, _stored_pin(desk_pin, event)
-
-    @property
-    def _hash(self) -> str | None:
-        return self._desk_pin.hash if self._desk_pin else self._own
-
-    @property
-    def known(self) -> bool:
-        """Whether there is one."""
-        return self._hash is not None
-
-    @property
-    def mark(self) -> str | None:
-        """What tells this PIN's setting from another; nothing of the PIN."""
-        return self._hash and pin_mark(self._hash)
-
-    def right(self, pin: str) -> bool:
-        """Return whether this is it. Takes a moment."""
-        return self._hash is not None and pin_matches(self._hash, pin)
-
-    def take(self, said: ArbiterPin) -> None:
-        """Take another PIN from the desk; an older one, which the wire may bring again, changes nothing.
-
-        It holds at once. Where it cannot be written, it holds until the program ends, and is told again.
-        """
-        if self._desk_pin is not None and said.set_at <= self._desk_pin.set_at:
-            return
-        self._desk_pin = said
-        try:
-            if self._keep is not None:
-                write_private(self._keep, encode(said))
-        except OSError as error:
-            log.warning("the arbiters' PIN cannot be kept: %s", error)
-
-
-def _stored_pin(path: Path | None, event: str) -> ArbiterPin | None:
-    """Return what is kept. What cannot be read is as nothing: the broker has it too."""
-    try:
-        said = decode(ArbiterPin, path.read_bytes()) if path else None
-    except (OSError, Refused):
-        return None
-    return said if said is not None and said.event == event else None
-
-
-def write_pin(path: Path, pin: str) -> None:
-    """Keep a PIN's hash, readable by its owner alone. Raises BadConfiguration for what is no PIN."""
-    if not is_pin(pin):
-        raise BadConfiguration(f"a PIN has {SHORTEST_PIN} to {LONGEST_PIN} digits")
-    write_private(path, f"{hash_pin(pin)}\n".encode())
-
 
 PAIRING_FILE: Final = "paired.json"
 
@@ -107,7 +36,7 @@ class StoredPairing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     event_key: str | None = None
     """The event's public key: no receipts but those that are signed with it are believed."""
     pin_file: str | None = None
-    """The hash of the event's PIN for arbiters, where the desk had one."""
+    """Where older desks had the hash of the arbiters' PIN kept: it goes."""
 
     @property
     def journal(self) -> str:
@@ -118,7 +47,7 @@ class StoredPairing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 def store_pairing(folder: Path, pairing: Pairing) -> None:
     """Keep a pairing in the place of the one before. Raises BadConfiguration where it cannot be written."""
     broker, name = pairing.broker, f"{pairing.event}-table-{pairing.table}"
-    ca, pin = f"{name}.crt" if broker.ca else None, f"{name}.pin" if pairing.pin else None
+    ca = f"{name}.crt" if broker.ca else None
     kept = StoredPairing(
         event=pairing.event,
         table=pairing.table,
@@ -127,15 +56,12 @@ def store_pairing(folder: Path, pairing: Pairing) -> None:
         password_file=f"{name}.password",
         ca_file=ca,
         event_key=pairing.event_key,
-        pin_file=pin,
     )
     try:
         make_folder(folder, PRIVATE_FOLDER)
         write_private(folder / kept.password_file, f"{broker.password}\n".encode())
         if ca and broker.ca:
             write_private(folder / ca, broker.ca.encode("ascii"))
-        if pin and pairing.pin:
-            write_private(folder / pin, f"{pairing.pin}\n".encode("ascii"))
         write_private(folder / PAIRING_FILE, msgspec.json.encode(kept))
     except OSError as error:
         raise BadConfiguration(f"paired: what the desk has told cannot be kept in {folder}: {error.strerror}") from None
@@ -167,8 +93,8 @@ def open_device_key(path: Path) -> SigningKey:
         return open_key(path)
 
 
-DESK_PIN_FILE: Final = "arbiter-pin-told"
-"""Beside the journal: the PIN that the desk has set."""
+PIN_TOLD_FILE: Final = "arbiter-pin-told"
+"""Beside the journal: what the scorer has said of the arbiters' PIN; nothing of it."""
 
 Language = Annotated[str, Meta(pattern="^[a-z]{2,3}$(?!\\n)", description="one for which there is a catalogue")]
 
@@ -232,7 +158,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     devices: DeviceSettings
     screen: ScreenSettings = ScreenSettings()
     arbiter_pin_file: Annotated[
-        str, Meta(description="the hash of the arbiters' PIN; without the file there is none")
+        str, Meta(description="not used any more: a hash of the arbiters' PIN that lies there is removed")
     ] = "arbiter-pin"
     language: Language = "en"
     self_test: SelfTestWhen = None
@@ -348,9 +274,10 @@ class KioskSettings:
         except OSError as error:
             raise BadConfiguration(f"{self.key_path}: {error.strerror}") from None
 
-    def pin(self) -> PinFile:
-        """Return the arbiters' PIN, as the desk has told it last. Raises BadConfiguration."""
-        return PinFile(self.beside(self.config.arbiter_pin_file), self.folder / DESK_PIN_FILE, self.config.event)
+    def pin_hashes(self) -> tuple[Path, ...]:
+        """Return where older programs kept the hash of the arbiters' PIN. That in an event's folder is the event's."""
+        path = self.beside(self.config.arbiter_pin_file)
+        return () if (path.parent / "event.toml").exists() else (path,)
 
     def address(self) -> Address:
         """Return the broker's address with the password. Raises BadConfiguration."""

@@ -1,4 +1,4 @@
-"""`homologue table`: set the PIN of a table's device, pair it, or let it take over a dead device's journal.
+"""`homologue table`: pair a table's device, or let it take over a dead device's journal.
 
 With the dead one's card a device goes on where that stood, or has its facts to send.
 """
@@ -19,7 +19,7 @@ import click
 from broker.protocol import Refused
 from broker.protocol.pairing import read_typed_pairing
 from broker.protocol.signing import SigningKey
-from kiosk.config import KEY_FILE, KioskSettings, open_device_key, store_pairing, unpaired_settings, write_pin
+from kiosk.config import KEY_FILE, KioskSettings, open_device_key, store_pairing, unpaired_settings
 from kiosk.errors import BadConfiguration, JournalBroken, KioskError
 from kiosk.journal import JournaledTable, JournalOwner, TableJournal
 from kiosk.pairing import exchange
@@ -27,21 +27,10 @@ from kiosk.pairing import exchange
 CONFIG = click.argument("config", type=click.Path(dir_okay=False, path_type=Path))
 
 
-@click.group(short_help="Look after a table's device: pairing, the arbiters' PIN, replacing a dead one.")
+@click.group(short_help="Look after a table's device: pairing, its key, replacing a dead one.")
 def table() -> None:
     """Maintain a table's device. CONFIG is the table's TOML file (see docs/installer.md)."""
     os.umask(0o077)
-
-
-@table.command()
-@CONFIG
-@click.password_option("--pin", prompt="PIN", help="4 to 12 digits [default: ask].")
-def pin(config: Path, pin: str) -> None:
-    """Set the arbiters' PIN of this table. Only its hash is stored."""
-    with _errors_told():
-        settings = KioskSettings(config)
-        write_pin(settings.beside(settings.config.arbiter_pin_file), pin)
-    click.echo("The PIN is set. A kiosk that runs reads it when it starts again.")
 
 
 @table.command("import")

@@ -11,6 +11,7 @@ from broker.protocol.link import Incoming, LinkChanged
 from firmware.hardware.inventory import HardwareTrouble
 from firmware.presses import TooShort
 from firmware.reports import Health, Held, NotScanned, Pressed, Released, Report, Scanned
+from kiosk.arbiter_pin import TablePin, remove_hash
 from kiosk.camera.observations import (
     CameraHealth,
     CameraReport,
@@ -19,7 +20,7 @@ from kiosk.camera.observations import (
     PictureObservation,
     TableObservation,
 )
-from kiosk.config import KioskSettings
+from kiosk.config import PIN_TOLD_FILE, KioskSettings
 from kiosk.counting.desk import CountDesk
 from kiosk.errors import JournalFull
 from kiosk.held_events import HeldEvents
@@ -37,7 +38,17 @@ from kiosk.screens import (
 )
 from kiosk.self_test import SelfTestDesk, begins_a_day, look_at_board
 from kiosk.status import TableStatus, time_of_day
-from kiosk.table import ClaimWindowElapsed, Event, NotNow, Phase, SelfTestBegun, Table, TrayChecked, arbiter
+from kiosk.table import (
+    ArbiterLeft,
+    ClaimWindowElapsed,
+    Event,
+    NotNow,
+    Phase,
+    SelfTestBegun,
+    Table,
+    TrayChecked,
+    arbiter,
+)
 from kiosk.uplink import (
     BUTTONS,
     CAMERA,
@@ -49,6 +60,7 @@ from kiosk.uplink import (
     open_table_link,
     read_message,
     send_count_request,
+    send_pin,
     wall_clock_ms,
 )
 
@@ -79,14 +91,31 @@ class TableProgram:
         )
         self._health = DeviceHealth()
         self._server = ServerLink(config, journal, connection, self._health, lambda: (self.state, self._keyboard.pin))
-        self._keyboard, self._buttons = Keyboard(self._apply, settings.pin(), journal), TableButtons(self.state.since)
+        self._keyboard = Keyboard(self._apply, self._pin(settings, journal, connection), journal)
+        self._buttons = TableButtons(self.state.since)
         self._restoring = RestoringDesk(journal, config.event, self.state.play)
         self._counting = CountDesk(config.event, config.table, partial(send_count_request, connection))
         self._self_test = SelfTestDesk(scanner=config.devices.scanner is not None, board=board)
         self._status = TableStatus(config.table, config.screen.scores, journal, time_of_day)
         if settings.tested_daily and begins_a_day(self.state, last, wall_clock_ms()):
             self._apply(SelfTestBegun(at=clock()))
+        if self.state.arbiter is not None and self.state.arbiter_session is None:
+            self._apply(ArbiterLeft(at=clock()))  # let in by an older program: what is ruled so does not count
         self._follow()
+
+    def _pin(self, settings: KioskSettings, journal: TableJournal, connection: TableConnection) -> TablePin:
+        """Return what is known here of the arbiters' PIN; hashes of it that older programs have left go."""
+        config = settings.config
+        for left in settings.pin_hashes():
+            remove_hash(left)
+
+        def ask(session: str, sealed: str) -> bool:
+            if not (self._server.connected and connection.up) or self._server.scorer.silent(self._clock()):
+                return False
+            send_pin(connection, journal, config, session, sealed)
+            return True
+
+        return TablePin(settings.folder / PIN_TOLD_FILE, (config.event, config.table, journal.device), ask)
 
     # ---- from other threads -----------------------------------------------------------------
 
@@ -207,7 +236,7 @@ class TableProgram:
             case Order():
                 self._apply(arbiter.event_of_order(message, self._clock()))
             case ArbiterPin():
-                self._keyboard.take_pin(message)
+                self._keyboard.take_pin(message, self.state, self._clock())
         incoming.acknowledge()
 
     def _due(self, now: int) -> None:
@@ -296,6 +325,7 @@ class TableProgram:
             self._status.table, self.state, keys.form, line, keys.problem, keys.panel, self._restoring.now
         )
         count = self._counting.view(now, up=self._server.link.up)
+        view = replace(view, unproven=keys.unproven(self.state))
         view = with_counting(with_time_left(view, self.state, now), count, self._counting.discarder_key)
         view = self._status.with_receipt(view, self.state)
         view = with_riichi(view, self.state, keys.riichi.form, self._status.scores)

@@ -195,13 +195,18 @@ class People:
             self._type("d")
 
     def _enter(self, state: Table, course: ScriptedPlay) -> None:
+        to_fine = [
+            one.seat for one in state.declarations if one.seat in course.false_hu and one.seat not in state.fines
+        ]
+        if to_fine and state.arbiter is not None:
+            self._keys("x", str(course.false_hu[to_fine[0]]), NOT_VALID)
+            return
         for _ in range(STEPS_BACK):
             self._type("back")
+        if to_fine:
+            self._keys("x", *self._script.pin, "enter")  # the fine follows once the PIN was found right
+            return
         for one in state.declarations:
-            if one.seat in course.false_hu and one.seat not in state.fines:
-                pin = (*self._script.pin, "enter") if state.arbiter is None else ()
-                self._keys("x", *pin, str(course.false_hu[one.seat]), NOT_VALID)
-                return
             self._keys(*str(course.winners[one.seat]), "enter")
         self._type(course.discarder[0] if course.discarder else "d")
 

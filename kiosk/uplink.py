@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from broker.protocol import (
     BEAT_S,
     SILENT_S,
+    ArbiterPin,
     Assignment,
     Beat,
     CountRequest,
@@ -23,6 +24,7 @@ from broker.protocol import (
     Lifecycle,
     LogMessage,
     Message,
+    PinGiven,
     Receipt,
     Refused,
     ScorerState,
@@ -332,15 +334,32 @@ def send_count_request(link: TableConnection, request: CountRequest) -> None:
     link.publish(topic, encode(request), retain=topics.COUNT.retain)
 
 
+def send_pin(link: TableConnection, journal: TableJournal, config: Config, session: str, sealed: str) -> None:
+    """Ask the scorer whether a PIN is right, as this device."""
+    given = PinGiven(
+        id=uuid.uuid4().hex,
+        event=config.event,
+        table=config.table,
+        device=journal.device,
+        session=session,
+        sealed=sealed,
+    )
+    topic = topics.PIN_GIVEN
+    link.publish(topic.at(config.event, table=config.table), encode(journal.key.sign(given)), retain=topic.retain)
+
+
+UNPROVEN: Final = ReceiptUnproven.code
+
+
 def read_message(incoming: Incoming, event_key: str | None = None) -> tuple[Message | None, str | None]:
-    """Return a message; or the code of why it cannot be read. With the event's public key a receipt must be its."""
+    """Return a message; or the code of why it cannot be read. With the event's public key it must have signed."""
     try:
         message = decode_on_topic(incoming.topic, incoming.payload)[1]
     except Refused as refused:
         return None, refused.code
-    if isinstance(message, Receipt) and event_key and not is_signed_by(event_key, incoming.payload, message.signature):
-        return None, ReceiptUnproven.code
-    return message, None
+    if event_key is None or not isinstance(message, Receipt | ArbiterPin):
+        return message, None
+    return (message, None) if is_signed_by(event_key, incoming.payload, message.signature) else (None, UNPROVEN)
 
 
 OTHER_DEVICE: Final = "another_device"

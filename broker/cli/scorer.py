@@ -129,7 +129,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
             passwords = credentials or event / CREDENTIALS
             with ThreadPoolExecutor(1, "start of the broker") as beside:  # it hashes the passwords of all tables
                 begun = beside.submit(_broker, running, broker, checked, event, passwords, (host, mqtt_port), ca)
-                work = _load_scorer(checked, journal, event, space, wishes)
+                work = _load_scorer(checked, journal, event, space, wishes, passwords)
             address, watch = begun.result()
             own = broker in get_args(Kind)
             join = running.enter_context(JoinWire(work, journal, address, place=_place(event), own=own))
@@ -138,7 +138,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
             tls = desk_tls(event, desk_certificate, desk_key)
             auth = running.enter_context(closing(Authentication(event)))
             as_desk = replace(address, user="desk", password=desk_password(passwords))
-            line = DeskLink(checked.name, checked.tables, auth, as_desk, EventPin.beside(passwords))
+            line = DeskLink(checked.name, auth, as_desk, work.access.sessions)
             running.callback(line.stop)
             watches = [watch, join.look, *_backup(running, event, work, checked.name, wishes, auth)]
             for_tables = broker_for_tables(checked.name, passwords, address, host if own else None, broker_name)
@@ -153,7 +153,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                 pairing=PairingService(
                     replace(
                         for_tables,
-                        tell_pin=line.pin.tell,
+                        tell_pin=lambda: work.ask(work.pin_changed),
                         event_key=work.publisher.key.public,
                         admit=lambda table, key, machine: work.ask(lambda: work.devices.admit(table, key, machine)),
                     ),
@@ -201,11 +201,14 @@ def _open_checked(folder: Path) -> Event:
     return open_event(folder)
 
 
-def _load_scorer(event: Event, journal: Journal, folder: Path, space: DiskSpace, wishes: StoreOptions) -> Scorer:
+def _load_scorer(
+    event: Event, journal: Journal, folder: Path, space: DiskSpace, wishes: StoreOptions, passwords: Path
+) -> Scorer:
     """Read the journal. What was read stays: nobody is to wait while it is looked through for cycles."""
     home = _second_home(wishes, event.name)
     with gc_paused():
         work = Scorer(event, journal, folder, _wall_clock, space=space, home=home)
+        work.access.hashed = EventPin.beside(passwords).hash_or_none
         gc.freeze()
     return work
 

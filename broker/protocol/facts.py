@@ -20,7 +20,9 @@ from broker.protocol.types import (
     RiichiStanding,
     RulerRole,
     Score,
+    SealedPin,
     Seat,
+    SessionId,
     Text,
     Verifier,
     WinKind,
@@ -47,6 +49,8 @@ class Overridden(PlayRef, frozen=True, tag="overridden", kw_only=True):
 
     guards: Annotated[tuple[Code, ...], Meta(min_length=1, max_length=8)]
     reason: Text
+    author: Annotated[Name | None, Meta(description="older programs do not say")] = None
+    session: SessionId | None = None
 
 
 class Confirmed(PlayRef, frozen=True, tag="confirmed", kw_only=True):
@@ -72,6 +76,7 @@ class Fine(Struct, frozen=True, kw_only=True):
     imp: FineImp
     reason: Text
     author: Annotated[Name | None, Meta(description="who ruled it; older programs do not say")] = None
+    session: SessionId | None = None
 
 
 class Result(PlayRef, frozen=True, tag="result", kw_only=True):
@@ -116,6 +121,7 @@ class Ruled(PlayRef, frozen=True, tag="ruled", kw_only=True):
     author: Name
     role: RulerRole
     reason: Reason
+    session: SessionId | None = None
 
 
 class ArbiterFact(PlayRef, frozen=True, kw_only=True):
@@ -123,6 +129,10 @@ class ArbiterFact(PlayRef, frozen=True, kw_only=True):
 
     The play is the one at hand; after the last one of a table it is that one.
     """
+
+    session: Annotated[
+        SessionId | None, Meta(description="the arbiter's, or of the desk's order; null: an older program")
+    ] = None
 
 
 class Paused(ArbiterFact, frozen=True, tag="paused", kw_only=True):
@@ -146,6 +156,9 @@ class LetIn(ArbiterFact, frozen=True, tag="let_in", kw_only=True):
 
     author: Name
     by: Annotated[Literal["pin", "desk"], Meta(description="by the PIN given at the table, or by the desk's order")]
+    sealed: Annotated[
+        SealedPin | None, Meta(description="the PIN, where the scorer could not be asked; it counts once that is right")
+    ] = None
 
 
 class Left(ArbiterFact, frozen=True, tag="left", kw_only=True):

@@ -26,7 +26,6 @@ from broker.protocol.types import (
     MessageId,
     Milliseconds,
     Name,
-    PinHash,
     PinMark,
     PlannedPlay,
     PlannedSession,
@@ -38,8 +37,11 @@ from broker.protocol.types import (
     PublicState,
     Reason,
     RoundNo,
+    SealedPin,
     Seat,
     Seq,
+    SessionId,
+    SessionNonce,
     Signature,
     StoreId,
     TableNo,
@@ -135,6 +137,16 @@ class TableState(Message, frozen=True, kw_only=True):
     version: Annotated[Version | None, Meta(description="of the table's program; null: one that does not say it")] = (
         None
     )
+
+
+class PinGiven(Message, frozen=True, kw_only=True):
+    """Somebody at a table has typed a PIN: is it right? A table that hears nothing soon goes on provisionally."""
+
+    table: TableNo
+    device: DeviceId
+    session: Annotated[SessionNonce, Meta(description="drawn by the table for this PIN")]
+    sealed: SealedPin
+    signature: Annotated[Signature | None, Meta(description="of the device, over all that stands before it")] = None
 
 
 BEAT_S: Final = 10
@@ -262,6 +274,26 @@ class Served(FromScorer, frozen=True, kw_only=True):
     ] = None
     calls_before: Annotated[Count | None, Meta(description="open calls that are older than its own; null: none")] = None
     arbiter_coming: Annotated[bool, Meta(description="an arbiter is on the way to its call; who is not told")] = False
+
+
+class PinAnswer(Struct, frozen=True, kw_only=True):
+    """What the scorer has found of a PIN."""
+
+    asked: Annotated[SessionNonce, Meta(description="of which PIN")]
+    session: Annotated[SessionId | None, Meta(description="the session that it opens; null: none")] = None
+    code: Annotated[Code | None, Meta(description="why it opens none: `pin_wrong`, `pin_locked`")] = None
+
+
+class ArbiterPin(FromScorer, frozen=True, kw_only=True):
+    """How a table has a PIN judged: to which key it is sealed, and what was found of the last one; nothing of it."""
+
+    table: TableNo
+    key: Annotated[PublicKey, Meta(description="of the event, X25519")]
+    mark: Annotated[PinMark | None, Meta(description="tells one setting of the PIN from another; null: there is none")]
+    answer: PinAnswer | None = None
+    signature: Annotated[Signature | None, Meta(description="of the event's key, over all that stands before it")] = (
+        None
+    )
 
 
 class ComparedSeat(Struct, frozen=True, kw_only=True):
@@ -438,17 +470,9 @@ class Order(Message, frozen=True, kw_only=True):
     command: Command
     minutes: Annotated[int, Meta(ge=0, le=60, description="of extra time; 0 with other commands")] = 0
     author: Name
-
-
-class ArbiterPin(Message, frozen=True, kw_only=True):
-    """The event's PIN for arbiters, as it was set at the desk: by its hash alone, of a salt of its own.
-
-    A table keeps the one that was set last, of those that it has heard of.
-    """
-
-    table: TableNo
-    set_at: Annotated[Milliseconds, Meta(description="wall clock of the desk, each later than the one before")]
-    hash: PinHash
+    session: Annotated[
+        SessionId | None, Meta(description="what the table's facts name that follow from it; null: an older desk")
+    ] = None
 
 
 CLOCK_TOLERANCE_MS: Final = 120_000

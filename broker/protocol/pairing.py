@@ -22,7 +22,7 @@ from typing import Annotated, Final, Literal
 from argon2.low_level import Type, hash_secret_raw
 from msgspec import Meta, Struct
 
-from broker.protocol.types import HOST_PATTERN, EventName, Hash, PinHash, PublicKey, TableNo
+from broker.protocol.types import HOST_PATTERN, EventName, Hash, PublicKey, TableNo
 
 PATH: Final = "/pairing/take"
 
@@ -95,7 +95,6 @@ class Pairing(Struct, frozen=True, kw_only=True, omit_defaults=True):
     event: EventName
     table: TableNo
     broker: TableBroker
-    pin: PinHash | None = None
     event_key: Annotated[PublicKey | None, Meta(description="the event's public key, which signs receipts")] = None
 
 

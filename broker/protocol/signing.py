@@ -14,10 +14,10 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from msgspec.structs import replace
 
-from broker.protocol.messages import LogMessage, Receipt
+from broker.protocol.messages import ArbiterPin, LogMessage, PinGiven, Receipt
 from broker.protocol.topics import encode
 
-Signed = TypeVar("Signed", LogMessage, Receipt)
+Signed = TypeVar("Signed", LogMessage, Receipt, ArbiterPin, PinGiven)
 
 DEVICE_ID_DIGITS: Final = 32
 """Hexadecimal digits of a device's id: the beginning of the hash of its public key."""

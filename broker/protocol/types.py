@@ -231,5 +231,19 @@ PinMark = Annotated[str, Meta(pattern=rf"^[0-9a-f]{{{PIN_MARK_DIGITS}}}$(?!\n)")
 
 PinHash = Annotated[str, Meta(pattern=PIN_HASH, description="of the arbiters' PIN, Argon2id")]
 
+SealedPin = Annotated[
+    str, Meta(pattern=r"^[0-9a-f]{120}$(?!\n)", description="a PIN that only the event's key opens (sealed_pin.py)")
+]
+
+SessionNonce = Annotated[str, Meta(pattern=r"^[0-9a-f]{32}$(?!\n)")]
+
+SessionId = Annotated[
+    str,
+    Meta(
+        pattern=r"^(?:given\.[0-9a-f]{32}|[a-z_]{1,16}\.[0-9a-f]{32}\.[0-9]{1,15}\.[0-9a-f]{32})$(?!\n)",
+        description="an arbiter's session at a table (arbiter_session.py)",
+    ),
+]
+
 HOST_PATTERN: Final = r"[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63}){0,15}\.?|[0-9A-Fa-f:]{2,45}"
 """A broker's name or address. Other names make the resolver raise on the client's own thread, which then ends."""

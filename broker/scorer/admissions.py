@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from broker.i18n import N_
-from broker.protocol import UNREADABLE, DeviceAdmitted, DeviceRecord, LogMessage, Refused
+from broker.protocol import UNREADABLE, DeviceAdmitted, DeviceRecord, LogMessage, PinGiven, Refused
 from broker.protocol.signing import fact_hash, is_signed_by
 
 
@@ -81,7 +81,17 @@ class Admissions:
             if seal.before:
                 vouched.add((seal.table, seal.device, seal.before))
 
-    def _is_signed(self, seal: _Seal | LogMessage, payload: bytes) -> bool:
+    def check_sender(self, given: PinGiven, payload: bytes) -> None:
+        """Refuse a PIN that no device has sent which is admitted at its table. Raises Refused."""
+        if given.signature is None:
+            raise Refused("unsigned", N_("no device has signed this message"))
+        if not self.admits(given.table, given.device):
+            text = N_("device {device} is not admitted at table {table}", device=given.device, table=given.table)
+            raise Refused("unknown_device", text)
+        if not self._is_signed(given, payload):
+            raise Refused("bad_signature", N_("the signature is not that of device {device}", device=given.device))
+
+    def _is_signed(self, seal: _Seal | LogMessage | PinGiven, payload: bytes) -> bool:
         found = self._admitted.get((seal.table, seal.device or ""))
         return found is not None and found.key is not None and is_signed_by(found.key, payload, seal.signature)
 

@@ -209,6 +209,12 @@ def concern_of_gap(table: int, seq: int) -> Concern:
     return Concern("gap", text, table, about=seq, values={"number": seq})
 
 
+def concern_of_wrong_pin(table: int, count: int) -> Concern:
+    """Return what an arbiter must know of a wrong PIN; `count`: of those since the last right one."""
+    text = f"table {table}: a wrong PIN was given, {count} since the last right one"
+    return Concern("pin_wrong", text, table, values={"count": count})
+
+
 def concern_of_repair(fact: LogMessage) -> Concern:
     """Return that a fact with which something was wrong in the store is there again."""
     text = f"table {fact.table}: fact {fact.seq} has come again and is stored as it was"

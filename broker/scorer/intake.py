@@ -23,6 +23,7 @@ from broker.protocol import (
     KeptBack,
     LogMessage,
     Message,
+    PinGiven,
     Refusal,
     Refused,
     Result,
@@ -40,6 +41,7 @@ from broker.protocol.signing import fact_hash, is_same_fact, kept_form
 from broker.rules import RuleError
 from broker.rules.points import points_paid
 from broker.scorer.admissions import Admissions
+from broker.scorer.arbiter_access import ArbiterAccess
 from broker.scorer.quotas import OVER_QUOTA, Quotas, kind_of
 from broker.store import Recorded, RefusedRow
 from broker.store.chain import LINK_ALTERED, LOST, Fault
@@ -179,6 +181,8 @@ class Intake:
         their facts among it. Raises BadEvent where what is stored is of another plan.
         """
         self._refuses, self._admissions = refuses, admissions
+        self.access: ArbiterAccess | None = None
+        """Which arbiters may rule at the tables; None: that is not looked at, either."""
         self._event = event
         self._players = frozenset(event.players)
         self.books = {table: TableBook() for table in event.tables}
@@ -252,6 +256,8 @@ class Intake:
     def _remember(self, message: LogMessage, digest: str | None) -> None:
         self.books[message.table].take(message, digest)
         self._ids.add(message.id)
+        if self.access is not None:
+            self.access.apply(message)
         self._quotas.count(message)
 
     def judge(self, topic: str, payload: bytes) -> IntakeVerdict:
@@ -278,7 +284,7 @@ class Intake:
     def _judge(self, message: Message, payload: bytes) -> IntakeVerdict:
         if message.event != self._event.name:
             raise Refused("wrong_event", N_("this scorer serves another event: {event}", event=self._event.name))
-        if not isinstance(message, LogMessage | TableState | CountRequest | Beat | KeptBack):
+        if not isinstance(message, LogMessage | TableState | CountRequest | Beat | KeptBack | PinGiven):
             raise Refused("not_for_scorer", N_("the scorer does not accept this kind of message"))
         if message.table not in self.books:
             raise Refused("unknown_table", N_("this event has no table {table}", table=message.table))
@@ -286,6 +292,8 @@ class Intake:
             return self._judge_fact(message, kept_form(payload))
         if isinstance(message, CountRequest):
             self._check_count(message)
+        if isinstance(message, PinGiven):
+            self._check_pin(message, payload)
         return IntakeVerdict(message)
 
     def _check_count(self, request: CountRequest) -> None:
@@ -293,6 +301,13 @@ class Intake:
         if (request.table, request.round) in self._event.riichi or self._has_deal(request.table, request):
             return
         raise _no_deal(request.table, request)
+
+    def _check_pin(self, given: PinGiven, payload: bytes) -> None:
+        """Refuse a PIN that does not come from the device that serves the table."""
+        if self._admissions is not None:
+            self._admissions.check_sender(given, payload)
+        if self._refuses(given.table, given.device):
+            raise Refused("another_device", N_("another device is in use at table {table}", table=given.table))
 
     def _judge_fact(self, message: LogMessage, body: bytes) -> IntakeVerdict:
         digest = fact_hash(body)
@@ -331,7 +346,18 @@ class Intake:
             )
         self._check_play(message)
         self._quotas.check(message, session=_play_of(message) in self._event.riichi)
+        self._check_arbiter(message)
         return IntakeVerdict(message, new=True, body=body)
+
+    def _check_arbiter(self, message: LogMessage) -> None:
+        """Refuse what no arbiter has ruled. One who has fined a player may have left before the play has its result."""
+        if self.access is None:
+            return
+        began = message.seq
+        if isinstance(message.fact, Result) and message.fact.fines:
+            taken = self.books[message.table].taken
+            began = min((seq for seq, one in taken.items() if _play_of(one) == _play_of(message)), default=began)
+        self.access.check(message, began)
 
     def _check_play(self, message: LogMessage) -> None:
         fact = message.fact

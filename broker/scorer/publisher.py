@@ -17,6 +17,7 @@ from broker.protocol import (
     BEAT_S,
     Alert,
     AnyCountAnswer,
+    ArbiterPin,
     Assignment,
     ComparedPlay,
     ComparedSeat,
@@ -44,6 +45,7 @@ from broker.protocol.link import Address, Incoming, Link, LinkChanged, Will, ses
 from broker.protocol.signing import SigningKey
 from broker.rulings import plan
 from broker.scorer.alerts import Attendance, Concern
+from broker.scorer.arbiter_access import ArbiterAccess
 from broker.scorer.devices import Devices
 from broker.scorer.intake import MOST_LISTED, TableBook
 from broker.scorer.lease import new_lease
@@ -139,7 +141,7 @@ class Publisher:
     def connect(self, address: Address, received: Callable[[Incoming | LinkChanged], None]) -> None:
         """Connect with the broker; `received` is called from the link's thread."""
         scorer_reads = (
-            *(topics.LOG, topics.STATE, topics.COUNT, topics.KEPT_BACK),
+            *(topics.LOG, topics.STATE, topics.COUNT, topics.KEPT_BACK, topics.PIN_GIVEN),
             *(topics.BEAT, topics.SCORER, topics.SCORER_ASKED),
         )
         self.link = Link(
@@ -302,6 +304,19 @@ class Publisher:
                 arbiter_coming=coming,
             )
             self._publish(topics.SERVED, message, table=table)
+
+    def pin(self, table: int, access: ArbiterAccess) -> None:
+        """Publish how a table has a PIN judged, and what was found of the last one."""
+        message = ArbiterPin(
+            id=_new_id(),
+            event=self._name,
+            seq=self.height,
+            table=table,
+            key=access.pin_key.public,
+            mark=access.mark,
+            answer=access.answer(table),
+        )
+        self._publish(topics.PIN, self.key.sign(message), table=table)
 
     def counted(self, request: CountRequest, answer: AnyCountAnswer) -> None:
         """Answer a table that has asked what a hand is worth."""
@@ -481,8 +496,10 @@ MESSAGES_KEPT: Final = 1_000
 LONGEST_TEXT: Final = 2_000
 """Bytes of a message that are kept: a thousand of them are two megabytes at most."""
 
-WITHHELD: Final = frozenset({topics.ASSIGNMENT.name, topics.KEPT.name, topics.KEPT_BACK.name})
-"""Only the table itself reads what it is to restore; arbiters see only that such a message was sent."""
+WITHHELD: Final = frozenset(
+    one.name for one in (topics.ASSIGNMENT, topics.KEPT, topics.KEPT_BACK, topics.PIN, topics.PIN_GIVEN)
+)
+"""Only the table itself reads what it is to restore and whom it lets in; arbiters see that there was a message."""
 
 
 class WireMessage(NamedTuple):

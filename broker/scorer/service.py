@@ -20,7 +20,9 @@ from broker.protocol import (
     Beat,
     CountRequest,
     KeptBack,
+    LetIn,
     LogMessage,
+    PinGiven,
     Refused,
     Result,
     RiichiRecorded,
@@ -45,9 +47,11 @@ from broker.scorer.alerts import (
     concern_of_gap,
     concern_of_refusal,
     concern_of_repair,
+    concern_of_wrong_pin,
     concerns_of_fact,
     concerns_of_faults,
 )
+from broker.scorer.arbiter_access import ArbiterAccess
 from broker.scorer.counting import HandCounter
 from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, Sources, ViewFeed
 from broker.scorer.devices import Devices
@@ -116,6 +120,7 @@ class Scorer:
         self.state = EventState(event)
         self.devices = Devices(journal, event.name, stored.devices(), clock, self._devices_changed)
         self.attendance = Attendance(journal, clock, self._attendance_changed)
+        key = open_event_key(folder)
         refused = tuple(journal.refused())
         self._intake = Intake(
             event,
@@ -126,20 +131,22 @@ class Scorer:
             stored.heads,
             stored.faults,
         )
+        self._intake.access = self.access = ArbiterAccess(event.name, key, clock, seconds, stored.messages)
         self._counted: list[LogMessage] = []
         """Facts that count since the last answer."""
         past = replay_journal(self.state, stored, refused)
         self._alerts.load((*past, *past_concerns(self._intake.books, stored, refused)))
         self._set_aside(stored.faults)
         self._counter = HandCounter(event)
-        self.publisher = Publisher(self.state, folder, journal.store, open_event_key(folder), clock, seconds)
+        self.publisher = Publisher(self.state, folder, journal.store, key, clock, seconds)
         self._note_key(folder)
         self.publisher.height = journal.height
         sources = Sources(self.state, self._intake.books, self.devices, self.attendance, self._alerts)
         self.dashboard = Dashboard(sources, clock, seconds)
         self.rulings = RulingService(event, self.state, journal, self._intake, clock, self._ruled, self._judged)
-        seal = Seal(event.name, open_event_key(folder))
-        self.homes = SecondHomes(journal, stored, event.tables, seal, seconds, self._alerts.note, self._count_again)
+        self.homes = SecondHomes(
+            journal, stored, event.tables, Seal(event.name, key), seconds, self._alerts.note, self._count_again
+        )
         self.rulings.known = self.homes.numbers.given(DESK)
         journal.follow(self.homes.follow)
         self._alerts.note(self.publisher.write_standings())
@@ -216,6 +223,12 @@ class Scorer:
         answer = wait_for(call)
         self.homes.wait()
         return answer
+
+    def pin_changed(self) -> None:
+        """Tell all tables that the event's PIN for arbiters is another one: nothing of it but that."""
+        for table in self._intake.books:
+            self.publisher.pin(table, self.access)
+        self.dashboard.changed()
 
     # ---- the loop ---------------------------------------------------------------------------
 
@@ -412,6 +425,12 @@ class Scorer:
         for verdict in verdicts:
             if isinstance(verdict.message, CountRequest) and not verdict.code:
                 self._count(verdict.message)
+            if isinstance(verdict.message, PinGiven) and not verdict.code:
+                self.access.ask(verdict.message)
+                self.publisher.pin(verdict.message.table, self.access)
+            elif isinstance(verdict.message, LogMessage) and isinstance(verdict.message.fact, LetIn):
+                self.publisher.pin(verdict.message.table, self.access)
+        self._alerts.note(concern_of_wrong_pin(*one) for one in self.access.wrong_pins())
         self.publisher.plays_changed(deals)
 
     def _apply(self, verdict: IntakeVerdict, now: int) -> Iterable[int]:
@@ -454,6 +473,7 @@ class Scorer:
                 self.publisher.kept(table, self.homes.records(table))
                 self.publisher.receipt(table, book)
                 self.publisher.assignment(table)
+                self.publisher.pin(table, self.access)
             self._publish_served(self._intake.books.keys())
             self.publisher.standings()
         self.publisher.publish_again()

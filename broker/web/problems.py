@@ -299,7 +299,14 @@ REFUSED_MESSAGE: Final[Mapping[str, Message]] = {
     "not_for_scorer": N_("tables do not send this kind of message."),
     "not_planned": N_("the table has no such play or session in that round."),
     "not_ruled_here": N_("only the desk can send the head arbiter’s rulings."),
+    "pin_locked": N_(
+        "it was ruled with a PIN typed offline, after too many wrong PINs at this table. Rule at the desk."
+    ),
+    "pin_unproven": N_("the PIN that was typed while the table was offline is wrong. Nothing ruled with it counts."),
     "seq_out_of_range": N_("too many earlier messages are missing; they have to arrive first."),
+    "session_ended": N_("it was ruled after the arbiter had left the table. Rule at the desk if it is to count."),
+    "session_missing": N_("no arbiter was let in for it. Check who is using this table’s device."),
+    "session_unknown": N_("no arbiter was let in for it at this table. Check who is using this table’s device."),
     "too_large": N_("it is too long."),
     "too_many_rulings": N_(
         "this table has sent twenty rulings on one play. Check its device, and make rulings at the desk."
@@ -326,6 +333,7 @@ ALERT: Final[Mapping[str, Message]] = {
     "device_waits": N_(
         "Table {table}: a device that is not known is sending, {device}. Nothing from it counts until it is accepted."
     ),
+    "pin_wrong": N_("Table {table}: a wrong PIN was typed, {count} since the last right one. Ask there who it was."),
     "event_key_changed": N_(
         "The event’s key has changed: paired tables no longer believe this scorer. Put event.key back from a copy, or "
         "pair them again."

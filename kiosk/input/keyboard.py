@@ -6,12 +6,14 @@ window stays open until whoever pressed in time was heard.
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
-from broker.protocol import ArbiterPin, Seat, WinKind
+from broker.protocol import ArbiterPin, PinAnswer, PinMark, Seat, WinKind
+from broker.protocol.arbiter_session import begun_session, is_unproven, nonce_of
 from firmware.presses import MS
 from firmware.reports import Held, Pressed, Released
+from kiosk.arbiter_pin import SealedTry
 from kiosk.input import riichi
 from kiosk.input.forms import Form, WinForm, Won, press_form_key
 from kiosk.input.panel import (
@@ -54,6 +56,10 @@ STAYS_NS: Final = 120_000_000_000
 """An arbiter who has touched nothing for so long has gone."""
 
 
+CHECK_NS: Final = 2_000_000_000
+"""So long the scorer has to judge a PIN; then the arbiter goes on, and it is judged later."""
+
+
 class PinChecker(Protocol):
     """What the keyboard needs of the arbiters' PIN."""
 
@@ -62,14 +68,14 @@ class PinChecker(Protocol):
         """Whether there is one."""
 
     @property
-    def mark(self) -> str | None:
+    def mark(self) -> PinMark | None:
         """What tells which it is, and nothing of it."""
 
-    def right(self, pin: str) -> bool:
-        """Return whether this is it."""
+    def give(self, pin: str) -> SealedTry:
+        """Seal one that was typed, and ask the scorer if it can be asked."""
 
     def take(self, said: ArbiterPin) -> None:
-        """Take another one from the desk."""
+        """Take in what the scorer says of it."""
 
 
 class NoPin:
@@ -78,12 +84,23 @@ class NoPin:
     known = False
     mark = None
 
-    def right(self, _: str) -> bool:
-        """No PIN is right."""
-        return False
+    def give(self, _: str) -> SealedTry:
+        """Raise TypeError: nobody is asked for one."""
+        raise TypeError("a PIN is asked for where one is set")
 
     def take(self, _: ArbiterPin) -> None:
         """There is nowhere to keep one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checking:
+    """A PIN that the scorer was asked about."""
+
+    given: SealedTry
+    panel: ArbiterPanel
+    """What the arbiter had come for."""
+    until: int
+    """When not to wait any more, ns."""
 
 
 class KeyboardDrafts(Protocol):
@@ -125,6 +142,9 @@ class Keyboard:
         self._panel: ArbiterPanel | None = None
         self._panel_left = self._drafts.panel
         """The panel that was open before the program started, until the table has been seen."""
+        self._checking: Checking | None = None
+        self._proved = ""
+        """The PIN that was judged right last, of those that were given while the scorer could not be asked."""
         self._seen_at: int | None = None
         """When an arbiter who is let in last touched something."""
         self.problem: str | None = None
@@ -152,10 +172,17 @@ class Keyboard:
         self.panel = panel
         return problem
 
-    def take_pin(self, said: ArbiterPin) -> None:
-        """Let arbiters in by another PIN from now on: the desk has set it."""
+    def take_pin(self, said: ArbiterPin, state: Table, now: int) -> None:
+        """Take in what the scorer says of the PIN, and of the one that was given here last."""
         self._pins.take(said)
         self.pin = self._pins.mark
+        if said.answer is not None:
+            self._answered(said.answer, state, now)
+
+    def unproven(self, state: Table) -> bool:
+        """Return whether the arbiter who is here has given a PIN that nobody has judged yet."""
+        session = state.arbiter_session
+        return session is not None and is_unproven(session) and nonce_of(session) != self._proved
 
     @property
     def filled_in(self) -> Form | RiichiForm | None:
@@ -166,7 +193,7 @@ class Keyboard:
         """Begin a form, or drop it, where the declarations have changed."""
         if self._panel_left:
             self._panel, self._panel_left = panel_from_draft(self._panel_left, state), ""
-        if self.panel is not None and self.panel.ask != "pin":
+        if self.panel is not None and self.panel.ask not in ("pin", "checking"):
             self.panel = None if state.arbiter is None else self._renewed(self.panel, state)
         if state.session is not None or state.alone:
             self._follow_riichi(state)
@@ -191,7 +218,10 @@ class Keyboard:
         return panel if panel.acts == possible_acts(state) else opened_panel(state)
 
     def idle(self, state: Table, now: int) -> None:
-        """Let an arbiter go who has touched nothing for a while."""
+        """Let an arbiter go who has touched nothing for a while; wait no longer than is bearable for the scorer."""
+        if self._checking is not None and now >= self._checking.until:
+            checking, self._checking = self._checking, None
+            self.problem = self._begin_unproven(checking.panel, checking.given, state, now)
         if state.arbiter is None:
             self._seen_at = None
         elif self._seen_at is None:
@@ -293,18 +323,48 @@ class Keyboard:
             case PanelClosed() if state.arbiter is not None:
                 self._apply_with(None, ArbiterLeft(at=now))
             case PanelClosed():
-                self.panel = None
+                self.panel = self._checking = None
 
     def _try(self, panel: ArbiterPanel, pin: str, state: Table, now: int) -> str | None:
-        """Let somebody in whose PIN is right; return the code where not."""
+        """Have a PIN judged, or go on without where nobody can; return the code where wrong ones make it wait."""
         try:
             refuse_locked_pin(state, now)
         except NotNow as refusal:
             return refusal.code
-        if self._pins.right(pin):
-            return self._apply_with(panel_after_pin(panel, state), ArbiterAdmitted(at=now, by=AT_THE_TABLE))
-        self._apply(PinRefused(at=now))
-        return NotNow("pin_wrong").code
+        given = self._pins.give(pin)
+        if not given.asked:
+            return self._begin_unproven(panel, given, state, now)
+        self._checking = Checking(given, replace(panel, digits=""), now + CHECK_NS)
+        self.panel = replace(panel, ask="checking", digits="")
+        return None
+
+    def _begin_unproven(self, panel: ArbiterPanel, given: SealedTry, state: Table, now: int) -> str | None:
+        """Let somebody in whose PIN is judged later: what is ruled counts if it was right."""
+        session = begun_session(given.session)
+        admitted = ArbiterAdmitted(at=now, by=AT_THE_TABLE, session=session, sealed=given.sealed)
+        return self._apply_with(panel_after_pin(panel, state), admitted)
+
+    def _answered(self, answer: PinAnswer, state: Table, now: int) -> None:
+        """Let the arbiter in whose PIN is right; one who went on with a wrong one goes."""
+        checking = self._checking
+        if checking is not None and checking.given.session == answer.asked:
+            self._checking = None
+            if answer.session is not None:
+                admitted = ArbiterAdmitted(at=now, by=AT_THE_TABLE, session=answer.session)
+                self.problem = self._apply_with(panel_after_pin(checking.panel, state), admitted)
+            else:
+                self._refuse_pin(checking.panel, answer, now)
+        elif state.arbiter_session == begun_session(answer.asked):
+            if answer.session is not None:
+                self._proved = answer.asked
+            else:
+                self._apply(ArbiterLeft(at=now))
+                self._refuse_pin(None, answer, now)
+
+    def _refuse_pin(self, panel: ArbiterPanel | None, answer: PinAnswer, now: int) -> None:
+        self.panel, self.problem = panel, answer.code
+        if answer.code == NotNow("pin_wrong").code:
+            self._apply(PinRefused(at=now))
 
 
 def _event(filled: Won, now: int) -> Event:

@@ -41,7 +41,7 @@ Act = Literal[
     "void",
     "self_test",
 ]
-PanelStep = Literal["pin", "act", "minutes", "seats", "fine", "reason"]
+PanelStep = Literal["pin", "checking", "act", "minutes", "seats", "fine", "reason"]
 
 REASONS: Final = (
     "the hand was not valid",
@@ -156,7 +156,8 @@ def panel_draft(panel: ArbiterPanel | None) -> str:
     """Write down what has been chosen, for a power cut; of a PIN that it is asked for, and no digit."""
     if panel is None:
         return ""
-    return msgspec.json.encode(replace(panel, digits="") if panel.ask == "pin" else panel).decode()
+    asks_pin = panel.ask in ("pin", "checking")
+    return msgspec.json.encode(replace(panel, ask="pin", digits="") if asks_pin else panel).decode()
 
 
 def panel_from_draft(text: str, state: Table) -> ArbiterPanel | None:
@@ -183,7 +184,7 @@ def press_panel_key(panel: ArbiterPanel, key: str) -> PanelResult:
 def _back(panel: ArbiterPanel) -> PanelResult:
     if panel.digits:
         return replace(panel, digits=panel.digits[:-1])
-    return PanelClosed() if panel.ask in ("pin", "act") else ArbiterPanel("act", panel.acts, panel.fines)
+    return PanelClosed() if panel.ask in ("pin", "checking", "act") else ArbiterPanel("act", panel.acts, panel.fines)
 
 
 def _pin(panel: ArbiterPanel, key: str) -> PanelResult:
@@ -240,6 +241,7 @@ def _reason(panel: ArbiterPanel, key: str) -> PanelResult:
 
 _ANSWERED: Final[dict[PanelStep, Callable[[ArbiterPanel, str], PanelResult]]] = {
     "pin": _pin,
+    "checking": lambda panel, _: panel,
     "act": _choose,
     "minutes": _minutes,
     "seats": _seats,

@@ -15,10 +15,13 @@ import pygame
 
 from broker.i18n import N_, NP_, Translator
 from broker.protocol import (
+    ArbiterPin,
     Assignment,
     Counted,
     CountRequest,
     LogMessage,
+    PinAnswer,
+    PinGiven,
     Receipt,
     Restored,
     Taken,
@@ -26,7 +29,10 @@ from broker.protocol import (
     encode,
     topics,
 )
+from broker.protocol.arbiter_session import AT_THE_TABLE, BY_PIN, SessionKey
 from broker.protocol.link import Incoming, LinkChanged
+from broker.protocol.sealed_pin import PinKey, PinPlace
+from broker.protocol.signing import SigningKey
 from broker.rules.hand_value import KnownTiles, answer_count
 from broker.terms import SEAT_NAMES
 from firmware.buttons import SeatButtons
@@ -34,7 +40,7 @@ from firmware.scanners import open_scanner
 from firmware.sim.buttons import ButtonFingers
 from kiosk.camera.observations import picture_room
 from kiosk.camera.thread import CameraThread
-from kiosk.config import KioskSettings, ScreenSettings, write_pin
+from kiosk.config import KioskSettings, ScreenSettings
 from kiosk.journal import JournalOwner, TableJournal
 from kiosk.loop import LoopRound, run_program
 from kiosk.practice.deals import EVENT, FACES, TABLE, practice_plan
@@ -111,7 +117,6 @@ def _settings(folder: Path, config: str) -> KioskSettings:
     (folder / "password").write_text("practice", encoding="utf-8")
     (folder / "password").chmod(0o600)
     (folder / "table.toml").write_text(config, encoding="utf-8")
-    write_pin(folder / "arbiter-pin", PIN)
     return KioskSettings(folder / "table.toml")
 
 
@@ -188,6 +193,9 @@ class PracticeWindow(ScreenWindow):
         (self._hands.down if down else self._hands.up)(key)
 
 
+MARK: Final = "0" * 16
+"""Of the PIN, which never changes here."""
+
 MOST_TAKEN: Final = 100
 """As many as a receipt may name."""
 
@@ -199,7 +207,9 @@ class PracticeScorer:
         self._assignment, self._tell = assignment, tell
         self._taken: list[Taken] = []
         event, table = assignment.event, assignment.table
-        self._heard = {topic.at(event, table=table) for topic in (topics.LOG, topics.COUNT)}
+        self._heard = {topic.at(event, table=table) for topic in (topics.LOG, topics.COUNT, topics.PIN_GIVEN)}
+        key = SigningKey.new()
+        self._pins, self._sessions = PinKey.of_event(key), SessionKey.of_event(event, key)
         self._read: dict[int, bool] = {}
         """Of which rounds the walls were read, or only ticked."""
         self.up = False
@@ -209,6 +219,7 @@ class PracticeScorer:
         self.up = True
         self._tell(LinkChanged(up=True))
         self._receipt()
+        self._say_pin()
         self._say(topics.ASSIGNMENT, self._assignment)
 
     def stop(self) -> None:
@@ -223,6 +234,9 @@ class PracticeScorer:
         if isinstance(message, CountRequest):
             self._count(message)
             return
+        if isinstance(message, PinGiven):
+            self._judge(message)
+            return
         if isinstance(message, LogMessage) and isinstance(message.fact, Restored):
             self._read[message.fact.round] = message.fact.verified
         if isinstance(message, LogMessage) and (taken := Taken(seq=message.seq, id=message.id)) not in self._taken:
@@ -231,6 +245,24 @@ class PracticeScorer:
 
     def flush(self, timeout_s: float) -> None:
         """Have nothing on its way."""
+
+    def _judge(self, given: PinGiven) -> None:
+        """Say whether a PIN is right, as a scorer does."""
+        pin = self._pins.open(given.sealed, PinPlace(given.event, given.table, given.device, given.session))
+        session = self._sessions.open(given.table, BY_PIN, AT_THE_TABLE, given.session, 0) if pin == PIN else None
+        self._say_pin(PinAnswer(asked=given.session, session=session, code=None if session else "pin_wrong"))
+
+    def _say_pin(self, answer: PinAnswer | None = None) -> None:
+        pin = ArbiterPin(
+            id="practice-pin",
+            event=self._assignment.event,
+            seq=len(self._taken),
+            table=self._assignment.table,
+            key=self._pins.public,
+            mark=MARK,
+            answer=answer,
+        )
+        self._say(topics.PIN, pin)
 
     def _count(self, request: CountRequest) -> None:
         """Say what a hand is worth, as a scorer does."""

@@ -194,6 +194,8 @@ def disk_full_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     )
 
 
+UNPROVEN: Final = N_("No connection: the PIN is checked later. Rulings count only if it was right.")
+
 SEEN: Final = "•"
 """In the place of a digit of the PIN."""
 
@@ -208,6 +210,10 @@ def arbiter_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     lines = [TextLine(title, 0.09, drawing.TEXT), TextLine(question or _(ARBITER[asked.ask]), 0.06, drawing.QUIET)]
     if asked.ask == "pin":
         lines.append(TextLine(SEEN * len(asked.digits) or "–", 0.12, drawing.TEXT))
+    if view.unproven:
+        lines.append(TextLine(_(UNPROVEN), 0.05, drawing.ATTENTION))
+    if asked.ask == "checking":
+        return ScreenBody(tuple(lines), (KeyButton("back", _("Leave")),))
     return ScreenBody((*lines, *problem_lines(_, view)), panel=_rows(_, asked))
 
 
@@ -221,6 +227,8 @@ def _title(_: Translator, asked: ArbiterPanel) -> str:
 def _rows(_: Translator, asked: ArbiterPanel) -> ButtonRows:
     back = (KeyButton("back", _("Back")),)
     match asked.ask:
+        case "checking":
+            return ()
         case "pin" | "minutes":
             leave = KeyButton("back", _("Leave")) if asked.ask == "pin" else KeyButton("back", _("Back"))
             return (*keypad(_)[:-1], (leave, KeyButton("enter", _("Enter"), "strong")))

@@ -56,6 +56,7 @@ RULE: Final[Mapping[str, Message]] = {
 
 ARBITER: Final[Mapping[str, Message]] = {
     "pin": N_("PIN?"),
+    "checking": N_("Checking…"),
     "act": N_("Which ruling?"),
     "minutes": N_("Minutes: {minutes}"),
     "seats": N_("Which seats?"),

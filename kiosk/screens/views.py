@@ -390,6 +390,8 @@ class ScreenView:
     paused: bool = False
     panel: ArbiterPanel | None = None
     """The arbiter's panel, while it is open; of a PIN no digit, only how many there are."""
+    unproven: bool = False
+    """The arbiter's PIN is judged later: the scorer could not be asked."""
     self_test: SelfTestView | None = None
     """The self-test of the hardware, while one is running."""
     problem: str | None = None

@@ -1,7 +1,7 @@
 """The table's rules of procedure: pure, no device, no clock."""
 
+from broker.protocol.arbiter_session import AT_THE_TABLE
 from kiosk.table.arbiter import (
-    AT_THE_TABLE,
     FREE_TRIES,
     event_of_order,
     refuse_locked_pin,

@@ -26,11 +26,13 @@ from broker.protocol import (
     Reason,
     Reopen,
     Ruled,
+    SessionId,
     TableDecision,
     Text,
     TimeAdded,
     Void,
 )
+from broker.protocol.arbiter_session import AT_THE_TABLE
 from kiosk.table import claim, guards, plan
 from kiosk.table.events import (
     ArbiterAdmitted,
@@ -60,23 +62,25 @@ LONGEST_WAIT_NS: Final = 60 * FIRST_WAIT_NS
 MOST_COUNTED: Final = 9999
 """Wrong PINs beyond this are told as so many."""
 
-AT_THE_TABLE: Final = "arbiter at the table"
-"""Who has ruled, where a PIN was given: it is one PIN for all arbiters."""
-
 
 def on_arbiter_admitted(state: Table, event: ArbiterAdmitted) -> Step:
     """Let the arbiter in."""
     by: Literal["pin", "desk"] = "pin" if event.by == AT_THE_TABLE else "desk"
-    after = replace(state, arbiter=event.by, pins_wrong=0, pin_wrong_at=0)
-    return after, _fact_of_play(state, lambda of: LetIn(round=of.round, deal=of.deal, author=event.by, by=by))
+    after = replace(state, arbiter=event.by, arbiter_session=event.session, pins_wrong=0, pin_wrong_at=0)
+
+    def fact(of: PlannedPlay) -> Fact:
+        return LetIn(round=of.round, deal=of.deal, author=event.by, by=by, session=event.session, sealed=event.sealed)
+
+    return after, _fact_of_play(state, fact)
 
 
 def on_arbiter_left(state: Table, _: ArbiterLeft) -> Step:
     """The arbiter has gone; what the keys do is the players' again."""
-    author, after = state.arbiter, replace(state, arbiter=None)
+    author, session = state.arbiter, state.arbiter_session
+    after = replace(state, arbiter=None, arbiter_session=None)
     if author is None:
         return after, ()
-    return after, _fact_of_play(state, lambda of: Left(round=of.round, deal=of.deal, author=author))
+    return after, _fact_of_play(state, lambda of: Left(round=of.round, deal=of.deal, author=author, session=session))
 
 
 def on_pin_refused(state: Table, event: PinRefused) -> Step:
@@ -102,31 +106,39 @@ def refuse_locked_pin(state: Table, now: int) -> None:
 
 def on_pause_ruled(state: Table, event: PauseRuled) -> Step:
     """Pause the table, or let it go on."""
-    return pause_or_resume(arbiter_name(state), event.reason, state, event.at, begin=event.begin)
+    ruler = arbiter_name(state), state.arbiter_session
+    return pause_or_resume(ruler, event.reason, state, event.at, begin=event.begin)
 
 
 def on_extra_time(state: Table, event: ExtraTimeGiven) -> Step:
     """Add minutes to the present play."""
-    return add_minutes(arbiter_name(state), event.reason, state, event.minutes)
+    return add_minutes((arbiter_name(state), state.arbiter_session), event.reason, state, event.minutes)
 
 
-def pause_or_resume(author: Name, reason: Text, state: Table, at: int, *, begin: bool) -> Step:
+Ruler = tuple[Name, SessionId | None]
+"""Who has ruled, or given an order, and the session for it."""
+
+
+def pause_or_resume(ruler: Ruler, reason: Text, state: Table, at: int, *, begin: bool) -> Step:
     """Begin a pause or end it, in somebody's name; where that changes nothing there is nothing to tell."""
     after = guards.with_pause(state, at) if begin else guards.without_pause(state, at)
     if after == state:
         return state, ()
 
+    author, session = ruler
+
     def fact(of: PlannedPlay) -> Fact:
-        return Paused(round=of.round, deal=of.deal, begin=begin, author=author, reason=reason)
+        return Paused(round=of.round, deal=of.deal, begin=begin, author=author, reason=reason, session=session)
 
     return after, _fact_of_play(state, fact)
 
 
-def add_minutes(author: Name, reason: Text, state: Table, minutes: int) -> Step:
+def add_minutes(ruler: Ruler, reason: Text, state: Table, minutes: int) -> Step:
     """Add minutes to the present play, in somebody's name."""
+    author, session = ruler
 
     def fact(of: PlannedPlay) -> Fact:
-        return TimeAdded(round=of.round, deal=of.deal, minutes=minutes, author=author, reason=reason)
+        return TimeAdded(round=of.round, deal=of.deal, minutes=minutes, author=author, reason=reason, session=session)
 
     return replace(state, extra_min=state.extra_min + minutes), _fact_of_play(state, fact)
 
@@ -155,13 +167,20 @@ def on_reopened(state: Table, event: Reopened) -> Step:
 
 def on_declarations_corrected(state: Table, event: DeclarationsCorrected) -> Step:
     """Put right who has declared; the value is entered anew. Raises NotNow."""
-    play, _ = current_play(state), arbiter_name(state)
+    play, author = current_play(state), arbiter_name(state)
     if dead := [seat for seat in event.seats if seat in state.fines]:
         raise NotNow("press_of_dead_hand", ", ".join(dead))
     if len(set(event.seats)) != len(event.seats):
         raise NotNow("press_again", "a seat declares once")
     text = f"{', '.join(event.seats) or 'nobody'}: {event.reason}"
-    fact = Overridden(round=play.round, deal=play.deal, guards=("declarations_corrected",), reason=text[:500])
+    fact = Overridden(
+        round=play.round,
+        deal=play.deal,
+        guards=("declarations_corrected",),
+        reason=text[:500],
+        author=author,
+        session=state.arbiter_session,
+    )
     after = replace(
         state,
         phase=Phase.DECLARED if event.seats else Phase.PLAYING,
@@ -204,7 +223,15 @@ def _fines(state: Table) -> list[tuple[dict[PlayerId, int], str]]:
 
 def _ruled(state: Table, decision: TableDecision, reason: str) -> Ruled:
     play, by = current_play(state), arbiter_name(state)
-    return Ruled(round=play.round, deal=play.deal, decision=decision, author=by, role="table_arbiter", reason=reason)
+    return Ruled(
+        round=play.round,
+        deal=play.deal,
+        decision=decision,
+        author=by,
+        role="table_arbiter",
+        reason=reason,
+        session=state.arbiter_session,
+    )
 
 
 ORDERED: Final = "ordered by the desk"
@@ -216,7 +243,15 @@ NO_REASON: Final = ""
 
 def event_of_order(order: Order, at: int) -> Ordered:
     """Return what an order is to the table. `at` in ns."""
-    return Ordered(at=at, seq=order.seq, id=order.id, command=order.command, minutes=order.minutes, author=order.author)
+    return Ordered(
+        at=at,
+        seq=order.seq,
+        id=order.id,
+        command=order.command,
+        minutes=order.minutes,
+        author=order.author,
+        session=order.session,
+    )
 
 
 def on_ordered(state: Table, event: Ordered) -> Step:
@@ -235,22 +270,28 @@ def _reopened(state: Table, event: Ordered) -> Step:
     """Take the present result back in the desk's name; where there is none by now, nothing is left to be done."""
     if state.phase is not Phase.RECORDED or state.outcome is None:
         return state, ()
-    there = replace(state, arbiter=event.author)
+    there = replace(state, arbiter=event.author, arbiter_session=event.session)
     after, facts = on_reopened(there, Reopened(at=event.at, reason=ORDERED))
-    return replace(after, arbiter=state.arbiter), facts
+    return replace(after, arbiter=state.arbiter, arbiter_session=state.arbiter_session), facts
+
+
+def _paused(state: Table, event: Ordered, *, begin: bool) -> Step:
+    return pause_or_resume((event.author, event.session), NO_REASON, state, event.at, begin=begin)
 
 
 def _time_added(state: Table, event: Ordered) -> Step:
     if not event.minutes:  # an order that gives none says nothing
         return state, ()
-    return add_minutes(event.author, NO_REASON, state, event.minutes)
+    return add_minutes((event.author, event.session), NO_REASON, state, event.minutes)
 
 
 _CARRIED_OUT: Final[dict[Command, Callable[[Table, Ordered], Step]]] = {
     "clear_call": _call_cleared,
-    "pause": lambda state, event: pause_or_resume(event.author, NO_REASON, state, event.at, begin=True),
-    "resume": lambda state, event: pause_or_resume(event.author, NO_REASON, state, event.at, begin=False),
+    "pause": lambda state, event: _paused(state, event, begin=True),
+    "resume": lambda state, event: _paused(state, event, begin=False),
     "extra_time": _time_added,
     "reopen": _reopened,
-    "admit": lambda state, event: on_arbiter_admitted(state, ArbiterAdmitted(at=event.at, by=event.author)),
+    "admit": lambda state, event: on_arbiter_admitted(
+        state, ArbiterAdmitted(at=event.at, by=event.author, session=event.session)
+    ),
 }

@@ -146,7 +146,10 @@ def on_false_hu(state: Table, event: FalseHuRuled) -> tuple[Table, tuple[Fact, .
         raise NotNow("did_not_declare", event.seat)
     if event.imp not in state.profile.false_hu.fines.value:
         raise NotNow("fine_not_in_profile", f"{event.imp} IMP")
-    fines = {**state.fines, event.seat: Fine(imp=event.imp, reason=event.reason, author=by)}
+    fines = {
+        **state.fines,
+        event.seat: Fine(imp=event.imp, reason=event.reason, author=by, session=state.arbiter_session),
+    }
     after = replace(state, declarations=declarations, fines=fines)
     return (after if declarations else replace(after, phase=Phase.PLAYING, since=event.at)), ()
 

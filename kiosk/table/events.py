@@ -17,7 +17,9 @@ from broker.protocol import (
     Reason,
     RiichiEvent,
     RoundNo,
+    SealedPin,
     Seat,
+    SessionId,
     Text,
     WinKind,
 )
@@ -117,6 +119,10 @@ class ArbiterAdmitted(Happened, frozen=True, tag="arbiter_admitted", kw_only=Tru
     """An arbiter has given the PIN at the table, or the desk has let one in."""
 
     by: Name
+    session: SessionId | None = None
+    """What this arbiter's facts name; None in a journal from before they did."""
+    sealed: SealedPin | None = None
+    """The PIN, where the scorer could not be asked whether it is right."""
 
 
 class ArbiterLeft(Happened, frozen=True, tag="arbiter_left", kw_only=True):
@@ -215,6 +221,8 @@ class Ordered(Happened, frozen=True, tag="ordered", kw_only=True):
     command: Command
     minutes: Annotated[int, Meta(ge=0, le=60)] = 0
     author: Name = "desk"
+    session: SessionId | None = None
+    """What the facts name that follow from it."""
 
 
 class DepositLaid(Happened, frozen=True, tag="riichi_laid", kw_only=True):

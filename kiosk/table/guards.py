@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from broker.protocol import Fact, Overridden, PlannedPlay
+from broker.protocol import Fact, Name, Overridden, PlannedPlay, Reason
 from kiosk.table import plan
 from kiosk.table.events import (
     ArbiterAdmitted,
@@ -109,22 +109,32 @@ def refuse_guarded(state: Table, event: Event) -> None:
 
 def on_guard_overridden(state: Table, event: GuardOverridden) -> tuple[Table, tuple[Fact, ...]]:
     """Let the play go on; what had stopped it is told."""
-    arbiter_name(state)
+    author = arbiter_name(state)
     codes, play = active_guards(state), current_play(state)
     if not codes:
         raise NotNow("nothing_to_override", "nothing stops this play")
-    fact = Overridden(round=play.round, deal=play.deal, guards=codes, reason=event.reason)
+    fact = _overridden(state, author, play, codes, event.reason)
     return replace(state, allowed=state.allowed | {*codes}), (fact,)
 
 
 def on_deal_brought_forward(state: Table, event: DealBroughtForward) -> tuple[Table, tuple[Fact, ...]]:
     """Take another play of this table before its turn; the one that had its turn comes later."""
-    arbiter_name(state)
+    author = arbiter_name(state)
     index = index_brought_forward(state, event.round)
     begun = plan.begin_play(state, index, event.at)
     play = current_play(begun)
-    fact = Overridden(round=play.round, deal=play.deal, guards=(OUT_OF_ORDER,), reason=event.reason)
-    return begun, (fact,)
+    return begun, (_overridden(state, author, play, (OUT_OF_ORDER,), event.reason),)
+
+
+def _overridden(state: Table, author: Name, play: PlannedPlay, codes: tuple[str, ...], reason: Reason) -> Overridden:
+    return Overridden(
+        round=play.round,
+        deal=play.deal,
+        guards=codes,
+        reason=reason,
+        author=author,
+        session=state.arbiter_session,
+    )
 
 
 def with_pause(state: Table, at: int) -> Table:

@@ -275,6 +275,8 @@ class Table:
     """What the arbiter has ruled at the table in the place of a result."""
     arbiter: str | None = None
     """The arbiter who is at the table, let in by PIN or by the desk."""
+    arbiter_session: str | None = None
+    """What that arbiter's facts name."""
     pins_wrong: int = 0
     """Wrong PINs since the last right one."""
     pin_wrong_at: int = 0
@@ -378,6 +380,7 @@ def cleared(state: Table, at: int) -> Table:
         discreet=state.discreet,
         pause=state.pause if state.paused else None,
         arbiter=state.arbiter,
+        arbiter_session=state.arbiter_session,
         pins_wrong=state.pins_wrong,
         pin_wrong_at=state.pin_wrong_at,
         ordered=state.ordered,

@@ -101,10 +101,10 @@ def _draw(round_: int, chance: random.Random) -> StagedPlay:
 
 
 def write_device(event: ChaosEvent, device: Path, tables: Iterable[int], reaction_ms: int) -> None:
-    """Write what the device of some tables has: scripts, passwords, the arbiters' PIN."""
+    """Write what the device of some tables has, scripts and passwords, and for the event the arbiters' PIN."""
     device.mkdir(parents=True, exist_ok=True)
     known = Credentials.load(event.folder / "credentials.json")
-    write_private(device / "arbiter-pin", f"{hash_pin(PIN)}\n".encode())
+    write_private(event.folder / "arbiter-pin", f"{hash_pin(PIN)}\n".encode())
     for table in tables:
         script = json.dumps(as_script(event.scripts[table], reaction_ms, PIN))
         write_private(device / f"table-{table}.plays.json", script.encode())

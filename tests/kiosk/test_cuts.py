@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 
 from firmware.reports import Scanned
 from kiosk import restoring
-from kiosk.config import write_pin
 from kiosk.input import RiichiQuestion, WinForm, riichi
 from kiosk.journal import JournaledTable, TableJournal
 from kiosk.restoring import Restoring
@@ -27,6 +26,7 @@ from kiosk.screens import DeclaredView, RestoringView, ScreenView, StatusLine, s
 from kiosk.table import ArbiterAdmitted, Event, Phase, Restarted, Table, handle
 from tests.examples import COSTLY
 from tests.kiosk.journals import OURS, core
+from tests.kiosk.judging import tell_pin
 from tests.kiosk.standing import phase_view, standing
 from tests.kiosk.table.days import Step, days
 from tests.kiosk.tables import TABLE, S, plan, play, sitting_in
@@ -259,7 +259,7 @@ def test_an_arbiter_who_was_let_in_finds_the_panel_and_a_ruling_that_stands_clos
     tmp_path: Path,
 ) -> None:
     """The journal is cut after each of its commits: an event and the panel that follows from it are one."""
-    write_pin(tmp_path / "arbiter-pin", "4812")
+    tell_pin(tmp_path)
     with standing(tmp_path) as table:
         table.come_to(Phase.PLAYING)
         for key in ("a", *"4812", "enter", "2", "5", "enter", "6"):

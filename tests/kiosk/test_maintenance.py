@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from broker.protocol import LogMessage, encode
 from broker.protocol.signing import fact_hash
-from kiosk.config import KEY_FILE, PinFile, open_device_key
+from kiosk.config import KEY_FILE, open_device_key
 from kiosk.errors import JournalBroken, JournalInUse
 from kiosk.journal import JournalOwner, TableJournal
 from kiosk.maintenance import Takeover, find_journal, table, take_over_journal
@@ -104,13 +104,10 @@ def test_nothing_is_taken_over_under_a_kiosk_that_runs(card: Path, tmp_path: Pat
         take_over_journal(card, own, OURS)
 
 
-def test_the_commands_set_a_pin_and_take_a_card_over(card: Path, tmp_path: Path) -> None:
+def test_the_command_takes_a_card_over(card: Path, tmp_path: Path) -> None:
     config = tmp_path / "table.toml"
     config.write_text(CONFIG.replace('folder = "."', 'folder = "own"'), encoding="utf-8")
     run = CliRunner().invoke
-    assert run(table, ["pin", str(config)], input="2468\n2468\n").exit_code == 0
-    assert PinFile(tmp_path / "arbiter-pin").right("2468")
-    assert "arbiter-pin" not in run(table, ["pin", str(config), "--pin", "1"]).stdout
     answer = run(table, ["import", str(config), str(card)])
     assert answer.output == "This device goes on where the dead one stood; 4 facts will be sent.\n"
     assert (tmp_path / "own" / "table.sqlite").stat().st_mode & 0o077 == 0

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from broker.files import write_file
 from broker.protocol import ArbiterPin
-from broker.protocol.arbiter_pin import hash_pin
 from broker.protocol.pairing import Pairing, TableBroker
-from kiosk.config import PinFile, store_pairing, stored_pairing
+from kiosk.arbiter_pin import TablePin
+from kiosk.config import store_pairing, stored_pairing
 from kiosk.errors import BadConfiguration, NotPaired
 from tests.power.subject import Cut, Outcome, Subject, Tell, digest
 
@@ -19,7 +19,6 @@ EVENTS = ("cup-a", "cup-b")
 def write(disk: Path, seed: int, tell: Tell) -> None:
     """Pair with one event and another, take PINs, and write files of all sizes."""
     chance = random.Random(seed)
-    pins = [hash_pin(f"48{number:02}") for number in range(3)]
     tell("paired", event="", password="")
     tell("pin", mark=None)
     for step in range(STEPS):
@@ -27,19 +26,22 @@ def write(disk: Path, seed: int, tell: Tell) -> None:
             case 0:
                 event, password = chance.choice(EVENTS), f"{chance.randrange(10**16):016}"
                 broker = TableBroker(host="hall.example.org", port=8883, password=password)
-                store_pairing(disk / PAIRED, Pairing(event=event, table=1, broker=broker, pin=chance.choice(pins)))
+                store_pairing(disk / PAIRED, Pairing(event=event, table=1, broker=broker))
                 tell("paired", event=event, password=password)
             case 1:
-                pin = PinFile(disk / "no-file", disk / "arbiter-pin-told", "cup-a")
-                told = ArbiterPin(
-                    id=f"pin-{step:04}", event="cup-a", table=1, set_at=step + 1, hash=chance.choice(pins)
-                )
+                pin, mark = kept_pin(disk), f"{chance.randrange(3):016}"
+                told = ArbiterPin(id=f"pin-{step:04}", event="cup-a", seq=step, table=1, key="0" * 64, mark=mark)
                 pin.take(told)
                 tell("pin", mark=pin.mark)
             case _:
                 content = chance.randbytes(chance.choice((1, 600, 9000)))
                 write_file(disk / "file", content)
                 tell("file", content=digest(content))
+
+
+def kept_pin(disk: Path) -> TablePin:
+    """Return what a table has kept of the arbiters' PIN."""
+    return TablePin(disk / "arbiter-pin-told", ("cup-a", 1, "device"), lambda _session, _sealed: False)
 
 
 def check(cut: Cut, outcome: Outcome) -> None:
@@ -60,7 +62,7 @@ def check(cut: Cut, outcome: Outcome) -> None:
     except (BadConfiguration, OSError, ValueError) as broken:
         outcome.must(not honest, f"the pairing is broken: {broken}")
         outcome.notes["bad_configuration"] += 1
-    mark = PinFile(cut.disk / "no-file", cut.disk / "arbiter-pin-told", "cup-a").mark
+    mark = kept_pin(cut.disk).mark
     marks = [one["mark"] for one in cut.around("pin")]
     outcome.must(mark in marks or not marks or not honest, "the PIN is another, or lost")
     kept, path = [one["content"] for one in cut.around("file")], cut.disk / "file"

@@ -1,16 +1,17 @@
-"""The event's PIN for arbiters: set at the desk, kept as a hash in the event's folder, told to all tables."""
+"""The event's PIN for arbiters: set at the desk, and kept as a hash in the event's folder, which it never leaves.
+
+The scorer judges by it what is typed at the tables (broker/scorer/arbiter_access.py).
+"""
 
 import threading
-import uuid
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from msgspec import ValidationError, convert
 
 from broker.files import write_private
-from broker.protocol import ArbiterPin, Milliseconds, PinHash, encode, topics
+from broker.protocol import Milliseconds, PinHash
 from broker.protocol.arbiter_pin import LONGEST_PIN, SHORTEST_PIN, hash_pin, is_pin, pin_mark
 from broker.scorer.view import TableView
 from broker.web import NothingToPairWith, PinUnusable
@@ -18,7 +19,7 @@ from broker.web import NothingToPairWith, PinUnusable
 PIN_FILE: Final = "arbiter-pin"
 
 TURN: Final = threading.Lock()
-"""One sets or tells a PIN at a time: what the broker keeps is what was published last, and that must be the newest."""
+"""One sets a PIN at a time."""
 
 
 class StoredPin(NamedTuple):
@@ -66,6 +67,13 @@ class EventPin:
         kept = self.kept()
         return kept and kept.hash
 
+    def hash_or_none(self) -> str | None:
+        """Return the hash; None too where the file cannot be used: nobody is let in by a PIN then."""
+        try:
+            return self.hashed()
+        except NothingToPairWith:
+            return None
+
     def set(self, pin: str, again: str, now: int = 0) -> None:
         """Keep another PIN's hash. `now`: ms since 1970.
 
@@ -104,35 +112,3 @@ class EventPin:
         return PinsAtTables(
             none, tuple(table.table for table in heard if event and table.pin not in (None, event)), same
         )
-
-
-class _Sender(Protocol):
-    """What is needed of a link."""
-
-    def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
-        """Send one message if connected."""
-
-
-class PinPublisher:
-    """Tells the tables the event's PIN, by its hash; the broker keeps it for those that are off."""
-
-    def __init__(self, event: str, tables: Sequence[int], pin: EventPin, sender: _Sender) -> None:
-        self._event, self._tables, self._pin, self._sender = event, tables, pin, sender
-
-    def tell(self) -> None:
-        """Say it to all tables, if there is one that can be used. By any thread: each tells what is set by then."""
-        with TURN:
-            self._tell()
-
-    def _tell(self) -> None:
-        try:
-            kept = self._pin.kept()
-        except NothingToPairWith:
-            return
-        if kept is None:
-            return
-        for table in self._tables:
-            message = ArbiterPin(
-                id=uuid.uuid4().hex, event=self._event, table=table, set_at=kept.set_at, hash=kept.hash
-            )
-            self._sender.publish(topics.PIN.at(self._event, table=table), encode(message), retain=True)

@@ -32,6 +32,7 @@ from broker.people import (
     TablesUnheard,
 )
 from broker.protocol import LAST_TABLE, MOST_ORDERS_KEPT, Command, Count, Name, Order, TableNo, encode, topics
+from broker.protocol.arbiter_session import SessionKey
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
 from broker.scorer.dashboard import ViewFeed
 from broker.scorer.view import TableView
@@ -53,7 +54,6 @@ from broker.web import (
     typed_fields,
     visitor_of,
 )
-from broker.web.tables.event_pin import EventPin, PinPublisher
 
 COMMANDS: Final[tuple[Command, ...]] = get_args(Command)
 LONGEST_REASON: Final = 200
@@ -208,8 +208,9 @@ class _Sender(Protocol):
 class OrderDesk:
     """Gives orders to the tables of one event."""
 
-    def __init__(self, event: str, auth: Authentication, sender: _Sender) -> None:
-        self._event, self._auth, self._sender = event, auth, sender
+    def __init__(self, event: str, auth: Authentication, sender: _Sender, sessions: SessionKey | None = None) -> None:
+        """`sessions` opens what the tables' facts name that follow from an order."""
+        self._event, self._auth, self._sender, self._sessions = event, auth, sender, sessions
         self.book = Orders(auth.store)
 
     @property
@@ -254,8 +255,9 @@ class OrderDesk:
             self._sender.publish(topics.ORDER.at(self._event, table=message.table), encode(message), retain=False)
 
     def _messages(self, kept: KeptOrder) -> Iterator[Order]:
-        given = kept.given
+        given, sessions = kept.given, self._sessions
         for table in given.tables:
+            opened = sessions.order(table, given.command, given.author, kept.id, kept.at) if sessions else None
             yield Order(
                 id=kept.id_at(table),
                 event=self._event,
@@ -264,21 +266,20 @@ class OrderDesk:
                 command=given.command,
                 minutes=given.minutes,
                 author=given.author,
+                session=opened,
             )
 
 
 class DeskLink:
-    """The desk's connection with the broker, and the orders and the arbiters' PIN that go over it."""
+    """The desk's connection with the broker, and the orders that go over it."""
 
-    def __init__(
-        self, event: str, tables: Sequence[int], auth: Authentication, address: Address, pin: EventPin
-    ) -> None:
+    def __init__(self, event: str, auth: Authentication, address: Address, sessions: SessionKey | None = None) -> None:
         # It has to hear something to know that it is heard: the alerts are few, and it may read them.
         self._connected = threading.Event()
         self._link = Link(
             address, passing_id(f"homologue-{event}-desk"), [topics.ALERT.at(event)], self._told, kept=False
         )
-        self.orders, self.pin = OrderDesk(event, auth, self._link), PinPublisher(event, tables, pin, self._link)
+        self.orders = OrderDesk(event, auth, self._link, sessions)
 
     def start(self) -> None:
         """Begin to connect, and go on trying."""
@@ -298,7 +299,6 @@ class DeskLink:
             item.acknowledge()
         elif item.up:
             self.orders.connected()
-            self.pin.tell()
             self._connected.set()
 
 

@@ -120,7 +120,7 @@ class BrokerForTables:
             _, password = Credentials.load(self.passwords).table(table)
             ca = self.ca.read_text(encoding="ascii") if self.ca else None
             broker = TableBroker(host=self.host or asked, port=self.port, password=password, ca=ca)
-            pairing = Pairing(event=self.event, table=table, broker=broker, pin=self.pin.hashed())
+            pairing = Pairing(event=self.event, table=table, broker=broker)
             return msgspec.json.decode(msgspec.json.encode(pairing), type=Pairing)  # a name that no device would take
         except (BrokerError, OSError, UnicodeDecodeError, msgspec.ValidationError) as error:
             raise NothingToPairWith(f"table {table} cannot be paired: {error}") from None

@@ -30,6 +30,7 @@ def test_a_table_has_its_own_topics_and_no_others() -> None:
             "hm/cup/table/3/log",
             "hm/cup/table/3/beat",
             "hm/cup/table/3/kept",
+            "hm/cup/table/3/pin",
             "hm/cup/table/3/count",
         ),
         subscribe=(
@@ -48,7 +49,7 @@ def test_a_table_has_its_own_topics_and_no_others() -> None:
 def test_the_offices_have_theirs_at_every_table() -> None:
     rights = permissions_of_event("cup", 1)
     assert rights["desk"] == Permissions(
-        publish=("hm/cup/order/+", "hm/cup/pin/+"),
+        publish=("hm/cup/order/+",),
         subscribe=("hm/cup/scorer", "hm/cup/traveller/+", "hm/cup/standings", "hm/cup/ruling", "hm/cup/alert"),
     )
     assert rights["scorer"].subscribe == (
@@ -59,6 +60,7 @@ def test_the_offices_have_theirs_at_every_table() -> None:
         "hm/cup/scorer/asked",
         "hm/cup/table/+/kept",
         "hm/cup/order/+",
+        "hm/cup/table/+/pin",
         "hm/cup/table/+/count",
     )
     assert rights["arbiter"].publish == ()

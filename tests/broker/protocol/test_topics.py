@@ -199,9 +199,15 @@ def test_every_text_that_a_table_reads_is_a_name_a_code_an_address_a_rule_profil
         "order: id",
         "order: event",
         "order: author",
+        "order: session",
         "pin: id",
         "pin: event",
-        "pin: hash",
+        "pin: key",
+        "pin: mark",
+        "pin: answer.asked",
+        "pin: answer.session",
+        "pin: answer.code",
+        "pin: signature",
         "counted: id",
         "counted: event",
         "counted: asked",
@@ -248,8 +254,16 @@ def test_the_tiles_of_a_tray_are_numbers_from_1_to_136() -> None:
 def test_a_result_on_the_wire_has_the_hand_value_and_never_the_hand() -> None:
     (log,) = (topic for topic in TOPICS if topic.name == "log")
     texts = {way for way, kind in leaves(log.message) if isinstance(kind, inspect.StrType)}
-    result = {"fact.profile", "fact.players{}", "fact.fines{}.reason", "fact.fines{}.author"}
-    ruled = {"fact.author", "fact.reason", "fact.decision.gives{}?", "fact.decision.takes{}?"}
+    fines = {"fact.fines{}.reason", "fact.fines{}.author", "fact.fines{}.session"}
+    result = {"fact.profile", "fact.players{}", *fines}
+    ruled = {
+        "fact.author",
+        "fact.session",
+        "fact.sealed",
+        "fact.reason",
+        "fact.decision.gives{}?",
+        "fact.decision.takes{}?",
+    }
     assert texts == {
         "id",
         "event",

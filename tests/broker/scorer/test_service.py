@@ -14,7 +14,7 @@ from sqlalchemy.exc import OperationalError
 
 from broker.errors import BadEvent, StoreBroken
 from broker.event import Event
-from broker.protocol import Fine, Message, Player, Receipt
+from broker.protocol import ArbiterPin, Fine, Message, Player, Receipt
 from broker.scorer.service import MOST_AT_ONCE
 from broker.scorer.view import DashboardView
 from broker.store.sqlite import SqliteJournal
@@ -178,7 +178,11 @@ def test_on_every_connection_all_that_is_retained_is_said_again(hall: Hall) -> N
     hall.connect(up=True)
     assert hall.scorer.feed.current.connected
     assert sorted(hall.ear.story) == sorted(
-        [f"hm/cup/{kind}/{table}" for kind in ("receipt", "assignment", "served", "kept") for table in range(1, 5)]
+        [
+            f"hm/cup/{kind}/{table}"
+            for kind in ("receipt", "assignment", "pin", "served", "kept")
+            for table in range(1, 5)
+        ]
         + [f"hm/cup/traveller/{deal}" for deal in range(1, 5)]
         + ["hm/cup/standings"]
     )
@@ -215,7 +219,9 @@ def test_a_scorer_started_again_says_what_the_first_one_said(tmp_path: Path) -> 
             hall = make_hall(tmp_path, journal)
             hall.connect(up=True)
             said = [
-                replace(message, id="00000000", **({"signature": None} if isinstance(message, Receipt) else {}))
+                replace(
+                    message, id="00000000", **({"signature": None} if isinstance(message, Receipt | ArbiterPin) else {})
+                )
                 for message in hall.ear.heard("")
             ]
             heard.append((said, hall.scorer.feed.current))
@@ -233,6 +239,7 @@ def test_every_message_of_the_scorer_is_one_that_its_readers_take(hall: Hall) ->
         "Receipt",
         "Assignment",
         "Served",
+        "ArbiterPin",
         "Traveller",
         "Standings",
         "Alert",

@@ -1,7 +1,7 @@
 """After a restart, and on the machine that takes over, the room is told what it was told before."""
 
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -31,7 +31,7 @@ HERE: Final = event().bookings[1, 1]
 SWAPPED: Final = {**HERE.players, "east": HERE.players["west"], "west": HERE.players["east"]}
 
 
-def of(table: int) -> dict[str, int]:
+def of(table: int) -> dict[str, Any]:
     """Return the first play of a table."""
     return {"round": 1, "deal": event().bookings[table, 1].deal}
 

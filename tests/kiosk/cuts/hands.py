@@ -14,7 +14,6 @@ import pygame
 from broker.i18n import Translator
 from broker.protocol import Fact, LogMessage, Order, Receipt, Taken, decode, topics
 from firmware.reports import Held, Pressed, Released, Report, Scanned
-from kiosk import config
 from kiosk.camera.thread import CameraThread
 from kiosk.config import KioskSettings, ScreenSettings
 from kiosk.journal import TableJournal
@@ -25,6 +24,7 @@ from kiosk.table import Phase, Restarted, TrayChecked
 from tests.kiosk.cuts import actions as do
 from tests.kiosk.cuts.air import Air
 from tests.kiosk.journals import OURS
+from tests.kiosk.judging import tell_pin
 from tests.kiosk.standing import CONFIG, Time
 from tests.kiosk.table.timeless import without_times
 from tests.kiosk.tables import EVENT, HOLD, MS, STORE, TABLE, S, play, right, strange, swapped
@@ -55,7 +55,7 @@ def set_up(folder: Path) -> None:
     (folder / "password").write_text("secret", encoding="utf-8")
     (folder / "password").chmod(0o600)
     (folder / "table.toml").write_text(CONFIG + '[screen]\ndriver = "dummy"\n', encoding="utf-8")
-    config.write_pin(folder / "arbiter-pin", do.HOUSE_PIN)
+    tell_pin(folder)
 
 
 class Running:

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from broker.protocol import SEATS, ArbiterPin, Fine, Ruled, encode, topics
-from broker.protocol.arbiter_pin import hash_pin
-from broker.protocol.link import Incoming
-from kiosk.config import DESK_PIN_FILE, KioskSettings, PinFile, write_pin
-from kiosk.errors import BadConfiguration
+from broker.protocol import SEATS, Fine, Left, LetIn, Paused, PinAnswer, PinGiven, Ruled, TimeAdded
+from broker.protocol.arbiter_session import BY_PIN, GIVEN, nonce_of, scope_of
+from broker.protocol.sealed_pin import PinPlace
+from kiosk.config import PIN_TOLD_FILE
 from kiosk.input import (
     REASONS,
     ArbiterPanel,
@@ -22,34 +21,19 @@ from kiosk.input import (
 )
 from kiosk.screens.texts import REASON
 from kiosk.table import AT_THE_TABLE, ArbiterAdmitted, ArbiterLeft, Assigned, DeclarationsCorrected, Phase, PinRefused
+from tests.kiosk.judging import HASHED, PIN, Judged, judged
 from tests.kiosk.riichi_tables import riichi_in, session_plan
-from tests.kiosk.standing import Standing, standing
+from tests.kiosk.standing import standing
 from tests.kiosk.tables import EVENT, TABLE, S, sitting_in
 
-PIN = "4711"
-
-
-@pytest.fixture(scope="module")
-def hashed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("pin") / "arbiter-pin"
-    write_pin(path, PIN)
-    return path
-
 
 @pytest.fixture
-def pin(tmp_path: Path, hashed: Path) -> Path:
-    path = tmp_path / "arbiter-pin"
-    path.write_bytes(hashed.read_bytes())
-    return path
-
-
-@pytest.fixture
-def table(tmp_path: Path, pin: Path) -> Iterator[Standing]:  # noqa: ARG001 - beside the table's journal
-    with standing(tmp_path) as made:
+def table(tmp_path: Path) -> Iterator[Judged]:
+    with judged(tmp_path) as made:
         yield made
 
 
-def test_an_arbiter_who_gives_the_pin_voids_a_play_with_a_reason(table: Standing) -> None:
+def test_an_arbiter_who_gives_the_pin_voids_a_play_with_a_reason(table: Judged) -> None:
     table.come_to(Phase.PLAYING)
     table.type("a", *PIN, "enter")
     table.type("back")
@@ -61,7 +45,7 @@ def test_an_arbiter_who_gives_the_pin_voids_a_play_with_a_reason(table: Standing
     assert [fact.reason for fact in facts] == [REASONS[3]]
 
 
-def test_a_pin_is_neither_in_the_journal_nor_in_what_is_shown(table: Standing, tmp_path: Path) -> None:
+def test_a_pin_is_neither_in_the_journal_nor_in_what_is_shown(table: Judged, tmp_path: Path) -> None:
     table.come_to(Phase.PLAYING)
     table.type("a", *PIN)
     assert table.program.view().panel == ArbiterPanel("pin", digits="****")
@@ -73,7 +57,7 @@ def test_a_pin_is_neither_in_the_journal_nor_in_what_is_shown(table: Standing, t
     assert (PIN.encode() in stored, b"1234" in stored) == (False, False)
 
 
-def test_the_fourth_try_waits_even_if_it_is_right(table: Standing) -> None:
+def test_the_fourth_try_waits_even_if_it_is_right(table: Judged) -> None:
     table.come_to(Phase.PLAYING)
     table.type("a")
     for _ in range(3):
@@ -86,7 +70,7 @@ def test_the_fourth_try_waits_even_if_it_is_right(table: Standing) -> None:
     assert table.program.state.arbiter is not None
 
 
-def test_from_the_third_wrong_pin_on_the_desk_is_told_until_an_arbiter_is_let_in(table: Standing) -> None:
+def test_from_the_third_wrong_pin_on_the_desk_is_told_until_an_arbiter_is_let_in(table: Judged) -> None:
     table.come_to(Phase.PLAYING)
     table.type("a")
     told = []
@@ -98,7 +82,7 @@ def test_from_the_third_wrong_pin_on_the_desk_is_told_until_an_arbiter_is_let_in
     assert (table.program._server.state_message().health, table.program._server.state_message().arbiter) == ({}, "Anne")
 
 
-def test_the_desk_is_told_who_is_let_in_and_what_time_was_added_at_the_table(table: Standing) -> None:
+def test_the_desk_is_told_who_is_let_in_and_what_time_was_added_at_the_table(table: Judged) -> None:
     table.come_to(Phase.PLAYING)
     assert (table.program._server.state_message().arbiter, table.program._server.state_message().extra_min) == (None, 0)
     table.type("a", *PIN, "enter")
@@ -106,7 +90,7 @@ def test_the_desk_is_told_who_is_let_in_and_what_time_was_added_at_the_table(tab
     assert (table.program._server.state_message().arbiter, table.program._server.state_message().extra_min) == ("", 15)
 
 
-def test_an_arbiter_who_touches_nothing_for_two_minutes_has_gone(table: Standing) -> None:
+def test_an_arbiter_who_touches_nothing_for_two_minutes_has_gone(table: Judged) -> None:
     table.come_to(Phase.PLAYING)
     table.type("a", *PIN, "enter")
     table.program.step(timeout=0)
@@ -117,31 +101,33 @@ def test_an_arbiter_who_touches_nothing_for_two_minutes_has_gone(table: Standing
     assert table.program.state.arbiter is None
 
 
-def test_an_arbiter_who_is_let_in_finds_a_hu_false_on_the_panel(table: Standing) -> None:
+def test_an_arbiter_who_is_let_in_finds_a_hu_false_on_the_panel(table: Judged) -> None:
     table.come_to(Phase.DECLARED)
     table.type("a", *PIN, "enter")
     table.type(str(possible_acts(table.program.state).index("false_hu") + 1), "w", "enter", "4", "1")
-    assert table.program.state.fines == {"west": Fine(imp=4, reason="the hand was not valid", author=AT_THE_TABLE)}
+    session = table.program.state.arbiter_session
+    fine = Fine(imp=4, reason="the hand was not valid", author=AT_THE_TABLE, session=session)
+    assert (table.program.state.fines, session is not None) == ({"west": fine}, True)
     assert table.phase is Phase.PLAYING
 
 
-def test_who_finds_a_hu_false_on_the_form_of_results_gives_the_pin_the_fine_and_the_reason(table: Standing) -> None:
+def test_who_finds_a_hu_false_on_the_form_of_results_gives_the_pin_the_fine_and_the_reason(table: Judged) -> None:
     table.come_to(Phase.DECLARED)
     table.type("1", "x", *"0000", "enter")
     assert table.program.view().panel == ArbiterPanel("pin", act="false_hu", seats=("west",))
     table.type(*PIN, "enter", "8")
     assert table.program.state.fines == {}
     table.type("2")
-    assert table.program.state.fines == {"west": Fine(imp=8, reason=REASONS[1], author=AT_THE_TABLE)}
+    fine = Fine(imp=8, reason=REASONS[1], author=AT_THE_TABLE, session=table.program.state.arbiter_session)
+    assert table.program.state.fines == {"west": fine}
     assert table.phase is Phase.PLAYING
 
 
-@pytest.mark.usefixtures("pin")
 def test_whose_hu_is_doubted_is_known_after_a_power_cut_and_the_pin_asked_for_again(tmp_path: Path) -> None:
-    with standing(tmp_path) as table:
+    with judged(tmp_path) as table:
         table.come_to(Phase.DECLARED)
         table.type("x", *PIN[:2])
-    with standing(tmp_path) as back:
+    with judged(tmp_path) as back:
         back.program.step(timeout=0)
         assert back.program.view().panel == ArbiterPanel("pin", act="false_hu", seats=("west",))
         back.type(*PIN, "enter")
@@ -150,7 +136,7 @@ def test_whose_hu_is_doubted_is_known_after_a_power_cut_and_the_pin_asked_for_ag
         assert (panel.ask, panel.seats) == ("fine", ("west",))
 
 
-def test_an_arbiter_whose_doubt_is_over_by_the_time_of_the_pin_is_asked_what_to_rule(table: Standing) -> None:
+def test_an_arbiter_whose_doubt_is_over_by_the_time_of_the_pin_is_asked_what_to_rule(table: Judged) -> None:
     table.come_to(Phase.DECLARED)
     table.type("x")
     table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne"))
@@ -182,7 +168,7 @@ def test_without_a_pin_arbiters_are_let_in_by_the_desk_alone(tmp_path: Path) -> 
         assert table.program.view().panel is not None
 
 
-def test_the_panel_opens_at_a_riichi_table_and_knows_no_fines(table: Standing) -> None:
+def test_the_panel_opens_at_a_riichi_table_and_knows_no_fines(table: Judged) -> None:
     at_riichi(table)
     table.type("a", *PIN, "enter")
     panel = table.program.view().panel
@@ -199,7 +185,7 @@ def test_at_a_riichi_table_only_time_is_ruled_in_the_panel(phase: Phase) -> None
     assert possible_acts(sitting.table) == ("pause", "extra_time", *test)
 
 
-def at_riichi(table: Standing) -> None:
+def at_riichi(table: Judged) -> None:
     """Sit down to a riichi session."""
     table.program._apply(Assigned(at=table.time.wait(), assignment=session_plan()))
     table.press(*SEATS)
@@ -253,68 +239,133 @@ def test_every_reason_has_a_sentence() -> None:
     assert [*REASON] == [str(at) for at in range(1, len(REASONS) + 1)]
 
 
-@pytest.mark.parametrize("pin", ["", "123", "1" * 13, "12a4", "１２３４"])
-def test_what_is_no_pin_is_not_kept(pin: str, tmp_path: Path) -> None:
-    with pytest.raises(BadConfiguration):
-        write_pin(tmp_path / "pin", pin)
-    assert [*tmp_path.iterdir()] == []
+# ---- who judges a PIN ---------------------------------------------------------------------------
 
 
-def test_a_pins_hash_is_its_owners_alone_and_what_is_none_is_refused(hashed: Path, tmp_path: Path) -> None:
-    assert hashed.stat().st_mode & 0o077 == 0
-    assert (PinFile(hashed).right(PIN), PinFile(hashed).right("0000"), PinFile(tmp_path / "none").known) == (
-        True,
-        False,
+def test_a_pin_goes_to_the_scorer_sealed_and_the_screen_says_that_it_is_checked(table: Judged) -> None:
+    table.come_to(Phase.PLAYING)
+    table.link.answers = False
+    table.type("a", *PIN, "enter")
+    assert table.program.view().panel == ArbiterPanel("checking")
+    (given,) = [one for one in table.link.said if isinstance(one, PinGiven)]
+    place = PinPlace(EVENT, TABLE, table.journal.device, given.session)
+    assert table.link.access.pin_key.open(given.sealed, place) == PIN
+    table.link.say(table.link.access.ask(given))
+    table.program.step(timeout=0)
+    state = table.program.state
+    assert (state.arbiter, scope_of(state.arbiter_session or ""), table.program.view().unproven) == (
+        AT_THE_TABLE,
+        BY_PIN,
         False,
     )
-    (tmp_path / "plain").write_text(PIN, encoding="ascii")
-    with pytest.raises(BadConfiguration):
-        PinFile(tmp_path / "plain")
 
 
-# ---- the PIN that the desk sets -----------------------------------------------------------------
-
-
-def said(table: Standing, pin: str, at: int) -> str:
-    """Let the desk say what the PIN is; return what tells which one the table has."""
-    message = ArbiterPin(id=f"pin-{at:08}", event=EVENT, table=TABLE, set_at=at, hash=hash_pin(pin))
-    table.program._message(Incoming(topics.PIN.at(EVENT, table=TABLE), encode(message), lambda: None))
-    assert table.program._server.state_message().pin is not None
-    return table.program._server.state_message().pin or ""
-
-
-def gets_in(table: Standing, pin: str) -> bool:
-    """Return whether a PIN lets an arbiter in, and let that one go again."""
-    table.type("a", *pin, "enter")
-    there = table.program.state.arbiter is not None
-    table.type(*["back"] * (len(pin) + 1))
-    return there
-
-
-def test_a_pin_that_the_desk_sets_holds_at_once_and_after_a_restart_and_no_older_one_takes_its_place(
-    tmp_path: Path, table: Standing
-) -> None:
+def test_who_does_not_want_to_wait_leaves_and_a_late_answer_lets_nobody_in(table: Judged) -> None:
     table.come_to(Phase.PLAYING)
-    before = table.program._server.state_message().pin
-    marks = [said(table, pin, at) for pin, at in (("2468", 2000), ("1357", 1000), ("9999", 2000))]
-    assert (before != marks[0], marks) == (True, marks[:1] * 3)
-    assert [gets_in(table, pin) for pin in ("2468", PIN)] == [True, False]
-    again = KioskSettings(tmp_path / "table.toml").pin()
-    assert (again.mark, again.right("2468")) == (marks[0], True)
-    assert (tmp_path / DESK_PIN_FILE).stat().st_mode & 0o077 == 0
+    table.link.answers = False
+    table.type("a", *PIN, "enter", "back")
+    (given,) = [one for one in table.link.said if isinstance(one, PinGiven)]
+    table.link.say(table.link.access.ask(given))
+    table.pass_time(3 * S)
+    assert (table.program.state.arbiter, table.program.view().panel) == (None, None)
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b'{"hash":"4711"}'])
-def test_what_the_desk_told_and_cannot_be_read_or_is_of_another_event_leaves_the_tables_own_pin(
-    tmp_path: Path, pin: Path, content: bytes
+@pytest.mark.parametrize("away", ["late", "cut"])
+def test_an_arbiter_whom_no_scorer_answers_goes_on_and_the_screen_says_so(table: Judged, away: str) -> None:
+    table.come_to(Phase.PLAYING)
+    table.link.answers = False
+    if away == "cut":
+        table.link.cut()
+        table.program.step(timeout=0)
+    table.type("a", *PIN, "enter")
+    if away == "late":
+        table.pass_time(2 * S)
+    state = table.program.state
+    assert (scope_of(state.arbiter_session or ""), table.program.view().unproven) == (GIVEN, True)
+    (let_in,) = [one.fact for one in table.journal.unsent() if isinstance(one.fact, LetIn)]
+    place = PinPlace(EVENT, TABLE, table.journal.device, nonce_of(let_in.session or ""))
+    assert table.link.access.pin_key.open(let_in.sealed or "", place) == PIN
+
+
+def answered(table: Judged, *, right: bool) -> None:
+    """Let the scorer say what it has found of the PIN by which somebody rules."""
+    session = table.program.state.arbiter_session or ""
+    code = None if right else "pin_wrong"
+    table.link.say(PinAnswer(asked=nonce_of(session), session=session if right else None, code=code))
+    table.program.step(timeout=0)
+
+
+def test_an_arbiter_whose_pin_proves_wrong_later_is_let_in_no_more(table: Judged) -> None:
+    table.come_to(Phase.PLAYING)
+    table.link.cut()
+    table.program.step(timeout=0)
+    table.type("a", *"9999", "enter")
+    answered(table, right=False)
+    assert (table.program.state.arbiter, table.program.state.pins_wrong) == (None, 1)
+    assert (table.program.view().panel, table.program.view().problem) == (None, None)
+
+
+def test_an_arbiter_whose_pin_proves_right_later_goes_on(table: Judged) -> None:
+    table.come_to(Phase.PLAYING)
+    table.link.cut()
+    table.program.step(timeout=0)
+    table.type("a", *PIN, "enter")
+    answered(table, right=True)
+    assert (table.program.state.arbiter, table.program.view().unproven) == (AT_THE_TABLE, False)
+
+
+def test_all_that_an_arbiter_rules_names_the_session(table: Judged) -> None:
+    table.come_to(Phase.PLAYING)
+    table.type("a", *PIN, "enter")
+    session = table.program.state.arbiter_session
+    acts = possible_acts(table.program.state)
+    table.type(str(acts.index("extra_time") + 1), "5", "enter", "6")
+    table.type("a", str(acts.index("pause") + 1), "6", "a")
+    table.type(str(possible_acts(table.program.state).index("void") + 1), "4", "a", "back")
+    facts = [one.fact for one in table.journal.unsent()]
+    ruled = [one for one in facts if isinstance(one, LetIn | TimeAdded | Paused | Ruled | Left)]
+    assert [type(one) for one in ruled] == [LetIn, TimeAdded, Paused, Ruled, Left]
+    assert ({one.session for one in ruled}, session is None) == ({session}, False)
+
+
+def test_without_a_pin_at_the_desk_only_the_desk_lets_in(tmp_path: Path) -> None:
+    with standing(tmp_path) as table:
+        table.come_to(Phase.PLAYING)
+        table.type("a")
+        assert (table.program.view().panel, table.program._keyboard.problem) == (None, "arbiter_needed")
+
+
+def test_what_the_scorer_has_said_of_the_pin_is_known_after_a_restart_and_nothing_of_the_pin_is_kept(
+    tmp_path: Path,
 ) -> None:
-    other = ArbiterPin(id="pin-00000001", event="other", table=TABLE, set_at=1, hash=hash_pin("2468"))
-    for kept in (content, encode(other)):
-        (tmp_path / DESK_PIN_FILE).write_bytes(kept)
-        assert PinFile(pin, tmp_path / DESK_PIN_FILE, EVENT).right(PIN)
+    with judged(tmp_path) as table:
+        table.come_to(Phase.PLAYING)
+        table.type("a", *PIN, "enter")
+        mark = table.program._server.state_message().pin
+    with standing(tmp_path) as again:
+        assert (again.program._server.state_message().pin, mark) == ("0" * 16, "0" * 16)
+    kept = b"".join(one.read_bytes() for one in tmp_path.rglob("*") if one.is_file())
+    assert (b"argon2" in kept, b"session" in (tmp_path / PIN_TOLD_FILE).read_bytes()) == (False, False)
 
 
-def test_a_pin_that_cannot_be_written_holds_until_the_program_ends(tmp_path: Path, pin: Path) -> None:
-    told = PinFile(pin, tmp_path / "no-such-folder" / DESK_PIN_FILE, EVENT)
-    told.take(ArbiterPin(id="pin-00000001", event=EVENT, table=TABLE, set_at=1, hash=hash_pin("2468")))
-    assert (told.right("2468"), told.right(PIN)) == (True, False)
+def test_a_hash_that_an_older_program_has_left_on_the_card_is_removed(tmp_path: Path) -> None:
+    old = f'{{"id":"pin-00000001","event":"{EVENT}","table":{TABLE},"set_at":1,"hash":"{HASHED}"}}'
+    (tmp_path / PIN_TOLD_FILE).write_text(old, encoding="ascii")
+    (tmp_path / "arbiter-pin").write_text(f"{HASHED}\n", encoding="ascii")
+    with standing(tmp_path):
+        assert [(tmp_path / name).exists() for name in (PIN_TOLD_FILE, "arbiter-pin")] == [False, False]
+
+
+def test_the_pin_of_an_event_whose_folder_a_table_shares_stays(tmp_path: Path) -> None:
+    (tmp_path / "event.toml").touch()
+    (tmp_path / "arbiter-pin").write_text(f"{HASHED}\n", encoding="ascii")
+    with standing(tmp_path):
+        assert (tmp_path / "arbiter-pin").exists()
+
+
+def test_an_arbiter_whom_an_older_program_let_in_is_let_in_anew(tmp_path: Path) -> None:
+    with standing(tmp_path) as table:
+        table.come_to(Phase.PLAYING)
+        table.program._apply(ArbiterAdmitted(at=table.time.wait(), by=AT_THE_TABLE))
+    with standing(tmp_path) as again:
+        assert again.program.state.arbiter is None

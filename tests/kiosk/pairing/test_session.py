@@ -25,7 +25,6 @@ from broker.files import write_private
 from broker.mqtt.access import Credentials
 from broker.mqtt.process import BrokerTls
 from broker.people import Authentication
-from broker.protocol.arbiter_pin import hash_pin, pin_mark
 from broker.protocol.pairing import (
     Pairing,
     PairingAnswer,
@@ -119,18 +118,6 @@ def code_of(work: Callable[[], object]) -> str:
     with pytest.raises(KioskError) as refused:
         work()
     return refused.value.why if isinstance(refused.value, PairingRefused) else refused.value.code
-
-
-def test_the_events_pin_comes_with_a_pairing_and_the_devices_own_serves_where_there_is_none(tmp_path: Path) -> None:
-    (tmp_path / "table.toml").write_text(OWN, encoding="utf-8")
-    hashed = hash_pin("4711")
-    store_pairing(tmp_path / "state", msgspec.structs.replace(PAIRING, pin=hashed))
-    (kept,) = (tmp_path / "state").glob("*.pin")
-    assert kept.stat().st_mode & 0o077 == 0
-    pin = KioskSettings(tmp_path / "table.toml").pin()
-    assert (pin.right("4711"), pin.mark) == (True, pin_mark(hashed))
-    store_pairing(tmp_path / "state", PAIRING)
-    assert KioskSettings(tmp_path / "table.toml").pin().known is False
 
 
 # ---- with a real desk -------------------------------------------------------------------------

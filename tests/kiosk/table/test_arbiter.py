@@ -1,5 +1,7 @@
 """The arbiter at the table: let in first, then heard; and orders of the desk, each carried out once, in order."""
 
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -114,7 +116,7 @@ def test_what_the_desk_orders_of_time_is_told_in_its_name_once_it_is_carried_out
 
 def test_who_is_let_in_who_leaves_and_how_often_a_wrong_pin_was_given_is_told() -> None:
     sitting = sitting_in(Phase.PLAYING)
-    at = {"round": 1, "deal": 1}
+    at: dict[str, Any] = {"round": 1, "deal": 1}
     tries = [sitting.take(PinRefused(at=sitting.wait())) for _ in range(2)]
     assert tries == [(PinWrong(tries=count, **at),) for count in (1, 2)]
     here = sitting.take(ArbiterAdmitted(at=sitting.wait(), by=AT_THE_TABLE))
@@ -229,7 +231,9 @@ def test_a_void_play_has_nothing_to_reopen() -> None:
 def test_who_has_declared_is_put_right_and_told(phase: Phase) -> None:
     sitting = with_arbiter(phase)
     (fact,) = sitting.take(DeclarationsCorrected(at=sitting.wait(), seats=("south",), reason="the button failed"))
-    assert fact == Overridden(round=1, deal=1, guards=("declarations_corrected",), reason="south: the button failed")
+    assert fact == Overridden(
+        round=1, deal=1, guards=("declarations_corrected",), reason="south: the button failed", author="Anne Arbiter"
+    )
     sitting.value("east", south=9)
     sitting.press(*SEATS)
     assert results(sitting.facts) == [{"south": 9}]

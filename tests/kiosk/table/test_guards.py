@@ -57,7 +57,9 @@ def test_a_deal_that_this_table_had_before_stops_the_play_until_the_arbiter_has_
     assert guards.active_guards(sitting.table) == stopped
     assert sitting.refusal(right(sitting.play, "east", sitting.wait())) == "deal_played_here"
     override(sitting)
-    assert sitting.facts[-1] == Overridden(round=2, deal=1, guards=stopped, reason="head arbiter says so")
+    assert sitting.facts[-1] == Overridden(
+        round=2, deal=1, guards=stopped, reason="head arbiter says so", author="Anne Arbiter"
+    )
     sitting.restore()
     assert sitting.table.phase is Phase.CONFIRMING
 
@@ -124,7 +126,8 @@ def test_the_arbiter_has_a_deal_played_before_its_turn_and_the_other_comes_after
     sitting = Sitting(play(1), play(2), play(3))
     sitting.admit()
     sitting.take(bring(sitting))
-    assert sitting.facts[1:] == [Overridden(round=2, deal=2, guards=("out_of_order",), reason="its carrier is late")]
+    forward = Overridden(round=2, deal=2, guards=("out_of_order",), reason="its carrier is late", author="Anne Arbiter")
+    assert sitting.facts[1:] == [forward]
     for _ in range(3):
         sitting.begin()
         sitting.draw()

@@ -40,7 +40,8 @@ class Ruled:
             SqliteJournal(folder / STORE, NAME),
             NOW,
         )
-        self.scorer = admitting(Scorer(open_event(folder), self.journal, folder, lambda: self.now))
+        played = open_event(folder)
+        self.scorer = admitting(Scorer(played, self.journal, folder, lambda: self.now), played)
         self.rulings = AuditedRulings(self.scorer, self.auth)
         services = Services(
             lambda: self.scorer.snapshot,

@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ def test_the_history_is_filtered_and_leaves_as_csv_and_json(desk: Ruled) -> None
 
 
 def test_what_arbiters_did_at_the_tables_is_in_the_history_and_in_what_leaves_it(tmp_path: Path) -> None:
-    at = {"round": 1, "deal": event().bookings[3, 1].deal}
+    at: dict[str, Any] = {"round": 1, "deal": event().bookings[3, 1].deal}
     there: list[Fact] = [
         PinWrong(tries=1, **at),
         LetIn(author="arbiter at the table", by="pin", **at),

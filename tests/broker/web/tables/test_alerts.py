@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from broker.i18n import languages
 from broker.protocol import Call, Deadline, Fine, LogMessage, Overridden, Ruled, Seated, Void, topics
 from broker.protocol.play_sequence import SEQUENCE_CODES
-from broker.scorer import admissions, intake, quotas
+from broker.scorer import admissions, arbiter_access, intake, quotas
 from broker.scorer.alerts import DISK_CONCERNS
 from broker.scorer.view import AlertView
 from broker.store.backup_worker import BackupReport
@@ -74,6 +74,7 @@ def test_every_sentence_that_there_is_says_what_the_scorer_has_told_in_each_lang
         "table_silent",
         "device_waits",
         "event_key_changed",
+        "pin_wrong",
     }
     elsewhere |= {concern.code for concern in DISK_CONCERNS.values()} | TOLD.keys()
     assert {alert.code for alert in alerts} == (ALERT.keys() - elsewhere) | {"wrong_players", "play_ruled"}
@@ -107,7 +108,7 @@ def test_what_was_refused_is_told_with_who_and_how_many_beside_it_in_the_readers
 def test_whatever_the_gate_refuses_has_a_sentence_that_says_why() -> None:
     codes = {
         code
-        for module in (intake, admissions, quotas, topics)
+        for module in (intake, admissions, arbiter_access, quotas, topics)
         for code in re.findall(r'\bRefused\(\s*"(\w+)"', getsource(module))
     }
     assert REFUSED_MESSAGE.keys() == codes

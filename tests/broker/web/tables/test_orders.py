@@ -16,13 +16,13 @@ from msgspec.structs import replace
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Broker, make_broker
 from broker.people import Account, Actor, Authentication, OrderUnsent
-from broker.protocol import ArbiterPin, Message, Order, decode_on_topic, topics
-from broker.protocol.arbiter_pin import pin_matches
+from broker.protocol import Message, Order, decode_on_topic, topics
+from broker.protocol.arbiter_session import SessionKey, scope_of
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
+from broker.protocol.signing import SigningKey
 from broker.scorer.dashboard import ViewFeed
 from broker.web.server import DeskServer
 from broker.web.services import Services
-from broker.web.tables.event_pin import EventPin
 from broker.web.tables.orders import RESEND_MS, DeskLink, KeptOrder, OrderDesk, OrderGiven
 from tests.broker.people.conftest import NOON, PASSWORD, Hand, quick_hashes
 from tests.broker.web import sample
@@ -288,44 +288,34 @@ def test_whatever_is_in_the_form_it_is_an_order_or_is_refused(bench: Bench, fiel
     assert "<script>alert" not in answer.text
 
 
-def test_over_a_real_broker_a_table_hears_its_own_orders_and_no_others_and_the_pin_even_if_it_was_off(
+def test_over_a_real_broker_a_table_hears_its_own_orders_and_no_others(
     tmp_path: Path,
 ) -> None:
-    known = Credentials.create(2)
-    auth, pin = Authentication(tmp_path), EventPin(tmp_path / "arbiter-pin")
-    pin.set("1111", "1111")
+    known, auth = Credentials.create(2), Authentication(tmp_path)
+    sessions = SessionKey.of_event(EVENT, SigningKey.from_bytes(b"9" * 32))
     account = Account("anne", "Anne", "head_arbiter", disabled=False, made_at=0)
     with ExitStack() as room:
         broker = room.enter_context(make_broker("embedded", tmp_path / "broker", EVENT, known, tables=2))
         heard = room.enter_context(table_of(broker, known, 1))
-        line = DeskLink(EVENT, (1, 2), auth, Address(broker.host, broker.port, "desk", known.password("desk")), pin)
+        line = DeskLink(EVENT, auth, Address(broker.host, broker.port, "desk", known.password("desk")), sessions)
         line.start()
         assert line.wait(10.0)
         line.orders.give(OrderGiven((2,), "pause", 0, "why", "Anne"), account, "", sample.tables())
         line.orders.give(OrderGiven((1,), "extra_time", 5, "why", "Anne"), account, "", sample.tables())
-        first, order = message_of(heard), message_of(heard)
-        pin.set("2222", "2222")
-        line.pin.tell()
-        later = message_of(heard)
+        order = message_of(heard)
         line.stop()
-        returned = message_of(room.enter_context(table_of(broker, known, 2)))
     auth.close()
     assert isinstance(order, Order)
     assert (order.table, order.command, order.minutes, order.author) == (1, "extra_time", 5, "Anne")
-    assert isinstance(first, ArbiterPin)
-    assert isinstance(later, ArbiterPin)
-    assert (pin_matches(first.hash, "1111"), pin_matches(later.hash, "2222"), returned) == (
-        True,
-        True,
-        replace(later, id=returned.id, table=2),
-    )
+    known_at = [sessions.knows(order.session or "", table, who) for table, who in ((1, "Anne"), (2, "Anne"), (1, "Bo"))]
+    assert (known_at, scope_of(order.session or "")) == ([True, False, False], "extra_time")
 
 
 @contextmanager
 def table_of(broker: Broker, known: Credentials, table: int) -> Iterator[Heard]:
     """Return what a table hears of the desk, once it is connected."""
     heard: Heard = queue.Queue()
-    own = [topic.at(EVENT, table=table) for topic in (topics.ORDER, topics.PIN)]
+    own = [topic.at(EVENT, table=table) for topic in (topics.ORDER,)]
     link = Link(Address(broker.host, broker.port, *known.table(table)), f"homologue-cup-table-{table}", own, heard.put)
     link.start()
     try:

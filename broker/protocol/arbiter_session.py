@@ -1,0 +1,101 @@
+"""An arbiter's session at a table: what each of an arbiter's facts names, and how the scorer knows its own.
+
+A session that the scorer or the desk has opened proves itself: a MAC by a key that is derived from the event's binds
+event, table, author and what it is good for, so that neither a restart nor a restored copy forgets one. One that an
+arbiter has begun while the scorer could not be asked (`given.`) proves nothing: it comes with a sealed PIN.
+"""
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+from typing import Final
+
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from broker.protocol.messages import Command
+from broker.protocol.signing import SigningKey
+
+AT_THE_TABLE: Final = "arbiter at the table"
+"""Who has ruled, where a PIN was given: it is one PIN for all arbiters."""
+
+GIVEN: Final = "given"
+"""What a session is of whose PIN the scorer is still to judge."""
+
+BY_PIN: Final = "pin"
+BY_DESK: Final = "admit"
+
+LASTS_MS: Final = 24 * 3_600_000
+"""Longer than a day of play: what was ruled while the network was down may come much later."""
+
+NONCE_DIGITS: Final = 32
+"""Hexadecimal digits that tell one session from another."""
+
+MAC_DIGITS: Final = 32
+
+
+def derive_key(key: SigningKey, purpose: bytes) -> bytes:
+    """Return 32 secret bytes of an event's key, others for each purpose."""
+    return HKDF(SHA256(), 32, None, b"homologue " + purpose).derive(key.to_bytes())
+
+
+def begun_session(nonce: str) -> str:
+    """Return the session of an arbiter whose PIN could not be judged yet."""
+    return f"{GIVEN}.{nonce}"
+
+
+def is_unproven(session: str) -> bool:
+    """Return whether the scorer is still to judge the PIN of a session."""
+    return session.startswith(f"{GIVEN}.")
+
+
+def nonce_of(session: str) -> str:
+    """Return what tells a session from others."""
+    return session.split(".")[1]
+
+
+def scope_of(session: str) -> str:
+    """Return what a session is good for: `pin` and `admit` for all that is ruled at a table; an order for itself."""
+    return session.partition(".")[0]
+
+
+def until_of(session: str) -> int:
+    """Return until when the scorer takes a session, ms since 1970; 0 where it does not say so."""
+    parts = session.split(".")
+    return int(parts[2]) if len(parts) > 2 else 0  # noqa: PLR2004 - scope and nonce come first
+
+
+@dataclass(frozen=True, slots=True)
+class SessionKey:
+    """Opens sessions of one event, and knows them again. It never shows."""
+
+    event: str
+    _key: bytes
+
+    @classmethod
+    def of_event(cls, event: str, key: SigningKey) -> "SessionKey":
+        """Return that of an event with this key."""
+        return cls(event, derive_key(key, b"arbiter session"))
+
+    def __repr__(self) -> str:
+        """Return no secret."""
+        return f"SessionKey({self.event})"
+
+    def open(self, table: int, scope: str, author: str, nonce: str, until: int) -> str:
+        """Return a session for one table. `until`: ms since 1970."""
+        head = f"{scope}.{nonce}.{until}"
+        return f"{head}.{self._mac(head, table, author)}"
+
+    def order(self, table: int, command: Command, author: str, order: str, at: int) -> str:
+        """Return the session for one order of the desk, the same each time it is sent. `at`: ms since 1970."""
+        nonce = hashlib.sha256(order.encode()).hexdigest()[:NONCE_DIGITS]
+        return self.open(table, command, author, nonce, at + LASTS_MS)
+
+    def knows(self, session: str, table: int, author: str) -> bool:
+        """Return whether a session was opened for this table and this author."""
+        head, _, mac = session.rpartition(".")
+        return hmac.compare_digest(self._mac(head, table, author), mac)
+
+    def _mac(self, head: str, table: int, author: str) -> str:
+        text = "\n".join((self.event, str(table), head, author))
+        return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()[:MAC_DIGITS]

@@ -1,0 +1,259 @@
+"""Who may rule at which table: sessions that the desk or a PIN has opened, and the PIN itself, judged here alone.
+
+Each fact of an arbiter names its session. One that names none, or one that was not opened for its table, or that has
+ended, is refused. Wrong PINs make their own table wait, and no other: where there are very many in all, tables that
+have given wrong ones wait sooner. A device that signs nothing, and that the head arbiter has accepted all the same,
+names no session: it is believed as it was.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from broker.i18n import N_
+from broker.protocol import (
+    Fine,
+    Left,
+    LetIn,
+    LogMessage,
+    Overridden,
+    Paused,
+    PinAnswer,
+    PinGiven,
+    PinMark,
+    Refused,
+    Reopen,
+    Result,
+    Ruled,
+    TimeAdded,
+)
+from broker.protocol.arbiter_pin import pin_mark, pin_matches
+from broker.protocol.arbiter_session import (
+    AT_THE_TABLE,
+    BY_DESK,
+    BY_PIN,
+    GIVEN,
+    LASTS_MS,
+    SessionKey,
+    is_unproven,
+    nonce_of,
+    scope_of,
+    until_of,
+)
+from broker.protocol.sealed_pin import PinKey, PinPlace
+from broker.protocol.signing import SigningKey
+
+OfArbiter = Ruled | Overridden | Paused | TimeAdded | LetIn | Left
+OF_ARBITERS: Final = (Ruled, Overridden, Paused, TimeAdded, LetIn, Left)
+"""Facts that name a session; a result names one for each fine."""
+
+IN_PERSON: Final = {BY_PIN: "pin", GIVEN: "pin", BY_DESK: "desk"}
+"""What lets an arbiter in at a table, and how a `LetIn` names it. Any other session is one order's."""
+
+FREE_TRIES: Final = 3
+"""So many wrong PINs at a table cost no waiting."""
+
+FIRST_WAIT_S: Final = 60.0
+LONGEST_WAIT_S: Final = 3600.0
+"""After each further one the wait doubles, to an hour."""
+
+MOST_IN_ALL: Final = 30
+"""With so many wrong PINs in an hour at all tables, a table that has given one waits at once."""
+
+JUDGED_KEPT: Final = 100
+"""Of each table: what was found of a PIN is found again of the same one, at no cost."""
+
+
+@dataclass(slots=True)
+class _TableVisits:
+    """What is known of the arbiters at one table."""
+
+    visits: dict[int, LetIn | Left] = field(default_factory=dict)
+    """By number of the fact."""
+    orders: dict[str, int] = field(default_factory=dict)
+    """Sessions of orders that were carried out, by the fact that said so."""
+    judged: dict[str, str | None] = field(default_factory=dict)
+    """PINs that were judged, by nonce, oldest first: why one is not right."""
+    wrong: int = 0
+    """Wrong PINs since the last right one."""
+    wrong_at: float = 0.0
+    answer: PinAnswer | None = None
+    """What the table was told last."""
+
+    def opened(self, session: str) -> int:
+        """Return the number of the fact that began a session; 0 where there is none."""
+        began = (seq for seq, one in self.visits.items() if isinstance(one, LetIn) and one.session == session)
+        return next(began, 0)
+
+    def ended(self, session: str, seq: int) -> bool:
+        """Return whether a session had ended before the fact `seq`: its arbiter had left, or another was let in."""
+        began = self.opened(session)
+        return any(
+            one.session == session if isinstance(one, Left) else bool(began) and one.session != session
+            for at, one in self.visits.items()
+            if began < at < seq
+        )
+
+    def nameless(self, seq: int) -> bool:
+        """Return whether the arbiter who is there was let in before sessions had names."""
+        last = max((at for at in self.visits if at < seq), default=None)
+        return last is not None and isinstance(self.visits[last], LetIn) and self.visits[last].session is None
+
+
+class ArbiterAccess:
+    """All sessions of an event. On the scorer's thread alone, but for the desk's orders."""
+
+    def __init__(
+        self,
+        event: str,
+        key: SigningKey,
+        clock: Callable[[], int],
+        seconds: Callable[[], float],
+        stored: Iterable[object] = (),
+    ) -> None:
+        """Take the event's key, the wall clock in ms, a clock in s that counts on, and what is stored."""
+        self.sessions = SessionKey.of_event(event, key)
+        self.pin_key = PinKey.of_event(key)
+        self.hashed: Callable[[], str | None] = lambda: None
+        """Return the hash of the event's PIN, where one is set; it stays on this machine."""
+        self._event, self._clock, self._seconds = event, clock, seconds
+        self._tables: dict[int, _TableVisits] = {}
+        self._wrong: deque[float] = deque(maxlen=MOST_IN_ALL)
+        """When the last wrong PINs were given, at any table."""
+        self._news: list[tuple[int, int]] = []
+        for message in stored:
+            if isinstance(message, LogMessage):
+                self.apply(message)
+
+    @property
+    def mark(self) -> PinMark | None:
+        """What tells one setting of the PIN from another; None: there is none."""
+        hashed = self.hashed()
+        return hashed and pin_mark(hashed)
+
+    def answer(self, table: int) -> PinAnswer | None:
+        """Return what a table was told last."""
+        return self._of(table).answer
+
+    def wrong_pins(self) -> Iterator[tuple[int, int]]:
+        """Return, once, the tables at which a wrong PIN was given, and how many were since the last right one."""
+        news, self._news = self._news, []
+        yield from news
+
+    def _of(self, table: int) -> _TableVisits:
+        return self._tables.setdefault(table, _TableVisits())
+
+    # ---- a PIN ------------------------------------------------------------------------------
+
+    def ask(self, asked: PinGiven) -> PinAnswer:
+        """Judge a PIN that was given at a table; where it is right, open a session."""
+        code = self._judge(asked.table, asked.device, asked.session, asked.sealed)
+        session = None
+        if code is None:
+            until = self._clock() + LASTS_MS
+            session = self.sessions.open(asked.table, BY_PIN, AT_THE_TABLE, asked.session, until)
+        answer = PinAnswer(asked=asked.session, session=session, code=code)
+        self._of(asked.table).answer = answer
+        return answer
+
+    def _judge(self, table: int, device: str, nonce: str, sealed: str) -> str | None:
+        """Return why a PIN is not right. Takes a moment, where it was not judged before."""
+        visits = self._of(table)
+        if nonce in visits.judged:
+            return visits.judged[nonce]
+        if self._seconds() < self._locked_until(visits):
+            return "pin_locked"
+        hashed = self.hashed()
+        pin = self.pin_key.open(sealed, PinPlace(self._event, table, device, nonce))
+        right = hashed is not None and pin is not None and pin_matches(hashed, pin)
+        visits.judged[nonce] = None if right else "pin_wrong"
+        if len(visits.judged) > JUDGED_KEPT:
+            del visits.judged[next(iter(visits.judged))]
+        if right:
+            visits.wrong = 0
+            return None
+        visits.wrong, visits.wrong_at = visits.wrong + 1, self._seconds()
+        self._wrong.append(visits.wrong_at)
+        self._news.append((table, visits.wrong))
+        return "pin_wrong"
+
+    def _locked_until(self, visits: _TableVisits) -> float:
+        hour_ago = self._seconds() - LONGEST_WAIT_S
+        many = len(self._wrong) == MOST_IN_ALL and self._wrong[0] > hour_ago
+        beyond = visits.wrong - (1 if many else FREE_TRIES)
+        return visits.wrong_at + min(FIRST_WAIT_S * 2 ** min(beyond, 10), LONGEST_WAIT_S) if beyond >= 0 else 0.0
+
+    # ---- facts ------------------------------------------------------------------------------
+
+    def check(self, message: LogMessage, began: int) -> None:
+        """Refuse an arbiter's fact whose session does not allow it. `began`: the number of its play's first fact.
+
+        Raises Refused.
+        """
+        fact = message.fact
+        if message.signature is None:
+            return
+        if isinstance(fact, Result):
+            for fine in fact.fines.values():
+                self._check_session(message.table, began, fine, fine.author)
+        elif isinstance(fact, OF_ARBITERS):
+            self._check_session(message.table, message.seq, fact, fact.author)
+            self._check_scope(message, fact)
+
+    def _check_session(self, table: int, seq: int, of: OfArbiter | Fine, author: str | None) -> None:
+        """Refuse a session that was not opened here for this author, or had ended before the fact `seq`."""
+        session, visits = of.session, self._of(table)
+        if session is None:
+            if isinstance(of, LetIn) or not visits.nameless(seq):
+                raise Refused("session_missing", N_("an arbiter’s action names no session"))
+            return
+        proven = author == AT_THE_TABLE if is_unproven(session) else self.sessions.knows(session, table, author or "")
+        if not proven or (is_unproven(session) and not isinstance(of, LetIn) and not visits.opened(session)):
+            raise Refused("session_unknown", N_("no such session was opened for table {table}", table=table))
+        if visits.ended(session, seq) or (not is_unproven(session) and until_of(session) < self._clock()):
+            raise Refused("session_ended", N_("the arbiter’s session at table {table} had ended", table=table))
+
+    def _check_scope(self, message: LogMessage, fact: OfArbiter) -> None:
+        """Refuse what a session is not good for: an order's is, once, for what was ordered."""
+        session, visits = fact.session, self._of(message.table)
+        if session is None:
+            return
+        scope = scope_of(session)
+        good = IN_PERSON.get(scope) == fact.by if isinstance(fact, LetIn) else scope in IN_PERSON
+        if not good and not _is_ordered(scope, fact):
+            raise Refused("session_unknown", N_("no such session was opened for table {table}", table=message.table))
+        if session in visits.orders or (isinstance(fact, LetIn) and visits.opened(session)):
+            text = N_("the arbiter’s session at table {table} had ended", table=message.table)
+            raise Refused("session_ended", text)
+        if isinstance(fact, LetIn) and is_unproven(session):
+            self._check_pin(message, fact, nonce_of(session))
+
+    def _check_pin(self, message: LogMessage, fact: LetIn, nonce: str) -> None:
+        """Refuse an arbiter who was let in by a PIN that nobody could judge then, where it proves wrong."""
+        code = self._judge(message.table, message.device or "", nonce, fact.sealed or "")
+        self._of(message.table).answer = PinAnswer(asked=nonce, session=fact.session if not code else None, code=code)
+        if code == "pin_locked":
+            raise Refused("pin_locked", N_("too many wrong PINs were given at table {table}", table=message.table))
+        if code is not None:
+            raise Refused("pin_unproven", N_("the PIN given at table {table} proved wrong", table=message.table))
+
+    def apply(self, message: LogMessage) -> None:
+        """Take in a fact that is (about to be) in the journal."""
+        fact = message.fact
+        if isinstance(fact, LetIn | Left):
+            self._of(message.table).visits[message.seq] = fact
+        elif isinstance(fact, OF_ARBITERS) and fact.session and scope_of(fact.session) not in IN_PERSON:
+            self._of(message.table).orders[fact.session] = message.seq
+
+
+def _is_ordered(scope: str, fact: OfArbiter) -> bool:
+    """Return whether a fact follows from an order."""
+    match fact:
+        case Paused(begin=begin):
+            return scope == ("pause" if begin else "resume")
+        case TimeAdded():
+            return scope == "extra_time"
+        case Ruled(decision=Reopen()):
+            return scope == "reopen"
+    return False

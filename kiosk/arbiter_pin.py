@@ -1,0 +1,92 @@
+"""The arbiters' PIN at one table: nothing of it is here but the key to which what is typed is sealed.
+
+The scorer alone judges a PIN. What it has said of the key is kept for a table that starts without a network.
+"""
+
+import logging
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from broker.files import write_private
+from broker.protocol import ArbiterPin, PinMark, Refused, SessionNonce, decode, encode
+from broker.protocol.arbiter_session import NONCE_DIGITS
+from broker.protocol.sealed_pin import PinPlace, seal_pin
+
+log = logging.getLogger("homologue.kiosk")
+
+
+@dataclass(frozen=True, slots=True)
+class SealedTry:
+    """A PIN that somebody has typed."""
+
+    session: SessionNonce
+    sealed: str = field(repr=False)
+    asked: bool
+    """Whether the scorer was asked; else nobody can say yet whether it is right."""
+
+
+class TablePin:
+    """What a table knows of the arbiters' PIN. `ask` asks the scorer, and returns whether it can be asked now."""
+
+    def __init__(self, kept: Path, place: tuple[str, int, str], ask: Callable[[SessionNonce, str], bool]) -> None:
+        """Read what was kept. `place`: event, table and device."""
+        self._kept, self._place, self._ask = kept, place, ask
+        self._said = _read(kept, place)
+
+    @property
+    def mark(self) -> PinMark | None:
+        """What tells one setting of the PIN from another; None where there is none."""
+        return self._said.mark if self._said else None
+
+    @property
+    def known(self) -> bool:
+        """Whether there is one."""
+        return self.mark is not None
+
+    def give(self, pin: str) -> SealedTry:
+        """Seal a PIN, forget it, and ask the scorer."""
+        if self._said is None:
+            raise TypeError("a PIN is asked for where one is set")
+        event, table, device = self._place
+        nonce = secrets.token_hex(NONCE_DIGITS // 2)
+        sealed = seal_pin(self._said.key, pin, PinPlace(event, table, device, nonce))
+        return SealedTry(nonce, sealed, self._ask(nonce, sealed))
+
+    def take(self, said: ArbiterPin) -> None:
+        """Take in what the scorer says. Where it cannot be written it holds until the program ends."""
+        kept = replace(said, answer=None, signature=None)
+        before, self._said = self._said, kept
+        if before is not None and (before.key, before.mark) == (kept.key, kept.mark):
+            return
+        try:
+            write_private(self._kept, encode(kept))
+        except OSError as error:
+            log.warning("what the scorer has said of the PIN cannot be kept: %s", error)
+
+
+def _read(path: Path, place: tuple[str, int, str]) -> ArbiterPin | None:
+    """Return what is kept. What cannot be read is as nothing, and goes: older programs kept the PIN's hash there."""
+    try:
+        said = decode(ArbiterPin, path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, Refused):
+        remove_hash(path)
+        return None
+    return said if (said.event, said.table) == place[:2] else None
+
+
+def remove_hash(path: Path) -> None:
+    """Remove a PIN's hash that an older program has left: it would let whoever has the card try all PINs."""
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        log.warning("%s holds a PIN's hash that is not used any more, and cannot be removed: %s", path, error)
+        return
+    log.warning("%s was removed: a PIN's hash is not kept at tables any more, the PIN is set at the desk", path)

@@ -1,0 +1,378 @@
+"""Who may rule at a table: each arbiter's fact names a session that was opened there; the scorer alone judges a PIN."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from msgspec.structs import replace
+
+from broker.protocol import (
+    ArbiterPin,
+    Confirmed,
+    Fact,
+    Fine,
+    Left,
+    LetIn,
+    LogMessage,
+    Overridden,
+    Paused,
+    PinAnswer,
+    PinGiven,
+    Reopen,
+    TimeAdded,
+    Void,
+    decode,
+    encode,
+    topics,
+)
+from broker.protocol.arbiter_pin import hash_pin
+from broker.protocol.arbiter_session import AT_THE_TABLE, LASTS_MS, begun_session
+from broker.protocol.facts import Ruled
+from broker.protocol.sealed_pin import PinPlace, seal_pin
+from broker.protocol.signing import SigningKey, fact_hash, is_signed_by
+from broker.scorer.arbiter_access import MOST_IN_ALL
+from broker.scorer.service import Scorer
+from tests.broker.scorer.hall import NOW, Clock, Ear, Hall, open_journal
+from tests.broker.scorer.small import NAME, event, fact, result
+
+DEVICE: Final = SigningKey.from_bytes(b"1" * 32)
+PIN: Final = "4711"
+HASHED: Final = hash_pin(PIN)
+OTHER_HASH: Final = hash_pin("9999")
+
+
+class Room(Hall):
+    """A scorer that knows one device at each table, and how long it has run."""
+
+    now: float
+
+    def send(self, table: int, *facts: Fact, first: int = 1, before: str | None = None) -> list[str | None]:
+        """Send facts of a table, signed and chained; return why each was refused."""
+        codes = []
+        for seq, said in enumerate(facts, first):
+            message = DEVICE.sign(replace(fact(table, seq, said), device=DEVICE.device, before=before, signature=None))
+            codes.append(self.put(message))
+            before = fact_hash(encode(message))
+        return codes
+
+    def put(self, message: LogMessage | PinGiven, topic: str | None = None) -> str | None:
+        """Send one message; return why it was refused."""
+        kind = topics.LOG if isinstance(message, LogMessage) else topics.PIN_GIVEN
+        before = len([*self.journal.refused()])
+        self.arrive(topic or kind.at(NAME, table=message.table), encode(message))
+        refused = [*self.journal.refused()]
+        return refused[-1].code if len(refused) > before else None
+
+    def give(self, table: int, pin: str, nonce: str, device: SigningKey = DEVICE) -> PinAnswer | None:
+        """Type a PIN at a table; return the answer."""
+        given = PinGiven(
+            id=f"given-{nonce}",
+            event=NAME,
+            table=table,
+            device=device.device,
+            session=nonce,
+            sealed=self.seal(table, pin, nonce),
+        )
+        self.put(device.sign(given))
+        return self.said(table).answer
+
+    def seal(self, table: int, pin: str, nonce: str) -> str:
+        """Seal a PIN, as the device does."""
+        return seal_pin(self.scorer.access.pin_key.public, pin, PinPlace(NAME, table, DEVICE.device, nonce))
+
+    def said(self, table: int) -> ArbiterPin:
+        """Return what the table was told last of the PIN."""
+        found = [one for one in self.ear.heard(f"/pin/{table}") if isinstance(one, ArbiterPin)]
+        return found[-1]
+
+
+def open_room(folder: Path, leaving: ExitStack) -> Room:
+    """Start a scorer with a PIN on what is stored in a folder."""
+    journal, clock, ear = leaving.enter_context(open_journal(folder)), Clock(), Ear()
+    now = [0.0]
+    scorer = Scorer(event(), journal, folder, clock, lambda: now[0])
+    scorer.publisher.link = ear
+    scorer.access.hashed = lambda: HASHED
+    for table in event().tables:
+        scorer.devices.admit(table, DEVICE.public, "kiosk")
+    room = Room(scorer, journal, folder, ear, clock)
+    object.__setattr__(room, "times", now)
+    room.connect(up=True)
+    return room
+
+
+def wait(room: Room, seconds: float) -> None:
+    """Let time pass."""
+    room.times[0] += seconds  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Room]:
+    with ExitStack() as leaving:
+        yield open_room(tmp_path, leaving)
+
+
+def nonce(number: int) -> str:
+    return f"{number:032x}"
+
+
+def at(table: int) -> dict[str, Any]:
+    return {"round": 1, "deal": event().bookings[table, 1].deal}
+
+
+def confirmed(table: int) -> Confirmed:
+    return Confirmed(**at(table))
+
+
+def let_in(table: int, session: str | None, author: str = AT_THE_TABLE, sealed: str | None = None) -> LetIn:
+    return LetIn(
+        author=author, by="pin" if author == AT_THE_TABLE else "desk", session=session, sealed=sealed, **at(table)
+    )
+
+
+def left(table: int, session: str | None, author: str = AT_THE_TABLE) -> Left:
+    return Left(author=author, session=session, **at(table))
+
+
+def void(table: int, session: str | None, author: str = AT_THE_TABLE) -> Ruled:
+    return Ruled(
+        decision=Void(), author=author, role="table_arbiter", reason="tiles lay wrong", session=session, **at(table)
+    )
+
+
+def paused(table: int, session: str | None, author: str = AT_THE_TABLE) -> Paused:
+    return Paused(begin=True, author=author, session=session, **at(table))
+
+
+def by_desk(room: Room, table: int, author: str = "Anne", command: str = "admit") -> str:
+    return room.scorer.access.sessions.open(table, command, author, nonce(7), NOW + LASTS_MS)
+
+
+def session_of(answer: PinAnswer | None) -> str:
+    assert answer is not None
+    assert answer.session is not None
+    return answer.session
+
+
+# ---- a PIN --------------------------------------------------------------------------------------
+
+
+def test_the_right_pin_opens_a_session_by_which_an_arbiter_rules_at_that_table(room: Room) -> None:
+    session = session_of(room.give(1, PIN, nonce(1)))
+    assert room.send(1, confirmed(1), let_in(1, session), void(1, session), left(1, session)) == [None] * 4
+    assert ("ruled_at_table", 1) in room.alerts()
+
+
+def test_a_wrong_pin_opens_none_and_is_an_alert(room: Room) -> None:
+    answer = room.give(1, "4712", nonce(1))
+    assert answer == PinAnswer(asked=nonce(1), code="pin_wrong")
+    assert room.alerts() == [("pin_wrong", 1)]
+
+
+def test_what_a_table_is_told_is_signed_and_has_nothing_of_the_pin(room: Room) -> None:
+    room.give(1, PIN, nonce(1))
+    key = room.scorer.publisher.key.public
+    told = [(payload, retain) for topic, payload, retain in room.ear.said if "/pin/" in topic]
+    signed = [is_signed_by(key, payload, decode(ArbiterPin, payload).signature) for payload, _ in told]
+    assert (all(signed), {retain for _, retain in told}) == (True, {True})
+    assert {b"argon2" in payload for payload, _ in told} == {False}
+    assert {PIN.encode() in payload for _, payload, _ in room.ear.said} == {False}
+
+
+@pytest.mark.parametrize(
+    ("device", "signed", "code"),
+    [(SigningKey.from_bytes(b"2" * 32), True, "unknown_device"), (DEVICE, False, "unsigned")],
+)
+def test_a_pin_that_no_device_of_the_table_has_sent_is_not_judged(
+    room: Room,
+    device: SigningKey,
+    *,
+    signed: bool,
+    code: str,
+) -> None:
+    """Somebody has the table's password."""
+    given = PinGiven(
+        id="given-000", event=NAME, table=1, device=device.device, session=nonce(1), sealed=room.seal(1, PIN, nonce(1))
+    )
+    assert room.put(device.sign(given) if signed else given) == code
+    assert room.said(1).answer is None
+
+
+def test_a_sealed_pin_opens_nothing_at_another_table(room: Room) -> None:
+    given = PinGiven(
+        id="given-000", event=NAME, table=2, device=DEVICE.device, session=nonce(1), sealed=room.seal(1, PIN, nonce(1))
+    )
+    room.put(DEVICE.sign(given))
+    assert room.said(2).answer == PinAnswer(asked=nonce(1), code="pin_wrong")
+
+
+def test_wrong_pins_make_their_own_table_wait_and_no_other(room: Room) -> None:
+    answers = [room.give(1, "0000", nonce(number)) for number in range(1, 4)]
+    assert [one and one.code for one in answers] == ["pin_wrong"] * 3
+    assert room.give(1, PIN, nonce(4)) == PinAnswer(asked=nonce(4), code="pin_locked")
+    session_of(room.give(2, PIN, nonce(5)))
+    wait(room, 60)
+    session_of(room.give(1, PIN, nonce(6)))
+
+
+def test_the_same_pin_asked_for_again_counts_once(room: Room) -> None:
+    for _ in range(5):
+        room.give(1, "0000", nonce(1))
+    session_of(room.give(1, PIN, nonce(2)))
+
+
+def test_after_very_many_wrong_pins_in_all_only_tables_that_gave_one_wait_sooner(room: Room) -> None:
+    room.scorer.access._wrong.extend([0.0] * MOST_IN_ALL)
+    room.give(1, "0000", nonce(1))
+    again, elsewhere = room.give(1, PIN, nonce(2)), room.give(2, PIN, nonce(3))
+    assert again == PinAnswer(asked=nonce(2), code="pin_locked")
+    session_of(elsewhere)
+
+
+# ---- sessions -----------------------------------------------------------------------------------
+
+
+def test_the_desk_lets_an_arbiter_in_under_the_own_name_and_no_other(room: Room) -> None:
+    session = by_desk(room, 1)
+    codes = room.send(1, confirmed(1), let_in(1, session, "Anne"), void(1, session, "Bert"), void(1, session, "Anne"))
+    assert codes == [None, None, "session_unknown", None]
+
+
+def test_a_forged_ruling_of_a_table_is_refused_with_an_alert(room: Room) -> None:
+    """The device signs it, and no arbiter was let in."""
+    elsewhere = by_desk(room, 2)
+    made_up = f"pin.{nonce(1)}.{NOW + LASTS_MS}.{nonce(2)}"
+    forged = void(1, None), void(1, elsewhere, "Anne"), void(1, made_up), void(1, begun_session(nonce(3)))
+    assert room.send(1, *forged) == ["session_missing", "session_unknown", "session_unknown", "session_unknown"]
+    assert {code for code, _ in room.alerts()} == {"session_missing", "session_unknown"}
+    assert room.scorer.state.book.of((1, 1)) == []
+
+
+@pytest.mark.parametrize("kind", ["pause", "time", "override", "let_in", "left", "fine"])
+def test_every_kind_of_arbiters_fact_needs_a_session(room: Room, kind: str) -> None:
+    forged: dict[str, Fact] = {
+        "pause": paused(1, None),
+        "time": TimeAdded(minutes=5, author="Anne", reason="", **at(1)),
+        "override": Overridden(guards=("out_of_order",), reason="why", author="Anne", **at(1)),
+        "let_in": let_in(1, None),
+        "left": left(1, None),
+        "fine": replace(result(1), fines={"west": Fine(imp=4, reason="why", author="Anne")}),
+    }
+    assert room.send(1, forged[kind]) == ["session_missing"]
+
+
+def test_a_session_ends_when_its_arbiter_leaves_or_another_is_let_in(room: Room) -> None:
+    one, other = session_of(room.give(1, PIN, nonce(1))), by_desk(room, 1)
+    codes = room.send(
+        1,
+        let_in(1, one),
+        let_in(1, other, "Anne"),
+        void(1, one),
+        left(1, other, "Anne"),
+        void(1, other, "Anne"),
+        let_in(1, one),
+    )
+    assert codes == [None, None, "session_ended", None, "session_ended", "session_ended"]
+
+
+def test_a_session_of_yesterday_opens_nothing(room: Room) -> None:
+    session = session_of(room.give(1, PIN, nonce(1)))
+    room.clock.read = lambda: NOW + LASTS_MS + 1
+    assert room.send(1, let_in(1, session)) == ["session_ended"]
+
+
+def test_an_order_is_good_for_itself_once(room: Room) -> None:
+    session = by_desk(room, 1, command="pause")
+    codes = room.send(
+        1, void(1, session, "Anne"), paused(1, session, "Anne"), paused(1, session, "Anne"), let_in(1, session, "Anne")
+    )
+    assert codes == ["session_unknown", None, "session_ended", "session_unknown"]
+    reopened = Ruled(
+        decision=Reopen(),
+        author="Anne",
+        role="table_arbiter",
+        reason="ordered",
+        session=by_desk(room, 1, command="reopen"),
+        **at(1),
+    )
+    assert room.send(1, reopened, first=9) == [None]
+
+
+def test_a_fine_counts_whose_arbiter_has_left_before_the_play_had_its_result(room: Room) -> None:
+    session = session_of(room.give(1, PIN, nonce(1)))
+    fined = replace(result(1), fines={"west": Fine(imp=4, reason="why", author=AT_THE_TABLE, session=session)})
+    assert room.send(1, confirmed(1), let_in(1, session), left(1, session), fined) == [None] * 4
+
+
+def test_a_ruling_is_not_taken_twice(room: Room) -> None:
+    session = by_desk(room, 1)
+    room.send(1, let_in(1, session, "Anne"))
+    message = DEVICE.sign(replace(fact(1, 2, void(1, session, "Anne")), device=DEVICE.device))
+    assert [room.put(message), room.put(message)] == [None, None]
+    assert room.put(replace(message, seq=3)) == "bad_signature"
+    assert len(room.scorer.state.book.of((1, 1))) == 1
+
+
+def test_sessions_hold_and_stay_ended_after_a_restart(tmp_path: Path) -> None:
+    with ExitStack() as leaving:
+        room = open_room(tmp_path, leaving)
+        one, other = session_of(room.give(1, PIN, nonce(1))), session_of(room.give(2, PIN, nonce(2)))
+        assert room.send(1, let_in(1, one), left(1, one)) == [None, None]
+        assert room.send(2, let_in(2, other)) == [None]
+    with ExitStack() as leaving:
+        again = open_room(tmp_path, leaving)
+        assert again.send(1, void(1, one), first=3) == ["session_ended"]
+        assert again.send(2, void(2, other), first=2) == [None]
+
+
+def test_an_arbiter_who_was_let_in_before_sessions_had_names_rules_until_leaving(room: Room) -> None:
+    room.scorer.access._of(1).visits[0] = let_in(1, None)
+    assert room.send(1, paused(1, None), left(1, None), paused(1, None)) == [None, None, "session_missing"]
+
+
+# ---- a PIN that was given offline ---------------------------------------------------------------
+
+
+def offline(room: Room, pin: str, number: int = 1, table: int = 1) -> tuple[LetIn, Ruled, Left]:
+    """Return what an arbiter does at a table that hears of no scorer."""
+    session = begun_session(nonce(number))
+    sealed = room.seal(table, pin, nonce(number))
+    return let_in(table, session, sealed=sealed), void(table, session), left(table, session)
+
+
+def test_what_was_ruled_offline_counts_once_the_pin_proves_right(room: Room) -> None:
+    assert room.send(1, confirmed(1), *offline(room, PIN)) == [None] * 4
+    assert room.said(1).answer == PinAnswer(asked=nonce(1), session=begun_session(nonce(1)))
+    assert len(room.scorer.state.book.of((1, 1))) == 1
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_what_was_ruled_offline_with_a_wrong_pin_is_refused_with_alerts(room: Room, *, changed: bool) -> None:
+    """The PIN was wrong, or was changed meanwhile: whoever has seen the old one rules nothing."""
+    if changed:
+        room.scorer.access.hashed = lambda: OTHER_HASH
+    codes = room.send(1, confirmed(1), *offline(room, PIN if changed else "4712"))
+    assert codes == [None, "pin_unproven", "session_unknown", "session_unknown"]
+    assert room.said(1).answer == PinAnswer(asked=nonce(1), code="pin_wrong")
+    assert {"pin_wrong", "pin_unproven", "session_unknown"} <= {code for code, _ in room.alerts()}
+    assert room.scorer.state.book.of((1, 1)) == []
+
+
+def test_wrong_pins_given_offline_make_their_table_wait_too(room: Room) -> None:
+    tries = [offline(room, f"000{number}", number)[0] for number in range(1, 4)]
+    assert room.send(1, *tries, offline(room, PIN, 9)[0]) == ["pin_unproven"] * 3 + ["pin_locked"]
+    wait(room, 60)
+    assert room.send(1, offline(room, PIN, 9)[0], first=5) == [None]
+
+
+def test_a_new_pin_is_told_to_all_tables_by_its_mark_alone(room: Room) -> None:
+    before = room.said(1).mark
+    room.scorer.access.hashed = lambda: OTHER_HASH
+    room.scorer.pin_changed()
+    marks = {room.said(table).mark for table in event().tables}
+    assert (len(marks), before in marks) == (1, False)
+    room.scorer.access.hashed = lambda: None
+    room.scorer.pin_changed()
+    assert room.said(1).mark is None

@@ -1,0 +1,105 @@
+"""A link to a scorer that judges arbiters' PINs as the real one does, and can be away."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from broker.protocol import ArbiterPin, LogMessage, Message, PinAnswer, PinGiven, decode_on_topic, encode, topics
+from broker.protocol.arbiter_pin import hash_pin
+from broker.protocol.link import Incoming, LinkChanged
+from broker.protocol.signing import SigningKey
+from broker.scorer.arbiter_access import ArbiterAccess
+from kiosk.config import PIN_TOLD_FILE
+from tests.kiosk.standing import Standing, Time, standing
+from tests.kiosk.tables import EVENT, TABLE
+
+KEY: Final = SigningKey.from_bytes(b"9" * 32)
+"""The event's."""
+
+PIN: Final = "4711"
+HASHED: Final = hash_pin(PIN)
+
+
+class JudgingLink:
+    """Stands in for the wire. `up`: whether the scorer is there; `answers`: whether it answers in time."""
+
+    def __init__(self, time: Time, tell: Callable[[Incoming | LinkChanged], None]) -> None:
+        self.access = ArbiterAccess(EVENT, KEY, lambda: 0, lambda: time.now / 1e9)
+        self.access.hashed = lambda: HASHED
+        self.up, self.answers, self._tell = True, True, tell
+        self.said: list[Message] = []
+
+    def start(self) -> None:
+        """Be there."""
+        self._tell(LinkChanged(up=self.up))
+        self.say()
+
+    def stop(self) -> None:
+        """Be gone."""
+
+    def flush(self, timeout_s: float) -> None:
+        """Have nothing on its way."""
+
+    def cut(self, *, up: bool = False) -> None:
+        """Be away, or back."""
+        self.up = up
+        self._tell(LinkChanged(up=up))
+
+    def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:  # noqa: ARG002 - a link has it
+        """Hear what the table says, and judge a PIN."""
+        message = decode_on_topic(topic, payload)[1]
+        self.said.append(message)
+        if isinstance(message, PinGiven) and self.answers:
+            self.say(self.access.ask(message))
+
+    def facts(self) -> list[LogMessage]:
+        """Return the facts that were sent."""
+        return [one for one in self.said if isinstance(one, LogMessage)]
+
+    def say(self, answer: PinAnswer | None = None) -> None:
+        """Say how a PIN is judged, and what was found of one."""
+        self._tell(Incoming(topics.PIN.at(EVENT, table=TABLE), encode(said_of_pin(answer)), lambda: None))
+
+
+def said_of_pin(answer: PinAnswer | None = None, mark: str | None = "0" * 16) -> ArbiterPin:
+    """Return what a scorer says to the table."""
+    access = ArbiterAccess(EVENT, KEY, lambda: 0, lambda: 0.0)
+    said = ArbiterPin(
+        id="pin-00000001", event=EVENT, seq=1, table=TABLE, key=access.pin_key.public, mark=mark, answer=answer
+    )
+    return KEY.sign(said)
+
+
+def tell_pin(folder: Path) -> None:
+    """Let the table that is opened in a folder know that there is a PIN, as if it had heard so before."""
+    (folder / PIN_TOLD_FILE).write_bytes(encode(said_of_pin()))
+
+
+class Judged(Standing):
+    """A table whose scorer is there."""
+
+    link: JudgingLink
+
+    def type(self, *keys: str) -> None:
+        """Type keys, and let what they ask for be answered."""
+        for key in keys:
+            self.program.key(key)
+            self.program.step(timeout=0)
+
+
+@contextmanager
+def judged(folder: Path) -> Iterator[Judged]:
+    """Open a table with a link to a scorer."""
+    time, links = Time(), list[JudgingLink]()
+
+    def link(tell: Callable[[Incoming | LinkChanged], None]) -> JudgingLink:
+        links.append(JudgingLink(time, tell))
+        return links[0]
+
+    with standing(folder, time, link=link) as made:
+        table = Judged(made.program, made.journal, time)
+        table.link = links[0]
+        table.program.start()
+        table.program.step(timeout=0)
+        yield table
