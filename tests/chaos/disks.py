@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-SIZE: Final = "400m"
+SIZE_MB: Final = 400
 """More than a table needs to have enough room (kiosk/journal.py), so that its disk is full only when it is filled."""
 
 FILLER: Final = "filler"
@@ -42,12 +42,12 @@ def enter_namespace(command: Sequence[str]) -> None:
 
 
 @contextmanager
-def mounted(*disks: Path) -> Iterator[None]:
+def mounted(*disks: Path, megabytes: int = SIZE_MB) -> Iterator[None]:
     """Give each of these folders a file system of its own, in memory."""
     with ExitStack() as leaving:
         for disk in disks:
             disk.mkdir(parents=True, exist_ok=True)
-            _run("mount", "-t", "tmpfs", "-o", f"size={SIZE},mode=700", "chaos", str(disk))
+            _run("mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=700", "chaos", str(disk))
             leaving.callback(_run, "umount", "--lazy", str(disk))
         yield
 

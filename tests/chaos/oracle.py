@@ -183,6 +183,7 @@ class Recount:
             case "void":
                 self._void.add(play)
             case "correct":
+                self._void.discard(play)  # whatever was ruled before
                 outcome = {name: decision[name] for name in ("win", "winners", "discarder")}
                 result = self._results[play] | outcome
                 self._results[play] = result | {"points": points_of(result)}

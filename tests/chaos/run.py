@@ -31,14 +31,17 @@ PLAYED: Final = 0.97
 STUCK_S: Final = 120.0
 """Where no play was recorded for so long nothing fails any more either."""
 
-SETTLED_S: Final = 90.0
+SETTLED_S: Final = 180.0
 """All is well, and for so long no play was recorded: then it will never be over."""
+
+BROKER_KB: Final = 150
+"""Of the broker's disk for each play: nats-server keeps all for sessions that never come back, as a dead device's."""
 
 TOLD: Final = ("table", "lifecycle", "state", "round", "unsent", "plays_in", "plays_expected", "gaps", "health")
 """Of a table at which it does not come to an end."""
 
 MOST_ALERTS: Final = 20
-RULES_EVERY_S: Final = 1.0
+RULES_EVERY_S: Final = 0.4
 WORD_EVERY_S: Final = 10.0
 
 
@@ -83,7 +86,9 @@ def run_event(options: Options, base: Path, said: Said, log: Said) -> Outcome:
     mounts = disks.can_mount()
     with ExitStack() as leaving:
         if mounts:
-            leaving.enter_context(disks.mounted(base / "event", base / "broker"))
+            leaving.enter_context(disks.mounted(base / "event"))
+            size = disks.SIZE_MB + options.plays * BROKER_KB // 1000
+            leaving.enter_context(disks.mounted(base / "broker", megabytes=size))
         event = make_chaos_event(base / "event", options.tables, options.plays, chance)
         venue = Venue(event, options.kind, base, options.speed, log)
         leaving.callback(venue.stop)

@@ -116,6 +116,18 @@ def test_further_harm_is_found(evening: Evening, harm: str) -> None:
     assert getattr(evening.verdict(), kind)
 
 
+def test_a_play_that_was_void_counts_again_when_it_is_corrected(evening: Evening) -> None:
+    void = {"id": "ruling-2", "table": 1, "round": 1, "decision": {"kind": "void"}}
+    outcome = {"win": "discard", "winners": {"east": 18}, "discarder": "north"}
+    correct = {"id": "ruling-3", "table": 1, "round": 1, "decision": {"kind": "correct"} | outcome}
+    ranks = [
+        Recount(evening.event, StoredEvent(evening.stored.results, [FINE, *rulings], Counter())).ranks()
+        for rulings in ([void], [void, correct])
+    ]
+    assert ranks[0]["p1-east"] == (7, -8)
+    assert ranks[1] == evening.said["page"]
+
+
 def test_rulings_that_were_taken_back_do_not_count(evening: Evening) -> None:
     before = Recount(evening.event, StoredEvent(evening.stored.results, [], Counter())).ranks()
     undo = {"id": "ruling-2", "decision": {"kind": "undo", "ruling": "ruling-1"}}

@@ -31,6 +31,8 @@ from tests.e2e.proxy import Proxy
 TABLES_EACH: Final = 5
 """Tables in one process."""
 
+LONGEST_S: Final = 120.0
+
 SECOND_HOME: Final = "second-home"
 """Where the scorer writes what the desk decides beside its store."""
 
@@ -110,6 +112,9 @@ class Venue:
                 listed.append(listed_device(one.disk, table))
                 self.devices[table] = device_of(listed[-1].key)
         write_devices(self.event.folder, listed)
+        self.start(self.scorer.name)
+        if self.scorer.process is not None:
+            self.scorer.process.wait_for(r"^Desk: ", LONGEST_S)
         for name in self.parts:
             self.start(name)
 
