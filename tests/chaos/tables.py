@@ -19,6 +19,7 @@ from typing import Final
 from broker.protocol import TOPICS, Seat, decoder
 from firmware.reports import Pressed, Released
 from kiosk import journal as journals
+from kiosk import uplink
 from kiosk.config import KioskSettings
 from kiosk.journal import JournalOwner, TableJournal
 from kiosk.loop import StateLog
@@ -135,6 +136,9 @@ def main(origin: str, speed: str, *configs: str) -> None:
     boot = Path(configs[0]).parent.parent / f"boot-{origin}"
     boot.write_text(f"run {origin}", encoding="ascii")
     journals.BOOT = boot  # type: ignore[misc]  # this process is all that there is of its machine
+    # People are fast, and what goes over the wire by itself keeps its pace.
+    uplink.RESEND_NS *= int(speed)  # type: ignore[misc]
+    uplink.BEAT_S *= int(speed)  # type: ignore[attr-defined]
     ledger = Ledger()
     for topic in TOPICS:
         decoder(topic.message)  # made in one thread: two that make one of them at a time crash msgspec
