@@ -14,6 +14,7 @@ from broker.protocol.pairing import PATH, PairingKeys
 from broker.web import PairingBusy
 from broker.web.tables import pairing_codes
 from broker.web.tables.pairing_codes import MOST_OF_NETWORK, PairingTurns
+from tests import event_loop
 from tests.broker.people.conftest import quick_hashes
 from tests.broker.web.tables.test_pairing import FREE, SALT, Bench, asking, cheap_keys, code_on, opened
 from tests.broker.web.test_auth import logged_in
@@ -117,7 +118,7 @@ def test_networks_take_turns_whatever_one_of_them_asks() -> None:
         await asyncio.gather(*(asks(turns, one) for one in ["10.0.0.6"] * 5 + ["10.0.0.7", "10.0.0.8"]))
 
     heard: list[str] = []
-    asyncio.run(all_of_them())
+    event_loop.run(all_of_them())
     assert heard[:4].count("10.0.0.6") <= 2
     assert Counter(heard) == {"10.0.0.6": 5, "10.0.0.7": 1, "10.0.0.8": 1}
 
@@ -138,4 +139,4 @@ def test_who_waits_too_long_or_in_too_great_a_number_is_told_to_come_back(monkey
         return refused, await waits(turns)
 
     monkeypatch.setattr(pairing_codes, "WAITS_S", 0.01)
-    assert asyncio.run(all_of_them()) == (["pairing_busy"] * (MOST_OF_NETWORK + 1), "heard")
+    assert event_loop.run(all_of_them()) == (["pairing_busy"] * (MOST_OF_NETWORK + 1), "heard")
