@@ -23,6 +23,20 @@ TOLD: Final = {
 }
 """Actions of which the head arbiter is told, in English; each is the code of its alert too."""
 
+TOLD_CODES: Final = frozenset(
+    {
+        "account_added",
+        "account_enabled",
+        "arbiters_pin_set",
+        "device_accepted",
+        "faces_shown",
+        "pairing_opened",
+        "pairing_taken",
+        "password_set",
+    }
+)
+"""The same codes, as docs/codes.md lists them."""
+
 OF_A_TABLE: Final = {"pairing_taken", "device_accepted"}
 
 PAUSE_S: Final = 1.0

@@ -17,7 +17,18 @@ from broker.i18n import N_, Message
 from broker.people import Account, Authentication, PeopleError
 from broker.protocol import DeviceAdmitted, Refused
 from broker.scorer.devices import ID_SHOWN, UnknownDevice
-from broker.web import Access, DeskError, Form, UnsignedDevice, client_address, read_form, render_page, visitor_of
+from broker.web import (
+    CARDS_A_PAGE,
+    Access,
+    DeskError,
+    Form,
+    Pagination,
+    UnsignedDevice,
+    client_address,
+    read_form,
+    render_page,
+    visitor_of,
+)
 from broker.web.services import ScorerThread
 from broker.web.tables.orders import LONGEST_REASON, read_reason
 
@@ -137,10 +148,14 @@ class DevicesPage:
 
     def _page(self, request: Request, error: Exception | None = None, done: Message | None = None) -> Response:
         seen = self._look()
+        longest = max(len(seen.waiting), len(seen.unknown), len(seen.known))
+        pagination = Pagination.at(request.query_params.get("page", ""), longest, CARDS_A_PAGE)
+        lines = pagination.lines(CARDS_A_PAGE)
         values = {
-            "waiting": seen.waiting,
-            "unknown": seen.unknown,
-            "known": seen.known,
+            "waiting": seen.waiting[lines],
+            "unknown": seen.unknown[lines],
+            "known": seen.known[lines],
+            "pagination": pagination,
             "decides": _account(request).may("admit"),
             "shown": ID_SHOWN,
             "asks_again": isinstance(error, UnsignedDevice),

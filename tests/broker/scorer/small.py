@@ -1,5 +1,6 @@
 """A small event with everything in it: 16 players, 4 tables, 4 deals; and what its tables say."""
 
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import product
@@ -33,6 +34,7 @@ from broker.protocol import (
     encode,
     topics,
 )
+from broker.protocol.arbiter_session import SessionKey
 from broker.protocol.signing import SigningKey, kept_form, with_sender
 from broker.rules import FULL_SET, Outcome, load_mcr, new_deal, seat_points
 
@@ -89,6 +91,16 @@ DEVICES: Final = ("kiosk-0001", "kiosk-0002", "kiosk-0003")
 def signed(message: LogMessage, key: SigningKey = KEY) -> LogMessage:
     """Return a message as its table's device signs it; it names no fact before it."""
     return key.sign(replace(message, device=key.device, signature=None, sender=None))
+
+
+def in_session(message: LogMessage, sessions: SessionKey) -> LogMessage:
+    """Return a fact whose fines an arbiter has given who was let in: a scorer that runs by itself asks for that."""
+    fact = message.fact
+    if not isinstance(fact, Result) or not fact.fines:
+        return message
+    session = sessions.order(message.table, "admit", "", "order-0001", time.time_ns() // 1_000_000)
+    fines = {seat: replace(fine, session=session) for seat, fine in fact.fines.items()}
+    return signed(replace(message, fact=replace(fact, fines=fines)))
 
 
 def list_devices(folder: Path, tables: Iterable[int]) -> None:

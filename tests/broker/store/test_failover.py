@@ -18,11 +18,12 @@ from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Broker, make_broker
 from broker.people import Actor, Authentication
 from broker.protocol import LogMessage, Receipt, decode, topics
+from broker.protocol.arbiter_session import SessionKey
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
 from broker.scorer.event_key import open_event_key
 from broker.sim.processes import DemoProcess
 from broker.store import decoded
-from tests.broker.scorer.small import NAME, deals, list_devices, plan, registry, sent, whole_log
+from tests.broker.scorer.small import NAME, deals, in_session, list_devices, plan, registry, sent, whole_log
 from tests.broker.store.server import Server
 from tests.broker.store.stores import Kept, in_postgresql
 
@@ -44,8 +45,8 @@ OF_FACTS = {"fouled", "unverified", "gap", "fined_at_table"}
 class Table:
     """A table's outbox: it says what has no receipt, and says it again after each sign of life of a scorer's."""
 
-    def __init__(self, table: int, broker: Broker, credentials: Credentials) -> None:
-        self.outbox = {message.seq: message for message in whole_log(table)}
+    def __init__(self, table: int, broker: Broker, credentials: Credentials, sessions: SessionKey) -> None:
+        self.outbox = {message.seq: in_session(message, sessions) for message in whole_log(table)}
         self.safe: dict[int, str] = {}
         self._news: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
         self._topic = topics.LOG.at(NAME, table=table)
@@ -96,14 +97,14 @@ class Hall:
         self.kept = in_postgresql(folder / "a", server)
         save_event(self.kept.folder, plan(), deals(), registry())
         list_devices(self.kept.folder, TABLES)
-        open_event_key(self.kept.folder)
+        sessions = SessionKey.of_event(NAME, open_event_key(self.kept.folder))
         self.credentials = Credentials.ensure(self.kept.folder / "credentials.json", 4)
         shutil.copytree(folder / "a", folder / "b")
         self.folder, self._leaving = folder, leaving
         self.broker = leaving.enter_context(
             make_broker("embedded", folder / "broker", NAME, self.credentials, tables=4)
         )
-        self.tables = [Table(table, self.broker, self.credentials) for table in TABLES]
+        self.tables = [Table(table, self.broker, self.credentials, sessions) for table in TABLES]
         for table in self.tables:
             leaving.callback(table.stop)
 
@@ -146,7 +147,7 @@ class Hall:
         """All that was ever called safe is there, in one store, once, and nothing else."""
         with Kept(self.kept.folder).reader() as reader:
             found = [one for one in decoded(reader.entries()) if isinstance(one, LogMessage)]
-        assert sorted(found, key=_key) == [message for table in TABLES for message in whole_log(table)]
+        assert sorted(found, key=_key) == [one for table in self.tables for one in table.outbox.values()]
         assert len({store for table in self.tables for store in table.safe.values()}) == 1
 
 

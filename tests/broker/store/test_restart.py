@@ -18,10 +18,11 @@ from broker.protocol import (
     TimeAdded,
     Void,
 )
+from broker.protocol.arbiter_session import SessionKey
 from broker.scorer.tables import Since
 from tests.broker.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer.hall import NOW, Hall, make_hall
-from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, steps, whole_play
+from tests.broker.scorer.small import NAME, OTHER_FORM, OUTCOMES, event, fact, restored, result, steps, whole_play
 from tests.broker.store.stores import Kept
 
 DAY: Final = 86_400_000
@@ -55,7 +56,7 @@ STORY: Final[tuple[tuple[int, int, Fact], ...]] = (
     *((2, seq, said) for seq, said in enumerate(steps(2, 2)[:3], 6)),
     (3, 1, restored(3)),  # told in two ways
     (3, 3, PinWrong(**of(3), tries=2)),
-    (3, 4, LetIn(**of(3), author="Tao", by="pin")),
+    (3, 4, LetIn(**of(3), author="Tao", by="desk")),
     (3, 5, Paused(**of(3), begin=True, author="Tao", reason="tiles fell")),
     (3, 6, TimeAdded(**of(3), minutes=7, author="Tao", reason="tiles fell")),
 )
@@ -68,12 +69,14 @@ ALERTED: Final = [
 
 def heard(hall: Hall) -> None:
     """Let the story be told, a minute a fact, by tables whose clocks are a day off; two plays are settled before."""
-    room = hall.scorer.rulings.room
+    room, sessions = hall.scorer.rulings.room, SessionKey.of_event(NAME, hall.scorer.publisher.key)
     hall.scorer.rulings.give(draft(room, Void(), (2, 1)), HEAD)
     hall.scorer.rulings.give(draft(room, replace(correct(OUTCOMES[2], None), source="paper"), (4, 1)), HEAD)
     for minute, (table, seq, said) in enumerate(STORY):
         hall.clock.read = partial(int, NOW + minute * MINUTE)
         off = DAY if table % 2 else -DAY
+        if isinstance(said, LetIn | Paused | TimeAdded):
+            said = replace(said, session=sessions.order(table, "admit", "Tao", "order-0001", NOW))  # noqa: PLW2901
         hall.hear(fact(table, seq, said, at=NOW + minute * MINUTE + off))
 
 

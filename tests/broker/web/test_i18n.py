@@ -19,7 +19,7 @@ from broker.web.faults import (
     overridden_guards,
 )
 from broker.web.labels import STATE
-from kiosk.errors import PinGuessed, SelfTestFailed, SelfTestSkipped
+from kiosk.errors import DeviceUnknown, PinGuessed, ReceiptUnproven, SelfTestFailed, SelfTestSkipped
 from kiosk.table import OUT_OF_ORDER, guards
 from kiosk.uplink import LATE_PRESS
 from tests.kiosk.screens.test_device import OTHERS, PARTS, of_hardware
@@ -61,7 +61,11 @@ def test_punctuation_between_words_is_the_catalogues_and_no_page_has_its_own() -
     assert [one for one in found if one[0] != "display.html"] == []  # how a refresh is written
 
 
-ARRIVING = {*of_hardware(), LATE_PRESS, SelfTestFailed.code, SelfTestSkipped.code, PinGuessed.code}
+ARRIVING = {
+    *of_hardware(),
+    LATE_PRESS,
+    *(one.code for one in (SelfTestFailed, SelfTestSkipped, PinGuessed, DeviceUnknown, ReceiptUnproven)),
+}
 """Every code of its own that a table's health can have."""
 
 IN_THE_PLACE_OF = ("wire", "plan", "refused")

@@ -41,11 +41,13 @@ NEVER_TOLD: Final = {
         *(
             "bad_configuration",
             "card_refuses",
+            "device_unknown",
             "disk_low",
             "journal_broken",
             "journal_in_use",
             "kiosk_error",
             "not_paired",
+            "receipt_unproven",
         ),
         *("pairing_asked", "screen_missing", "bad_profile", "plan_rewrites_past"),
     },

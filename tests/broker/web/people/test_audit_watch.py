@@ -13,7 +13,7 @@ from broker.people import Actor, Authentication
 from broker.scorer.alerts import Concern
 from broker.scorer.view import AlertView
 from broker.web import environment, translators
-from broker.web.people.audit_watch import TOLD, AuditWatch, concern_of_entry
+from broker.web.people.audit_watch import TOLD, TOLD_CODES, AuditWatch, concern_of_entry
 from tests.broker.people.conftest import PASSWORD, Hand, quick_hashes
 from tests.broker.scorer.hall import make_hall, open_journal
 
@@ -102,3 +102,7 @@ def test_each_is_said_in_every_language(auth: Authentication, tmp_path: Path) ->
 def test_nothing_is_noted_in_a_folder_that_has_no_people(tmp_path: Path) -> None:
     note_faces_shown(tmp_path, "deal 7")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_each_action_that_is_told_is_a_listed_code() -> None:
+    assert set(TOLD) == TOLD_CODES
