@@ -70,4 +70,4 @@ def _report(outcome: Outcome) -> None:
 
 
 if __name__ == "__main__":
-    chaos()
+    chaos(standalone_mode=False)  # click ends silently where a pipe is broken

@@ -122,8 +122,9 @@ def run_event(options: Options, base: Path, said: Said, log: Said) -> Outcome:
         said_ranks = {"page": ranks_of_view(view), STANDINGS: ranks_of_file(event.folder / STANDINGS)}
         stored = read_store(event.folder / STORE)
         verdict = judge(event, stored, venue.ledger, arbiter.done, [*display.shown, *pages.shown], said_ranks)
-        if again["standings"] != view["standings"] or again["plays"] != view["plays"]:
-            verdict.others.append("a scorer that starts from the store shows another event")
+        for before, after in zip(_content(view), _content(again), strict=False):
+            if before != after:
+                verdict.others.append(f"a scorer that starts from the store shows {after}, and it was {before}")
         return Outcome(
             verdict,
             len(event.deals),
@@ -154,6 +155,15 @@ def _play(venue: Venue, weather: Weather, said: Said) -> None:
         pause.wait(TICK_S)
     weather.step(calm=True)
     said(f"{count} of {plays} plays, {sum(weather.counts.values())} faults; now all is well")
+
+
+def _content(view: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return all plays and standings that a view shows.
+
+    A fact that was repaired has come later than it was first taken, and what was sent again is by the scorer's clock.
+    """
+    plays = sorted(view["plays"], key=lambda play: (play["table"], play["round"]))
+    return [*({**play, "at": 0} for play in plays), *view["standings"], {"plays": len(plays)}]
 
 
 def _settle(venue: Venue, arbiter: ChaosArbiter, said: Said) -> dict[str, Any]:

@@ -117,10 +117,17 @@ class _Trays(SimulatedTable):
         self._room.program.observe(look(state.play, seat, now))
 
 
+STARTING: Final = threading.Lock()
+"""Table programs start one after the other, as each has a process of its own elsewhere: what a library makes when it is
+first used, msgspec's decoders among it, is not made for two threads at a time."""
+
+
 def live(config: str, ledger: Ledger, clock: tuple[int, int], stop: threading.Event) -> None:
     """Play at one table. What ends a table's program ends the process, as it would that table's."""
     try:
-        Room(Path(config), ledger, *clock).live(stop)
+        with STARTING:
+            room = Room(Path(config), ledger, *clock)
+        room.live(stop)
     except BaseException:  # noqa: BLE001 - a program that ends is what this is about
         traceback.print_exc(file=sys.stdout)
         sys.stdout.flush()
