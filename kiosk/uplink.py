@@ -90,7 +90,7 @@ class TableConnection(MessageSender, Protocol):
     def stop(self) -> None:
         """End; may be called twice."""
 
-    def flush(self, timeout_s: float) -> None:
+    def flush(self, timeout_s: float) -> object:
         """Wait until the last message is away."""
 
 

@@ -172,12 +172,16 @@ class Link:
         if self.up:
             place = parse_topic(topic)
             qos = place.topic.qos if place else 1
-            self._last = self._client.publish(topic, payload, qos=qos, retain=retain)
+            sent = self._client.publish(topic, payload, qos=qos, retain=retain)
+            if qos:  # no broker acknowledges the others: they would end a wait too early
+                self._last = sent
 
-    def flush(self, timeout_s: float) -> None:
-        """Wait until the broker has the last message, but not for ever."""
-        if self._last is not None and self.up:
-            self._last.wait_for_publish(timeout_s)
+    def flush(self, timeout_s: float) -> bool:
+        """Wait until the broker has the last message that it acknowledges; return whether it has it in time."""
+        if self._last is None or not self.up:
+            return self._last is None
+        self._last.wait_for_publish(timeout_s)
+        return self._last.is_published()
 
     def _connected(self, client: mqtt.Client, _data: Any, _flags: Any, reason: Any, _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
         self._generation += 1

@@ -1,6 +1,8 @@
 """What a link of ours asks of both brokers."""
 
+import os
 import queue
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -48,3 +50,17 @@ def test_what_is_of_no_use_later_is_not_kept_for_a_reader_who_is_away(hall: Hall
     kept = [Heard(place, b"49", retain=True)] if topic.retain else []
     assert back.hear_until(b"end", place) == kept
     hall.client(writer).say(place, b"", retain=True)
+
+
+def test_a_flush_waits_for_what_the_broker_acknowledges_whatever_was_said_after_it(own_hall: Hall) -> None:
+    with linked(own_hall, user_of("table", 3)) as link:
+        pid = own_hall.broker.pid
+        assert pid is not None
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            link.publish(topics.LOG.at(EVENT, table=3), b"a fact", retain=False)
+            link.publish(topics.BEAT.at(EVENT, table=3), b"there", retain=False)
+            assert not link.flush(0.2)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        assert link.flush(60.0)

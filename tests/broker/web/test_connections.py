@@ -119,7 +119,8 @@ def test_who_sends_no_whole_request_is_let_go(begun: bytes, monkeypatch: pytest.
 
 def test_nobody_waits_for_a_request_that_has_come_whole() -> None:
     with DeskServer(ViewFeed(sample.view()), port=0) as desk, httpx.stream("GET", f"{desk.url}events") as live:
-        assert next(live.iter_lines())
+        lines = live.iter_lines()  # kept: when it goes, the client closes the connection
+        assert next(lines)
         assert desk._server is not None
         (connection,) = desk._server.server_state.connections
         assert isinstance(connection, TimedProtocol)
