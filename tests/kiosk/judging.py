@@ -21,12 +21,18 @@ PIN: Final = "4711"
 HASHED: Final = hash_pin(PIN)
 
 
+def arbiter_access(now: Callable[[], float] = lambda: 0.0, hashed: str = HASHED) -> ArbiterAccess:
+    """Return what judges PINs, as a scorer has it. `now` is monotonic, in s."""
+    made = ArbiterAccess(EVENT, KEY, lambda: 0, now)
+    made.hashed = lambda: hashed
+    return made
+
+
 class JudgingLink:
     """Stands in for the wire. `up`: whether the scorer is there; `answers`: whether it answers in time."""
 
     def __init__(self, time: Time, tell: Callable[[Incoming | LinkChanged], None]) -> None:
-        self.access = ArbiterAccess(EVENT, KEY, lambda: 0, lambda: time.now / 1e9)
-        self.access.hashed = lambda: HASHED
+        self.access = arbiter_access(lambda: time.now / 1e9)
         self.up, self.answers, self._tell = True, True, tell
         self.said: list[Message] = []
 
@@ -64,10 +70,8 @@ class JudgingLink:
 
 def said_of_pin(answer: PinAnswer | None = None, mark: str | None = "0" * 16) -> ArbiterPin:
     """Return what a scorer says to the table."""
-    access = ArbiterAccess(EVENT, KEY, lambda: 0, lambda: 0.0)
-    said = ArbiterPin(
-        id="pin-00000001", event=EVENT, seq=1, table=TABLE, key=access.pin_key.public, mark=mark, answer=answer
-    )
+    key = arbiter_access().pin_key.public
+    said = ArbiterPin(id="pin-00000001", event=EVENT, seq=1, table=TABLE, key=key, mark=mark, answer=answer)
     return KEY.sign(said)
 
 
