@@ -101,7 +101,7 @@ def receipt(*seqs: int) -> Receipt:
         told = fact(1, seq, restored(1))
         verdict = intake.judge(*sent(told))
         assert verdict.new
-        intake.take(told, verdict.body)
+        intake.take(told, verdict.hash)
     publishes, ear = publisher(EventState(event()))
     publishes.height = 7
     publishes.receipt(1, intake.books[1])
