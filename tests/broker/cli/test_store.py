@@ -11,12 +11,14 @@ from click.testing import CliRunner, Result
 
 from broker.cli.store import store
 from broker.event import save_event
+from broker.people.anchors import anchor_of
 from broker.protocol import FineRuled, LogMessage, Receipt, topics
 from broker.protocol.link import Incoming
 from broker.scorer.event_key import KEY_FILE, open_event_key
 from broker.scorer.service import Scorer
 from broker.scorer.stored_event import open_stored_event
 from broker.store import STORE, open_journal
+from broker.store.anchor import LogHead, anchor_text
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.store.sqlite import SqliteJournal
 from broker.web.tables.event_pin import EventPin
@@ -218,6 +220,36 @@ def test_a_whole_store_is_verified_and_one_that_is_not_is_named_row_by_row(over:
     assert ask("verify", sorted(stick.iterdir())[1]).exit_code == 1
     checked = ask("check", stick)
     assert (checked.exit_code, checked.output.count("row_altered")) == (1, 1)
+
+
+def test_an_anchor_holds_until_something_before_it_is_changed(over: Path) -> None:
+    list_devices(over, range(1, 5))
+    anchor = anchor_of(over)
+    count = len(whole_event())
+    held = ask("verify", over, "--anchor", anchor)
+    lines = held.output.splitlines()
+    assert (held.exit_code, lines[-1]) == (
+        0,
+        f"the anchor holds: {count} messages and 0 entries of the audit log are as they were",
+    )
+    told = json.loads(ask("verify", over, "--anchor", anchor, "--json").output)
+    assert told["anchor"] == {"code": None, "messages": count, "entries": 0, "rows": [], "entry": None}
+    Kept(over).force("UPDATE journal SET body = CAST(replace(body, 'cup', 'cap') AS BLOB) WHERE height = 5")
+    changed = ask("verify", over, "--anchor", anchor)
+    assert (changed.exit_code, changed.output.splitlines()[2].split(":")[0]) == (1, "anchor_changed")
+    told = json.loads(ask("verify", over, "--anchor", anchor, "--json").output)["anchor"]
+    assert (told["code"], [row["height"] for row in told["rows"]]) == ("anchor_changed", [5])
+    Kept(over).force("DELETE FROM journal WHERE height > 20")
+    gone = json.loads(ask("verify", over, "--anchor", anchor, "--json").output)["anchor"]
+    assert gone == {"code": "anchor_changed", "messages": None, "entries": None, "rows": [], "entry": None}
+
+
+@pytest.mark.parametrize("code", ["anchor_mistyped", "anchor_of_another_event"])
+def test_what_is_no_anchor_of_the_event_is_told(over: Path, code: str) -> None:
+    typed = "7K2M-9QXD" if code == "anchor_mistyped" else anchor_text("league", bytes(32), LogHead())
+    refused = ask("verify", over, "--anchor", typed)
+    assert (refused.exit_code, refused.output.split(": ")[1]) == (1, code)
+    assert json.loads(ask("verify", over, "--anchor", typed, "--json").output)["error"]["code"] == code
 
 
 def test_what_is_no_store_is_told_in_json_too(tmp_path: Path) -> None:
