@@ -323,8 +323,13 @@ class Traveller(FromScorer, frozen=True, kw_only=True):
     plays: tuple[ComparedPlay, ...]
 
 
+PublicNumber = Annotated[Count, Meta(description="grows with each public message since the scorer was started")]
+
+
 class PublicTraveller(Traveller, frozen=True, kw_only=True):
     """The same for everybody, said once all tables have played the deal."""
+
+    seq: PublicNumber
 
 
 MOST_KEPT: Final = 200
@@ -390,6 +395,8 @@ class Standings(FromScorer, frozen=True, kw_only=True):
 
 class PublicStandings(Standings, frozen=True, kw_only=True):
     """Who leads by the deals that all their tables have played, for everybody."""
+
+    seq: PublicNumber
 
 
 class Ruling(Message, frozen=True, kw_only=True):
