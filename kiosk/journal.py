@@ -480,8 +480,18 @@ class TableJournal:
 
     def unsent_bodies(self) -> tuple[bytes, ...]:
         """Return the same as the bytes that were signed."""
-        rows = self._store.execute("SELECT body FROM outbox WHERE state = 'open' ORDER BY seq")
-        return tuple(body for (body,) in rows)
+        return tuple(body for _, body in self.unsent_rows())
+
+    def unsent_rows(self, most: int = -1) -> list[tuple[int, bytes]]:
+        """Return the first of them, or all, each with its number."""
+        query = "SELECT seq, body FROM outbox WHERE state = 'open' ORDER BY seq LIMIT ?"
+        return self._store.execute(query, (most,)).fetchall()
+
+    def waiting(self) -> tuple[int, int]:
+        """Return how many facts wait for a receipt, and the number of the first."""
+        query = "SELECT count(*), coalesce(min(seq), 0) FROM outbox WHERE state = 'open'"
+        count, first = self._store.execute(query).fetchone()
+        return count, first
 
     def refused(self) -> tuple[tuple[int, str], ...]:
         """Return what the scorer did not take: number and code. Where an id is reused, the fact is there."""
