@@ -209,7 +209,7 @@ class Uplink:
         self.refused = self._journal.refused()
 
     def overdue(self, now: int) -> bool:
-        """Whether something is to be sent again: a receipt should have come by now, or has come for all but the rest."""
+        """Whether something is to be sent: a receipt should have come by now, or has come and more waits."""
         if not self.unsent:
             return False
         if self._sent_at is None or now - self._sent_at >= RESEND_NS:
