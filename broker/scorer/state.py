@@ -272,15 +272,15 @@ class EventState:
 
     def undecided(self, key: PlayKey) -> list[ApartFact]:
         """Return the facts of a play that are kept apart, and on which nothing was decided."""
+        return self._undecided(key, self.quarantine.apart(key))
+
+    def _undecided(self, key: PlayKey, apart: list[ApartFact]) -> list[ApartFact]:
         named = {id_ for entry in self.book.of(key) for id_ in _facts_named(entry)}
-        return [one for one in self.quarantine.apart(key) if one.message.id not in named]
+        return [one for one in apart if one.message.id not in named]
 
     def apart_plays(self) -> list[ApartPlay]:
         """Return what is kept apart and to be decided, by rounds; what only waits comes last."""
-        found = [
-            self.quarantine.apart_play(key, facts) for key in self.quarantine.plays() if (facts := self.undecided(key))
-        ]
-        return sorted(found, key=lambda one: one.codes == (WAITS,))
+        return sorted(self.quarantine.apart_plays(self._undecided), key=lambda one: one.codes == (WAITS,))
 
     def play_as_sent(self, message: LogMessage) -> CountedPlay:
         """Return a play as a result of its table has it, whether or not that counts."""
