@@ -219,7 +219,8 @@ class _TableFacts:
 
     def _pass_lost(self, before: LogMessage | None, after: LogMessage) -> None:
         """Leave open what happened in the rounds in which a fact was lost that came between these two."""
-        if any((before.seq if before else 0) < seq < after.seq for seq in self._lost & self._missing):
+        between = range(before.seq + 1 if before else 1, after.seq)
+        if any(seq in self._lost and seq in self._missing for seq in between):
             self._sequence.leave_open((before or after).fact.round, after.fact.round)
 
     def _judge(self, message: LogMessage) -> Sequence[Judged]:
@@ -253,6 +254,8 @@ class Quarantine:
     def __init__(self, event: Event, passed: Callable[[PlayKey], bool], decided: Callable[[int], Decided]) -> None:
         self._event, self._passed, self._decided = event, passed, decided
         self._tables: dict[int, _TableFacts] = {}
+        self._late: set[int] = set()
+        """Tables of which facts have come before others that have been judged."""
 
     def copy(self, passed: Callable[[PlayKey], bool], decided: Callable[[int], Decided]) -> "Quarantine":
         """Return the same, in which rulings can be tried."""
@@ -263,7 +266,10 @@ class Quarantine:
     # ---- what happens to it -----------------------------------------------------------------
 
     def take(self, message: LogMessage) -> Iterable[Judged]:
-        """Take a fact in, and return what follows from that, in the order of a table's numbers."""
+        """Take a fact in, and return what follows from that, in the order of a table's numbers.
+
+        Where others after it have been judged by now, nothing follows before `judge_late`.
+        """
         table, of_play = self._table(message.table), isinstance(message.fact, OF_A_PLAY)
         if of_play and table.follows_directly(message):
             return table.take(message)
@@ -271,8 +277,16 @@ class Quarantine:
         if of_play:
             table.apart[message.id] = ApartFact(message, WAITS)
             table.keep(message)
-        follows = self.judge_again(message.table) if table.late else table.advance()
+        if table.late:
+            self._late.add(message.table)
+        follows = () if table.late else table.advance()
         return follows if of_play else chain((message,), follows)
+
+    def judge_late(self) -> Iterator[Judged]:
+        """Judge again the tables of which facts have come late since, each once. Return what follows from that."""
+        late, self._late = self._late, set()
+        for table in sorted(late):
+            yield from self.judge_again(table)
 
     def count(self, message: LogMessage) -> Iterable[Judged]:
         """Take in a fact that counts as it did before plays were judged, and return what follows from that."""
@@ -288,8 +302,9 @@ class Quarantine:
 
     def pass_over(self, table: int, seq: int) -> Iterator[Judged]:
         """Do not wait for a fact: it was refused. Return what follows from that."""
-        self._table(table).pass_over(seq)
-        yield from self._table(table).advance()
+        found = self._table(table)
+        found.pass_over(seq)
+        yield from () if found.late else found.advance()
 
     def judge_again(self, table: int) -> Iterator[Judged]:
         """Judge a table's facts again, after something was ruled. Return what follows from that."""

@@ -144,6 +144,7 @@ class EventState:
         if isinstance(message, LogMessage):
             judge = self.quarantine.count if before else self.quarantine.take
             self._load_judged(judge(message), judged)
+            self._load_judged(self.quarantine.judge_late(), judged)
         elif isinstance(message, Ruling):
             self._add(message)
             for table in self._tables_of(message):
@@ -161,11 +162,19 @@ class EventState:
         `judged` is called with each fact once it counts, or is kept apart.
         """
         if isinstance(message, LogMessage):
-            return self._apply_judged(self.quarantine.take(message), judged)
+            return self.apply_fact(message, judged) | self.judge_late(judged)
         deals = self._apply_one(message)
         for table in self._tables_of(message):
             deals |= self._apply_judged(self.quarantine.judge_again(table), judged)
         return deals
+
+    def apply_fact(self, message: LogMessage, judged: Callable[[Judged], None] = _nothing) -> frozenset[int]:
+        """Add one fact of a batch, at the end of which `judge_late` is called."""
+        return self._apply_judged(self.quarantine.take(message), judged)
+
+    def judge_late(self, judged: Callable[[Judged], None] = _nothing) -> frozenset[int]:
+        """Judge again the tables of which facts have come late in a batch; return the deals that may have changed."""
+        return self._apply_judged(self.quarantine.judge_late(), judged)
 
     def pass_over(self, table: int, seq: int, judged: Callable[[Judged], None] = _nothing) -> frozenset[int]:
         """Do not wait for a fact of a table; return the deals that this may have changed."""

@@ -15,6 +15,7 @@ from broker.protocol import (
     Call,
     Declared,
     Discarded,
+    Fact,
     Fine,
     LogMessage,
     PublicTraveller,
@@ -25,6 +26,7 @@ from broker.protocol import (
     Undo,
     Void,
 )
+from broker.protocol.play_sequence import TableSequence
 from broker.rulings import RulingAuthor, RulingDraft
 from broker.scorer.quarantine import Decided, Quarantine
 from broker.scorer.state import EventState
@@ -177,6 +179,25 @@ def test_a_fact_that_cannot_be_read_takes_its_own_play_away_and_none_after_it(lo
     assert [room.play((1, round_)).settled for round_ in (1, 2, 3)] == [False, True, True]
     room.apply(said[lost - 1])
     assert [room.play((1, round_)).settled for round_ in (1, 2, 3)] == [True, True, True]
+
+
+def test_what_a_batch_brings_late_has_its_table_judged_again_once(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store that was put back to an older copy gets hundreds of facts of each table back, and those after them."""
+    said = log(1, *(one for round_ in range(1, 5) for one in steps(1, round_)))
+    lost = [one for one in said if one.fact.round in (2, 3)]
+    for one in lost:
+        hall.scorer.state.quarantine.lose(1, one.seq)
+    hall.hear(*(one for one in said if one not in lost))
+    assert hall.scorer.state.plays_at(1) == 2
+    judged = list[Fact]()
+    for name in ("follow", "count"):
+        judge = getattr(TableSequence, name)
+        monkeypatch.setattr(
+            TableSequence, name, lambda self, fact, judge=judge: (judged.append(fact), judge(self, fact))
+        )
+    hall.hear(*lost)
+    assert hall.scorer.state.plays_at(1) == 4
+    assert len(judged) == len(said)
 
 
 def test_what_another_device_was_refused_is_waited_for(hall: Hall) -> None:
