@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from broker.protocol import CLOCK_TOLERANCE_MS, LogMessage, Refusal, Restored, TableState, decode_on_topic, encode
 from broker.protocol.link import Incoming
-from broker.protocol.signing import SigningKey
+from broker.protocol.signing import SigningKey, fact_hash
 from kiosk.journal import TableJournal
 from kiosk.uplink import MOST_AT_ONCE, RESEND_NS, Uplink, read_message
 from tests.kiosk.journals import HAPPENED, OURS, Broken, receipt, told
@@ -347,6 +347,25 @@ def test_what_the_scorers_store_has_lost_is_to_be_sent_again(
     journal.settle(receipt(taken={one.seq: one.id for one in messages}))
     journal.settle(receipt(**lost))
     assert [one.seq for one in journal.unsent()] == again
+
+
+@pytest.mark.parametrize(("gaps", "again"), [((), [4]), ((2,), [2, 4])])
+def test_a_copy_of_the_scorers_store_gets_only_what_it_lacks(
+    journal: TableJournal, gaps: tuple[int, ...], again: list[int]
+) -> None:
+    """It has another name, and its chain ends with a fact of ours."""
+    messages = told(journal, 4)
+    journal.settle(receipt(taken={one.seq: one.id for one in messages}))
+    copy = replace(receipt(upto=3, store="a-copy-0001", gaps=gaps), head=fact_hash(encode(messages[2])))
+    journal.settle(copy)
+    assert [one.seq for one in journal.unsent()] == again
+
+
+def test_another_store_with_another_chain_gets_everything(journal: TableJournal) -> None:
+    messages = told(journal, 3)
+    journal.settle(receipt(taken={one.seq: one.id for one in messages}))
+    journal.settle(replace(receipt(upto=3, store="a-new-store"), head=fact_hash(b"of another device's fact")))
+    assert [one.seq for one in journal.unsent()] == [1, 2, 3]
 
 
 def test_an_error_while_settling_settles_nothing(path: Path) -> None:
