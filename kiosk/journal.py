@@ -552,8 +552,8 @@ class TableJournal:
         """Mark what the scorer names as taken or refused; what it should have and has not is open again.
 
         That happens when its store was lost, replaced by an older copy, or altered on its disk (then the receipt says
-        what is wanted): the tables still have everything. What a copy has is known by the head of its chain. Return whether facts were signed anew: they are to be sent at
-        once.
+        what is wanted): the tables still have everything. What a copy has is known by the head of its chain. Return
+        whether facts were signed anew: they are to be sent at once.
         """
         anew = self._write(lambda: self._settle(receipt))
         self.store = receipt.store
