@@ -480,8 +480,18 @@ class TableJournal:
 
     def unsent_bodies(self) -> tuple[bytes, ...]:
         """Return the same as the bytes that were signed."""
-        rows = self._store.execute("SELECT body FROM outbox WHERE state = 'open' ORDER BY seq")
-        return tuple(body for (body,) in rows)
+        return tuple(body for _, body in self.unsent_rows())
+
+    def unsent_rows(self, most: int = -1) -> list[tuple[int, bytes]]:
+        """Return the first of them, or all, each with its number."""
+        query = "SELECT seq, body FROM outbox WHERE state = 'open' ORDER BY seq LIMIT ?"
+        return self._store.execute(query, (most,)).fetchall()
+
+    def waiting(self) -> tuple[int, int]:
+        """Return how many facts wait for a receipt, and the number of the first."""
+        query = "SELECT count(*), coalesce(min(seq), 0) FROM outbox WHERE state = 'open'"
+        count, first = self._store.execute(query).fetchone()
+        return count, first
 
     def refused(self) -> tuple[tuple[int, str], ...]:
         """Return what the scorer did not take: number and code. Where an id is reused, the fact is there."""
@@ -542,8 +552,8 @@ class TableJournal:
         """Mark what the scorer names as taken or refused; what it should have and has not is open again.
 
         That happens when its store was lost, replaced by an older copy, or altered on its disk (then the receipt says
-        what is wanted): the tables still have everything. Return whether facts were signed anew: they are to be sent at
-        once.
+        what is wanted): the tables still have everything. What a copy has is known by the head of its chain. Return
+        whether facts were signed anew: they are to be sent at once.
         """
         anew = self._write(lambda: self._settle(receipt))
         self.store = receipt.store
@@ -552,7 +562,8 @@ class TableJournal:
     def _settle(self, receipt: Receipt) -> bool:
         another = receipt.store != self.store
         if another:
-            self._store.execute("UPDATE outbox SET state = 'open', code = NULL")
+            again = "UPDATE outbox SET state = 'open', code = NULL WHERE state <> 'safe' OR seq < ?"
+            self._store.execute(again, (self._shared_from(receipt),))
         if another or receipt.upto >= self._upto:
             self._tell("upto", str(receipt.upto))
             self._tell("head", receipt.head or "")
@@ -563,6 +574,19 @@ class TableJournal:
         for taken in receipt.taken:
             self._close(taken.seq, taken.id, "safe", None)
         return self._renumber(receipt.taken) or self._sign_unproven()
+
+    def _shared_from(self, receipt: Receipt) -> int:
+        """Return the number from which on, up to `upto`, a store that we do not know has our facts, but for its gaps.
+
+        Each names the hash of the one before it, so the last one vouches for them all.
+        """
+        shared, due = receipt.upto + 1, receipt.head
+        rows = self._store.execute("SELECT seq, body FROM outbox WHERE seq <= ? ORDER BY seq DESC", (receipt.upto,))
+        for seq, body in rows:
+            if due is None or seq != shared - 1 or fact_hash(body) != due:
+                break
+            shared, due = seq, decode(LogMessage, body).before
+        return shared
 
     def _reopen(self, receipt: Receipt) -> None:
         self._store.execute("UPDATE outbox SET state = 'open' WHERE state = 'safe' AND seq > ?", (receipt.upto,))

@@ -224,7 +224,7 @@ class TableProgram:
         self._health.say("wire", code)
         match message:
             case Receipt() | Kept():
-                self._server.facts.take(message)
+                self._server.facts.take(message, self._clock())
             case Assignment():
                 self._server.take_plan(message, self._clock())
             case Counted():

@@ -439,6 +439,7 @@ class Scorer:
     def _answer(self, verdicts: list[IntakeVerdict], now: int) -> None:
         """Apply a batch once it is safe, and publish what follows: receipts, plans, counts, then travellers."""
         deals = {deal for verdict in verdicts for deal in self._apply(verdict, now)}
+        deals |= self.state.judge_late(self._judged)
         facts, self._counted = self._counted, []
         tables = {v.message.table for v in verdicts if isinstance(v.message, LogMessage)}
         states = {v.message.table for v in verdicts if isinstance(v.message, TableState)}
@@ -468,7 +469,7 @@ class Scorer:
             return ()
         book = self._intake.books[message.table]
         if verdict.new:
-            deals = self.state.apply(self.state.tables.clock.corrected(message, now), self._judged)
+            deals = self.state.apply_fact(self.state.tables.clock.corrected(message, now), self._judged)
             before = message.seq - 1
             if before and before not in book.taken and before not in book.passed_over:
                 self._alerts.note((concern_of_gap(message.table, message.seq),))
