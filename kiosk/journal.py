@@ -32,7 +32,7 @@ from broker.protocol.signing import SigningKey, fact_hash
 from kiosk import spare
 from kiosk.config import KEY_FILE, open_device_key
 from kiosk.errors import JournalBroken, JournalFull, JournalInUse
-from kiosk.table import Event, NotNow, Restarted, Table, handle
+from kiosk.table import Event, NotNow, Restarted, SequenceWatch, Table, handle
 
 VERSION: Final = "4"
 
@@ -656,10 +656,11 @@ class JournaledTable:
     def __init__(self, journal: TableJournal, wall: Callable[[], int]) -> None:
         """Raise JournalBroken."""
         self.journal, self._wall = journal, wall
-        self.state = Table()
+        self.state, self.sequence = Table(), SequenceWatch()
         try:
             for event in journal.events():
-                self.state, _ = handle(self.state, event)
+                self.state, facts = handle(self.state, event)
+                self.sequence.take(self.state, facts)
         except NotNow as refusal:
             raise JournalBroken(f"it holds what the table does not allow: {refusal}") from None
 
@@ -678,4 +679,5 @@ class JournaledTable:
             return ()
         messages = self.journal.record(event, facts, wall=self._wall())
         self.state = state
+        self.sequence.take(state, facts)
         return messages
