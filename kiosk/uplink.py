@@ -276,6 +276,8 @@ def state_message(
         arbiter="" if state.arbiter == AT_THE_TABLE else state.arbiter,
         health=health,
         version=program_version(),
+        store=journal.store,
+        safe=journal.upto,
     )
 
 

@@ -16,8 +16,8 @@ from typing import Final
 from msgspec import Struct
 
 from broker.event import Event
-from broker.protocol import MOST_FACTS, Fact, LogMessage, Result, RiichiRecorded
-from broker.protocol.play_sequence import OF_A_PLAY, OutOfSequence, TableSequence
+from broker.protocol import MOST_FACTS, LogMessage, Result, RiichiRecorded
+from broker.protocol.play_sequence import OF_A_PLAY, OutOfSequence, TableSequence, fact_kind
 from broker.rules import Profile
 
 WAITS: Final = "play_waits"
@@ -44,11 +44,6 @@ PlayKey = tuple[int, int]
 """Table and round."""
 
 _number = attrgetter("seq")
-
-
-def fact_kind(fact: Fact) -> str:
-    """Return the word for a kind of fact: the tag that it has on the wire."""
-    return str(fact.__struct_config__.tag)
 
 
 class ApartFact(Struct, frozen=True):

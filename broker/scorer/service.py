@@ -146,12 +146,14 @@ class Scorer:
         self.publisher = Publisher(self.state, folder, journal.store, key, clock, seconds)
         self._note_key(folder)
         self.publisher.height = journal.height
-        sources = Sources(self.state, self._intake.books, self.devices, self.attendance, self._alerts)
-        self.dashboard = Dashboard(sources, clock, seconds)
         self.rulings = RulingService(event, self.state, journal, self._intake, clock, self._ruled, self._judged)
         self.homes = SecondHomes(
             journal, stored, event.tables, Seal(event.name, key), seconds, self._alerts.note, self._count_again
         )
+        sources = Sources(
+            self.state, self._intake.books, self.devices, self.attendance, self._alerts, self.homes.numbers
+        )
+        self.dashboard = Dashboard(sources, clock, seconds)
         self.rulings.known = self.homes.numbers.given(DESK)
         journal.follow(self.homes.follow)
         self._alerts.note(self.publisher.write_standings())
@@ -381,6 +383,8 @@ class Scorer:
             return  # of no use in the log of the wire
         if isinstance(verdict.message, TableState) and not verdict.code:
             self._alerts.note(self.devices.apply(verdict.message, now))
+            if book := self._intake.books.get(verdict.message.table):
+                self._alerts.note(self.devices.compare_receipts(verdict.message.table, book.upto))
         self.wire.note(now, "in", one.topic, one.payload, verdict.code)
         fact = verdict.message if isinstance(verdict.message, LogMessage) else None
         if verdict.code:
