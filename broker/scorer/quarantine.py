@@ -265,7 +265,7 @@ class Quarantine:
 
         Where others after it have been judged by now, nothing follows before `judge_late`.
         """
-        table, of_play = self._table(message.table), isinstance(message.fact, OF_A_PLAY)
+        table, of_play = self._table(message.table), type(message.fact) in OF_A_PLAY
         if of_play and table.follows_directly(message):
             return table.take(message)
         table.note(message.seq)
@@ -287,7 +287,7 @@ class Quarantine:
         """Take in a fact that counts as it did before plays were judged, and return what follows from that."""
         table = self._table(message.table)
         table.note(message.seq)
-        if isinstance(message.fact, OF_A_PLAY):
+        if type(message.fact) in OF_A_PLAY:
             table.count(message)
         return chain((message,), self.judge_again(message.table)) if table.apart else (message,)
 
