@@ -32,7 +32,7 @@ STUCK_S: Final = 120.0
 """Where no play was recorded for so long nothing fails any more either."""
 
 SETTLED_S: Final = 180.0
-"""All is well, and for so long no play was recorded: then it will never be over."""
+"""All is well, and for so long no play was recorded, and no result taken: then it will never be over."""
 
 BROKER_KB: Final = 150
 """Of the broker's disk for each play: nats-server keeps all for sessions that never come back, as a dead device's."""
@@ -169,12 +169,13 @@ def _content(view: dict[str, Any]) -> list[dict[str, Any]]:
 def _settle(venue: Venue, arbiter: ChaosArbiter, said: Said) -> dict[str, Any]:
     """Wait until every play is in and every table has its receipts; return the room as it is then."""
     pause, began = threading.Event(), time.monotonic()
-    news, had = began, -1
+    news, had = began, (-1, -1)
     view: dict[str, Any] = {"standings": [], "plays": []}
     while time.monotonic() - news < SETTLED_S:
         venue.supervise()
-        if len(venue.ledger.recorded) > had:
-            had, news = len(venue.ledger.recorded), time.monotonic()
+        has = len(venue.ledger.recorded), view.get("plays_in", 0)
+        if has != had:
+            had, news = has, time.monotonic()
         with suppress(httpx.HTTPError, OSError, ValueError):
             view = arbiter.view()
             if view["plays_in"] == view["plays_expected"] and not any(one["unsent"] for one in view["tables"]):
