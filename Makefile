@@ -107,6 +107,10 @@ chaos: setup ## play a whole event while everything fails, and judge it (SEED=N 
 	$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) $(if $(PLAYS),--plays $(PLAYS)) \
 	  $(if $(TABLES),--tables $(TABLES)) $(if $(BROKER),--broker $(BROKER))
 
+.PHONY: attack
+attack: setup ## attack a running scorer, broker and desk, and print what was tried and what was held (BROKER=, SEED=N, ONLY=NAME)
+	$(BIN)/python -m tests.attack $(if $(SEED),--seed $(SEED)) $(if $(BROKER),--broker $(BROKER)) $(if $(ONLY),--only $(ONLY))
+
 .PHONY: lint
 lint: setup ## ruff, mypy, the import rules and the catalogues of translations
 	$(BIN)/ruff format --check .
