@@ -122,6 +122,8 @@ class Uplink:
         """Facts for which no receipt has come."""
         self.refused = journal.refused()
         """Facts that the scorer did not take: number and code."""
+        self.anchor = ""
+        """That of the last receipt: it proves later what the scorer had stored then."""
 
     def send(self, messages: Iterable[LogMessage], now: int) -> None:
         """Send new facts."""
@@ -166,6 +168,7 @@ class Uplink:
     def settle(self, receipt: Receipt) -> None:
         """Take a receipt in."""
         self._scorer_time = receipt.at
+        self.anchor = receipt.anchor or ""
         with suppress(JournalFull):  # the scorer names it again when it is sent again
             if self._journal.settle(receipt):
                 self._sent_at = None

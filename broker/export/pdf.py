@@ -350,6 +350,7 @@ class PageHeading:
     progress: str
     at: datetime
     translator: Translator
+    anchor: str = ""
 
 
 def pages_pdf(heading: PageHeading, blocks: Iterable[PageBlock], columns: Columns, *, wide: bool = False) -> bytes:
@@ -401,8 +402,10 @@ def _foot(canvas: Canvas, heading: PageHeading, size: tuple[float, float], page:
     canvas.setFillGray(GREY)
     time = heading.at.strftime("%Y-%m-%d %H:%M %z").strip()
     _ = heading.translator
-    said = " · ".join((_("Rules: {profile}", profile=heading.profile), _("Printed {time}", time=time)))
-    draw_text(canvas, (MARGIN, FOOT - 4 * mm), said, 8)
+    said = [_("Rules: {profile}", profile=heading.profile), _("Printed {time}", time=time)]
+    if heading.anchor:
+        said.append(_("Anchor: {anchor}", anchor=heading.anchor))
+    draw_text(canvas, (MARGIN, FOOT - 4 * mm), " · ".join(said), 8)
     _right(canvas, (size[0] - MARGIN, FOOT - 4 * mm), page, 8)
     canvas.setFillGray(0)
 
