@@ -124,7 +124,7 @@ def receipt_lines(_: Translator, view: ScreenView) -> list[TextLine]:
     lines = [TextLine(_("Receipt: {code}", code=view.phase.receipt), 0.085, drawing.TEXT)]
     if view.phase.receipt_link:
         lines.append(TextLine(_("Scan it to see the published result at home."), 0.055, drawing.QUIET))
-    if view.phase.anchor:
+    elif view.phase.anchor:  # else it is in the QR code
         lines.append(TextLine(_("Anchor: {anchor}", anchor=view.phase.anchor), 0.05, drawing.QUIET))
     return lines
 
