@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -55,7 +55,8 @@ class Room:
         journal.lay_out()
         assert settings.config.devices.people is not None
         script = read_script(settings.beside(settings.config.devices.people))
-        self._people = People(script, self, _Trays(self), self.program.key, f"table {self.table}")
+        self._trays = _Trays(self)
+        self._people = People(script, self, self._trays, self.program.key, f"table {self.table}")
         self._log = StateLog()
 
     def clock(self) -> int:
@@ -86,6 +87,7 @@ class Room:
                 if self.program._server.elsewhere:
                     self.program.key("enter")  # as the screen asks whoever wants to play here
                 else:
+                    self._trays.look()
                     self._people.step(state)
                 due = now + AGAIN
         self.program.stop()
@@ -97,24 +99,37 @@ class Room:
 
 
 class _Trays(SimulatedTable):
-    """Where staff lay trays; the camera sees at once what lies there."""
+    """Where staff lay trays; the camera sees at once what lies there, and again while nothing has come of it."""
 
     def __init__(self, room: Room) -> None:
         self._room: Room | None = None
+        self._seen: Callable[[], None] = lambda: None
         super().__init__()
         self._room = room
 
+    def look(self) -> None:
+        """Let the camera see again what lies there: a table whose disk takes no writes has refused it."""
+        self._seen()
+
     def lay(self, rows: Sequence[Sequence[SimulatedTile | None]]) -> None:
         """Lay a tray."""
-        if self._room is None:
+        room = self._room
+        if room is None:
             return
-        state, now = self._room.program.state, self._room.clock()
+        state = room.program.state
         if state.play is None or not state.unverified:
             return
         seat = state.unverified[0]
         lies = tuple(tuple(tile.serial for tile in row if tile) for row in rows)
-        look = right if lies == tuple(map(tuple, state.play.order[seat])) else swapped
-        self._room.program.observe(look(state.play, seat, now))
+        look, play = right if lies == tuple(map(tuple, state.play.order[seat])) else swapped, state.play
+
+        def seen() -> None:
+            now = room.program.state
+            if now.play is not None and now.play.round == play.round and now.unverified[:1] == (seat,):
+                room.program.observe(look(now.play, seat, room.clock()))
+
+        self._seen = seen
+        seen()
 
 
 def live(config: str, ledger: Ledger, clock: tuple[int, int], stop: threading.Event) -> None:
