@@ -318,7 +318,8 @@ def _is_whole(store: Path) -> bool:
     """Return whether a file of SQLite's is in order as it lies, without its log."""
     with closing(sqlite3.connect(f"{store.absolute().as_uri()}?immutable=1", uri=True)) as left:
         try:
-            return left.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
+            (said,) = left.execute("PRAGMA quick_check(1)").fetchone()
+            return bool(said == "ok")
         except sqlite3.DatabaseError:
             return False
 

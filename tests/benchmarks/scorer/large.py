@@ -94,14 +94,16 @@ def plays(event: Event) -> Iterator[LogMessage]:
 
 
 def _whole_play(event: Event, play: BookedPlay, outcome: Outcome, scored: dict[Seat, int]) -> Iterator[Fact]:
-    of = {"round": play.round, "deal": play.deal}
-    yield Restored(**of, verified=True, form=event.form(play.deal), refusals=0)
-    yield Seated(**of, players=dict(play.players))
-    yield Confirmed(**of)
+    round_, deal = play.round, play.deal
+    yield Restored(round=round_, deal=deal, verified=True, form=event.form(deal), refusals=0)
+    yield Seated(round=round_, deal=deal, players=dict(play.players))
+    yield Confirmed(round=round_, deal=deal)
     if outcome.winners:
-        yield Declared(**of, presses=tuple(Press(seat=seat, after_ms=0) for seat in outcome.winners))
+        presses = tuple(Press(seat=seat, after_ms=0) for seat in outcome.winners)
+        yield Declared(round=round_, deal=deal, presses=presses)
     yield Result(
-        **of,
+        round=round_,
+        deal=deal,
         profile="oedmc-2020",
         players=dict(play.players),
         win=outcome.win,

@@ -181,6 +181,17 @@ def test_a_fact_that_cannot_be_read_takes_its_own_play_away_and_none_after_it(lo
     assert [room.play((1, round_)).settled for round_ in (1, 2, 3)] == [True, True, True]
 
 
+def _watch(monkeypatch: pytest.MonkeyPatch, name: str, judged: list[Fact]) -> None:
+    """Note the facts that are given to a method of all sequences."""
+    judge = getattr(TableSequence, name)
+
+    def watched(self: TableSequence, fact: Fact) -> None:
+        judged.append(fact)
+        judge(self, fact)
+
+    monkeypatch.setattr(TableSequence, name, watched)
+
+
 def test_what_a_batch_brings_late_has_its_table_judged_again_once(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
     """A store that was put back to an older copy gets hundreds of facts of each table back, and those after them."""
     said = log(1, *(one for round_ in range(1, 5) for one in steps(1, round_)))
@@ -190,11 +201,8 @@ def test_what_a_batch_brings_late_has_its_table_judged_again_once(hall: Hall, mo
     hall.hear(*(one for one in said if one not in lost))
     assert hall.scorer.state.plays_at(1) == 2
     judged = list[Fact]()
-    for name in ("follow", "count"):
-        judge = getattr(TableSequence, name)
-        monkeypatch.setattr(
-            TableSequence, name, lambda self, fact, judge=judge: (judged.append(fact), judge(self, fact))
-        )
+    _watch(monkeypatch, "follow", judged)
+    _watch(monkeypatch, "count", judged)
     hall.hear(*lost)
     assert hall.scorer.state.plays_at(1) == 4
     assert len(judged) == len(said)
