@@ -326,6 +326,9 @@ class Devices:
             self.liveness.forget(state.table)
         else:
             self.liveness.heard(state.table)
+        if last.lifecycle in GONE and state.lifecycle not in GONE:  # an older state, which came after the last will
+            self.serving.lose(state.table)
+            self._keep(state.table)
         health, clock = self._watches
         health.apply(self.states.last[state.table])  # a last will does not make a device well
         clock.apply(state, now)
