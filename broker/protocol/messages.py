@@ -138,6 +138,12 @@ class TableState(Message, frozen=True, kw_only=True):
     version: Annotated[Version | None, Meta(description="of the table's program; null: one that does not say it")] = (
         None
     )
+    store: Annotated[
+        StoreId | None, Meta(description="the scorer's store of the receipts that the table has; null: it has none")
+    ] = None
+    safe: Annotated[
+        Count, Meta(description="`upto` of those receipts: a store with the same id that has less has shrunk")
+    ] = 0
 
 
 class PinGiven(Message, frozen=True, kw_only=True):

@@ -150,12 +150,14 @@ class Scorer:
         self.publisher = Publisher(self.state, folder, journal.store, key, clock, seconds, self.anchor)
         self._note_key(folder)
         self.publisher.height = journal.height
-        sources = Sources(self.state, self._intake.books, self.devices, self.attendance, self._alerts, self.anchor)
-        self.dashboard = Dashboard(sources, clock, seconds)
         self.rulings = RulingService(event, self.state, journal, self._intake, clock, self._ruled, self._judged)
         self.homes = SecondHomes(
             journal, stored, event.tables, Seal(event.name, key), seconds, self._alerts.note, self._count_again
         )
+        sources = Sources(
+            self.state, self._intake.books, self.devices, self.attendance, self._alerts, self.homes.numbers, self.anchor
+        )
+        self.dashboard = Dashboard(sources, clock, seconds)
         self.rulings.known = self.homes.numbers.given(DESK)
         journal.follow(self.homes.follow)
         self._alerts.note(self.publisher.write_standings())
@@ -389,6 +391,8 @@ class Scorer:
             return  # of no use in the log of the wire
         if isinstance(verdict.message, TableState) and not verdict.code:
             self._alerts.note(self.devices.apply(verdict.message, now))
+            if book := self._intake.books.get(verdict.message.table):
+                self._alerts.note(self.devices.compare_receipts(verdict.message.table, book.upto))
         self.wire.note(now, "in", one.topic, one.payload, verdict.code)
         fact = verdict.message if isinstance(verdict.message, LogMessage) else None
         if verdict.code:
@@ -447,6 +451,7 @@ class Scorer:
     def _answer(self, verdicts: list[IntakeVerdict], now: int) -> None:
         """Apply a batch once it is safe, and publish what follows: receipts, plans, counts, then travellers."""
         deals = {deal for verdict in verdicts for deal in self._apply(verdict, now)}
+        deals |= self.state.judge_late(self._judged)
         facts, self._counted = self._counted, []
         tables = {v.message.table for v in verdicts if isinstance(v.message, LogMessage)}
         states = {v.message.table for v in verdicts if isinstance(v.message, TableState)}
@@ -476,7 +481,7 @@ class Scorer:
             return ()
         book = self._intake.books[message.table]
         if verdict.new:
-            deals = self.state.apply(self.state.tables.clock.corrected(message, now), self._judged)
+            deals = self.state.apply_fact(self.state.tables.clock.corrected(message, now), self._judged)
             before = message.seq - 1
             if before and before not in book.taken and before not in book.passed_over:
                 self._alerts.note((concern_of_gap(message.table, message.seq),))

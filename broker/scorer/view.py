@@ -177,6 +177,8 @@ class DashboardView(Struct, frozen=True):
     """When the correction period ends (ms since 1970), if that was set; until then nothing is final."""
     disk: DiskLevel = "ample"
     """How much room there is on the scorer's disk."""
+    lost: int = 0
+    """Messages that were in the store and are not there any more, as far as it is known. Not shown to others."""
     anchor: AnchorView | None = None
     """Of the last round that is over; made then, so that it tells of nothing that is stored since."""
 

@@ -81,7 +81,7 @@ def talk(table: TableJournal, hall: Hall, event_key: str) -> list[str | None]:
                 receipt, code = read_message(Incoming(topic, payload, lambda: None), event_key)
                 codes.append(code)
                 if isinstance(receipt, Receipt):
-                    uplink.take(receipt)
+                    uplink.take(receipt, 0)
         hall.ear.forget()
 
     hear()
