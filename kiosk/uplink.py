@@ -169,8 +169,9 @@ class Uplink:
         waiting = self._journal.unsent_rows(MOST_AT_ONCE if self._answered else 1)
         for _, body in waiting:
             self._publish(body)
+        if self._answered:  # else the whole portion is still on its way
+            self._sent_upto = waiting[-1][0] if len(waiting) < self.unsent else None
         self._sent_at, self._answered = now, False
-        self._sent_upto = waiting[-1][0] if len(waiting) < self.unsent else None
 
     def take(self, message: Receipt | Kept, now: int) -> None:
         """Take in what the scorer says of its store."""
@@ -182,7 +183,8 @@ class Uplink:
     def settle(self, receipt: Receipt, now: int) -> None:
         """Take a receipt in."""
         self._scorer_time = receipt.at
-        self.anchor, before, anew = receipt.anchor or "", self.unsent, False
+        before, anew = self.unsent, False
+        self.anchor = receipt.anchor or ""
         with suppress(JournalFull):  # the scorer names it again when it is sent again
             anew = self._journal.settle(receipt)
         self._count()

@@ -155,7 +155,13 @@ class Scorer:
             journal, stored, event.tables, Seal(event.name, key), seconds, self._alerts.note, self._count_again
         )
         sources = Sources(
-            self.state, self._intake.books, self.devices, self.attendance, self._alerts, self.homes.numbers, self.anchor
+            self.state,
+            self._intake.books,
+            self.devices,
+            self.attendance,
+            self._alerts,
+            self.homes.numbers,
+            self.anchor,
         )
         self.dashboard = Dashboard(sources, clock, seconds)
         self.rulings.known = self.homes.numbers.given(DESK)

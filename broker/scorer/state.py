@@ -144,7 +144,8 @@ class EventState:
         if isinstance(message, LogMessage):
             judge = self.quarantine.count if before else self.quarantine.take
             self._load_judged(judge(message), judged)
-            self._load_judged(self.quarantine.judge_late(), judged)
+            if self.quarantine.late:
+                self._load_judged(self.quarantine.judge_late(), judged)
         elif isinstance(message, Ruling):
             self._add(message)
             for table in self._tables_of(message):

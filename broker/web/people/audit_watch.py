@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Final
 
-from broker.people import FACES_SHOWN, AuditEntry, AuditLog, PeopleStoreBroken
+from broker.people import DEVICE_LISTED, EVENT_CLOSED, FACES_SHOWN, AuditEntry, AuditLog, PeopleStoreBroken
 from broker.scorer.alerts import Concern
 from broker.store.anchor import LogHead
 
@@ -19,26 +19,36 @@ TOLD: Final = {
     "device_accepted": "table {about}: {who} accepted device {detail}",
     FACES_SHOWN: "{who} was given faces of deals: {about}",
     "account_added": "{who} created the account {about} ({detail})",
+    "account_disabled": "{who} disabled the account {about}",
     "account_enabled": "{who} enabled the account {about}",
     "password_set": "{who} set the password of {about}",
+    "people_restored": "the accounts were taken from a copy: {about}",
+    DEVICE_LISTED: "table {about}: {who} listed device {detail}",
+    "device_revoked": "table {about}: {who} revoked device {detail}",
+    EVENT_CLOSED: "{who} closed the event: devices revoked: {detail}",
 }
 """Actions of which the head arbiter is told, in English; each is the code of its alert too."""
 
 TOLD_CODES: Final = frozenset(
     {
         "account_added",
+        "account_disabled",
         "account_enabled",
         "arbiters_pin_set",
         "device_accepted",
+        "device_listed",
+        "device_revoked",
+        "event_closed",
         "faces_shown",
         "pairing_opened",
         "pairing_taken",
         "password_set",
+        "people_restored",
     }
 )
 """The same codes, as docs/codes.md lists them."""
 
-OF_A_TABLE: Final = {"pairing_taken", "device_accepted"}
+OF_A_TABLE: Final = {"pairing_taken", "device_accepted", "device_listed", "device_revoked"}
 
 PAUSE_S: Final = 1.0
 

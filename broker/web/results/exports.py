@@ -61,7 +61,7 @@ class ExportsPage:
 
     def __init__(self, access: Access, feed: ViewFeed, folder: Path, event: Event) -> None:
         self._access, self._feed, self._folder, self._event = access, feed, folder, event
-        self._trace = EmbargoTrace(access.auth) if access.auth else None
+        self._trace = EmbargoTrace(access.auth)
         self._turns = {inside: threading.Lock() for inside in (False, True)}
         """A whole journal is read for each file: one at a time, so that many who ask cannot fill the memory.
 
@@ -95,7 +95,7 @@ class ExportsPage:
             raise PageUnknown("there is no such export")
         if name != ZIP and BY_NAME[name] not in self._may_take(visitor):
             raise NotAllowed("this export is not for your role")
-        if embargoed and self._trace:
+        if embargoed:
             await run_in_threadpool(self._trace.looked, visitor, [name])
         turn = self._turns[visitor.session is not None]
         # Taken before there is a thread and never waited for: everybody is answered in these few threads.
