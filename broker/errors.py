@@ -150,6 +150,12 @@ class AnchorMistyped(StoreError, ValueError):
     code = "anchor_mistyped"
 
 
+class AnchorChanged(StoreError):
+    """Something that was stored when an anchor was made is not there any more as it was."""
+
+    code = "anchor_changed"
+
+
 class AnchorElsewhere(StoreError, ValueError):
     """An anchor of another event."""
 

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from broker.errors import BackupBroken, BackupMissing, ScorerError, StoreError, StoreMissing
+from broker.errors import AnchorChanged, BackupBroken, BackupMissing, ScorerError, StoreError, StoreMissing
 from broker.event import open_event
 from broker.people import PeopleError
 from broker.people.anchors import CheckedAnchor, check_anchor
@@ -222,26 +222,23 @@ def _prove(source: Path, anchor: str | None) -> tuple[Verified, CheckedAnchor | 
     return verify_store(source), checked
 
 
-ANCHOR_CHANGED: Final = "anchor_changed"
-
-
 def _anchor_json(checked: CheckedAnchor) -> dict[str, object]:
     """Return what was found of an anchor, for scripts."""
     place = checked.place._asdict() if checked.place else {"messages": None, "entries": None}
     changed = {"rows": [fault._asdict() for fault in checked.rows], "entry": checked.entry}
-    return {"code": None if checked.holds else ANCHOR_CHANGED, **place, **changed}
+    return {"code": None if checked.holds else AnchorChanged.code, **place, **changed}
 
 
 def _anchor_lines(checked: CheckedAnchor) -> Iterator[str]:
     """Say whether an anchor holds."""
     if checked.place is None:
-        yield f"{ANCHOR_CHANGED}: what was stored when the anchor was made is not there any more as it was"
+        yield f"{AnchorChanged.code}: what was stored when the anchor was made is not there any more as it was"
         return
     before = f"{checked.place.messages} messages and {checked.place.entries} entries of the audit log"
     if checked.holds:
         yield f"the anchor holds: {before} are as they were"
         return
-    yield f"{ANCHOR_CHANGED}: the anchor was made after {before}, and of these something was changed since"
+    yield f"{AnchorChanged.code}: the anchor was made after {before}, and of these something was changed since"
     yield from _fault_lines(checked.rows)
     if checked.entry is not None:
         yield f"audit_broken: entry {checked.entry} of the audit log is not as it was written"

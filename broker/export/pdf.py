@@ -403,7 +403,7 @@ def _foot(canvas: Canvas, heading: PageHeading, size: tuple[float, float], page:
     time = heading.at.strftime("%Y-%m-%d %H:%M %z").strip()
     _ = heading.translator
     said = " · ".join((_("Rules: {profile}", profile=heading.profile), _("Printed {time}", time=time)))
-    right = f"{_('Anchor: {anchor}', anchor=heading.anchor)} · {page}" if heading.anchor else page
+    right = " · ".join((_("Anchor: {anchor}", anchor=heading.anchor), page)) if heading.anchor else page
     left, large = fit_text(said, size[0] - 2 * MARGIN - text_width(right, 8) - 4 * mm, 8, 5)
     draw_text(canvas, (MARGIN, FOOT - 4 * mm), left, large)
     _right(canvas, (size[0] - MARGIN, FOOT - 4 * mm), right, 8)

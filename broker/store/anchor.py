@@ -6,6 +6,7 @@ into another order without another anchor. In base 32, from the left: 110 bits o
 that help to find the entry, 10 bits of the event's name, and 10 bits by which slips of whoever types it are noticed.
 
 How many rows and entries there were is in none of it that anybody can read: by that people could count what is hidden.
+What they said cannot be guessed by trying, either: every row has a random id.
 """
 
 from collections.abc import Iterable, Sequence

@@ -98,10 +98,10 @@ def test_the_anchor_is_shown_once_the_scorer_has_the_play_and_stays_as_it_was_wh
             table.apply(published(event, "https://example.org") if isinstance(event, Assigned) else event)
         facts, unsent = Uplink(journal, NoWire(), EVENT, TABLE), journal.unsent()
         early = receipt(taken={one.seq: one.id for one in unsent[:-1]})
-        facts.settle(structs.replace(early, anchor=ANCHOR), now=0)
+        facts.settle(structs.replace(early, anchor=ANCHOR), now=1)
         assert receipt_of(status, table.state, facts).anchor == ""
         for anchor in (ANCHOR, LATER):
-            facts.settle(structs.replace(receipt(taken={one.seq: one.id for one in unsent}), anchor=anchor), now=0)
+            facts.settle(structs.replace(receipt(taken={one.seq: one.id for one in unsent}), anchor=anchor), now=2)
             now = receipt_of(status, table.state, facts)
             assert (now.anchor, now.receipt_link) == (ANCHOR, f"https://example.org/receipt/{now.receipt}#{ANCHOR}")
 

@@ -171,6 +171,7 @@ def test_every_text_that_a_table_reads_is_a_name_a_code_an_address_a_rule_profil
         "scorer: version",
         "receipt: id",
         "receipt: event",
+        "receipt: anchor",
         "receipt: head",
         "receipt: signature",
         "receipt: store",
