@@ -14,6 +14,7 @@ What people can do again (a key, a tray under the camera) is refused instead.
 """
 
 import fcntl
+import logging
 import shutil
 import sqlite3
 import uuid
@@ -33,6 +34,8 @@ from kiosk import spare
 from kiosk.config import KEY_FILE, open_device_key
 from kiosk.errors import JournalBroken, JournalFull, JournalInUse
 from kiosk.table import Event, NotNow, Restarted, SequenceWatch, Table, handle
+
+log = logging.getLogger("homologue.kiosk")
 
 VERSION: Final = "4"
 
@@ -161,13 +164,17 @@ class TableJournal:
             self._spare = found
 
     def _join(self, path: Path) -> None:
-        """Take in what a spare holds and the card does not, then drop it. One that cannot be read is left alone."""
+        """Take in what a spare holds and the card does not, then drop it.
+
+        One that cannot be read, or that this device has not written, is left alone: a stick is soon exchanged.
+        """
         if not path.exists():
             return
         try:
             with closing(spare.connect(path)) as other:
                 about = dict(other.execute("SELECT key, value FROM about"))
-                if (about.get("event"), about.get("table")) != (self._whose.event, str(self._whose.table)):
+                of = about.get("event"), about.get("table")
+                if of != (self._whose.event, str(self._whose.table)) or not self._has_written(other):
                     return
                 if spare.is_ahead(other, self._store):
                     other.backup(self._store)
@@ -185,6 +192,12 @@ class TableJournal:
                 raise
             return
         spare.remove(path)
+
+    def _has_written(self, other: sqlite3.Connection) -> bool:
+        ours = spare.written_by(other, self._store, self.key.public)
+        if not ours:
+            log.warning("a journal in the spare folder was not written by this device, and is left alone")
+        return ours
 
     def _open(self, path: Path) -> None:
         sync_log(path)
@@ -389,7 +402,7 @@ class TableJournal:
     def lay_out(self) -> None:
         """Let events be durable soon, whatever else the machine writes. Without room for that they are all the same."""
         try:
-            allocate_log(self._store)
+            spare.allocate_log(self._store)
         except sqlite3.OperationalError as error:
             if not spare.refused(error):
                 raise
@@ -480,8 +493,18 @@ class TableJournal:
 
     def unsent_bodies(self) -> tuple[bytes, ...]:
         """Return the same as the bytes that were signed."""
-        rows = self._store.execute("SELECT body FROM outbox WHERE state = 'open' ORDER BY seq")
-        return tuple(body for (body,) in rows)
+        return tuple(body for _, body in self.unsent_rows())
+
+    def unsent_rows(self, most: int = -1) -> list[tuple[int, bytes]]:
+        """Return the first of them, or all, each with its number."""
+        query = "SELECT seq, body FROM outbox WHERE state = 'open' ORDER BY seq LIMIT ?"
+        return self._store.execute(query, (most,)).fetchall()
+
+    def waiting(self) -> tuple[int, int]:
+        """Return how many facts wait for a receipt, and the number of the first."""
+        query = "SELECT count(*), coalesce(min(seq), 0) FROM outbox WHERE state = 'open'"
+        count, first = self._store.execute(query).fetchone()
+        return count, first
 
     def refused(self) -> tuple[tuple[int, str], ...]:
         """Return what the scorer did not take: number and code. Where an id is reused, the fact is there."""
@@ -542,8 +565,8 @@ class TableJournal:
         """Mark what the scorer names as taken or refused; what it should have and has not is open again.
 
         That happens when its store was lost, replaced by an older copy, or altered on its disk (then the receipt says
-        what is wanted): the tables still have everything. Return whether facts were signed anew: they are to be sent at
-        once.
+        what is wanted): the tables still have everything. What a copy has is known by the head of its chain. Return
+        whether facts were signed anew: they are to be sent at once.
         """
         anew = self._write(lambda: self._settle(receipt))
         self.store = receipt.store
@@ -552,7 +575,8 @@ class TableJournal:
     def _settle(self, receipt: Receipt) -> bool:
         another = receipt.store != self.store
         if another:
-            self._store.execute("UPDATE outbox SET state = 'open', code = NULL")
+            again = "UPDATE outbox SET state = 'open', code = NULL WHERE state <> 'safe' OR seq < ?"
+            self._store.execute(again, (self._shared_from(receipt),))
         if another or receipt.upto >= self.upto:
             self._tell("upto", str(receipt.upto))
             self._tell("head", receipt.head or "")
@@ -563,6 +587,19 @@ class TableJournal:
         for taken in receipt.taken:
             self._close(taken.seq, taken.id, "safe", None)
         return self._renumber(receipt.taken) or self._sign_unproven()
+
+    def _shared_from(self, receipt: Receipt) -> int:
+        """Return the number from which on, up to `upto`, a store that we do not know has our facts, but for its gaps.
+
+        Each names the hash of the one before it, so the last one vouches for them all.
+        """
+        shared, due = receipt.upto + 1, receipt.head
+        rows = self._store.execute("SELECT seq, body FROM outbox WHERE seq <= ? ORDER BY seq DESC", (receipt.upto,))
+        for seq, body in rows:
+            if due is None or seq != shared - 1 or fact_hash(body) != due:
+                break
+            shared, due = seq, decode(LogMessage, body).before
+        return shared
 
     def _reopen(self, receipt: Receipt) -> None:
         self._store.execute("UPDATE outbox SET state = 'open' WHERE state = 'safe' AND seq > ?", (receipt.upto,))
@@ -626,28 +663,6 @@ class TableJournal:
         """Open again what was refused, but what cannot ever be taken: a plan may have been put right."""
         again = "UPDATE outbox SET state = 'open', code = NULL WHERE state = 'refused' AND code NOT IN (?, ?)"
         self._write(lambda: self._store.execute(again, NEVER_TAKEN))
-
-
-PAGES: Final = 500
-"""Of the log, then it begins anew: one event of some 400 waits for that."""
-
-SPARE: Final = 50
-"""More pages than one event adds when the log is nearly full."""
-
-
-def allocate_log(store: sqlite3.Connection, pages: int = PAGES) -> None:
-    """Write the log full and take back what was written: the file keeps the room, for events to come.
-
-    Raises sqlite3.OperationalError where there is no room; then the log grows with the events, as SQLite's do.
-    """
-    (size,) = store.execute("PRAGMA page_size").fetchone()
-    store.execute("DROP TABLE IF EXISTS ahead")  # of a start that was cut here
-    store.execute("CREATE TABLE ahead (pages BLOB)")
-    store.execute("INSERT INTO ahead VALUES (zeroblob(?))", ((pages + SPARE) * size,))
-    store.execute("PRAGMA wal_checkpoint(RESTART)")
-    store.execute("DROP TABLE ahead")
-    store.execute("PRAGMA wal_checkpoint(RESTART)")
-    store.execute(f"PRAGMA wal_autocheckpoint={pages}")
 
 
 class JournaledTable:

@@ -155,7 +155,7 @@ def _result_routes(
     sheets = Sheets(services.snapshots, services.clock, trace=trace)
     carriers = CarriersNow(services.snapshots, services.clock)
     yield from ResultsPage(access, sheets, live).routes()
-    yield from ReceiptPage(sheets).routes()
+    yield from ReceiptPage(feeds.public, sheets).routes()
     yield from CarriersPage(feeds.room, carriers).routes(live)
     yield from DisplayPage(feeds.public, access, sheets).routes()
     if services.wire:

@@ -10,6 +10,7 @@ from typing import Final
 
 from broker.people import DEVICE_LISTED, EVENT_CLOSED, FACES_SHOWN, AuditEntry, AuditLog, PeopleStoreBroken
 from broker.scorer.alerts import Concern
+from broker.store.anchor import LogHead
 
 TOLD: Final = {
     "arbiters_pin_set": "{who} set the arbiters' PIN",
@@ -67,8 +68,8 @@ class AuditWatch:
 
     def __init__(self, audit: AuditLog, tell: Callable[[Concern], None], pause_s: float = PAUSE_S) -> None:
         self._audit, self._tell, self._pause_s = audit, tell, pause_s
-        self._read = 0
-        """The number of the last entry that was looked at."""
+        self.head = LogHead()
+        """The last entry that was looked at. From any thread."""
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._work, name="audit log", daemon=True)
 
@@ -92,8 +93,8 @@ class AuditWatch:
             self._tell(concern)
 
     def _new(self) -> Iterator[tuple[int, Concern]]:
-        for entry in self._audit.after(self._read):
-            self._read = entry.number
+        for entry in self._audit.after(self.head.number):
+            self.head = LogHead(entry.number, entry.digest)
             if concern := concern_of_entry(entry):
                 yield entry.at, concern
 

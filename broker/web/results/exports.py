@@ -135,4 +135,7 @@ class ExportsPage:
     def _source(self, request: Request, *, embargoed: bool) -> ExportSource:
         view = self._feed.current if visitor_of(request).may("see_room") else public_view(self._feed.current)
         stored, said = open_stored_event(self._folder), Translator(translator_for(request).language)
-        return ExportSource(self._folder, stored, said, datetime.now().astimezone(), embargoed, tuple(view.standings))
+        # Of the last round that is over, for arbiters too: another one with each message would tell when they come.
+        anchor = view.anchor.text if view.anchor else ""
+        now = datetime.now().astimezone()
+        return ExportSource(self._folder, stored, said, now, embargoed, tuple(view.standings), anchor)
