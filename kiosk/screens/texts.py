@@ -131,7 +131,7 @@ FAULT: Final[Mapping[str, Message]] = {
     **device_faults.DEVICE_FAULT,
     "device_forbidden": N_("not allowed"),
     "card_refuses": N_("takes no writes"),
-    "fact_unexpected": N_("call the arbiter before you leave"),
+    "fact_unexpected": N_("call the arbiter now"),
     "unknown_keyboard": N_("not this table's"),
     "scan_cut": N_("It was cut off."),
     "scan_garbled": N_("The line is noisy."),
