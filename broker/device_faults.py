@@ -22,6 +22,7 @@ PART: Final[Mapping[str, Message]] = {
     "pin": N_("Arbiters’ PIN"),
     "facts": N_("Record of the play"),
     "keyboard": N_("Keyboard"),
+    "other_keyboard": N_("Other keyboard"),
     "refused": N_("Message from table"),
     "button": N_("Button {seat}"),
     "contact": N_("Button {seat}"),
@@ -49,7 +50,6 @@ DEVICE_FAULT: Final[Mapping[str, Message]] = {
     "device_unplugged": N_("unplugged"),
     "device_in_use": N_("in use by another program"),
     "device_forbidden": N_("no permission to use it"),
-    "evdev_missing": N_("driver not installed"),
     "scanner_beeps": N_("beeps"),
     "scanner_silent": N_("reads nothing"),
     "camera_failed": N_("failed"),
@@ -79,5 +79,5 @@ DEVICE_FAULT: Final[Mapping[str, Message]] = {
     "self_test_skipped": N_("skipped"),
     "pin_guessed": N_("wrong PINs entered"),
     "fact_unexpected": N_("what was told last does not follow: an arbiter has to look at it"),
-    "unknown_keyboard": N_("one is plugged in that does not belong to this table; nothing that it types counts"),
+    "unknown_keyboard": N_("does not belong to this table; nothing that it types counts"),
 }

@@ -121,7 +121,7 @@ class ClockUnset(FirmwareError):
     code = "clock_unset"
 
 
-class EvdevMissing(FirmwareError, ImportError):
-    """The library for scanners that type is not installed."""
+class UnknownKeyboard(FirmwareError):
+    """A keyboard is plugged in that the table's configuration does not name. Told; nothing raises it."""
 
-    code = "evdev_missing"
+    code = "unknown_keyboard"

@@ -20,8 +20,17 @@ KEYPAD: Final[Mapping[int, str]] = {
     74: "-",
     96: "\r",
 }
-_ALWAYS: Final[Mapping[int, str]] = {**KEYPAD, 28: "\r", 15: "\t", 57: " "}
-"""Enter, tabulator, space."""
+_ALWAYS: Final[Mapping[int, str]] = {
+    **KEYPAD,
+    28: "\r",
+    15: "\t",
+    57: " ",
+    14: "\b",
+    1: "\x1b",
+    111: "\x7f",
+    83: ".",
+}
+"""Enter, tabulator, space, Backspace, Escape, Delete, the keypad's point."""
 
 UNREADABLE: Final = "\x1a"
 """For a key that a code cannot have in it: the line is then no code."""

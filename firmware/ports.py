@@ -1,24 +1,25 @@
 """Devices that stay open: unplugged, they report it; plugged in again, they go on.
 
-`SerialLine` is a serial line through pyserial, `KeyboardLine` a scanner that types like a keyboard, through evdev.
+`SerialLine` is a serial line through pyserial, `KeyboardLine` a keyboard, or a scanner that types like one.
 """
 
 import contextlib
 import errno
+import fcntl
 import os
 import select
+import struct
 import termios
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Final, Literal, Protocol, Self, cast
+from typing import Final, Literal, NamedTuple, Protocol, Self
 
 import serial
 
-from firmware.errors import DeviceForbidden, DeviceInUse, DeviceMissing, DeviceUnplugged, EvdevMissing, FirmwareError
+from firmware.errors import DeviceForbidden, DeviceInUse, DeviceMissing, DeviceUnplugged, FirmwareError
 from firmware.keyboard_layouts import LAYOUTS, UNREADABLE, KeyTranslator
 
 OnBytes = Callable[[bytes, int], None]
@@ -238,39 +239,43 @@ SYN_DROPPED: Final = 3
 """The kernel had more events than room for them."""
 
 
-class KeyEvent(Protocol):
-    """What evdev's InputEvent has."""
+class KeyEvent(NamedTuple):
+    """The kernel's `struct input_event`, without its time."""
 
     type: int
     code: int
     value: int
 
 
-class InputDevice(Protocol):
-    """What we use of evdev's InputDevice. All raise OSError."""
+EVENT: Final = struct.Struct("@llHHi")
+"""As the kernel gives it: seconds and microseconds in the machine's own words, type, code, value."""
 
-    fd: int
+EVENTS_AT_ONCE: Final = 64
+EVIOCGRAB: Final = 0x40044590
+"""From <linux/input.h>: nobody else has a device's events any more, neither the console nor another program."""
+
+
+class InputDevice:
+    """An input device of the kernel, `/dev/input/event...`. All raise OSError."""
+
+    def __init__(self, path: str) -> None:
+        self.fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
 
     def grab(self) -> None:
         """Let nobody else have its events."""
+        fcntl.ioctl(self.fd, EVIOCGRAB, 1)
 
-    def read(self) -> Iterable[KeyEvent]:
+    def read(self) -> Iterator[KeyEvent]:
         """Return what has happened."""
+        content = os.read(self.fd, EVENT.size * EVENTS_AT_ONCE)
+        return (KeyEvent(*fields[2:]) for fields in EVENT.iter_unpack(content))
 
     def close(self) -> None:
         """Let it go."""
+        os.close(self.fd)
 
 
 OpenInput = Callable[[str], InputDevice]
-
-
-def evdev_opener() -> OpenInput:
-    """Return what opens input devices. Raises EvdevMissing where the library is not installed."""
-    try:
-        evdev = import_module("evdev")
-    except ImportError as error:
-        raise EvdevMissing(f"a scanner that types needs the Python package evdev: {error}") from None
-    return cast("OpenInput", evdev.InputDevice)
 
 
 class KeyboardLine(HotPlugged):
@@ -283,12 +288,10 @@ class KeyboardLine(HotPlugged):
         on_bytes: OnBytes,
         on_line: OnLine,
         *,
-        open_input: OpenInput | None = None,
+        open_input: OpenInput = InputDevice,
         clock_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        """Raise EvdevMissing where that library is not installed, and nothing else is given that opens."""
-        opener = open_input or evdev_opener()
-        super().__init__(path, lambda: KeyboardPort(path, layout, opener), on_bytes, on_line, clock_ns=clock_ns)
+        super().__init__(path, lambda: KeyboardPort(path, layout, open_input), on_bytes, on_line, clock_ns=clock_ns)
 
 
 class KeyboardPort:

@@ -168,7 +168,7 @@ def open_scanner(address: str, tell: OnReport, *, set_text: str | None = None) -
     """Open what an address names; `tell` is called from the scanner's own thread.
 
     A scanner that is not there is told as its health, and opened when it comes. `set_text` is the set on the table, by
-    its letter or two digits: tiles of others are foreign. Raises BadAddress, EvdevMissing; ValueError for no set.
+    its letter or two digits: tiles of others are foreign. Raises BadAddress; ValueError for no set.
     """
     parsed = parse_scanner(address)
     hand = SimulatedScanner(parsed.habits) if parsed.kind == "sim" else None

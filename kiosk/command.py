@@ -23,7 +23,7 @@ from kiosk.errors import JournalBroken, KioskError, NotPaired, PairingAsked
 from kiosk.journal import JournalOwner, TableJournal
 from kiosk.loop import LoopRound, run_program
 from kiosk.program import TableProgram
-from kiosk.screens import ScreenWindow, type_key
+from kiosk.screens import ScreenWindow, open_keyboards, type_key
 from kiosk.screens.texts import translator
 from vision.errors import VisionError
 
@@ -120,6 +120,7 @@ def serve(settings: KioskSettings, stop: threading.Event, picture: Path | None =
         journal.lay_out()
         buttons = open_buttons(config.devices.buttons, program.report, program.report)
         opened.enter_context(buttons.buttons)
+        opened.enter_context(open_keyboards(config.devices, window, program.report))
         if config.devices.scanner:
             opened.enter_context(open_scanner(config.devices.scanner, program.report))
         from vision.cameras.addresses import check_camera_address, open_camera  # noqa: PLC0415 - numpy: after the first picture

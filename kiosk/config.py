@@ -4,6 +4,7 @@ Paths in the configuration are relative to its file. Secrets are kept in files t
 """
 
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -17,6 +18,7 @@ from broker.protocol.link import Address
 from broker.protocol.pairing import Pairing
 from broker.protocol.signing import SigningKey
 from firmware.errors import BadAddress
+from firmware.keyboards import parse_keyboard
 from firmware.scanners import parse_scanner
 from kiosk.errors import BadConfiguration, NotPaired
 from kiosk.spare import memory_folder
@@ -120,12 +122,16 @@ class BrokerSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DeviceSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Addresses of what is on the table. `people` plays by itself, with simulated devices only."""
+    """Addresses of what is on the table. `people` plays by itself, with simulated devices only.
+
+    `keyboards`: those that may type; where none is named, every one may.
+    """
 
     buttons: str
     camera: str
     people: str | None = None
     scanner: str | None = None
+    keyboards: Annotated[tuple[str, ...], Meta(max_length=8)] = ()
 
 
 class ScreenSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -227,11 +233,15 @@ class KioskSettings:
         devices = self.config.devices
         if devices.people and not (devices.buttons.startswith("sim:") and devices.camera.startswith("sim:")):
             raise BadConfiguration(f"{path}: devices.people plays with simulated buttons and camera only")
-        if devices.scanner is not None:
+        named: list[tuple[str, Callable[[str], object], str]] = [
+            *(("keyboards", parse_keyboard, one) for one in devices.keyboards),
+            *([("scanner", parse_scanner, devices.scanner)] if devices.scanner is not None else []),
+        ]
+        for setting, parse, address in named:
             try:
-                parse_scanner(devices.scanner)
+                parse(address)
             except BadAddress as error:
-                raise BadConfiguration(f"{path}: devices.scanner: {error}") from None
+                raise BadConfiguration(f"{path}: devices.{setting}: {error}") from None
 
     def beside(self, name: str) -> Path:
         """Return a path that the configuration names."""

@@ -14,6 +14,7 @@ What people can do again (a key, a tray under the camera) is refused instead.
 """
 
 import fcntl
+import logging
 import shutil
 import sqlite3
 import uuid
@@ -33,6 +34,8 @@ from kiosk import spare
 from kiosk.config import KEY_FILE, open_device_key
 from kiosk.errors import JournalBroken, JournalFull, JournalInUse
 from kiosk.table import Event, NotNow, Restarted, SequenceWatch, Table, handle
+
+log = logging.getLogger("homologue.kiosk")
 
 VERSION: Final = "4"
 
@@ -161,13 +164,17 @@ class TableJournal:
             self._spare = found
 
     def _join(self, path: Path) -> None:
-        """Take in what a spare holds and the card does not, then drop it. One that cannot be read is left alone."""
+        """Take in what a spare holds and the card does not, then drop it.
+
+        One that cannot be read, or that this device has not written, is left alone: a stick is soon exchanged.
+        """
         if not path.exists():
             return
         try:
             with closing(spare.connect(path)) as other:
                 about = dict(other.execute("SELECT key, value FROM about"))
-                if (about.get("event"), about.get("table")) != (self._whose.event, str(self._whose.table)):
+                of = about.get("event"), about.get("table")
+                if of != (self._whose.event, str(self._whose.table)) or not self._has_written(other):
                     return
                 if spare.is_ahead(other, self._store):
                     other.backup(self._store)
@@ -185,6 +192,12 @@ class TableJournal:
                 raise
             return
         spare.remove(path)
+
+    def _has_written(self, other: sqlite3.Connection) -> bool:
+        ours = spare.written_by(other, self._store, self.key.public)
+        if not ours:
+            log.warning("a journal in the spare folder was not written by this device, and is left alone")
+        return ours
 
     def _open(self, path: Path) -> None:
         sync_log(path)
@@ -389,7 +402,7 @@ class TableJournal:
     def lay_out(self) -> None:
         """Let events be durable soon, whatever else the machine writes. Without room for that they are all the same."""
         try:
-            allocate_log(self._store)
+            spare.allocate_log(self._store)
         except sqlite3.OperationalError as error:
             if not spare.refused(error):
                 raise
@@ -650,28 +663,6 @@ class TableJournal:
         """Open again what was refused, but what cannot ever be taken: a plan may have been put right."""
         again = "UPDATE outbox SET state = 'open', code = NULL WHERE state = 'refused' AND code NOT IN (?, ?)"
         self._write(lambda: self._store.execute(again, NEVER_TAKEN))
-
-
-PAGES: Final = 500
-"""Of the log, then it begins anew: one event of some 400 waits for that."""
-
-SPARE: Final = 50
-"""More pages than one event adds when the log is nearly full."""
-
-
-def allocate_log(store: sqlite3.Connection, pages: int = PAGES) -> None:
-    """Write the log full and take back what was written: the file keeps the room, for events to come.
-
-    Raises sqlite3.OperationalError where there is no room; then the log grows with the events, as SQLite's do.
-    """
-    (size,) = store.execute("PRAGMA page_size").fetchone()
-    store.execute("DROP TABLE IF EXISTS ahead")  # of a start that was cut here
-    store.execute("CREATE TABLE ahead (pages BLOB)")
-    store.execute("INSERT INTO ahead VALUES (zeroblob(?))", ((pages + SPARE) * size,))
-    store.execute("PRAGMA wal_checkpoint(RESTART)")
-    store.execute("DROP TABLE ahead")
-    store.execute("PRAGMA wal_checkpoint(RESTART)")
-    store.execute(f"PRAGMA wal_autocheckpoint={pages}")
 
 
 class JournaledTable:

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from broker.files import make_folder
+from broker.protocol import LogMessage, decode
+from broker.protocol.signing import is_signed_by
 
 FILE: Final = "table.sqlite"
 
@@ -128,8 +130,39 @@ def is_ahead(spare: sqlite3.Connection, card: sqlite3.Connection) -> bool:
     return same and _length(spare) > have
 
 
+def written_by(spare: sqlite3.Connection, card: sqlite3.Connection, key: str) -> bool:
+    """Return whether each fact in a spare is signed with a device's key, or on the card too; and nothing in it acts."""
+    known = {body for (body,) in card.execute("SELECT body FROM outbox")}
+    more = [body for (body,) in spare.execute("SELECT body FROM outbox") if body not in known]
+    signed = all(is_signed_by(key, body, decode(LogMessage, body).signature) for body in more)
+    acts = "SELECT 1 FROM sqlite_schema WHERE type IN ('trigger', 'view')"
+    return signed and spare.execute(acts).fetchone() is None
+
+
 def _length(store: sqlite3.Connection) -> int:
     if not store.execute("SELECT 1 FROM sqlite_schema WHERE name = 'happened'").fetchone():
         return 0
     (count,) = store.execute("SELECT coalesce(max(number), 0) FROM happened").fetchone()
     return int(count)
+
+
+PAGES: Final = 500
+"""Of the log, then it begins anew: one event of some 400 waits for that."""
+
+MORE_PAGES: Final = 50
+"""More pages than one event adds when the log is nearly full."""
+
+
+def allocate_log(store: sqlite3.Connection, pages: int = PAGES) -> None:
+    """Write the log full and take back what was written: the file keeps the room, for events to come.
+
+    Raises sqlite3.OperationalError where there is no room; then the log grows with the events, as SQLite's do.
+    """
+    (size,) = store.execute("PRAGMA page_size").fetchone()
+    store.execute("DROP TABLE IF EXISTS ahead")  # of a start that was cut here
+    store.execute("CREATE TABLE ahead (pages BLOB)")
+    store.execute("INSERT INTO ahead VALUES (zeroblob(?))", ((pages + MORE_PAGES) * size,))
+    store.execute("PRAGMA wal_checkpoint(RESTART)")
+    store.execute("DROP TABLE ahead")
+    store.execute("PRAGMA wal_checkpoint(RESTART)")
+    store.execute(f"PRAGMA wal_autocheckpoint={pages}")

@@ -247,6 +247,19 @@ LAMPS_NS: Final = 200 * MS
 """Between two commands to the lamps, where the box does not say that it shows them."""
 
 
+AHEAD_NS: Final = 10 * MS
+"""By how much a press may seem to be later than it is told: times are mapped, and never quite exactly."""
+
+
+def happened_by(now: int, at: int) -> int:
+    """Return a time, or for one that lies further ahead another that does not; their order stays.
+
+    A claim window that was opened in the year 3000 would never close.
+    """
+    over = at - now - AHEAD_NS
+    return at if over <= 0 else now + AHEAD_NS + AHEAD_NS * over // (over + SILENT_NS)
+
+
 @dataclass(frozen=True, slots=True)
 class LinkOutput:
     """What came of an event: tell the reports first, then send the bytes."""
@@ -312,7 +325,7 @@ class BoxLink:
         elif kind == "E" and self._session is not None:
             boot, number, seat, closed, us = numbers
             if boot == self._session.boot:
-                self._report(self._session.edge(number, seat, closed, us, now))
+                self._report(self._session.edge(number, seat, closed, us, now), now)
         elif kind == "R" and self._session is not None and numbers[0] in self._queries:
             asked, us = numbers
             self._queries.remove(asked)
@@ -333,7 +346,7 @@ class BoxLink:
             session = self._begin(boot, first, closed, now)
         if session.clock.ready:
             self._tell_health(None, "")
-        self._report(session.heartbeat(first, following, us, now))
+        self._report(session.heartbeat(first, following, us, now), now)
         if lamps != self.lamps and now - self._lamps_at >= LAMPS_NS:
             self._lamps_at = now
             self._outgoing.append(encode_frame("L", self.lamps))
@@ -341,10 +354,10 @@ class BoxLink:
     def _begin(self, boot: int, first: int, closed: int, now: int) -> BoxSession:
         """Get to know a box."""
         if self._session is not None:
-            self._report(self._session.let_go(now))
+            self._report(self._session.let_go(now), now)
             self._tell_health(BoxReset.code, "the box has started anew")
         self._session = BoxSession(boot, first)
-        self._report(self._session.begin(closed))
+        self._report(self._session.begin(closed), now)
         self._queries.clear()
         self._query_at = now
         return self._session
@@ -356,13 +369,16 @@ class BoxLink:
         self._query_at = now + (QUERY_NS if ready else FIRST_QUERY_NS)
         self._outgoing.append(encode_frame("Q", now))
 
-    def _report(self, told: list[SessionReport]) -> None:
-        """Pass on what the session tells."""
+    def _report(self, told: list[SessionReport], now: int) -> None:
+        """Pass on what the session tells: nothing that is yet to come, whatever a box says of its time."""
         for one in told:
-            if isinstance(one, Health) and one.part == PART:
-                self._tell_health(one.code, one.text)
+            if isinstance(one, Health):
+                if one.part == PART:
+                    self._tell_health(one.code, one.text)
+                else:
+                    self._reports.append(one)
             else:
-                self._reports.append(one)
+                self._reports.append(replace(one, at=happened_by(now, one.at)))
 
     def _tell_health(self, code: str | None, text: str) -> None:
         """Tell what is new."""

@@ -232,6 +232,7 @@ def _configured(path: Path) -> dict[str, str]:
     try:
         devices = tomllib.loads(path.read_text(encoding="utf-8"))["devices"]
         told = {name: devices[name] for name in ("buttons", "scanner", "camera") if name in devices}
+        told |= {f"keyboards[{at}]": address for at, address in enumerate(devices.get("keyboards", ()))}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
         raise BadAddress(f"{path}: no devices can be read from it: {error}") from None
     for name in ("buttons", *told):

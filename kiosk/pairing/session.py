@@ -24,7 +24,7 @@ from kiosk.errors import BadConfiguration, KioskError, PairingRefused
 from kiosk.pairing import form as forms
 from kiosk.pairing.exchange import request_pairing
 from kiosk.pairing.form import PairingForm
-from kiosk.screens import QUIT, PairingView, ScreenView, ScreenWindow, StatusLine
+from kiosk.screens import QUIT, PairingView, ScreenView, ScreenWindow, StatusLine, open_keyboards
 from kiosk.screens.texts import translator
 from kiosk.status import time_of_day
 
@@ -139,6 +139,7 @@ def pair_at_the_table(own: UnpairedSettings, stop: threading.Event, picture: Pat
     with ExitStack() as opened:
         window = opened.enter_context(ScreenWindow(own.screen, translator(own.language)))
         window.show(pairing_view(desk.form, time_of_day()))  # before what takes long to load
+        opened.enter_context(open_keyboards(own.devices, window, lambda _: None))
         if own.devices.scanner:
             opened.enter_context(open_scanner(own.devices.scanner, desk.scanned))
         from vision.cameras.addresses import check_camera_address, open_camera  # noqa: PLC0415 - numpy: after the first picture

@@ -83,6 +83,7 @@ from kiosk.screens.window import (
     Finger,
     PollingPace,
     ScreenWindow,
+    open_keyboards,
     type_key,
 )
 
@@ -140,6 +141,7 @@ __all__ = [
     "fault_name",
     "fault_sentences",
     "may_pair",
+    "open_keyboards",
     "part_and_fault",
     "part_name",
     "planned_riichi_view",

@@ -130,9 +130,8 @@ PART_FAULT: Final[Mapping[str, Message]] = {
 FAULT: Final[Mapping[str, Message]] = {
     **device_faults.DEVICE_FAULT,
     "device_forbidden": N_("not allowed"),
-    "evdev_missing": N_("not installed"),
     "card_refuses": N_("takes no writes"),
-    "fact_unexpected": N_("does not follow"),
+    "fact_unexpected": N_("call the arbiter now"),
     "unknown_keyboard": N_("not this table's"),
     "scan_cut": N_("It was cut off."),
     "scan_garbled": N_("The line is noisy."),
@@ -161,7 +160,6 @@ REMEDY: Final[Mapping[str, Message]] = {
     "device_unplugged": N_("Plug it in again: it works by itself."),
     "device_in_use": N_("Restart this device."),
     "device_forbidden": N_("The installer has to allow it."),
-    "evdev_missing": N_("The installer has to install evdev."),
     "scanner_beeps": N_("Scan the code 'beep off' of its manual."),
     "scanner_silent": N_("Check trigger and plug, or change it."),
     "camera_failed": N_("Unplug it and plug it in again."),

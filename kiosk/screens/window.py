@@ -8,6 +8,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -15,7 +16,10 @@ from typing import Final
 import pygame
 
 from broker.i18n import Translator
-from kiosk.config import ScreenSettings
+from firmware.keyboards import TableKeyboards, key_of
+from firmware.reports import OnReport
+from firmware.scanners import parse_scanner
+from kiosk.config import DeviceSettings, ScreenSettings
 from kiosk.errors import ScreenMissing
 from kiosk.screens.layout import TouchTarget
 from kiosk.screens.table import Appearance, TableScreen
@@ -30,8 +34,8 @@ KEYS: Final = {
     **{getattr(pygame, f"K_KP{digit}"): str(digit) for digit in range(10)},
 }
 
-SIGNS: Final = (".", "-", ":")
-"""What an address is written with besides letters and digits."""
+TYPED: Final = pygame.event.custom_type()
+"""A key that does not come from the window: of a keyboard that the configuration names, or of simulated people."""
 
 QUIT: Final = "quit"
 
@@ -68,6 +72,8 @@ class ScreenWindow:
         self._clock, self._finger, self._dimming = clock, Finger(), Dimming(settings.dim_after_s)
         self._light = Backlight(Path(settings.backlight)) if settings.backlight else None
         self._pace = PollingPace()
+        self.deaf = False
+        """Keys that reach the window are left unread: any keyboard that is plugged in types into it."""
         self._drawn: tuple[ScreenView, TouchTarget | None, bool] | None = None
 
     def show(self, view: ScreenView) -> bool:
@@ -107,6 +113,8 @@ class ScreenWindow:
     def pressed(self) -> Iterator[str]:
         """Return the keys that were pressed or touched: `a`..`z`, `0`..`9`, SIGNS, `enter`, `back`, `clear`, `quit`."""
         for event in pygame.event.get():
+            if self.deaf and event.type == pygame.KEYDOWN:
+                continue
             if event.type in WAKING:
                 self._dimming.woken(self._clock())
                 self._pace.touched(self._clock())
@@ -138,7 +146,7 @@ class ScreenWindow:
         self.close()
 
 
-WAKING: Final = (pygame.KEYDOWN, pygame.MOUSEMOTION, pygame.MOUSEBUTTONDOWN)
+WAKING: Final = (TYPED, pygame.KEYDOWN, pygame.MOUSEMOTION, pygame.MOUSEBUTTONDOWN)
 
 TOUCHES: Final = (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP)
 
@@ -147,18 +155,23 @@ def _typed(event: pygame.event.Event) -> str | None:
     """Return the key of an event, if it is one."""
     if event.type == pygame.QUIT:
         return QUIT
-    if event.type != pygame.KEYDOWN:
-        return None
-    letter = event.unicode.lower()
-    plain = len(letter) == 1 and letter.isascii() and (letter.isalnum() or letter in SIGNS)
-    return KEYS.get(event.key) or (letter if plain else None)
+    if event.type == TYPED:
+        return str(event.key)
+    return KEYS.get(event.key) or key_of(event.unicode) if event.type == pygame.KEYDOWN else None
 
 
 def type_key(key: str) -> None:
     """Put a key into the window's own queue, as a keyboard would. From any thread."""
-    codes = {"enter": pygame.K_RETURN, "back": pygame.K_BACKSPACE}
-    code = codes.get(key) or pygame.key.key_code(key)
-    pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=code, unicode="" if key in codes else key, mod=0))
+    with suppress(pygame.error):  # more keys than anybody types: the queue is full
+        pygame.event.post(pygame.event.Event(TYPED, key=key))
+
+
+def open_keyboards(devices: DeviceSettings, window: ScreenWindow, tell: OnReport) -> TableKeyboards:
+    """Return the keyboards that a configuration names; with one of them the window is deaf. Raises BadAddress."""
+    scanner = parse_scanner(devices.scanner) if devices.scanner else None
+    also = [scanner.place] if scanner and scanner.kind == "evdev" else []
+    window.deaf = bool(devices.keyboards)
+    return TableKeyboards(devices.keyboards, type_key, tell, also_known=also)
 
 
 SEEN_NS: Final = 400_000_000

@@ -2,7 +2,6 @@
 
 import re
 import threading
-import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware.errors import BadAddress, EvdevMissing, FirmwareError
+from firmware.errors import BadAddress, FirmwareError
 from firmware.ports import IDLE_S, RETRY_S, SerialSettings
 from firmware.reports import Health, NotScanned, Report, Scanned
 from firmware.scan_reader import CodeSettings, ReaderSettings, ScannedTile, parse_tile_code
@@ -298,13 +297,6 @@ def test_whatever_is_configured_is_an_address_or_refused(address: str) -> None:
         parse_scanner(address)
 
 
-def test_a_scanner_that_types_needs_its_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "evdev", None)
-    with pytest.raises(EvdevMissing) as refused:
-        open_scanner("evdev:/dev/input/event0", lambda _report: None)
-    assert refused.value.code == "evdev_missing"
-
-
 ROOT: Final = Path(__file__).parents[2]
 PAGE: Final = (ROOT / "docs" / "scanners.md").read_text(encoding="utf-8")
 CODES: Final = (ROOT / "docs" / "codes.md").read_text(encoding="utf-8")
@@ -324,18 +316,13 @@ def test_every_code_of_a_scan_and_of_its_device_is_told() -> None:
     codes = {kind.code for kind in FirmwareError.__subclasses__()} | {
         *re.findall(r"^\| `(scan_\w+)`", CODES, re.MULTILINE)
     }
-    others = {code for code in codes if not code.startswith(("scan_", "device_", "evdev_", "bad_device_"))}
+    others = {code for code in codes if not code.startswith(("scan_", "device_", "bad_device_"))}
     assert sorted(code for code in codes - others if f"| `{code}` |" not in PAGE) == []
 
 
 @pytest.mark.parametrize("address", re.findall(r'^scanner = "(.*)"$', PAGE, re.MULTILINE))
 def test_the_example_is_an_address(address: str) -> None:
     assert parse_scanner(address).kind == "serial"
-
-
-def test_the_package_that_is_told_to_be_installed_is_the_one_that_is_asked_for() -> None:
-    (asked,) = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]["evdev"]
-    assert f"pip install '{asked.partition(';')[0]}'" in PAGE
 
 
 def test_what_is_told_to_be_printed_is_read() -> None:

@@ -179,3 +179,10 @@ def test_a_password_that_is_everybodys_is_none(file: Path, mode: int) -> None:
 def test_a_folder_of_pictures_lies_beside_the_configuration(file: Path, address: str, opened: str) -> None:
     file.write_text(GOOD.replace("picamera:0", address), encoding="utf-8")
     assert KioskSettings(file).camera == opened.format(beside=file.parent)
+
+
+def test_a_keyboard_that_can_be_none_is_refused_and_those_that_are_named_are_kept(file: Path) -> None:
+    assert refusal(file, GOOD + 'keyboards = ["event3"]\n').startswith("devices.keyboards: 'event3' is no address")
+    address = "evdev:/dev/input/by-id/usb-Maker_Keyboard-event-kbd?layout=fr"
+    file.write_text(GOOD + f'keyboards = ["{address}"]\n', encoding="utf-8")
+    assert KioskSettings(file).config.devices.keyboards == (address,)

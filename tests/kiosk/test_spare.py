@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from broker.protocol import SEATS, LogMessage
+from broker.protocol.signing import SigningKey
 from kiosk.journal import TableJournal
 from kiosk.table import Phase
 from tests.kiosk.journals import OURS, core, receipt, told
@@ -169,6 +170,45 @@ def test_facts_of_a_stick_that_was_away_meanwhile_join_those_of_the_card_once(ca
     for _ in range(2):
         with closing(TableJournal(card, OURS, spares=spares)) as journal:
             assert [one.id for one in journal.unsent() if one.seq > 40] == [here.id, elsewhere.id]
+
+
+def forged(folder: Path) -> Path:
+    """Return a journal of this event and table, as somebody makes it who does not have the device's key."""
+    other = folder / "made at home" / "table.sqlite"
+    with closing(TableJournal(other, OURS, SigningKey.new())) as journal:
+        told(journal, 3)
+    return other
+
+
+@pytest.mark.parametrize("before", [0, 2])
+def test_what_a_stick_holds_that_this_device_has_not_signed_is_left_alone(
+    card: Path, spares: list[Path], tmp_path: Path, before: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A stick is exchanged in two seconds; else this device would sign what lies on it, and the scorer believe it."""
+    with closing(TableJournal(card, OURS, spares=spares)) as journal:
+        told(journal, before)
+        mine = journal.unsent()
+    spares[0].mkdir(parents=True)
+    shutil.copyfile(forged(tmp_path), spares[0] / "table.sqlite")
+    with closing(TableJournal(card, OURS, spares=spares)) as journal:
+        assert journal.unsent() == mine
+    assert (spares[0] / "table.sqlite").exists()
+    assert "not written by this device" in caplog.text
+
+
+def test_what_acts_by_itself_on_a_stick_never_comes_to_the_card(card: Path, spares: list[Path]) -> None:
+    with closing(TableJournal(card, OURS, spares=spares)) as journal:
+        told(journal, 1)
+    spares[0].mkdir(parents=True)
+    shutil.copyfile(card, spares[0] / "table.sqlite")
+    with closing(sqlite3.connect(spares[0] / "table.sqlite")) as stick:
+        stick.execute("INSERT INTO happened SELECT number + 1, wall, event FROM happened")
+        stick.execute("CREATE TRIGGER more AFTER INSERT ON happened BEGIN DELETE FROM outbox; END")
+        stick.commit()
+    with closing(TableJournal(card, OURS, spares=spares)) as journal:
+        assert len(journal.unsent()) == 1
+        told(journal, 1)
+        assert len(journal.unsent()) == 2
 
 
 def test_a_card_without_room_is_left_in_the_same_way(tmp_path: Path, spares: list[Path]) -> None:

@@ -26,7 +26,6 @@ from kiosk.errors import (
     ReceiptUnproven,
     SelfTestFailed,
     SelfTestSkipped,
-    UnknownKeyboard,
 )
 from kiosk.table import OUT_OF_ORDER, guards
 from kiosk.uplink import LATE_PRESS
@@ -73,7 +72,7 @@ ARRIVING = {
     *of_hardware(),
     LATE_PRESS,
     *(one.code for one in (SelfTestFailed, SelfTestSkipped, PinGuessed, DeviceUnknown, ReceiptUnproven)),
-    *(one.code for one in (FactUnexpected, UnknownKeyboard)),
+    *(one.code for one in (FactUnexpected,)),
 }
 """Every code of its own that a table's health can have."""
 

@@ -30,6 +30,15 @@ def test_the_wires_are_those_of_the_configuration(tmp_path: Path) -> None:
     ]
 
 
+def test_a_keyboard_that_the_configuration_names_and_that_is_not_there_is_told(tmp_path: Path) -> None:
+    config = tmp_path / "table.toml"
+    keyboard = "/dev/input/by-id/usb-None-event-kbd"
+    buttons = 'buttons = "gpio:east=5,south=6,west=13,north=19"'
+    config.write_text(f'[devices]\n{buttons}\nkeyboards = ["evdev:{keyboard}?layout=fr"]\n', encoding="utf-8")
+    said = run(str(config), "--json").stdout
+    assert f"devices.keyboards[0]: {keyboard} is not there" in said
+
+
 @pytest.mark.parametrize("text", ["", "[devices]\n", "devices = 3\n", "[devices]\nbuttons = 3\n", "[", "\xff"])
 def test_a_configuration_without_buttons_is_refused(tmp_path: Path, text: str) -> None:
     config = tmp_path / "table.toml"

@@ -33,6 +33,7 @@ from broker.protocol.pairing import (
     TableBroker,
     derive_keys,
     pairing_text,
+    read_pairing,
 )
 from broker.protocol.signing import SigningKey
 from broker.web import PairingUnknown
@@ -48,7 +49,7 @@ from kiosk.maintenance import table
 from kiosk.pairing import form as forms
 from kiosk.pairing.exchange import request_pairing
 from kiosk.pairing.form import PairingForm
-from kiosk.pairing.session import OfferCamera, PairingDesk
+from kiosk.pairing.session import OfferCamera, PairingDesk, find_offer
 from kiosk.practice.session import SIMULATED
 from tests.broker.mqtt.authority import make_tls
 from tests.broker.web import sample
@@ -384,3 +385,36 @@ def test_the_camera_reads_the_desks_square(tmp_path: Path) -> None:
         assert told.get(timeout=SOON_S) == offer
     finally:
         seeing.stop()
+
+
+SQUARES: Final = (
+    "https://example.org/HMP1 desk:8136 12345678",
+    "HMP1 desk:8136 12345678\nHMP1 evil:8136 12345678",
+    "HMP1 desk:8136 12345678 0123456789ab; reboot",
+    "HMP1 desk/../x:8136 12345678",
+    "HMP1 desk:99999 12345678",
+    "HMP1 desk:8136 1234567",
+    "HMP1 desk\x1b[2J:8136 12345678",
+    "'; DROP TABLE about; --",
+    "A" * 2000,
+    "\x00\x01\x02",
+)
+"""What a square may hold that somebody shows to a table."""
+
+
+@pytest.mark.parametrize("text", SQUARES)
+def test_a_square_with_anything_else_in_it_is_no_offer(text: str) -> None:
+    square = zxingcpp.create_barcode(text, zxingcpp.BarcodeFormat.QRCode, ec_level="L")
+    shown = np.asarray(zxingcpp.write_barcode_to_image(square, scale=4))
+    picture = np.repeat(shown[:, :, None], 3, axis=2)
+    found = zxingcpp.read_barcodes(picture, formats=zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode))
+    assert (len(found), find_offer(picture)) == (1, None)
+
+
+@given(st.text() | st.from_regex(r"HMP1 .{0,30} [0-9]{8}.{0,20}"))
+def test_whatever_is_scanned_is_an_offer_as_the_desk_writes_it_or_none(text: str) -> None:
+    offer = read_pairing(text)
+    if offer is not None:
+        assert read_pairing(pairing_text(offer)) == offer
+        assert text.isascii()
+        assert text.isprintable()

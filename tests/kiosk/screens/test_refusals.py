@@ -44,7 +44,6 @@ NEVER_TOLD: Final = {
             "device_unknown",
             "disk_low",
             "fact_unexpected",
-            "unknown_keyboard",
             "journal_broken",
             "journal_in_use",
             "kiosk_error",

@@ -8,7 +8,7 @@ import pygame
 import pytest
 
 from broker.i18n import Translator
-from kiosk.config import ScreenSettings
+from kiosk.config import DeviceSettings, ScreenSettings
 from kiosk.errors import ScreenMissing
 from kiosk.screens import (
     QUICK_FOR_NS,
@@ -27,6 +27,7 @@ from kiosk.screens import (
     StatusLine,
     TableScreen,
     TouchTarget,
+    open_keyboards,
     type_key,
 )
 from tests.kiosk.screens.scenes import SCENES
@@ -68,6 +69,50 @@ def test_keys_that_are_typed_come_out_by_their_names() -> None:
         for key in ("d", "7", "enter", "back"):
             type_key(key)
         assert [key for key in window.pressed() if key != QUIT] == ["d", "7", "enter", "back"]
+
+
+def press(key: int, character: str = "") -> None:
+    """Type on a keyboard that reaches the window: any that is plugged in does."""
+    pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=key, unicode=character, mod=0))
+
+
+def type_a_word() -> None:
+    press(pygame.K_d, "D")
+    press(pygame.K_KP7)
+    press(pygame.K_RETURN, "\r")
+    press(pygame.K_F2)
+
+
+def test_where_no_keyboard_is_named_whichever_is_plugged_in_types() -> None:
+    with ScreenWindow(DUMMY, Translator("en")) as window:
+        type_a_word()
+        assert [key for key in window.pressed() if key != QUIT] == ["d", "7", "enter"]
+
+
+def test_where_keyboards_are_named_what_others_type_is_nothing_and_wakes_nothing() -> None:
+    named = DeviceSettings("sim://buttons", "sim://tray", keyboards=("evdev:/dev/input/by-id/none-event-kbd",))
+    screen = ScreenSettings(driver="dummy", dim_after_s=1)
+    with (
+        ScreenWindow(screen, Translator("en"), time := Time()) as window,
+        open_keyboards(named, window, lambda _: None),
+    ):
+        window.show(SCENES["declared, value"]())
+        time.now += 2 * SECOND_NS
+        type_a_word()
+        assert [key for key in window.pressed() if key != QUIT] == []
+        assert window._dimming.dark(time.now)
+        type_key("7")
+        assert [key for key in window.pressed() if key != QUIT] == ["7"]
+        assert not window._dimming.dark(time.now)
+        time.now += SEEN_NS
+        assert touched(window, target("declared, value", "enter")) == ["enter"]
+
+
+def test_more_keys_than_have_room_are_lost_and_harm_nothing() -> None:
+    with ScreenWindow(DUMMY, Translator("en")) as window:
+        for _ in range(100_000):
+            type_key("7")
+        assert {key for key in window.pressed() if key != QUIT} == {"7"}
 
 
 def test_what_is_shown_already_is_not_drawn_again() -> None:

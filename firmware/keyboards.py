@@ -1,0 +1,176 @@
+"""The keyboards of a table: only those that its configuration names type, and others that are plugged in are told.
+
+A named keyboard is read here, for us alone, so what is typed on it reaches no console. What any other types reaches the
+window alone, which leaves it unread: there is no list of what is forbidden that somebody could get around.
+"""
+
+import re
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+from firmware.errors import BadAddress, FirmwareError, UnknownKeyboard
+from firmware.keyboard_layouts import LAYOUTS
+from firmware.ports import InputDevice, KeyboardLine, OpenInput
+from firmware.reports import Health, OnReport
+
+PART: Final = "keyboard"
+OTHER_PART: Final = "other_keyboard"
+
+ADDRESS: Final = re.compile(rf"evdev:(?P<path>/[!->@-~]+)(?:\?layout=(?P<layout>{'|'.join(LAYOUTS)}))?")
+
+KEYS: Final[Mapping[str, str]] = {"\r": "enter", "\b": "back", "\x1b": "back", "\x7f": "clear"}
+
+SIGNS: Final = (".", "-", ":")
+"""What an address is written with besides letters and digits."""
+
+TypeKey = Callable[[str], None]
+"""Takes one key: `a`..`z`, `0`..`9`, SIGNS, `enter`, `back`, `clear`. From any thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyboardAddress:
+    """A keyboard that may type, and the layout in which it does."""
+
+    path: str
+    layout: str
+
+
+def parse_keyboard(address: str) -> KeyboardAddress:
+    """Take an address apart. Raises BadAddress."""
+    found = ADDRESS.fullmatch(address)
+    if found is None:
+        raise BadAddress(f"{address!r} is no address of a keyboard: evdev:/dev/input/by-id/...-event-kbd?layout=us")
+    return KeyboardAddress(found["path"], found["layout"] or "us")
+
+
+def key_of(character: str) -> str | None:
+    """Return the key that a character stands for, if a table has a use for it."""
+    letter = character.lower()
+    plain = len(letter) == 1 and letter.isascii() and (letter.isalnum() or letter in SIGNS)
+    return KEYS.get(character) or (letter if plain else None)
+
+
+class TableKeyboards:
+    """The named keyboards, each there or not; and a look at what else is plugged in. `tell` is told how they are."""
+
+    def __init__(
+        self,
+        addresses: Iterable[str],
+        type_key: TypeKey,
+        tell: OnReport,
+        *,
+        also_known: Iterable[str] = (),
+        open_input: OpenInput = InputDevice,
+        watched: "InputFolders | None" = None,
+    ) -> None:
+        """`also_known`: paths of other devices that may be there, as a scanner that types. Raises BadAddress."""
+        named = [parse_keyboard(one) for one in addresses]
+        self._type_key, self._tell = type_key, tell
+        self._away: dict[str, FirmwareError] = {}
+        self._opened = ExitStack()
+        for one in named:
+            line = KeyboardLine(one.path, one.layout, self._typed, self._line_told(one.path), open_input=open_input)
+            self._opened.callback(line.close)
+        if named:
+            known = [*(one.path for one in named), *also_known]
+            self._opened.enter_context(KeyboardWatch(known, tell, watched or InputFolders()))
+
+    def _typed(self, content: bytes, _at: int) -> None:
+        for character in content.decode("latin-1"):
+            if key := key_of(character):
+                self._type_key(key)
+
+    def _line_told(self, path: str) -> Callable[[FirmwareError | None], None]:
+        def told(error: FirmwareError | None) -> None:
+            self._away.pop(path, None)
+            if error:
+                self._away[path] = error
+            worst = next(iter(self._away.copy().values()), None)
+            self._tell(Health(PART, worst.code if worst else None, str(worst or "")))
+
+        return told
+
+    def close(self) -> None:
+        """Let the devices go; may be called twice."""
+        self._opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+TYPING_KEYS: Final = (*range(2, 12), *range(16, 26), *range(30, 39), *range(44, 51), *range(71, 84))
+"""Digits, letters, and the keypad: what has one of them can type. A mouse, a power button, a television have none."""
+
+WORD_BITS: Final = 64
+
+EVERY_S: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class InputFolders:
+    """Where the kernel lists its input devices, and where they are opened."""
+
+    listed: Path = Path("/sys/class/input")
+    opened: Path = Path("/dev/input")
+
+    def keyboards(self) -> dict[Path, str]:
+        """Return all devices that can type, by the path that opens them, with what they call themselves."""
+        found: dict[Path, str] = {}
+        for one in sorted(self.listed.glob("event*")):
+            with suppress(OSError, ValueError):  # pulled out meanwhile
+                if can_type((one / "device/capabilities/key").read_text(encoding="ascii")):
+                    name = (one / "device/name").read_text(encoding="utf-8", errors="replace").strip()
+                    found[self.opened / one.name] = name
+        return found
+
+
+def can_type(capabilities: str) -> bool:
+    """Return whether a device has keys that type, by what the kernel says: words in hex, the highest first."""
+    keys = 0
+    for word in capabilities.split():
+        keys = keys << WORD_BITS | int(word, 16)
+    return any(keys >> key & 1 for key in TYPING_KEYS)
+
+
+class KeyboardWatch:
+    """Tells which keyboards are plugged in that nobody has named, and when they are gone. A context manager."""
+
+    def __init__(
+        self, known: Iterable[str], tell: OnReport, folders: InputFolders, *, every_s: float = EVERY_S
+    ) -> None:
+        self._known, self._tell, self._folders, self._every_s = [*known], tell, folders, every_s
+        self._told: tuple[str, ...] = ()
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="keyboards", daemon=True)
+
+    def look(self) -> None:
+        """Tell what is new."""
+        known = {Path(one).resolve() for one in self._known}
+        unknown = tuple(name for path, name in self._folders.keyboards().items() if path.resolve() not in known)
+        if unknown == self._told:
+            return
+        self._told = unknown
+        code = UnknownKeyboard.code if unknown else None
+        self._tell(Health(OTHER_PART, code, ", ".join(name.encode("ascii", "replace").decode() for name in unknown)))
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            self.look()
+            self._stopped.wait(self._every_s)
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End."""
+        self._stopped.set()
+        self._thread.join()

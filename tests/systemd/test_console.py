@@ -1,0 +1,121 @@
+"""The files for a table's Pi that anybody may be alone with: what the installer's page installs is what is read."""
+
+import configparser
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.systemd.units import ROOT, analyze
+
+PAGE: Final = (ROOT / "docs" / "installer.md").read_text(encoding="utf-8")
+SECTION: Final = PAGE.partition("## Somebody alone with the box")[2].partition("### What the card holds")[0]
+INSTALL: Final = dict(re.findall(r"^sudo install -D -m 644 (\S+) (/etc/\S+)$", SECTION, re.MULTILINE))
+"""Where the page puts each file."""
+
+MASKED: Final = re.findall(r"^sudo systemctl mask (.*)$", SECTION, re.MULTILINE)[0].split()
+PROGRAMS: Final = {"homologue-logind.conf": "systemd-logind", "homologue-manager.conf": "systemd"}
+"""Which program of systemd reads a file."""
+
+
+def text(name: str) -> str:
+    return (ROOT / "systemd" / name).read_text(encoding="utf-8")
+
+
+def settings(name: str) -> dict[str, dict[str, str]]:
+    """Read a file as systemd reads it."""
+    parser = configparser.ConfigParser(interpolation=None, strict=True)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]  # systemd tells capitals from small letters
+    parser.read_string(text(name))
+    return {section: dict(parser[section]) for section in parser.sections()}
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Path:
+    """A machine on which the page was followed."""
+    for name, place in INSTALL.items():
+        target = tmp_path / place.removeprefix("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / "systemd" / name, target)
+    return tmp_path
+
+
+def test_the_page_installs_each_of_the_files() -> None:
+    files = {path.name for path in (ROOT / "systemd").glob("homologue-*.conf")} - {"homologue-usb-serial.conf"}
+    assert set(INSTALL) == files | {"70-homologue-usb-storage.rules"}
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("homologue-sysctl.conf", "sysctl.d/90-homologue.conf"),
+        ("homologue-logind.conf", "systemd/logind.conf"),
+        ("homologue-manager.conf", "systemd/system.conf"),
+    ],
+)
+def test_systemd_reads_what_is_installed(installed: Path, name: str, asked: str) -> None:
+    read = analyze("cat-config", f"--root={installed}", "--no-pager", asked)
+    assert (read.returncode, text(name) in read.stdout) == (0, True), read.stderr
+
+
+@pytest.mark.parametrize(("name", "program"), PROGRAMS.items())
+def test_each_setting_is_one_that_systemd_knows(name: str, program: str) -> None:
+    """A setting that is misspelt would be passed over with a line in the log of the Pi."""
+    folder = next(path for path in map(Path, ("/usr/lib/systemd", "/lib/systemd")) if (path / program).exists())
+    known = b"".join(path.read_bytes() for path in (folder / program, *folder.glob("libsystemd-*.so")))
+    for section, values in settings(name).items():
+        assert [key for key in values if not found_in(known, section, key)] == []
+
+
+def found_in(program: bytes, section: str, key: str) -> set[str]:
+    """Return how a program names a setting: with its section, or in a table of settings."""
+    return {name for name in (f"\0{section}.{key}\0", f"\0{key}\0") if name.encode() in program}
+
+
+def test_no_console_has_a_login_and_no_key_switches_anything() -> None:
+    login = settings("homologue-logind.conf")["Login"]
+    assert (login.pop("NAutoVTs"), login.pop("ReserveVT")) == ("0", "0")
+    assert set(login.values()) == {"ignore"}
+    assert {
+        f"Handle{key}Key{long}" for key in ("Power", "Reboot", "Suspend", "Hibernate") for long in ("", "LongPress")
+    } == {*login}
+    assert settings("homologue-manager.conf")["Manager"]["CtrlAltDelBurstAction"] == "none"
+
+
+def test_the_kernel_takes_no_magic_keys() -> None:
+    lines = [line for line in text("homologue-sysctl.conf").splitlines() if not line.startswith("#")]
+    values = {key.strip(): value.strip() for key, _, value in (line.partition("=") for line in lines)}
+    assert values == {
+        "kernel.sysrq": "0",
+        "kernel.printk": "1 4 1 7",
+        "fs.suid_dumpable": "0",
+        "kernel.core_pattern": "|/bin/false",
+    }
+
+
+def test_what_is_masked_is_there_and_is_masked_then(tmp_path: Path) -> None:
+    there = [unit for unit in MASKED if not (Path("/usr/lib/systemd/system") / unit).exists()]
+    assert there == []
+    masked = subprocess.run(
+        ["systemctl", f"--root={tmp_path}", "mask", *MASKED], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert masked.returncode == 0, masked.stderr
+    for unit in MASKED:
+        assert (tmp_path / "etc/systemd/system" / unit).readlink() == Path("/dev/null")
+
+
+UDEV_LINE: Final = re.compile(r'(?:[A-Z]+(?:\{[^}"]+\})?(?:==|!=|\+=|:=|=)"[^"]*"(?:, |$))+')
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "systemd").glob("*.rules")), ids=lambda path: path.name)
+def test_each_rule_is_one_that_udev_can_read(path: Path) -> None:
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+    assert lines != []
+    assert [line for line in lines if not UDEV_LINE.fullmatch(line)] == []
+    program = shutil.which("udevadm")
+    if program and subprocess.run([program, "verify", "--help"], capture_output=True, check=False).returncode == 0:
+        verified = subprocess.run([program, "verify", str(path)], capture_output=True, text=True, check=False)
+        assert verified.returncode == 0, verified.stderr
