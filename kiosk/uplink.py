@@ -126,6 +126,8 @@ class Uplink:
         """Facts for which no receipt has come, and the number of the first of them."""
         self.refused = journal.refused()
         """Facts that the scorer did not take: number and code."""
+        self.anchor = ""
+        """That of the last receipt: it proves later what the scorer had stored then."""
 
     def send(self, messages: Iterable[LogMessage], now: int) -> None:
         """Send new facts; behind a long day offline they wait for their turn."""
@@ -182,6 +184,7 @@ class Uplink:
         """Take a receipt in."""
         self._scorer_time = receipt.at
         before, anew = self.unsent, False
+        self.anchor = receipt.anchor or ""
         with suppress(JournalFull):  # the scorer names it again when it is sent again
             anew = self._journal.settle(receipt)
         self._count()

@@ -292,6 +292,7 @@ def _follow_audit(running: ExitStack, auth: Authentication, work: Scorer) -> Non
     AuditedRulings(work, auth).note_missing()
     watch = AuditWatch(auth.audit, work.report)
     work.recall(watch.past())
+    work.log_head = lambda: watch.head
     running.enter_context(watch)
 
 

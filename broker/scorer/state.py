@@ -473,6 +473,10 @@ class EventState:
         """How many plays have a result, or a ruling in its place."""
         return self._counts.at_table.total()
 
+    def rounds_over(self) -> int:
+        """Return up to which round every planned play is settled; 0: not even those of the first."""
+        return self._counts.rounds_over()
+
     @property
     def final(self) -> bool:
         """Whether every play has its result, or a ruling in its place: from then on nothing is secret."""
