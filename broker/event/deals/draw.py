@@ -235,7 +235,7 @@ def _sealed_sets(registry: Registry, public: str) -> dict[int, dict[int, str] | 
 
 
 def give_up_draw(folder: Path, reason: str) -> Draw:
-    """Give the open draw up; it stays in the list, with the reason. Raises RuleError `no_draw`, `draw_reason_missing`."""
+    """Give the open draw up; it stays listed with the reason. Raises RuleError `no_draw`, `draw_reason_missing`."""
     draw = open_draw(folder)
     if draw is None:
         raise RuleError("no_draw", N_("no draw is open: announce one first"))
@@ -254,7 +254,9 @@ def read_drawn_words(folder: Path, draw: Draw) -> DrawnWords | None:
         return None
     raw = read_key(folder).open((folder / WORDS).read_text(encoding="ascii"), draw.hash.encode())
     if raw is None:
-        raise RuleError("words_altered", N_("{file} does not open: it was altered, or it is of another key", file=WORDS))
+        raise RuleError(
+            "words_altered", N_("{file} does not open: it was altered, or it is of another key", file=WORDS)
+        )
     return msgspec.json.decode(raw, type=DrawnWords)
 
 

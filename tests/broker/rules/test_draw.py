@@ -1,10 +1,10 @@
-"""What comes of a draw's words: every deal is whole and as likely as any other, and everybody's words change all of it."""
+"""What comes of a draw's words: whole deals, each as likely as any other, all changed by everybody's words."""
 
 import hashlib
 import hmac
 from collections import Counter
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
@@ -31,7 +31,7 @@ WORDS: Final = DrawnWords("0" * 64, ("alpha beta", "gamma 西风"), "9f3c")
 SETS_SECRET: Final = "1" * 64
 
 
-def announced(words: DrawnWords = WORDS, **other: object) -> Announcement:
+def announced(words: DrawnWords = WORDS, **other: Any) -> Announcement:
     made = Announcement(
         event="cup",
         number=1,
@@ -71,9 +71,11 @@ def test_every_place_is_as_likely_for_every_tile() -> None:
         SeededShuffler(b"a seed", f"deal {number}").shuffle(row)
         seen.update(zip(row, range(size), strict=True))
     expected = rows / size
-    assert sum((seen[chr(ord("a") + tile), place] - expected) ** 2 for tile in range(size) for place in range(size)) / (
-        expected
-    ) < 173.6
+    assert (
+        sum((seen[chr(ord("a") + tile), place] - expected) ** 2 for tile in range(size) for place in range(size))
+        / (expected)
+        < 173.6
+    )
 
 
 def test_every_order_is_as_likely_as_any_other() -> None:
@@ -139,7 +141,7 @@ def test_everybody_changes_every_deal_and_every_salt(other: DrawnWords) -> None:
 
 
 @pytest.mark.parametrize("changed", [{"event": "cup-2"}, {"number": 2}, {"previous": "f" * 64}, {"deals": 4}])
-def test_another_announcement_gives_other_deals_of_the_same_words(changed: dict[str, object]) -> None:
+def test_another_announcement_gives_other_deals_of_the_same_words(changed: dict[str, Any]) -> None:
     other = drawn_deals(announced(**changed), WORDS)
     assert [flat(one[0]) == flat(two[0]) for one, two in zip(drawn(), other, strict=False)] == [False] * 3
 
