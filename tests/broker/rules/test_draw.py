@@ -31,7 +31,7 @@ WORDS: Final = DrawnWords("0" * 64, ("alpha beta", "gamma 西风"), "9f3c")
 SETS_SECRET: Final = "1" * 64
 
 
-def announced(words: DrawnWords = WORDS, **other: Any) -> Announcement:
+def announced(words: DrawnWords = WORDS, **other: Any) -> Announcement:  # noqa: ANN401 - its fields
     made = Announcement(
         event="cup",
         number=1,

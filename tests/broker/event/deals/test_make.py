@@ -33,9 +33,8 @@ def test_new_deals_are_numbered_whole_and_all_different(tmp_path: Path) -> None:
     done("new", "--event", "cup", "--deals", 5, tmp_path)
     found = read_deals(tmp_path)
     assert [deal.number for deal in found] == [1, 2, 3, 4, 5]
-    assert [sorted(face for seat in SEATS for face in deal.deal().faces[seat]) for deal in found] == [
-        sorted(FULL_SET)
-    ] * 5
+    trays = [deal.deal().faces for deal in found]
+    assert [sorted(face for seat in SEATS for face in faces[seat]) for faces in trays] == [sorted(FULL_SET)] * 5
     assert [one.number for one, other in combinations(found, 2) if one.faces == other.faces] == []
 
 
