@@ -137,6 +137,12 @@ class TableState(Message, frozen=True, kw_only=True):
     version: Annotated[Version | None, Meta(description="of the table's program; null: one that does not say it")] = (
         None
     )
+    store: Annotated[
+        StoreId | None, Meta(description="the scorer's store of the receipts that the table has; null: it has none")
+    ] = None
+    safe: Annotated[
+        Count, Meta(description="`upto` of those receipts: a store with the same id that has less has shrunk")
+    ] = 0
 
 
 class PinGiven(Message, frozen=True, kw_only=True):
@@ -323,8 +329,13 @@ class Traveller(FromScorer, frozen=True, kw_only=True):
     plays: tuple[ComparedPlay, ...]
 
 
+PublicNumber = Annotated[Count, Meta(description="grows with each public message since the scorer was started")]
+
+
 class PublicTraveller(Traveller, frozen=True, kw_only=True):
     """The same for everybody, said once all tables have played the deal."""
+
+    seq: PublicNumber
 
 
 MOST_KEPT: Final = 200
@@ -390,6 +401,8 @@ class Standings(FromScorer, frozen=True, kw_only=True):
 
 class PublicStandings(Standings, frozen=True, kw_only=True):
     """Who leads by the deals that all their tables have played, for everybody."""
+
+    seq: PublicNumber
 
 
 class Ruling(Message, frozen=True, kw_only=True):

@@ -45,6 +45,12 @@ BROUGHT_FORWARD: Final = "out_of_order"
 DECLARATIONS_CORRECTED: Final = "declarations_corrected"
 """Among the guards of an override: an arbiter has put right who declared."""
 
+
+def fact_kind(fact: Fact) -> str:
+    """Return the word for a kind of fact: the tag that it has on the wire."""
+    return str(fact.__struct_config__.tag)
+
+
 Stage = Literal["to_come", "restored", "seated", "confirmed", "declared", "recorded", "reopened", "ruled"]
 """How far a play has come; `ruled`: an arbiter at the table has ended it without a result."""
 

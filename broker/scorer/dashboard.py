@@ -18,6 +18,7 @@ from broker.rulings import CountedPlay, PlayKey, StandIn, riichi_win_of, sitting
 from broker.rulings.follow_ups import follow_ups
 from broker.scorer.alerts import AlertBook, Attendance
 from broker.scorer.devices import Devices
+from broker.scorer.homes import Numbers
 from broker.scorer.intake import TableBook
 from broker.scorer.publisher import Throttle, is_large
 from broker.scorer.quarantine import WAITS
@@ -27,6 +28,7 @@ from broker.scorer.state import EventState
 from broker.scorer.tables import Since
 from broker.scorer.view import Attending, BesideView, DashboardView, PlayView, SeatView, TableView, Walls
 from broker.scoring import ComparisonGroup, exact_quotient, json_imp
+from broker.store.journal import DESK
 from broker.version import program_version
 
 VIEW_PAUSE_S: Final = 0.05
@@ -215,6 +217,7 @@ class Sources(NamedTuple):
     devices: Devices
     attendance: Attendance
     alerts: AlertBook
+    decided: Numbers
 
 
 class Dashboard:
@@ -295,7 +298,15 @@ class DashboardBuilder:
             apart=sum(WAITS not in one.codes for one in state.apart_plays()),
             beside=tuple(BesideView(one.name, int(one.imp) - one.fine, one.fine) for one in snapshot.adjustments),
             alerts=self._sources.attendance.alerts(self._sources.alerts.newest_first()),
+            lost=self._count_lost(),
         )
+
+    def _count_lost(self) -> int:
+        """Return how many messages were in the store and are not: it names them, or a table has receipts for them."""
+        books, receipted = self._sources.books, self._sources.devices.receipted
+        named = sum(height is None for book in books.values() if book.wanted for height in book.wanted.values())
+        ahead = sum(max(0, receipted(table) - book.upto) for table, book in books.items())
+        return named + ahead + len(self._sources.decided.missing(DESK))
 
     def _all_cards(self) -> tuple[TableView, ...]:
         for table in self._stale & self._sources.books.keys():

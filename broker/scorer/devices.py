@@ -298,6 +298,8 @@ class Devices:
         self.serving = Serving(journal.remembered(SERVES))
         self.states = TableStates()
         self._watches = HealthWatch(), ClockWatch()
+        self._older: dict[int, int] = {}
+        """By table, up to which number of its receipts it was told that the store has less."""
         self.liveness = Liveness()
         self.connected: set[int] = set()
         """Tables whose device has connected since the last answer: they need their plan and their receipt."""
@@ -448,6 +450,19 @@ class Devices:
         """Forget which devices wait for an answer."""
         self.connected.clear()
         self.refused.clear()
+
+    def receipted(self, table: int) -> int:
+        """Return up to which number the device that serves a table has receipts of this store for its facts."""
+        state = self.states.last.get(table)
+        return state.safe if state is not None and state.store == self._journal.store else 0
+
+    def compare_receipts(self, table: int, upto: int) -> Iterable[Concern]:
+        """Return that a table has receipts of this store for more than is in it, once for each number."""
+        safe = self.receipted(table)
+        if safe > max(upto, self._older.get(table, 0)):
+            self._older[table] = safe
+            text = f"the store has shrunk: table {table} has receipts up to {safe}, the store has {upto}"
+            yield Concern("store_older", text, table, about=safe, values={"safe": safe, "upto": upto})
 
     def concerns(self) -> list[Concern]:
         """Return changes of health and clocks that were not reported yet."""

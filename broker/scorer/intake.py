@@ -37,11 +37,11 @@ from broker.protocol import (
     decode_on_topic,
     players_named,
 )
-from broker.protocol.signing import fact_hash, is_same_fact, kept_form
+from broker.protocol.signing import fact_hash, is_same_fact
 from broker.rules import RuleError
 from broker.rules.points import points_paid
 from broker.scorer.admissions import Admissions
-from broker.scorer.arbiter_access import ArbiterAccess
+from broker.scorer.arbiter_access import ArbiterAccess, PinWaits
 from broker.scorer.quotas import OVER_QUOTA, Quotas, kind_of
 from broker.store import Recorded, RefusedRow
 from broker.store.chain import LINK_ALTERED, LOST, Fault
@@ -72,8 +72,10 @@ class IntakeVerdict:
     new: bool = False
     again: bool = False
     """It is one more of what arbiters know that there is too much of."""
-    body: bytes = b""
-    """Of a fact that is new: as it is kept."""
+    hash: str = ""
+    """Of a fact that is new."""
+    waits: bool = False
+    """It is judged again once it is known whether a PIN is right."""
 
 
 @dataclass(slots=True)
@@ -248,9 +250,9 @@ class Intake:
         if isinstance(ruling.decision, DealPlayed) and ruling.table and ruling.round:
             self._replanned.add((ruling.table, ruling.round, ruling.decision.played))
 
-    def take(self, message: LogMessage, body: bytes) -> None:
-        """Remember a message that is (about to be) in the journal, and as what."""
-        self._remember(message, fact_hash(body))
+    def take(self, message: LogMessage, digest: str) -> None:
+        """Remember a message that is (about to be) in the journal, by its hash."""
+        self._remember(message, digest)
         self.books[message.table].see(message.seq)
 
     def _remember(self, message: LogMessage, digest: str | None) -> None:
@@ -266,6 +268,8 @@ class Intake:
         try:
             _, message = decode_on_topic(topic, payload)
             return self._judge(message, payload)
+        except PinWaits:
+            return IntakeVerdict(message, waits=True)
         except Refused as refused:
             if isinstance(message, LogMessage) and message.event == self._event.name and message.table in self.books:
                 self._list(message.table, Refusal(seq=message.seq, id=message.id, code=refused.code))
@@ -289,7 +293,7 @@ class Intake:
         if message.table not in self.books:
             raise Refused("unknown_table", N_("this event has no table {table}", table=message.table))
         if isinstance(message, LogMessage):
-            return self._judge_fact(message, kept_form(payload))
+            return self._judge_fact(message, payload)
         if isinstance(message, CountRequest):
             self._check_count(message)
         if isinstance(message, PinGiven):
@@ -309,10 +313,10 @@ class Intake:
         if self._refuses(given.table, given.device):
             raise Refused("another_device", N_("another device is in use at table {table}", table=given.table))
 
-    def _judge_fact(self, message: LogMessage, body: bytes) -> IntakeVerdict:
-        digest = fact_hash(body)
+    def _judge_fact(self, message: LogMessage, payload: bytes) -> IntakeVerdict:
+        digest = self._admissions.hash_of(payload) if self._admissions else fact_hash(payload)
         if self._admissions is not None:
-            self._admissions.check(message, body, digest)
+            self._admissions.check(message, payload, digest)
         if self._refuses(message.table, message.sender or message.device):
             raise Refused("another_device", N_("another device is in use at table {table}", table=message.table))
         # Who sends a fact is not who found it: a dead device's facts come from the one that has taken its journal in.
@@ -347,7 +351,7 @@ class Intake:
         self._check_play(message)
         self._quotas.check(message, session=_play_of(message) in self._event.riichi)
         self._check_arbiter(message)
-        return IntakeVerdict(message, new=True, body=body)
+        return IntakeVerdict(message, new=True, hash=digest)
 
     def _check_arbiter(self, message: LogMessage) -> None:
         """Refuse what no arbiter has ruled. One who has fined a player may have left before the play has its result."""

@@ -170,6 +170,8 @@ class DashboardView(Struct, frozen=True):
     """When the correction period ends (ms since 1970), if that was set; until then nothing is final."""
     disk: DiskLevel = "ample"
     """How much room there is on the scorer's disk."""
+    lost: int = 0
+    """Messages that were in the store and are not there any more, as far as it is known. Not shown to others."""
 
 
 def view_json(view: DashboardView) -> bytes:

@@ -346,6 +346,18 @@ class Reader:
         with self._errors("the journal cannot be read"):
             yield from ((received_at, body) for _, received_at, body, _ in self._stored_rows())
 
+    def linked_rows(self) -> Generator[StoredRow, None, None]:
+        """Return all rows with their links, as they are stored. Raises StoreError."""
+        with self._errors("the journal cannot be read"):
+            yield from self._stored_rows()
+
+    def last_link(self) -> bytes:
+        """Return the link of the last row, which covers all rows. Raises StoreError."""
+        journal = self._tables.journal
+        last = select(journal.c.link).where(*self._of_event(journal)).order_by(journal.c.height.desc()).limit(1)
+        with self._errors("the journal cannot be read"):
+            return self._connection.execute(last).scalar() or FIRST_LINK
+
     @property
     def has_links(self) -> bool:
         """Whether its rows have links: those of version 1 have none."""
@@ -483,6 +495,10 @@ class Journal(Reader):
             with self.commit():
                 self.put_aside(lost)
         witness.rewrite(self.witness_lines())
+
+    def last_link(self) -> bytes:
+        """Return the link of the last row."""
+        return self._link
 
     @property
     def height(self) -> int:

@@ -68,7 +68,7 @@ def create_app(
     which pages there are.
     """
     access = Access(auth, open_room=open_room, open_public=services.open_public)
-    access.disk = lambda: feed.current.disk
+    access.room = lambda: feed.current
     if services.orders is None:
         access.withhold("give_orders")
     streams, pace = streams or EventStreams(), pace or StreamPace()

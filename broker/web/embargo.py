@@ -62,6 +62,7 @@ class PublicViews:
             alerts=(),
             follow_ups=0,
             apart=0,
+            lost=0,
             tables=tuple(self._table(table) for table in view.tables),
         )
 

@@ -392,6 +392,10 @@ ALERT: Final[Mapping[str, Message]] = {
     "store_shrunk": N_(
         "The store has shrunk: {count} messages are missing. By table: {tables}. Rulings of the desk: {rulings}."
     ),
+    "store_older": N_(
+        "The store has shrunk: table {table} has receipts up to {safe}, the store has {upto}. Does an older copy lie "
+        "in its place? Tables send again what they have."
+    ),
     "row_altered": N_("Table {table}: stored message {number} was changed on the disk. It is asked for again."),
     "row_unreadable": N_("Table {table}: stored message {number} cannot be read. It is asked for again."),
     "row_wrong_points": N_("Table {table}: stored result {number} has wrong points. It is asked for again."),
