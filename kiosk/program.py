@@ -344,7 +344,7 @@ class TableProgram:
         count = self._counting.view(now, up=self._server.link.up)
         view = replace(view, unproven=keys.unproven(self.state))
         view = with_counting(with_time_left(view, self.state, now), count, self._counting.discarder_key)
-        view = self._status.with_receipt(view, self.state)
+        view = self._status.with_receipt(view, self.state, self._server.facts)
         view = with_riichi(view, self.state, keys.riichi.form, self._status.scores)
         if view.call and self._server.link.up:
             view = replace(view, call=CallView(service.calls_before, service.arbiter_coming))

@@ -126,6 +126,8 @@ class Uplink:
         """Facts for which no receipt has come, and the number of the first of them."""
         self.refused = journal.refused()
         """Facts that the scorer did not take: number and code."""
+        self.anchor = ""
+        """That of the last receipt: it proves later what the scorer had stored then."""
 
     def send(self, messages: Iterable[LogMessage], now: int) -> None:
         """Send new facts; behind a long day offline they wait for their turn."""
@@ -167,8 +169,9 @@ class Uplink:
         waiting = self._journal.unsent_rows(MOST_AT_ONCE if self._answered else 1)
         for _, body in waiting:
             self._publish(body)
+        if self._answered:  # else the whole portion is still on its way
+            self._sent_upto = waiting[-1][0] if len(waiting) < self.unsent else None
         self._sent_at, self._answered = now, False
-        self._sent_upto = waiting[-1][0] if len(waiting) < self.unsent else None
 
     def take(self, message: Receipt | Kept, now: int) -> None:
         """Take in what the scorer says of its store."""
@@ -181,6 +184,7 @@ class Uplink:
         """Take a receipt in."""
         self._scorer_time = receipt.at
         before, anew = self.unsent, False
+        self.anchor = receipt.anchor or ""
         with suppress(JournalFull):  # the scorer names it again when it is sent again
             anew = self._journal.settle(receipt)
         self._count()

@@ -13,6 +13,7 @@ from broker.protocol.facts import Fact
 from broker.protocol.rulings import AnyDecision
 from broker.protocol.types import (
     LONGEST_PROFILE,
+    Anchor,
     Code,
     Count,
     DealNo,
@@ -229,6 +230,10 @@ class Receipt(FromScorer, frozen=True, kw_only=True):
     wanted: Annotated[
         tuple[Seq, ...], Meta(max_length=100, description="facts that the scorer once had and asks for again")
     ] = ()
+    anchor: Annotated[
+        Anchor | None,
+        Meta(description="proves later what was stored when this was said (docs/store.md); null: not told"),
+    ] = None
     version: Annotated[Version | None, Meta(description="of the scorer's program; null: one that does not say it")] = (
         None
     )

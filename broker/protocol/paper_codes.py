@@ -18,9 +18,12 @@ from broker.protocol.facts import Result
 from broker.protocol.messages import LogMessage
 
 
-def receipt_link(address: str, code: str) -> str:
-    """Return where a play's receipt is shown; empty where no address is made known."""
-    return f"{address}/receipt/{code}" if address else ""
+def receipt_link(address: str, code: str, anchor: str = "") -> str:
+    """Return where a play's receipt is shown; empty where no address is made known.
+
+    An anchor stands behind it for whoever keeps the link; it is not sent to the server.
+    """
+    return f"{address}/receipt/{code}{'#' * bool(anchor)}{anchor}" if address else ""
 
 
 CARRIER_CODE: Final = re.compile(

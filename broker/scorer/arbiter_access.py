@@ -336,7 +336,7 @@ class ArbiterAccess:
     def apply(self, message: LogMessage) -> None:
         """Take in a fact that is (about to be) in the journal."""
         fact = message.fact
-        if isinstance(fact, LetIn | Left):
+        if isinstance(fact, (LetIn, Left)):
             self._of(message.table).visits[message.seq] = fact
         elif isinstance(fact, OF_ARBITERS) and fact.session and scope_of(fact.session) not in IN_PERSON:
             self._of(message.table).orders[fact.session] = message.seq

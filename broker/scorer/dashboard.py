@@ -26,7 +26,7 @@ from broker.scorer.snapshot import Snapshot
 from broker.scorer.space import DiskLevel
 from broker.scorer.state import EventState
 from broker.scorer.tables import Since
-from broker.scorer.view import Attending, BesideView, DashboardView, PlayView, SeatView, TableView, Walls
+from broker.scorer.view import AnchorView, Attending, BesideView, DashboardView, PlayView, SeatView, TableView, Walls
 from broker.scoring import ComparisonGroup, exact_quotient, json_imp
 from broker.store.journal import DESK
 from broker.version import program_version
@@ -218,6 +218,8 @@ class Sources(NamedTuple):
     attendance: Attendance
     alerts: AlertBook
     decided: Numbers
+    anchor: Callable[[], str]
+    """Gives the anchor of what is stored now."""
 
 
 class Dashboard:
@@ -269,6 +271,7 @@ class DashboardBuilder:
         self._tables: tuple[TableView, ...] = ()
         self._arrivals: tuple[Snapshot, Arrivals] | None = None
         self._follow_ups: tuple[object, int] = (None, 0)
+        self._anchor: AnchorView | None = None
 
     def changed(self, tables: Iterable[int] | None) -> None:
         """Build the cards of these tables anew for the next view; None: of all."""
@@ -285,6 +288,7 @@ class DashboardBuilder:
             profile=event.profile.id,
             connected=connected,
             disk=disk,
+            anchor=self._anchor_of_round(),
             final=final,
             plays_in=state.plays_in,
             corrections_until=state.book.deadline,
@@ -317,6 +321,13 @@ class DashboardBuilder:
             self._stale.clear()
             self._tables = tuple(self._cards[table][1] for table in self._event.tables)
         return self._tables
+
+    def _anchor_of_round(self) -> AnchorView | None:
+        """Return the anchor of the last round that is over, made when that was found."""
+        over = self._sources.state.rounds_over()
+        if over != (self._anchor.round if self._anchor else 0):
+            self._anchor = AnchorView(over, self._sources.anchor()) if over else None
+        return self._anchor
 
     def _count_follow_ups(self) -> int:
         """Count what follows from rulings: again only after a ruling, or after a result of a deal out of place."""

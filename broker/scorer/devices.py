@@ -314,6 +314,8 @@ class Devices:
         if not self.admissions.admits(state.table, state.device):
             return self._not_admitted(state)
         if not self._serves(state):
+            if state.table not in self.states.last:  # the one that serves may have died before this scorer was started
+                self.liveness.expect(state.table)
             self.refused.add(state.table)
             return self.serving.concerns(state)
         if self.states.is_hello(state):
@@ -331,8 +333,7 @@ class Devices:
 
     def heard(self, table: int, device: str) -> bool:
         """Take in, within a commit, that a device has said it is there; return whether that shows."""
-        last = self.states.last.get(table)
-        if last is None or last.device != device or not self.liveness.expected(table):
+        if self.serving.of(table)[0] != device or not self.liveness.expected(table):
             return False
         was_silent = self.liveness.heard(table)
         if was_silent:

@@ -136,6 +136,17 @@ class TableBook:
         if self.refused:
             self.refused = [kept for kept in self.refused if (kept.seq, kept.id) != (seq, message.id)]
 
+    def loaded(self) -> None:
+        """Put in order what was filled in from a store: what was taken, and what was refused before."""
+        self.upto = max(self.taken, default=0)
+        if len(self.taken) < self.upto:
+            self.missing = set(range(1, self.upto + 1)) - self.taken.keys()
+        named = {seq for seq in self.hashes if (after := self.taken.get(seq + 1)) and after.before}
+        self.hashes = {seq: digest for seq, digest in self.hashes.items() if seq not in named}
+        self.refused = [one for one in self.refused if one.seq not in self.taken or self.taken[one.seq].id != one.id]
+        self.passed_over -= self.taken.keys()
+        self.seen = dict.fromkeys([*self.taken][-MOST_LISTED:])
+
     def want(self, seq: int, height: int | None) -> None:
         """Ask the table for a fact that was stored. `height`: of the row that is there and does not count, if one is.
 
@@ -189,7 +200,7 @@ class Intake:
         self._players = frozenset(event.players)
         self.books = {table: TableBook() for table in event.tables}
         self._ids: set[str] = set()
-        self._quotas = Quotas()
+        self._quotas = Quotas(lambda table: self.books[table].taken.values())
         self._too_much: set[tuple[int, int, str]] = set()
         """Table, round and kind of facts of which arbiters know that there are too many."""
         self._replanned: set[tuple[int, int, int]] = set()
@@ -197,22 +208,29 @@ class Intake:
         for row in refused:
             if row.seq is not None and row.id is not None and row.table in self.books and row.code != "wrong_event":
                 self._list(row.table, Refusal(seq=row.seq, id=row.id, code=row.code))
-        for message in taken:
-            if isinstance(message, Ruling):
-                self.rule(message)
-                continue
-            if isinstance(message, LogMessage):
-                self._refuse_misfit(message)
-                self._remember(message, heads.get((message.table, message.seq)))
+        self._load(taken, heads)
         for fault in faults:
             self.want(fault)
-        for book in self.books.values():
-            book.seen = dict.fromkeys([*book.taken][-MOST_LISTED:])
 
-    def _refuse_misfit(self, message: LogMessage) -> None:
-        if not self._fits(message):
-            text = f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
-            raise BadEvent(text)
+    def _load(self, taken: Iterable[Recorded], heads: Mapping[tuple[int, int], str]) -> None:
+        """Remember what is stored. Raises BadEvent."""
+        bookings, books = self._event.bookings, self.books
+        for message in taken:
+            if isinstance(message, LogMessage):
+                fact = message.fact
+                booking = bookings.get((message.table, fact.round))
+                as_booked = booking is not None and booking.deal == fact.deal and not isinstance(fact, Result)
+                if not as_booked and not self._fits(message):
+                    text = f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
+                    raise BadEvent(text)
+                books[message.table].taken[message.seq] = message
+                self._ids.add(message.id)
+            elif isinstance(message, Ruling):
+                self.rule(message)
+        for (table, seq), digest in heads.items():
+            books[table].hashes[seq] = digest
+        for book in books.values():
+            book.loaded()
 
     def want(self, fault: Fault) -> None:
         """Ask for the fact with which something is wrong, if a table has it."""
@@ -252,11 +270,9 @@ class Intake:
 
     def take(self, message: LogMessage, digest: str) -> None:
         """Remember a message that is (about to be) in the journal, by its hash."""
-        self._remember(message, digest)
-        self.books[message.table].see(message.seq)
-
-    def _remember(self, message: LogMessage, digest: str | None) -> None:
-        self.books[message.table].take(message, digest)
+        book = self.books[message.table]
+        book.take(message, digest)
+        book.see(message.seq)
         self._ids.add(message.id)
         if self.access is not None:
             self.access.apply(message)

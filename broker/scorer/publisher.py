@@ -73,6 +73,9 @@ LARGE_EVENT: Final = 400
 PAUSE_S: Final = 1.0
 
 
+OpenMessage = TypeVar("OpenMessage", PublicTraveller, PublicStandings)
+
+
 def is_large(event: Event) -> bool:
     """Return whether what shows all players of an event is made less often."""
     return len(event.players) > LARGE_EVENT
@@ -106,7 +109,8 @@ class Throttle:
 class Publisher:
     """Publishes an event: on the wire, and the standings in its folder too. On the scorer's thread alone.
 
-    `store` is the name of the journal, `clock` gives ms since 1970, `seconds` counts on.
+    `store` is the name of the journal, `clock` gives ms since 1970, `seconds` counts on, `anchor` gives that of what
+    is stored.
     """
 
     def __init__(
@@ -117,7 +121,9 @@ class Publisher:
         key: SigningKey,
         clock: Callable[[], int],
         seconds: Callable[[], float] = time.monotonic,
+        anchor: Callable[[], str | None] = lambda: None,
     ) -> None:
+        self._anchor = anchor
         self.key = key
         """The event's: it signs receipts."""
         self._state, self._folder, self._store, self._clock = state, folder, store, clock
@@ -232,6 +238,7 @@ class Publisher:
             refused=tuple(book.refused),
             head=book.head,
             wanted=tuple(sorted(book.wanted)[:MOST_LISTED]),
+            anchor=self._anchor(),
             version=program_version(),
         )
         self._publish(topics.RECEIPT, self.key.sign(message), table=table)
@@ -454,9 +461,7 @@ class Publisher:
         )
         self._publish_openly(topics.PUBLIC_STANDINGS, message)
 
-    def _publish_openly(
-        self, topic: Topic, message: PublicTraveller | PublicStandings, *, deal: int | None = None
-    ) -> None:
+    def _publish_openly(self, topic: Topic, message: OpenMessage, *, deal: int | None = None) -> None:
         """Publish what everybody may read, if it says anything new, under a number and an id of its own kind."""
         if numbered := self._public.numbered(topic.at(self._name, deal=deal), message):
             self._publish(topic, numbered, deal=deal)
@@ -466,9 +471,6 @@ class Publisher:
         self.wire.note(self._clock(), "out", address, payload)
         if self.link:
             self.link.publish(address, payload, retain=topic.retain)
-
-
-OpenMessage = TypeVar("OpenMessage", PublicTraveller, PublicStandings)
 
 
 class PublicPart:

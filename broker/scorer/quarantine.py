@@ -249,7 +249,7 @@ class Quarantine:
     def __init__(self, event: Event, passed: Callable[[PlayKey], bool], decided: Callable[[int], Decided]) -> None:
         self._event, self._passed, self._decided = event, passed, decided
         self._tables: dict[int, _TableFacts] = {}
-        self._late: set[int] = set()
+        self.late: set[int] = set()
         """Tables of which facts have come before others that have been judged."""
 
     def copy(self, passed: Callable[[PlayKey], bool], decided: Callable[[int], Decided]) -> "Quarantine":
@@ -273,13 +273,13 @@ class Quarantine:
             table.apart[message.id] = ApartFact(message, WAITS)
             table.keep(message)
         if table.late:
-            self._late.add(message.table)
+            self.late.add(message.table)
         follows = () if table.late else table.advance()
         return follows if of_play else chain((message,), follows)
 
     def judge_late(self) -> Iterator[Judged]:
         """Judge again the tables of which facts have come late since, each once. Return what follows from that."""
-        late, self._late = self._late, set()
+        late, self.late = self.late, set()
         for table in sorted(late):
             yield from self.judge_again(table)
 

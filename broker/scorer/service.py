@@ -67,6 +67,7 @@ from broker.scorer.space import DiskSpace
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import past_concerns, read_journal, replay_journal
 from broker.store import JUDGED_FROM, Journal, RefusedRow, gc_paused
+from broker.store.anchor import LogHead, anchor_text
 from broker.store.backup_worker import BackupReport
 from broker.store.chain import Fault
 from broker.store.journal import DESK, Decided
@@ -95,6 +96,9 @@ class Scorer:
     `clock` gives the wall clock in ms; it only ever marks records, for people. `seconds` counts on, and paces what is
     published of a large event.
     """
+
+    log_head: Callable[[], LogHead] = LogHead
+    """Gives the last entry of the desk's audit log."""
 
     @gc_paused()
     def __init__(
@@ -143,7 +147,7 @@ class Scorer:
         )
         self._set_aside(stored.faults)
         self._counter = HandCounter(event)
-        self.publisher = Publisher(self.state, folder, journal.store, key, clock, seconds)
+        self.publisher = Publisher(self.state, folder, journal.store, key, clock, seconds, self.anchor)
         self._note_key(folder)
         self.publisher.height = journal.height
         self.rulings = RulingService(event, self.state, journal, self._intake, clock, self._ruled, self._judged)
@@ -151,7 +155,13 @@ class Scorer:
             journal, stored, event.tables, Seal(event.name, key), seconds, self._alerts.note, self._count_again
         )
         sources = Sources(
-            self.state, self._intake.books, self.devices, self.attendance, self._alerts, self.homes.numbers
+            self.state,
+            self._intake.books,
+            self.devices,
+            self.attendance,
+            self._alerts,
+            self.homes.numbers,
+            self.anchor,
         )
         self.dashboard = Dashboard(sources, clock, seconds)
         self.rulings.known = self.homes.numbers.given(DESK)
@@ -175,6 +185,10 @@ class Scorer:
         for one in read_devices(folder):
             if one.table in event.tables and not self.devices.admissions.knew(one.table, one.device):
                 self.devices.admit(one.table, one.key, one.machine)
+
+    def anchor(self) -> str:
+        """Return the anchor of what is stored now, which nothing that is changed of it later has again."""
+        return anchor_text(self.state.planned.name, self._journal.last_link(), self.log_head())
 
     # ---- for the desk, from any thread ------------------------------------------------------
 

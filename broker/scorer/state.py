@@ -144,7 +144,8 @@ class EventState:
         if isinstance(message, LogMessage):
             judge = self.quarantine.count if before else self.quarantine.take
             self._load_judged(judge(message), judged)
-            self._load_judged(self.quarantine.judge_late(), judged)
+            if self.quarantine.late:
+                self._load_judged(self.quarantine.judge_late(), judged)
         elif isinstance(message, Ruling):
             self._add(message)
             for table in self._tables_of(message):
@@ -471,6 +472,10 @@ class EventState:
     def plays_in(self) -> int:
         """How many plays have a result, or a ruling in its place."""
         return self._counts.at_table.total()
+
+    def rounds_over(self) -> int:
+        """Return up to which round every planned play is settled; 0: not even those of the first."""
+        return self._counts.rounds_over()
 
     @property
     def final(self) -> bool:

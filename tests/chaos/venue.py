@@ -302,6 +302,8 @@ class Venue:
         path = self.event.folder / STORE
         with closing(sqlite3.connect(path)) as store:
             store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            if store.execute("SELECT 1 FROM sqlite_master WHERE name = 'journal'").fetchone() is None:
+                return "the store had no rows yet"
             bodies = [body for (body,) in store.execute("SELECT body FROM journal")]
         content = bytearray(path.read_bytes())
         body = chance.choice(bodies or [b""])

@@ -143,17 +143,34 @@ def test_what_happens_meanwhile_waits_for_its_turn(journal: TableJournal, sender
 def test_a_portion_for_which_no_receipt_comes_is_not_sent_whole_again(
     journal: TableJournal, sender: FakeSender, uplink: Uplink
 ) -> None:
-    """A scorer that has fallen behind has it already, or gets the rest when it has answered for the first."""
-    told(journal, MOST_AT_ONCE)
+    """A scorer that has fallen behind has it already, or is asked by its first fact until it answers."""
+    facts = told(journal, 2 * MOST_AT_ONCE)
     uplink.reconnected(now=10)
     sender.sent.clear()
     for late in (1, 2, 3):
         assert uplink.overdue(10 + late * RESEND_NS)
         uplink.resend(10 + late * RESEND_NS)
-    assert answered(journal, sender, uplink, now=11) == [1, 1, 1]
-    assert uplink.overdue(11)
-    uplink.resend(11)
-    assert sender.numbers() == [*range(2, MOST_AT_ONCE + 1)]
+    assert sender.numbers() == [1, 1, 1]
+    now = 10 + 3 * RESEND_NS
+    uplink.settle(receipt(taken={1: facts[0].id}, upto=1), now)
+    assert not uplink.overdue(now + RESEND_NS - 1)
+    uplink.settle(receipt(taken={fact.seq: fact.id for fact in facts[1:MOST_AT_ONCE]}), now)
+    assert uplink.overdue(now)
+    sender.sent.clear()
+    uplink.resend(now)
+    assert sender.numbers() == [*range(MOST_AT_ONCE + 1, 2 * MOST_AT_ONCE + 1)]
+
+
+def test_what_was_lost_of_a_portion_is_sent_again_once_the_scorer_answers(
+    journal: TableJournal, sender: FakeSender, uplink: Uplink
+) -> None:
+    facts = told(journal, 5)
+    uplink.reconnected(now=10)
+    uplink.settle(receipt(taken={1: facts[0].id}, upto=1), now=11)
+    sender.sent.clear()
+    assert uplink.overdue(11 + RESEND_NS)
+    uplink.resend(11 + RESEND_NS)
+    assert sender.numbers() == [2, 3, 4, 5]
 
 
 def test_what_a_former_run_could_not_send_is_due_at_once(journal: TableJournal, sender: FakeSender) -> None:

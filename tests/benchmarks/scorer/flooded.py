@@ -161,4 +161,4 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["flood"]:
         asyncio.run(flood(int(sys.argv[2])))
     else:
-        main(*map(float, sys.argv[1:2]), *(cast("Kind", kind) for kind in sys.argv[2:]))
+        main(float((sys.argv[1:] or ["6"])[0]), *(cast("Kind", kind) for kind in sys.argv[2:]))

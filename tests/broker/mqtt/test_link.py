@@ -80,5 +80,5 @@ def test_a_small_message_does_not_wait_for_the_confirmation_of_the_one_before(ha
     """With Nagle's algorithm and the other side's delayed confirmations each waits for up to 40 ms."""
     with linked(hall, user_of("table", 3)) as link:
         connection = link._client.socket()
-        assert connection is not None
+        assert isinstance(connection, socket.socket)
         assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

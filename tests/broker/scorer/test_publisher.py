@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from broker.protocol.link import LinkChanged
 from broker.scorer.intake import MOST_MISSING, Intake, TableBook
 from broker.scorer.publisher import Publisher
 from broker.scorer.state import EventState
+from broker.store.anchor import AnchorPlace, LogHead, find_anchor
 from tests.broker.rulings.ruled import AT, room_of, ruling
 from tests.broker.scorer.hall import Ear, Hall, make_hall, open_journal
 from tests.broker.scorer.small import KEY, OUTCOMES, declared, event, fact, restored, result, sent, whole_event
@@ -225,6 +227,15 @@ def test_a_receipt_says_how_high_the_journal_is(hall: Hall) -> None:
     hall.hear(fact(1, 1, restored(1)), fact(2, 1, restored(2)))
     hall.hear(fact(1, 2, restored(1)))
     assert [hall.ear.told(f"receipt/{table}")["seq"] for table in (1, 2)] == [3, 2]
+
+
+def test_a_receipt_has_the_anchor_of_all_that_is_stored_with_what_it_names(hall: Hall) -> None:
+    digests = ["a" * 64, "b" * 64]
+    for seq, entries in ((1, 0), (2, 2)):
+        hall.scorer.log_head = partial(LogHead, *((2, digests[1]) if entries else ()))
+        hall.hear(fact(1, seq, restored(1)), fact(2, seq, restored(2)))
+        anchor = hall.ear.told("receipt/1")["anchor"]
+        assert find_anchor(anchor, "cup", hall.journal.linked_rows(), digests) == AnchorPlace(2 * seq, entries)
 
 
 def test_a_table_that_said_nothing_gets_no_receipt_until_the_next_connection(hall: Hall) -> None:
