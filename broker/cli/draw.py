@@ -14,11 +14,16 @@ from broker.event import DEALS, SETS, read_deals, read_registry, write_registry
 from broker.event.deals import commitment, make, sealing, shares
 from broker.event.deals import draw as draws
 from broker.event.deals.sealing import Opener
-from broker.files import make_folder, write_private
-from broker.i18n import N_
+from broker.export.words_page import words_page
+from broker.files import PRIVATE_FOLDER, make_folder, write_private
+from broker.i18n import N_, Translator, languages
 from broker.protocol import Seat
 from broker.rules import RuleError
 from broker.rules.draw import Announcement, Beacon, Contributor, check_words, normal_words, words_hash
+
+LANGUAGE: Final = click.option(
+    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the page."
+)
 
 HOW_MANY_WORDS: Final = 13
 """Of 1024: 130 bits, which nobody guesses."""
@@ -37,17 +42,24 @@ def deal_draw() -> None:
 
 @deal_draw.command("words", short_help="Get words of your own for a draw, and their hash.")
 @click.option("--own", is_flag=True, help="Type words of your own instead; the computer shows their hash only.")
-def draw_words(*, own: bool) -> None:
+@click.option("--output", type=options.FILE, help="Page (PDF) with words and QR code; they are not shown then.")
+@LANGUAGE
+def draw_words(output: Path | None, language: str, *, own: bool) -> None:
     """Show words for you to write down and keep secret, and their hash, which is announced before the draw.
 
     Do this on your own machine. Hand in the hash, never the words.
 
     \b
     homologue deal draw words
+    homologue deal draw words --output my-words.pdf
     homologue deal draw words --own
     """  # noqa: D301 - click reads the \b
     words = _typed("Your words") if own else " ".join(secrets.choice(WORDLIST) for _ in range(HOW_MANY_WORDS))
-    if not own:
+    if output:
+        _ = Translator(language)
+        told = (_("Keep them to yourself. At the draw you type them, or scan the code."), words_hash(words))
+        write_private(output, words_page(_("Your words for the draw"), told, words, language))
+    elif not own:
         click.echo(f"Write these words down and show them to nobody before the draw:\n\n  {words}\n")
     click.echo(f"Hand in this hash of them:\n\n  {words_hash(words)}")
 
@@ -214,9 +226,10 @@ def deal_seal(folder: Path, public: str | None) -> None:
 @options.folder_argument
 @click.option("--people", type=click.IntRange(2, shares.MOST_SHARES), required=True, help="How many get a share.")
 @click.option("--needed", type=click.IntRange(2, shares.MOST_SHARES), required=True, help="How many recover the key.")
-@click.option("--output", type=options.FOLDER, required=True, help="Folder for the files, one per person, to print.")
-def deal_shares(folder: Path, people: int, needed: int, output: Path) -> None:
-    """Write a share of the key for each person, in words. So many of them recover it; fewer learn nothing.
+@click.option("--output", type=options.FOLDER, required=True, help="Folder for the pages (PDF), one per person.")
+@LANGUAGE
+def deal_shares(folder: Path, people: int, needed: int, output: Path, language: str) -> None:
+    """Write a page for each person with a share of the key, in words. So many recover it; fewer learn nothing.
 
     Print the files, give one to each person, and delete them.
 
@@ -226,21 +239,16 @@ def deal_shares(folder: Path, people: int, needed: int, output: Path) -> None:
     if output.exists() and any(output.iterdir()):
         raise RuleError("folder_taken", f"{output} is not empty")
     made = shares.make_shares(folder, people, needed)
-    make_folder(output, 0o700)
+    make_folder(output, PRIVATE_FOLDER)
+    _ = Translator(language)
+    told = (
+        _("Any {needed} shares together open the deals; this one alone tells nothing.", needed=needed),
+        _("Keep it to yourself. If you are asked for it: homologue deal recover, typed or scanned."),
+    )
     for number, words in enumerate(made, 1):
-        text = (
-            f"Share {number} of {people} of the key for the sealed deals in {folder.absolute().name}\n"
-            f"{needed} shares recover it: homologue deal recover FOLDER\n"
-            "Keep it to yourself. With this share alone nobody learns anything.\n\n"
-        )
-        lines = [" ".join(row) for row in _rows_of_words(words)]
-        write_private(output / f"share-{number:02}.txt", (text + "\n".join(lines) + "\n").encode())
+        title = _("{folder}: share {number} of {people}", folder=folder.absolute().name, number=number, people=people)
+        write_private(output / f"share-{number:02}.pdf", words_page(title, told, words, language))
     click.echo(f"{output}: {people} shares, of which {needed} are needed. Print them, hand them out, delete them.")
-
-
-def _rows_of_words(words: str) -> list[list[str]]:
-    each = [f"{at:2} {word:<10}" for at, word in enumerate(words.split(), 1)]
-    return [each[at : at + 3] for at in range(0, len(each), 3)]
 
 
 @click.command("recover", short_help="Recover the key for sealed deals from shares.")
@@ -292,7 +300,7 @@ def set_open(folder: Path, numbers: tuple[int, ...], output: Path) -> None:
         raise RuleError("folder_taken", f"{output} is not empty")
     opened = Opener(folder).plain({number: registry[number] for number in sorted(set(numbers))})
     note_faces_shown(folder, f"set {', '.join(map(str, opened))}")
-    make_folder(output, 0o700)
+    make_folder(output, PRIVATE_FOLDER)
     write_registry(output, opened)
     click.echo(f"{output / SETS}: {len(opened)} set{'s' * (len(opened) > 1)}, not sealed: delete it after printing.")
 

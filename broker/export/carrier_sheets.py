@@ -12,9 +12,6 @@ from typing import Final
 
 import msgspec
 from msgspec import Struct
-from reportlab.graphics import renderPDF
-from reportlab.graphics.barcode.qr import QrCodeWidget
-from reportlab.graphics.shapes import Drawing
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
@@ -24,7 +21,7 @@ from broker.event.deals import read_event_head, refuse_other_event, resolve_even
 from broker.event.deals.sealing import NO_KEY, Opener
 from broker.event.file_io import collect_errors
 from broker.export import revealed_deals
-from broker.export.pdf import BOLD, LATIN, draw_text, fit_text, text_width
+from broker.export.pdf import BOLD, LATIN, draw_qr, draw_text, fit_text, text_width
 from broker.i18n import N_, Translator
 from broker.protocol import SEATS, CarrierCode, DealNo, EventName, Hash, Name, Seat, SetNo, Wind, carrier_code_text
 from broker.rules import ROWS, RuleError, SerialTray, form_hash, seat_wind
@@ -168,14 +165,7 @@ def _head(canvas: Canvas, layout: CarrierLayout, _: Translator) -> None:
     )
     text, size = fit_text("   ·   ".join(told), room, 15, 10, bold=True)
     draw_text(canvas, (LEFT, 252 * mm), text, size, bold=True)
-    _qr(canvas, layout.payload, RIGHT - QR, 252 * mm)
-
-
-def _qr(canvas: Canvas, payload: str, x: float, y: float) -> None:
-    code = QrCodeWidget(payload, barWidth=QR, barHeight=QR, barLevel="M")
-    drawing = Drawing(QR, QR)
-    drawing.add(code)
-    renderPDF.draw(drawing, canvas, x, y)
+    draw_qr(canvas, layout.payload, (RIGHT - QR, 252 * mm), QR)
 
 
 def _tray(canvas: Canvas, layout: CarrierLayout, _: Translator, seat: Seat, top: float) -> None:

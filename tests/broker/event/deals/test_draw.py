@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pypdfium2
 import pytest
+import zxingcpp
 
 from broker.event import read_deals
 from broker.event.deals import draw as draws
@@ -217,3 +219,10 @@ def test_red_fives_and_sets_are_drawn_too(tmp_path: Path) -> None:
     drawn(tmp_path, "--red-fives", "--sets", "5,6")
     assert [(deal.set, deal.has_red) for deal in read_deals(tmp_path)] == [(5, True), (6, True)] * 2
     assert done("set", "check", tmp_path) == "2 sets, each whole: 5, 6.\n"
+
+
+def test_words_on_a_page_are_not_shown_elsewhere(tmp_path: Path) -> None:
+    told = done("draw", "words", "--output", tmp_path / "words.pdf")
+    words = zxingcpp.read_barcodes(pypdfium2.PdfDocument(tmp_path / "words.pdf")[0].render(scale=3).to_numpy())[0].text
+    assert (told.split()[-1], (tmp_path / "words.pdf").stat().st_mode & 0o077) == (words_hash(words), 0)
+    assert [word for word in words.split() if word in told.split()] == []

@@ -1,9 +1,12 @@
 """Any k of n shares recover the key of an event whose machine is lost; fewer do not."""
 
+import re
 from itertools import combinations
 from pathlib import Path
 
+import pypdfium2
 import pytest
+import zxingcpp
 from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,21 +29,29 @@ def recover(folder: Path, *given_: str) -> Result:
 
 
 def words_of(file: Path) -> str:
-    """Return the share of a printed file, as its person types it."""
-    return " ".join(word for word in file.read_text().split("\n\n")[1].split() if not word.isdigit())
+    """Return the share of a printed page, as its person types it from the numbered words."""
+    text = pypdfium2.PdfDocument(file)[0].get_textpage().get_text_bounded()
+    numbered = {int(number): word for number, word in re.findall(r"(\d+)\. ([a-z]+)", text)}
+    return " ".join(numbered[at] for at in range(1, len(numbered) + 1))
+
+
+def scanned(file: Path) -> str:
+    """Return what a scanner reads from the page."""
+    picture = pypdfium2.PdfDocument(file)[0].render(scale=3).to_numpy()
+    return zxingcpp.read_barcodes(picture)[0].text
 
 
 def test_a_lost_machine_is_rehearsed_as_the_document_says(cup: Path, tmp_path: Path) -> None:
     done("shares", cup, "--people", 5, "--needed", 3, "--output", tmp_path / "shares")
     files = sorted((tmp_path / "shares").iterdir())
     assert ([file.name for file in files], {file.stat().st_mode & 0o077 for file in files}) == (
-        [f"share-{number:02}.txt" for number in range(1, 6)],
+        [f"share-{number:02}.pdf" for number in range(1, 6)],
         {0},
     )
     key = (cup / DEALS_KEY).read_bytes()
     (cup / DEALS_KEY).unlink()
     assert codes("verify", cup) == ["deals_key_missing"]
-    given_ = [words_of(files[at]) for at in (4, 0, 2)]
+    given_ = [words_of(files[4]), scanned(files[0]), words_of(files[2])]
     told = recover(cup, given_[0], "not a share", given_[0].upper(), given_[1], given_[1], given_[2])
     assert (told.exit_code, (cup / DEALS_KEY).read_bytes(), (cup / DEALS_KEY).stat().st_mode & 0o077) == (0, key, 0)
     assert "2 sealed deals open with it" in told.output
