@@ -99,10 +99,11 @@ class DealRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
 
         Raises RuleError `not_a_deal`, `not_a_set`, `no_red_fives`.
         """
-        if self.order is not None:
-            if sorted(chain.from_iterable(map(chain.from_iterable, self.order.values()))) != list(range(1, 137)):
+        if self.sealed is not None:
+            order = self.order or {}
+            if sorted(chain.from_iterable(map(chain.from_iterable, order.values()))) != list(range(1, 137)):
                 raise RuleError("not_a_deal", N_("deal {deal}: the tiles are not the 136 of a set", deal=self.number))
-            return dict(self.order)
+            return dict(order)
         return serial_order(self.deal(), faces_of(self.set))
 
 

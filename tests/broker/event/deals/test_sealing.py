@@ -121,6 +121,19 @@ def test_a_deal_that_was_sealed_anew_is_not_what_was_committed_to(sealed: Path) 
     ]
 
 
+def test_a_plain_deal_lies_as_its_faces_have_it_whatever_stands_beside_them(plain: Path, sealed: Path) -> None:
+    """Else who writes serials beside faces that were committed to would have other walls restored."""
+    orders = [json.loads((sealed / "deals.json").read_text())[at]["order"] for at in (0, 1)]
+    change(plain / "deals.json", lambda listed: listed[0].update(order=orders[1]))
+    assert open_event(plain).order(1) == open_event(sealed).order(1)
+
+
+def test_a_sealed_deal_without_its_serials_is_none(sealed: Path) -> None:
+    change(sealed / "deals.json", lambda listed: listed[0].pop("order"))
+    with pytest.raises(BadEvent, match="deal 1"):
+        open_event(sealed)
+
+
 def test_a_set_that_was_altered_is_refused_by_its_number(sealed: Path) -> None:
     change(sealed / "sets.json", lambda sets: sets.update({"2": sets["3"]}))
     assert codes("set", "check", sealed) == ["set_altered"]
