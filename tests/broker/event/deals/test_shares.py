@@ -1,6 +1,7 @@
 """Any k of n shares recover the key of an event whose machine is lost; fewer do not."""
 
 import re
+import shutil
 from itertools import combinations
 from pathlib import Path
 
@@ -13,10 +14,14 @@ from hypothesis import strategies as st
 
 from broker.cli.main import homologue
 from broker.event.deals import sealing, shares
+from broker.event.deals.commitment import commit_folder
 from broker.event.deals.sealing import DEALS_KEY, DealsKey
+from broker.event.readiness import start_problems
 from broker.rules import RuleError
 from tests.broker.event.deals.asking import ask, codes, contents, done
 from tests.broker.event.deals.draws import drawn
+from tests.broker.scorer.folders import event_folder
+from tests.broker.scorer.small import NAME
 
 
 @pytest.fixture
@@ -57,6 +62,22 @@ def test_a_lost_machine_is_rehearsed_as_the_document_says(cup: Path, tmp_path: P
     assert "2 sealed deals open with it" in told.output
     assert [word for word in given_[0].split() if f" {word} " in told.output] == []
     assert ask("verify", cup).exit_code == 0
+
+
+def test_a_lost_machine_is_replaced_by_a_copy_and_two_people(tmp_path: Path) -> None:
+    """The event of a copy that a thief can do nothing with goes on with what its people have on paper."""
+    event = event_folder(tmp_path / "event")
+    commit_folder(event, NAME)
+    done("seal", event)
+    done("shares", event, "--people", 3, "--needed", 2, "--output", tmp_path / "shares")
+    (tmp_path / "stick").mkdir()
+    for words in (("backup", event, "--to", tmp_path / "stick"), ("restore", tmp_path / "stick", tmp_path / "new")):
+        assert CliRunner().invoke(homologue, ["store", *map(str, words)]).exit_code == 0
+    shutil.rmtree(event)
+    assert {code for code, _ in start_problems(tmp_path / "new")} == {"deals_key_missing"}
+    told = recover(tmp_path / "new", *(scanned(tmp_path / "shares" / f"share-0{number}.pdf") for number in (1, 3)))
+    assert (told.exit_code, start_problems(tmp_path / "new")) == (0, [])
+    done("reveal", tmp_path / "new", "--output", tmp_path / "revealed.json")
 
 
 @settings(max_examples=10, deadline=None)
