@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from click.testing import CliRunner
 from msgspec.structs import replace
 
+from broker.cli.main import homologue
 from broker.errors import BadEvent
 from broker.event import open_event, read_deals, read_registry, save_event, write_deals
 from broker.event.deals import refuse_altered_deals, sealing
@@ -18,6 +20,7 @@ from broker.export.carrier_sheets import carrier_layouts
 from broker.rules import RuleError
 from broker.store.backup import files_of
 from tests.broker.event.deals.asking import ask, codes, done, sets_of
+from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.small import NAME, deals, plan, registry
 
 OTHER: Final = sealing.DealsKey.new()
@@ -198,3 +201,46 @@ def test_neither_key_nor_content_shows_in_a_repr(sealed: Path) -> None:
     key = sealing.read_key(sealed)
     assert key.to_bytes().hex() not in repr(key)
     assert "aaaa" not in repr(sealing.SealedContent({}, "a" * 64))
+
+
+@pytest.fixture
+def played(tmp_path: Path) -> tuple[Path, Path]:
+    """The same event twice, over: plain, and sealed."""
+    folders = event_folder(tmp_path / "plain"), tmp_path / "sealed"
+    commit_folder(folders[0], NAME)
+    shutil.copytree(*folders)
+    done("seal", folders[1])
+    return folders
+
+
+def exported(folder: Path, *words: str) -> bytes:
+    output = folder.with_name(f"{folder.name}.{words[0]}")
+    asked = CliRunner().invoke(homologue, ["export", words[0], str(folder), *words[1:], "--output", str(output)])
+    assert asked.exit_code == 0, asked.output
+    return output.read_bytes()
+
+
+@pytest.mark.parametrize("form", ["json", "pmn"])
+def test_what_is_exported_of_a_sealed_event_that_is_over_is_what_is_exported_of_the_plain_one(
+    played: tuple[Path, Path], form: str
+) -> None:
+    plain, sealed = (exported(folder, form) for folder in played)
+    assert plain == sealed
+
+
+def test_nothing_that_needs_no_face_needs_the_key(played: tuple[Path, Path]) -> None:
+    (played[1] / DEALS_KEY).unlink()
+    assert exported(played[0], "results") == exported(played[1], "results")
+
+
+def test_a_whole_document_keeps_sealed_deals_sealed_and_makes_the_same_folder(
+    played: tuple[Path, Path], tmp_path: Path
+) -> None:
+    sealed, again = played[1], tmp_path / "again"
+    whole = exported(sealed, "json", "--whole")
+    assert b'"faces"' not in whole
+    imported = CliRunner().invoke(homologue, ["event", "import", str(tmp_path / "sealed.json"), str(again)])
+    assert imported.exit_code == 0, imported.output
+    assert (read_deals(again), read_registry(again)) == (read_deals(sealed), read_registry(sealed))
+    shutil.copy(sealed / DEALS_KEY, again)
+    assert start_problems(again) == []
