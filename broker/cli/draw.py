@@ -11,7 +11,7 @@ from shamir_mnemonic.wordlist import WORDLIST
 from broker.cli import options
 from broker.cli.people import note_faces_shown
 from broker.event import DEALS, SETS, read_deals, read_registry, write_registry
-from broker.event.deals import commitment, make, sealing, shares
+from broker.event.deals import LAST_DEAL, LAST_SET, commitment, sealing, shares
 from broker.event.deals import draw as draws
 from broker.event.deals.sealing import Opener
 from broker.export.words_page import words_page
@@ -82,7 +82,7 @@ def _people(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]
 @deal_draw.command("announce", short_help="Announce a draw: publish this before anybody says their words.")
 @options.folder_argument
 @options.event_option
-@click.option("--deals", "count", type=click.IntRange(1, make.LAST_DEAL), required=True, help="Number of deals.")
+@click.option("--deals", "count", type=click.IntRange(1, LAST_DEAL), required=True, help="Number of deals.")
 @click.option("--person", "people", metavar="NAME=HASH", multiple=True, required=True, callback=_people,
               help="Who gives words, and the hash of them; once for each person.")  # fmt: skip
 @click.option(
@@ -305,4 +305,20 @@ def set_open(folder: Path, numbers: tuple[int, ...], output: Path) -> None:
     click.echo(f"{output / SETS}: {len(opened)} set{'s' * (len(opened) > 1)}, not sealed: delete it after printing.")
 
 
-COMMANDS: Final = (deal_draw, deal_key, deal_seal, deal_shares, deal_recover)
+@click.command("move", short_help="Put a deal into another tile set.")
+@options.folder_argument
+@click.option("--deal", "number", type=click.IntRange(1, LAST_DEAL), required=True, help="Number of the deal.")
+@click.option("--set", "to", type=click.IntRange(1, LAST_SET), required=True, help="Number of the set it goes into.")
+def deal_move(folder: Path, number: int, to: int) -> None:
+    """Put a deal into another set, as where a set is damaged. Its faces stay: so does the commitment.
+
+    Print its sheet again afterwards, and start the scorer anew.
+
+    \b
+    homologue deal move my-cup --deal 7 --set 20
+    """  # noqa: D301 - click reads the \b
+    sealing.move_deal(folder, number, to)
+    click.echo(f"Deal {number} lies in set {to}. Print its sheet again: homologue deal export --deal {number}")
+
+
+COMMANDS: Final = (deal_draw, deal_key, deal_seal, deal_shares, deal_recover, deal_move)

@@ -203,6 +203,23 @@ def seal_folder(folder: Path, public: str) -> int:
     return len(plain) + seal_registry(folder, registry, public)
 
 
+def move_deal(folder: Path, number: int, to: int) -> None:
+    """Put a deal into another set, as where one is damaged; a sealed one stays sealed. The commitment stays right.
+
+    Raises RuleError `deal_unknown`, `set_unknown`, and as `Opener.deal` and `seal_deal`; BadEvent, OSError.
+    """
+    deals, registry, opener = list(read_deals(folder)), read_registry(folder), Opener(folder)
+    at = next((at for at, deal in enumerate(deals) if deal.number == number), None)
+    if at is None:
+        raise RuleError("deal_unknown", N_("there is no deal {deal}", deal=number))
+    if to not in registry:
+        raise RuleError("set_unknown", N_("there is no set {set}", set=to))
+    moved = replace(opener.deal(deals[at]), set=to)
+    faces = opener.set_faces(to, registry)
+    deals[at] = seal_deal(moved, {to: faces}, read_key(folder).public) if deals[at].sealed else moved
+    write_deals(folder, deals)
+
+
 def seal_registry(folder: Path, registry: Registry, public: str) -> int:
     """Write `sets.json` with all sets sealed; return how many were not. Raises OSError."""
     plain = {number: faces for number, faces in registry.items() if not isinstance(faces, str)}

@@ -139,4 +139,6 @@ class DrawPage:
             "people": range(PEOPLE),
             "filled": typed,
         }
-        return render_page(request, "draw.html", N_("Draw of the deals"), visitor_of(request), error=error, done=done, values=values)
+        return render_page(
+            request, "draw.html", N_("Draw of the deals"), visitor_of(request), error=error, done=done, values=values
+        )

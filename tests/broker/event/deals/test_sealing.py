@@ -244,3 +244,23 @@ def test_a_whole_document_keeps_sealed_deals_sealed_and_makes_the_same_folder(
     assert (read_deals(again), read_registry(again)) == (read_deals(sealed), read_registry(sealed))
     shutil.copy(sealed / DEALS_KEY, again)
     assert start_problems(again) == []
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_deal_of_a_damaged_set_lies_in_another_one_and_is_the_same_deal(
+    played: tuple[Path, Path], which: int
+) -> None:
+    folder = played[which]
+    before, kind = open_event(folder), read_deals(folder)[0].sealed is None
+    told = done("move", folder, "--deal", 1, "--set", 2)
+    after = open_event(folder)
+    assert "deal 1" in told.lower()
+    assert (read_deals(folder)[0].sealed is None, read_deals(folder)[0].set) == (kind, 2)
+    assert (before.open_deal(1), before.order(1) == after.order(1)) == (after.open_deal(1), False)
+    assert {serial: after.set_faces(2)[serial] for serial in range(1, 137)} == dict(sorted(after.faces(1).items()))
+    assert start_problems(folder) == []
+
+
+def test_a_deal_goes_into_a_set_that_there_is(sealed: Path) -> None:
+    assert codes("move", sealed, "--deal", 1, "--set", 9) == ["set_unknown"]
+    assert codes("move", sealed, "--deal", 9, "--set", 1) == ["deal_unknown"]
