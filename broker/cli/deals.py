@@ -10,16 +10,17 @@ from typing import Any, Final
 import click
 import msgspec
 
-from broker.cli import options
+from broker.cli import draw, options
 from broker.cli.people import note_faces_shown
 from broker.event import SETS
 from broker.event.deals import LAST_SET, commitment, make, read_commitment, tile_sets
+from broker.event.deals.sealing import Opener
 from broker.event.file_io import publish
 from broker.export import revealed_deals
 from broker.export.carrier_sheets import CarrierLayout, carrier_layouts, carrier_sheet_pdf, layout_csv, layout_json
 from broker.export.revealed_deals import select_deals
 from broker.files import make_folder
-from broker.i18n import languages
+from broker.i18n import N_, languages
 from broker.protocol import SEATS, Seat
 from broker.rules import Deal, RuleError
 from broker.rules.commitment import Commitment
@@ -44,29 +45,9 @@ def deal() -> None:
 @options.folder_argument
 @options.event_option
 @click.option("--deals", "count", type=click.IntRange(1, make.LAST_DEAL), required=True, help="Number of deals.")
-@click.option(
-    "--prevalent-winds",
-    metavar="WINDS",
-    callback=options.parse_winds,
-    default=",".join(make.DEFAULT_WINDS),
-    help="Prevalent winds, used in turn [default: four deals in east, then four each in south, west "
-    "and north, and so on].",
-)
-@click.option(
-    "--dealers",
-    metavar="WINDS",
-    callback=options.parse_winds,
-    default=",".join(SEATS),
-    show_default=True,
-    help="Dealers, used in turn.",
-)
-@click.option(
-    "--sets",
-    "wished",
-    metavar="NUMBERS",
-    callback=options.parse_set_numbers,
-    help="Tile sets, used in turn, such as 1-16 [default: deal 7 uses set 7].",
-)
+@options.winds_option
+@options.dealers_option
+@options.sets_option
 @options.red_fives_option
 def deal_new(
     *,
@@ -157,36 +138,66 @@ def deal_reveal(folder: Path, numbers: tuple[int, ...], output: Path, *, early: 
 
 
 @click.command("verify", short_help="Check revealed deals against the commitment.")
-@click.argument("file", metavar="REVEALED", type=options.FILE)
+@click.argument("published", metavar="REVEALED|FOLDER", type=click.Path(path_type=Path))
 @click.option(
     "--commitment",
     "committed",
     type=options.FILE,
-    required=True,
-    help="The commitment that was published before the event.",
+    help="The commitment that was published before the event [default: the one in FOLDER].",
 )
 @click.option(
     "--root", help="Root hash as it was announced before the event; otherwise the commitment file's own is trusted."
 )
+@click.option(
+    "--draw", "drawn", metavar="HASH", help="Announcement of the draw, as it was published before the words were said."
+)
 @click.option("--json", "as_lines", is_flag=True, help="Print one JSON line per deal.")
-def deal_verify(file: Path, committed: Path, root: str | None, *, as_lines: bool) -> None:
-    """Check each revealed deal against the commitment from before the event.
+def deal_verify(
+    *, published: Path, committed: Path | None, root: str | None, drawn: str | None, as_lines: bool
+) -> None:
+    """Check each revealed deal against the commitment from before the event; drawn deals against the draw too.
+
+    FOLDER: an event's folder, or one with the published files revealed.json, commitment.json and draws.json. No face is
+    shown.
 
     The exit code is 0 if all revealed deals match, otherwise 1. Deals that are not revealed are listed.
 
     \b
     homologue deal verify revealed.json --commitment commitment.json --root 5f0c...
+    homologue deal verify my-cup
     """  # noqa: D301 - click reads the \b
-    commitment = read_commitment(committed)
+    if committed is None and not published.is_dir():
+        raise click.UsageError("Missing option '--commitment'.")
+    said = revealed_deals.verify_folder(published) if committed is None else None
+    commitment = said.commitment if said else read_commitment(committed or published)
     if root is not None and root.strip().lower() != commitment.root:
-        raise RuleError("root_differs", f"{committed.name} has the root {commitment.root}")
-    verdicts = revealed_deals.verify_deals(file, commitment)
-    for verdict in verdicts:
+        raise RuleError("root_differs", f"the commitment has the root {commitment.root}")
+    if drawn is not None and (commitment.draw is None or drawn.strip().lower() != commitment.draw.announcement):
+        raise RuleError("draw_differs", N_("this is not the draw that the commitment names"))
+    said = said or revealed_deals.verify_file(published, commitment)
+    for verdict in said.deals:
         click.echo(_verdict_json(verdict) if as_lines else _verdict_text(verdict))
+    if said.draw:
+        click.echo(_draw_json(said.draw) if as_lines else _draw_text(said.draw))
     if not as_lines:
-        click.echo(_summary(verdicts, commitment))
-    if any(verdict.refusal for verdict in verdicts):
+        click.echo(_summary(said.deals, commitment))
+    if any(verdict.refusal for verdict in said.deals) or (said.draw and said.draw.refusal):
         raise click.exceptions.Exit(1)
+
+
+def _draw_json(verdict: revealed_deals.DrawVerdict) -> str:
+    line: dict[str, Any] = {"draw": verdict.draw, "words_revealed": verdict.words, "as_announced": not verdict.refusal}
+    if verdict.refusal:
+        line["error"] = {"code": verdict.refusal.code, "message": str(verdict.refusal.text)}
+    return msgspec.json.encode(line).decode()
+
+
+def _draw_text(verdict: revealed_deals.DrawVerdict) -> str:
+    if verdict.refusal:
+        return f"draw {verdict.draw}: NOT AS ANNOUNCED: {verdict.refusal.code}: {verdict.refusal.text}"
+    if not verdict.words:
+        return f"draw {verdict.draw}: its words are not revealed yet"
+    return f"draw {verdict.draw}: the deals come from the words that were committed to"
 
 
 def _which(numbers: tuple[int, ...]) -> str:
@@ -291,8 +302,9 @@ def deal_wall(folder: Path, numbers: tuple[int, ...], *, as_lines: bool) -> None
     """  # noqa: D301 - click reads the \b
     records = select_deals(folder, numbers)
     note_faces_shown(folder, _which(numbers))
+    opener = Opener(folder)
     for record in records:
-        deal = record.deal()
+        deal = opener.deal(record).deal()
         found = common_wall(deal)
         if as_lines:
             click.echo(msgspec.json.encode({"deal": deal.number, "dealer": deal.dealer, **asdict(found)}).decode())
@@ -316,8 +328,9 @@ def _line(name: str, tiles: tuple[str, ...]) -> str:
     return f"  {name:<13}  {' '.join(tiles)}"
 
 
-for command in (deal_reveal, deal_verify, deal_export, deal_set, deal_wall):
+for command in (deal_reveal, deal_verify, deal_export, deal_set, deal_wall, *draw.COMMANDS):
     deal.add_command(command)
+deal_set.add_command(draw.set_open)
 
 
 @deal_set.command("new", short_help="Register a new set with random serials.")

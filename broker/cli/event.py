@@ -38,7 +38,7 @@ from broker.event.movement import summary
 from broker.event.movement.files import check_teams_of_four, team_by_team
 from broker.event.movement.make import usual_order
 from broker.event.players import ListedPlayer, players_csv, read_players, read_saved_players, teams_of
-from broker.event.readiness import Finding, start_notes, start_problems
+from broker.event.readiness import Finding, deal_notes, start_notes, start_problems
 from broker.event.setup import MOST_ROUNDS, plan_of, read_public
 from broker.export.document import read_document, restore_event
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
@@ -274,7 +274,8 @@ event_group.add_command(event_sheets)
 def _report_findings(ctx: click.Context, folder: Path, *, as_json: bool) -> None:
     found = start_problems(folder)
     plan = None if found else plan_of(folder)
-    noted = [*(start_notes(plan, read_saved_players(folder, plan)) if plan else ()), *plan_corrections(folder)]
+    noted = start_notes(plan, read_saved_players(folder, plan)) if plan else []
+    noted += [*deal_notes(folder), *plan_corrections(folder)]
     if as_json:
         said = {"ready": not found, "problems": _rows(found), "notes": _rows(noted)}
         click.echo(json.dumps(said, ensure_ascii=False))

@@ -7,7 +7,7 @@ from typing import Any, Final, NoReturn
 import click
 
 from broker.errors import ScorerError, StoreError
-from broker.event.deals import LAST_DEAL, LAST_SET
+from broker.event.deals import DEFAULT_WINDS, LAST_DEAL, LAST_SET
 from broker.event.file_io import flatten_errors
 from broker.protocol import SEATS, Seat
 from broker.rules import RuleError
@@ -54,6 +54,31 @@ def _span(part: str) -> Iterable[int]:
     if len(part) > len("99 - 99"):
         raise ValueError(part)
     return range(int(first), int(last or first) + 1)
+
+
+winds_option = click.option(
+    "--prevalent-winds",
+    metavar="WINDS",
+    callback=parse_winds,
+    default=",".join(DEFAULT_WINDS),
+    help="Prevalent winds, used in turn [default: four deals in east, then four each in south, west "
+    "and north, and so on].",
+)
+dealers_option = click.option(
+    "--dealers",
+    metavar="WINDS",
+    callback=parse_winds,
+    default=",".join(SEATS),
+    show_default=True,
+    help="Dealers, used in turn.",
+)
+sets_option = click.option(
+    "--sets",
+    "wished",
+    metavar="NUMBERS",
+    callback=parse_set_numbers,
+    help="Tile sets, used in turn, such as 1-16 [default: deal 7 uses set 7].",
+)
 
 
 class ReportingGroup(click.Group):

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from broker.errors import BadEvent
+from broker.event.deals.sealing import NO_KEY, Opener
 from broker.event.files import (
     NO_OWN_RULES,
     UNKNOWN_ORIGIN,
@@ -22,6 +23,7 @@ from broker.event.files import (
     Origins,
     OwnRules,
     Registry,
+    SetFaces,
     read_deals,
     read_origins,
     read_own_rules,
@@ -31,7 +33,7 @@ from broker.event.movement import MovementPlay
 from broker.event.plan import BookedPlay, Plan, RiichiBooking, duplicates, plan_problems, read_plan
 from broker.i18n import N_
 from broker.protocol import SEATS, PlannedPlay, PlayerCorrected, Seat, Wind
-from broker.rules import RuleError, Rules, SerialTray, form_hash, has_red, serial_order
+from broker.rules import Deal, RuleError, Rules, SerialTray, form_hash
 from broker.rules.riichi import RiichiProfile
 from broker.scoring import in_turn_order
 from broker.store import gc_paused
@@ -66,9 +68,13 @@ class Event:
         registry: Registry,
         rules: OwnRules = NO_OWN_RULES,
         origins: Origins = MappingProxyType({}),
+        opener: Opener = NO_KEY,
     ) -> None:
-        """Raise BadEvent, naming every problem, unless it can be played. `rules`: what it has of its own."""
-        self.plan, self.own_rules, self.registry = plan, rules, registry
+        """Raise BadEvent, naming every problem, unless it can be played. `rules`: what it has of its own.
+
+        `opener`: with it sealed deals and sets open, each when it is asked for.
+        """
+        self.plan, self.own_rules, self._registry, self._opener = plan, rules, registry, opener
         self.name, self._origins = plan.name, origins
         listed = tuple(deals)
         self._deals = {deal.number: deal for deal in listed}
@@ -84,7 +90,7 @@ class Event:
         try:
             self.profile: Rules = rules.of_plays(plan.profile)
             _check_faces(self._deals.values(), self.profile)
-            self._orders = {number: _serials_of_deal(deal, registry) for number, deal in self._deals.items()}
+            self._orders = {number: deal.serials(self.set_faces) for number, deal in self._deals.items()}
         except RuleError as error:
             raise BadEvent(error.text, [error]) from None
         self._forms = {number: form_hash(order) for number, order in self._orders.items()}
@@ -203,9 +209,20 @@ class Event:
         """Return everybody's serials as a deal lays them."""
         return self._orders[deal]
 
+    def open_deal(self, deal: int) -> Deal:
+        """Return a deal with its faces; one that is sealed is opened, and not kept. Raises RuleError."""
+        return self._opener.deal(self._deals[deal]).deal()
+
+    def set_faces(self, number: int) -> SetFaces:
+        """Return what is on the tiles of a set; nothing of one that nobody has entered. Raises RuleError."""
+        return self._opener.set_faces(number, self._registry)
+
     def faces(self, deal: int) -> Mapping[int, str]:
-        """Return the face of each serial of the set in which a deal lies: it stays with the scorer."""
-        laid, faces = self._orders[deal], self._deals[deal].faces
+        """Return the face of each serial of the set in which a deal lies: it stays with the scorer.
+
+        Raises as `open_deal`.
+        """
+        laid, faces = self._orders[deal], self.open_deal(deal).faces
         return {
             serial: face
             for seat in SEATS
@@ -258,7 +275,7 @@ def _tray(rows: SerialTray) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int
 
 def _check_faces(deals: Iterable[DealRecord], rules: Rules) -> None:
     """Raise RuleError `red_fives_unknown` where deals have red fives in an event of the other rule book."""
-    red = [deal.number for deal in deals if any(map(has_red, deal.faces.values()))]
+    red = [deal.number for deal in deals if deal.has_red]
     if red and not isinstance(rules, RiichiProfile):
         raise RuleError(
             "red_fives_unknown",
@@ -266,13 +283,9 @@ def _check_faces(deals: Iterable[DealRecord], rules: Rules) -> None:
         )
 
 
-def _serials_of_deal(record: DealRecord, registry: Registry) -> dict[Seat, SerialTray]:
-    return serial_order(record.deal(), registry.get(record.set, {}))
-
-
 @gc_paused()
 def open_event(folder: Path) -> Event:
     """Read an event's folder. Raises BadEvent."""
     plan = read_plan(folder)
     rules = read_own_rules(folder, (one.profile for one in plan.riichi))
-    return Event(plan, read_deals(folder), read_registry(folder), rules, read_origins(folder))
+    return Event(plan, read_deals(folder), read_registry(folder), rules, read_origins(folder), Opener(folder))

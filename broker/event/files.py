@@ -8,8 +8,9 @@ left out (`homologue event check` names what is wrong).
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
@@ -31,10 +32,21 @@ from broker.protocol import (
     Seat,
     SetNo,
     TableNo,
+    Tray,
     Wind,
     device_of,
 )
-from broker.rules import Deal, RuleError, Rules, load_riichi, load_rules, parse_own_rules
+from broker.rules import (
+    Deal,
+    RuleError,
+    Rules,
+    SerialTray,
+    has_red,
+    load_riichi,
+    load_rules,
+    parse_own_rules,
+    serial_order,
+)
 from broker.rules.mcr import Action
 from broker.rules.riichi import RiichiProfile
 
@@ -46,19 +58,53 @@ DEVICES: Final = "devices.json"
 T = TypeVar("T")
 
 
+SetFaces = dict[int, str]
+"""Serial to face."""
+
+Registry = Mapping[int, SetFaces | str]
+"""`sets.json`: by the set's number what is on its tiles, or what that is sealed in."""
+
+
 class DealRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One deal in `deals.json`: faces, the set that lies in its carrier, and the salt of its commitment."""
+    """One deal in `deals.json`: the set that lies in its carrier, its faces, and the salt of its commitment.
+
+    Faces and salt of a sealed one can be read with the event's key alone (`broker.event.deals.sealing`).
+    """
 
     number: DealNo
     set: SetNo
     prevalent_wind: Wind
     dealer: Seat
-    faces: dict[Seat, tuple[str, ...]]
+    faces: dict[Seat, tuple[str, ...]] | None = None
     salt: Hash | None = None
+    order: dict[Seat, Tray] | None = None
+    """Of a sealed deal: the serials as they lie. Restoring needs no faces."""
+    red: bool = False
+    """Of a sealed deal: whether it has red fives."""
+    sealed: str | None = None
 
     def deal(self) -> Deal:
-        """Return the deal itself. Raises RuleError `not_a_deal`."""
+        """Return the deal itself. Raises RuleError `not_a_deal`, `deal_sealed`."""
+        if self.faces is None:
+            raise RuleError("deal_sealed", N_("deal {deal} is sealed", deal=self.number))
         return Deal(self.number, self.prevalent_wind, self.dealer, self.faces)
+
+    @property
+    def has_red(self) -> bool:
+        """Whether red fives are in it."""
+        return self.red or any(map(has_red, (self.faces or {}).values()))
+
+    def serials(self, faces_of: Callable[[int], SetFaces]) -> dict[Seat, SerialTray]:
+        """Return the serials as they lie; `faces_of` a set is asked unless the deal is sealed.
+
+        Raises RuleError `not_a_deal`, `not_a_set`, `no_red_fives`.
+        """
+        if self.sealed is not None:
+            order = self.order or {}
+            if sorted(chain.from_iterable(map(chain.from_iterable, order.values()))) != list(range(1, 137)):
+                raise RuleError("not_a_deal", N_("deal {deal}: the tiles are not the 136 of a set", deal=self.number))
+            return dict(order)
+        return serial_order(self.deal(), faces_of(self.set))
 
 
 class HandRecord(Struct, frozen=True, forbid_unknown_fields=True):
@@ -70,10 +116,6 @@ class HandRecord(Struct, frozen=True, forbid_unknown_fields=True):
     actions: tuple[Action, ...]
 
 
-Registry = dict[int, dict[int, str]]
-"""`sets.json`: set number to serial to face."""
-
-
 def read_deals(folder: Path) -> tuple[DealRecord, ...]:
     """Read `deals.json`, as it is written: whether each deal is whole is not asked. Raises BadEvent."""
     return read_file(folder / DEALS, msgspec.json.decode, tuple[DealRecord, ...])
@@ -81,7 +123,7 @@ def read_deals(folder: Path) -> tuple[DealRecord, ...]:
 
 def read_registry(folder: Path) -> Registry:
     """Read `sets.json`, as it is written: whether each set is whole is not asked. Raises BadEvent."""
-    return read_file(folder / SETS, msgspec.json.decode, Registry)
+    return read_file(folder / SETS, msgspec.json.decode, dict[int, SetFaces | str])
 
 
 def write_deals(folder: Path, deals: Iterable[DealRecord]) -> None:

@@ -6,10 +6,13 @@ from itertools import groupby
 from pathlib import Path
 
 from broker.errors import BadEvent, ScorerError
-from broker.event.deals import COMMITMENT, refuse_altered_deals, refuse_other_event, tile_sets
+from broker.event.deals import COMMITMENT, read_commitment, refuse_altered_deals, refuse_other_event, tile_sets
+from broker.event.deals.draw import draw_of_deals, read_draws
+from broker.event.deals.sealing import DEALS_KEY
+from broker.event.deals.shares import read_shares
 from broker.event.event import open_event
 from broker.event.file_io import flatten_errors
-from broker.event.files import DEALS, PLAYERS, SETS
+from broker.event.files import DEALS, PLAYERS, SETS, read_deals
 from broker.event.plan import Plan, read_plan
 from broker.event.players import COUNTRY_CODES, ListedPlayer, read_players
 from broker.i18n import N_
@@ -29,6 +32,8 @@ def start_problems(folder: Path) -> list[Finding]:
     found += _of(lambda: refuse_other_event(folder))
     if (folder / DEALS).exists():
         found += _of(lambda: refuse_altered_deals(folder))
+    if (folder / COMMITMENT).exists():
+        found += _of(lambda: draw_of_deals(folder))
     if (folder / DEALS).exists() and not (folder / COMMITMENT).exists():
         found.append(
             (
@@ -52,6 +57,38 @@ def start_notes(plan: Plan, listed: Iterable[ListedPlayer] = ()) -> list[Finding
         for player in idle
     ]
     return [(one.code, one.text) for one in (*odd, *_few_tables(plan))] + player_list_notes(listed)
+
+
+def deal_notes(folder: Path) -> list[Finding]:
+    """Return what is to be known of an event's deals: who could read them, and whether another draw came before."""
+    try:
+        return [(one.code, one.text) for one in _notes_on_deals(folder)]
+    except (BadEvent, RuleError, OSError):
+        return []  # it is among the problems
+
+
+def _notes_on_deals(folder: Path) -> Iterator[RuleError]:
+    deals = read_deals(folder) if (folder / DEALS).exists() else ()
+    if plain := [deal.number for deal in deals if not deal.sealed]:
+        yield RuleError(
+            "not_sealed",
+            N_("not sealed, whoever reads {file} knows them: deals {deals}", file=DEALS, deals=_ranges(sorted(plain))),
+        )
+    elif deals and not read_shares(folder):
+        yield RuleError(
+            "no_shares",
+            N_("nobody has a share of {file}: lost with this machine, no deal opens again", file=DEALS_KEY),
+        )
+    draws = read_draws(folder)
+    if draws and draws[-1].is_open:
+        yield RuleError("draw_open", N_("a draw is announced already: say its words, or give it up"))
+    used = read_commitment(folder / COMMITMENT).draw if (folder / COMMITMENT).exists() else None
+    if others := [
+        draw.announcement.number
+        for draw in draws
+        if not draw.is_open and (used is None or draw.announcement.number != used.number)
+    ]:
+        yield RuleError("draws_before", N_("announced and not what is played: draws {draws}", draws=_ranges(others)))
 
 
 def player_list_notes(listed: Iterable[ListedPlayer]) -> list[Finding]:

@@ -17,7 +17,8 @@ import msgspec
 from msgspec.structs import replace
 
 from broker.errors import BadEvent
-from broker.event.deals import COMMITMENT, make, resolve_event_name, tile_sets
+from broker.event.deals import COMMITMENT, draw, make, resolve_event_name, sealing, tile_sets
+from broker.event.deals.draw import Draw
 from broker.event.files import DEALS, PLAYERS, PROFILE, SETS, read_own_rules, read_registry
 from broker.event.movement import MovementProblem, NamedPlay, check_movement, files, make_movement, name_players
 from broker.event.movement.files import check_teams_of_four, team_by_team
@@ -298,18 +299,48 @@ TAKEN_OUT: Final = "taken-out"
 """Before the name of what was taken out: something may have been laid or printed by it."""
 
 
-def make_deals(folder: Path) -> str:
-    """Mix the deals of the movement, and the sets that they lack; return the root of the commitment.
+def _deals_to_make(folder: Path) -> tuple[Plan, int, bool]:
+    """Return the plan, how many deals its movement needs, and whether its rules count red fives: deals have them then.
 
-    Red fives are in the deals where the rules count them. Raises RuleError `no_plays`, `deals_exist` and the like.
+    Raises RuleError `no_plays`, `deals_exist`, `draw_open`, and as `settled`.
     """
     plan = settled(folder)
     if not plan.plays:
         raise RuleError("no_plays", N_("make the movement first: it determines the number of deals"))
     make.refuse_existing_deals(folder)
     red = counts_red_fives(read_own_rules(folder, ()).of_plays(plan.profile))
+    return plan, max(play.deal for play in plan.plays), red
+
+
+def announce_draw(folder: Path, people: Iterable[tuple[str, str]], beacon: tuple[str, str] = ("", "")) -> Draw:
+    """Announce the draw of the movement's deals; `people`: names and hashes, `beacon`: source and round, or nothing.
+
+    Raises RuleError `malformed`, and as `make_deals` and `draw.announce_draw`.
+    """
+    plan, last, red = _deals_to_make(folder)
+    listed = [{"name": name.strip(), "words": words.strip().lower()} for name, words in people]
+    value = {"source": beacon[0].strip(), "round": beacon[1].strip()} if any(beacon) else None
+    wished = {"event": plan.name, "deals": last, "people": listed, "beacon": value, "red_fives": red}
+    return draw.announce_draw(
+        folder, _converted({**wished, "prevalent_winds": make.DEFAULT_WINDS, "dealers": SEATS}, draw.DrawRequest)
+    )
+
+
+def seal_deals(folder: Path) -> int:
+    """Seal the deals and sets of a folder; return how many. Raises RuleError `no_deals`, and as `settled`."""
+    settled(folder)
+    if not deals_made(folder):
+        raise RuleError("no_deals", N_("there are no deals to seal"))
+    return sealing.seal_folder(folder, sealing.ensure_key(folder).public)
+
+
+def make_deals(folder: Path) -> str:
+    """Mix the deals of the movement, and the sets that they lack; return the root of the commitment.
+
+    Raises RuleError `no_plays`, `deals_exist` and the like.
+    """
+    plan, last, red = _deals_to_make(folder)
     chance = secrets.SystemRandom()
-    last = max(play.deal for play in plan.plays)
     deals = make.salt_deals(make.mix_deals(last, make.DEFAULT_WINDS, SEATS, (), chance, red=red))
     known = read_registry(folder) if (folder / SETS).exists() else {}
     tile_sets.add_sets(folder, tile_sets.mix_sets({deal.set for deal in deals} - set(known), chance, red=red))
@@ -343,7 +374,7 @@ def take_out(folder: Path) -> None:
     Where it is cut short, it is asked for again. Raises RuleError `event_started`, `no_deals`.
     """
     settled(folder)
-    there = [folder / name for name in (DEALS, COMMITMENT) if (folder / name).exists()]
+    there = [folder / name for name in (DEALS, COMMITMENT, draw.WORDS) if (folder / name).exists()]
     if not there:
         raise RuleError("no_deals", "there are no deals to take out")
     number = 1 + len([*folder.glob(f"{TAKEN_OUT}-*")])

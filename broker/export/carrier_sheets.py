@@ -12,21 +12,19 @@ from typing import Final
 
 import msgspec
 from msgspec import Struct
-from reportlab.graphics import renderPDF
-from reportlab.graphics.barcode.qr import QrCodeWidget
-from reportlab.graphics.shapes import Drawing
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
 from broker.event import DealRecord, Registry, read_registry
 from broker.event.deals import read_event_head, refuse_other_event, resolve_event_name
+from broker.event.deals.sealing import NO_KEY, Opener
 from broker.event.file_io import collect_errors
 from broker.export import revealed_deals
-from broker.export.pdf import BOLD, LATIN, draw_text, fit_text, text_width
+from broker.export.pdf import BOLD, LATIN, draw_qr, draw_text, fit_text, text_width
 from broker.i18n import N_, Translator
 from broker.protocol import SEATS, CarrierCode, DealNo, EventName, Hash, Name, Seat, SetNo, Wind, carrier_code_text
-from broker.rules import ROWS, RuleError, SerialTray, form_hash, seat_wind, serial_order
+from broker.rules import ROWS, RuleError, SerialTray, form_hash, seat_wind
 from broker.terms import SEAT_NAMES
 
 
@@ -48,14 +46,16 @@ class CarrierLayout(Struct, frozen=True):
         return carrier_code_text(CarrierCode(self.event, self.deal))
 
 
-def carrier_layout(record: DealRecord, registry: Registry, event: str, title: str) -> CarrierLayout:
+def carrier_layout(
+    record: DealRecord, registry: Registry, event: str, title: str, opener: Opener = NO_KEY
+) -> CarrierLayout:
     """Tell a deal in serials. Raises RuleError `not_a_deal`, `not_a_set`, `set_unknown`."""
     if record.set not in registry:
         raise RuleError(
             "set_unknown",
             N_("deal {deal} lies in set {set}, which has no registry", deal=record.number, set=record.set),
         )
-    order = serial_order(record.deal(), registry[record.set])
+    order = record.serials(partial(opener.set_faces, registry=registry))
     return CarrierLayout(
         event=event,
         title=title,
@@ -93,7 +93,13 @@ def carrier_layouts(folder: Path, numbers: Collection[int] = (), event: str | No
     name = resolve_event_name(folder, event)
     refuse_other_event(folder)
     head = read_event_head(folder)
-    told = partial(carrier_layout, registry=read_registry(folder), event=name, title=head.title if head else name)
+    told = partial(
+        carrier_layout,
+        registry=read_registry(folder),
+        event=name,
+        title=head.title if head else name,
+        opener=Opener(folder),
+    )
     return collect_errors(told, revealed_deals.select_deals(folder, numbers))
 
 
@@ -159,14 +165,7 @@ def _head(canvas: Canvas, layout: CarrierLayout, _: Translator) -> None:
     )
     text, size = fit_text("   ·   ".join(told), room, 15, 10, bold=True)
     draw_text(canvas, (LEFT, 252 * mm), text, size, bold=True)
-    _qr(canvas, layout.payload, RIGHT - QR, 252 * mm)
-
-
-def _qr(canvas: Canvas, payload: str, x: float, y: float) -> None:
-    code = QrCodeWidget(payload, barWidth=QR, barHeight=QR, barLevel="M")
-    drawing = Drawing(QR, QR)
-    drawing.add(code)
-    renderPDF.draw(drawing, canvas, x, y)
+    draw_qr(canvas, layout.payload, (RIGHT - QR, 252 * mm), QR)
 
 
 def _tray(canvas: Canvas, layout: CarrierLayout, _: Translator, seat: Seat, top: float) -> None:

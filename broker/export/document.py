@@ -23,7 +23,7 @@ from broker.event import (
     HandRecord,
     OwnRules,
     Plan,
-    Registry,
+    SetFaces,
     read_registry,
     write_deals,
     write_hands,
@@ -31,6 +31,8 @@ from broker.event import (
     write_registry,
 )
 from broker.event.deals import COMMITMENT
+from broker.event.deals.draw import DRAWS, WORDS
+from broker.event.deals.sealing import Opener
 from broker.event.file_io import decode_json, read_json
 from broker.event.players import EXTRA_COLUMNS, ListedPlayer, as_corrections, players_csv, read_players
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
@@ -158,10 +160,15 @@ class Document(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     session_rules: Annotated[dict[ProfileId, str], Meta(description="those of its riichi sessions, by id")] = {}
     people: tuple[Person, ...] = ()
     commitment: Annotated[dict[str, Any] | None, Meta(description="commitment.json")] = None
-    deals: Annotated[tuple[DealRecord, ...], Meta(description="faces and salts; empty while they are secret")] = ()
-    sets: Annotated[Registry, Meta(description="which face each serial has; empty unless `whole`")] = msgspec.field(
-        default_factory=dict
-    )
+    draws: Annotated[dict[str, Any] | None, Meta(description="draws.json")] = None
+    words: Annotated[str, Meta(description="words.sealed; empty unless `whole`")] = ""
+    deals: Annotated[
+        tuple[DealRecord, ...],
+        Meta(description="faces and salts; empty while they are secret; in a `whole` document sealed as in the folder"),
+    ] = ()
+    sets: Annotated[
+        dict[int, SetFaces | str], Meta(description="which face each serial has, or sealed; empty unless `whole`")
+    ] = {}
     hands: Annotated[tuple[HandRecord, ...], Meta(description="of simulated plays: what was done")] = ()
     journal: tuple[JournalEntry, ...] = ()
     groups: tuple[ComparedGroup, ...] = ()
@@ -191,6 +198,7 @@ def event_document(
     `at`, with its time zone, tells whether the standings are final.
     """
     told = whole or stored.room.final
+    deals = [stored.deals[number] for number in sorted(stored.deals)]
     event = stored.room.planned if whole else stored.event  # whole: the journal has the corrections of the plan
     people = as_corrections(_listed(folder), event.corrections)
     return Document(
@@ -200,9 +208,11 @@ def event_document(
         rules=stored.event.own_rules.plays,
         session_rules=dict(stored.event.own_rules.sessions),
         people=tuple(_person(one, numbers=whole) for one in people),
-        commitment=_commitment(folder),
-        deals=tuple(stored.deals[number] for number in sorted(stored.deals)) if told else (),
-        sets=read_registry(folder) if whole else {},
+        commitment=_json_of(folder / COMMITMENT),
+        draws=_json_of(folder / DRAWS),
+        words=(folder / WORDS).read_text(encoding="ascii") if whole and (folder / WORDS).exists() else "",
+        deals=tuple(deals if whole else map(Opener(folder).deal, deals)) if told else (),
+        sets=dict(read_registry(folder)) if whole else {},
         hands=tuple(stored.hands[key] for key in sorted(stored.hands)) if told else (),
         journal=tuple(_journal(folder, stored, whole=whole, embargoed=embargoed)),
         groups=tuple(_groups(stored, everything=whole or embargoed)),
@@ -228,8 +238,7 @@ def _person(one: ListedPlayer, *, numbers: bool) -> Person:
     return Person(one.player.id, one.player.name, **further, **parts)
 
 
-def _commitment(folder: Path) -> dict[str, Any] | None:
-    path = folder / COMMITMENT
+def _json_of(path: Path) -> dict[str, Any] | None:
     return read_json(path, dict[str, Any]) if path.exists() else None
 
 
@@ -393,8 +402,11 @@ def _write_files(made: Document, folder: Path) -> None:
         write_private(folder / PROFILES / f"{profile_id}.toml", text.encode())
     if made.people:
         write_private(folder / PLAYERS, players_csv(_listed_players(made)).encode())
-    if made.commitment is not None:
-        write_private(folder / COMMITMENT, msgspec.json.format(msgspec.json.encode(made.commitment), indent=2) + b"\n")
+    if made.words:
+        write_private(folder / WORDS, made.words.encode())
+    for name, published in ((COMMITMENT, made.commitment), (DRAWS, made.draws)):
+        if published is not None:
+            write_private(folder / name, msgspec.json.format(msgspec.json.encode(published), indent=2) + b"\n")
 
 
 def _listed_players(made: Document) -> Iterable[ListedPlayer]:

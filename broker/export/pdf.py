@@ -14,6 +14,9 @@ from itertools import accumulate, groupby
 from typing import Final, Literal, NamedTuple
 from xml.sax.saxutils import escape
 
+from reportlab.graphics import renderPDF
+from reportlab.graphics.barcode.qr import QrCodeWidget
+from reportlab.graphics.shapes import Drawing
 from reportlab.lib.colors import Color, black
 from reportlab.lib.enums import TA_LEFT, TA_RIGHT
 from reportlab.lib.pagesizes import A4, landscape
@@ -51,6 +54,13 @@ class FontRun(NamedTuple):
 
     font: str
     text: str
+
+
+def draw_qr(canvas: Canvas, payload: str, at: tuple[float, float], side: float) -> None:
+    """Draw a QR code whose lower left corner is at a place."""
+    drawing = Drawing(side, side)
+    drawing.add(QrCodeWidget(payload, barWidth=side, barHeight=side, barLevel="M"))
+    renderPDF.draw(drawing, canvas, *at)
 
 
 def draw_text(canvas: Canvas, at: tuple[float, float], text: str, size: float, *, bold: bool = False) -> float:

@@ -1,19 +1,26 @@
-"""The public file after the event: faces and salts; and whether they are what was committed to."""
+"""The public file after the event: faces, salts and the words of a draw; and whether they are what was committed to.
+
+A folder is verified as its public file is: what is sealed in it is opened, and shown to nobody.
+"""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
-from broker.event import EVENT, DealRecord, read_deals
+from broker.event import DEALS, EVENT, DealRecord, read_deals
 from broker.event.deals import COMMITMENT, deal_and_salt, read_commitment, refuse_other_event
+from broker.event.deals.draw import DRAWS, draw_of_deals, read_drawn_words
+from broker.event.deals.sealing import Opener
 from broker.event.file_io import collect_errors, raise_errors, read_json
+from broker.i18n import N_
 from broker.protocol import DealNo, EventName, Hash, Seat, Wind
 from broker.rules import Deal, RuleError
 from broker.rules.commitment import Commitment
+from broker.rules.draw import Announcement, DrawnWords, drawn_deals
 from broker.scorer.stored_event import open_stored_event
 from broker.store import has_started
 
@@ -28,12 +35,24 @@ class RevealedDeal(Struct, frozen=True, forbid_unknown_fields=True):
     salt: Hash
 
 
-class RevealedDeals(Struct, frozen=True, forbid_unknown_fields=True):
+class RevealedDraw(Struct, frozen=True, forbid_unknown_fields=True):
+    """What drawn deals come from, once all of them are played everywhere."""
+
+    announcement: Announcement
+    words: DrawnWords
+
+
+class RevealedDeals(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What `homologue deal reveal` writes: for everybody, once the deals in it are played everywhere."""
 
     schema: Literal[1]
     event: EventName
     deals: tuple[RevealedDeal, ...]
+    draw: RevealedDraw | None = None
+
+
+REVEALED: Final = "revealed.json"
+"""What the file is called where it lies in a folder with the commitment."""
 
 
 class DealVerdict(NamedTuple):
@@ -41,6 +60,25 @@ class DealVerdict(NamedTuple):
 
     deal: int
     refusal: RuleError | None
+
+
+class DrawVerdict(NamedTuple):
+    """What is said of the draw that a commitment names; no refusal: the deals come from the words, and nothing else.
+
+    `words` is False where they are not revealed.
+    """
+
+    draw: int
+    words: bool
+    refusal: RuleError | None
+
+
+class Verdicts(NamedTuple):
+    """What is said of revealed deals; no `draw`: they were not drawn."""
+
+    commitment: Commitment
+    deals: list[DealVerdict]
+    draw: DrawVerdict | None
 
 
 def select_deals(folder: Path, numbers: Collection[int]) -> list[DealRecord]:
@@ -60,8 +98,19 @@ def reveal_deals(folder: Path, numbers: Collection[int], *, early: bool = False)
     records = select_deals(folder, set(numbers))
     if not early:
         _refuse_unplayed(folder, [record.number for record in records])
-    deals = collect_errors(lambda record: _revealed(record, commitment), records)
-    return msgspec.json.encode(RevealedDeals(1, commitment.event, tuple(deals))) + b"\n"
+    opener = Opener(folder)
+    deals = collect_errors(lambda record: _revealed(opener.deal(record), commitment), records)
+    draw = _revealed_draw(folder, {record.number for record in records})
+    return msgspec.json.encode(RevealedDeals(1, commitment.event, tuple(deals), draw)) + b"\n"
+
+
+def _revealed_draw(folder: Path, numbers: Collection[int]) -> RevealedDraw | None:
+    """Return what the deals come from, where all of them are revealed: it tells them all."""
+    draw = draw_of_deals(folder)
+    if draw is None or not set(range(1, draw.announcement.deals + 1)) <= set(numbers):
+        return None
+    words = read_drawn_words(folder, draw)
+    return RevealedDraw(draw.announcement, words) if words else None
 
 
 def _refuse_unplayed(folder: Path, numbers: Sequence[int]) -> None:
@@ -79,27 +128,96 @@ def _refuse_unplayed(folder: Path, numbers: Sequence[int]) -> None:
 
 
 def _revealed(record: DealRecord, commitment: Commitment) -> RevealedDeal:
+    commitment.check(commitment.event, *deal_and_salt(record))
+    return _shown(record)
+
+
+def _shown(record: DealRecord) -> RevealedDeal:
     deal, salt = deal_and_salt(record)
-    commitment.check(commitment.event, deal, salt)
     return RevealedDeal(deal.number, deal.prevalent_wind, deal.dealer, dict(deal.faces), salt)
 
 
-def verify_deals(path: Path, commitment: Commitment) -> list[DealVerdict]:
+def verify_file(path: Path, commitment: Commitment) -> Verdicts:
     """Say of each revealed deal whether it is what was committed to. Raises RuleError `malformed`, `too_large`."""
-    revealed = read_json(path, RevealedDeals)
+    return _verdicts(read_json(path, RevealedDeals), commitment)
+
+
+def verify_folder(folder: Path) -> Verdicts:
+    """Say it of an event's folder, or of one that holds just the files that were published of it.
+
+    Raises RuleError as `verify_file`; also where the list of draws was altered, or nothing is there to be verified.
+    """
+    commitment = read_commitment(folder / COMMITMENT)
+    if not (folder / DEALS).exists():
+        return _with_list(folder, verify_file(folder / REVEALED, commitment))
+    opener, found, altered = Opener(folder), list[RevealedDeal](), list[DealVerdict]()
+    for record in read_deals(folder):
+        try:
+            found.append(_shown(opener.deal(record)))
+        except RuleError as refusal:
+            if refusal.code == "deals_key_missing":
+                raise
+            altered.append(DealVerdict(record.number, refusal))
+    draw = _revealed_draw(folder, commitment.hashes.keys())
+    said = _verdicts(RevealedDeals(1, commitment.event, tuple(found), draw), commitment)
+    gone = commitment.hashes.keys() - {one.deal for one in (*said.deals, *altered)}
+    altered += [
+        DealVerdict(number, RuleError("deal_missing", N_("deal {deal} was committed to and is not there", deal=number)))
+        for number in gone
+    ]
+    return _with_list(folder, said._replace(deals=sorted([*said.deals, *altered], key=lambda one: one.deal)))
+
+
+def _with_list(folder: Path, said: Verdicts) -> Verdicts:
+    """Say it of the list of draws too, where it is there."""
+    if said.draw is None or said.draw.refusal or not (folder / DRAWS).exists():
+        return said
+    return said._replace(draw=said.draw._replace(refusal=_refusal(lambda: draw_of_deals(folder))))
+
+
+def _verdicts(revealed: RevealedDeals, commitment: Commitment) -> Verdicts:
     counted = Counter(deal.number for deal in revealed.deals)
-    return [
-        DealVerdict(deal.number, _refusal(deal, counted[deal.number], revealed.event, commitment))
+    deals = [
+        DealVerdict(deal.number, _refusal(lambda: _check_deal(deal, counted, revealed.event, commitment)))  # noqa: B023 - asked at once
         for deal in revealed.deals
     ]
+    return Verdicts(commitment, deals, _draw_verdict(revealed, commitment))
 
 
-def _refusal(revealed: RevealedDeal, times: int, event: str, commitment: Commitment) -> RuleError | None:
+def _draw_verdict(revealed: RevealedDeals, commitment: Commitment) -> DrawVerdict | None:
+    named, draw = commitment.draw, revealed.draw
+    if named is None:
+        return None
+    if draw is None:
+        return DrawVerdict(named.number, words=False, refusal=None)
+    return DrawVerdict(
+        named.number, words=True, refusal=_refusal(lambda: _check_draw(draw, revealed.deals, commitment))
+    )
+
+
+def _check_draw(draw: RevealedDraw, deals: Iterable[RevealedDeal], commitment: Commitment) -> None:
+    """Raise RuleError `draw_differs`, `words_differ`, `deal_not_drawn` unless the deals come from the words alone."""
+    if commitment.draw is None or draw.announcement.hash != commitment.draw.announcement:
+        raise RuleError("draw_differs", N_("this is not the draw that the commitment names"))
+    drawn = {deal.number: (deal, salt) for deal, salt in drawn_deals(draw.announcement, draw.words)}
+    for one in deals:
+        deal = Deal(one.number, one.prevalent_wind, one.dealer, one.faces)
+        if drawn.get(one.number) != (deal, one.salt):
+            raise RuleError(
+                "deal_not_drawn", N_("deal {deal} does not come from the words of the draw", deal=one.number)
+            )
+
+
+def _check_deal(revealed: RevealedDeal, times: Counter[int], event: str, commitment: Commitment) -> None:
+    if times[revealed.number] > 1:
+        raise RuleError("deal_twice", f"deal {revealed.number} is revealed {times[revealed.number]} times")
+    deal = Deal(revealed.number, revealed.prevalent_wind, revealed.dealer, revealed.faces)
+    commitment.check(event, deal, revealed.salt)
+
+
+def _refusal(check: Callable[[], object]) -> RuleError | None:
     try:
-        if times > 1:
-            raise RuleError("deal_twice", f"deal {revealed.number} is revealed {times} times")
-        deal = Deal(revealed.number, revealed.prevalent_wind, revealed.dealer, revealed.faces)
-        commitment.check(event, deal, revealed.salt)
+        check()
     except RuleError as refusal:
         return refusal
     return None

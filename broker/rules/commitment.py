@@ -8,9 +8,10 @@ deal; the root is the hash over the list of those hashes. What is hashed are pla
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
+from msgspec import Meta, Struct
 
 from broker.i18n import N_
 from broker.protocol import SEATS, EventName, Hash
@@ -19,6 +20,7 @@ from broker.rules.errors import RuleError
 
 DEAL_HEAD: Final = "homologue-deal-v1"
 ROOT_HEAD: Final = "homologue-commitment-v1"
+DRAWN_HEAD: Final = "homologue-commitment-v2"
 """First lines, so that no text of one kind is ever one of the other kind, or of another version."""
 
 
@@ -39,10 +41,18 @@ def deal_text(event: str, deal: Deal, salt: str) -> str:
     )
 
 
-def root_text(event: str, hashes: Mapping[int, str]) -> str:
+class DrawName(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which draw deals come from: its number, and the hash of its announcement."""
+
+    number: Annotated[int, Meta(ge=1)]
+    announcement: Hash
+
+
+def root_text(event: str, hashes: Mapping[int, str], draw: DrawName | None = None) -> str:
     """Return the lines whose SHA-256 is the root: the deals' hashes by number. Raises RuleError `bad_event_name`."""
+    head, named = (DRAWN_HEAD, [f"draw {draw.number} {draw.announcement}"]) if draw else (ROOT_HEAD, [])
     listed = (f"deal {number} {hashes[number]}" for number in sorted(hashes))
-    return _lines(ROOT_HEAD, f"event {checked_name(event)}", *listed)
+    return _lines(head, f"event {checked_name(event)}", *named, *listed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +61,12 @@ class Commitment:
 
     event: str
     hashes: Mapping[int, str]
+    draw: DrawName | None = None
 
     @property
     def root(self) -> str:
         """The one hash over everything (hex)."""
-        return _sha256(root_text(self.event, self.hashes))
+        return _sha256(root_text(self.event, self.hashes, self.draw))
 
     def check(self, event: str, deal: Deal, salt: str) -> None:
         """Raise RuleError `other_event`, `deal_not_committed` or `deal_differs` unless this deal was committed to."""
@@ -67,9 +78,9 @@ class Commitment:
             raise RuleError("deal_differs", N_("deal {deal} is not what was committed to", deal=deal.number))
 
 
-def commit_deals(event: str, deals: Iterable[tuple[Deal, str]]) -> Commitment:
+def commit_deals(event: str, deals: Iterable[tuple[Deal, str]], draw: DrawName | None = None) -> Commitment:
     """Commit to deals, each with its salt. Raises RuleError as `deal_text` does."""
-    return Commitment(event, {deal.number: _sha256(deal_text(event, deal, salt)) for deal, salt in deals})
+    return Commitment(event, {deal.number: _sha256(deal_text(event, deal, salt)) for deal, salt in deals}, draw)
 
 
 def checked_name(event: str) -> str:

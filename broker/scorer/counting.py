@@ -2,7 +2,8 @@
 
 No table can look faces up by asking. A hand is counted only of the play at the table, when its winner has declared and
 while the play has no result; its tiles must be such as the winner can have drawn or claimed, all hands that do not win
-have one answer (broker/rules/hand_value.py), and a play has so many counts and no more.
+have one answer (broker/rules/hand_value.py), and a play has so many counts and no more. A sealed deal is opened for one
+answer at a time, and not before.
 Who drew a tile its wall tells, where a device has read the walls; where they were ticked by hand it is asked.
 """
 
@@ -10,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from broker.event import Event
+from broker.event import Event, RiichiBooking
 from broker.protocol import (
     SEATS,
     AnyCountAnswer,
@@ -29,7 +30,7 @@ from broker.protocol import (
     RiichiTakenBack,
     Seat,
 )
-from broker.rules import is_whole_registry
+from broker.rules import RuleError, is_whole_registry
 from broker.rules.hand_value import KnownTiles, answer_count
 
 MOST_COUNTS: Final = 24
@@ -64,7 +65,10 @@ class HandCounter:
         except Refused as refused:
             return NotCounted(code=refused.code)
         self._asked[_play_of(request)] += 1
-        answer = self._counted(request, facts)
+        try:
+            answer = self._counted(request, facts)
+        except RuleError as sealed:
+            return NotCounted(code=sealed.code)
         self._last[request.table] = request, answer
         return answer
 
@@ -96,17 +100,21 @@ class HandCounter:
 
     def _counted(self, request: CountRequest, facts: Collection[LogMessage]) -> AnyCountAnswer:
         session = self._event.riichi.get((request.table, request.round))
+        try:
+            tiles = self._tiles(request, facts, session)
+        except RuleError as sealed:
+            return NotCounted(code=Refused("deal_sealed", str(sealed)).code)
+        if not is_whole_registry(tiles.faces):  # only the sets of deals are looked at when an event is opened
+            return NotCounted(code=Refused("set_not_registered", "nobody has entered all tiles of this set").code)
+        return answer_count(request, tiles, self._event.session_rules(session) if session else self._event.profile)
+
+    def _tiles(self, request: CountRequest, facts: Collection[LogMessage], session: RiichiBooking | None) -> KnownTiles:
+        """Return what is known of the tiles of a play, opened for this one answer. Raises RuleError where it is not."""
         if session is not None:
-            faces = self._event.registry.get(session.set, {})
-            if not is_whole_registry(faces):  # only the sets of deals are looked at when an event is opened
-                return NotCounted(code=Refused("set_not_registered", f"nobody has entered set {session.set}").code)
-            return answer_count(request, KnownTiles(faces), self._event.session_rules(session))
-        prevalent, dealer = self._event.winds(request.deal)
+            return KnownTiles(self._event.set_faces(session.set))
         read = _are_read(request, facts, self._event.form(request.deal))
         order = self._event.order(request.deal) if read else None
-        return answer_count(
-            request, KnownTiles(self._event.faces(request.deal), order, prevalent, dealer), self._event.profile
-        )
+        return KnownTiles(self._event.faces(request.deal), order, *self._event.winds(request.deal))
 
 
 def _play_of(request: CountRequest) -> tuple[int, int, int]:

@@ -20,6 +20,7 @@ from broker.event import (
     ListedDevice,
     Plan,
     Registry,
+    SetFaces,
     save_event,
     write_devices,
     write_hands,
@@ -96,7 +97,7 @@ def new_deals(numbers: Iterable[int], most_sets: int = 99) -> tuple[list[DealRec
     """
     chance = secrets.SystemRandom()
     deals: list[DealRecord] = []
-    sets: Registry = {}
+    sets: dict[int, SetFaces] = {}
     for number in numbers:
         deal = new_deal(number, SEATS[(number - 1) % 4], "east", chance)
         set_ = (number - 1) % most_sets + 1

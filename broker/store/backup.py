@@ -3,7 +3,8 @@
 A copy is made beside the others, read back from its disk, and only then counted; then the oldest may go. `backup.json`
 says what is in it and is written last, so a copy without it is none. Copies are numbered: a clock that was set back
 makes no old copy the newest. Restoring never overwrites anything. A copy's journal is always in SQLite, so that it can
-be read without a server. Neither the broker's store nor `store.toml` is copied, and nothing is encrypted.
+be read without a server. Not copied are the broker's store, `store.toml` and the key of sealed deals; nothing else is
+encrypted.
 """
 
 import hashlib
@@ -104,8 +105,10 @@ SQLITE_HEADER: Final = b"SQLite format 3\0"
 WORKING_SUFFIXES: Final = ("-wal", "-shm", ".lock", ".new", SUFFIX)
 """Ends of names that belong to a file being worked on."""
 
-LEFT_OUT: Final = (SETTING, "broker")
-"""Where the journal was; and the broker's own store, which is nothing without the broker."""
+LEFT_OUT: Final = (SETTING, "broker", "deals.key", "draw.key")
+"""Where the journal was; the broker's own store, which is nothing without the broker; and what opens sealed deals:
+a copy tells no faces to who finds it, and people's shares of the key open it again.
+"""
 
 CopyMore = Callable[[Path, Path], None]
 """Puts what a room above keeps beside the journal in a database into a copy: the event's folder, the copy's."""

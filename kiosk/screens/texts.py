@@ -218,6 +218,7 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "indicators_unclear": N_("Below the hand: only indicators, up to five, in one or two groups."),
     "walls_not_read": N_("The walls were not read. Read the hand again, or enter the value by keypad."),
     "no_han_here": N_("Riichi is not played here: enter the value by keypad."),
+    "deal_sealed": N_("The scorer cannot open this deal: enter the value by keypad."),
     "set_not_registered": N_("The scorer does not know this set: enter the value by keypad."),
     "no_yaku": N_("The hand is complete and has no yaku."),
     "yaku_counter_failed": N_("This hand could not be counted: enter the value by keypad."),

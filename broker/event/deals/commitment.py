@@ -11,13 +11,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from broker.errors import BadEvent
+from broker.event.deals.sealing import Opener
 from broker.event.file_io import publish, read_bytes, read_json
 from broker.event.files import DealRecord, read_deals, write_deals
 from broker.i18n import N_
 from broker.output import EVENT
 from broker.protocol import DealNo, EventName, Hash, Name
 from broker.rules import Deal, RuleError
-from broker.rules.commitment import Commitment, checked_name
+from broker.rules.commitment import Commitment, DrawName, checked_name
 from broker.rules.commitment import commit_deals as commit_to
 
 COMMITMENT: Final = "commitment.json"
@@ -31,13 +32,15 @@ class DealHash(Struct, frozen=True, forbid_unknown_fields=True):
     hash: Hash
 
 
-class CommitmentFile(Struct, frozen=True, forbid_unknown_fields=True):
+class CommitmentFile(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """`commitment.json`: safe to publish."""
 
     schema: Literal[1]
     event: EventName
     root: Hash
     deals: tuple[DealHash, ...]
+    draw: DrawName | None = None
+    """Of deals that were drawn."""
 
 
 class EventHead(Struct, frozen=True):
@@ -109,7 +112,11 @@ def refuse_altered_deals(folder: Path) -> None:
         raise BadEvent(f"{COMMITMENT}: {refusal.text}", [refusal]) from None
     except OSError as failure:
         raise BadEvent(f"{COMMITMENT}: {failure.strerror}") from None
-    found = [altered for record in deals if (altered := _alteration(committed, record))]
+    opener = Opener(folder)
+    try:
+        found = [altered for record in deals if (altered := _alteration(committed, record, opener))]
+    except RuleError as missing:
+        raise BadEvent(missing.text, [missing]) from None
     listed = {record.number for record in deals}
     found += [
         RuleError("deal_missing", N_("deal {deal} was committed to and is not there", deal=number))
@@ -119,10 +126,13 @@ def refuse_altered_deals(folder: Path) -> None:
         raise BadEvent("; ".join(str(one.text) for one in found), found)
 
 
-def _alteration(committed: Commitment, record: DealRecord) -> RuleError | None:
+def _alteration(committed: Commitment, record: DealRecord, opener: Opener) -> RuleError | None:
+    """Return why a deal is not what was committed to. Raises RuleError `deals_key_missing`: that is said once."""
     try:
-        committed.check(committed.event, *deal_and_salt(record))
+        committed.check(committed.event, *deal_and_salt(opener.deal(record)))
     except RuleError as refusal:
+        if refusal.code == "deals_key_missing":
+            raise
         return refusal
     return None
 
@@ -141,20 +151,22 @@ def commit_folder(folder: Path, event: str) -> str:
     """
     deals = read_deals(folder)
     if not (folder / COMMITMENT).exists():
-        complete = tuple(replace(deal, salt=deal.salt or secrets.token_hex(SALT_BYTES)) for deal in deals)
+        complete = tuple(
+            deal if deal.sealed else replace(deal, salt=deal.salt or secrets.token_hex(SALT_BYTES)) for deal in deals
+        )
         if complete != deals:
             write_deals(folder, complete)
         deals = complete
-    return publish_commitment(folder, event, deals)
+    return publish_commitment(folder, event, map(Opener(folder).deal, deals))
 
 
-def publish_commitment(folder: Path, event: str, deals: Iterable[DealRecord]) -> str:
+def publish_commitment(folder: Path, event: str, deals: Iterable[DealRecord], draw: DrawName | None = None) -> str:
     """Write `commitment.json`; return the root. Raises RuleError `file_exists`, `not_committed`, `deal_twice`."""
     kept = [deal_and_salt(deal) for deal in deals]
     _refuse_twice(deal.number for deal, _ in kept)
-    made = commit_to(event, kept)
+    made = commit_to(event, kept, draw)
     listed = tuple(DealHash(number, made.hashes[number]) for number in sorted(made.hashes))
-    content = msgspec.json.encode(CommitmentFile(1, event, made.root, listed))
+    content = msgspec.json.encode(CommitmentFile(1, event, made.root, listed, draw))
     publish(folder / COMMITMENT, msgspec.json.format(content, indent=2) + b"\n")
     return made.root
 
@@ -163,7 +175,7 @@ def read_commitment(path: Path) -> Commitment:
     """Read a commitment. Raises RuleError `malformed`, `too_large`, `deal_twice`, `root_differs`; OSError."""
     file = read_json(path, CommitmentFile)
     _refuse_twice(one.deal for one in file.deals)
-    commitment = Commitment(file.event, {one.deal: one.hash for one in file.deals})
+    commitment = Commitment(file.event, {one.deal: one.hash for one in file.deals}, file.draw)
     if commitment.root != file.root:
         raise RuleError(
             "root_differs", N_("{file}: the commitment does not match the deals listed in it", file=path.name)

@@ -61,7 +61,7 @@ def salt_deals(planned: Iterable[PlannedDeal]) -> list[DealRecord]:
     return [
         DealRecord(
             number=deal.number,
-            set=_set(deal.number, wished),
+            set=set_of(deal.number, wished),
             prevalent_wind=deal.prevalent_wind,
             dealer=deal.dealer,
             faces=dict(deal.faces),
@@ -71,7 +71,8 @@ def salt_deals(planned: Iterable[PlannedDeal]) -> list[DealRecord]:
     ]
 
 
-def _set(number: int, wished: int | None) -> int:
+def set_of(number: int, wished: int | None) -> int:
+    """Return the set of a deal: the one that is wished for, or that of its number. Raises RuleError `set_not_said`."""
     if wished is None and number > LAST_SET:
         raise RuleError(
             "set_not_said",
@@ -81,12 +82,18 @@ def _set(number: int, wished: int | None) -> int:
 
 
 def refuse_existing_deals(folder: Path) -> None:
-    """Raise RuleError `deals_exist` where there are deals, or a commitment to some."""
+    """Raise RuleError `deals_exist` where there are deals, or a commitment to some; `draw_open` before its words."""
     for name in (DEALS, COMMITMENT):
         if (folder / name).exists():
             raise RuleError(
                 "deals_exist", N_("{folder} already has {file}; it was not changed", file=name, folder=folder)
             )
+    if (folder / DRAW_KEY).exists():
+        raise RuleError("draw_open", N_("a draw is announced already: say its words, or give it up"))
+
+
+DRAW_KEY: Final = "draw.key"
+"""While it is there a draw is open. Like `deals.key` it is in no copy that a backup makes."""
 
 
 def save_deals(folder: Path, event: str, deals: Iterable[DealRecord]) -> str:

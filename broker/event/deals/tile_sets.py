@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from broker.event.deals.sealing import DEALS_KEY, Opener
 from broker.event.file_io import CsvRow, collect_errors, raise_errors, read_csv
-from broker.event.files import DEALS, SETS, Registry, read_deals, read_registry, write_registry
+from broker.event.files import DEALS, SETS, Registry, SetFaces, read_deals, read_registry, write_registry
 from broker.i18n import N_
 from broker.protocol import SEATS, Seat
 from broker.rules import COPIES, FACES, FULL_SET, KINDS, RED, TRAY, RuleError, Shuffler, new_set
@@ -45,24 +46,25 @@ def _faults_of_tiles(tiles: Iterable[str]) -> Iterator[str]:
             yield f"{counted[face]} of {face}, not {COPIES}"
 
 
-def mix_sets(numbers: Collection[int], shuffler: Shuffler, *, red: bool = False) -> Registry:
+def mix_sets(numbers: Collection[int], shuffler: Shuffler, *, red: bool = False) -> dict[int, SetFaces]:
     """Make sets of which nobody knows anything yet; `red`: with a red five of each suit."""
     return {number: new_set(shuffler, red=red) for number in sorted(set(numbers))}
 
 
-def add_sets(folder: Path, made: Registry) -> None:
+def add_sets(folder: Path, made: Mapping[int, SetFaces]) -> None:
     """Add sets to a folder's registry; a set that is there, the same to the last serial, stays as it is.
 
-    Raises an ExceptionGroup of RuleErrors `set_exists`; BadEvent, OSError.
+    Raises an ExceptionGroup of RuleErrors `set_exists`; RuleError as `Opener.set_faces`; BadEvent, OSError.
     """
     known = read_registry(folder) if (folder / SETS).exists() else {}
-    others = [number for number in made if number in known and known[number] != made[number]]
+    opener = Opener(folder)
+    others = [number for number in made if number in known and opener.set_faces(number, known) != made[number]]
     raise_errors(
         RuleError("set_exists", N_("{file} already has set {set}; it was not changed", set=number, file=SETS))
         for number in others
     )
     if set(made) - set(known):
-        write_registry(folder, dict(sorted((known | made).items())))
+        write_registry(folder, dict(sorted({**known, **made}.items())))
 
 
 def ensure_sets(folder: Path, numbers: Collection[int], shuffler: Shuffler, *, red: bool = False) -> None:
@@ -72,7 +74,7 @@ def ensure_sets(folder: Path, numbers: Collection[int], shuffler: Shuffler, *, r
     """
     if (folder / SETS).exists():
         registry = read_registry(folder)
-        raise_errors([*_unknown(registry, numbers), *_faults(registry)])
+        raise_errors([*_unknown(registry, numbers), *_faults(Opener(folder).plain(registry))])
     else:
         write_registry(folder, mix_sets(numbers, shuffler, red=red))
 
@@ -80,21 +82,22 @@ def ensure_sets(folder: Path, numbers: Collection[int], shuffler: Shuffler, *, r
 def check_sets(folder: Path) -> Registry:
     """Return a folder's registry if it can be played with.
 
-    Raises an ExceptionGroup of RuleErrors `not_a_set`, `set_unknown`, `secret_exposed`; BadEvent, OSError.
+    Raises an ExceptionGroup of RuleErrors `not_a_set`, `set_unknown`, `secret_exposed`; RuleError as
+    `Opener.set_faces`; BadEvent, OSError.
     """
     registry = read_registry(folder)
     used = {deal.set for deal in read_deals(folder)} if (folder / DEALS).exists() else set()
-    raise_errors([*_faults(registry), *_unknown(registry, used), *_exposed(folder)])
+    raise_errors([*_faults(Opener(folder).plain(registry)), *_unknown(registry, used), *_exposed(folder)])
     return registry
 
 
-def read_sets(path: Path, number: int | None) -> Registry:
+def read_sets(path: Path, number: int | None) -> dict[int, SetFaces]:
     """Read a CSV of columns serial and face; `number` is the set's where there is no column set.
 
     Raises RuleError, or an ExceptionGroup of them, that name the line; OSError.
     """
     rows, fields = read_csv(path, ("serial", "face"), ["set"])
-    registry: Registry = {}
+    registry: dict[int, SetFaces] = {}
     first: dict[tuple[int, int], int] = {}
 
     def take(row: CsvRow) -> None:
@@ -129,7 +132,7 @@ def _face(row: CsvRow) -> str:
     return face
 
 
-def _faults(registry: Registry) -> Iterator[RuleError]:
+def _faults(registry: Mapping[int, SetFaces]) -> Iterator[RuleError]:
     for number, faces in sorted(registry.items()):
         for fault in faults_of_set(faces):
             yield RuleError("not_a_set", N_("set {set}: {problem}", set=number, problem=fault))
@@ -141,7 +144,7 @@ def _unknown(registry: Registry, numbers: Collection[int]) -> Iterator[RuleError
 
 
 def _exposed(folder: Path) -> Iterator[RuleError]:
-    for path in (folder / SETS, folder / DEALS):
+    for path in (folder / SETS, folder / DEALS, folder / DEALS_KEY):
         if path.exists() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             yield RuleError("secret_exposed", N_("other users can read {file}: run chmod 600 on it", file=path))
 

@@ -57,7 +57,7 @@ def _steps(stored: StoredEvent, laid: CountedPlay) -> tuple[Step, ...] | None:
     if hand is None or hand.deal != laid.deal:
         return None
     try:
-        deal, rules = stored.deals[hand.deal].deal(), stored.event.profile
+        deal, rules = stored.event.open_deal(hand.deal), stored.event.profile
         seen = (
             record_play(deal, hand.actions, rules, lambda hu: count_hu(hu).fan) if isinstance(rules, Profile) else None
         )
@@ -81,6 +81,7 @@ def player_label(stored: StoredEvent, player: str, round_: int) -> str:
 
 def _record(stored: StoredEvent, at: int, laid: CountedPlay, *, faces: bool) -> PmnRecord:
     deal = stored.deals[laid.deal]
+    shown = stored.event.open_deal(laid.deal).faces if faces else None
     names = {seat: player_label(stored, player, laid.round) for seat, player in laid.players.items()}
     fines = {seat: laid.fines[player] for seat, player in laid.players.items() if laid.fines.get(player)}
     known = false_hu_cost(stored)
@@ -88,8 +89,8 @@ def _record(stored: StoredEvent, at: int, laid: CountedPlay, *, faces: bool) -> 
         board=laid.deal,
         prevalent_wind=deal.prevalent_wind,
         points=by_wind(laid.points or {}, deal.dealer),
-        hands=tray_hands(deal.faces, deal.dealer) if faces else None,
-        walls=tray_walls(deal.faces, deal.dealer) if faces else None,
+        hands=tray_hands(shown, deal.dealer) if shown else None,
+        walls=tray_walls(shown, deal.dealer) if shown else None,
         steps=_steps(stored, laid) if faces else None,
         fans=by_wind({seat: total_only(value) for seat, value in laid.winners.items()}, deal.dealer),
         fines=by_wind({seat: imp for seat, imp in fines.items() if imp in known}, deal.dealer),

@@ -13,11 +13,12 @@ from starlette.routing import Route
 from broker.errors import ScorerError, StoreError
 from broker.event import MOVEMENT, PLAYERS, PROFILE, SETS, Plan, setup
 from broker.event.deals import COMMITMENT, read_commitment
+from broker.event.deals.draw import DRAWS
 from broker.event.file_io import flatten_errors
 from broker.event.movement import NamedPlay, is_measurable, measure_movement, movement_csv, summary
 from broker.event.movement.summary import forecast_plan, minutes_a_play
 from broker.event.players import read_saved_players
-from broker.event.readiness import player_list_notes, start_notes, start_problems
+from broker.event.readiness import deal_notes, player_list_notes, start_notes, start_problems
 from broker.event.setup import rows_to_fill, typed_session_rows
 from broker.export.carrier_sheets import carrier_layouts, carrier_sheets_pdf
 from broker.i18n import N_, Message
@@ -29,7 +30,6 @@ from broker.web import (
     DeskError,
     Form,
     FormMalformed,
-    client_address,
     read_form,
     redirect,
     render_page,
@@ -37,6 +37,7 @@ from broker.web import (
     typed_fields,
     visitor_of,
 )
+from broker.web.setup.draw import WHO, DrawPage, note_change
 
 LARGEST: Final = 2 * 2**20
 """Bytes of a form: a list of 4,000 players, a movement of 20,000 plays is more and goes by command."""
@@ -46,8 +47,6 @@ TYPED: Final = frozenset({"name", "title", "profile", "public_address", "keying"
 
 SHOWN: Final = 200
 """Problems and lines on the page."""
-
-WHO: Final = "set_up"
 
 Values = dict[str, object]
 
@@ -66,6 +65,7 @@ class SetupPage:
             self._access.route("/setup", self.show, WHO),
             self._access.route("/setup", self.change, WHO, ("POST",)),
             self._access.route("/setup/players.csv", self.players, WHO),
+            *DrawPage(self._access, self._folder, self._turn).routes(),
             *self.files(),
         ]
 
@@ -74,6 +74,7 @@ class SetupPage:
         return [
             self._access.route("/setup/movement.csv", self.movement, WHO),
             self._access.route("/setup/commitment.json", self.commitment, WHO),
+            self._access.route("/setup/draws.json", self.draws, WHO),
             self._access.route("/setup/carriers.pdf", self.carriers, WHO),
         ]
 
@@ -113,6 +114,10 @@ class SetupPage:
         """Return what is published before the event."""
         return _file(await run_in_threadpool(_text_of, self._folder / COMMITMENT), COMMITMENT, "application/json")
 
+    async def draws(self, _request: Request) -> Response:
+        """Return what is published of draws, before their words are said."""
+        return _file(await run_in_threadpool(_text_of, self._folder / DRAWS), DRAWS, "application/json")
+
     async def carriers(self, request: Request) -> Response:
         """Return what lies in the carriers, to print: a page a deal, serials and no face."""
         return await run_in_threadpool(self._carriers, request)
@@ -144,6 +149,7 @@ class SetupPage:
             "deals": self._make_deals,
             "own_deals": self._take_deals,
             "sets": self._take_sets,
+            "seal": self._seal_deals,
             "take_out": self._take_out,
             "sessions": self._keep_sessions,
         }
@@ -153,14 +159,8 @@ class SetupPage:
         with self._turn:
             done, values = act(form)
             if done:
-                self._note(request, form["action"])
+                note_change(self._access, request, form["action"])
         return done, values
-
-    def _note(self, request: Request, action: str) -> None:
-        auth, session = self._access.auth, visitor_of(request).session
-        if auth is not None and session is not None:
-            with auth.store.commit():
-                auth.audit.note(auth.clock(), session.account.name, "set_up", action, address=client_address(request))
 
     def _head(self, form: Form) -> tuple[Message | None, Values]:
         name, title, profile = (form.get(field, "").strip() for field in ("name", "title", "profile"))
@@ -211,6 +211,10 @@ class SetupPage:
 
     def _make_deals(self, _form: Form) -> tuple[Message | None, Values]:
         setup.make_deals(self._folder)
+        return N_("Saved."), {}
+
+    def _seal_deals(self, _form: Form) -> tuple[Message | None, Values]:
+        setup.seal_deals(self._folder)
         return N_("Saved."), {}
 
     def _take_deals(self, form: Form) -> tuple[Message | None, Values]:
@@ -271,7 +275,7 @@ class SetupPage:
             "root": _root(self._folder),
             "sessions": rows_to_fill(plan.sessions if plan else (), form if form.get("action") == "sessions" else None),
             "problems": start_problems(self._folder) if plan else [],
-            "notes": start_notes(plan, kept) if plan else [],
+            "notes": [*start_notes(plan, kept), *deal_notes(self._folder)] if plan else [],
             "sets": setup.sets_kept(self._folder),
             "registry": str(self._folder / SETS),
         }

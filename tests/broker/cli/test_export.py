@@ -141,7 +141,7 @@ def test_a_file_with_secrets_is_its_owner_s_alone(under_way: Path, over: Path, t
 def test_results_tell_no_face(over: Path) -> None:
     for what in ("results", "standings", "ema"):
         text = export(what, over).stdout
-        assert [tile for deal in deals() for tile in deal.faces["east"] if f",{tile}," in text] == []
+        assert [tile for deal in deals() for tile in deal.deal().faces["east"] if f",{tile}," in text] == []
 
 
 def test_plays_in_json_are_taken_from_a_file_or_from_standard_input(tmp_path: Path) -> None:

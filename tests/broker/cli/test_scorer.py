@@ -19,6 +19,7 @@ from broker.cli.main import homologue
 from broker.cli.scorer import _other_broker
 from broker.cli.scorer import scorer as scorer_command
 from broker.event import open_event, read_devices
+from broker.event.deals import sealing
 from broker.event.deals.commitment import commit_folder
 from broker.key_files import open_key
 from broker.mqtt.access import Credentials
@@ -68,6 +69,15 @@ def test_it_does_not_start_with_a_deal_that_is_not_what_was_committed_to(folder:
     exchange_two_tiles(folder, 1)
     child = start()
     child.wait_for("bad_event: deal 1 is not what was committed to", SOON_S)
+    assert not (folder / "scorer.sqlite").exists()
+
+
+def test_it_does_not_start_with_sealed_deals_without_their_key(folder: Path, start: Start) -> None:
+    commit_folder(folder, NAME)
+    sealing.seal_folder(folder, sealing.ensure_key(folder).public)
+    (folder / sealing.DEALS_KEY).unlink()
+    child = start()
+    child.wait_for("bad_event: .*homologue deal recover", SOON_S)
     assert not (folder / "scorer.sqlite").exists()
 
 

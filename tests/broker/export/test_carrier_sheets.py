@@ -12,12 +12,12 @@ import cv2
 import pytest
 import zxingcpp
 
-from broker.event import read_deals, read_registry
+from broker.event import read_deals
 from broker.i18n import Translator, languages
 from broker.protocol import SEATS
 from broker.rules import FULL_SET, KINDS, form_hash, in_rows, serial_order
 from broker.terms import SEAT_NAMES
-from tests.broker.event.deals.asking import codes, contents, done
+from tests.broker.event.deals.asking import codes, contents, done, sets_of
 
 PAGE: Final = (595.0, 842.0)
 LONG: Final = "Championnat d’Europe de mahjong MCR en duplicate, épreuve individuelle, séance du soir, salle B "[:100]
@@ -71,7 +71,7 @@ def test_a_sheet_gives_every_serial_in_its_place_row_by_row(cup: Path, language:
     rows = sorted({word.top for word in numbers})
     found = [tuple(int(w.text) for w in sorted(numbers) if w.top == top) for top in rows]
     deal = read_deals(cup)[4]
-    order = serial_order(deal.deal(), read_registry(cup)[5])
+    order = serial_order(deal.deal(), sets_of(cup)[5])
     assert found == [row for seat in SEATS for row in order[seat]]
 
 
@@ -117,7 +117,7 @@ def test_no_salt_is_on_a_sheet(cup: Path) -> None:
 @pytest.mark.parametrize("language", languages())
 def test_a_sheet_says_deal_winds_dealer_set_and_form(cup: Path, language: str) -> None:
     said, _ = text_of(cup / language / "deal-0005.pdf").replace(" ", ""), Translator(language)
-    form = form_hash(serial_order(read_deals(cup)[4].deal(), read_registry(cup)[5]))
+    form = form_hash(serial_order(read_deals(cup)[4].deal(), sets_of(cup)[5]))
     expected = [
         _("Deal {number}", number=5),
         _("Prevalent wind: {wind}", wind=_("South")),
@@ -141,7 +141,7 @@ def test_the_code_of_a_sheet_can_be_read_and_says_which_deal_it_is(cup: Path, tm
 def test_programs_get_the_rows_and_the_form_that_a_table_gets(cup: Path) -> None:
     said = json.loads((cup / "en" / "deal-0005.json").read_text())
     deal = read_deals(cup)[4]
-    order = serial_order(deal.deal(), read_registry(cup)[5])
+    order = serial_order(deal.deal(), sets_of(cup)[5])
     assert said == {
         "event": "cup", "title": LONG, "deal": 5, "set": 5, "prevalent_wind": "south", "dealer": "east",
         "form": form_hash(order), "order": {seat: [list(row) for row in order[seat]] for seat in SEATS},
@@ -150,7 +150,7 @@ def test_programs_get_the_rows_and_the_form_that_a_table_gets(cup: Path) -> None
 
 def test_spreadsheets_get_a_line_a_place(cup: Path) -> None:
     lines = list(csv.DictReader(io.StringIO((cup / "en" / "deal-0005.csv").read_text())))
-    order = serial_order(read_deals(cup)[4].deal(), read_registry(cup)[5])
+    order = serial_order(read_deals(cup)[4].deal(), sets_of(cup)[5])
     for seat in SEATS:
         of_seat = [line for line in lines if line["seat"] == seat]
         assert in_rows([int(line["serial"]) for line in of_seat]) == order[seat]

@@ -8,6 +8,8 @@ from typing import Final
 from click.testing import CliRunner, Result
 
 from broker.cli.main import homologue
+from broker.event import SetFaces, read_registry
+from broker.event.deals.sealing import Opener
 from broker.protocol import SEATS
 from broker.rules import FULL_SET, Deal, new_deal
 
@@ -68,6 +70,11 @@ def set_rows(seed: int = 1) -> Rows:
     """Return the lines of a set, heading included."""
     faces = Random(seed).sample(FULL_SET, 136)
     return [["serial", "face"], *([str(serial), face] for serial, face in enumerate(faces, 1))]
+
+
+def sets_of(folder: Path) -> dict[int, SetFaces]:
+    """Return the sets of a folder, opened."""
+    return Opener(folder).plain(read_registry(folder))
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -17,7 +17,7 @@ from broker.event import DealRecord, Plan, open_event, read_deals, read_registry
 from broker.event.deals import CommitmentFile
 from broker.protocol import SEATS
 from broker.rules import FULL_SET, KINDS, RED_SET, has_red, new_deal
-from tests.broker.event.deals.asking import ask, codes, contents, done, refused
+from tests.broker.event.deals.asking import ask, codes, contents, done, refused, sets_of
 from tests.broker.scorer.small import deals, plan, registry
 
 
@@ -33,7 +33,8 @@ def test_new_deals_are_numbered_whole_and_all_different(tmp_path: Path) -> None:
     done("new", "--event", "cup", "--deals", 5, tmp_path)
     found = read_deals(tmp_path)
     assert [deal.number for deal in found] == [1, 2, 3, 4, 5]
-    assert [sorted(face for seat in SEATS for face in deal.faces[seat]) for deal in found] == [sorted(FULL_SET)] * 5
+    trays = [deal.deal().faces for deal in found]
+    assert [sorted(face for seat in SEATS for face in faces[seat]) for faces in trays] == [sorted(FULL_SET)] * 5
     assert [one.number for one, other in combinations(found, 2) if one.faces == other.faces] == []
 
 
@@ -270,7 +271,7 @@ def made(folder: Path, profile: str) -> Path:
 
 def test_deals_and_sets_have_one_of_each_suit_and_an_event_by_rules_of_riichi_takes_them(tmp_path: Path) -> None:
     event = open_event(made(tmp_path / "cup", "riichi-tenhou"))
-    faces = [face for seat in SEATS for face in read_deals(tmp_path / "cup")[0].faces[seat]]
+    faces = [face for seat in SEATS for face in read_deals(tmp_path / "cup")[0].deal().faces[seat]]
     assert sorted(faces) == sorted(RED_SET)
     assert sorted(event.faces(1).values()) == sorted(RED_SET)
 
@@ -282,12 +283,12 @@ def test_an_event_of_the_other_rule_book_refuses_them(tmp_path: Path) -> None:
 
 def test_a_set_of_ones_own_may_have_them_all_or_none(tmp_path: Path) -> None:
     done("set", "new", tmp_path / "cup", "--set", 1, "--red-fives")
-    registry = read_registry(tmp_path / "cup")[1]
+    registry = sets_of(tmp_path / "cup")[1]
     lines = [f"{serial},{face}" for serial, face in registry.items()]
     listed, spoilt = tmp_path / "whole.csv", tmp_path / "spoilt.csv"
     listed.write_text("\n".join(["serial,face", *lines]), encoding="utf-8")
     spoilt.write_text("\n".join(["serial,face", *lines]).replace("0m", "5m"), encoding="utf-8")
     done("set", "import", listed, tmp_path / "other", "--set", 6)
-    assert has_red(read_registry(tmp_path / "other")[6].values())
+    assert has_red(sets_of(tmp_path / "other")[6].values())
     refused = ask("set", "import", spoilt, tmp_path / "third", "--set", 6)
     assert (refused.exit_code, "red fives: one of each of 0m, 0p, 0s, or none" in refused.output) == (1, True)

@@ -10,12 +10,12 @@ import pytest
 
 from broker.event import read_registry
 from broker.rules import FULL_SET
-from tests.broker.event.deals.asking import Rows, ask, codes, contents, csv_file, done, put, refused, set_rows
+from tests.broker.event.deals.asking import Rows, ask, codes, contents, csv_file, done, put, refused, set_rows, sets_of
 
 
 def test_a_new_set_is_whole_secret_and_unlike_any_other(tmp_path: Path) -> None:
     done("set", "new", tmp_path / "cup", "--set", "1-3,7")
-    registry = read_registry(tmp_path / "cup")
+    registry = sets_of(tmp_path / "cup")
     assert {number: sorted(faces.values()) for number, faces in registry.items()} == {
         number: sorted(FULL_SET) for number in (1, 2, 3, 7)
     }

@@ -44,7 +44,7 @@ def test_a_record_says_what_the_table_said_by_seat_wind(stored: StoredEvent) -> 
 
 def test_the_dealer_s_tiles_are_east_s(stored: StoredEvent) -> None:
     record = next(record for record in event.event_records(stored) if record.board == 3)
-    tray = deals()[2].faces["west"]
+    tray = deals()[2].deal().faces["west"]
     assert (record.dealer, record.prevalent_wind) == ("west", "west")
     assert record.hands is not None
     assert record.walls is not None

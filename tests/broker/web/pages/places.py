@@ -112,6 +112,25 @@ def mislisted(page: Page) -> None:
     submit(page, "check_players")
 
 
+def drawing(page: Page) -> None:
+    """Announce a draw of two people, after the event has its movement; once announced it stays."""
+    here = page.url
+    if page.locator("[name=words]").count():
+        return
+    page.goto(here.replace("/setup/draw", "/setup"))
+    named(page)
+    page.locator("#players-csv").fill("\n".join(("name,country", *(f"{name},FRA" for name in sample.NAMES.values()))))
+    submit(page, "players")
+    page.locator("[name=rounds]").fill("4")
+    submit(page, "look_movement")
+    submit(page, "make_movement")
+    page.goto(here)
+    for at, name in enumerate(("Zoé Öztürk-Lefèvre", "李 伟")):
+        page.locator(f"[name=name-{at}]").fill(name)
+        page.locator(f"[name=hash-{at}]").fill(str(at) * 64)
+    submit(page, "announce")
+
+
 def respelt(page: Page) -> None:
     """Look at the correction of a player's name."""
     form = page.locator("#players form.card")
@@ -193,6 +212,8 @@ PLACES: Final = (
     Place("set-up: new", "new", "/setup"),
     Place("set-up: players in teams", "new", "/setup", HEAD, listed),
     Place("set-up: refused", "new", "/setup", HEAD, mislisted),
+    Place("draw: nothing announced", "new", "/setup/draw"),
+    Place("draw", "new", "/setup/draw", HEAD, drawing),
     Place("pairing", "busy", "/pairing?new=1"),
     Place("pairing: codes", "busy", "/pairing"),
     Place("people", "busy", "/people"),

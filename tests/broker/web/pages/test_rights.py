@@ -35,6 +35,7 @@ BESIDES: Final[dict[str, Collection[str]]] = {
     "/setup": ORGANISERS,
     "/setup/carriers.pdf": ORGANISERS,
     "/setup/commitment.json": ORGANISERS,
+    "/setup/draws.json": ORGANISERS,
     "/setup/players.csv": ORGANISERS,
     "/setup/movement.csv": ORGANISERS,
     "/what-if": ARBITERS,

@@ -350,7 +350,8 @@ def test_a_player_without_a_play_is_noted_and_keeps_nothing_from_starting(client
     assert ("p17 (Odd One)" in page, "homologue scorer" in page) == (True, True)
     told = CliRunner().invoke(event_command, ["check", str(folder), "--json"])
     assert msgspec.json.decode(told.output)["notes"] == [
-        {"code": "player_without_play", "message": "p17 (Odd One) has nothing to play"}
+        {"code": "player_without_play", "message": "p17 (Odd One) has nothing to play"},
+        {"code": "not_sealed", "message": "not sealed, whoever reads deals.json knows them: deals 1-20"},
     ]
 
 

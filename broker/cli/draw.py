@@ -1,0 +1,324 @@
+"""`homologue deal draw`, `seal`, `shares`, `recover`: deals that nobody chose, and nobody can read too early."""
+
+import secrets
+from pathlib import Path
+from typing import Final
+
+import click
+import msgspec
+from shamir_mnemonic.wordlist import WORDLIST
+
+from broker.cli import options
+from broker.cli.people import note_faces_shown
+from broker.event import DEALS, SETS, read_deals, read_registry, write_registry
+from broker.event.deals import LAST_DEAL, LAST_SET, commitment, sealing, shares
+from broker.event.deals import draw as draws
+from broker.event.deals.sealing import Opener
+from broker.export.words_page import words_page
+from broker.files import PRIVATE_FOLDER, make_folder, write_private
+from broker.i18n import N_, Translator, languages
+from broker.protocol import Seat
+from broker.rules import RuleError
+from broker.rules.draw import Announcement, Beacon, Contributor, check_words, normal_words, words_hash
+
+LANGUAGE: Final = click.option(
+    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the page."
+)
+
+HOW_MANY_WORDS: Final = 13
+"""Of 1024: 130 bits, which nobody guesses."""
+
+
+@click.group(name="draw", short_help="Draw deals from words of several people, so that nobody chose them.")
+def deal_draw() -> None:
+    """Draw deals from words of several people: nobody chose the deals, nobody knows them, and a second draw shows.
+
+    \b
+    homologue deal draw words
+    homologue deal draw announce --event cup --deals 16 --person "Li Wei=HASH" --person "Anne=HASH" my-cup
+    homologue deal draw make my-cup
+    """  # noqa: D301 - click reads the \b
+
+
+@deal_draw.command("words", short_help="Get words of your own for a draw, and their hash.")
+@click.option("--own", is_flag=True, help="Type words of your own instead; the computer shows their hash only.")
+@click.option("--output", type=options.FILE, help="Page (PDF) with words and QR code; they are not shown then.")
+@LANGUAGE
+def draw_words(output: Path | None, language: str, *, own: bool) -> None:
+    """Show words for you to write down and keep secret, and their hash, which is announced before the draw.
+
+    Do this on your own machine. Hand in the hash, never the words.
+
+    \b
+    homologue deal draw words
+    homologue deal draw words --output my-words.pdf
+    homologue deal draw words --own
+    """  # noqa: D301 - click reads the \b
+    words = _typed("Your words") if own else " ".join(secrets.choice(WORDLIST) for _ in range(HOW_MANY_WORDS))
+    if output:
+        _ = Translator(language)
+        told = (_("Keep them to yourself. At the draw you type them, or scan the code."), words_hash(words))
+        write_private(output, words_page(_("Your words for the draw"), told, words, language))
+    elif not own:
+        click.echo(f"Write these words down and show them to nobody before the draw:\n\n  {words}\n")
+    click.echo(f"Hand in this hash of them:\n\n  {words_hash(words)}")
+
+
+def _typed(what: str) -> str:
+    """Ask for words that nobody else is to see, on a terminal or from a scanner."""
+    return normal_words(str(click.prompt(what, hide_input=True)))
+
+
+def _people(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> tuple[Contributor, ...]:
+    try:
+        parts = [one.rpartition("=") for one in given]
+        return tuple(
+            msgspec.convert({"name": name.strip(), "words": of.strip().lower()}, Contributor) for name, _, of in parts
+        )
+    except msgspec.ValidationError:
+        raise click.BadParameter("a person is given as NAME=HASH, with 64 hexadecimal digits") from None
+
+
+@deal_draw.command("announce", short_help="Announce a draw: publish this before anybody says their words.")
+@options.folder_argument
+@options.event_option
+@click.option("--deals", "count", type=click.IntRange(1, LAST_DEAL), required=True, help="Number of deals.")
+@click.option("--person", "people", metavar="NAME=HASH", multiple=True, required=True, callback=_people,
+              help="Who gives words, and the hash of them; once for each person.")  # fmt: skip
+@click.option(
+    "--beacon",
+    metavar="SOURCE ROUND",
+    nargs=2,
+    help="A public value that nobody knows today: where it will be read, and which one it is.",
+)
+@options.winds_option
+@options.dealers_option
+@options.sets_option
+@options.red_fives_option
+@click.option(
+    "--seal-for", metavar="KEY", help="Public key of the scorer's machine, if it is another: `homologue deal key`."
+)
+def draw_announce(  # noqa: PLR0913 - its options
+    *,
+    folder: Path,
+    event: str | None,
+    count: int,
+    people: tuple[Contributor, ...],
+    beacon: tuple[str, str] | None,
+    prevalent_winds: tuple[Seat, ...],
+    dealers: tuple[Seat, ...],
+    wished: tuple[int, ...],
+    red: bool,
+    seal_for: str | None,
+) -> None:
+    """Announce a draw. What it prints is published before anybody says their words; draws.json lists all draws.
+
+    \b
+    homologue deal draw announce --event cup --deals 16 --person "Li Wei=HASH" --person "Anne=HASH" \\
+        --beacon "drand quicknet" 12345678 my-cup
+    """  # noqa: D301 - click reads the \b
+    request = draws.DrawRequest(
+        event=commitment.resolve_event_name(folder, event),
+        deals=count,
+        prevalent_winds=prevalent_winds,
+        dealers=dealers,
+        people=people,
+        sets=wished,
+        red_fives=red,
+        beacon=_beacon(*beacon) if beacon else None,
+    )
+    draw = draws.announce_draw(folder, request, seal_for.strip().lower() if seal_for else None)
+    click.echo(announcement_lines(draw.announcement))
+
+
+def _beacon(source: str, round_: str) -> Beacon:
+    try:
+        return msgspec.convert({"source": source.strip(), "round": round_.strip()}, Beacon)
+    except msgspec.ValidationError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def announcement_lines(announced: Announcement) -> str:
+    """Return what people publish of an announcement."""
+    names = ", ".join(person.name for person in announced.people)
+    beacon = announced.beacon
+    value = f" Public value: {beacon.source}, {beacon.round}." if beacon else ""
+    return (
+        f"Draw {announced.number} of {announced.event}: {announced.deals} deals, words of {names}.{value}\n"
+        f"Publish this, or {draws.DRAWS}, before anybody says their words: {announced.hash}"
+    )
+
+
+@deal_draw.command("make", short_help="Say the words: make and seal the deals of the draw.")
+@options.folder_argument
+@click.option("--beacon-value", default="", help="The public value that was announced.")
+def draw_make(folder: Path, beacon_value: str) -> None:
+    """Ask each person for their words (typed unseen, or scanned), then make, seal and commit to the deals.
+
+    Words are not stored before they are sealed. If it is interrupted, run it again with the same words.
+
+    \b
+    homologue deal draw make my-cup --beacon-value 9f3c...
+    """  # noqa: D301 - click reads the \b
+    draw = draws.open_draw(folder)
+    if draw is None:
+        raise RuleError("no_draw", N_("no draw is open: announce one first"))
+    words = [_asked(person) for person in draw.announcement.people]
+    root = draws.make_drawn_deals(folder, words, beacon_value)
+    click.echo(f"{draw.announcement.deals} deals in {folder / 'deals.json'}: sealed.")
+    click.echo(f"Publish {folder / commitment.COMMITMENT} before the event, or at least its root: {root}")
+    click.echo(f"Now make shares of the key: homologue deal shares {folder} --people 5 --needed 3 --output shares")
+
+
+def _asked(person: Contributor) -> str:
+    while True:
+        words = _typed(f"Words of {person.name}")
+        try:
+            check_words(person, words)
+        except RuleError as refusal:
+            click.echo(str(refusal.text), err=True)
+        else:
+            return words
+
+
+@deal_draw.command("give-up", short_help="Give up the draw that was announced; it stays in the list.")
+@options.folder_argument
+@click.option("--reason", required=True, help="Why, for everybody to read.")
+def draw_give_up(folder: Path, reason: str) -> None:
+    """Give up a draw whose words cannot be said. It stays in draws.json with the reason; the next has another number.
+
+    \b
+    homologue deal draw give-up my-cup --reason "Anne has lost her words"
+    """  # noqa: D301 - click reads the \b
+    draw = draws.give_up_draw(folder, reason)
+    click.echo(f"Draw {draw.announcement.number} is given up, and stays listed in {folder / draws.DRAWS}.")
+
+
+@click.command("key", short_help="Show the public key for deals that another machine seals.")
+@options.folder_argument
+def deal_key(folder: Path) -> None:
+    """Show the public half of this folder's key for sealed deals; the key is made if there is none.
+
+    Run it on the scorer's machine where another one makes the deals, and give there what it prints to
+    `draw announce --seal-for` or `seal --for`: that machine can then seal deals, and not open them again.
+
+    \b
+    homologue deal key my-cup
+    """  # noqa: D301 - click reads the \b
+    make_folder(folder)
+    click.echo(sealing.ensure_key(folder).public)
+
+
+@click.command("seal", short_help="Seal deals and sets that were not drawn.")
+@options.folder_argument
+@click.option("--for", "public", metavar="KEY", help="Public key of the scorer's machine, if it is another.")
+def deal_seal(folder: Path, public: str | None) -> None:
+    """Encrypt the faces in deals.json and sets.json. Print labels first: they need the faces.
+
+    \b
+    homologue deal seal my-cup
+    """  # noqa: D301 - click reads the \b
+    count = sealing.seal_folder(folder, public.strip().lower() if public else sealing.ensure_key(folder).public)
+    click.echo(f"{count} sealed." if count else "Everything is sealed already.")
+
+
+@click.command("shares", short_help="Share the key for sealed deals among people.")
+@options.folder_argument
+@click.option("--people", type=click.IntRange(2, shares.MOST_SHARES), required=True, help="How many get a share.")
+@click.option("--needed", type=click.IntRange(2, shares.MOST_SHARES), required=True, help="How many recover the key.")
+@click.option("--output", type=options.FOLDER, required=True, help="Folder for the pages (PDF), one per person.")
+@LANGUAGE
+def deal_shares(folder: Path, people: int, needed: int, output: Path, language: str) -> None:
+    """Write a page for each person with a share of the key, in words. So many recover it; fewer learn nothing.
+
+    Print the files, give one to each person, and delete them.
+
+    \b
+    homologue deal shares my-cup --people 5 --needed 3 --output shares
+    """  # noqa: D301 - click reads the \b
+    if output.exists() and any(output.iterdir()):
+        raise RuleError("folder_taken", f"{output} is not empty")
+    made = shares.make_shares(folder, people, needed)
+    make_folder(output, PRIVATE_FOLDER)
+    _ = Translator(language)
+    told = (
+        _("Any {needed} shares together open the deals; this one alone tells nothing.", needed=needed),
+        _("Keep it to yourself. If you are asked for it: homologue deal recover, typed or scanned."),
+    )
+    for number, words in enumerate(made, 1):
+        title = _("{folder}: share {number} of {people}", folder=folder.absolute().name, number=number, people=people)
+        write_private(output / f"share-{number:02}.pdf", words_page(title, told, words, language))
+    click.echo(f"{output}: {people} shares, of which {needed} are needed. Print them, hand them out, delete them.")
+
+
+@click.command("recover", short_help="Recover the key for sealed deals from shares.")
+@options.folder_argument
+def deal_recover(folder: Path) -> None:
+    """Ask for shares (typed unseen) until there are enough, and write the key into FOLDER.
+
+    \b
+    homologue deal recover my-cup
+    """  # noqa: D301 - click reads the \b
+    given: list[str] = []
+    needed = shares.FEWEST_NEEDED
+    while len(given) < needed:
+        share = _typed(f"Share {len(given) + 1}")
+        try:
+            needed = shares.check_share(share, given)
+        except RuleError as refusal:
+            click.echo(str(refusal.text), err=True)
+        else:
+            given.append(share)
+    shares.recover_key(folder, given)
+    opened = _opens(folder)
+    click.echo(f"The key is in {folder / sealing.DEALS_KEY}; {opened} sealed deals open with it.")
+
+
+def _opens(folder: Path) -> int:
+    if not (folder / DEALS).exists():
+        return 0
+    commitment.refuse_altered_deals(folder)
+    return sum(record.sealed is not None for record in read_deals(folder))
+
+
+@click.command("open", short_help="Open sealed sets, to print their labels.")
+@options.folder_argument
+@click.option("--set", "numbers", metavar="NUMBERS", callback=options.parse_set_numbers, required=True,
+              help="Number of the set, or several: 1-8,12.")  # fmt: skip
+@click.option("--output", type=options.FOLDER, required=True, help="New folder for a sets.json that can be read.")
+def set_open(folder: Path, numbers: tuple[int, ...], output: Path) -> None:
+    """Write the faces of sealed sets into another folder, for `homologue labels`. Delete it after printing.
+
+    \b
+    homologue deal set open my-cup --set 1-8 --output to-print
+    homologue labels --set 1 --registry to-print/sets.json --output labels.pdf
+    """  # noqa: D301 - click reads the \b
+    registry = read_registry(folder)
+    if unknown := sorted(set(numbers) - set(registry)):
+        raise RuleError("set_unknown", N_("there is no set {set}", set=unknown[0]))
+    if (output / SETS).exists():
+        raise RuleError("folder_taken", f"{output} is not empty")
+    opened = Opener(folder).plain({number: registry[number] for number in sorted(set(numbers))})
+    note_faces_shown(folder, f"set {', '.join(map(str, opened))}")
+    make_folder(output, PRIVATE_FOLDER)
+    write_registry(output, opened)
+    click.echo(f"{output / SETS}: {len(opened)} set{'s' * (len(opened) > 1)}, not sealed: delete it after printing.")
+
+
+@click.command("move", short_help="Put a deal into another tile set.")
+@options.folder_argument
+@click.option("--deal", "number", type=click.IntRange(1, LAST_DEAL), required=True, help="Number of the deal.")
+@click.option("--set", "to", type=click.IntRange(1, LAST_SET), required=True, help="Number of the set it goes into.")
+def deal_move(folder: Path, number: int, to: int) -> None:
+    """Put a deal into another set, as where a set is damaged. Its faces stay: so does the commitment.
+
+    Print its sheet again afterwards, and start the scorer anew.
+
+    \b
+    homologue deal move my-cup --deal 7 --set 20
+    """  # noqa: D301 - click reads the \b
+    sealing.move_deal(folder, number, to)
+    click.echo(f"Deal {number} lies in set {to}. Print its sheet again: homologue deal export --deal {number}")
+
+
+COMMANDS: Final = (deal_draw, deal_key, deal_seal, deal_shares, deal_recover, deal_move)

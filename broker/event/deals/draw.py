@@ -1,0 +1,276 @@
+"""The draws of an event: announced one after the other in `draws.json`, and made into sealed deals.
+
+`draws.json` is published; nothing is ever taken out of it. The computer's two secrets wait in `draw.key`; the words of
+people are never written before they are sealed, so that a draw that is cut short has said nothing, and is gone on with
+by saying the words again: what comes of them is the same.
+"""
+
+import secrets
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from broker.event.deals.commitment import COMMITMENT, publish_commitment, read_commitment
+from broker.event.deals.make import DRAW_KEY, refuse_existing_deals, salt_deals, set_of
+from broker.event.deals.sealing import Opener, ensure_key, read_key, seal, seal_deal, seal_set
+from broker.event.file_io import PUBLIC_MODE, read_json
+from broker.event.files import DEALS, SETS, Registry, read_deals, read_registry, write_deals, write_registry
+from broker.files import make_folder, write_file, write_private
+from broker.i18n import N_
+from broker.protocol import EventName, Hash, Seat, SetNo, Wind
+from broker.rules import RuleError
+from broker.rules.commitment import DrawName
+from broker.rules.draw import (
+    Announcement,
+    Beacon,
+    Contributor,
+    DrawnWords,
+    LineOfText,
+    drawn_deals,
+    drawn_sets,
+    normal_words,
+    words_hash,
+)
+
+DRAWS: Final = "draws.json"
+WORDS: Final = "words.sealed"
+SECRET_BYTES: Final = 32
+
+
+class Draw(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One draw of an event. Neither root nor reason: its words are still to be said."""
+
+    announcement: Announcement
+    hash: Hash
+    root: Hash | None = None
+    """Of the commitment to its deals."""
+    given_up: LineOfText | None = None
+    """Why there are none."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its words are still to be said."""
+        return self.root is None and self.given_up is None
+
+
+class DrawsFile(Struct, frozen=True, forbid_unknown_fields=True):
+    """`draws.json`: safe to publish."""
+
+    schema: Literal[1]
+    draws: tuple[Draw, ...]
+
+
+class DrawSecrets(Struct, frozen=True, forbid_unknown_fields=True):
+    """`draw.key`: what the computer gives to the draw that is open."""
+
+    computer: Hash
+    computer_sets: Hash
+    seal_for: Hash | None = None
+    """The public key of another machine's `deals.key`; None: this folder's own."""
+
+    def __repr__(self) -> str:
+        """Return no secret."""
+        return "DrawSecrets()"
+
+
+class DrawRequest(Struct, frozen=True):
+    """What is to be drawn, by whom."""
+
+    event: EventName
+    deals: Annotated[int, Meta(ge=1)]
+    prevalent_winds: tuple[Wind, ...]
+    dealers: tuple[Seat, ...]
+    people: tuple[Contributor, ...]
+    sets: tuple[SetNo, ...] = ()
+    red_fives: bool = False
+    beacon: Beacon | None = None
+
+
+def read_draws(folder: Path) -> tuple[Draw, ...]:
+    """Return all draws of an event; nothing where none was announced.
+
+    Raises RuleError `draws_altered`, naming the draw that is not as it was announced; as `read_json`.
+    """
+    if not (folder / DRAWS).exists():
+        return ()
+    found, before = read_json(folder / DRAWS, DrawsFile).draws, None
+    for number, draw in enumerate(found, 1):
+        announced = draw.announcement
+        if (announced.number, announced.previous, announced.hash) != (number, before, draw.hash):
+            raise RuleError(
+                "draws_altered", N_("{file}: draw {draw} is not as it was announced", file=DRAWS, draw=number)
+            )
+        before = draw.hash
+    return found
+
+
+def open_draw(folder: Path) -> Draw | None:
+    """Return the draw whose words are still to be said. Raises as `read_draws`."""
+    last = next(reversed(read_draws(folder)), None)
+    return last if last and last.is_open else None
+
+
+def announce_draw(folder: Path, request: DrawRequest, seal_for: str | None = None) -> Draw:
+    """Announce a draw; what is returned is to be published before anybody says a word.
+
+    Raises RuleError `draw_open`, `deals_exist`, `name_twice`, `words_twice`, `set_not_said`; OSError.
+    """
+    if open_draw(folder):
+        raise RuleError("draw_open", N_("a draw is announced already: say its words, or give it up"))
+    refuse_existing_deals(folder)
+    _refuse_twice(request.people)
+    before = read_draws(folder)
+    kept = DrawSecrets(secrets.token_hex(SECRET_BYTES), secrets.token_hex(SECRET_BYTES), seal_for)
+    known = set(read_registry(folder)) if (folder / SETS).exists() else set()
+    announced = Announcement(
+        event=request.event,
+        number=len(before) + 1,
+        previous=before[-1].hash if before else None,
+        deals=request.deals,
+        prevalent_winds=request.prevalent_winds,
+        dealers=request.dealers,
+        sets=request.sets,
+        new_sets=tuple(sorted(_sets_of(request) - known)),
+        red_fives=request.red_fives,
+        computer=words_hash(kept.computer),
+        computer_sets=words_hash(kept.computer_sets),
+        people=request.people,
+        beacon=request.beacon,
+    )
+    draw = Draw(announced, announced.hash)
+    make_folder(folder)
+    if seal_for is None:
+        ensure_key(folder)
+    _write_draws(folder, (*before, draw))
+    write_private(folder / DRAW_KEY, msgspec.json.encode(kept))
+    return draw
+
+
+def _sets_of(request: DrawRequest) -> set[int]:
+    """Return the sets in which the deals are to lie. Raises RuleError `set_not_said`."""
+    return set(request.sets[: request.deals]) or {set_of(number, None) for number in range(1, request.deals + 1)}
+
+
+def _refuse_twice(people: Sequence[Contributor]) -> None:
+    """Somebody who repeats another's hash says the same words after them, and adds nothing."""
+    if not people:
+        raise RuleError("person_missing", N_("nobody is named who gives words"))
+    if len({person.name for person in people}) < len(people):
+        raise RuleError("name_twice", N_("two people of a draw have the same name"))
+    if len({person.words for person in people}) < len(people):
+        raise RuleError("words_twice", N_("two people of a draw committed to the same words"))
+
+
+def _write_draws(folder: Path, draws: Iterable[Draw]) -> None:
+    content = msgspec.json.format(msgspec.json.encode(DrawsFile(1, tuple(draws))), indent=2)
+    write_file(folder / DRAWS, content + b"\n", PUBLIC_MODE, exactly=True)
+
+
+def make_drawn_deals(folder: Path, words: Sequence[str], beacon: str = "") -> str:
+    """Make and seal the deals of the open draw; return the root of the commitment to them.
+
+    `words`: of everybody, in the order of the announcement. Cut short, it is asked for again with the same words.
+    Raises RuleError `no_draw`, `words_differ`, `beacon_missing`, `deals_exist`, `draw_secret_missing`; OSError.
+    """
+    draw = open_draw(folder)
+    if draw is None:
+        raise RuleError("no_draw", N_("no draw is open: announce one first"))
+    kept, announced = _read_secrets(folder, draw), draw.announcement
+    said = DrawnWords(kept.computer, tuple(map(normal_words, words)), normal_words(beacon))
+    deals = drawn_deals(announced, said)
+    new_sets = drawn_sets(announced, replace(said, computer=kept.computer_sets))
+    _refuse_other_deals(folder)
+    public = kept.seal_for or read_key(folder).public
+    known = read_registry(folder) if (folder / SETS).exists() else {}
+    sets = announced.sets or (None,)
+    planned = [(deal, sets[at % len(sets)]) for at, (deal, _) in enumerate(deals)]
+    records = [replace(record, salt=salt) for record, (_, salt) in zip(salt_deals(planned), deals, strict=True)]
+    opened = _faces_of(folder, {record.set for record in records}, known) | new_sets
+    write_registry(folder, _sealed_sets({**known, **new_sets}, public))
+    write_private(folder / WORDS, seal(public, msgspec.json.encode(said), draw.hash.encode()).encode())
+    write_deals(folder, [seal_deal(record, opened, public) for record in records])
+    root = publish_commitment(folder, announced.event, records, DrawName(announced.number, draw.hash))
+    _write_draws(folder, (*read_draws(folder)[:-1], replace(draw, root=root)))
+    (folder / DRAW_KEY).unlink()
+    return root
+
+
+def _read_secrets(folder: Path, draw: Draw) -> DrawSecrets:
+    missing = RuleError(
+        "draw_secret_missing",
+        N_(
+            "{file} is not that of draw {draw}: give it up and announce another",
+            file=DRAW_KEY,
+            draw=draw.announcement.number,
+        ),
+    )
+    try:
+        kept = read_json(folder / DRAW_KEY, DrawSecrets)
+    except FileNotFoundError:
+        raise missing from None
+    if words_hash(kept.computer) != draw.announcement.computer:
+        raise missing
+    return kept
+
+
+def _refuse_other_deals(folder: Path) -> None:
+    """Refuse deals that are not what is left of this draw, cut short: that is all sealed."""
+    if (folder / DEALS).exists() and not all(record.sealed for record in read_deals(folder)):
+        refuse_existing_deals(folder)
+
+
+def _faces_of(folder: Path, numbers: Iterable[int], known: Registry) -> dict[int, dict[int, str]]:
+    return Opener(folder).plain({number: known[number] for number in numbers if number in known})
+
+
+def _sealed_sets(registry: Registry, public: str) -> dict[int, dict[int, str] | str]:
+    return {
+        number: faces if isinstance(faces, str) else seal_set(number, faces, public)
+        for number, faces in sorted(registry.items())
+    }
+
+
+def give_up_draw(folder: Path, reason: str) -> Draw:
+    """Give the open draw up; it stays listed with the reason. Raises RuleError `no_draw`, `draw_reason_missing`."""
+    draw = open_draw(folder)
+    if draw is None:
+        raise RuleError("no_draw", N_("no draw is open: announce one first"))
+    try:
+        over = replace(draw, given_up=msgspec.convert(" ".join(reason.split()), LineOfText))
+    except msgspec.ValidationError:
+        raise RuleError("draw_reason_missing", N_("say in a line why the draw is given up")) from None
+    _write_draws(folder, (*read_draws(folder)[:-1], over))
+    (folder / DRAW_KEY).unlink(missing_ok=True)
+    return over
+
+
+def read_drawn_words(folder: Path, draw: Draw) -> DrawnWords | None:
+    """Return the words of a draw whose deals are made; None where the folder has none. Raises RuleError, OSError."""
+    if not (folder / WORDS).exists():
+        return None
+    raw = read_key(folder).open((folder / WORDS).read_text(encoding="ascii"), draw.hash.encode())
+    if raw is None:
+        raise RuleError(
+            "words_altered", N_("{file} does not open: it was altered, or it is of another key", file=WORDS)
+        )
+    return msgspec.json.decode(raw, type=DrawnWords)
+
+
+def draw_of_deals(folder: Path) -> Draw | None:
+    """Return the draw that a folder's commitment names; None where its deals were not drawn.
+
+    Raises RuleError `draws_altered` where it is not in the list; as `read_draws` and `read_commitment`.
+    """
+    named = read_commitment(folder / COMMITMENT).draw
+    if named is None:
+        return None
+    for draw in read_draws(folder):
+        if (draw.announcement.number, draw.hash) == (named.number, named.announcement):
+            return draw
+    raise RuleError(
+        "draws_altered", N_("{file}: draw {draw} is not as it was announced", file=DRAWS, draw=named.number)
+    )

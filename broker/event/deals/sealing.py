@@ -1,0 +1,229 @@
+"""Sealed deals and sets: on the disk they can be read with the event's key alone, one at a time.
+
+Each is encrypted for itself (HPKE, RFC 9180: X25519, HKDF-SHA256, ChaCha20-Poly1305). What restoring needs stays
+readable and is bound to what is sealed: who changes a serial there makes the deal one that does not open. Sealing needs
+the public half of the key only, so that a folder can be made on a machine that could not open it again.
+"""
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+import msgspec
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
+from msgspec import Struct
+from msgspec.structs import replace
+
+from broker.event.files import (
+    DEALS,
+    SETS,
+    DealRecord,
+    Registry,
+    SetFaces,
+    read_deals,
+    read_registry,
+    write_deals,
+    write_registry,
+)
+from broker.files import write_private
+from broker.i18n import N_
+from broker.protocol import Hash, Seat
+from broker.rules import RuleError
+
+DEALS_KEY: Final = "deals.key"
+"""In the event's folder, and in no copy of it that a backup makes."""
+
+SUITE: Final = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.CHACHA20_POLY1305)
+
+
+class SealedContent(Struct, frozen=True, forbid_unknown_fields=True):
+    """What is in a sealed deal."""
+
+    faces: dict[Seat, tuple[str, ...]]
+    salt: Hash | None
+
+    def __repr__(self) -> str:
+        """Return no face."""
+        return "SealedContent()"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DealsKey:
+    """The private key of an event's deals. It never shows."""
+
+    _key: X25519PrivateKey
+
+    @classmethod
+    def new(cls) -> Self:
+        """Make a key."""
+        return cls(X25519PrivateKey.generate())
+
+    @classmethod
+    def from_bytes(cls, raw: bytes) -> Self:
+        """Return the key of 32 bytes. Raises ValueError."""
+        return cls(X25519PrivateKey.from_private_bytes(raw))
+
+    def to_bytes(self) -> bytes:
+        """Return the 32 secret bytes."""
+        return self._key.private_bytes_raw()
+
+    @property
+    def public(self) -> str:
+        """The public key in hex: whoever has it can seal, and not open."""
+        return self._key.public_key().public_bytes_raw().hex()
+
+    def open(self, box: str, about: bytes) -> bytes | None:
+        """Return what was sealed; None where it was altered, or sealed for another key."""
+        try:
+            return SUITE.decrypt(base64.b64decode(box, validate=True), self._key, info=about)
+        except (InvalidTag, ValueError):
+            return None
+
+
+def read_key(folder: Path) -> DealsKey:
+    """Return the key of a folder. Raises RuleError `deals_key_missing`, `malformed`."""
+    path = folder / DEALS_KEY
+    try:
+        return DealsKey.from_bytes(bytes.fromhex(path.read_text(encoding="ascii").strip()))
+    except OSError:
+        text = N_("{file} is missing, without which sealed deals do not open: run `homologue deal recover`", file=path)
+        raise RuleError("deals_key_missing", text) from None
+    except ValueError:
+        raise RuleError("malformed", N_("{where}: {problem}", where=path.name, problem="64 digits (hex)")) from None
+
+
+def write_key(folder: Path, key: DealsKey) -> None:
+    """Write the key of a folder, for its owner alone. Raises OSError."""
+    write_private(folder / DEALS_KEY, key.to_bytes().hex().encode() + b"\n")
+
+
+def ensure_key(folder: Path) -> DealsKey:
+    """Return the key of a folder; where there is none it is made. Raises as `read_key`."""
+    if not (folder / DEALS_KEY).exists():
+        write_key(folder, DealsKey.new())
+    return read_key(folder)
+
+
+def seal(public: str, content: bytes, about: bytes) -> str:
+    """Seal for a public key (hex); `about` is not secret, and cannot be changed. Raises RuleError `malformed`."""
+    try:
+        recipient = X25519PublicKey.from_public_bytes(bytes.fromhex(public))
+    except ValueError:
+        raise RuleError("malformed", N_("a public key is 64 hexadecimal digits")) from None
+    return base64.b64encode(SUITE.encrypt(content, recipient, info=about)).decode()
+
+
+def seal_deal(record: DealRecord, sets: Mapping[int, SetFaces], public: str) -> DealRecord:
+    """Return a deal as it is kept sealed. Raises RuleError as `DealRecord.serials`."""
+    deal = record.deal()
+    open_part = DealRecord(
+        number=record.number,
+        set=record.set,
+        prevalent_wind=record.prevalent_wind,
+        dealer=record.dealer,
+        order=record.serials(lambda number: sets.get(number, {})),  # type: ignore[arg-type] # rows of a tray: the same three
+        red=record.has_red,
+    )
+    content = msgspec.json.encode(SealedContent(dict(deal.faces), record.salt))
+    return replace(open_part, sealed=seal(public, content, _about_deal(open_part)))
+
+
+def seal_set(number: int, faces: SetFaces, public: str) -> str:
+    """Return a set as it is kept sealed."""
+    return seal(public, msgspec.json.encode(faces), _about_set(number))
+
+
+def _about_deal(record: DealRecord) -> bytes:
+    return b"homologue-sealed-deal-v1\n" + msgspec.json.encode(replace(record, sealed=None), order="sorted")
+
+
+def _about_set(number: int) -> bytes:
+    return f"homologue-sealed-set-v1\n{number}".encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    """Opens what is sealed in an event's folder. The key is read when it is asked for, and not kept."""
+
+    folder: Path | None = None
+
+    def deal(self, record: DealRecord) -> DealRecord:
+        """Return a deal with its faces. Raises RuleError `deal_altered`, `deals_key_missing`."""
+        if record.sealed is None:
+            return record
+        raw, number = self._key().open(record.sealed, _about_deal(record)), record.number
+        if raw is None:
+            text = N_("deal {deal} does not open: {file} was altered, or it is of another key", deal=number, file=DEALS)
+            raise RuleError("deal_altered", text)
+        content = msgspec.json.decode(raw, type=SealedContent)
+        return replace(record, faces=content.faces, salt=content.salt, order=None, red=False, sealed=None)
+
+    def set_faces(self, number: int, registry: Registry) -> SetFaces:
+        """Return what is on a set's tiles; nothing of one that is not there.
+
+        Raises RuleError `set_altered`, `deals_key_missing`.
+        """
+        kept = registry.get(number, {})
+        if not isinstance(kept, str):
+            return kept
+        raw = self._key().open(kept, _about_set(number))
+        if raw is None:
+            text = N_("set {set} does not open: {file} was altered, or it is of another key", set=number, file=SETS)
+            raise RuleError("set_altered", text)
+        return msgspec.json.decode(raw, type=SetFaces)
+
+    def plain(self, registry: Registry) -> dict[int, SetFaces]:
+        """Return a whole registry opened. Raises as `set_faces`."""
+        return {number: self.set_faces(number, registry) for number in registry}
+
+    def _key(self) -> DealsKey:
+        if self.folder is None:
+            raise RuleError("deals_key_missing", N_("the key of sealed deals is not here"))
+        return read_key(self.folder)
+
+
+NO_KEY: Final = Opener()
+
+
+def seal_folder(folder: Path, public: str) -> int:
+    """Seal the deals and sets of a folder that are not; return how many. A second run finishes one that was cut short.
+
+    Raises RuleError as `seal_deal`, BadEvent, OSError.
+    """
+    registry = read_registry(folder) if (folder / SETS).exists() else {}
+    deals = read_deals(folder) if (folder / DEALS).exists() else ()
+    plain = [one for one in deals if one.sealed is None]
+    opened = Opener(folder).plain({one.set: registry.get(one.set, {}) for one in plain})
+    if plain:  # first: the order of a deal follows from its set
+        write_deals(folder, [one if one.sealed else seal_deal(one, opened, public) for one in deals])
+    return len(plain) + seal_registry(folder, registry, public)
+
+
+def move_deal(folder: Path, number: int, to: int) -> None:
+    """Put a deal into another set, as where one is damaged; a sealed one stays sealed. The commitment stays right.
+
+    Raises RuleError `deal_unknown`, `set_unknown`, and as `Opener.deal` and `seal_deal`; BadEvent, OSError.
+    """
+    deals, registry, opener = list(read_deals(folder)), read_registry(folder), Opener(folder)
+    at = next((at for at, deal in enumerate(deals) if deal.number == number), None)
+    if at is None:
+        raise RuleError("deal_unknown", N_("there is no deal {deal}", deal=number))
+    if to not in registry:
+        raise RuleError("set_unknown", N_("there is no set {set}", set=to))
+    moved = replace(opener.deal(deals[at]), set=to)
+    faces = opener.set_faces(to, registry)
+    deals[at] = seal_deal(moved, {to: faces}, read_key(folder).public) if deals[at].sealed else moved
+    write_deals(folder, deals)
+
+
+def seal_registry(folder: Path, registry: Registry, public: str) -> int:
+    """Write `sets.json` with all sets sealed; return how many were not. Raises OSError."""
+    plain = {number: faces for number, faces in registry.items() if not isinstance(faces, str)}
+    if plain:
+        sealed = {number: seal_set(number, faces, public) for number, faces in plain.items()}
+        write_registry(folder, dict(sorted({**registry, **sealed}.items())))
+    return len(plain)

@@ -1,0 +1,144 @@
+"""The page of a draw: it is announced, each person types or scans their words, and the deals are made and sealed.
+
+Words are kept in memory alone, until those of everybody are there: on no page and in no log is any of them.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from broker.errors import ScorerError, StoreError
+from broker.event import setup
+from broker.event.deals.draw import Draw, give_up_draw, make_drawn_deals, open_draw, read_draws
+from broker.i18n import N_, Message
+from broker.people import PeopleError
+from broker.rules import RuleError
+from broker.rules.draw import check_words
+from broker.web import Access, DeskError, Form, FormMalformed, client_address, read_form, render_page, visitor_of
+
+WHO: Final = "set_up"
+PEOPLE: Final = 6
+"""Lines of the form; more people are announced by command."""
+
+
+def note_change(access: Access, request: Request, action: str) -> None:
+    """Note in the audit log who changed the set-up."""
+    auth, session = access.auth, visitor_of(request).session
+    if auth is not None and session is not None:
+        with auth.store.commit():
+            auth.audit.note(auth.clock(), session.account.name, WHO, action, address=client_address(request))
+
+
+class DrawPage:
+    """Answers organisers. `turn`: one change at a time, on this page and on that of the set-up."""
+
+    def __init__(self, access: Access, folder: Path, turn: threading.Lock) -> None:
+        self._access, self._folder, self._turn = access, folder, turn
+        self._words: dict[tuple[str, int], str] = {}
+        """By the hash of the announcement and the person's place in it."""
+
+    def routes(self) -> Sequence[Route]:
+        """Return the routes."""
+        return [
+            self._access.route("/setup/draw", self.show, WHO),
+            self._access.route("/setup/draw", self.change, WHO, ("POST",)),
+        ]
+
+    async def show(self, request: Request) -> Response:
+        """Show the draws, and what the open one waits for."""
+        return await run_in_threadpool(self._page, request, {})
+
+    async def change(self, request: Request) -> Response:
+        """Take what one form sends."""
+        form: Form = {}
+        try:
+            form = await read_form(request, visitor_of(request))
+            done = await run_in_threadpool(self._act, request, form)
+        except (DeskError, PeopleError, RuleError, ScorerError, StoreError) as error:
+            return await run_in_threadpool(self._page, request, form, error)
+        return await run_in_threadpool(self._page, request, {}, None, done)
+
+    def _act(self, request: Request, form: Form) -> Message:
+        actions: dict[str, Callable[[Form], Message]] = {
+            "announce": self._announce,
+            "words": self._take_words,
+            "make": self._make,
+            "give_up": self._give_up,
+        }
+        act = actions.get(form.get("action", ""))
+        if act is None:
+            raise FormMalformed("the form does not say what it asks for")
+        with self._turn:
+            done = act(form)
+            note_change(self._access, request, f"draw {form['action']}")
+        return done
+
+    def _announce(self, form: Form) -> Message:
+        rows = [(form.get(f"name-{at}", ""), form.get(f"hash-{at}", "")) for at in range(PEOPLE)]
+        people = [row for row in rows if any(cell.strip() for cell in row)]
+        setup.announce_draw(self._folder, people, (form.get("source", ""), form.get("round", "")))
+        return N_("The draw is announced. Publish it now, before anybody says their words.")
+
+    def _take_words(self, form: Form) -> Message:
+        draw, person = self._open(), form.get("person", "")
+        people = draw.announcement.people
+        if not (person.isascii() and person.isdigit() and int(person) < len(people)):
+            raise FormMalformed("the form does not say whose words they are")
+        check_words(people[int(person)], form.get("words", ""))
+        self._words[draw.hash, int(person)] = form.get("words", "")
+        return N_("These are the words. They are not shown or stored.")
+
+    def _make(self, form: Form) -> Message:
+        draw = self._open()
+        missing = [
+            person.name for at, person in enumerate(draw.announcement.people) if (draw.hash, at) not in self._words
+        ]
+        if missing:
+            raise RuleError("words_missing", N_("the words of {person} are still to be said", person=missing[0]))
+        words = [self._words[draw.hash, at] for at in range(len(draw.announcement.people))]
+        make_drawn_deals(self._folder, words, form.get("value", ""))
+        self._words.clear()
+        return N_("The deals are made and sealed. Publish the commitment, and share the key.")
+
+    def _give_up(self, form: Form) -> Message:
+        give_up_draw(self._folder, form.get("reason", ""))
+        self._words.clear()
+        return N_("The draw is given up. It stays listed.")
+
+    def _open(self) -> Draw:
+        draw = open_draw(self._folder)
+        if draw is None:
+            raise RuleError("no_draw", N_("no draw is open: announce one first"))
+        return draw
+
+    def _page(
+        self, request: Request, form: Form, error: Exception | None = None, done: Message | None = None
+    ) -> Response:
+        try:
+            draws, plan = read_draws(self._folder), setup.plan_of(self._folder)
+        except (RuleError, ScorerError, OSError) as broken:
+            draws, plan, error = (), None, broken
+        waiting = next((draw for draw in draws if draw.is_open), None)
+        said = [(waiting.hash, at) in self._words for at in range(len(waiting.announcement.people))] if waiting else []
+        announcing = form.get("action") == "announce"
+        typed = {key: value for key, value in form.items() if announcing and key != "form"}
+        values = {
+            "draws": draws,
+            "waiting": waiting,
+            "said": said,
+            "next": said.index(False) if False in said else None,
+            "may_announce": bool(plan and plan.plays) and not setup.deals_made(self._folder),
+            "made": setup.deals_made(self._folder),
+            "folder": str(self._folder),
+            "people": range(PEOPLE),
+            "filled": typed,
+        }
+        return render_page(
+            request, "draw.html", N_("Draw of the deals"), visitor_of(request), error=error, done=done, values=values
+        )

@@ -1,0 +1,164 @@
+"""A drawn event from the first word to what a player checks at home, by the program of docs/deals.md as it is."""
+
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+import pytest
+from click.testing import CliRunner
+from msgspec.structs import replace
+
+from broker.cli.main import homologue
+from broker.event import Event, open_event
+from broker.event.plan import write_plan
+from broker.event.readiness import start_problems
+from broker.protocol import (
+    SEATS,
+    CountRequest,
+    Declared,
+    LogMessage,
+    McrValue,
+    McrWinDetails,
+    Press,
+    Restored,
+    Seat,
+)
+from broker.scorer.counting import HandCounter
+from broker.scorer.stored_event import open_stored_event
+from broker.store import STORE
+from broker.store.sqlite import SqliteJournal
+from tests.broker.event.deals.asking import codes, done
+from tests.broker.event.deals.draws import BEACON, VALUE, announce, say
+from tests.broker.scorer.small import NAME, fact, plan, whole_event
+
+DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "deals.md"
+
+
+def said(event: Event) -> list[LogMessage]:
+    """Return what the tables of the small event say, of the walls of this one."""
+    found = []
+    for message in whole_event():
+        one = message.fact
+        if isinstance(one, Restored):
+            one = replace(one, form=event.form(one.deal))
+        found.append(fact(message.table, message.seq, one))
+    return found
+
+
+def store(folder: Path, messages: Iterable[LogMessage]) -> None:
+    journal = SqliteJournal(folder / STORE, NAME)
+    with journal.commit():
+        for message in messages:
+            journal.append(message, 0)
+    journal.close()
+
+
+def seven_pairs(event: Event) -> tuple[int, Seat, tuple[int, ...]]:
+    """Return a deal, a seat, and 14 serials of its tray that are seven pairs, in the order in which they are drawn."""
+    for deal in range(1, 5):
+        faces = event.faces(deal)
+        for seat in SEATS:
+            tray = [serial for row in event.order(deal)[seat] for serial in row]
+            pairs: list[int] = []
+            taken: Counter[str] = Counter(faces[serial] for serial in tray)
+            for kind in [face for face, count in taken.items() if count >= 2][:7]:
+                pairs += [serial for serial in tray if faces[serial] == kind][:2]
+            if len(pairs) == 14:
+                return deal, seat, tuple(sorted(pairs, key=tray.index))
+    pytest.fail("sixteen trays, and seven pairs in none of them")
+
+
+def counted(event: Event) -> set[str]:
+    """Count seven pairs at the table that plays their deal first; return the fan."""
+    deal, seat, hand = seven_pairs(event)
+    table, round_ = next(key for key, booking in event.bookings.items() if booking.deal == deal and key[1] == 1)
+    walls = Restored(round=round_, deal=deal, verified=True, by="camera", form=event.form(deal), refusals=0)
+    press = Declared(round=round_, deal=deal, presses=(Press(seat=seat, after_ms=0),))
+    details = McrWinDetails(last_tile=False, kong=False, last_of_kind=False)
+    request = CountRequest(id="count-001", event=NAME, table=table, round=round_, deal=deal, seat=seat,
+                           groups=(hand[:13], hand[13:]), said=details)  # fmt: skip
+    value = HandCounter(event).answer(request, [fact(table, 1, walls), fact(table, 2, press)])
+    assert isinstance(value, McrValue)
+    return {one.id for one in value.elements}
+
+
+def test_draw_seal_play_count_reveal_verify(tmp_path: Path) -> None:
+    cup, public = tmp_path / "cup", tmp_path / "public"
+    published = announce(cup, beacon=BEACON)
+    assert say(cup, value=VALUE).exit_code == 0
+    write_plan(cup, plan())
+    assert start_problems(cup) == []
+    event = open_event(cup)
+
+    assert "seven_pairs" in counted(event)
+
+    log = said(event)
+    last = max(at for at, message in enumerate(log) if message.fact.round == 4)
+    store(cup, log[:last])  # the last result is still to come
+    embargoed = log[last].fact.deal
+    assert codes("reveal", cup, "--output", public / "revealed.json") == ["deal_not_played"]
+    store(cup, log[last:])
+    assert not open_stored_event(cup).embargoed(embargoed)
+    travellers = CliRunner().invoke(homologue, ["export", "json", str(cup), "--output", str(tmp_path / "cup.json")])
+    assert travellers.exit_code == 0, travellers.output
+    assert len(json.loads((tmp_path / "cup.json").read_text())["groups"]) >= 4
+
+    public.mkdir()
+    done("reveal", cup, "--output", public / "revealed.json")
+    for name in ("commitment.json", "draws.json"):
+        (public / name).write_bytes((cup / name).read_bytes())
+    root = json.loads((public / "commitment.json").read_text())["root"]
+    told = done("verify", public, "--root", root, "--draw", published)
+    assert told.splitlines()[:5] == [
+        *(f"deal {number}: as committed" for number in range(1, 5)),
+        "draw 1: the deals come from the words that were committed to",
+    ]
+    assert check(public) == (0, ["root " + root, f"draw 1 {published}", "4 deals", "all right"])
+
+    content = json.loads((public / "revealed.json").read_text())
+    hand_of_east = content["deals"][2]["faces"]["east"]
+    at = next(at for at in range(1, 34) if hand_of_east[at] != hand_of_east[0])
+    hand_of_east[0], hand_of_east[at] = hand_of_east[at], hand_of_east[0]
+    (public / "revealed.json").write_text(json.dumps(content))
+    assert check(public)[1][-1] == "WRONG: deal 3, deal 3 is not of these words"
+    assert "deal 3: NOT AS COMMITTED" in CliRunner().invoke(homologue, ["deal", "verify", str(public)]).output
+
+
+def program() -> str:
+    """Return the program of the document, word by word."""
+    (found,) = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
+    return str(found)
+
+
+def check(public: Path) -> tuple[int, list[str]]:
+    """Run it as a player at home does: without us on its path."""
+    (public / "check.py").write_text(program(), encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, "-I", "check.py", "revealed.json", "commitment.json"],
+        cwd=public, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert ran.stderr == ""
+    return ran.returncode, ran.stdout.splitlines()
+
+
+def test_the_program_of_the_document_is_short_and_uses_nothing_of_ours() -> None:
+    lines = program().splitlines()
+    assert len(lines) < 50
+    imported = {line.split()[1] for line in lines if re.match(r"import |from ", line)}
+    assert imported <= sys.stdlib_module_names
+
+
+@pytest.mark.parametrize("more", [(), ("--red-fives",)])
+def test_the_program_of_the_document_checks_every_kind_of_deals(tmp_path: Path, more: tuple[str, ...]) -> None:
+    announce(tmp_path / "drawn", *more, deals=3)
+    assert say(tmp_path / "drawn").exit_code == 0
+    done("new", "--event", "cup", "--deals", 2, *more, tmp_path / "plain")
+    for folder, lines in ((tmp_path / "drawn", 4), (tmp_path / "plain", 3)):
+        done("reveal", folder, "--output", folder / "revealed.json")
+        code, told = check(folder)
+        assert (code, len(told), told[-1]) == (0, lines, "all right")
