@@ -19,6 +19,7 @@ import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 
 from broker.files import write_private
+from broker.protocol.tls import Identity, event_context
 from broker.protocol.topics import parse_topic
 
 LONGEST_RETRY_S: Final = 3
@@ -34,8 +35,10 @@ class Address:
     user: str
     password: str = field(repr=False)
     ca: Path | None = None
-    """Certificate authority of a broker with TLS; None for a plain connection on loopback."""
+    """Certificate authority of a broker with TLS; None for a plain connection."""
     keepalive_s: int = 10
+    identity: Identity | None = None
+    """Who we are by a certificate of the event's authority, which `ca` is then: no password is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +140,12 @@ class Link:
             protocol=mqtt.MQTTv311,
             manual_ack=True,
         )
-        self._client.username_pw_set(address.user, address.password)
-        if address.ca:
-            self._client.tls_set(ca_certs=str(address.ca), tls_version=ssl.PROTOCOL_TLS_CLIENT)
+        if address.ca and address.identity:
+            self._client.tls_set_context(event_context(address.ca.read_text("ascii"), address.identity))
+        else:
+            self._client.username_pw_set(address.user, address.password)
+            if address.ca:
+                self._client.tls_set(ca_certs=str(address.ca), tls_version=ssl.PROTOCOL_TLS_CLIENT)
         if will:
             self._client.will_set(will.topic, will.payload, qos=1, retain=True)
         self._client.reconnect_delay_set(1, LONGEST_RETRY_S)

@@ -79,6 +79,8 @@ class Visitor:
     """The desk's pages."""
     disk: DiskLevel = "ample"
     """How much room there is on the scorer's disk, for who has logged in."""
+    plain: bool = False
+    """Whether what tables and the desk send is not encrypted."""
 
     def may(self, right: Right) -> bool:
         """Return whether this visitor has a right. In an open room everybody may look, and nobody may do anything.
@@ -103,8 +105,10 @@ class Access:
     `open_public`: who has not logged in may see what players may know.
     """
 
-    def __init__(self, auth: Authentication | None, *, open_room: bool, open_public: bool = False) -> None:
-        self.auth, self._open_room, self._open_public = auth, open_room, open_public
+    def __init__(
+        self, auth: Authentication | None, *, open_room: bool, open_public: bool = False, plain: bool = False
+    ) -> None:
+        self.auth, self._open_room, self._open_public, self._plain = auth, open_room, open_public, plain
         self._withheld: frozenset[Right] = frozenset()
         self.menu: tuple[MenuEntry, ...] = ()
         """The pages that this desk has."""
@@ -118,13 +122,16 @@ class Access:
     def visitor(self, request: Request) -> Visitor:
         """Return who asks."""
         if self.auth is None:
-            return Visitor(open_room=self._open_room, open_public=self._open_public, menu=self.menu)
+            return self._stranger(open_room=self._open_room)
         token = request.cookies.get(cookie_name(request), "")[:LONGEST_TOKEN]
         session = self.auth.known(token, agent=user_agent(request), address=client_address(request)) if token else None
         if session:
-            return Visitor(session, csrf_token(token), withheld=self._withheld, menu=self.menu, disk=self.disk())
-        open_room = self._open_room and not self.auth.accounts.any()
-        return Visitor(open_room=open_room, open_public=self._open_public, menu=self.menu)
+            form = csrf_token(token)
+            return Visitor(session, form, withheld=self._withheld, menu=self.menu, disk=self.disk(), plain=self._plain)
+        return self._stranger(open_room=self._open_room and not self.auth.accounts.any())
+
+    def _stranger(self, *, open_room: bool) -> Visitor:
+        return Visitor(open_room=open_room, open_public=self._open_public, menu=self.menu, plain=self._plain)
 
     def goes_on(self, visitor: Visitor) -> bool:
         """Return whether a stream to this visitor may go on."""

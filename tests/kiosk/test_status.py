@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from broker.protocol import Result, receipt_code
+from kiosk.config import BrokerSettings, Config, DeviceSettings
 from kiosk.input import ArbiterPanel, Keyboard, NoPin, opened_panel, panel_draft, panel_from_draft
 from kiosk.journal import TableJournal
 from kiosk.screens import RecordedView, ScreenView
@@ -16,7 +17,7 @@ from kiosk.status import ReceiptCodes, TableStatus
 from kiosk.table import ArbiterAdmitted, Assigned, Phase, PlayVoided, Reopened, Table
 from tests.kiosk.journals import OURS, core
 from tests.kiosk.standing import phase_view
-from tests.kiosk.tables import S, sitting_in
+from tests.kiosk.tables import EVENT, TABLE, S, sitting_in
 
 RECORDED = sitting_in(Phase.RECORDED).events
 
@@ -67,7 +68,7 @@ def test_the_code_comes_with_where_to_look_it_up_if_the_event_has_made_that_know
         table = core(journal)
         for event in RECORDED:
             table.apply(published(event, address) if isinstance(event, Assigned) else event)
-        status = TableStatus(3, "always", journal)
+        status = TableStatus(Config(EVENT, TABLE, ".", BrokerSettings("h", 1), DeviceSettings("", "")), journal)
         now = phase_view(status.with_receipt(ScreenView(3, RecordedView()), table.state), RecordedView)
         assert now.receipt is not None
         assert now.receipt_link == link.format(code=now.receipt)

@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
 
+from broker.cli.encryption import Logins
 from broker.cli.scorer import _other_broker
 from broker.cli.scorer import scorer as scorer_command
 from broker.event.deals.commitment import commit_folder
@@ -81,7 +82,7 @@ def test_a_scorer_whose_broker_has_died_ends_with_a_code_so_that_both_are_starte
 
 def test_a_broker_elsewhere_is_met_with_the_passwords_that_it_knows_or_not_at_all(folder: Path, start: Start) -> None:
     (folder / "credentials.json").unlink()
-    scorer = start("--broker", "127.0.0.1:1883")
+    scorer = start("--broker", "127.0.0.1:1883", "--plain")
     assert scorer.wait(SOON_S) == 1
     scorer.wait_for(r"broker_credentials_missing", SOON_S)
     assert not (folder / "credentials.json").exists()
@@ -91,7 +92,9 @@ def test_a_broker_that_lets_us_not_in_is_told(folder: Path, start: Start, tmp_pa
     Credentials.create(4).save(tmp_path / "others.json")
     known = Credentials.load(folder / "credentials.json")
     with make_broker("embedded", tmp_path / "broker", NAME, known, tables=4) as broker:
-        scorer = start("--broker", f"127.0.0.1:{broker.port}", "--credentials", str(tmp_path / "others.json"))
+        scorer = start(
+            "--broker", f"127.0.0.1:{broker.port}", "--plain", "--credentials", str(tmp_path / "others.json")
+        )
         assert "ot authorized" in scorer.wait_for(r"^broker_refused: (.*)", SOON_S)
 
 
@@ -102,7 +105,7 @@ def test_an_address_that_is_none_is_refused(start: Start) -> None:
 @pytest.mark.parametrize("broker", ["broker..local:1883", "-:x", "host", "host:0", "host:65536", "[1:2:1883"])
 def test_an_address_is_a_host_and_a_port(folder: Path, broker: str) -> None:
     with pytest.raises(click.UsageError, match="HOST:PORT"):
-        _other_broker(broker, folder / "credentials.json", None)
+        _other_broker(broker, Logins(folder / "credentials.json", None))
 
 
 def test_nobody_else_may_read_what_the_scorer_writes(folder: Path, start: Start) -> None:
