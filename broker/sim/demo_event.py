@@ -131,10 +131,10 @@ def listed_device(folder: Path, table: int) -> ListedDevice:
     return ListedDevice(table, open_key(folder / f"table-{table}" / "device.key").public, f"sim-{table}")
 
 
-def write_kiosk(folder: Path, table: int, port: int, event: Path | None = None) -> Path:
+def write_kiosk(folder: Path, table: int, port: int, event: Path | None = None, *, plain: bool = False) -> Path:
     """Write one table's configuration, once it is known where the broker is. `event`: its folder, if it is another.
 
-    It trusts the event's authority, and shows the certificate of its key.
+    It trusts the event's authority, and shows the certificate of its key; `plain`: it has a password, without TLS.
     """
     path = folder / f"table-{table}.toml"
     language = ("en", "fr")[table % 2]
@@ -142,6 +142,8 @@ def write_kiosk(folder: Path, table: int, port: int, event: Path | None = None) 
     certificates = (event or folder).absolute() / FOLDER
     device = device_user(table, listed_device(folder, table).device)
     trust = f'ca_file = "{certificates / CA}"\ncertificate_file = "{certificates / device}.crt"'
+    if plain:
+        trust = f'password_file = "table-{table}.password"\nplain = true'
     said = KIOSK.format(event=NAME, table=table, port=port, language=language, event_key=event_key, trust=trust)
     path.write_text(said, encoding="utf-8")
     return path

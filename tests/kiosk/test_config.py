@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from broker.protocol.link import Address
-from broker.protocol.tls import Identity
 from kiosk.config import BrokerSettings, Config, DeviceSettings, KioskSettings, ScreenSettings
 from kiosk.errors import BadConfiguration
 
@@ -90,8 +89,12 @@ def test_with_a_certificate_the_table_is_known_by_its_key_and_sends_no_password(
         KioskSettings(file).address()
     (file.parent / "table.crt").write_text("a certificate", encoding="utf-8")
     settings = KioskSettings(file)
-    identity = Identity(file.parent / "table.crt", settings.device_key())
-    assert settings.address() == Address("scorer.local", 8883, "table-3", "", file.parent / "ca.pem", 20, identity)
+    address = settings.address()
+    assert (address.password, address.ca) == ("", file.parent / "ca.pem")
+    assert address.identity is not None
+    assert address.identity.certificate == file.parent / "table.crt"
+    assert address.identity.key is not None
+    assert address.identity.key.public == settings.device_key().public
 
 
 def test_a_password_shows_nowhere(file: Path) -> None:

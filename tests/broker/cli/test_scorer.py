@@ -18,9 +18,9 @@ from broker.cli.encryption import Logins
 from broker.cli.scorer import _other_broker
 from broker.cli.scorer import scorer as scorer_command
 from broker.event.deals.commitment import commit_folder
-from broker.key_files import open_key
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import make_broker
+from broker.mqtt.certificates import Certificates
 from broker.people import FIRST_LINK_FILE
 from broker.protocol import topics
 from broker.sim.demo_event import NAME
@@ -28,6 +28,7 @@ from broker.sim.processes import DemoProcess
 from tests.broker.mqtt.client import Client
 from tests.broker.scorer.small import sent, state
 from tests.demo_event import MakeEvent, exchange_two_tiles
+from tests.encryption import table_identity, trusting
 
 SOON_S = 120.0
 
@@ -132,8 +133,9 @@ def test_the_first_link_makes_a_head_arbiter_whose_orders_go_to_the_broker(
     folder: Path, start: Start, tmp_path: Path
 ) -> None:
     known = Credentials.load(folder / "credentials.json")
-    device = open_key(folder / "table-1" / "device.key").device
-    with make_broker("embedded", tmp_path / "broker", NAME, known, tables=1) as broker:
+    identity, certificates = table_identity(folder, 1), Certificates.of_event(folder)
+    device = identity.key.device if identity.key else ""
+    with make_broker("embedded", tmp_path / "broker", NAME, known, tables=1, certificates=certificates) as broker:
         scorer = start("--broker", f"127.0.0.1:{broker.port}")
         url = scorer.wait_for(r"^Desk: (\S+)", SOON_S)
         assert scorer.wait_for(r"Create the first head arbiter within an hour: the link in (\S+)", SOON_S) == str(
@@ -141,9 +143,12 @@ def test_the_first_link_makes_a_head_arbiter_whose_orders_go_to_the_broker(
         )
         token = (folder / FIRST_LINK_FILE).read_text(encoding="utf-8").strip().partition("token=")[2]
         with (
-            httpx.Client(base_url=url, headers={"Origin": url.rstrip("/")}, timeout=20) as client,
-            Client(broker, "table-1", known.password("table-1"), session="table-1") as table,
+            httpx.Client(
+                base_url=url, headers={"Origin": url.rstrip("/")}, timeout=20, verify=trusting(folder)
+            ) as client,
+            Client(broker, session="table-1") as table,
         ):
+            table.trust(certificates.authority, identity)
             welcome = {"token": token, "name": "anne", "full": "Anne", "password": "four winds and a dragon"}
             assert client.post("/welcome", data=welcome).status_code == 303
             page = client.get("/orders").text
@@ -159,12 +164,12 @@ def test_the_first_link_makes_a_head_arbiter_whose_orders_go_to_the_broker(
     assert (folder / FIRST_LINK_FILE).exists() is False
 
 
-def test_a_stick_that_is_not_there_is_told_and_the_scorer_goes_on(start: Start, tmp_path: Path) -> None:
+def test_a_stick_that_is_not_there_is_told_and_the_scorer_goes_on(folder: Path, start: Start, tmp_path: Path) -> None:
     scorer = start("--mqtt-port", "0", "--backup", str(tmp_path / "stick"), "--backup-every", "0.01")
     url = scorer.wait_for(r"^Desk: (\S+)", SOON_S)
-    assert alerts(url, 1) == ["backup_failed"]
+    assert alerts(folder, url, 1) == ["backup_failed"]
     (tmp_path / "stick").mkdir()
-    assert alerts(url, 2) == ["backup_resumed", "backup_failed"]
+    assert alerts(folder, url, 2) == ["backup_resumed", "backup_failed"]
     scorer.stop()
     assert scorer.exit_code == 0
     (copy,) = (tmp_path / "stick").iterdir()
@@ -173,12 +178,13 @@ def test_a_stick_that_is_not_there_is_told_and_the_scorer_goes_on(start: Start, 
     }
 
 
-def alerts(url: str, count: int) -> list[str]:
+def alerts(folder: Path, url: str, count: int) -> list[str]:
     """Wait for alerts on the desk; return their codes, newest first."""
-    with urllib.request.urlopen(f"{url}events", timeout=SOON_S) as lines:
+    trust = trusting(folder)
+    with urllib.request.urlopen(f"{url}events", timeout=SOON_S, context=trust) as lines:
         for line in lines:
             if line.startswith(b"data:"):
-                with urllib.request.urlopen(f"{url}view.json", timeout=SOON_S) as answer:
+                with urllib.request.urlopen(f"{url}view.json", timeout=SOON_S, context=trust) as answer:
                     codes = [one["code"] for one in json.load(answer)["alerts"]]
                 if len(codes) >= count:
                     return codes
