@@ -126,15 +126,14 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
     _set_up_process(stop)
     try:
         with ExitStack() as running, CheckedAhead(event / STORE) as ahead:
-            checked = _open_checked(event)
+            checked, passwords = _open_checked(event), credentials or event / CREDENTIALS
+            names = host_names(host, desk_host, *desk_name, broker_name)
+            logins = Logins(passwords, certificates_of(event, names, plain=plain), ca)
             space = DiskSpace(event)
             journal = _journal(event, checked.name, wishes, stop, ahead) if space.wait(stop, click.echo) else None
             if journal is None:
                 return
             running.callback(journal.close)
-            passwords = credentials or event / CREDENTIALS
-            names = host_names(host, desk_host, *desk_name, broker_name)
-            logins = Logins(passwords, certificates_of(event, names, plain=plain), ca)
             with ThreadPoolExecutor(1, "start of the broker") as beside:  # it hashes the passwords of all tables
                 begun = beside.submit(_broker, running, broker, checked, event, (host, mqtt_port), logins)
                 work = _load_scorer(checked, journal, event, space, wishes, passwords)
