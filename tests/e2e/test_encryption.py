@@ -3,6 +3,7 @@
 import base64
 import queue
 import shutil
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -176,13 +177,15 @@ def test_a_device_that_the_desk_revokes_is_let_in_no_more_until_it_is_accepted_a
     client, known = running.arbiter(), Certificates.of_event(running.folder)
     device = running.device(tmp_path / "pi", client, 1)
     device.until(up=True)
+    pause = threading.Event()
 
     def decide(what: str, until: str | None) -> None:
         form = client.get("/devices").text.partition('name="form" value="')[2].partition('"')[0]
         fields = {"form": form, "table": "1", "device": device.key.device, "reason": "lost"}
+        fields |= {"device-1": device.key.device}
         assert client.post(f"/devices/{what}", data=fields).status_code in {200, 303}
         while known.tables()[0].revoked != until:
-            assert running.process.exit_code is None
+            assert not pause.wait(0.05)
 
     decide("revoke", "desk")
     decide("accept", None)
