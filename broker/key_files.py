@@ -1,9 +1,10 @@
 """Private keys, of devices and events: 32 bytes in hex, in a file that its owner alone can read, made when absent."""
 
-from contextlib import suppress
+import fcntl
+import os
 from pathlib import Path
 
-from broker.files import sync, write_private
+from broker.files import write_private
 from broker.protocol.signing import SigningKey
 
 
@@ -15,13 +16,12 @@ def open_key(path: Path) -> SigningKey:
 
 
 def _make(path: Path) -> None:
-    """Write a new key, unless another process does at this moment: then its key is the one."""
+    """Write a new key, unless another process has done so meanwhile: then its key is the one."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(f".{path.name}.{SigningKey.new().device}")
-    write_private(new, SigningKey.new().to_bytes().hex().encode() + b"\n")
+    folder = os.open(path.parent, os.O_RDONLY)
     try:
-        with suppress(FileExistsError):
-            path.hardlink_to(new)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        if not path.exists():
+            write_private(path, SigningKey.new().to_bytes().hex().encode() + b"\n")
     finally:
-        new.unlink()
-    sync(path.parent)
+        os.close(folder)

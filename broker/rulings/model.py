@@ -45,6 +45,7 @@ from broker.protocol import (
     WinKind,
     Withdrawn,
     decision_kind,
+    decoder,
 )
 from broker.rules import AwardRules, RuleError, Rules
 from broker.rules.points import score_riichi
@@ -90,6 +91,9 @@ class RulingDraft(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     deal: DealNo | None = None
     decision: AnyDecision
     reason: Reason
+
+
+decoder(RulingDraft)  # several threads of the desk read them
 
 
 class RulingEntry(Struct, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from broker.protocol import TOPICS, Seat, decoder
+from broker.protocol import Seat
 from firmware.reports import Pressed, Released
 from kiosk import journal as journals
 from kiosk import uplink
@@ -117,17 +117,10 @@ class _Trays(SimulatedTable):
         self._room.program.observe(look(state.play, seat, now))
 
 
-STARTING: Final = threading.Lock()
-"""Table programs start one after the other, as each has a process of its own elsewhere: what a library makes when it is
-first used, msgspec's decoders among it, is not made for two threads at a time."""
-
-
 def live(config: str, ledger: Ledger, clock: tuple[int, int], stop: threading.Event) -> None:
     """Play at one table. What ends a table's program ends the process, as it would that table's."""
     try:
-        with STARTING:
-            room = Room(Path(config), ledger, *clock)
-        room.live(stop)
+        Room(Path(config), ledger, *clock).live(stop)
     except BaseException:  # noqa: BLE001 - a program that ends is what this is about
         traceback.print_exc(file=sys.stdout)
         sys.stdout.flush()
@@ -147,8 +140,6 @@ def main(origin: str, speed: str, *configs: str) -> None:
     uplink.RESEND_NS *= int(speed)  # type: ignore[misc]
     uplink.BEAT_S *= int(speed)  # type: ignore[attr-defined]
     ledger = Ledger()
-    for topic in TOPICS:
-        decoder(topic.message)  # made in one thread: two that make one of them at a time crash msgspec
     told = ledger, (int(origin), int(speed)), stop
     threads = [threading.Thread(target=live, args=(config, *told)) for config in configs]
     print("ready", flush=True)

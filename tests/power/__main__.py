@@ -1,11 +1,13 @@
 """Cuts the power at every write of all that writes: `make power` or `python -m tests.power [OPTIONS]`."""
 
 import gc
+import logging
 import multiprocessing
 import os
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import count
 from typing import Final
 
@@ -26,9 +28,12 @@ OF_ONE: Final = 250
 def power(cuts: int, seed: int, names: tuple[str, ...], jobs: int) -> None:
     """Record what real processes write, cut the power everywhere, and open what is left with the real programs."""
     gc.freeze()  # what is loaded by now is copied into no child
+    logging.disable()  # of what a disk that lied has left, programs complain
     began, found, states = time.monotonic(), Found(), 0
-    with multiprocessing.get_context("fork").Pool(jobs) as pool:
-        for task, of_it in pool.imap_unordered(_cut, _tasks(cuts, seed, names or tuple(SUBJECTS))):
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("fork")) as pool:  # it tells when a child has died
+        recordings = [pool.submit(_cut, task) for task in _tasks(cuts, seed, names or tuple(SUBJECTS))]
+        for recording in as_completed(recordings):
+            task, of_it = recording.result()
             found.add(of_it)
             states = found.states.total()
             said = f"{task.subject} {task.seed}: {of_it.states.total()} states of {of_it.operations} operations"

@@ -86,9 +86,12 @@ def body_of(sheet: PaperSheet) -> bytes:
     return msgspec.json.encode(replace(sheet.keyed, points={seat: right[seat] for seat in SEATS}))
 
 
+_SHEETS: Final = msgspec.json.Decoder(KeyedSheet)
+
+
 def keyed_from(body: bytes) -> KeyedSheet:
     """Read what `body_of` wrote."""
-    return msgspec.json.decode(body, type=KeyedSheet)
+    return _SHEETS.decode(body)
 
 
 def reading_differences(one: KeyedSheet, other: KeyedSheet) -> Sequence[str]:

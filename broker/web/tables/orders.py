@@ -71,6 +71,9 @@ class OrderGiven(Struct, frozen=True, forbid_unknown_fields=True):
     """The full name of who gave it."""
 
 
+_GIVEN: Final = msgspec.json.Decoder(OrderGiven)
+
+
 @dataclass(frozen=True, slots=True)
 class KeptOrder:
     """An order in the store. `seq` grows with every order; the messages of all its tables carry it."""
@@ -159,7 +162,7 @@ def _refuse_again(before: Iterable[tuple[Any, ...]], given: OrderGiven) -> None:
 def _stored_order(row: tuple[Any, ...]) -> KeptOrder:
     seq, id_, at, who, body = row
     try:
-        given = msgspec.json.decode(body, type=OrderGiven)
+        given = _GIVEN.decode(body)
     except msgspec.DecodeError as error:
         raise PeopleStoreBroken(f"an order cannot be read: {error}") from None
     return KeptOrder(seq, id_, at, who, given)

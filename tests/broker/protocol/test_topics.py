@@ -5,6 +5,8 @@ Whatever arrives is decoded or refused, and no message outgrows its topic's limi
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -541,3 +543,15 @@ def encode_any(value: Any) -> bytes:  # noqa: ANN401 - a value of any type
 def test_the_longest_message_fits_its_topic(name: str) -> None:
     topic = TOPICS_BY_NAME[name]
     assert len(encode(longest(inspect.type_info(topic.message)))) <= topic.limit
+
+
+def test_what_several_threads_may_read_has_its_decoder_when_the_module_is_imported() -> None:
+    count = "print(topics.decoder.cache_info().currsize, len({one.message for one in topics.TOPICS}))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"from broker.protocol import topics; {count}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    made, kinds = map(int, done.stdout.split())
+    assert made >= kinds > 10

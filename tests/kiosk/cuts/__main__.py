@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -42,9 +43,11 @@ def cuts(kills: int, seed: int, kinds: tuple[str, ...], every: int, cold: float,
     """Play days of all sorts, kill the program at every write of each, and compare with a twin that never was."""
     gc.freeze()  # what is loaded by now is copied into no child
     began, found = time.monotonic(), Found()
-    with multiprocessing.get_context("fork").Pool(jobs) as pool:
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("fork")) as pool:  # it tells when a child has died
         for round_ in count(seed):
-            for task, of_it in pool.imap_unordered(_day, [Task(kind, round_, cold, every) for kind in kinds or KINDS]):
+            days = [pool.submit(_day, Task(kind, round_, cold, every)) for kind in kinds or KINDS]
+            for day in as_completed(days):
+                task, of_it = day.result()
                 found.add(of_it)
                 said = [f"{task.kind} {round_}: {of_it.total} kills, {len(of_it.differences)} differences"]
                 print(*said, *of_it.differences, sep="\n  ", flush=True)

@@ -4,11 +4,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from broker.protocol import encode, topics
+from broker.protocol import PinGiven, decode_on_topic, encode, topics
+from broker.protocol.arbiter_pin import hash_pin
 from broker.protocol.link import Incoming, LinkChanged
+from tests.kiosk.cuts.actions import HOUSE_PIN
+from tests.kiosk.judging import PinJudge, said_of_pin
 from tests.kiosk.tables import EVENT, TABLE
 
 RETAINED = (topics.RECEIPT, topics.ASSIGNMENT)
+
+HASHED = hash_pin(HOUSE_PIN)
 
 
 class Air:
@@ -41,8 +46,11 @@ class Air:
         self.up = False
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:  # noqa: ARG002 - a link has it
-        """Let the room hear."""
+        """Let the room hear, and judge a PIN as a scorer does."""
         self._room(topic, payload)
+        message = decode_on_topic(topic, payload)[1]
+        if isinstance(message, PinGiven):
+            self._bring(topics.PIN, encode(said_of_pin(PinJudge(hashed=HASHED).judge(message))))
 
     def flush(self, timeout_s: float) -> None:
         """Have nothing on its way."""

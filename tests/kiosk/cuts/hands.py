@@ -7,13 +7,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial, singledispatchmethod
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final
+from unittest.mock import patch
 
 import pygame
 
 from broker.i18n import Translator
 from broker.protocol import Fact, LogMessage, Order, Receipt, Taken, decode, topics
 from firmware.reports import Held, Pressed, Released, Report, Scanned
+from kiosk import arbiter_pin
 from kiosk.camera.thread import CameraThread
 from kiosk.config import KioskSettings, ScreenSettings
 from kiosk.journal import TableJournal
@@ -68,6 +71,9 @@ class Running:
         settings = KioskSettings(folder / "table.toml")
         self._journal = TableJournal(folder / "table.sqlite", OURS)
         self._opened.callback(self._journal.close)
+        # A session's name is drawn; after a cut it must be as the twin's.
+        drawn = SimpleNamespace(token_hex=lambda count: f"{self._done:0{2 * count}x}")
+        self._opened.enter_context(patch.object(arbiter_pin, "secrets", drawn))
         self._window = self._opened.enter_context(ScreenWindow(SCREEN, Translator("en"), self._time))
         self._program = TableProgram(settings, self._journal, self._time, lambda: "14:05", partial(self._air, room))
         self._window.show(self._program.view())
