@@ -255,7 +255,7 @@ class Venue:
                 closing(sqlite3.connect(second / name)) as copy,
             ):
                 store.backup(copy)
-        arguments = ["scorer", str(second), "--broker", f"127.0.0.1:{self.broker.port}", "--desk-port", "0"]
+        arguments = ["scorer", str(second), "--plain", "--broker", f"127.0.0.1:{self.broker.port}", "--desk-port", "0"]
         self._second = DemoProcess("second scorer", arguments, self._said)
 
     def end_second_scorer(self) -> None:
