@@ -204,8 +204,11 @@ def test_plain_is_asked_for_and_said_once_and_on_every_page(folder: Path) -> Non
     with started(folder, "--plain") as made:
         assert made.desk.startswith("http://")
         assert len([line for line in made.said if line.startswith("connection_plain: ")]) == 1
-        page = httpx.get(f"{made.desk}login", timeout=60).text
-        assert "NOT ENCRYPTED" in page
+        origin = {"Origin": made.desk.rstrip("/")}
+        with httpx.Client(base_url=made.desk, headers=origin, timeout=60) as client:
+            client.post("/login", data={"name": "anne", "password": PASSWORD})
+            pages = [client.get(path, headers={"Accept": "text/html"}).text for path in ("/", "/people", "/pairing")]
+        assert ["NOT ENCRYPTED" in page for page in pages] == [True] * 3
     assert not (folder / "tls").exists()
 
 
