@@ -12,7 +12,9 @@ from broker.protocol import Result, receipt_code
 from kiosk.config import BrokerSettings, Config, DeviceSettings
 from kiosk.input import ArbiterPanel, Keyboard, NoPin, opened_panel, panel_draft, panel_from_draft
 from kiosk.journal import TableJournal
-from kiosk.screens import RecordedView, ScreenView
+from kiosk.screens import IdleView, RecordedView, ScreenView, StatusLine, drawing
+from kiosk.screens.table import status_lines
+from kiosk.screens.texts import translator
 from kiosk.status import Receipts, TableStatus
 from kiosk.table import ArbiterAdmitted, Assigned, Phase, PlayVoided, Reopened, Table
 from kiosk.uplink import Uplink
@@ -100,10 +102,10 @@ def test_the_anchor_is_shown_once_the_scorer_has_the_play_and_stays_as_it_was_wh
             table.apply(published(event, "https://example.org") if isinstance(event, Assigned) else event)
         facts, unsent = Uplink(journal, NoWire(), EVENT, TABLE), journal.unsent()
         early = receipt(taken={one.seq: one.id for one in unsent[:-1]})
-        facts.settle(structs.replace(early, anchor=ANCHOR))
+        facts.settle(structs.replace(early, anchor=ANCHOR), 0)
         assert receipt_of(status, table.state, facts).anchor == ""
         for anchor in (ANCHOR, LATER):
-            facts.settle(structs.replace(receipt(taken={one.seq: one.id for one in unsent}), anchor=anchor))
+            facts.settle(structs.replace(receipt(taken={one.seq: one.id for one in unsent}), anchor=anchor), 0)
             now = receipt_of(status, table.state, facts)
             assert (now.anchor, now.receipt_link) == (ANCHOR, f"https://example.org/receipt/{now.receipt}#{ANCHOR}")
 
@@ -168,3 +170,12 @@ def test_who_has_left_finds_no_panel_and_where_something_else_can_be_ruled_none_
 def test_whatever_stands_in_its_place_is_no_panel(text: str) -> None:
     table = sitting_in(Phase.PLAYING)
     assert panel_from_draft(text, table.table) is None
+
+
+def test_a_connection_that_is_not_encrypted_is_said_in_red() -> None:
+    english = translator("en")
+    said = [
+        (line.text, line.colour) for line in status_lines(english, ScreenView(3, IdleView(), StatusLine(plain=True)))
+    ]
+    assert said == [("offline: play on, nothing is lost · NOT ENCRYPTED", drawing.DANGER)]
+    assert "NOT" not in next(status_lines(english, ScreenView(3, IdleView(), StatusLine()))).text
