@@ -78,6 +78,24 @@ class UserUnknown(BrokerError, LookupError):
     code = "broker_user_unknown"
 
 
+class CertificatesMissing(BrokerError, FileNotFoundError):
+    """The event has no authority of its own, or its authority's key is elsewhere."""
+
+    code = "certificates_missing"
+
+
+class CertificatesBroken(BrokerError, ValueError):
+    """A file of the event's certificates is not what it should be."""
+
+    code = "certificates_broken"
+
+
+class CertificateUnknown(BrokerError, LookupError):
+    """No certificate was given to that table, or to that device of it."""
+
+    code = "certificate_unknown"
+
+
 class StoreError(Exception):
     """Base; `code` is stable and listed in docs/codes.md."""
 

@@ -5,11 +5,12 @@ of ours, and its PDF and registry take their names together.
 """
 
 import csv
+import fcntl
 import io
 import os
 import secrets
-from collections.abc import Iterable
-from contextlib import nullcontext, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -61,6 +62,17 @@ def make_folder(path: Path, mode: int = 0o777) -> None:
     path.mkdir(mode=mode, exist_ok=True)
     with suppress(OSError) if there else nullcontext():  # not every folder above is ours to read
         sync(path.parent)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other processes that ask for it from a folder meanwhile. Raises OSError."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def sync_log(path: Path) -> None:

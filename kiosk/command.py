@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from vision.sim.table import SimulatedTable
 
 
+log = logging.getLogger("homologue.kiosk")
+
 SIZES: Final = ("800x480", "1024x600", "1280x720", "1920x1080")
 
 
@@ -113,6 +115,8 @@ def serve(settings: KioskSettings, stop: threading.Event, picture: Path | None =
     with ExitStack() as opened:
         whose = JournalOwner(config.event, config.table)
         journal = TableJournal(settings.folder / "table.sqlite", whose, settings.device_key(), settings.spares)
+        if config.broker.plain:
+            log.warning("connection_plain: the connection with the broker is not encrypted")
         opened.callback(journal.close)
         window = opened.enter_context(ScreenWindow(config.screen, translator(config.language)))
         program = TableProgram(settings, journal)

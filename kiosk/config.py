@@ -17,6 +17,7 @@ from broker.protocol import HOST_PATTERN, EventName, PublicKey, TableNo
 from broker.protocol.link import Address
 from broker.protocol.pairing import Pairing
 from broker.protocol.signing import SigningKey
+from broker.protocol.tls import Identity
 from firmware.errors import BadAddress
 from firmware.keyboards import parse_keyboard
 from firmware.scanners import parse_scanner
@@ -37,6 +38,8 @@ class StoredPairing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     ca_file: str | None
     event_key: str | None = None
     """The event's public key: no receipts but those that are signed with it are believed."""
+    certificate_file: str | None = None
+    """The device's certificate, for its own key; without it the device has its password alone."""
     pin_file: str | None = None
     """Where older desks had the hash of the arbiters' PIN kept: it goes."""
 
@@ -50,6 +53,7 @@ def store_pairing(folder: Path, pairing: Pairing) -> None:
     """Keep a pairing in the place of the one before. Raises BadConfiguration where it cannot be written."""
     broker, name = pairing.broker, f"{pairing.event}-table-{pairing.table}"
     ca = f"{name}.crt" if broker.ca else None
+    certificate = f"{name}.device.crt" if pairing.certificate else None
     kept = StoredPairing(
         event=pairing.event,
         table=pairing.table,
@@ -58,12 +62,15 @@ def store_pairing(folder: Path, pairing: Pairing) -> None:
         password_file=f"{name}.password",
         ca_file=ca,
         event_key=pairing.event_key,
+        certificate_file=certificate,
     )
     try:
         make_folder(folder, PRIVATE_FOLDER)
         write_private(folder / kept.password_file, f"{broker.password}\n".encode())
         if ca and broker.ca:
             write_private(folder / ca, broker.ca.encode("ascii"))
+        if certificate and pairing.certificate:
+            write_private(folder / certificate, pairing.certificate.encode("ascii"))
         write_private(folder / PAIRING_FILE, msgspec.json.encode(kept))
     except OSError as error:
         raise BadConfiguration(f"paired: what the desk has told cannot be kept in {folder}: {error.strerror}") from None
@@ -112,13 +119,18 @@ SpareFolder = Annotated[
 
 
 class BrokerSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the broker is; the password stands alone in a file that only the kiosk's user can read."""
+    """Where the broker is, and who we are there: a certificate for the device's key, or else a password in a file.
+
+    A connection without TLS has to be asked for: `plain`.
+    """
 
     host: Annotated[str, Meta(pattern=f"^(?:{HOST_PATTERN})$(?!\\n)", description="name or address")]
     port: Annotated[int, Meta(ge=1, le=65535)]
-    password_file: str
-    ca_file: str | None = None
+    password_file: Annotated[str | None, Meta(description="only the kiosk's user can read it")] = None
+    ca_file: Annotated[str | None, Meta(description="certificate of the event's authority")] = None
     keepalive_s: Annotated[int, Meta(ge=2, le=300, description="how soon a dead network is noticed")] = 10
+    certificate_file: Annotated[str | None, Meta(description="the device's certificate, by that authority")] = None
+    plain: Annotated[bool, Meta(description="without TLS: whoever is on the network reads and changes all")] = False
 
 
 class DeviceSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -190,12 +202,19 @@ class UnpairedConfig(Struct, frozen=True, forbid_unknown_fields=True):
     def with_table(self, folder: Path) -> Config:
         """Add what the desk has told, kept in a folder. Raises NotPaired, BadConfiguration."""
         kept = stored_pairing(folder)
-        ca = str(folder / kept.ca_file) if kept.ca_file else None
+        broker = BrokerSettings(
+            kept.host,
+            kept.port,
+            str(folder / kept.password_file),
+            str(folder / kept.ca_file) if kept.ca_file else None,
+            certificate_file=str(folder / kept.certificate_file) if kept.certificate_file else None,
+            plain=kept.ca_file is None,  # the desk has said so, under the seal of its code
+        )
         return Config(
             event=kept.event,
             table=kept.table,
             folder=str(folder / kept.journal),
-            broker=BrokerSettings(kept.host, kept.port, str(folder / kept.password_file), ca),
+            broker=broker,
             devices=self.devices,
             screen=self.screen,
             arbiter_pin_file=str(folder / kept.pin_file) if kept.pin_file else self.arbiter_pin_file,
@@ -290,9 +309,28 @@ class KioskSettings:
         return () if (path.parent / "event.toml").exists() else (path,)
 
     def address(self) -> Address:
-        """Return the broker's address with the password. Raises BadConfiguration."""
-        broker = self.config.broker
-        path = self.beside(broker.password_file)
+        """Return the broker's address, and who we are there. Raises BadConfiguration."""
+        broker, user = self.config.broker, f"table-{self.config.table}"
+        if broker.plain == bool(broker.ca_file):
+            raise BadConfiguration("broker: name the event's authority (ca_file), or ask for no TLS (plain = true)")
+        ca = self._present(broker.ca_file, "ca_file")
+        certificate = self._present(broker.certificate_file, "certificate_file")
+        if ca and certificate:
+            identity = Identity(certificate, self.device_key())
+            return Address(broker.host, broker.port, user, "", ca, broker.keepalive_s, identity)
+        return Address(broker.host, broker.port, user, self._password(), ca, broker.keepalive_s)
+
+    def _present(self, name: str | None, setting: str) -> Path | None:
+        path = self.beside(name) if name else None
+        if path and not path.is_file():
+            raise BadConfiguration(f"broker.{setting}: there is no file {path}")
+        return path
+
+    def _password(self) -> str:
+        name = self.config.broker.password_file
+        if name is None:
+            raise BadConfiguration("broker: name the device's certificate (certificate_file), or password_file")
+        path = self.beside(name)
         try:
             if path.stat().st_mode & (stat.S_IROTH | stat.S_IWOTH):
                 raise BadConfiguration(f"broker.password_file: everybody may read or write {path}: chmod 640 it")
@@ -301,10 +339,7 @@ class KioskSettings:
             raise BadConfiguration(f"broker.password_file: {error}") from None
         if not password:
             raise BadConfiguration(f"broker.password_file: {path} is empty")
-        ca = self.beside(broker.ca_file) if broker.ca_file else None
-        if ca and not ca.is_file():
-            raise BadConfiguration(f"broker.ca_file: there is no file {ca}")
-        return Address(broker.host, broker.port, f"table-{self.config.table}", password, ca, broker.keepalive_s)
+        return password
 
 
 class UnpairedSettings(Struct, frozen=True):

@@ -102,7 +102,7 @@ class TableProgram:
         self._restoring = RestoringDesk(journal, config.event, self.state.play)
         self._counting = CountDesk(config.event, config.table, partial(send_count_request, connection))
         self._self_test = SelfTestDesk(scanner=config.devices.scanner is not None, board=board)
-        self._status = TableStatus(config.table, config.screen.scores, journal, time_of_day)
+        self._status = TableStatus(config, journal, time_of_day)
         if settings.tested_daily and begins_a_day(self.state, last, wall_clock_ms()):
             self._apply(SelfTestBegun(at=clock()))
         if self.state.arbiter is not None and self.state.arbiter_session is None:

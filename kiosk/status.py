@@ -5,8 +5,9 @@ from collections.abc import Callable
 
 from broker.protocol import receipt_code, receipt_link
 from broker.version import program_version
+from kiosk.config import Config
 from kiosk.journal import TableJournal
-from kiosk.screens import Scores, ScreenView, StatusLine, with_receipt
+from kiosk.screens import ScreenView, StatusLine, with_receipt
 from kiosk.table import Phase, Table
 from kiosk.uplink import DeviceHealth, ServerLink, Uplink
 
@@ -50,10 +51,8 @@ def time_of_day() -> str:
 class TableStatus:
     """What one table shows of its device."""
 
-    def __init__(
-        self, table: int, scores: Scores, journal: TableJournal, time_of_day: Callable[[], str] = time_of_day
-    ) -> None:
-        self.table, self.scores = table, scores
+    def __init__(self, config: Config, journal: TableJournal, time_of_day: Callable[[], str] = time_of_day) -> None:
+        self.table, self.scores, self._plain = config.table, config.screen.scores, config.broker.plain
         self._receipts = Receipts(journal)
         self._time_of_day = time_of_day
 
@@ -67,6 +66,7 @@ class TableStatus:
             self._time_of_day(),
             program_version(),
             scorer_silent=server.scorer.silent(now),
+            plain=self._plain,
         )
 
     def with_receipt(self, view: ScreenView, state: Table, facts: Uplink) -> ScreenView:

@@ -16,9 +16,10 @@ from msgspec.structs import replace
 
 from broker.cli import options
 from broker.cli.deals import deal_new
+from broker.cli.encryption import PLAIN, certificates_of, desk_certificate
 from broker.cli.movement import movement_new as new_movement
 from broker.cli.people import COMMAND_ACTOR, note_command
-from broker.cli.scorer import CREDENTIALS, DESK_CERTIFICATE, PORTS, desk_tls, show_first_link
+from broker.cli.scorer import CREDENTIALS, PORTS, host_names, show_first_link
 from broker.errors import BrokerError, ScorerError, StoreError
 from broker.event import (
     EVENT,
@@ -44,6 +45,7 @@ from broker.export.document import read_document, restore_event
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
 from broker.files import make_folder, write_private
 from broker.i18n import languages
+from broker.mqtt.certificates import CA, FOLDER, Certificates, device_user
 from broker.output import deliver
 from broker.people import DEVICE_LISTED, EVENT_CLOSED, Authentication, PeopleError
 from broker.protocol import LAST_TABLE, SEATS
@@ -149,7 +151,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
     keying: Keying,
     public_address: str,
 ) -> None:
-    """Create players, movement, deals, commitment and tile sets, and check the result.
+    """Create players, movement, deals, commitment, tile sets and certificates, and check the result.
 
     Before anything is saved, this shows what the number of rounds means: plays, deals, tables that compare each deal,
     hours. If you were asked for the rounds, you are asked to confirm. Nothing is saved if no deal is played at two
@@ -191,6 +193,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
         red=counts_red_fives(rules),
     )
     open_event_key(folder)
+    Certificates.ensure(folder)
     _report_findings(ctx, folder, as_json=False)
 
 
@@ -297,14 +300,16 @@ def _rows(found: Iterable[Finding]) -> list[dict[str, str]]:
 def event_import(file: Path, folder: Path) -> None:
     """Recreate an event from its complete JSON document. FOLDER must be new or empty.
 
-    This restores plan, players, deals, sets and journal. The document has no passwords or accounts: new ones are
-    created.
+    This restores plan, players, deals, sets and journal. The document has no passwords, certificates or accounts: new
+    ones are created.
 
     \b
     homologue export json my-cup --whole --output my-cup.json
     homologue event import my-cup.json again
     """  # noqa: D301 - click reads the \b
+    os.umask(0o077)
     count = restore_event(read_document(file), folder)
+    Certificates.ensure(folder)
     click.echo(f"{folder}: {count} facts. Start it with homologue scorer {folder}")
 
 
@@ -316,7 +321,8 @@ event_group.add_command(event_import)
 @click.option("--desk-host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--desk-port", type=PORTS, default=PORT, show_default=True, help="Port to listen on.")
 @click.option("--desk-name", multiple=True, help="Additional host name under which the desk may be opened.")
-def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[str, ...]) -> None:
+@PLAIN
+def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[str, ...], *, plain: bool) -> None:
     """Serve the pages for setting up an event: name and rules, players, movement, deals, sessions, and the final check.
 
     FOLDER may be new. Accounts created here are the event's accounts. When the event is ready, stop this with Ctrl-C
@@ -332,21 +338,21 @@ def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[st
         signal.signal(number, lambda *_: stop.set())
     auth = Authentication(folder)
     try:
-        tls = desk_tls(folder, None, None) if (folder / DESK_CERTIFICATE).exists() else None
+        certificates = certificates_of(folder, host_names(desk_host, *desk_name), plain=plain)
         server = DeskServer(
             empty_view_feed(),
             desk_host,
             desk_port,
             hosts=desk_name,
             auth=auth,
-            tls=tls,
-            services=Services(folder=folder),
+            tls=desk_certificate(folder, None, None, certificates),
+            services=Services(folder=folder, plain=certificates is None),
         )
         with server:
             click.echo(f"Set-up: {server.url}setup")
             show_first_link(auth, server.url, folder, open_room=is_loopback(desk_host) and not desk_name)
             stop.wait()
-    except (DeskError, PeopleError) as error:
+    except (BrokerError, DeskError, PeopleError) as error:
         raise click.ClickException(f"{error.code}: {error}") from None
     finally:
         auth.close()
@@ -374,6 +380,8 @@ def event_key(folder: Path) -> None:
 def event_device(folder: Path, number: int, key: str, machine: str) -> None:
     """List a device with the event: the scorer takes what it says of its table from its next start on.
 
+    Its certificate, which the broker asks for, is made in FOLDER/tls: copy it and ca.crt to the device.
+
     \b
     homologue event device my-cup --table 5 --key 0f3c...
     """  # noqa: D301 - click reads the \b
@@ -387,6 +395,12 @@ def event_device(folder: Path, number: int, key: str, machine: str) -> None:
     note_command(folder, DEVICE_LISTED, str(number), listed.device)
     write_devices(folder, [*others, listed])
     click.echo(f"table {number}: device {listed.device}")
+    if (folder / FOLDER / CA).exists():
+        certificates = Certificates.of_event(folder)
+        certificates.issue(number, key)
+        click.echo(
+            f"certificate: {certificates.folder / device_user(number, listed.device)}.crt, with {certificates.ca}"
+        )
 
 
 @event_group.command("close", short_help="End the access of all tables after an event.")

@@ -6,7 +6,7 @@ from typing import Any, Final, NoReturn
 
 import click
 
-from broker.errors import ScorerError, StoreError
+from broker.errors import BrokerError, ScorerError, StoreError
 from broker.event.deals import DEFAULT_WINDS, LAST_DEAL, LAST_SET
 from broker.event.file_io import flatten_errors
 from broker.protocol import SEATS, Seat
@@ -90,7 +90,7 @@ class ReportingGroup(click.Group):
             return super().invoke(ctx)
         except BrokenPipeError:
             raise  # click ends quietly when the reader has gone
-        except (RuleError, ScorerError, StoreError) as refusal:
+        except (RuleError, BrokerError, ScorerError, StoreError) as refusal:
             _report(ctx, [refusal])
         except OSError as failure:
             where = f"{failure.filename}: " if failure.filename else ""
@@ -101,7 +101,7 @@ class ReportingGroup(click.Group):
             _report(ctx, flatten_errors(several))
 
 
-def _report(ctx: click.Context, refusals: Iterable[RuleError | ScorerError | StoreError]) -> NoReturn:
+def _report(ctx: click.Context, refusals: Iterable[RuleError | BrokerError | ScorerError | StoreError]) -> NoReturn:
     for refusal in refusals:
         click.echo(f"{ctx.command_path}: {refusal.code}: {refusal}", err=True)
     ctx.exit(1)

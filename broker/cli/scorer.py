@@ -19,6 +19,8 @@ from typing import cast, get_args
 
 import click
 
+from broker.cli.encryption import PLAIN, CertificatesFollowed, Logins, certificates_of
+from broker.cli.encryption import desk_certificate as desk_certificate_of
 from broker.cli.store import StoreOptions, store_options
 from broker.errors import BrokerError, ScorerActive, ScorerError, StoreError
 from broker.event import Event, open_event, read_deals
@@ -31,6 +33,7 @@ from broker.people.copies import ClosedAccounts, copy_people
 from broker.protocol import HOST_PATTERN
 from broker.protocol.link import Address
 from broker.protocol.pairing import LAST_PORT
+from broker.protocol.tls import fingerprint_of
 from broker.scorer.lease import LeaseLink, LeaseRequest, kept_lease, place_of
 from broker.scorer.service import Scorer
 from broker.scorer.space import DiskSpace
@@ -43,7 +46,7 @@ from broker.web import DeskError
 from broker.web.connections import ConnectionLimits
 from broker.web.people.audit_watch import AuditWatch
 from broker.web.rulings.audited import AuditedRulings
-from broker.web.server import ANYWHERE, PORT, Certificate, DeskServer, is_loopback
+from broker.web.server import ANYWHERE, PORT, DeskServer, is_loopback
 from broker.web.services import Services
 from broker.web.tables.event_pin import EventPin
 from broker.web.tables.orders import DeskLink
@@ -51,7 +54,6 @@ from broker.web.tables.pairing import BrokerForTables, PairingService
 from broker.web.tables.pairing_codes import PairingCodes
 
 CREDENTIALS = "credentials.json"
-DESK_CERTIFICATE, DESK_KEY = "desk.crt", "desk.key"
 MQTT_PORT = 1883
 MOST_CONNECTIONS = 10_000
 SHARED_PLACE = "database"
@@ -80,8 +82,11 @@ OTHER_BROKER = re.compile(
 @click.option("--desk-host", default="127.0.0.1", show_default=True, help="Address that the desk listens on.")
 @click.option("--desk-port", type=PORTS, default=PORT, show_default=True, help="Port of the desk.")
 @click.option("--desk-name", multiple=True, help="Additional host name under which the desk may be opened.")
+@PLAIN
 @click.option(
-    "--desk-certificate", type=FILE, help="TLS certificate of the desk [default: EVENT/desk.crt, if it exists]."
+    "--desk-certificate",
+    type=FILE,
+    help="TLS certificate of the desk [default: EVENT/desk.crt, if it exists, or the event's].",
 )
 @click.option("--desk-key", type=FILE, help="Key of the certificate [default: EVENT/desk.key].")
 @click.option(
@@ -95,10 +100,10 @@ OTHER_BROKER = re.compile(
 @click.option(
     "--broker-name", help="Host name by which tables reach the broker [default: the one by which they reach the desk]."
 )
-@click.option("--ca", type=FILE, help="Certificate authority of a broker that uses TLS.")
+@click.option("--ca", type=FILE, help="Certificate authority of HOST:PORT, if it is not the event's own.")
 @click.option("--credentials", type=FILE, help="Passwords of the broker's users [default: EVENT/credentials.json].")
 @store_options
-def scorer(  # noqa: PLR0913 - one parameter an option
+def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a part
     *,
     event: Path,
     broker: str,
@@ -107,6 +112,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     desk_host: str,
     desk_port: int,
     desk_name: tuple[str, ...],
+    plain: bool,
     desk_certificate: Path | None,
     desk_key: Path | None,
     desk_connections: int,
@@ -121,32 +127,34 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     _set_up_process(stop)
     try:
         with ExitStack() as running, CheckedAhead(event / STORE) as ahead:
-            checked = _open_checked(event)
+            checked, passwords = _open_checked(event), credentials or event / CREDENTIALS
+            names = host_names(host, desk_host, *desk_name, broker_name)
+            logins = Logins(passwords, certificates_of(event, names, plain=plain), ca)
             space = DiskSpace(event)
             journal = _journal(event, checked.name, wishes, stop, ahead) if space.wait(stop, click.echo) else None
             if journal is None:
                 return
             running.callback(journal.close)
-            passwords = credentials or event / CREDENTIALS
             with ThreadPoolExecutor(1, "start of the broker") as beside:  # it hashes the passwords of all tables
-                begun = beside.submit(_broker, running, broker, checked, event, passwords, (host, mqtt_port), ca)
+                begun = beside.submit(_broker, running, broker, checked, event, (host, mqtt_port), logins)
                 work = _load_scorer(checked, journal, event, space, wishes, passwords)
             address, watch = begun.result()
             own = broker in get_args(Kind)
             join = running.enter_context(JoinWire(work, journal, address, place=_place(event), own=own))
             if not join.wait(stop, standby=wishes.standby):
                 return
-            tls = desk_tls(event, desk_certificate, desk_key)
+            tls = desk_certificate_of(event, desk_certificate, desk_key, logins.certificates)
             auth = running.enter_context(closing(Authentication(event)))
-            as_desk = replace(address, user="desk", password=desk_password(passwords))
-            line = DeskLink(checked.name, auth, as_desk, work.access.sessions)
+            line = DeskLink(checked.name, auth, logins.desk(address), work.access.sessions)
             running.callback(line.stop)
             watches = [watch, join.look, *_backup(running, event, work, checked.name, wishes, auth)]
             for_tables = broker_for_tables(checked.name, passwords, address, host if own else None, broker_name)
+            vouched = tls.anchor if tls else ""
             services = Services(
                 lambda: work.snapshot,
                 work.wire,
                 open_public=public,
+                plain=logins.certificates is None,
                 scorer=work,
                 folder=event,
                 deals=read_deals(event),
@@ -154,11 +162,14 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                 pairing=PairingService(
                     replace(
                         for_tables,
+                        certificates=logins.certificates if address.identity else None,
+                        certified=lambda: work.ask(watch),
                         tell_pin=lambda: work.ask(work.pin_changed),
                         event_key=work.publisher.key.public,
                         admit=lambda table, key, machine: work.ask(lambda: work.devices.admit(table, key, machine)),
                     ),
-                    PairingCodes(tls.fingerprint if tls else ""),
+                    PairingCodes(fingerprint_of(vouched) if vouched else ""),
+                    vouched,
                     desk_names_for_tables(desk_host, desk_name),
                     begun=lambda: work.begun,
                 ),
@@ -176,6 +187,8 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                     limits=ConnectionLimits(desk_connections, max(desk_connections, ConnectionLimits().in_all)),
                 )
             )
+            if logins.certificates:
+                watches.append(CertificatesFollowed(logins.certificates, work.devices.admissions, desk).look)
             click.echo(f"Desk: {desk.url}")
             show_first_link(auth, desk.url, event, open_room=is_loopback(desk_host) and not desk_name)
             line.start()
@@ -319,19 +332,6 @@ def _backup(
     return (running.enter_context(worker).look,)
 
 
-def desk_password(passwords: Path) -> str:
-    """Return the desk's password with the broker. Raises CredentialsMissing and the like, UserUnknown."""
-    return Credentials.load(passwords).password("desk")
-
-
-def desk_tls(event: Path, certificate: Path | None, key: Path | None) -> Certificate | None:
-    """Return the desk's certificate where there is one: named, or in the event's folder. Raises CertificateRefused."""
-    named = certificate is not None or key is not None
-    if not named and not (event / DESK_CERTIFICATE).exists():
-        return None
-    return Certificate(certificate or event / DESK_CERTIFICATE, key or event / DESK_KEY)
-
-
 def show_first_link(auth: Authentication, url: str, event: Path, *, open_room: bool) -> None:
     """Say how the first head arbiter is made. The link itself goes to a terminal, never into a log."""
     link = auth.first_link(url)
@@ -345,43 +345,44 @@ def show_first_link(auth: Authentication, url: str, event: Path, *, open_room: b
 
 
 def _broker(
-    running: ExitStack,
-    broker: str,
-    event: Event,
-    folder: Path,
-    passwords: Path,
-    listen: tuple[str, int],
-    ca: Path | None,
+    running: ExitStack, broker: str, event: Event, folder: Path, listen: tuple[str, int], logins: Logins
 ) -> tuple[Address, Callable[[], None]]:
     """Return the broker that was asked for, started here or not, and what is to be called to look after it."""
     if broker not in get_args(Kind):
-        return _other_broker(broker, passwords, ca), _check_nothing
-    child = _start(running, cast("Kind", broker), event, folder, passwords, listen)
-    return Address(child.host, child.port, "scorer", Credentials.load(passwords).password("scorer")), child.check
+        return _other_broker(broker, logins), _check_nothing
+    child = _start(running, cast("Kind", broker), event, folder, listen, logins)
+    return logins.scorer(child.host, child.port), child.check
 
 
 def _start(
-    running: ExitStack, kind: Kind, event: Event, folder: Path, passwords: Path, listen: tuple[str, int]
+    running: ExitStack, kind: Kind, event: Event, folder: Path, listen: tuple[str, int], logins: Logins
 ) -> Broker:
     """Start a broker for this event; passwords that are not there yet are made."""
     tables = max(event.tables)
-    known = Credentials.ensure(passwords, tables)
-    child = make_broker(kind, folder / "broker", event.name, known, tables=tables, host=listen[0], port=listen[1])
+    child = make_broker(
+        kind,
+        folder / "broker",
+        event.name,
+        Credentials.ensure(logins.passwords, tables),
+        tables=tables,
+        host=listen[0],
+        port=listen[1],
+        certificates=logins.certificates,
+    )
     running.enter_context(child)
     click.echo(f"Broker: {kind}, port {child.port}")
     click.echo(f"Broker program: {broker_program(kind)}")
     return child
 
 
-def _other_broker(broker: str, passwords: Path, ca: Path | None) -> Address:
+def _other_broker(broker: str, logins: Logins) -> Address:
     """Return the address of a broker that runs already; new passwords would be none that it knows."""
     found = OTHER_BROKER.fullmatch(broker)
     if not found or not 1 <= int(found["port"]) <= LAST_PORT:
         raise click.UsageError("--broker is embedded, mosquitto, or HOST:PORT")
-    if ca and not ca.is_file():
-        raise click.UsageError(f"--ca: there is no file {ca}")
-    password = Credentials.load(passwords).password("scorer")
-    return Address(found["host"].strip("[]"), int(found["port"]), "scorer", password, ca)
+    if logins.ca and not logins.ca.is_file():
+        raise click.UsageError(f"--ca: there is no file {logins.ca}")
+    return logins.scorer(found["host"].strip("[]"), int(found["port"]))
 
 
 def broker_for_tables(
@@ -390,7 +391,12 @@ def broker_for_tables(
     """Return what tables are told of the broker: `own` is where one that was started here listens."""
     host = name or _reachable_host(own or broker.host)
     return BrokerForTables(
-        event, passwords, broker.port, host, broker.ca, here_alone=own is not None and is_loopback(own)
+        event,
+        passwords,
+        broker.port,
+        host,
+        None if broker.identity else broker.ca,
+        here_alone=own is not None and is_loopback(own),
     )
 
 
@@ -398,6 +404,11 @@ def desk_names_for_tables(desk_host: str, desk_names: Sequence[str]) -> tuple[st
     """Return the names by which tables can ask for the desk."""
     reached = _reachable_host(desk_host)
     return (*desk_names, *([reached] if reached else ()))
+
+
+def host_names(*hosts: str | None) -> list[str]:
+    """Return the names and addresses under which others reach this machine, for its certificate."""
+    return [host for host in hosts if host and host not in ANYWHERE]
 
 
 def _reachable_host(host: str) -> str | None:

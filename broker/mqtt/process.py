@@ -8,6 +8,7 @@ import fcntl
 import os
 import secrets
 import shutil
+import signal
 import socket
 import ssl
 import subprocess
@@ -32,7 +33,9 @@ from broker.errors import (
     StoreLocked,
 )
 from broker.mqtt.access import Credentials, Permissions, permissions_of_event
-from broker.protocol import TOPICS
+from broker.mqtt.certificates import Certificates
+from broker.protocol import TOPICS, Role
+from broker.protocol.tls import event_context
 
 PAYLOAD_LIMIT: Final = max(topic.limit for topic in TOPICS) + 16_384
 """Largest payload in bytes that a broker takes: the contract's largest, and room for what brokers count in."""
@@ -47,15 +50,6 @@ FREE_CONNECTIONS: Final = 4_096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerTls:
-    """Paths of the listener's certificate, its key, and the authority that signed it (all PEM)."""
-
-    certificate: Path
-    key: Path
-    authority: Path
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MqttBrokerSettings:
     """Everything a broker is started from. Making one raises SettingRefused or UserUnknown."""
 
@@ -65,15 +59,17 @@ class MqttBrokerSettings:
     tables: int
     host: str = "127.0.0.1"
     port: int = 0
-    tls: BrokerTls | None = None
+    certificates: Certificates | None = None
+    """With them the broker speaks TLS, and lets in who has one of theirs; without, who has a password."""
 
     def __post_init__(self) -> None:
-        for user in self.permissions():
-            self.credentials.password(user)
+        if self.certificates is None:
+            for user in self.permissions():
+                self.credentials.password(user)
         if not 0 <= self.port <= HIGHEST_PORT:
             raise SettingRefused(f"port {self.port}")
         # Both go into lines of configuration files, which cannot quote everything.
-        paths = (self.tls.certificate, self.tls.key, self.tls.authority) if self.tls else ()
+        paths = (self.certificates.folder,) if self.certificates else ()
         for text in (self.host, *map(str, (self.folder, *paths))):
             if not text or not text.isprintable() or '"' in text:
                 raise SettingRefused(f"{text!r} cannot be written into a configuration")
@@ -85,32 +81,39 @@ class MqttBrokerSettings:
 
     def permissions(self) -> dict[str, Permissions]:
         """Return the permissions of each user that the broker lets in."""
-        return permissions_of_event(self.event, self.tables)
+        everybody = permissions_of_event(self.event, self.tables)
+        return everybody if self.certificates is None else self.certificates.permissions(self.event)
 
 
 TIMEOUT_S: Final = 5.0  # nats-server makes its streams at the first CONNECT, fsync by fsync
 CLIENT_ID: Final = "homologue-probe"
-CLEAN_WITH_PASSWORD: Final = 0b1100_0010
+PROBER: Final[Role] = "arbiter"
+CLEAN_WITH_PASSWORD, CLEAN = 0b1100_0010, 0b0000_0010
 KEEP_ALIVE_S: Final = 10
 DISCONNECT: Final = b"\xe0\x00"
 CONNACK: Final = b"\x20\x02"
 CONNACK_BYTES: Final = 4
 
 
-def probe_broker(host: str, port: int, user: str, password: str, *, tls: BrokerTls | None = None) -> str | None:
-    """Connect, disconnect, and say why the broker did not let us in; None: it did."""
+def probe_broker(
+    host: str, port: int, login: tuple[str, str] | None = None, context: ssl.SSLContext | None = None
+) -> str | None:
+    """Connect, disconnect, and say why the broker did not let us in; None: it did.
+
+    `login`: user and password. `context`: how to speak TLS, with the certificate to show.
+    """
     try:
         with socket.create_connection((host, port), timeout=TIMEOUT_S) as plain:
-            if tls is None:
-                return _ask(plain, user, password)
-            with _context(tls).wrap_socket(plain) as wrapped:
-                return _ask(wrapped, user, password)
+            if context is None:
+                return _ask(plain, login)
+            with context.wrap_socket(plain, server_hostname=host) as wrapped:
+                return _ask(wrapped, login)
     except OSError as error:  # ssl.SSLError and TimeoutError are OSErrors
         return str(error) or type(error).__name__
 
 
-def _ask(link: socket.socket, user: str, password: str) -> str | None:
-    link.sendall(_connect(user, password))
+def _ask(link: socket.socket, login: tuple[str, str] | None) -> str | None:
+    link.sendall(_connect(login))
     answer = b""
     while len(answer) < CONNACK_BYTES:
         received = link.recv(CONNACK_BYTES - len(answer))
@@ -125,22 +128,15 @@ def _ask(link: socket.socket, user: str, password: str) -> str | None:
     return None
 
 
-def _connect(user: str, password: str) -> bytes:
-    body = _text("MQTT") + bytes([4, CLEAN_WITH_PASSWORD]) + KEEP_ALIVE_S.to_bytes(2, "big")
-    body += _text(f"{CLIENT_ID}-{secrets.token_hex(8)}") + _text(user) + _text(password)
+def _connect(login: tuple[str, str] | None) -> bytes:
+    body = _text("MQTT") + bytes([4, CLEAN_WITH_PASSWORD if login else CLEAN]) + KEEP_ALIVE_S.to_bytes(2, "big")
+    body += _text(f"{CLIENT_ID}-{secrets.token_hex(8)}") + b"".join(map(_text, login or ()))
     # Names and passwords are short (credentials.py), so two bytes of length always do.
     return bytes([0x10, 0x80 | len(body) % 128, len(body) // 128]) + body
 
 
 def _text(text: str) -> bytes:
     return len(text.encode()).to_bytes(2, "big") + text.encode()
-
-
-def _context(tls: BrokerTls) -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=str(tls.authority))
-    # We ask our own child by address; the certificate has the name that kiosks use.
-    context.check_hostname = False
-    return context
 
 
 # The signal is armed only after the fork. Had this process died in between, the child's parent is another by now.
@@ -243,6 +239,8 @@ class ChildBroker(ABC):
         self._settings = settings
         self._ready_s = ready_s
         self._port = settings.port
+        self._stamp: object = None
+        """Which certificates the broker knows."""
         self._child: ChildProcess | None = None
 
     @abstractmethod
@@ -274,9 +272,27 @@ class ChildBroker(ABC):
         return self.pid is not None
 
     def check(self) -> None:
-        """Raise BrokerDied where the process has ended without being told to."""
+        """Raise BrokerDied where the process has ended without being told to; let it know of new certificates."""
         if self._child is not None and not self._child.running():
             raise BrokerDied(f"{self.name} ended; its log is {self.log}")
+        if self._certificates_stamp() != self._stamp and self.pid is not None:
+            self._reload(self.pid)
+
+    def _reload(self, pid: int) -> None:
+        """Have the broker read its configuration again: whoever is let in no more is cut off, nobody else feels it.
+
+        Where that cannot be written, on a full disk, it is tried again at the next look.
+        """
+        before, self._stamp = self._stamp, self._certificates_stamp()
+        try:
+            self._command(self._port)
+        except OSError:
+            self._stamp = before
+        else:
+            os.kill(pid, signal.SIGHUP)
+
+    def _certificates_stamp(self) -> object:
+        return self._settings.certificates.stamp if self._settings.certificates else None
 
     def start(self) -> None:
         """Start, and return once clients are let in."""
@@ -328,6 +344,7 @@ class ChildBroker(ABC):
 
     def _start_on(self, port: int) -> None:
         with _locked(self._settings.folder) as lock:
+            self._stamp = self._certificates_stamp()
             command = self._command(port)
             _refuse_taken(self._settings.host, port)
             said_before = _shortened(self.log)
@@ -339,9 +356,8 @@ class ChildBroker(ABC):
             raise
 
     def _await_ready(self, child: ChildProcess, port: int, said_before: int) -> None:
-        user, deadline = "arbiter", time.monotonic() + self._ready_s
-        password = self._settings.credentials.password(user)
-        while why := probe_broker(self.host, port, user, password, tls=self._settings.tls):
+        deadline = time.monotonic() + self._ready_s
+        while why := self._probe(port):
             if child.wait(POLL_S):
                 raise self._ended(port, said_before)
             if time.monotonic() > deadline:
@@ -349,6 +365,13 @@ class ChildBroker(ABC):
                 raise NotReady(f"{self.name} {why} for {self._ready_s:g} s; it said:\n{said}")
         if not child.running():  # then somebody else's broker answered
             raise self._ended(port, said_before)
+
+    def _probe(self, port: int) -> str | None:
+        settings, role = self._settings, PROBER
+        if settings.certificates is None:
+            return probe_broker(self.host, port, (role, settings.credentials.password(role)))
+        context = event_context(settings.certificates.authority, settings.certificates.office(role))
+        return probe_broker(self.host, port, context=context)
 
     def _ended(self, port: int, said_before: int) -> BrokerPortTaken | BrokerStartFailed:
         said = _tail(self.log, said_before)

@@ -20,6 +20,7 @@ import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 
 from broker.files import write_private
+from broker.protocol.tls import Identity, event_context
 from broker.protocol.topics import parse_topic
 
 LONGEST_RETRY_S: Final = 3
@@ -35,8 +36,10 @@ class Address:
     user: str
     password: str = field(repr=False)
     ca: Path | None = None
-    """Certificate authority of a broker with TLS; None for a plain connection on loopback."""
+    """Certificate authority of a broker with TLS; None for a plain connection."""
     keepalive_s: int = 10
+    identity: Identity | None = None
+    """Who we are by a certificate of the event's authority, which `ca` is then: no password is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +133,8 @@ class Link:
         self._tell = tell
         self._up = threading.Event()
         self._generation = 0
+        self._answered = False
+        """Whether the broker has answered since this connection was begun."""
         self._last: mqtt.MQTTMessageInfo | None = None
         self._client = mqtt.Client(
             CallbackAPIVersion.VERSION2,
@@ -138,9 +143,12 @@ class Link:
             protocol=mqtt.MQTTv311,
             manual_ack=True,
         )
-        self._client.username_pw_set(address.user, address.password)
-        if address.ca:
-            self._client.tls_set(ca_certs=str(address.ca), tls_version=ssl.PROTOCOL_TLS_CLIENT)
+        if address.ca and address.identity:
+            self._client.tls_set_context(event_context(address.ca.read_text("ascii"), address.identity))
+        else:
+            self._client.username_pw_set(address.user, address.password)
+            if address.ca:
+                self._client.tls_set(ca_certs=str(address.ca), tls_version=ssl.PROTOCOL_TLS_CLIENT)
         if will:
             self._client.will_set(will.topic, will.payload, qos=1, retain=True)
         self._client.reconnect_delay_set(1, LONGEST_RETRY_S)
@@ -187,6 +195,7 @@ class Link:
 
     def _connected(self, client: mqtt.Client, _data: Any, _flags: Any, reason: Any, _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
         self._generation += 1
+        self._answered = True
         if reason.is_failure:
             self._tell(LinkChanged(up=False, why=LinkRefused(str(reason))))
         else:
@@ -204,10 +213,14 @@ class Link:
             self._up.set()
             self._tell(LinkChanged(up=True))
 
-    def _disconnected(self, *_: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
+    def _disconnected(self, _client: mqtt.Client, _data: Any, _flags: Any, reason: Any, _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
+        """Tell it, also where a broker that wants another certificate ends the connection without an answer."""
+        answered, self._answered = self._answered, False
         if self._up.is_set():
             self._up.clear()
             self._tell(LinkChanged(up=False))
+        elif reason.is_failure and not answered:
+            self._tell(LinkChanged(up=False, why=LinkRefused("the broker ended the connection without an answer")))
 
     def _arrived(self, client: mqtt.Client, _data: Any, message: mqtt.MQTTMessage) -> None:  # noqa: ANN401 - paho's own
         mid, qos, generation = message.mid, message.qos, self._generation

@@ -1,13 +1,14 @@
 """How a table's device is paired with an event: what it and the desk say to each other, over HTTP, once.
 
 The code that somebody carries from the desk to the table never crosses the network. Both ends make two keys of it, of
-the certificate by which they see each other, and of a salt that the device draws for this one question: the device
-sends the one key as its proof, and the desk seals its answer with the other. Each code that is tried costs 19 MB and
-some time (Argon2id), a code is good for minutes, and nobody can begin before the device asks: who answers in the desk's
-place chooses neither the salt nor, beforehand, a table of the keys of all 10**8 codes.
+the certificate that vouches for the desk (the event's authority's: the device asks for it first, and then trusts it
+alone), and of a salt that the device draws for this one question: the device sends the one key as its proof, and the
+desk seals its answer with the other. Each code that is tried costs 19 MB and some time (Argon2id), a code is good for
+minutes, and nobody can begin before the device asks: who answers in the desk's place chooses neither the salt nor,
+beforehand, a table of the keys of all 10**8 codes.
 
 What this does not keep off: who can make 10**8 keys within those minutes reads the code out of a proof, can bring it to
-the desk in the device's place, and can seal an answer. The QR code of a desk with TLS holds the beginning of its
+the desk in the device's place, and can seal an answer. The QR code of a desk with TLS holds the beginning of that
 certificate's fingerprint, and nothing is sent to a desk that has another; a typed code does not. Without TLS whoever
 listens reads the answer, password and all.
 """
@@ -26,6 +27,9 @@ from broker.protocol.types import HOST_PATTERN, EventName, Hash, PublicKey, Tabl
 
 PATH: Final = "/pairing/take"
 
+ANCHOR_PATH: Final = "/pairing/authority"
+"""Where a desk with TLS gives the certificate (PEM) that vouches for it."""
+
 DESK_PORT: Final = 8136
 """Where a desk is asked that is named without a port."""
 
@@ -42,11 +46,11 @@ KEY: Final = 32
 PASSES, MEMORY_KIB, LANES = 2, 19_456, 1
 """Of Argon2id, as OWASP asks at least: the desk makes the keys of a whole row of tables at once."""
 
-FINGERPRINT_SHOWN: Final = 12
-"""Hexadecimal digits of a certificate's fingerprint in a QR code, so that a wrong desk is told before it is asked."""
+FINGERPRINT_SHOWN: Final = 32
+"""Hexadecimal digits of a certificate's fingerprint in a QR code: no other certificate can be found that has them."""
 
 NAMED: Final = re.compile(
-    rf"HMP1 (?P<host>{HOST_PATTERN.partition('|')[0]}|\[[0-9A-Fa-f:]{{2,45}}\])(?::(?P<port>[0-9]{{1,5}}))?"
+    rf"HMP2 (?P<host>{HOST_PATTERN.partition('|')[0]}|\[[0-9A-Fa-f:]{{2,45}}\])(?::(?P<port>[0-9]{{1,5}}))?"
     rf" (?P<code>[0-9]{{{DIGITS}}})(?: (?P<print>[0-9a-f]{{{FINGERPRINT_SHOWN}}}))?"
 )
 LAST_PORT: Final = 65_535
@@ -96,6 +100,9 @@ class Pairing(Struct, frozen=True, kw_only=True, omit_defaults=True):
     table: TableNo
     broker: TableBroker
     event_key: Annotated[PublicKey | None, Meta(description="the event's public key, which signs receipts")] = None
+    certificate: Annotated[
+        Certificates | None, Meta(description="the device's, for its own key, by the authority `broker.ca`")
+    ] = None
 
 
 class PairingAnswer(Struct, frozen=True, kw_only=True):
@@ -117,7 +124,7 @@ class PairingKeys:
         return hmac.new(self.sealing, text.encode(), hashlib.sha256).hexdigest()
 
     def opens(self, answer: PairingAnswer) -> bool:
-        """Return whether an answer is from who has the code and this certificate."""
+        """Return whether an answer is from who has the code, and is vouched for by this certificate."""
         return hmac.compare_digest(self.seal(answer.pairing), answer.seal)
 
 
@@ -129,7 +136,7 @@ class PairingOffer:
     port: int
     code: str = field(repr=False)
     fingerprint: str = ""
-    """The beginning of the fingerprint of the desk's certificate, where it is known."""
+    """The beginning of the fingerprint of what vouches for the desk, where it is known."""
 
 
 def new_salt() -> str:
@@ -138,18 +145,13 @@ def new_salt() -> str:
 
 
 def derive_keys(code: str, fingerprint: str, salt: str) -> PairingKeys:
-    """Make the keys of a code. `fingerprint`: SHA-256 of the desk's certificate in hex; "" without TLS.
+    """Make the keys of a code. `fingerprint`: SHA-256 in hex of what vouches for the desk; "" without TLS.
 
     Takes a moment: that is the point.
     """
     mixed = hashlib.sha256(SALT + f"{fingerprint} {salt}".encode()).digest()
     both = hash_secret_raw(code.encode(), mixed, PASSES, MEMORY_KIB, LANES, 2 * KEY, Type.ID)
     return PairingKeys(both[:KEY].hex(), both[KEY:])
-
-
-def certificate_fingerprint(certificate: bytes) -> str:
-    """Return the fingerprint of a certificate (DER)."""
-    return hashlib.sha256(certificate).hexdigest()
 
 
 def new_pairing_code() -> str:
@@ -161,7 +163,7 @@ def pairing_text(offer: PairingOffer) -> str:
     """Write what a QR code holds."""
     host = f"[{offer.host}]" if ":" in offer.host else offer.host
     seen = f" {offer.fingerprint[:FINGERPRINT_SHOWN]}" if offer.fingerprint else ""
-    return f"HMP1 {host}:{offer.port} {offer.code}{seen}"
+    return f"HMP2 {host}:{offer.port} {offer.code}{seen}"
 
 
 def read_pairing(text: str) -> PairingOffer | None:
@@ -179,4 +181,4 @@ def read_pairing(text: str) -> PairingOffer | None:
 
 def read_typed_pairing(address: str, code: str) -> PairingOffer | None:
     """Read an address and a code as people type them: a port where it is another than usual, spaces anywhere."""
-    return read_pairing(f"HMP1 {''.join(address.split())} {''.join(code.split())}")
+    return read_pairing(f"HMP2 {''.join(address.split())} {''.join(code.split())}")

@@ -12,6 +12,7 @@ from typing import Final, Self, TypeVar
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from msgspec.structs import replace
 
 from broker.protocol.messages import ArbiterPin, LogMessage, PinGiven, Receipt
@@ -49,6 +50,10 @@ class SigningKey:
     def to_bytes(self) -> bytes:
         """Return the 32 secret bytes, for a file that its owner alone can read."""
         return self._key.private_bytes_raw()
+
+    def to_pem(self) -> bytes:
+        """Return the secret key as programs that speak TLS take it (PKCS 8)."""
+        return self._key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
     @property
     def public(self) -> str:

@@ -21,10 +21,12 @@ import msgspec
 from broker.event import STANDINGS, Plan, RiichiBooking, open_event, save_event
 from broker.files import write_private
 from broker.mqtt.access import Credentials
+from broker.mqtt.certificates import Certificates
 from broker.protocol import SEATS, Player, RiichiEvent, RiichiWin, Seat
+from broker.protocol.tls import event_context
 from broker.rules import DEFAULT_MCR
 from broker.sim.demo_audit import Fact, audit_event, count_endings, evening_problems, facts, imps_of, luck_lines
-from broker.sim.demo_event import NAME, PLAYERS, make_event, write_kiosk
+from broker.sim.demo_event import NAME, PLAYERS, list_devices, make_event, write_kiosk
 from broker.sim.processes import DemoProcess
 from broker.store import STORE
 from broker.web.server import PORT
@@ -130,7 +132,8 @@ class Demo:
 
     def view(self) -> dict[str, Any]:
         """Ask the desk for the whole room."""
-        with urllib.request.urlopen(f"{self._url}view.json", timeout=10) as answer:  # noqa: S310 - our own desk
+        trust = event_context(Certificates.of_event(self._folder).authority)
+        with urllib.request.urlopen(f"{self._url}view.json", timeout=10, context=trust) as answer:  # noqa: S310 - our own desk
             view: dict[str, Any] = json.load(answer)
         return view
 
@@ -195,11 +198,11 @@ def make_evening(folder: Path, *, seed: int = 0, reaction_ms: int = 700) -> int:
     plan = Plan(NAME, "Homologue demo: a riichi evening", DEFAULT_MCR, tuple(people), riichi=booked)
     save_event(folder, plan, (), {})
     chance = random.Random(seed)  # noqa: S311 - a show, no secret
-    credentials = Credentials.ensure(folder / "credentials.json", max(TABLES))
+    Credentials.ensure(folder / "credentials.json", max(TABLES))
+    list_devices(folder, TABLES)
     for table in TABLES:
         script = {"hands": msgspec.to_builtins(draw_hands(HANDS, chance)), "reaction_ms": reaction_ms}
         write_private(folder / f"table-{table}.plays.json", json.dumps(script, indent=1).encode())
-        write_private(folder / f"table-{table}.password", credentials.table(table)[1].encode())
     return HANDS * len(TABLES)
 
 

@@ -29,6 +29,7 @@ from broker.event.movement import SIZE, NumberedPlay, sixteen_players
 from broker.files import write_private
 from broker.key_files import open_key
 from broker.mqtt.access import Credentials
+from broker.mqtt.certificates import CA, FOLDER, Certificates, device_user
 from broker.protocol import SEATS, Player, Seat, WinKind
 from broker.protocol.arbiter_pin import hash_pin
 from broker.rules import DEFAULT_MCR, Outcome, load_mcr, new_deal, new_set
@@ -54,7 +55,7 @@ event_key = "{event_key}"
 [broker]
 host = "127.0.0.1"
 port = {port}
-password_file = "table-{table}.password"
+{trust}
 
 [devices]
 buttons = "sim://buttons?bounces=2&hold_ms=60&seed={table}"
@@ -109,19 +110,21 @@ def new_deals(numbers: Iterable[int], most_sets: int = 99) -> tuple[list[DealRec
 
 def _tables(folder: Path, hosted: list[EventPlay], seed: int, reaction_ms: int) -> None:
     plays = stage_plays(hosted, random.Random(seed))  # noqa: S311 - staged mistakes, no secret
-    credentials = Credentials.ensure(folder / "credentials.json", max(plays))
+    Credentials.ensure(folder / "credentials.json", max(plays))
     pin = f"{secrets.randbelow(10**4):04}"
     write_private(folder / "arbiter-pin", f"{hash_pin(pin)}\n".encode())
     list_devices(folder, plays)
     for table, course in plays.items():
         script = json.dumps(as_script(course, reaction_ms, pin), indent=1)
         write_private(folder / f"table-{table}.plays.json", script.encode())
-        write_private(folder / f"table-{table}.password", credentials.table(table)[1].encode())
 
 
 def list_devices(folder: Path, tables: Iterable[int]) -> None:
-    """Make the keys of simulated tables, and list them with the event."""
-    write_devices(folder, (listed_device(folder, table) for table in tables))
+    """Make the keys of simulated tables, list them with the event, and give them certificates."""
+    listed, certificates = [listed_device(folder, table) for table in tables], Certificates.ensure(folder)
+    write_devices(folder, listed)
+    for one in listed:
+        certificates.issue(one.table, one.key)
 
 
 def listed_device(folder: Path, table: int) -> ListedDevice:
@@ -129,14 +132,21 @@ def listed_device(folder: Path, table: int) -> ListedDevice:
     return ListedDevice(table, open_key(folder / f"table-{table}" / "device.key").public, f"sim-{table}")
 
 
-def write_kiosk(folder: Path, table: int, port: int, event: Path | None = None) -> Path:
-    """Write one table's configuration, once it is known where the broker is. `event`: its folder, if it is another."""
+def write_kiosk(folder: Path, table: int, port: int, event: Path | None = None, *, plain: bool = False) -> Path:
+    """Write one table's configuration, once it is known where the broker is. `event`: its folder, if it is another.
+
+    It trusts the event's authority, and shows the certificate of its key; `plain`: it has a password, without TLS.
+    """
     path = folder / f"table-{table}.toml"
     language = ("en", "fr")[table % 2]
     event_key = open_event_key(event or folder).public
-    path.write_text(
-        KIOSK.format(event=NAME, table=table, port=port, language=language, event_key=event_key), encoding="utf-8"
-    )
+    certificates = (event or folder).absolute() / FOLDER
+    device = device_user(table, listed_device(folder, table).device)
+    trust = f'ca_file = "{certificates / CA}"\ncertificate_file = "{certificates / device}.crt"'
+    if plain:
+        trust = f'password_file = "table-{table}.password"\nplain = true'
+    said = KIOSK.format(event=NAME, table=table, port=port, language=language, event_key=event_key, trust=trust)
+    path.write_text(said, encoding="utf-8")
     return path
 
 

@@ -67,7 +67,7 @@ def create_app(
     long as `auth` knows no account everybody who reaches the desk may look; without it nobody may. `services` decide
     which pages there are.
     """
-    access = Access(auth, open_room=open_room, open_public=services.open_public)
+    access = Access(auth, open_room=open_room, open_public=services.open_public, plain=services.plain)
     access.room = lambda: feed.current
     if services.orders is None:
         access.withhold("give_orders")

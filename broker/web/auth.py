@@ -81,6 +81,8 @@ class Visitor:
     """The desk's pages."""
     disk: DiskLevel = "ample"
     """How much room there is on the scorer's disk, for who has logged in."""
+    plain: bool = False
+    """Whether what tables and the desk send is not encrypted."""
     banners: tuple[Message, ...] = ()
     """What stands in red over the pages of who has logged in."""
 
@@ -107,8 +109,10 @@ class Access:
     `open_public`: who has not logged in may see what players may know.
     """
 
-    def __init__(self, auth: Authentication | None, *, open_room: bool, open_public: bool = False) -> None:
-        self.auth, self._open_room, self._open_public = auth, open_room, open_public
+    def __init__(
+        self, auth: Authentication | None, *, open_room: bool, open_public: bool = False, plain: bool = False
+    ) -> None:
+        self.auth, self._open_room, self._open_public, self._plain = auth, open_room, open_public, plain
         self._withheld: frozenset[Right] = frozenset()
         self.menu: tuple[MenuEntry, ...] = ()
         """The pages that this desk has."""
@@ -122,15 +126,17 @@ class Access:
     def visitor(self, request: Request) -> Visitor:
         """Return who asks."""
         if self.auth is None:
-            return Visitor(open_room=self._open_room, open_public=self._open_public, menu=self.menu)
+            return self._stranger(open_room=self._open_room)
         token = request.cookies.get(cookie_name(request), "")[:LONGEST_TOKEN]
         session = self.auth.known(token, agent=user_agent(request), address=client_address(request)) if token else None
         if session:
-            known = Visitor(session, csrf_token(token), withheld=self._withheld, menu=self.menu)
+            known = Visitor(session, csrf_token(token), withheld=self._withheld, menu=self.menu, plain=self._plain)
             view = self.room() if self.room else None
             return replace(known, disk=view.disk, banners=banners(view)) if view else known
-        open_room = self._open_room and not self.auth.accounts.any()
-        return Visitor(open_room=open_room, open_public=self._open_public, menu=self.menu)
+        return self._stranger(open_room=self._open_room and not self.auth.accounts.any())
+
+    def _stranger(self, *, open_room: bool) -> Visitor:
+        return Visitor(open_room=open_room, open_public=self._open_public, menu=self.menu, plain=self._plain)
 
     def goes_on(self, visitor: Visitor) -> bool:
         """Return whether a stream to this visitor may go on."""

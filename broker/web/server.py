@@ -15,7 +15,6 @@ import uvicorn
 from starlette.concurrency import run_in_threadpool
 
 from broker.people import Authentication
-from broker.protocol.pairing import certificate_fingerprint
 from broker.scorer.dashboard import ViewFeed
 from broker.web.app import LOOPBACK, create_app
 from broker.web.connections import ConnectionLimits, Connections, CountingListener, TimedProtocol
@@ -37,6 +36,8 @@ class Certificate:
 
     certificate: Path
     key: Path
+    ca: Path | None = None
+    """The event's authority, if that has signed it."""
 
     def check(self) -> None:
         """Raise CertificateRefused unless it can be served with."""
@@ -50,14 +51,16 @@ class Certificate:
             raise CertificateRefused(f"{self.certificate}, {self.key}: {error}") from None
 
     @property
-    def fingerprint(self) -> str:
-        """SHA-256 of the desk's own certificate, the first of the file. Raises CertificateRefused."""
+    def anchor(self) -> str:
+        """What vouches for the desk (PEM): the event's authority, or its own certificate. Raises CertificateRefused."""
+        path = self.ca or self.certificate
         try:
-            first, end, _ = self.certificate.read_text(encoding="ascii").partition("-----END CERTIFICATE-----")
+            first, end, _ = path.read_text(encoding="ascii").partition("-----END CERTIFICATE-----")
             pem = first[first.index("-----BEGIN CERTIFICATE-----") :] + end
-            return certificate_fingerprint(ssl.PEM_cert_to_DER_cert(pem))
+            ssl.PEM_cert_to_DER_cert(pem)
         except (OSError, ValueError) as error:  # of Unicode and base 64 too
-            raise CertificateRefused(f"{self.certificate}: {error}") from None
+            raise CertificateRefused(f"{path}: {error}") from None
+        return f"{pem}\n"
 
 
 class DeskServer:
@@ -134,6 +137,13 @@ class DeskServer:
         if thread is not None:
             thread.join(STOP_S)
             self._server = self._thread = None
+
+    def read_certificate(self) -> None:
+        """Show who connects from now on the certificate that lies there now. Raises CertificateRefused."""
+        context = self._server.config.ssl if self._server else None
+        if self._tls and context:
+            self._tls.check()
+            context.load_cert_chain(self._tls.certificate, self._tls.key)
 
     def _prepare(self) -> "tuple[_Server, socket.socket]":
         listener = CountingListener(_listen(self._host, self._port), self.connections)

@@ -44,6 +44,8 @@ class Services:
     """Whether visitors who have not logged in may see what players may know."""
     scorer: ScorerThread | None = None
     """For calls, devices, rulings, riichi sessions, corrections of the plan, and exports."""
+    plain: bool = False
+    """Whether what tables and the desk send is not encrypted, which is said on each page."""
     folder: Path | None = None
     """The event's folder: for the set-up or, beside a scorer, for corrections and exports."""
     deals: Sequence[DealRecord] = ()

@@ -11,18 +11,20 @@ import msgspec
 
 from broker.protocol import Code
 from broker.protocol.pairing import (
+    ANCHOR_PATH,
     LARGEST_ANSWER,
     PATH,
+    Certificates,
     Pairing,
     PairingAnswer,
     PairingKeys,
     PairingOffer,
     PairingRequest,
-    certificate_fingerprint,
     derive_keys,
     new_salt,
 )
 from broker.protocol.signing import SigningKey
+from broker.protocol.tls import event_context, fingerprint_of
 from kiosk.errors import DeskUnproven, DeskUnreachable, PairingRefused
 
 PATIENCE_S: Final = 10.0
@@ -45,9 +47,10 @@ def request_pairing(offer: PairingOffer, key: SigningKey, machine: str = "") -> 
     Raises DeskUnreachable, DeskUnproven, PairingRefused.
     """
     try:
-        with closing(_connected(offer)) as connection:
+        anchor = _anchor(offer)
+        with closing(_connected(offer, anchor)) as connection:
             salt = new_salt()
-            keys = derive_keys(offer.code, _seen(connection, offer), salt)
+            keys = derive_keys(offer.code, fingerprint_of(anchor) if anchor else "", salt)
             asked = PairingRequest(
                 proof=keys.proof,
                 machine=_named(machine or socket.gethostname()),
@@ -67,30 +70,42 @@ def request_pairing(offer: PairingOffer, key: SigningKey, machine: str = "") -> 
     return _opened(keys, body)
 
 
-def _connected(offer: PairingOffer) -> http.client.HTTPConnection:
-    """Connect with TLS, or where the desk speaks none without: the keys differ, so nobody gains by hindering TLS."""
-    # No authority vouches for a desk. Its certificate is a part of the keys, and only who has the code makes the same.
+def _anchor(offer: PairingOffer) -> str:
+    """Ask the desk which certificate vouches for it, and return that (PEM); "" for a desk without TLS.
+
+    Anybody may answer: the certificate is a part of the keys, and only who has the code makes the same ones. Whoever
+    hinders TLS gains nothing either: without it the keys are others. Raises DeskUnproven where a QR code has named
+    another certificate; OSError and HTTPException.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    secured = http.client.HTTPSConnection(offer.host, offer.port, timeout=PATIENCE_S, context=context)
     try:
-        secured.connect()
+        with closing(http.client.HTTPSConnection(offer.host, offer.port, timeout=PATIENCE_S, context=context)) as line:
+            line.request("GET", ANCHOR_PATH)
+            with line.getresponse() as answer:
+                text = answer.read(LARGEST_ANSWER).decode("ascii") if answer.status == GIVEN else ""
+        found = fingerprint_of(msgspec.convert(text, Certificates))
     except ssl.SSLError:
-        secured.close()
-        plain = http.client.HTTPConnection(offer.host, offer.port, timeout=PATIENCE_S)
-        plain.connect()
-        return plain
-    return secured
+        if offer.fingerprint:
+            raise DeskUnproven(f"what answers at {offer.host}:{offer.port} is no desk with TLS") from None
+        return ""
+    if not found.startswith(offer.fingerprint):
+        raise DeskUnproven(f"another certificate vouches for what answers at {offer.host}:{offer.port}")
+    return text
 
 
-def _seen(connection: http.client.HTTPConnection, offer: PairingOffer) -> str:
-    """Return the fingerprint by which the desk is seen; "" without TLS. Raises DeskUnproven where it is another's."""
-    line = connection.sock
-    certificate = line.getpeercert(binary_form=True) if isinstance(line, ssl.SSLSocket) else None
-    seen = certificate_fingerprint(certificate) if certificate else ""
-    if not seen.startswith(offer.fingerprint):
-        raise DeskUnproven(f"what answers at {offer.host}:{offer.port} has another certificate than the desk")
-    return seen
+def _connected(offer: PairingOffer, anchor: str) -> http.client.HTTPConnection:
+    """Connect with a desk that a certificate vouches for, and with no other. Raises DeskUnproven, OSError."""
+    if not anchor:
+        return http.client.HTTPConnection(offer.host, offer.port, timeout=PATIENCE_S)
+    context = event_context(anchor)
+    line = http.client.HTTPSConnection(offer.host, offer.port, timeout=PATIENCE_S, context=context)
+    try:
+        line.connect()
+    except ssl.SSLError as error:
+        line.close()
+        raise DeskUnproven(f"what answers at {offer.host}:{offer.port} is not vouched for: {error.reason}") from None
+    return line
 
 
 def _opened(keys: PairingKeys, body: bytes) -> Pairing:

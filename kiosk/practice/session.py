@@ -66,7 +66,6 @@ language = "{{language}}"
 [broker]
 host = "127.0.0.1"
 port = 1
-password_file = "password"
 [devices]
 buttons = "sim://buttons"
 camera = "{SIMULATED}"
@@ -114,8 +113,6 @@ def practise(
 
 
 def _settings(folder: Path, config: str) -> KioskSettings:
-    (folder / "password").write_text("practice", encoding="utf-8")
-    (folder / "password").chmod(0o600)
     (folder / "table.toml").write_text(config, encoding="utf-8")
     return KioskSettings(folder / "table.toml")
 

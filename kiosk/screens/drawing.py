@@ -25,6 +25,7 @@ TEXT: Final[Colour] = (240, 243, 238)
 QUIET: Final[Colour] = (170, 186, 178)
 GOOD: Final[Colour] = (108, 206, 150)
 ATTENTION: Final[Colour] = (250, 190, 88)
+DANGER: Final[Colour] = (255, 112, 100)
 LINE: Final[Colour] = (66, 86, 79)
 EDGE: Final[Colour] = (132, 152, 143)
 """Around what may be touched: 3:1 on its ground, as WCAG asks of what is no text."""

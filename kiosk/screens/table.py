@@ -229,9 +229,11 @@ def status_lines(_: Translator, view: ScreenView) -> Iterator[TextLine]:
     wrong.extend(part_and_fault(_, *one.split(": ", 1)) for one in line.health)
     colour = drawing.QUIET if line.up and not line.scorer_silent and not wrong else drawing.ATTENTION
     connection = [_(_connection(line))]
+    if line.plain:
+        connection.append(_("NOT ENCRYPTED"))
     if line.unsent:
         connection.append(_("{count} to send", count=line.unsent))
-    yield TextLine(" · ".join(connection), 0.042, colour)
+    yield TextLine(" · ".join(connection), 0.042, drawing.DANGER if line.plain else colour)
     if wrong:
         yield TextLine(_shortened(_, wrong), 0.042, colour)
 

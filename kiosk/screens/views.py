@@ -212,6 +212,8 @@ class StatusLine:
     """The device belongs to no table yet: it is connected with nothing."""
     scorer_silent: bool = False
     """There is a broker, but the scorer has not been heard of for long."""
+    plain: bool = False
+    """The connection is not encrypted."""
 
 
 @dataclass(frozen=True, slots=True)

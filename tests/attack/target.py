@@ -182,7 +182,7 @@ class Target:
         self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
-        words = ["scorer", str(self.folder), "--broker", self.kind, "--mqtt-port", "0", "--desk-port", "0"]
+        words = ["scorer", str(self.folder), "--plain", "--broker", self.kind, "--mqtt-port", "0", "--desk-port", "0"]
         self.scorer = DemoProcess("scorer", words, self._said, self._program)
         self._running.callback(self.scorer.stop)
         port = int(self.scorer.wait_for(r"^Broker: \w+, port (\d+)", PATIENCE_S))

@@ -108,7 +108,7 @@ class Venue:
         for one in (self.kiosk, *self.machines):
             write_device(self.event, one.disk, one.tables, KIOSK_REACTION_MS if one is self.kiosk else 0)
             for table in one.tables:
-                write_config(one.disk, table, self.networks[one.name].port, self.event.folder)
+                write_config(one.disk, table, self.networks[one.name].port, self.event.folder, plain=True)
                 listed.append(listed_device(one.disk, table))
                 self.devices[table] = device_of(listed[-1].key)
         write_devices(self.event.folder, listed)
@@ -131,7 +131,7 @@ class Venue:
         if part is self.scorer:
             where = f"127.0.0.1:{self.networks[part.name].port}"
             return [*clock, "homologue"], [
-                *("scorer", str(self.event.folder), "--broker", where),
+                *("scorer", str(self.event.folder), "--plain", "--broker", where),  # the networks look into messages
                 *("--desk-port", "0", "--public", "--second-home", str(self.base / SECOND_HOME)),
             ]
         assert isinstance(part, Machines)
@@ -226,7 +226,7 @@ class Venue:
         if not (card / "table.sqlite").exists():
             return "the device had no journal yet"
         machines.devices[table] += 1
-        config = write_config(machines.disk, table, self.networks[machines.name].port, self.event.folder)
+        config = write_config(machines.disk, table, self.networks[machines.name].port, self.event.folder, plain=True)
         text = config.read_text(encoding="utf-8")
         folder = device_folder(table, machines.devices[table])
         config.write_text(text.replace(f'folder = "table-{table}"', f'folder = "{folder}"'), encoding="utf-8")
@@ -255,7 +255,7 @@ class Venue:
                 closing(sqlite3.connect(second / name)) as copy,
             ):
                 store.backup(copy)
-        arguments = ["scorer", str(second), "--broker", f"127.0.0.1:{self.broker.port}", "--desk-port", "0"]
+        arguments = ["scorer", str(second), "--plain", "--broker", f"127.0.0.1:{self.broker.port}", "--desk-port", "0"]
         self._second = DemoProcess("second scorer", arguments, self._said)
 
     def end_second_scorer(self) -> None:

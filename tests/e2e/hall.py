@@ -13,11 +13,13 @@ from typing import Any
 from broker.event.movement import NumberedPlay
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Kind, make_broker
+from broker.mqtt.certificates import Certificates
 from broker.sim.demo_audit import Fact, audit_event, facts
 from broker.sim.demo_event import NAME, write_kiosk
 from broker.sim.processes import DemoProcess
 from kiosk.sim import read_script
 from tests.e2e.proxy import Proxy
+from tests.encryption import trusting
 
 LONGEST_S = 900.0
 TABLES = (1, 2, 3, 4)
@@ -25,9 +27,9 @@ CAMERA = "sim://tray?width=1024&height=576&noise=0&blur=0&tilt=0"
 """An easy one: nothing here is about reading, and eight halls are played (the demo's test has the demo's camera)."""
 
 
-def write_config(folder: Path, table: int, port: int, event: Path | None = None) -> Path:
+def write_config(folder: Path, table: int, port: int, event: Path | None = None, *, plain: bool = False) -> Path:
     """Write one table's configuration: with an easy camera, and a network that is soon known to be dead."""
-    config = write_kiosk(folder, table, port, event)
+    config = write_kiosk(folder, table, port, event, plain=plain)
     text = config.read_text(encoding="utf-8").replace("[devices]", "keepalive_s = 2\n\n[devices]")
     config.write_text(re.sub(r'(?<=camera = )".*"', f'"{CAMERA}"', text), encoding="utf-8")
     return config
@@ -40,7 +42,8 @@ class Hall:
         """`folder`: the demo's event with these plays, which nobody has played in yet."""
         self.folder, self.bookings = folder, bookings
         credentials = Credentials.load(folder / "credentials.json")
-        self.broker = make_broker(kind, folder / "broker", NAME, credentials, tables=4)
+        certificates = Certificates.of_event(folder)
+        self.broker = make_broker(kind, folder / "broker", NAME, credentials, tables=4, certificates=certificates)
         self.lines = 0
         self.log: list[str] = []
         self._news = threading.Condition()
@@ -135,7 +138,8 @@ class Hall:
         self._start(name)
 
     def view(self) -> dict[str, Any]:
-        with urllib.request.urlopen(f"{self._url}view.json", timeout=LONGEST_S) as answer:
+        address, trust = f"{self._url}view.json", trusting(self.folder)
+        with urllib.request.urlopen(address, timeout=LONGEST_S, context=trust) as answer:
             view: dict[str, Any] = json.load(answer)
         return view
 

@@ -8,9 +8,11 @@ import pytest
 
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import make_broker
+from broker.mqtt.certificates import Certificates
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
 from tests.demo_event import MakeEvent
+from tests.encryption import trusting
 from tests.small_disk import Ballast, small_disk
 
 pytestmark = pytest.mark.slow
@@ -26,16 +28,20 @@ def folder(tmp_path: Path, demo_event: MakeEvent) -> Iterator[Path]:
 
 
 def test_it_lives_on_while_the_disk_is_full_and_starts_when_there_is_room(folder: Path, tmp_path: Path) -> None:
-    known, ballast = Credentials.load(folder / "credentials.json"), Ballast(folder)
-    with make_broker("embedded", tmp_path / "broker", NAME, known, tables=1) as broker:
+    known, ballast, trust = (
+        Credentials.load(folder / "credentials.json"),
+        Ballast(folder),
+        Certificates.of_event(folder),
+    )
+    with make_broker("embedded", tmp_path / "broker", NAME, known, tables=1, certificates=trust) as broker:
         command = ["scorer", str(folder), "--broker", f"127.0.0.1:{broker.port}", "--desk-port", "0"]
         scorer = DemoProcess("scorer", command, lambda *_: None)
         try:
             url = scorer.wait_for(r"^Desk: (\S+)", SOON_S)
-            while level(url) != "full":
+            while level(folder, url) != "full":
                 ballast.fill()
             ballast.remove()
-            while level(url) != "ample":
+            while level(folder, url) != "ample":
                 assert scorer.exit_code is None
             scorer.kill()
             scorer.stop()
@@ -44,11 +50,11 @@ def test_it_lives_on_while_the_disk_is_full_and_starts_when_there_is_room(folder
             scorer = DemoProcess("scorer", command, lambda *_: None)
             scorer.wait_for(r"^scorer_disk_full: ", SOON_S)
             ballast.remove()
-            assert level(scorer.wait_for(r"^Desk: (\S+)", SOON_S)) == "ample"
+            assert level(folder, scorer.wait_for(r"^Desk: (\S+)", SOON_S)) == "ample"
         finally:
             scorer.stop()
 
 
-def level(url: str) -> str:
+def level(folder: Path, url: str) -> str:
     """Return what the desk says of the disk; each answer takes a while."""
-    return str(httpx.get(f"{url}view.json", timeout=SOON_S).json()["disk"])
+    return str(httpx.get(f"{url}view.json", timeout=SOON_S, verify=trusting(folder)).json()["disk"])

@@ -52,7 +52,7 @@ class Room:
         password.write_text(known.table(TABLE)[1], encoding="utf-8")
         (folder / "table.toml").write_text(
             f'event = "{NAME}"\ntable = {TABLE}\nfolder = "."\n'
-            f'[broker]\nhost = "127.0.0.1"\nport = {broker.port}\npassword_file = "password"\n'
+            f'[broker]\nhost = "127.0.0.1"\nport = {broker.port}\npassword_file = "password"\nplain = true\n'
             '[devices]\nbuttons = "sim://buttons"\ncamera = "sim://tray"\n',
             encoding="utf-8",
         )

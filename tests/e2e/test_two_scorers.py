@@ -11,12 +11,15 @@ import pytest
 
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Broker, Kind, make_broker
+from broker.mqtt.certificates import Certificates
 from broker.protocol import Receipt, ScorerState, decode, topics
+from broker.protocol.tls import Identity
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
 from tests.broker.mqtt.client import Client
 from tests.broker.scorer.small import sent, state
 from tests.demo_event import MakeEvent
+from tests.encryption import table_identity
 
 pytestmark = pytest.mark.slow
 
@@ -42,6 +45,11 @@ class Machines:
         self._leaving.callback(child.stop)
         return child
 
+    def shown(self) -> tuple[str, Identity]:
+        """Return whom table 1 trusts, and who it is."""
+        event = self.folder / "a"
+        return Certificates.of_event(event).authority, table_identity(event, 1)
+
     def active(self, name: str, *options: str) -> DemoProcess:
         """Start a scorer, and wait until its desk is open."""
         child = self.start(name, *options)
@@ -54,15 +62,18 @@ def machines(request: pytest.FixtureRequest, tmp_path: Path, demo_event: MakeEve
     kind: Kind = request.param
     demo_event(tmp_path / "a", 1)
     known = Credentials.load(tmp_path / "a" / "credentials.json")
-    with make_broker(kind, tmp_path / "broker", NAME, known, tables=1) as broker, ExitStack() as leaving:
+    table_identity(tmp_path / "a", 1)
+    trust = Certificates.of_event(tmp_path / "a")
+    broker = make_broker(kind, tmp_path / "broker", NAME, known, tables=1, certificates=trust)
+    with broker, ExitStack() as leaving:
         yield Machines(tmp_path, broker, leaving)
 
 
 @pytest.fixture
 def table(machines: Machines) -> Iterator[Callable[[int], Receipt]]:
     """Give a table's hello, and what the active scorer answers."""
-    known = Credentials.load(machines.folder / "a" / "credentials.json")
-    with Client(machines.broker, "table-1", known.password("table-1"), session="table-1") as client:
+    with Client(machines.broker, session="table-1") as client:
+        client.trust(*machines.shown())
         assert client.connect()
         assert client.subscribe(topics.RECEIPT.at(NAME, table=1)) == [True]
 
@@ -79,8 +90,8 @@ def table(machines: Machines) -> Iterator[Callable[[int], Receipt]]:
 @pytest.fixture
 def beat(machines: Machines) -> Iterator[Callable[[], ScorerState]]:
     """Give the next word of a scorer that is there."""
-    known = Credentials.load(machines.folder / "a" / "credentials.json")
-    with Client(machines.broker, "table-1", known.password("table-1")) as client:
+    with Client(machines.broker) as client:
+        client.trust(*machines.shown())
         assert client.connect()
         assert client.subscribe(topics.SCORER.at(NAME)) == [True]
 

@@ -87,7 +87,7 @@ class Room:
         self.broker = make_broker(kind, folder / "broker", NAME, credentials, tables=4)
         self.broker.start()
         where = f"127.0.0.1:{self.broker.port}"
-        arguments = ["scorer", str(folder), "--broker", where, "--desk-port", "0"]
+        arguments = ["scorer", str(folder), "--plain", "--broker", where, "--desk-port", "0"]
         self.scorer = DemoProcess("scorer", arguments, lambda _who, _line: None)
         self.scorer.wait_for(r"^Desk: (\S+)", DEADLINE_S)
         self.intruder = Intruder(self.broker.port, credentials)

@@ -117,7 +117,7 @@ def connected(tmp_path: Path) -> Iterator[Table]:
         config = tmp_path / "table.toml"
         config.write_text(
             f'event = "{EVENT}"\ntable = {TABLE}\nfolder = "."\n'
-            f'[broker]\nhost = "127.0.0.1"\nport = {broker.port}\npassword_file = "password"\n'
+            f'[broker]\nhost = "127.0.0.1"\nport = {broker.port}\npassword_file = "password"\nplain = true\n'
             '[devices]\nbuttons = "sim://buttons"\ncamera = "sim://tray"\n',
             encoding="utf-8",
         )

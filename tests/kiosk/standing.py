@@ -25,6 +25,7 @@ folder = "."
 host = "127.0.0.1"
 port = 1
 password_file = "password"
+plain = true
 [devices]
 buttons = "sim://buttons"
 camera = "sim://tray"

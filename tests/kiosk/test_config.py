@@ -70,9 +70,31 @@ def test_the_broker_is_reached_as_this_table_with_the_password_of_the_file(file:
     assert KioskSettings(file).address() == expected
 
 
-def test_without_a_certificate_authority_the_connection_is_plain(file: Path) -> None:
-    file.write_text(GOOD.replace('ca_file = "ca.pem"\n', ""), encoding="utf-8")
-    assert KioskSettings(file).address().ca is None
+def test_a_connection_is_plain_only_where_that_was_asked_for(file: Path) -> None:
+    without = GOOD.replace('ca_file = "ca.pem"\n', "")
+    file.write_text(without, encoding="utf-8")
+    with pytest.raises(BadConfiguration, match="plain = true"):
+        KioskSettings(file).address()
+    file.write_text(without.replace("keepalive_s", "plain = true\nkeepalive_s"), encoding="utf-8")
+    assert KioskSettings(file).address() == Address("scorer.local", 8883, "table-3", PASSWORD, None, 20)
+    file.write_text(GOOD.replace("keepalive_s", "plain = true\nkeepalive_s"), encoding="utf-8")
+    with pytest.raises(BadConfiguration, match="ca_file"):
+        KioskSettings(file).address()
+
+
+def test_with_a_certificate_the_table_is_known_by_its_key_and_sends_no_password(file: Path) -> None:
+    text = GOOD.replace('password_file = "password"', 'certificate_file = "table.crt"')
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(BadConfiguration, match="certificate_file: there is no file"):
+        KioskSettings(file).address()
+    (file.parent / "table.crt").write_text("a certificate", encoding="utf-8")
+    settings = KioskSettings(file)
+    address = settings.address()
+    assert (address.password, address.ca) == ("", file.parent / "ca.pem")
+    assert address.identity is not None
+    assert address.identity.certificate == file.parent / "table.crt"
+    assert address.identity.key is not None
+    assert address.identity.key.public == settings.device_key().public
 
 
 def test_a_password_shows_nowhere(file: Path) -> None:

@@ -9,9 +9,12 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from broker.protocol import Result, receipt_code
+from kiosk.config import BrokerSettings, Config, DeviceSettings
 from kiosk.input import ArbiterPanel, Keyboard, NoPin, opened_panel, panel_draft, panel_from_draft
 from kiosk.journal import TableJournal
-from kiosk.screens import RecordedView, ScreenView
+from kiosk.screens import IdleView, RecordedView, ScreenView, StatusLine, drawing
+from kiosk.screens.table import status_lines
+from kiosk.screens.texts import translator
 from kiosk.status import Receipts, TableStatus
 from kiosk.table import ArbiterAdmitted, Assigned, Phase, PlayVoided, Reopened, Table
 from kiosk.uplink import Uplink
@@ -69,11 +72,12 @@ def test_the_code_comes_with_where_to_look_it_up_if_the_event_has_made_that_know
         for event in RECORDED:
             table.apply(published(event, address) if isinstance(event, Assigned) else event)
         facts = Uplink(journal, NoWire(), EVENT, TABLE)
-        now = receipt_of(TableStatus(3, "always", journal), table.state, facts)
+        now = receipt_of(TableStatus(CONFIG, journal), table.state, facts)
         assert now.receipt is not None
         assert (now.receipt_link, now.anchor) == (link.format(code=now.receipt), "")
 
 
+CONFIG = Config(EVENT, TABLE, ".", BrokerSettings("h", 1), DeviceSettings("", ""))
 ANCHOR, LATER = "DFRB-CMEV-KN1M-YC9Q-G4B1-BZVK-P1P4", "DFRB-CMEV-KN1M-YC9Q-G4B1-BZVK-P1P5"
 
 
@@ -93,7 +97,7 @@ def test_the_anchor_is_shown_once_the_scorer_has_the_play_and_stays_as_it_was_wh
 ) -> None:
     """So nobody scans a code that changes; and what is behind the link's # is never sent to a server."""
     with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
-        table, status = core(journal), TableStatus(3, "always", journal)
+        table, status = core(journal), TableStatus(CONFIG, journal)
         for event in RECORDED:
             table.apply(published(event, "https://example.org") if isinstance(event, Assigned) else event)
         facts, unsent = Uplink(journal, NoWire(), EVENT, TABLE), journal.unsent()
@@ -166,3 +170,12 @@ def test_who_has_left_finds_no_panel_and_where_something_else_can_be_ruled_none_
 def test_whatever_stands_in_its_place_is_no_panel(text: str) -> None:
     table = sitting_in(Phase.PLAYING)
     assert panel_from_draft(text, table.table) is None
+
+
+def test_a_connection_that_is_not_encrypted_is_said_in_red() -> None:
+    english = translator("en")
+    said = [
+        (line.text, line.colour) for line in status_lines(english, ScreenView(3, IdleView(), StatusLine(plain=True)))
+    ]
+    assert said == [("offline: play on, nothing is lost · NOT ENCRYPTED", drawing.DANGER)]
+    assert "NOT" not in next(status_lines(english, ScreenView(3, IdleView(), StatusLine()))).text

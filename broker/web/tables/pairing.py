@@ -23,9 +23,11 @@ from broker.errors import BrokerError
 from broker.event.plan import MINUTE_MS
 from broker.i18n import N_
 from broker.mqtt.access import Credentials
+from broker.mqtt.certificates import Certificates
 from broker.people import Authentication, PeopleError
 from broker.protocol import Refused
 from broker.protocol.pairing import (
+    ANCHOR_PATH,
     PATH,
     Pairing,
     PairingAnswer,
@@ -48,6 +50,7 @@ from broker.web import (
     NoTableChosen,
     NothingToPairWith,
     PairingDelayed,
+    PairingOutdated,
     RepeatFilter,
     TableHasDevice,
     as_ranges,
@@ -89,6 +92,11 @@ class BrokerForTables:
     port: int
     host: str | None = None
     ca: Path | None = None
+    """Authority of a broker of somebody else's that uses TLS."""
+    certificates: Certificates | None = None
+    """The event's, where the broker lets in who has one of them."""
+    certified: Callable[[], None] = lambda: None
+    """Lets the broker know of a new certificate: else a device that connects at once is not let in."""
     here_alone: bool = False
     """It listens on this machine alone: no table reaches it."""
     tell_pin: Callable[[], None] = lambda: None
@@ -107,18 +115,32 @@ class BrokerForTables:
         """Let a device speak for a table, and return what it needs. Raises NothingToPairWith, ScorerError.
 
         A device of an older program has no key, and knows no event's: the head arbiter decides whether it is believed.
+        Where the broker speaks TLS nobody is let in without a key.
         """
         pairing = self.pairing(table, asked)
         if device.key is None:
+            if self.certificates:
+                raise PairingOutdated("this device's program is older than the desk's: bring it up to date")
             return pairing
         self.admit(table, device.key, device.machine)
-        return structs.replace(pairing, event_key=self.event_key)
+        return structs.replace(pairing, event_key=self.event_key, certificate=self._issue(table, device.key))
+
+    def _issue(self, table: int, key: str) -> str | None:
+        if self.certificates is None:
+            return None
+        try:
+            given = self.certificates.issue(table, key)
+            self.certified()
+        except (BrokerError, OSError) as error:
+            raise NothingToPairWith(f"table {table} cannot be paired: {error}") from None
+        return given
 
     def pairing(self, table: int, asked: str) -> Pairing:
         """Return what a table's device needs. Raises NothingToPairWith."""
         try:
             _, password = Credentials.load(self.passwords).table(table)
-            ca = self.ca.read_text(encoding="ascii") if self.ca else None
+            own = self.certificates.authority if self.certificates else None
+            ca = self.ca.read_text(encoding="ascii") if self.ca else own
             broker = TableBroker(host=self.host or asked, port=self.port, password=password, ca=ca)
             pairing = Pairing(event=self.event, table=table, broker=broker)
             return msgspec.json.decode(msgspec.json.encode(pairing), type=Pairing)  # a name that no device would take
@@ -132,6 +154,8 @@ class PairingService:
 
     broker: BrokerForTables
     codes: PairingCodes
+    anchor: str = ""
+    """The certificate (PEM) that vouches for the desk; "" without TLS."""
     names: Sequence[str] = ()
     """Names by which tables can ask for the desk."""
     clock: Callable[[], int] = monotonic_ms
@@ -145,7 +169,7 @@ class PairingPage:
     def __init__(self, access: Access, feed: ViewFeed, auth: Authentication, pairing: PairingService) -> None:
         self._access, self._feed, self._auth, self._broker = access, feed, auth, pairing.broker
         self._codes, self._names, self._clock = pairing.codes, pairing.names, pairing.clock
-        self._begun = pairing.begun
+        self._begun, self._anchor = pairing.begun, pairing.anchor
         self._refused, self._counting = RepeatFilter(), threading.Lock()
         self._turns = PairingTurns()
 
@@ -156,6 +180,7 @@ class PairingPage:
             self._access.route("/pairing", self.open, WHO, ("POST",)),
             self._access.route("/pairing/pin", self.set_pin, WHO, ("POST",)),
             Route(PATH, self.take, methods=["POST"]),
+            *([Route(ANCHOR_PATH, self.authority)] if self._anchor else ()),
         ]
 
     # ---- people -----------------------------------------------------------------------------
@@ -277,6 +302,10 @@ class PairingPage:
         return next(iter(self._names), here) if here in LOOPBACK_NAMES else here
 
     # ---- devices ----------------------------------------------------------------------------
+
+    async def authority(self, _request: Request) -> Response:
+        """Give the certificate that vouches for the desk: by a code, or its fingerprint, it is known to be the one."""
+        return Response(self._anchor, media_type="application/x-pem-file")
 
     async def take(self, request: Request) -> Response:
         """Tell a device that has the code what it needs; whatever else is said here is refused with a code."""

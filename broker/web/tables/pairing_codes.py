@@ -79,7 +79,7 @@ class PairingCodes:
     """All codes of one desk, a table's newest in the place of those before it. From any thread."""
 
     def __init__(self, fingerprint: str) -> None:
-        """`fingerprint`: of the certificate that the desk is seen by; "" without TLS."""
+        """`fingerprint`: of the certificate that vouches for the desk; "" without TLS."""
         self.fingerprint, self._lock = fingerprint, threading.Lock()
         self._turn = threading.Lock()  # one guess at a time: many at once would be many before the first is counted
         self._all: list[PendingCode] = []

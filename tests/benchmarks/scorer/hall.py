@@ -36,7 +36,7 @@ TICKS: Final = os.sysconf("SC_CLK_TCK")
 def scorer(folder: Path, broker: Broker) -> Iterator[tuple[DemoProcess, str]]:
     """Run an event's scorer; return it and the desk's address."""
     heard: queue.SimpleQueue[str] = queue.SimpleQueue()
-    words = ["scorer", str(folder), "--broker", f"127.0.0.1:{broker.port}", "--desk-port", "0"]
+    words = ["scorer", str(folder), "--plain", "--broker", f"127.0.0.1:{broker.port}", "--desk-port", "0"]
     child = DemoProcess("scorer", words, lambda _, line: heard.put(line))
     try:
         yield child, child.wait_for(r"^Desk: (\S+)", LONGEST_S)

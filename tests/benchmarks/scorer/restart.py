@@ -26,6 +26,7 @@ from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
 from tests.benchmarks.scorer.hall import LONGEST_S, cpu_s, memory_mb, waited_s
 from tests.benchmarks.scorer.large import NAME, Chains, large_event, large_folder, list_devices, plays
+from tests.encryption import trusting
 
 STARTS: Final = 3
 PAGES: Final = ("", "standings")
@@ -54,9 +55,10 @@ def started(folder: Path, kind: str) -> None:
     )
     try:
         url = child.wait_for(r"^Desk: (\S+)", LONGEST_S)
+        trust = trusting(folder)
         there = [("desk", time.monotonic() - begun)]
         for page in PAGES:
-            httpx.get(f"{url}{page}", timeout=LONGEST_S).raise_for_status()
+            httpx.get(f"{url}{page}", timeout=LONGEST_S, verify=trust).raise_for_status()
             there.append((f"/{page}", time.monotonic() - begun))
         shown = " | ".join(f"{name} {at:.2f} s" for name, at in there)
         used, waited = cpu_s(child.pid), waited_s(child.pid)

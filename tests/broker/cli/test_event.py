@@ -17,6 +17,7 @@ from broker.event import PLAYERS, ListedDevice, Origin, open_event, read_devices
 from broker.event.file_io import flatten_errors
 from broker.event.players import COUNTRY_CODES, IOC, ISO_2, ISO_3, ListedPlayer, players_csv, read_players
 from broker.event.readiness import player_list_notes
+from broker.mqtt.certificates import Certificates
 from broker.protocol.signing import SigningKey
 from broker.rules import RuleError
 from broker.scorer.event_key import KEY_FILE, open_event_key
@@ -87,14 +88,14 @@ def test_an_address_that_is_none_is_refused_before_anything_is_made(tmp_path: Pa
 
 
 def test_nothing_is_written_over(made: Path) -> None:
-    before = {path.name: path.read_bytes() for path in made.iterdir()}
+    before = {path.name: path.read_bytes() for path in made.rglob("*") if path.is_file()}
     result = ask("new", made, *OPTIONS, "--players", made / PLAYERS)
     assert (result.exit_code, "folder_taken" in result.stderr) == (1, True)
-    assert {path.name: path.read_bytes() for path in made.iterdir()} == before
+    assert {path.name: path.read_bytes() for path in made.rglob("*") if path.is_file()} == before
 
 
 def test_nobody_else_may_read_the_folder_s_files(made: Path) -> None:
-    open_to_others = [path.name for path in made.iterdir() if path.stat().st_mode & 0o077]
+    open_to_others = [path.name for path in made.rglob("*") if path.stat().st_mode & 0o077]
     assert open_to_others == ["commitment.json"]
 
 
@@ -271,7 +272,9 @@ def test_tables_that_are_not_paired_are_listed_with_their_keys(made: Path) -> No
     key = SigningKey.new()
     for machine in ("pi-3", "pi-4"):  # a second time it is put right
         answer = ask("device", made, "--table", 3, "--key", key.public, "--machine", machine)
-        assert answer.output == f"table 3: device {key.device}\n"
+        assert answer.output.startswith(f"table 3: device {key.device}\ncertificate: ")
+    (given,) = Certificates.of_event(made).tables()
+    assert (given.table, given.device, str(given.path) in answer.output) == (3, key.device, True)
     assert read_devices(made) == (ListedDevice(3, key.public, "pi-4"),)
     refused = ask("device", made, "--table", 3, "--key", "none")
     assert (refused.exit_code, "malformed" in refused.stderr) == (1, True)

@@ -15,15 +15,16 @@ import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
 
+from broker.cli.encryption import Logins
 from broker.cli.main import homologue
 from broker.cli.scorer import _other_broker
 from broker.cli.scorer import scorer as scorer_command
 from broker.event import open_event, read_devices
 from broker.event.deals import sealing
 from broker.event.deals.commitment import commit_folder
-from broker.key_files import open_key
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import make_broker
+from broker.mqtt.certificates import Certificates
 from broker.people import FIRST_LINK_FILE
 from broker.protocol import topics
 from broker.protocol.signing import SigningKey
@@ -36,6 +37,7 @@ from broker.web.tables.event_pin import PIN_FILE
 from tests.broker.mqtt.client import Client
 from tests.broker.scorer.small import sent, state
 from tests.demo_event import MakeEvent, exchange_two_tiles
+from tests.encryption import table_identity, trusting
 
 SOON_S = 120.0
 
@@ -99,7 +101,7 @@ def test_a_scorer_whose_broker_has_died_ends_with_a_code_so_that_both_are_starte
 
 def test_a_broker_elsewhere_is_met_with_the_passwords_that_it_knows_or_not_at_all(folder: Path, start: Start) -> None:
     (folder / "credentials.json").unlink()
-    scorer = start("--broker", "127.0.0.1:1883")
+    scorer = start("--broker", "127.0.0.1:1883", "--plain")
     assert scorer.wait(SOON_S) == 1
     scorer.wait_for(r"broker_credentials_missing", SOON_S)
     assert not (folder / "credentials.json").exists()
@@ -109,7 +111,9 @@ def test_a_broker_that_lets_us_not_in_is_told(folder: Path, start: Start, tmp_pa
     Credentials.create(4).save(tmp_path / "others.json")
     known = Credentials.load(folder / "credentials.json")
     with make_broker("embedded", tmp_path / "broker", NAME, known, tables=4) as broker:
-        scorer = start("--broker", f"127.0.0.1:{broker.port}", "--credentials", str(tmp_path / "others.json"))
+        scorer = start(
+            "--broker", f"127.0.0.1:{broker.port}", "--plain", "--credentials", str(tmp_path / "others.json")
+        )
         assert "ot authorized" in scorer.wait_for(r"^broker_refused: (.*)", SOON_S)
 
 
@@ -120,7 +124,7 @@ def test_an_address_that_is_none_is_refused(start: Start) -> None:
 @pytest.mark.parametrize("broker", ["broker..local:1883", "-:x", "host", "host:0", "host:65536", "[1:2:1883"])
 def test_an_address_is_a_host_and_a_port(folder: Path, broker: str) -> None:
     with pytest.raises(click.UsageError, match="HOST:PORT"):
-        _other_broker(broker, folder / "credentials.json", None)
+        _other_broker(broker, Logins(folder / "credentials.json", None))
 
 
 def test_nobody_else_may_read_what_the_scorer_writes(folder: Path, start: Start) -> None:
@@ -147,8 +151,9 @@ def test_the_first_link_makes_a_head_arbiter_whose_orders_go_to_the_broker(
     folder: Path, start: Start, tmp_path: Path
 ) -> None:
     known = Credentials.load(folder / "credentials.json")
-    device = open_key(folder / "table-1" / "device.key").device
-    with make_broker("embedded", tmp_path / "broker", NAME, known, tables=1) as broker:
+    identity, certificates = table_identity(folder, 1), Certificates.of_event(folder)
+    device = identity.key.device if identity.key else ""
+    with make_broker("embedded", tmp_path / "broker", NAME, known, tables=1, certificates=certificates) as broker:
         scorer = start("--broker", f"127.0.0.1:{broker.port}")
         url = scorer.wait_for(r"^Desk: (\S+)", SOON_S)
         assert scorer.wait_for(r"Create the first head arbiter within an hour: the link in (\S+)", SOON_S) == str(
@@ -156,9 +161,12 @@ def test_the_first_link_makes_a_head_arbiter_whose_orders_go_to_the_broker(
         )
         token = (folder / FIRST_LINK_FILE).read_text(encoding="utf-8").strip().partition("token=")[2]
         with (
-            httpx.Client(base_url=url, headers={"Origin": url.rstrip("/")}, timeout=20) as client,
-            Client(broker, "table-1", known.password("table-1"), session="table-1") as table,
+            httpx.Client(
+                base_url=url, headers={"Origin": url.rstrip("/")}, timeout=20, verify=trusting(folder)
+            ) as client,
+            Client(broker, session="table-1") as table,
         ):
+            table.trust(certificates.authority, identity)
             welcome = {"token": token, "name": "anne", "full": "Anne", "password": "four winds and a dragon"}
             assert client.post("/welcome", data=welcome).status_code == 303
             page = client.get("/orders").text
@@ -174,12 +182,12 @@ def test_the_first_link_makes_a_head_arbiter_whose_orders_go_to_the_broker(
     assert (folder / FIRST_LINK_FILE).exists() is False
 
 
-def test_a_stick_that_is_not_there_is_told_and_the_scorer_goes_on(start: Start, tmp_path: Path) -> None:
+def test_a_stick_that_is_not_there_is_told_and_the_scorer_goes_on(folder: Path, start: Start, tmp_path: Path) -> None:
     scorer = start("--mqtt-port", "0", "--backup", str(tmp_path / "stick"), "--backup-every", "0.01")
     url = scorer.wait_for(r"^Desk: (\S+)", SOON_S)
-    assert alerts(url, 1) == ["backup_failed"]
+    assert alerts(folder, url, 1) == ["backup_failed"]
     (tmp_path / "stick").mkdir()
-    assert alerts(url, 2) == ["backup_resumed", "backup_failed"]
+    assert alerts(folder, url, 2) == ["backup_resumed", "backup_failed"]
     scorer.stop()
     assert scorer.exit_code == 0
     (copy,) = (tmp_path / "stick").iterdir()
@@ -188,12 +196,13 @@ def test_a_stick_that_is_not_there_is_told_and_the_scorer_goes_on(start: Start, 
     }
 
 
-def alerts(url: str, count: int) -> list[str]:
+def alerts(folder: Path, url: str, count: int) -> list[str]:
     """Wait for alerts on the desk; return their codes, newest first."""
-    with urllib.request.urlopen(f"{url}events", timeout=SOON_S) as lines:
+    trust = trusting(folder)
+    with urllib.request.urlopen(f"{url}events", timeout=SOON_S, context=trust) as lines:
         for line in lines:
             if line.startswith(b"data:"):
-                with urllib.request.urlopen(f"{url}view.json", timeout=SOON_S) as answer:
+                with urllib.request.urlopen(f"{url}view.json", timeout=SOON_S, context=trust) as answer:
                     codes = [one["code"] for one in json.load(answer)["alerts"]]
                 if len(codes) >= count:
                     return codes

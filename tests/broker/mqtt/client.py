@@ -4,7 +4,6 @@ import queue
 import socket
 import uuid
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
@@ -14,6 +13,7 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
 from broker.mqtt.brokers import Broker
+from broker.protocol.tls import Identity, event_context
 
 CLOSED = -1
 PATIENCE_S = 120.0  # how long what must come is waited for
@@ -67,9 +67,9 @@ class Client:
         self._numbers = set[int]()
         self._answered = False
 
-    def trust(self, authority: Path) -> None:
-        """Speak TLS, with brokers whose certificate this authority signed."""
-        self._paho.tls_set(ca_certs=str(authority))
+    def trust(self, authority: str, identity: Identity | None = None) -> None:
+        """Speak TLS with an event's server, whose authority this is (PEM); show who we are, if that is said."""
+        self._paho.tls_set_context(event_context(authority, identity))
 
     def connect(self) -> bool:
         """Connect; tell whether the broker lets us in."""

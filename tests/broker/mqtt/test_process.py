@@ -26,9 +26,10 @@ from broker.errors import (
 )
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Kind, make_broker
+from broker.mqtt.certificates import Certificates
 from broker.mqtt.mosquitto import MosquittoBroker
 from broker.mqtt.nats import NatsBroker
-from broker.mqtt.process import BrokerTls, ChildBroker, ChildProcess, MqttBrokerSettings
+from broker.mqtt.process import ChildBroker, ChildProcess, MqttBrokerSettings
 from tests.broker.mqtt.hall import EVENT, TABLES, Hall
 
 ROOT = Path(__file__).parents[3]
@@ -152,9 +153,14 @@ def test_a_second_broker_on_the_same_folder_is_refused(
 def test_a_broker_that_ends_by_itself_is_told_with_its_own_words(
     type_: type[ChildBroker], folder: Path, credentials: Credentials
 ) -> None:
-    nowhere = BrokerTls(certificate=folder / "no.crt", key=folder / "no.key", authority=folder / "no.ca")
-    made = type_(MqttBrokerSettings(folder=folder, event=EVENT, credentials=credentials, tables=TABLES, tls=nowhere))
-    with pytest.raises(BrokerStartFailed, match=r"no\.") as caught:
+    certificates = Certificates.ensure(folder)
+    certificates.server.unlink()
+    made = type_(
+        MqttBrokerSettings(
+            folder=folder, event=EVENT, credentials=credentials, tables=TABLES, certificates=certificates
+        )
+    )
+    with pytest.raises(BrokerStartFailed, match=r"server\.crt") as caught:
         made.start()
     assert caught.value.code == "broker_start_failed"
     assert not made.alive()

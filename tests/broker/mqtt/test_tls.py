@@ -1,26 +1,258 @@
-"""TLS, and the configuration for a hall as `python -m broker.mqtt.mosquitto` writes it."""
+"""TLS with the event's own certificates, on both brokers; and the configuration for a hall's Mosquitto."""
 
+import os
+import signal
 import socket
+import ssl
 import subprocess
 import sys
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from broker.mqtt.access import Credentials
+from broker.mqtt.brokers import Broker, Kind, make_broker
+from broker.mqtt.certificates import Certificates, device_user
 from broker.mqtt.mosquitto import MosquittoBroker, find_mosquitto, this_user, write_hall_files
 from broker.mqtt.nats import NatsBroker
-from broker.mqtt.process import BrokerTls, ChildBroker, MqttBrokerSettings, probe_broker
-from tests.broker.mqtt.authority import make_tls
-from tests.broker.mqtt.client import Client, Heard
+from broker.mqtt.process import MqttBrokerSettings, probe_broker
+from broker.protocol.signing import SigningKey
+from broker.protocol.tls import Identity, event_context
+from tests.broker.mqtt.client import PATIENCE_S, Client, Heard
 from tests.broker.mqtt.hall import EVENT, TABLES
 
+LOG = f"hm/{EVENT}/table/{{table}}/log"
 
-@pytest.fixture(scope="module")
-def tls(tmp_path_factory: pytest.TempPathFactory) -> BrokerTls:
-    return make_tls(tmp_path_factory.mktemp("authority"))
+
+@pytest.fixture
+def certificates(tmp_path: Path) -> Certificates:
+    return Certificates.ensure(tmp_path / "event")
+
+
+def device(certificates: Certificates, table: int, key: SigningKey | None = None) -> Identity:
+    """Return a device of a table, with the certificate that its pairing gives."""
+    key = key or SigningKey.new()
+    path = certificates.folder / f"given-{key.device}.crt"
+    path.write_text(certificates.issue(table, key.public), "ascii")
+    return Identity(path, key)
+
+
+@dataclass
+class TlsHall:
+    """A broker that speaks TLS; clients are closed at its end."""
+
+    broker: Broker
+    certificates: Certificates
+    credentials: Credentials
+    leaving: ExitStack
+
+    def client(self, identity: Identity) -> Client:
+        """Return a client that is let in."""
+        made = self.leaving.enter_context(Client(self.broker))
+        made.trust(self.certificates.authority, identity)
+        assert made.connect()
+        return made
+
+    def scorer(self) -> Client:
+        """Return a client that hears all tables."""
+        made = self.client(self.certificates.office("scorer"))
+        assert made.subscribe(LOG.format(table="+")) == [True]
+        return made
+
+    def refuses(self, identity: Identity | None, login: tuple[str, str] | None = None) -> str | None:
+        """Return why whoever comes so is not let in; None: they are."""
+        context = event_context(self.certificates.authority, identity)
+        return probe_broker(self.broker.host, self.broker.port, login, context)
+
+
+@pytest.fixture
+def hall(kind: Kind, folder: Path, credentials: Credentials, certificates: Certificates) -> Iterator[TlsHall]:
+    made = make_broker(kind, folder, EVENT, credentials, tables=TABLES, certificates=certificates)
+    with made, ExitStack() as leaving:
+        yield TlsHall(made, certificates, credentials, leaving)
+
+
+def learn(hall: TlsHall) -> None:
+    """Have the broker learn what has changed, as the scorer does in each round."""
+    hall.broker.check()
+
+
+def test_a_device_speaks_for_its_table_with_the_key_that_signs_its_facts(
+    kind: Kind, folder: Path, credentials: Credentials, certificates: Certificates
+) -> None:
+    table = device(certificates, 3)
+    broker = make_broker(kind, folder, EVENT, credentials, tables=TABLES, certificates=certificates)
+    with broker, ExitStack() as leaving:
+        hall = TlsHall(broker, certificates, credentials, leaving)
+        scorer, client = hall.scorer(), hall.client(table)
+        client.say(LOG.format(table=3), b"over TLS")
+        assert scorer.hear() == Heard(LOG.format(table=3), b"over TLS")
+
+
+def test_a_device_that_is_paired_while_the_broker_runs_is_let_in(hall: TlsHall) -> None:
+    table = device(hall.certificates, 3)
+    learn(hall)
+    scorer = hall.scorer()
+    hall.client(table).say(LOG.format(table=3), b"new")
+    assert scorer.hear().payload == b"new"
+
+
+def test_a_password_without_a_key_opens_nothing(hall: TlsHall) -> None:
+    login = hall.credentials.table(3)
+    assert probe_broker(hall.broker.host, hall.broker.port, login) is not None
+    assert hall.refuses(None, login) is not None
+
+
+def test_a_certificate_of_another_authority_opens_nothing(hall: TlsHall, tmp_path: Path) -> None:
+    foreign = Certificates.ensure(tmp_path / "other")
+    assert hall.refuses(device(foreign, 3)) is not None
+    assert hall.refuses(foreign.office("scorer"), ("scorer", hall.credentials.password("scorer"))) is not None
+
+
+def test_a_certificate_without_its_key_opens_nothing(hall: TlsHall) -> None:
+    stolen = device(hall.certificates, 3).certificate
+    learn(hall)
+    assert hall.refuses(Identity(stolen, SigningKey.new())) is not None
+
+
+def test_with_another_tables_certificate_a_stolen_password_opens_nothing_of_the_table(hall: TlsHall) -> None:
+    other, scorer = device(hall.certificates, 5), hall.scorer()
+    learn(hall)
+    thief = hall.leaving.enter_context(Client(hall.broker, *hall.credentials.table(3)))
+    thief.trust(hall.certificates.authority, other)
+    if thief.connect():  # Mosquitto takes them for the table that the certificate names
+        thief.attempt(LOG.format(table=3), b"forged")
+        thief.say(LOG.format(table=5), b"own")
+        assert scorer.hear() == Heard(LOG.format(table=5), b"own")
+
+
+def test_a_server_that_the_events_authority_has_not_signed_is_not_spoken_with(hall: TlsHall, tmp_path: Path) -> None:
+    foreign = event_context(Certificates.ensure(tmp_path / "other").authority, None)
+    assert "verify failed" in str(probe_broker(hall.broker.host, hall.broker.port, context=foreign))
+
+
+def test_a_tables_certificate_makes_no_server(certificates: Certificates) -> None:
+    table = device(certificates, 3)
+    assert table.key is not None
+    pem = certificates.folder / "both.pem"
+    pem.write_bytes(table.certificate.read_bytes() + table.key.to_pem())
+    serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    serving.load_cert_chain(pem)
+    here, there = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = event_context(certificates.authority).wrap_bio(here, there)
+    server = serving.wrap_bio(there, here, server_side=True)
+    with pytest.raises(ssl.SSLError, match="certificate purpose"):
+        shake_hands(client, server)
+
+
+def shake_hands(*sides: ssl.SSLObject) -> None:
+    """Go on until it is done, or refused."""
+    for side in (*sides, *sides, *sides):
+        with suppress(ssl.SSLWantReadError):
+            side.do_handshake()
+
+
+def test_what_a_revoked_device_says_ends_at_once_and_nobody_else_feels_it(hall: TlsHall) -> None:
+    lost, other = device(hall.certificates, 3), device(hall.certificates, 5)
+    learn(hall)
+    scorer, stolen, client = hall.scorer(), hall.client(lost), hall.client(other)
+    stolen.say(LOG.format(table=3), b"before")
+    assert scorer.hear().payload == b"before"
+    hall.certificates.revoke(3)
+    learn(hall)
+    until_refused(hall, lost)
+    if isinstance(hall.broker, NatsBroker):
+        stolen.gone.get(timeout=PATIENCE_S)
+    else:
+        stolen.attempt(LOG.format(table=3), b"after")
+    client.say(LOG.format(table=5), b"goes on")
+    assert scorer.hear() == Heard(LOG.format(table=5), b"goes on")
+    assert client.gone.empty()
+    assert scorer.gone.empty()
+
+
+def until_refused(hall: TlsHall, identity: Identity) -> None:
+    """Wait until the broker has read what it was told to: a signal is not answered."""
+    for _ in range(2000):
+        if hall.refuses(identity):
+            return
+    raise AssertionError("still let in")
+
+
+def test_a_revoked_device_hears_nothing_more(hall: TlsHall) -> None:
+    lost, order = device(hall.certificates, 3), f"hm/{EVENT}/order/3"
+    learn(hall)
+    stolen, desk = hall.client(lost), hall.client(hall.certificates.office("desk"))
+    stolen.subscribe(order)
+    desk.say(order, b"before")
+    assert stolen.hear().payload == b"before"
+    hall.certificates.revoke(3)
+    learn(hall)
+    until_refused(hall, lost)
+    desk.say(order, b"after")
+    fresh = device(hall.certificates, 3)
+    learn(hall)
+    client = None
+    for _ in range(2000):
+        if hall.refuses(fresh) is None:
+            client = hall.client(fresh)
+            break
+    assert client is not None
+    client.subscribe(order)
+    desk.say(order, b"to the new one")
+    assert client.hear().payload == b"to the new one"
+    assert stolen.heard.empty()
+
+
+def test_a_device_that_is_accepted_again_is_let_in_again_unless_the_organiser_has_revoked_it(hall: TlsHall) -> None:
+    held, out = SigningKey.new(), SigningKey.new()
+    devices = {key.device: device(hall.certificates, 3, key) for key in (held, out)}
+    hall.certificates.revoke(3, out.device[:8])
+    hall.certificates.follow(lambda _table, _device: False, lambda _table, _device: True)
+    learn(hall)
+    for one in devices.values():
+        until_refused(hall, one)
+    hall.certificates.follow(lambda _table, _device: True, lambda _table, _device: True)
+    learn(hall)
+    assert any(hall.refuses(devices[held.device]) is None for _ in range(2000))
+    assert hall.refuses(devices[out.device]) is not None
+
+
+def test_a_server_that_is_renewed_while_it_runs_shows_its_new_certificate_and_cuts_nobody_off(hall: TlsHall) -> None:
+    scorer, before = hall.scorer(), shown(hall.broker)
+    hall.certificates.renew(["192.0.2.7"])
+    learn(hall)
+    assert any(shown(hall.broker) != before for _ in range(2000))
+    assert scorer.gone.empty()
+    assert hall.refuses(hall.certificates.office("arbiter")) is None
+
+
+def shown(broker: Broker) -> bytes:
+    """Return the certificate that a broker shows."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with socket.create_connection((broker.host, broker.port)) as plain, context.wrap_socket(plain) as line:
+        return line.getpeercert(binary_form=True) or b""
+
+
+def test_certificates_made_by_a_clock_that_is_years_off_let_everybody_in(
+    kind: Kind, folder: Path, credentials: Credentials, tmp_path: Path
+) -> None:
+    for year in (2003, 2090):
+        clock = datetime(year, 1, 1, tzinfo=UTC)
+        certificates = Certificates.ensure(tmp_path / str(year), now=lambda clock=clock: clock)  # type: ignore[misc]
+        table = device(certificates, 3)
+        broker = make_broker(kind, folder / str(year), EVENT, credentials, tables=TABLES, certificates=certificates)
+        with broker, ExitStack() as leaving:
+            TlsHall(broker, certificates, credentials, leaving).client(table).say(LOG.format(table=3), b"in")
+
+
+# ---- the hall's Mosquitto ---------------------------------------------------------------------
 
 
 @dataclass
@@ -38,42 +270,6 @@ class Written(MosquittoBroker):
         return [find_mosquitto(), "-c", str(self.configuration)]
 
 
-def say_and_hear(made: ChildBroker, settings: MqttBrokerSettings, authority: Path) -> None:
-    """Send one message over TLS."""
-    table = Client(made, *settings.credentials.table(3))
-    scorer = Client(made, "scorer", settings.credentials.password("scorer"))
-    for client in (table, scorer):
-        client.trust(authority)
-    with table, scorer:
-        assert table.connect()
-        assert scorer.connect()
-        scorer.subscribe(f"hm/{EVENT}/table/+/log")
-        table.say(f"hm/{EVENT}/table/3/log", b"over TLS")
-        assert scorer.hear() == Heard(f"hm/{EVENT}/table/3/log", b"over TLS")
-
-
-@pytest.mark.parametrize("type_", [NatsBroker, MosquittoBroker])
-def test_both_brokers_speak_tls(
-    type_: type[ChildBroker], folder: Path, credentials: Credentials, tls: BrokerTls
-) -> None:
-    settings = MqttBrokerSettings(folder=folder, event=EVENT, credentials=credentials, tables=TABLES, tls=tls)
-    with type_(settings) as made:
-        say_and_hear(made, settings, tls.authority)
-
-
-@pytest.mark.parametrize("type_", [NatsBroker, MosquittoBroker])
-def test_without_tls_or_with_another_authority_nobody_comes_in(
-    type_: type[ChildBroker], folder: Path, credentials: Credentials, tls: BrokerTls, tmp_path: Path
-) -> None:
-    settings = MqttBrokerSettings(folder=folder, event=EVENT, credentials=credentials, tables=TABLES, tls=tls)
-    foreign = replace(tls, authority=make_tls(tmp_path).authority)
-    user, password = credentials.table(3)
-    with type_(settings) as made:
-        assert probe_broker(made.host, made.port, user, password)
-        assert "verify failed" in str(probe_broker(made.host, made.port, user, password, tls=foreign))
-        assert probe_broker(made.host, made.port, user, password, tls=tls) is None
-
-
 def free_port() -> int:
     """Return a port that nobody listens on."""
     with socket.create_server(("127.0.0.1", 0)) as trial:
@@ -81,17 +277,14 @@ def free_port() -> int:
         return port
 
 
-def generate(tmp_path: Path, tls: BrokerTls, port: int, *more: str) -> Result:
+def generate(tmp_path: Path, port: int, *more: str) -> Result:
     """Run the command."""
     arguments = {
         "--event": EVENT,
         "--tables": TABLES,
         "--folder": tmp_path / "etc",
         "--store": tmp_path / "var",
-        "--passwords": tmp_path / "credentials.json",
-        "--certificate": tls.certificate,
-        "--key": tls.key,
-        "--authority": tls.authority,
+        "--event-folder": tmp_path / "event",
         "--host": "127.0.0.1",
         "--port": port,
     }
@@ -99,38 +292,62 @@ def generate(tmp_path: Path, tls: BrokerTls, port: int, *more: str) -> Result:
     return CliRunner().invoke(write_hall_files, [*words, *more], catch_exceptions=False)
 
 
-def test_mosquitto_runs_from_the_configuration_for_a_hall(tmp_path: Path, tls: BrokerTls) -> None:
+def test_a_halls_mosquitto_learns_of_devices_by_the_command_and_a_signal(
+    tmp_path: Path, credentials: Credentials, certificates: Certificates
+) -> None:
     port = free_port()
-    said = generate(tmp_path, tls, port, "--owner", this_user())
+    said = generate(tmp_path, port, "--owner", this_user())
     assert said.exit_code == 0, said.output
-    credentials = Credentials.load(tmp_path / "credentials.json")
     settings = MqttBrokerSettings(
-        folder=tmp_path / "run", event=EVENT, credentials=credentials, tables=TABLES, tls=tls, port=port
+        folder=tmp_path / "run",
+        event=EVENT,
+        credentials=credentials,
+        tables=TABLES,
+        certificates=certificates,
+        port=port,
     )
-    with Written(tmp_path / "etc" / "homologue.conf", settings) as made:
-        say_and_hear(made, settings, tls.authority)
+    with Written(tmp_path / "etc" / "homologue.conf", settings) as made, ExitStack() as leaving:
+        hall, table = TlsHall(made, certificates, credentials, leaving), device(certificates, 3)
+        generate(tmp_path, port, "--owner", this_user())
+        assert made.pid is not None
+        signal_broker(made.pid)
+        scorer = hall.scorer()
+        for _ in range(2000):
+            hall.client(table).say(LOG.format(table=3), b"in")
+            if not scorer.heard.empty():
+                break
+        assert scorer.hear().payload == b"in"
     assert (tmp_path / "var" / "homologue.db").is_file()
 
 
-def test_made_again_everybody_keeps_his_password(tmp_path: Path, tls: BrokerTls) -> None:
-    generate(tmp_path, tls, 8883)
-    first = Credentials.load(tmp_path / "credentials.json")
-    generate(tmp_path, tls, 8883)
-    assert Credentials.load(tmp_path / "credentials.json") == first
+def signal_broker(pid: int) -> None:
+    """Have a broker read its configuration again, as `systemctl reload` does."""
+    os.kill(pid, signal.SIGHUP)
 
 
-def test_the_files_for_a_hall_are_for_the_owner_alone(tmp_path: Path, tls: BrokerTls) -> None:
-    generate(tmp_path, tls, 8883)
+def test_without_tls_it_has_to_be_asked_for_and_everybody_keeps_his_password(tmp_path: Path) -> None:
+    assert generate(tmp_path, 8883).output.startswith("Error: certificates_missing: ")
+    generate(tmp_path, 8883, "--plain")
+    first = Credentials.load(tmp_path / "event" / "credentials.json")
+    generate(tmp_path, 8883, "--plain")
+    assert Credentials.load(tmp_path / "event" / "credentials.json") == first
+
+
+def test_the_files_for_a_hall_are_for_the_owner_alone(tmp_path: Path, certificates: Certificates) -> None:
+    assert certificates.folder.is_dir()
+    generate(tmp_path, 8883)
     files = sorted((tmp_path / "etc").iterdir())
-    assert [path.name for path in files] == ["acl", "homologue.conf", "passwords"]
+    names = ["acl", "ca.crt", "homologue.conf", "revoked.crl", "server.crt", "server.key"]
+    assert [path.name for path in files] == names
     assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
 
 
-def test_what_cannot_be_is_told_in_one_line(tmp_path: Path, tls: BrokerTls) -> None:
-    said = generate(tmp_path, tls, 8883, "--event", "no event")
+def test_what_cannot_be_is_told_in_one_line(tmp_path: Path, certificates: Certificates) -> None:
+    assert certificates.folder.is_dir()
+    said = generate(tmp_path, 8883, "--event", "no event")
     assert said.exit_code == 1
     assert said.output.startswith("Error: broker_setting_refused: ")
-    nobody = generate(tmp_path, tls, 8883, "--owner", "nobody-of-that-name")
+    nobody = generate(tmp_path, 8883, "--owner", "nobody-of-that-name")
     assert nobody.exit_code == 1
     assert "nobody-of-that-name" in nobody.output
 
@@ -139,4 +356,10 @@ def test_the_command_explains_itself() -> None:
     said = subprocess.run(
         [sys.executable, "-m", "broker.mqtt.mosquitto", "--help"], check=True, capture_output=True, text=True
     )
-    assert "--authority" in said.stdout
+    assert "--event-folder" in said.stdout
+
+
+def test_a_device_is_named_by_its_table_and_its_key(certificates: Certificates) -> None:
+    key = SigningKey.new()
+    certificates.issue(3, key.public)
+    assert [one.user for one in certificates.tables()] == [device_user(3, key.device)]

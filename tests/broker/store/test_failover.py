@@ -110,7 +110,7 @@ class Hall:
 
     def start(self, name: str) -> DemoProcess:
         """Start a scorer on a machine."""
-        options = ["--broker", f"127.0.0.1:{self.broker.port}", "--desk-port", "0", "--standby"]
+        options = ["--broker", f"127.0.0.1:{self.broker.port}", "--desk-port", "0", "--standby", "--plain"]
         child = DemoProcess(name, ["scorer", str(self.folder / name), *options], lambda *_: None)
         self._leaving.callback(child.stop)
         return child

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from starlette.routing import Mount, Route
 
+from broker.mqtt.certificates import Certificates
 from broker.people import OF_BOTH, ROLES, Actor, Authentication
 from broker.scorer.publisher import WireLog
 from broker.scorer.snapshot import Snapshot
@@ -32,7 +33,6 @@ from broker.web import (
 from broker.web.app import create_app
 from broker.web.server import Certificate, DeskServer
 from broker.web.services import Services
-from tests.broker.mqtt.authority import make_tls
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.scorer.team_event import team_event
 from tests.broker.web import sample
@@ -315,15 +315,28 @@ def test_the_first_link_makes_a_head_arbiter_who_is_in(tmp_path: Path) -> None:
 
 
 def test_under_tls_the_cookie_stays_on_encrypted_lines(auth: Authentication, tmp_path: Path) -> None:
-    tls = make_tls(tmp_path)
-    certificate = Certificate(tls.certificate, tls.key)
+    certificates = Certificates.ensure(tmp_path / "event")
+    certificate = Certificate(certificates.server, certificates.server_key, certificates.ca)
     with DeskServer(sample.feed(), port=0, auth=auth, tls=certificate) as desk:
         origin = {"Origin": desk.url.rstrip("/")}
-        trust = ssl.create_default_context(cafile=tls.authority)
+        trust = ssl.create_default_context(cadata=certificates.authority)
         data = {"name": "display", "password": PASSWORD}
         answer = httpx.post(f"{desk.url}login", data=data, headers=origin, verify=trust)
     cookie = answer.headers["set-cookie"]
     assert (desk.url[:8], cookie.partition("=")[0], "; Secure" in cookie) == ("https://", "__Host-homologue", True)
+
+
+def test_a_certificate_made_anew_is_shown_from_then_on_without_a_new_start(
+    auth: Authentication, tmp_path: Path
+) -> None:
+    certificates = Certificates.ensure(tmp_path / "event")
+    certificate = Certificate(certificates.server, certificates.server_key, certificates.ca)
+    with DeskServer(sample.feed(), port=0, auth=auth, tls=certificate) as desk:
+        where = ("127.0.0.1", httpx.URL(desk.url).port or 0)
+        before = ssl.get_server_certificate(where)
+        certificates.renew()
+        desk.read_certificate()
+        assert ssl.get_server_certificate(where) != before
 
 
 def test_a_certificate_that_cannot_be_served_is_refused(tmp_path: Path) -> None:

@@ -23,9 +23,10 @@ from hypothesis import strategies as st
 
 from broker.files import write_private
 from broker.mqtt.access import Credentials
-from broker.mqtt.process import BrokerTls
+from broker.mqtt.certificates import Certificates
 from broker.people import Authentication
 from broker.protocol.pairing import (
+    FINGERPRINT_SHOWN,
     Pairing,
     PairingAnswer,
     PairingOffer,
@@ -51,7 +52,6 @@ from kiosk.pairing.exchange import request_pairing
 from kiosk.pairing.form import PairingForm
 from kiosk.pairing.session import OfferCamera, PairingDesk, find_offer
 from kiosk.practice.session import SIMULATED
-from tests.broker.mqtt.authority import make_tls
 from tests.broker.web import sample
 from vision.cameras.addresses import open_camera
 
@@ -75,24 +75,24 @@ class Desks:
     """A real desk, without and with TLS, whose codes the test opens."""
 
     def __init__(self, folder: Path) -> None:
-        tls = make_tls(folder)
-        self.authority, self.auth = tls.authority, Authentication(folder)
+        self.certificates, self.auth = Certificates.ensure(folder), Authentication(folder)
         self.passwords = Credentials.ensure(folder / "credentials.json", 9)
-        certificate = Certificate(tls.certificate, tls.key)
-        self.plain, self.secured = PairingCodes(""), PairingCodes(certificate.fingerprint)
+        certificate = Certificate(self.certificates.server, self.certificates.server_key, self.certificates.ca)
+        self.plain, self.secured = PairingCodes(""), PairingCodes(self.certificates.fingerprint)
         self.servers = {
             self.plain: self._desk(BrokerForTables(EVENT, folder / "credentials.json", 1883), self.plain, None),
             self.secured: self._desk(
-                BrokerForTables(EVENT, folder / "credentials.json", 8883, "scorer.local", tls.authority),
+                BrokerForTables(
+                    EVENT, folder / "credentials.json", 8883, "scorer.local", certificates=self.certificates
+                ),
                 self.secured,
                 certificate,
             ),
         }
 
     def _desk(self, told: BrokerForTables, pairings: PairingCodes, tls: Certificate | None) -> DeskServer:
-        server = DeskServer(
-            sample.feed(), port=0, auth=self.auth, tls=tls, services=Services(pairing=PairingService(told, pairings))
-        )
+        pairing = PairingService(told, pairings, tls.anchor if tls else "")
+        server = DeskServer(sample.feed(), port=0, auth=self.auth, tls=tls, services=Services(pairing=pairing))
         server.start()
         return server
 
@@ -133,8 +133,9 @@ def test_a_code_brings_the_device_its_table_and_is_good_once(desks: Desks) -> No
 
 
 def test_under_tls_the_device_learns_the_brokers_authority_and_the_codes_fingerprint_holds(desks: Desks) -> None:
-    paired = request_pairing(desks.offer(desks.secured, seen=desks.secured.fingerprint[:12]), KEY)
-    assert (paired.broker.host, paired.broker.ca) == ("scorer.local", desks.authority.read_text(encoding="ascii"))
+    paired = request_pairing(desks.offer(desks.secured, seen=desks.secured.fingerprint[:FINGERPRINT_SHOWN]), KEY)
+    assert (paired.broker.host, paired.broker.ca) == ("scorer.local", desks.certificates.authority)
+    assert paired.certificate == desks.certificates.issue(3, KEY.public)
 
 
 def test_a_desk_with_another_certificate_than_the_code_says_is_told_nothing(desks: Desks) -> None:
@@ -147,7 +148,7 @@ def test_who_stands_between_with_a_certificate_of_their_own_learns_nothing_that_
     desks: Desks, tmp_path: Path
 ) -> None:
     """The proof that such a one is brought is of another certificate: brought to the desk it is no code."""
-    with Between(make_tls(tmp_path)) as between:
+    with Between(Certificates.ensure(tmp_path)) as between:
         offer = desks.offer(desks.secured)
         assert code_of(lambda: request_pairing(replaced(offer, port=between.port), KEY)) == "desk_unproven"
         (asked,) = between.asked
@@ -157,15 +158,36 @@ def test_who_stands_between_with_a_certificate_of_their_own_learns_nothing_that_
     assert derive_keys(offer.code, desks.secured.fingerprint, asked.salt).proof != asked.proof
 
 
+def test_who_stands_between_and_names_the_events_authority_is_told_nothing(desks: Desks, tmp_path: Path) -> None:
+    with Between(Certificates.ensure(tmp_path), anchor=desks.certificates.authority) as between:
+        offer = replaced(desks.offer(desks.secured, seen=desks.secured.fingerprint), port=between.port)
+        assert code_of(lambda: request_pairing(offer, KEY)) == "desk_unproven"
+        assert between.asked == []
+
+
+def test_a_square_of_a_desk_with_tls_is_taken_to_none_without(desks: Desks) -> None:
+    with Between() as between:
+        offer = PairingOffer("127.0.0.1", between.port, CODE, desks.secured.fingerprint)
+        assert code_of(lambda: request_pairing(offer, KEY)) == "desk_unproven"
+        assert between.asked == []
+
+
 class Between:
     """Somebody who answers in the desk's place, with what they can make up."""
 
-    def __init__(self, tls: BrokerTls | None = None, body: bytes | None = None, status: int = 200) -> None:
+    def __init__(
+        self, tls: Certificates | None = None, body: bytes | None = None, status: int = 200, anchor: str = ""
+    ) -> None:
         self.asked: list[PairingRequest] = []
         made_up = PairingAnswer(pairing=msgspec.json.encode(PAIRING).decode(), seal="0" * 64)
         answer, heard = msgspec.json.encode(made_up) if body is None else body, self.asked
 
         class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write((anchor or (tls.authority if tls else "")).encode())
+
             def do_POST(self) -> None:
                 asked = self.rfile.read(int(self.headers["Content-Length"]))
                 heard.append(msgspec.json.decode(asked, type=PairingRequest))
@@ -179,7 +201,7 @@ class Between:
         self._server = HTTPServer(("127.0.0.1", 0), Handler)
         if tls:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(tls.certificate, tls.key)
+            context.load_cert_chain(tls.server, tls.server_key)
             self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
         self.port = self._server.server_port
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
@@ -372,7 +394,7 @@ def test_the_desk_is_asked_once_for_what_the_camera_goes_on_seeing_and_a_refusal
 
 
 def test_the_camera_reads_the_desks_square(tmp_path: Path) -> None:
-    offer = PairingOffer("scorer.local", 8136, CODE, "0123456789ab")
+    offer = PairingOffer("scorer.local", 8136, CODE, "0123456789abcdef" * 2)
     square = zxingcpp.create_barcode(pairing_text(offer), zxingcpp.BarcodeFormat.QRCode, ec_level="M")
     shown = np.asarray(zxingcpp.write_barcode_to_image(square, scale=8))
     wide = np.full((shown.shape[0] + 200, shown.shape[1] + 400, 3), 200, dtype=np.uint8)

@@ -14,6 +14,7 @@ from broker.mqtt.access import Credentials
 from broker.people import Actor, Authentication
 from broker.protocol.pairing import (
     DIGITS,
+    FINGERPRINT_SHOWN,
     LAST_PORT,
     PATH,
     Pairing,
@@ -401,7 +402,9 @@ def test_a_code_that_is_withdrawn_while_a_device_proves_it_is_over(monkeypatch: 
     seen=st.sampled_from(["", "0123456789ab" * 5]),
 )
 def test_what_a_code_holds_is_read_as_it_was_written(host: str, port: int, code: str, seen: str) -> None:
-    assert read_pairing(pairing_text(PairingOffer(host, port, code, seen))) == PairingOffer(host, port, code, seen[:12])
+    assert read_pairing(pairing_text(PairingOffer(host, port, code, seen))) == PairingOffer(
+        host, port, code, seen[:FINGERPRINT_SHOWN]
+    )
 
 
 @given(st.text(max_size=80))

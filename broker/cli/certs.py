@@ -1,0 +1,100 @@
+"""`homologue certs`: an event's own certificates: what there is, made anew, revoked."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from broker.cli import options
+from broker.mqtt.certificates import Certificates, TableCertificate
+from broker.protocol import LAST_TABLE
+
+HOST = click.option("--host", "hosts", multiple=True, help="Further name or address of this machine; may be repeated.")
+
+
+@click.group(cls=options.ReportingGroup, short_help="Show, renew and revoke an event's certificates.")
+def certs() -> None:
+    """Look after the certificates of an event, which are in its folder, in `tls`.
+
+    They are made by `homologue event new`, and by the scorer for an event that has none and has not begun. The server's
+    is for broker and desk, each table's device has one for its own key. A scorer that runs takes changes at once.
+    """
+    os.umask(0o077)
+
+
+@certs.command("new", short_help="Make certificates for an event that has none.")
+@options.folder_argument
+@HOST
+def certs_new(folder: Path, hosts: tuple[str, ...]) -> None:
+    """Make what is missing of the certificates of an event, such as one that began without.
+
+    The scorer uses them from its next start on. Then pair the tables again: they learn the event's authority by it.
+
+    \b
+    homologue certs new my-cup
+    """  # noqa: D301 - click reads the \b
+    made = Certificates.ensure(folder, hosts)
+    click.echo(f"{made.folder}: authority {made.fingerprint}")
+
+
+@certs.command("show", short_help="List certificates, their ends and fingerprints.")
+@options.folder_argument
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def certs_show(folder: Path, *, as_json: bool) -> None:
+    """Show the authority, the server's names and end, and each device of a table. No secret is shown.
+
+    Compare the authority's fingerprint with what a browser shows of it.
+
+    \b
+    homologue certs show my-cup
+    """  # noqa: D301 - click reads the \b
+    known = Certificates.of_event(folder)
+    server = {"names": known.server_names, "ends": known.server_ends.date().isoformat()}
+    said = {"authority": known.fingerprint, "server": server, "tables": [_row(one) for one in known.tables()]}
+    if as_json:
+        click.echo(json.dumps(said))
+        return
+    pairs = ":".join(known.fingerprint[at : at + 2] for at in range(0, len(known.fingerprint), 2)).upper()
+    click.echo(f"authority  {pairs}\nserver     until {server['ends']}, for {', '.join(known.server_names)}")
+    for one in known.tables():
+        revoked = f"  REVOKED ({one.revoked})" if one.revoked else ""
+        click.echo(f"table {one.table:4d} device {one.device}{revoked}")
+
+
+def _row(one: TableCertificate) -> dict[str, Any]:
+    return {"table": one.table, "device": one.device, "revoked": one.revoked}
+
+
+@certs.command("renew", short_help="Make the server's certificate anew.")
+@options.folder_argument
+@HOST
+def certs_renew(folder: Path, hosts: tuple[str, ...]) -> None:
+    """Make the server's key and certificate anew: for another address, or because somebody else had its key.
+
+    Tables trust the authority, and notice nothing; a browser that was told to trust the old one asks again. The scorer
+    does this by itself at its start where the certificate would end within 30 days or lacks a name.
+
+    \b
+    homologue certs renew my-cup --host 192.0.2.7
+    """  # noqa: D301 - click reads the \b
+    known = Certificates.of_event(folder)
+    known.renew(hosts)
+    click.echo(f"{known.server}: until {known.server_ends.date()}, for {', '.join(known.server_names)}")
+
+
+@certs.command("revoke", short_help="Let a table's devices connect no more.")
+@options.folder_argument
+@click.argument("table", type=click.IntRange(1, LAST_TABLE))
+@click.option("--device", default="", help="Only the device whose id begins so, as `certs show` lists it.")
+def certs_revoke(folder: Path, table: int, device: str) -> None:
+    """Revoke the certificates of a table's devices, for good: what they say ends at once, nobody else notices.
+
+    To let a device connect again, pair it again. A hall's own Mosquitto learns of it as docs/brokers.md says.
+
+    \b
+    homologue certs revoke my-cup 5
+    """  # noqa: D301 - click reads the \b
+    for one in Certificates.of_event(folder).revoke(table, device):
+        click.echo(f"table {one.table}: device {one.device} is revoked")

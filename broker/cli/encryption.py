@@ -1,0 +1,116 @@
+"""Whether an event's connections are encrypted: they are, unless that was asked for, or the event began without."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import click
+
+from broker.errors import BrokerError
+from broker.event import read_devices
+from broker.mqtt.access import Credentials
+from broker.mqtt.certificates import CA, FOLDER, Certificates
+from broker.protocol.link import Address
+from broker.scorer.admissions import Admissions
+from broker.store import has_started
+from broker.web import DeskError
+from broker.web.server import Certificate, DeskServer
+
+DESK_CERTIFICATE, DESK_KEY = "desk.crt", "desk.key"
+"""In the event's folder: a certificate of the desk's own, which browsers trust."""
+
+PLAIN: Final = click.option(
+    "--plain", is_flag=True, help="Without TLS: anybody on the network can read, and change, what is sent."
+)
+
+
+def certificates_of(event: Path, hosts: Iterable[str], *, plain: bool) -> Certificates | None:
+    """Return an event's certificates, made where there are none; None where connections are plain, which is said.
+
+    An event that began without any goes on so: its tables know no other way. Raises BrokerError.
+    """
+    if plain:
+        say_plain("--plain was given")
+        return None
+    known = (event / FOLDER / CA).exists()
+    if not known and has_started(event):
+        say_plain(f"the event began without certificates; to change that: homologue certs new {event}")
+        return None
+    try:
+        made = Certificates.ensure(event, hosts)
+    except OSError as error:  # the disk is full, or the authority's key is kept elsewhere
+        if not known:
+            raise
+        click.echo(f"certificates_missing: nothing was made anew: {error}")
+        return Certificates.of_event(event)
+    if not known:
+        click.echo(f"Certificates: made in {made.folder}, for this event alone")
+    given = {(one.table, one.device) for one in made.tables()}
+    for one in read_devices(event):
+        if (one.table, one.device) not in given:
+            made.issue(one.table, one.key)
+    return made
+
+
+def say_plain(why: str) -> None:
+    """Say in red that anybody can listen; once, as it goes into the log."""
+    text = f"connection_plain: passwords and results are NOT ENCRYPTED, anybody on the network can read them ({why})"
+    click.secho(text, fg="red", bold=True)
+
+
+def desk_certificate(
+    event: Path, certificate: Path | None, key: Path | None, certificates: Certificates | None
+) -> Certificate | None:
+    """Return the certificate that the desk is served with: the one that is named, that in the event's folder, or the
+    event's; None without TLS. Raises CertificateRefused.
+    """  # noqa: D205 - one sentence
+    if certificate is not None or key is not None or (event / DESK_CERTIFICATE).exists():
+        return Certificate(certificate or event / DESK_CERTIFICATE, key or event / DESK_KEY)
+    return Certificate(certificates.server, certificates.server_key, certificates.ca) if certificates else None
+
+
+@dataclass(frozen=True, slots=True)
+class Logins:
+    """By what scorer and desk are known at the broker: the event's certificates, else passwords in a file."""
+
+    passwords: Path
+    certificates: Certificates | None
+    ca: Path | None = None
+    """Authority of somebody else's broker, which knows passwords."""
+
+    def scorer(self, host: str, port: int) -> Address:
+        """Return the broker's address for the scorer. Raises BrokerError."""
+        if self.certificates is not None and self.ca is None:
+            identity = self.certificates.office("scorer")
+            return Address(host, port, "scorer", "", self.certificates.ca, identity=identity)
+        return Address(host, port, "scorer", Credentials.load(self.passwords).password("scorer"), self.ca)
+
+    def desk(self, scorer: Address) -> Address:
+        """Return the address for the desk, which may less. Raises BrokerError."""
+        if self.certificates is not None and self.ca is None:
+            return replace(scorer, user="desk", identity=self.certificates.office("desk"))
+        return replace(scorer, user="desk", password=Credentials.load(self.passwords).password("desk"))
+
+
+class CertificatesFollowed:
+    """Lets connect whom the event has admitted, and nobody whose admission was taken back."""
+
+    def __init__(self, certificates: Certificates, admissions: Admissions, desk: DeskServer) -> None:
+        self._certificates, self._admissions, self._desk = certificates, admissions, desk
+        self._followed, self._stamp = -1, certificates.stamp
+
+    def look(self) -> None:
+        """Follow what was decided since. What cannot be done is said, once: it ends no event.
+
+        Without it a device that was revoked is connected, and still nothing that it tells counts.
+        """
+        try:
+            if self._admissions.number != self._followed:
+                self._followed = self._admissions.number
+                self._certificates.follow(self._admissions.admits, self._admissions.knew)
+            if self._certificates.stamp != self._stamp:
+                self._stamp = self._certificates.stamp
+                self._desk.read_certificate()
+        except (BrokerError, DeskError, OSError) as error:
+            click.echo(f"{getattr(error, 'code', 'certificates_missing')}: {error}")

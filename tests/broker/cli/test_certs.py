@@ -1,0 +1,102 @@
+"""`homologue certs`: what an event's certificates are, and what is made anew or revoked."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from broker.cli.certs import certs
+from broker.mqtt.certificates import NO_END, SERVER_LASTS, Certificates
+from broker.protocol.signing import SigningKey
+
+KEY = SigningKey.new()
+
+
+@pytest.fixture
+def event(tmp_path: Path) -> Path:
+    Certificates.ensure(tmp_path / "cup").issue(3, KEY.public)
+    return tmp_path / "cup"
+
+
+def ask(*words: object) -> Result:
+    return CliRunner().invoke(certs, [str(word) for word in words])
+
+
+def test_what_there_is_is_shown_and_no_secret(event: Path) -> None:
+    said = json.loads(ask("show", event, "--json").output)
+    known = Certificates.of_event(event)
+    assert said["authority"] == known.fingerprint
+    assert {"localhost", "127.0.0.1"} <= set(said["server"]["names"])
+    assert said["tables"] == [{"table": 3, "device": KEY.device, "revoked": None}]
+    shown = ask("show", event).output
+    assert (KEY.device in shown, "PRIVATE" in shown) == (True, False)
+
+
+def test_an_event_without_certificates_is_told_and_gets_them(tmp_path: Path) -> None:
+    assert "certificates_missing" in ask("show", tmp_path).output
+    assert ask("new", tmp_path, "--host", "192.0.2.9").exit_code == 0
+    assert "192.0.2.9" in json.loads(ask("show", tmp_path, "--json").output)["server"]["names"]
+
+
+def test_a_server_made_anew_has_its_names_and_the_new_one_and_tables_trust_it_as_before(event: Path) -> None:
+    before = Certificates.of_event(event)
+    key, names = before.server_key.read_bytes(), before.server_names
+    assert ask("renew", event, "--host", "hall.example.org").exit_code == 0
+    after = Certificates.of_event(event)
+    assert after.server_key.read_bytes() != key
+    assert {*names, "hall.example.org"} <= {*after.server_names}
+    assert after.authority == before.authority
+
+
+def test_a_tables_device_is_revoked_once_and_an_unknown_one_is_named(event: Path) -> None:
+    assert ask("revoke", event, 3, "--device", KEY.device[:6]).output == f"table 3: device {KEY.device} is revoked\n"
+    assert json.loads(ask("show", event, "--json").output)["tables"][0]["revoked"] == "command"
+    assert "certificate_unknown" in ask("revoke", event, 3).output
+    assert "certificate_unknown" in ask("revoke", event, 4).output
+
+
+def test_a_device_that_is_paired_again_has_another_certificate_that_counts(event: Path) -> None:
+    known = Certificates.of_event(event)
+    first = known.issue(3, KEY.public)
+    assert known.issue(3, KEY.public) == first
+    known.revoke(3)
+    assert known.issue(3, KEY.public) != first
+    assert [one.revoked for one in known.tables()] == [None]
+
+
+def test_private_files_are_for_the_owner_alone(event: Path) -> None:
+    files = [*(event / "tls").iterdir()]
+    assert [path.name for path in files if path.stat().st_mode & 0o077] == []
+    assert (event / "tls").stat().st_mode & 0o077 == 0
+
+
+def test_the_server_is_made_anew_before_it_ends_and_for_a_changed_address(tmp_path: Path) -> None:
+    then = datetime(2026, 5, 1, tzinfo=UTC)
+    first = Certificates.ensure(tmp_path, now=lambda: then).server.read_bytes()
+    assert Certificates.ensure(tmp_path, now=lambda: then).server.read_bytes() == first
+    moved = Certificates.ensure(tmp_path, ["192.0.2.9"], now=lambda: then)
+    assert moved.server.read_bytes() != first
+    late = then + SERVER_LASTS
+    assert Certificates.ensure(tmp_path, ["192.0.2.9"], now=lambda: late).server_ends > late
+
+
+@pytest.mark.parametrize("year", [2003, 2090])
+def test_a_clock_that_is_put_right_gets_a_server_that_browsers_take(tmp_path: Path, year: int) -> None:
+    wrong, right = datetime(year, 1, 1, tzinfo=UTC), datetime(2026, 5, 1, tzinfo=UTC)
+    Certificates.ensure(tmp_path, now=lambda: wrong)
+    made = Certificates.ensure(tmp_path, now=lambda: right)
+    assert right < made.server_ends < NO_END
+
+
+def test_without_the_authoritys_key_nothing_new_is_signed_and_that_is_said(event: Path) -> None:
+    (event / "tls" / "ca.key").unlink()
+    refused = ask("renew", event)
+    assert (refused.exit_code, "certificates_missing" in refused.output) == (1, True)
+    assert ask("show", event).exit_code == 0
+
+
+def test_a_spoilt_authority_is_named(event: Path) -> None:
+    (event / "tls" / "ca.crt").write_text("rubbish")
+    assert "certificates_broken" in ask("show", event).output

@@ -1,0 +1,258 @@
+"""An event with TLS as installed: paired through it, revoked while it runs, plain only where that was asked for."""
+
+import base64
+import queue
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from click.testing import CliRunner
+from cryptography import x509
+from cryptography.hazmat.primitives.hashes import SHA256, Hash
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from playwright.sync_api import Error, sync_playwright
+
+from broker.cli.certs import certs
+from broker.mqtt.certificates import Certificates
+from broker.mqtt.process import probe_broker
+from broker.people import Actor, Authentication
+from broker.protocol import Receipt, TableState, decode, encode, topics
+from broker.protocol.link import Address, Incoming, Link, LinkChanged
+from broker.protocol.pairing import PairingOffer
+from broker.protocol.tls import event_context
+from broker.sim.demo_event import NAME
+from broker.sim.processes import DemoProcess
+from kiosk.config import KEY_FILE, KioskSettings, open_device_key, store_pairing
+from kiosk.pairing.exchange import request_pairing
+from tests.broker.people.conftest import PASSWORD
+from tests.broker.scorer.small import state
+from tests.demo_event import MakeEvent
+from tests.encryption import trusting
+
+SOON_S = 120.0
+OWN = """
+paired = "state"
+[devices]
+buttons = "sim://buttons"
+camera = "sim://tray"
+"""
+
+
+class Running:
+    """A scorer with broker and desk, and somebody who pairs tables."""
+
+    def __init__(self, folder: Path, leaving: ExitStack, *options: str) -> None:
+        self.folder, self._leaving, self.said = folder, leaving, list[str]()
+        command = ["scorer", str(folder), "--mqtt-port", "0", "--desk-port", "0", *options]
+        self.process = DemoProcess("scorer", command, lambda _who, line: self.said.append(line))
+        leaving.callback(self.process.stop)
+        self.desk = self.process.wait_for(r"^Desk: (\S+)", SOON_S)
+
+    def arbiter(self) -> httpx.Client:
+        """Return a head arbiter who has logged in."""
+        origin = {"Origin": self.desk.rstrip("/")}
+        client = httpx.Client(base_url=self.desk, headers=origin, timeout=60, verify=trusting(self.folder))
+        self._leaving.enter_context(client)
+        assert client.post("/login", data={"name": "anne", "password": PASSWORD}).status_code == 303
+        return client
+
+    def offer(self, client: httpx.Client, table: int) -> PairingOffer:
+        """Open a code for a table, as its square has it."""
+        page = client.get("/pairing?new=1").text
+        form = page.partition('name="form" value="')[2].partition('"')[0]
+        fields = {"form": form, f"table-{table}": "on", "anyway": "on"}
+        shown = client.post("/pairing", data=fields, follow_redirects=True).text
+        code = shown.partition(f'id="table-{table}"')[2].partition('<p class="code">')[2].partition("<")[0]
+        fingerprint = Certificates.of_event(self.folder).fingerprint
+        return PairingOffer("127.0.0.1", urlsplit(self.desk).port or 0, code.replace(" ", ""), fingerprint)
+
+    def device(self, own: Path, client: httpx.Client, table: int) -> "Device":
+        """Pair a device with a table; return it, connected."""
+        made = Device(own, self.offer(client, table), table)
+        self._leaving.callback(made.link.stop)
+        return made
+
+
+class Device:
+    """A table's device: what the desk has told it, and its connection."""
+
+    def __init__(self, own: Path, offer: PairingOffer, table: int) -> None:
+        own.mkdir()
+        (own / "kiosk.toml").write_text(OWN, encoding="utf-8")
+        self.key = open_device_key(own / "state" / KEY_FILE)
+        store_pairing(own / "state", request_pairing(offer, self.key, f"pi-{table}"))
+        self.settings, self.table = KioskSettings(own / "kiosk.toml"), table
+        self.heard: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
+        self.link = self._open(self.settings)
+
+    def _open(self, settings: KioskSettings) -> Link:
+        receipt = topics.RECEIPT.at(NAME, table=self.table)
+        link = Link(settings.address(), f"test-{self.key.device}", (receipt,), self.heard.put, kept=False)
+        link.start()
+        return link
+
+    def until(self, up: bool) -> None:  # noqa: FBT001 - what is waited for
+        """Wait until the broker has let it in, or out."""
+        while (one := self.heard.get(timeout=SOON_S)) != LinkChanged(up=up):
+            if isinstance(one, LinkChanged) and one.up is up:
+                return
+
+    def greet(self) -> Receipt:
+        """Say hello, and return what the scorer answers."""
+        hello: TableState = state(self.table, device=self.key.device)
+        payload = encode(hello).replace(b'"cup"', f'"{NAME}"'.encode())
+        while True:
+            self.link.publish(topics.STATE.at(NAME, table=self.table), payload, retain=True)
+            with suppress(queue.Empty):
+                while not isinstance(one := self.heard.get(timeout=2), Incoming):
+                    pass
+                return decode(Receipt, one.payload)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, demo_event: MakeEvent) -> Path:
+    """Return an event's folder, with an arbiter, whose tables have no devices yet."""
+    event = tmp_path / "event"
+    demo_event(event, 1)
+    (event / "devices.json").unlink()
+    shutil.rmtree(event / "tls")
+    auth = Authentication(event)
+    auth.accounts.add("anne", "Anne", "head_arbiter", PASSWORD, Actor("test"))
+    auth.close()
+    return event
+
+
+@contextmanager
+def started(folder: Path, *options: str) -> Iterator[Running]:
+    with ExitStack() as leaving:
+        yield Running(folder, leaving, *options)
+
+
+@pytest.fixture(params=["embedded", "mosquitto"])
+def running(request: pytest.FixtureRequest, folder: Path) -> Iterator[Running]:
+    with started(folder, "--broker", request.param) as made:
+        yield made
+
+
+def test_tables_are_paired_through_tls_and_one_is_revoked_while_the_others_notice_nothing(
+    running: Running, tmp_path: Path
+) -> None:
+    assert any(line.startswith("Certificates: made in ") for line in running.said)
+    client = running.arbiter()
+    lost, other = (running.device(tmp_path / f"pi-{table}", client, table) for table in (1, 2))
+    for one in (lost, other):
+        one.until(up=True)
+        assert one.greet().table == one.table
+    assert lost.settings.address().password == ""
+    revoked = CliRunner().invoke(certs, ["revoke", str(running.folder), "1"])
+    assert lost.key.device in revoked.output
+    until_refused(lost.settings.address())
+    assert other.greet().table == 2
+    assert other.link.up
+    fresh = running.device(tmp_path / "pi-9", client, 1)
+    fresh.until(up=True)
+
+
+def until_refused(address: Address) -> None:
+    """Wait until a device is not let in: until the broker knows, it may still be."""
+    assert address.ca is not None
+    context = event_context(address.ca.read_text("ascii"), address.identity)
+    for _ in range(2000):
+        if probe_broker(address.host, address.port, context=context):
+            return
+    raise AssertionError("still let in")
+
+
+def test_a_device_that_the_desk_revokes_is_let_in_no_more_until_it_is_accepted_again(
+    running: Running, tmp_path: Path
+) -> None:
+    client, known = running.arbiter(), Certificates.of_event(running.folder)
+    device = running.device(tmp_path / "pi", client, 1)
+    device.until(up=True)
+    pause = threading.Event()
+
+    def decide(what: str, until: str | None) -> None:
+        form = client.get("/devices").text.partition('name="form" value="')[2].partition('"')[0]
+        fields = {"form": form, "table": "1", "device": device.key.device, "reason": "lost"}
+        fields |= {"device-1": device.key.device}
+        assert client.post(f"/devices/{what}", data=fields).status_code in {200, 303}
+        while known.tables()[0].revoked != until:
+            assert not pause.wait(0.05)
+
+    decide("revoke", "desk")
+    decide("accept", None)
+
+
+def test_nothing_of_the_desk_or_broker_is_spoken_without_tls(running: Running) -> None:
+    port = urlsplit(running.desk).port
+    assert running.desk.startswith("https://")
+    with pytest.raises(httpx.HTTPError):
+        httpx.get(f"http://127.0.0.1:{port}/health", timeout=20)
+    with pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
+        httpx.get(f"{running.desk}health", timeout=20)
+
+
+def test_plain_is_asked_for_and_said_once_and_on_every_page(folder: Path) -> None:
+    with started(folder, "--plain") as made:
+        assert made.desk.startswith("http://")
+        assert len([line for line in made.said if line.startswith("connection_plain: ")]) == 1
+        origin = {"Origin": made.desk.rstrip("/")}
+        with httpx.Client(base_url=made.desk, headers=origin, timeout=60) as client:
+            client.post("/login", data={"name": "anne", "password": PASSWORD})
+            pages = [client.get(path, headers={"Accept": "text/html"}).text for path in ("/", "/people", "/pairing")]
+        assert ["NOT ENCRYPTED" in page for page in pages] == [True] * 3
+    assert not (folder / "tls").exists()
+
+
+def test_an_event_that_began_without_certificates_goes_on_without_and_says_how_to_change_that(folder: Path) -> None:
+    with started(folder, "--plain"):
+        pass  # it has a store now
+    with started(folder) as made:
+        assert made.desk.startswith("http://")
+        (said,) = (line for line in made.said if line.startswith("connection_plain: "))
+        assert f"homologue certs new {folder}" in said
+    assert CliRunner().invoke(certs, ["new", str(folder)]).exit_code == 0
+    with started(folder) as made:
+        assert made.desk.startswith("https://")
+        assert [line for line in made.said if line.startswith("connection_plain")] == []
+
+
+def test_a_browser_that_knows_the_events_authority_opens_the_desk_and_another_does_not(folder: Path) -> None:
+    with started(folder) as made, sync_playwright() as playwright:
+        trusted = f"--ignore-certificate-errors-spki-list={key_hash(Certificates.of_event(folder))}"
+        titles: dict[bool, str] = {}
+        for knows in (True, False):
+            arguments = ["--no-sandbox", *([trusted] if knows else [])]
+            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=arguments)
+            page = browser.new_page()
+            page.set_default_timeout(60_000)
+            try:
+                page.goto(f"{made.desk}login")
+                titles[knows] = page.title()
+            except Error as error:
+                titles[knows] = str(error)
+            finally:
+                browser.close()
+    assert "Homologue" in titles[True] or "desk" in titles[True]
+    assert "ERR_CERT_AUTHORITY_INVALID" in titles[False]
+
+
+def key_hash(certificates: Certificates) -> str:
+    """Return how Chromium names the authority's key."""
+    key = x509.load_pem_x509_certificate(certificates.authority.encode()).public_key()
+    digest = Hash(SHA256())
+    digest.update(key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo))
+    return base64.b64encode(digest.finalize()).decode()
+
+
+def test_a_device_whose_key_was_spoilt_starts_and_is_not_let_in(running: Running, tmp_path: Path) -> None:
+    device = running.device(tmp_path / "pi", running.arbiter(), 1)
+    device.until(up=True)
+    (tmp_path / "pi" / "state" / KEY_FILE).write_text("rubbish")
+    until_refused(KioskSettings(tmp_path / "pi" / "kiosk.toml").address())
+    assert device.greet().table == 1
