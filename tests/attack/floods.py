@@ -187,9 +187,10 @@ def _wrong_passwords(target: Target) -> str:
     """Guess the head arbiter's password from many addresses; return what keeps the head arbiter out afterwards."""
 
     def guess(number: int) -> None:
-        with target.browser(address=laptop(number), agent=f"laptop {number}") as browser:
-            for tries in range(WRONG // LAPTOPS):
-                answer = browser.post("/login", data={"name": "head_arbiter", "password": f"{PASSWORD} {tries}"})
+        for tries in range(WRONG // LAPTOPS):
+            form = {"name": "head_arbiter", "password": f"{PASSWORD} {tries}"}
+            with target.browser(address=laptop(number), agent=f"laptop {number}") as browser:
+                answer = browser.post("/login", data=form)
                 if answer.status_code == httpx.codes.SEE_OTHER:
                     raise RuntimeError("a wrong password lets in")
 

@@ -9,7 +9,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self, cast
@@ -48,6 +48,9 @@ CALLS_A_PLAY: Final = 150
 """A table may tell two hundred (docs/codes.md, `too_many_facts`)."""
 
 ROUNDS: Final = 4
+
+ESTABLISHED: Final = "01"
+"""As the kernel writes it."""
 
 PULSE_S: Final = 30.0
 """After so long without a receipt scoring has fallen. The machine may be busy, so that is no measure of speed."""
@@ -179,9 +182,6 @@ class Target:
         self.where = Where(HERE, port)
         self.url = self.scorer.wait_for(r"^Desk: (\S+)", PATIENCE_S)
         self.desk = Where(HERE, httpx.URL(self.url).port or 0)
-        self.watch = self._running.enter_context(self.client("arbiter"))
-        self.watch.connect()
-        self.watch.subscribe(topics.SCORER.at(NAME))
         self.honest = Honest(self.address(f"table-{HONEST}"), self.folder)
         self._running.callback(self.honest.stop)
         return self
@@ -232,12 +232,21 @@ class Target:
             people.accounts.disable(name, Actor("installation"))
 
     def pulse(self) -> str:
-        """Return what is wrong with scoring: a fact has no receipt, or the table or the scorer was cut off."""
-        wrong = self.honest.pulse()
-        while not self.watch.heard.empty():
-            if b'"lifecycle":"gone"' in self.watch.heard.get().payload:
-                return "the scorer was cut off"
-        return wrong
+        """Return what is wrong with scoring: a fact has no receipt, or the table was cut off."""
+        return self.honest.pulse()
+
+    def lines(self) -> frozenset[str]:
+        """Return the connections of scorer and desk with the broker, by the numbers of their sockets."""
+        own = set[str]()
+        for file in Path(f"/proc/{self.scorer.pid}/fd").iterdir():
+            with suppress(OSError):
+                own.add(str(file.readlink()))
+        found = (line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
+        return frozenset(
+            inode
+            for _, _, remote, state, *_, inode in (one[:10] for one in found)
+            if state == ESTABLISHED and remote.endswith(f":{self.where.port:04X}") and f"socket:[{inode}]" in own
+        )
 
     def unwell(self) -> str:
         """Return what is wrong with the programs; nothing where all of them do their work."""

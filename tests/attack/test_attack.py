@@ -42,7 +42,7 @@ def test_what_is_attacked_holds(kind: Kind, tmp_path: Path, demo_event: MakeEven
 FOUND: Final = {
     "one_right_to_read_too_much": ("subscribe", topics.SUBSCRIBE, "table-1 listens to hm/demo/receipt/2"),
     "one_right_to_write_too_much": ("publish", topics.PUBLISH, "display writes hm/demo/order/2"),
-    "a_session_id_that_anybody_knows": ("takeovers", wire.TAKEOVERS, "table-1 claims homologue-demo-"),
+    "a_session_id_that_anybody_knows": ("takeovers", wire.TAKEOVERS, "table-1 claims homologue-demo-scorer"),
     "a_route_without_its_guard": ("routes", routes.ROUTES, "GET /audit.csv by display"),
     "forms_without_a_token": ("forms", routes.FORGED, "POST /orders without a token"),
     "as_many_connections_as_there_are": ("connections", floods.FLOODS, "1400 idle connections of one"),

@@ -73,6 +73,9 @@ def take_over(target: Target, ledger: Ledger) -> None:
         for name in names:
             claimed = f"homologue-{NAME}-{name}"
             with target.client(user, session=claimed) as thief:
+                before = target.lines()
                 thief.connect()
-                wrong = target.pulse()
+                wrong = target.pulse()  # until then whoever was cut off has noticed it
+                if before - target.lines():
+                    wrong = "the scorer or the desk was cut off"
             ledger.tried(TAKEOVERS, f"{user} claims {claimed}", held=not wrong, why=wrong)
