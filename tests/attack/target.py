@@ -58,6 +58,7 @@ ROUNDS: Final = 4
 ESTABLISHED: Final = "01"
 """As the kernel writes it."""
 
+RESEND_S: Final = 3.0
 PULSE_S: Final = 30.0
 """After so long without a receipt scoring has fallen. The machine may be busy, so that is no measure of speed."""
 
@@ -82,6 +83,7 @@ class Honest:
         """How often its connection was lost."""
         heard = (topics.RECEIPT.at(NAME, table=HONEST), topics.ASSIGNMENT.at(NAME, table=HONEST))
         self.sent: list[bytes] = []
+        self._unsafe: list[bytes] = []
         name = f"homologue-{NAME}-table-{HONEST}"
         self._link = Link(address, session_id(name, folder / f"table-{HONEST}"), heard, self._news.put)
         self._link.start()
@@ -91,7 +93,7 @@ class Honest:
         self._link.publish(topics.STATE.at(NAME, table=HONEST), encode(self._state()), retain=True)
 
     def pulse(self) -> str:
-        """Tell a fact; return what is wrong where its receipt does not come, or somebody cut the connection."""
+        """Tell a fact; return what is wrong where its receipt does not come."""
         seq = next(self._told)
         play = self._plan["plays"][(seq - 1) // CALLS_A_PLAY]
         said = LogMessage(
@@ -107,27 +109,32 @@ class Honest:
         body = encode(self._key.sign(said))
         self._before = fact_hash(body)
         self.sent.append(body)
-        cut_off, until = self.cut_off, time.monotonic() + PULSE_S
-        self._link.publish(topics.LOG.at(NAME, table=HONEST), body, retain=False)
-        while time.monotonic() < until:
-            receipt = self._next(until)
-            if receipt and receipt["upto"] >= seq and receipt["head"] == self._before:
-                return "the table was cut off" if self.cut_off > cut_off else ""
-            if not receipt and self._link.up and self.cut_off > cut_off:
-                self._link.publish(topics.LOG.at(NAME, table=HONEST), body, retain=False)
+        self._unsafe.append(body)
+        until = time.monotonic() + PULSE_S
+        while (now := time.monotonic()) < until:
+            for each in self._unsafe:  # as a table does with all that has no receipt
+                self._link.publish(topics.LOG.at(NAME, table=HONEST), each, retain=False)
+            while receipt := self._next(min(until, now + RESEND_S)):
+                if refused := [one["code"] for one in receipt["refused"] if one["id"] == said.id]:
+                    return f"refused: {refused[0]}"
+                if receipt["upto"] >= seq and not receipt["gaps"] and receipt["head"] == self._before:
+                    self._unsafe.clear()
+                    return ""
         return f"no receipt in {PULSE_S:.0f} s"
 
     def _next(self, until: float) -> dict[str, Any] | None:
-        try:
-            one = self._news.get(timeout=max(0.01, until - time.monotonic()))
-        except queue.Empty:
-            return None
-        if isinstance(one, LinkChanged):
-            self.cut_off += not one.up
-            return None
-        one.acknowledge()
-        if one.payload.startswith(b"{") and "/receipt/" in one.topic:  # attackers say other things there
-            return cast("dict[str, Any]", msgspec.json.decode(one.payload))
+        """Wait for a receipt; none: there was none until then."""
+        while (left := until - time.monotonic()) > 0:
+            try:
+                one = self._news.get(timeout=left)
+            except queue.Empty:
+                return None
+            if isinstance(one, LinkChanged):
+                self.cut_off += not one.up
+                continue
+            one.acknowledge()
+            if one.payload.startswith(b"{") and "/receipt/" in one.topic:  # attackers say other things there
+                return cast("dict[str, Any]", msgspec.json.decode(one.payload))
         return None
 
     def _assignment(self) -> dict[str, Any]:
@@ -286,7 +293,7 @@ class Target:
             people.accounts.disable(name, Actor("installation"))
 
     def pulse(self) -> str:
-        """Return what is wrong with scoring: a fact has no receipt, or the table was cut off."""
+        """Return what is wrong with scoring; nothing where a fact has its receipt."""
         return self.honest.pulse()
 
     def lines(self) -> frozenset[str]:

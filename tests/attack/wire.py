@@ -74,9 +74,11 @@ def take_over(target: Target, ledger: Ledger) -> None:
         for name in names:
             claimed = f"homologue-{NAME}-{name}"
             with target.client(user, session=claimed) as thief:
-                before = target.lines()
+                before, cut_off = target.lines(), target.honest.cut_off
                 thief.connect()
                 wrong = target.pulse()  # until then whoever was cut off has noticed it
                 if before - target.lines():
                     wrong = "the scorer or the desk was cut off"
+                if target.honest.cut_off > cut_off:
+                    wrong = "the table was cut off"
             ledger.tried(TAKEOVERS, f"{user} claims {claimed}", held=not wrong, why=wrong)
