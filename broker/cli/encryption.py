@@ -7,12 +7,14 @@ from typing import Final
 
 import click
 
+from broker.errors import BrokerError
 from broker.event import read_devices
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import CA, FOLDER, Certificates
 from broker.protocol.link import Address
 from broker.scorer.admissions import Admissions
 from broker.store import has_started
+from broker.web import DeskError
 from broker.web.server import Certificate, DeskServer
 
 DESK_CERTIFICATE, DESK_KEY = "desk.crt", "desk.key"
@@ -99,10 +101,16 @@ class CertificatesFollowed:
         self._followed, self._stamp = -1, certificates.stamp
 
     def look(self) -> None:
-        """Follow what was decided since. Raises BrokerError."""
-        if self._admissions.number != self._followed:
-            self._followed = self._admissions.number
-            self._certificates.follow(self._admissions.admits, self._admissions.knew)
-        if self._certificates.stamp != self._stamp:
-            self._stamp = self._certificates.stamp
-            self._desk.read_certificate()
+        """Follow what was decided since. What cannot be done is said, once: it ends no event.
+
+        Without it a device that was revoked is connected, and still nothing that it tells counts.
+        """
+        try:
+            if self._admissions.number != self._followed:
+                self._followed = self._admissions.number
+                self._certificates.follow(self._admissions.admits, self._admissions.knew)
+            if self._certificates.stamp != self._stamp:
+                self._stamp = self._certificates.stamp
+                self._desk.read_certificate()
+        except (BrokerError, DeskError, OSError) as error:
+            click.echo(f"{getattr(error, 'code', 'certificates_missing')}: {error}")

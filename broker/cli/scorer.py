@@ -163,6 +163,7 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
                     replace(
                         for_tables,
                         certificates=logins.certificates if address.identity else None,
+                        certified=lambda: work.ask(watch),
                         tell_pin=lambda: work.ask(work.pin_changed),
                         event_key=work.publisher.key.public,
                         admit=lambda table, key, machine: work.ask(lambda: work.devices.admit(table, key, machine)),

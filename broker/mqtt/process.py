@@ -239,7 +239,7 @@ class ChildBroker(ABC):
         self._settings = settings
         self._ready_s = ready_s
         self._port = settings.port
-        self._stamp = 0
+        self._stamp: object = None
         """Which certificates the broker knows."""
         self._child: ChildProcess | None = None
 
@@ -279,13 +279,20 @@ class ChildBroker(ABC):
             self._reload(self.pid)
 
     def _reload(self, pid: int) -> None:
-        """Have the broker read its configuration again: whoever is let in no more is cut off, nobody else feels it."""
-        self._stamp = self._certificates_stamp()
-        self._command(self._port)
-        os.kill(pid, signal.SIGHUP)
+        """Have the broker read its configuration again: whoever is let in no more is cut off, nobody else feels it.
 
-    def _certificates_stamp(self) -> int:
-        return self._settings.certificates.stamp if self._settings.certificates else 0
+        Where that cannot be written, on a full disk, it is tried again at the next look.
+        """
+        before, self._stamp = self._stamp, self._certificates_stamp()
+        try:
+            self._command(self._port)
+        except OSError:
+            self._stamp = before
+        else:
+            os.kill(pid, signal.SIGHUP)
+
+    def _certificates_stamp(self) -> object:
+        return self._settings.certificates.stamp if self._settings.certificates else None
 
     def start(self) -> None:
         """Start, and return once clients are let in."""

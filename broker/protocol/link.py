@@ -133,6 +133,8 @@ class Link:
         self._tell = tell
         self._up = threading.Event()
         self._generation = 0
+        self._answered = False
+        """Whether the broker has answered since this connection was begun."""
         self._last: mqtt.MQTTMessageInfo | None = None
         self._client = mqtt.Client(
             CallbackAPIVersion.VERSION2,
@@ -193,6 +195,7 @@ class Link:
 
     def _connected(self, client: mqtt.Client, _data: Any, _flags: Any, reason: Any, _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
         self._generation += 1
+        self._answered = True
         if reason.is_failure:
             self._tell(LinkChanged(up=False, why=LinkRefused(str(reason))))
         else:
@@ -210,10 +213,14 @@ class Link:
             self._up.set()
             self._tell(LinkChanged(up=True))
 
-    def _disconnected(self, *_: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
+    def _disconnected(self, _client: mqtt.Client, _data: Any, _flags: Any, reason: Any, _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
+        """Tell it, also where a broker that wants another certificate ends the connection without an answer."""
+        answered, self._answered = self._answered, False
         if self._up.is_set():
             self._up.clear()
             self._tell(LinkChanged(up=False))
+        elif reason.is_failure and not answered:
+            self._tell(LinkChanged(up=False, why=LinkRefused("the broker ended the connection without an answer")))
 
     def _arrived(self, client: mqtt.Client, _data: Any, message: mqtt.MQTTMessage) -> None:  # noqa: ANN401 - paho's own
         mid, qos, generation = message.mid, message.qos, self._generation

@@ -7,6 +7,7 @@ without a battery for its clock may be years off, and what ended is told by revo
 
 import os
 import ssl
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -40,11 +41,15 @@ def event_context(authority: str, identity: Identity | None = None) -> ssl.SSLCo
 
 
 def _show(context: ssl.SSLContext, identity: Identity) -> None:
-    """Have a context show a certificate. OpenSSL takes keys from files: one that is in memory gets none on a disk."""
+    """Have a context show a certificate. OpenSSL takes keys from files: one that is in memory gets none on a disk.
+
+    A certificate that is not for the key is not shown, and the server refuses us: a device whose key was spoilt, and
+    that has made another, starts and is played at without a connection until it is paired again.
+    """
     if identity.key is None:
         context.load_cert_chain(identity.certificate)
         return
-    with os.fdopen(os.memfd_create("identity"), "wb") as file:
+    with suppress(ssl.SSLError), os.fdopen(os.memfd_create("identity"), "wb") as file:
         file.write(identity.certificate.read_bytes() + identity.key.to_pem())
         file.flush()
         context.load_cert_chain(f"/proc/self/fd/{file.fileno()}")

@@ -95,6 +95,8 @@ class BrokerForTables:
     """Authority of a broker of somebody else's that uses TLS."""
     certificates: Certificates | None = None
     """The event's, where the broker lets in who has one of them."""
+    certified: Callable[[], None] = lambda: None
+    """Lets the broker know of a new certificate: else a device that connects at once is not let in."""
     here_alone: bool = False
     """It listens on this machine alone: no table reaches it."""
     tell_pin: Callable[[], None] = lambda: None
@@ -127,9 +129,11 @@ class BrokerForTables:
         if self.certificates is None:
             return None
         try:
-            return self.certificates.issue(table, key)
+            given = self.certificates.issue(table, key)
+            self.certified()
         except (BrokerError, OSError) as error:
             raise NothingToPairWith(f"table {table} cannot be paired: {error}") from None
+        return given
 
     def pairing(self, table: int, asked: str) -> Pairing:
         """Return what a table's device needs. Raises NothingToPairWith."""

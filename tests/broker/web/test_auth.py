@@ -326,6 +326,19 @@ def test_under_tls_the_cookie_stays_on_encrypted_lines(auth: Authentication, tmp
     assert (desk.url[:8], cookie.partition("=")[0], "; Secure" in cookie) == ("https://", "__Host-homologue", True)
 
 
+def test_a_certificate_made_anew_is_shown_from_then_on_without_a_new_start(
+    auth: Authentication, tmp_path: Path
+) -> None:
+    certificates = Certificates.ensure(tmp_path / "event")
+    certificate = Certificate(certificates.server, certificates.server_key, certificates.ca)
+    with DeskServer(sample.feed(), port=0, auth=auth, tls=certificate) as desk:
+        where = ("127.0.0.1", httpx.URL(desk.url).port or 0)
+        before = ssl.get_server_certificate(where)
+        certificates.renew()
+        desk.read_certificate()
+        assert ssl.get_server_certificate(where) != before
+
+
 def test_a_certificate_that_cannot_be_served_is_refused(tmp_path: Path) -> None:
     (tmp_path / "desk.crt").write_text("no certificate")
     with pytest.raises(CertificateRefused):
