@@ -108,8 +108,9 @@ chaos: setup ## play a whole event while everything fails, and judge it (SEED=N 
 	  $(if $(TABLES),--tables $(TABLES)) $(if $(BROKER),--broker $(BROKER))
 
 .PHONY: attack
-attack: setup ## attack a running scorer, broker and desk, and print what was tried and what was held (BROKER=, SEED=N, ONLY=NAME)
-	$(BIN)/python -m tests.attack $(if $(SEED),--seed $(SEED)) $(if $(BROKER),--broker $(BROKER)) $(if $(ONLY),--only $(ONLY))
+attack: setup ## attack a running scorer, broker and desk, and print what was tried and what was held (BROKER= SEED=N TLS=yes|no ONLY=NAME)
+	$(BIN)/python -m tests.attack $(if $(SEED),--seed $(SEED)) $(if $(BROKER),--broker $(BROKER)) \
+	  $(if $(filter yes,$(TLS)),--tls) $(if $(filter no,$(TLS)),--plain) $(if $(ONLY),--only $(ONLY))
 
 SUPPLY := $(VENV)/supply
 $(SUPPLY): requirements-supply.lock $(VENV)/ready

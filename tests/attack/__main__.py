@@ -23,20 +23,22 @@ KINDS: tuple[Kind, ...] = ("embedded", "mosquitto")
 @click.command()
 @click.option("--seed", type=int, help="Draws what is drawn [default: another one each time].")
 @click.option("--broker", "kind", type=click.Choice(KINDS), help="[default: one after the other]")
+@click.option("--plain/--tls", "plain", default=None, help="Without TLS, or with it [default: one after the other]")
 @click.option("--only", multiple=True, type=click.Choice([*attacks(0)]), help="These attacks alone.")
-def attack(seed: int | None, kind: Kind | None, only: tuple[str, ...]) -> None:
+def attack(seed: int | None, kind: Kind | None, only: tuple[str, ...], *, plain: bool | None) -> None:
     """Attack what runs, print what was tried and what was held, and fail where something fell."""
     os.environ["PYTHONFAULTHANDLER"] = "1"  # a process that crashes says where
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     seed = secrets.randbelow(10**6) if seed is None else seed
-    fell = sum(_attack(one, seed, only) for one in ([kind] if kind else KINDS))
+    lines = (False, True) if plain is None else (plain,)
+    fell = sum(_attack(one, seed, only, plain=each) for one in ([kind] if kind else KINDS) for each in lines)
     sys.exit(1 if fell else 0)
 
 
-def _attack(kind: Kind, seed: int, only: tuple[str, ...]) -> int:
+def _attack(kind: Kind, seed: int, only: tuple[str, ...], *, plain: bool) -> int:
     """Attack with one broker; return how much fell."""
     begun = time.monotonic()
-    again = f"make attack SEED={seed} BROKER={kind}"
+    again = f"make attack SEED={seed} BROKER={kind} TLS={'no' if plain else 'yes'}"
     print(again, flush=True)
 
     def said(line: str) -> None:
@@ -45,12 +47,19 @@ def _attack(kind: Kind, seed: int, only: tuple[str, ...]) -> int:
     ledger = Ledger(said)
     with ExitStack() as running:
         base = Path(running.enter_context(tempfile.TemporaryDirectory()))
-        run(running.enter_context(Target(base / "event", maker(base / "made"), kind)), ledger, seed, only, said)
+        run(
+            running.enter_context(Target(base / "event", maker(base / "made"), kind, plain=plain)),
+            ledger,
+            seed,
+            only,
+            said,
+        )
     print("\n".join(ledger.matrix()))
     if ledger.fell:
         print(f"Repeat it: {again}" + "".join(f" ONLY={name}" for name in only[:1]))
     held = sum(count for (_, held), count in ledger.counts.items() if held)
-    print(f"attack: {kind}, {ledger.counts.total()} tried, {held} held, {len(ledger.fell)} fell", flush=True)
+    line = "plain" if plain else "TLS"
+    print(f"attack: {kind}, {line}, {ledger.counts.total()} tried, {held} held, {len(ledger.fell)} fell", flush=True)
     return len(ledger.fell)
 
 

@@ -130,7 +130,7 @@ def _slow(target: Target, leaving: ExitStack) -> None:
 
     def drip(number: int, stop: threading.Event) -> None:
         while not stop.is_set():
-            with suppress(OSError), target.link("desk", laptop(number % LAPTOPS)) as one:
+            with suppress(OSError), target.opened("desk", laptop(number % LAPTOPS)) as one:
                 one.sendall(b"GET /login HTTP/1.1\r\nHost: localhost\r\nX: ")
                 while not stop.wait(0.2):
                     one.sendall(b"a")
@@ -144,7 +144,7 @@ def _unread(target: Target, leaving: ExitStack) -> None:
         cookie = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
     asked = f"GET /events HTTP/1.1\r\nHost: localhost\r\nUser-Agent: Firefox\r\nCookie: {cookie}\r\n\r\n"
     for number in range(READERS):
-        one = leaving.enter_context(target.link("desk", laptop(number % LAPTOPS)))
+        one = leaving.enter_context(target.opened("desk", laptop(number % LAPTOPS)))
         one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2_048)
         one.sendall(asked.encode())
 

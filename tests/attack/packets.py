@@ -7,7 +7,6 @@ from typing import Final
 
 from broker.mqtt.process import PAYLOAD_LIMIT
 from broker.sim.demo_event import NAME
-from broker.web import COOKIE
 from tests.attack.ledger import Ledger
 from tests.attack.target import HONEST, STOLEN, Target
 from tests.attack.topics import Ears, end
@@ -40,33 +39,32 @@ def packet(kind: int, body: bytes) -> bytes:
 
 
 def connect(
-    user: str,
-    password: str,
+    login: tuple[str, str] | None,
     *,
     name: str = "MQTT",
     level: int = 4,
-    flags: int = 0b1100_0010,
+    flags: int = 0b0000_0010,
     session: str = "attacker",
     will: bytes = b"",
 ) -> bytes:
     """Return a CONNECT packet."""
-    head = text(name) + bytes([level, flags]) + (10).to_bytes(2, "big") + text(session)
-    return packet(0x10, head + will + text(user) + text(password))
+    head = text(name) + bytes([level, flags | (0b1100_0000 if login else 0)]) + (10).to_bytes(2, "big") + text(session)
+    return packet(0x10, head + will + b"".join(text(word) for word in login or ()))
 
 
-def unknown_packets(user: str, password: str) -> dict[str, bytes]:
+def unknown_packets(login: tuple[str, str] | None) -> dict[str, bytes]:
     """Return what is sent by somebody who has not said who they are."""
     others = f"hm/{NAME}/receipt/{HONEST}"
-    hello = connect(user, password)
+    hello = connect(login)
     return {
         "zeros": b"\0" * 1000,
         "HTTP": b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
         "TLS": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\0" * 200,
         "publish before CONNECT": packet(0x30, text(others) + MARK),
         "subscribe before CONNECT": packet(0x82, b"\0\1" + text("#") + b"\1"),
-        "an unknown protocol": connect(user, password, name="MQXX"),
-        "an unknown version": connect(user, password, level=99),
-        "a reserved flag": connect(user, password, flags=0b1100_0011),
+        "an unknown protocol": connect(login, name="MQXX"),
+        "an unknown version": connect(login, level=99),
+        "a reserved flag": connect(login, flags=0b0000_0011),
         "a user that is not there": packet(0x10, text("MQTT") + b"\x04\xc2\0\x0a" + text("x")),
         "a length without end": b"\x10" + b"\xff" * 8,
         "a length of 256 MB": b"\x10\xff\xff\xff\x7f" + b"x" * 1000,
@@ -79,9 +77,8 @@ def unknown_packets(user: str, password: str) -> dict[str, bytes]:
         ),
     } | {
         f"a will for {place}": connect(
-            user,
-            password,
-            flags=0b1110_0110 if retain else 0b1100_0110,
+            login,
+            flags=0b0010_1110 if retain else 0b0000_1110,
             session=f"will-{number}",
             will=text(place) + text(MARK),
         )
@@ -112,7 +109,7 @@ def known_packets() -> dict[str, bytes]:
         "subscribe with wrong flags": packet(0x80, b"\0\1" + text(others) + b"\1"),
         "subscribe to a thousand levels": packet(0x82, b"\0\1" + text("/".join("+" * 1000)) + b"\1"),
         "acknowledge what was never sent": packet(0x40, b"\x30\x39") + packet(0x62, b"\x30\x39"),
-        "CONNECT again": connect("table-1", "x", session="again"),
+        "CONNECT again": connect(("table-1", "x"), session="again"),
         "a ping with a body": packet(0xC0, b"body"),
         "packet 0": packet(0x00, b""),
         "packet 15": packet(0xF0, b"\0\0"),
@@ -122,9 +119,10 @@ def known_packets() -> dict[str, bytes]:
 
 def at_broker(target: Target, ledger: Ledger, chance: random.Random) -> None:
     """Send it, each on a connection of its own: nobody hears anything of it, and what a table tells is receipted."""
-    user, password = target.credentials.table(STOLEN)
-    hello = connect(user, password)
-    cases = unknown_packets(user, password)
+    user = f"table-{STOLEN}"
+    login = target.login(user)
+    hello = connect(login)
+    cases = unknown_packets(login)
     cases |= {f"{name}, after CONNECT": hello + raw for name, raw in known_packets().items()}
     for number in range(RANDOM):
         base = bytearray(chance.choice([*cases.values()])[:400])
@@ -134,7 +132,7 @@ def at_broker(target: Target, ledger: Ledger, chance: random.Random) -> None:
     fell: dict[str, str] = {}
     with Ears(target) as ears:
         for name, raw in cases.items():
-            exchange(target.link("broker"), raw, wait_s=0.05)
+            exchange(target.opened("broker", user=user), raw, wait_s=0.05)
             if wrong := target.pulse():
                 fell[name] = wrong
         writers: dict[str, Client] = {}
@@ -227,7 +225,7 @@ NOT_OURS: Final = ("no host", "two hosts", "another host", "a proxy's request", 
 def at_desk(target: Target, ledger: Ledger, chance: random.Random) -> None:
     """Send it: none is answered with a file of ours, by an error of ours, or twice; and the desk goes on."""
     with target.logged_in("head_arbiter") as browser:
-        cookie = f"{COOKIE}={browser.cookies[COOKIE]}".encode()
+        cookie = f"{target.cookie}={browser.cookies[target.cookie]}".encode()
         cases = desk_requests(cookie)
         for number in range(RANDOM):
             base = bytearray(chance.choice([*cases.values()])[:600])
@@ -235,7 +233,7 @@ def at_desk(target: Target, ledger: Ledger, chance: random.Random) -> None:
                 base[chance.randrange(len(base))] = chance.randrange(256)
             cases[f"random changes {number}"] = bytes(base)
         for name, raw in cases.items():
-            answer = exchange(target.link("desk"), raw, wait_s=0.3).decode("latin-1")
+            answer = exchange(target.opened("desk"), raw, wait_s=0.3).decode("latin-1")
             ledger.tried(AT_DESK, name, held=not (why := _wrong(name, answer)), why=why)
         ledger.tried(AT_DESK, "the desk goes on", held=not (why := target.unwell()), why=why)
 

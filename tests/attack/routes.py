@@ -16,7 +16,6 @@ from starlette.routing import Route
 
 import broker.web
 from broker.people import ROLES, csrf_token
-from broker.web import COOKIE
 from broker.web.app import create_app
 from tests.attack.allowed import NOBODY, OPEN_ROUTES, may_take
 from tests.attack.ledger import Ledger
@@ -81,16 +80,16 @@ def identities(target: Target) -> Iterator[dict[str, tuple[str, httpx.Client]]]:
         }
         found["nobody"] = NOBODY, leaving.enter_context(target.browser())
         guess = leaving.enter_context(target.browser())
-        guess.cookies.set(COOKIE, "A" * 43)
+        guess.cookies.set(target.cookie, "A" * 43)
         found["a guessed session"] = NOBODY, guess
         left = leaving.enter_context(target.logged_in("head_arbiter"))
-        session = left.cookies[COOKIE]
+        session = left.cookies[target.cookie]
         left.post("/logout", data={"form": csrf_token(session)})
-        left.cookies.set(COOKIE, session)
+        left.cookies.set(target.cookie, session)
         found["a session that was logged out"] = NOBODY, left
         owner = leaving.enter_context(target.logged_in("table_arbiter"))
         thief = leaving.enter_context(target.browser(agent="Mallory's browser"))
-        thief.cookies.set(COOKIE, owner.cookies[COOKIE])
+        thief.cookies.set(target.cookie, owner.cookies[target.cookie])
         found["a session stolen by another browser"] = NOBODY, thief
         dismissed = leaving.enter_context(target.logged_in(LOST))
         target.dismiss(LOST)
@@ -112,7 +111,7 @@ def reach(target: Target, ledger: Ledger) -> None:
     with identities(target) as everybody:
         before = target.kept()
         for who, (role, browser) in everybody.items():
-            form = {**fields(), "form": csrf_token(browser.cookies.get(COOKIE) or "")}
+            form = {**fields(), "form": csrf_token(browser.cookies.get(target.cookie) or "")}
             for path, methods in routes():
                 if path in OPEN_ROUTES:
                     continue
@@ -150,13 +149,13 @@ def forge(target: Target, ledger: Ledger) -> None:
     """Send every form as a page of another site can make the head arbiter's browser send it: none is taken."""
     with target.logged_in("head_arbiter") as browser, target.logged_in("table_arbiter") as other:
         before = target.kept()
-        own, others = (csrf_token(one.cookies[COOKIE]) for one in (browser, other))
+        own, others = (csrf_token(one.cookies[target.cookie]) for one in (browser, other))
         evil = "https://evil.example"
         cases: dict[str, tuple[str | None, dict[str, str | None]]] = {
             "without a token": (None, {}),
             "with another session's token": (others, {}),
             "from another site": (own, {"Origin": evil}),
-            "from another port": (own, {"Origin": "http://127.0.0.1:1"}),
+            "from another port": (own, {"Origin": f"{httpx.URL(target.url).scheme}://127.0.0.1:1"}),
             "from a sandboxed page": (own, {"Origin": "null"}),
             "from another site, as the browser says": (own, {"Sec-Fetch-Site": "cross-site"}),
             "from another name of this site": (own, {"Sec-Fetch-Site": "same-site"}),
@@ -180,7 +179,7 @@ def forge(target: Target, ledger: Ledger) -> None:
             with target.browser() as visitor:
                 data = {"name": "head_arbiter", "password": PASSWORD, "token": "A" * 43, "full": "Mallory"}
                 answer = visitor.post(path, data=data, headers={"Origin": evil})
-                held = answer.status_code >= httpx.codes.BAD_REQUEST and COOKIE not in visitor.cookies
+                held = answer.status_code >= httpx.codes.BAD_REQUEST and target.cookie not in visitor.cookies
                 ledger.tried(FORGED, f"POST {path} from another site", held=held, why=f"answered {answer.status_code}")
         _unchanged(target, ledger, FORGED, before)
 
@@ -206,7 +205,7 @@ def rubbish(target: Target, ledger: Ledger) -> None:
     """Type what nobody can mean into every form, as a head arbiter who may send it: it is answered, and refused."""
     with target.logged_in("head_arbiter") as browser:
         before = target.kept()
-        token = csrf_token(browser.cookies[COOKIE])
+        token = csrf_token(browser.cookies[target.cookie])
         for path, methods in routes():
             for number, word in enumerate(HOSTILE if "POST" in methods and path != "/logout" else ()):
                 form = {

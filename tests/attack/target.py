@@ -5,6 +5,7 @@ import itertools
 import queue
 import socket
 import sqlite3
+import ssl
 import threading
 import time
 import uuid
@@ -20,15 +21,20 @@ import msgspec
 from broker.key_files import open_key
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Broker, Kind
+from broker.mqtt.certificates import Certificates
 from broker.people import PEOPLE_FILE, ROLES, Actor, Authentication
-from broker.protocol import Call, LogMessage, TableState, encode, topics
+from broker.protocol import Call, LogMessage, Role, TableState, encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, session_id
 from broker.protocol.signing import fact_hash
+from broker.protocol.tls import Identity, event_context
 from broker.sim.demo_audit import facts
 from broker.sim.demo_event import NAME
 from broker.sim.processes import COMMAND, DemoProcess
+from broker.web import COOKIE
+from broker.web.auth import SECURE_COOKIE
 from tests.broker.mqtt.client import Client
 from tests.demo_event import MakeEvent
+from tests.encryption import table_identity
 
 HERE: Final = "127.0.0.1"
 HONEST: Final = 2
@@ -167,9 +173,17 @@ class Honest:
 class Target:
     """The running programs. A context manager."""
 
-    def __init__(self, folder: Path, make: MakeEvent, kind: Kind, *, program: Sequence[str] = (str(COMMAND),)) -> None:
-        """`make` puts an event into `folder`. `program`: what is run as `homologue`, for who makes it faulty."""
-        self.folder, self.kind = folder, kind
+    def __init__(
+        self,
+        folder: Path,
+        make: MakeEvent,
+        kind: Kind,
+        *,
+        plain: bool = False,
+        program: Sequence[str] = (str(COMMAND),),
+    ) -> None:
+        """`make` puts an event into `folder`. `plain`: without TLS. `program`: what is run, for who makes it faulty."""
+        self.folder, self.kind, self.plain = folder, kind, plain
         make(folder, ROUNDS)
         self.credentials = Credentials.load(folder / "credentials.json")
         with closing(Authentication(folder)) as people:
@@ -182,7 +196,8 @@ class Target:
         self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
-        words = ["scorer", str(self.folder), "--plain", "--broker", self.kind, "--mqtt-port", "0", "--desk-port", "0"]
+        words = ["scorer", str(self.folder), "--broker", self.kind, "--mqtt-port", "0", "--desk-port", "0"]
+        words += ["--plain"] if self.plain else []
         self.scorer = DemoProcess("scorer", words, self._said, self._program)
         self._running.callback(self.scorer.stop)
         port = int(self.scorer.wait_for(r"^Broker: \w+, port (\d+)", PATIENCE_S))
@@ -200,14 +215,53 @@ class Target:
         with self._lock:
             self.log.append(line)
 
+    def identity(self, user: str) -> Identity:
+        """Return by which certificate and key a user is known."""
+        if user.startswith("table-"):
+            return table_identity(self.folder, int(user.removeprefix("table-")))
+        return Certificates.of_event(self.folder).office(cast("Role", user))
+
+    def context(self, identity: Identity | None = None) -> ssl.SSLContext:
+        """Return how to speak TLS with broker and desk, as somebody or nobody."""
+        return event_context(Certificates.of_event(self.folder).authority, identity)
+
     def address(self, user: str) -> Address:
         """Return where and as whom a user connects with the broker."""
-        return Address(self.where.host, self.where.port, user, self.credentials.password(user))
+        if self.plain:
+            return Address(self.where.host, self.where.port, user, self.credentials.password(user))
+        ca = Certificates.of_event(self.folder).ca
+        return Address(self.where.host, self.where.port, user, "", ca, identity=self.identity(user))
 
-    def client(self, user: str | None, password: str | None = None, *, session: str | None = None) -> Client:
-        """Return a client that has not connected yet; without a password it has the user's own."""
-        known = self.credentials.passwords.get(user or "") if password is None else password
-        return Client(cast("Broker", self.where), user, known, session=session)
+    def client(self, user: str, *, session: str | None = None) -> Client:
+        """Return a client of a user that has not connected yet."""
+        if self.plain:
+            return Client(cast("Broker", self.where), user, self.credentials.password(user), session=session)
+        made = Client(cast("Broker", self.where), session=session)
+        made.trust(Certificates.of_event(self.folder).authority, self.identity(user))
+        return made
+
+    def stranger(self, user: str | None, password: str | None, identity: Identity | None = None) -> Client:
+        """Return a client that has not connected yet, with whatever name and password, and with another's identity."""
+        made = Client(cast("Broker", self.where), user, password)
+        if not self.plain:
+            made.trust(Certificates.of_event(self.folder).authority, identity)
+        return made
+
+    def login(self, user: str) -> tuple[str, str] | None:
+        """Return the name and password that a user sends; None: the certificate tells."""
+        return (user, self.credentials.password(user)) if self.plain else None
+
+    def opened(self, at: str, address: str = HERE, user: str = "") -> socket.socket:
+        """Return a connection on which the `broker` or the `desk` can be told something, by a user's device."""
+        link = self.link(at, address)
+        if self.plain:
+            return link
+        return self.context(self.identity(user) if user else None).wrap_socket(link)
+
+    @property
+    def cookie(self) -> str:
+        """The name of the desk's cookie."""
+        return COOKIE if self.plain else SECURE_COOKIE
 
     def link(self, at: str, address: str = HERE) -> socket.socket:
         """Return a connection with the `broker` or the `desk` on which nothing has been said."""
@@ -221,7 +275,7 @@ class Target:
             base_url=self.url,
             headers=headers,
             timeout=patience_s,
-            transport=httpx.HTTPTransport(local_address=address),
+            transport=httpx.HTTPTransport(verify=True if self.plain else self.context(), local_address=address),
         )
 
     @contextmanager

@@ -20,6 +20,9 @@ SEED: Final = 20
 OF_THE_DESK: Final = ("routes", "forms", "rubbish", "requests")
 """Which broker is behind it makes no difference to them."""
 
+OF_PASSWORDS: Final = ("strangers", "publish", "subscribe", "takeovers", "packets", "facts", "forms")
+"""What is another without TLS: who one is, and how broker and desk are spoken with."""
+
 slow = pytest.mark.slow
 
 
@@ -30,10 +33,12 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 
 
 @slow
-def test_what_is_attacked_holds(kind: Kind, tmp_path: Path, demo_event: MakeEvent) -> None:
+@pytest.mark.parametrize("plain", [False, True], ids=["TLS", "plain"])
+def test_what_is_attacked_holds(kind: Kind, tmp_path: Path, demo_event: MakeEvent, *, plain: bool) -> None:
     ledger = Ledger()
-    only = [name for name in attacks(SEED) if kind == "embedded" or name not in OF_THE_DESK]
-    with Target(tmp_path / "event", demo_event, kind) as target:
+    wanted = OF_PASSWORDS if plain else [*attacks(SEED)]
+    only = [name for name in wanted if kind == "embedded" or name not in OF_THE_DESK]
+    with Target(tmp_path / "event", demo_event, kind, plain=plain) as target:
         run(target, ledger, SEED, only)
     assert ledger.fell == []
     assert ledger.counts.total() > 1_000

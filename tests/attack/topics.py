@@ -4,11 +4,14 @@ The topics are those of the protocol; who may what is judged by `allowed`.
 """
 
 from itertools import product
-from typing import Final
+from typing import Final, cast
 
 from paho.mqtt.client import topic_matches_sub
 
-from broker.protocol import TOPICS
+from broker.mqtt.certificates import Certificates
+from broker.protocol import TOPICS, Role
+from broker.protocol.signing import SigningKey
+from broker.protocol.tls import Identity
 from broker.sim.demo_event import NAME
 from tests.attack.allowed import may_read, writer_of
 from tests.attack.ledger import Ledger
@@ -148,7 +151,7 @@ def subscribe(target: Target, ledger: Ledger) -> None:
 
 
 def strangers(target: Target, ledger: Ledger) -> None:
-    """Come without a password, with a wrong one, or with another's: nobody is let in."""
+    """Come without a password, with a wrong one, or with another's; where there are certificates, by any password."""
     passwords = target.credentials
     users = (*USERS, f"table-{HONEST}", "table-9999", "admin", "homologue", "$SYS", "")
     own = passwords.password(f"table-{STOLEN}")
@@ -156,10 +159,35 @@ def strangers(target: Target, ledger: Ledger) -> None:
         (None, None),
         *product(users, ("", "wrong", own, own.lower(), own[:-1], "a" * 5000)),
     ]:
-        if user == f"table-{STOLEN}" and word == own:
+        if target.plain and user == f"table-{STOLEN}" and word == own:
             continue
-        with target.client(user, word) as stranger:
-            ledger.tried(STRANGERS, f"{user!r} with {_shown(word, own)}", held=not stranger.connect(), why="is let in")
+        with target.stranger(user, word) as stranger:
+            ledger.tried(STRANGERS, f"{user!r} with {_shown(word, own)}", held=not _let_in(stranger), why="is let in")
+    for user in () if target.plain else (*USERS, f"table-{HONEST}"):
+        password = passwords.password(user)
+        with target.stranger(user, password) as stranger:
+            ledger.tried(STRANGERS, f"{user!r} by the own password alone", held=not _let_in(stranger), why="is let in")
+        with target.stranger(None, None, foreign_identity(target, user)) as stranger:
+            ledger.tried(STRANGERS, f"{user!r} by another authority", held=not _let_in(stranger), why="is let in")
+
+
+def foreign_identity(target: Target, user: str) -> Identity:
+    """Return a certificate that somebody has made by an authority of their own, under a user's name."""
+    foreign = Certificates.ensure(target.folder.with_name("foreign"))
+    if not user.startswith("table-"):
+        return foreign.office(cast("Role", user))
+    key = SigningKey.new()
+    path = foreign.folder / f"{user}.crt"
+    path.write_text(foreign.issue(int(user.removeprefix("table-")), key.public), "ascii")
+    return Identity(path, key)
+
+
+def _let_in(stranger: Client) -> bool:
+    """Return whether the broker lets somebody in: one who shows no good certificate is refused before any answer."""
+    try:
+        return stranger.connect()
+    except OSError:
+        return False
 
 
 def _shown(word: str | None, own: str) -> str:

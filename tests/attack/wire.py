@@ -21,7 +21,8 @@ REPLAYS: Final = 3
 
 def forge(target: Target, ledger: Ledger, chance: random.Random) -> None:
     """Say rubbish, tell of plays that nobody has played, rule, and call without end: nothing of it is stored."""
-    intruder = Intruder(target.where.port, target.credentials, HONEST, chance)
+    tls = None if target.plain else target.context(target.identity(f"table-{HONEST}"))
+    intruder = Intruder(target.where.port, target.credentials, HONEST, chance, tls)
     for name, attack in (
         ("rubbish on topics of all kinds", intruder.rubbish),
         ("results and rulings without a signature, and with that of another key", intruder.forge),

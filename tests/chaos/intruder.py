@@ -3,6 +3,7 @@
 import contextlib
 import queue
 import random
+import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -51,7 +52,11 @@ READ: Final = (topics.RECEIPT, topics.ASSIGNMENT, topics.SERVED)
 class Intruder:
     """Who has the password of one table, and has read what its device may read."""
 
-    def __init__(self, port: int, known: Credentials, table: int, chance: random.Random) -> None:
+    def __init__(
+        self, port: int, known: Credentials, table: int, chance: random.Random, tls: ssl.SSLContext | None = None
+    ) -> None:
+        """`tls`: by which certificate the broker knows the table; none: by its password."""
+        self._tls = tls
         self._port, self._known, self._table, self._chance = port, known, table, chance
 
     def rubbish(self) -> None:
@@ -168,7 +173,10 @@ class Intruder:
     def _connected(self, client_id: str = "") -> Iterator[mqtt.Client]:
         client_id = client_id or f"intruder-{self._random_id()}"
         client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id=client_id, reconnect_on_failure=False)
-        client.username_pw_set(*self._known.table(self._table))
+        if self._tls:
+            client.tls_set_context(self._tls)
+        else:
+            client.username_pw_set(*self._known.table(self._table))
         answered: queue.SimpleQueue[object] = queue.SimpleQueue()
         client.on_connect = lambda *_: answered.put("now")
         client.on_connect_fail = lambda *_: answered.put("never")
