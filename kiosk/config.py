@@ -120,12 +120,16 @@ class BrokerSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DeviceSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Addresses of what is on the table. `people` plays by itself, with simulated devices only."""
+    """Addresses of what is on the table. `people` plays by itself, with simulated devices only.
+
+    `enrolled`: the folder with the own pictures of sets, set-NN.jpg, as `homologue set enrol` writes them.
+    """
 
     buttons: str
     camera: str
     people: str | None = None
     scanner: str | None = None
+    enrolled: str | None = None
 
 
 class ScreenSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -242,6 +246,11 @@ class KioskSettings:
         """The camera's address."""
         kind, _, rest = self.config.devices.camera.partition(":")
         return f"{kind}:{self.beside(rest)}" if kind == "pictures" else self.config.devices.camera
+
+    @property
+    def enrolled(self) -> Path | None:
+        """The folder with the own pictures of sets, if there is one."""
+        return self.beside(self.config.devices.enrolled) if self.config.devices.enrolled else None
 
     @property
     def tested_daily(self) -> bool:
