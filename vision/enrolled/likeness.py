@@ -176,10 +176,11 @@ class SetPictures:
     def _fits(self, ink: Floats, likest: "dict[int, _Start]", claim: int | None, *, turned: bool) -> list[_Fit]:
         """Fit pictures to a back; what is likest along the best of these fits too, until that is the best."""
         fits: dict[int, _Fit] = {}
-        best = None
+        best = -1
         for _ in range(_ASKED):
             asked = sorted(likest, key=lambda number: -likest[number].share)[:_FITTED]
-            for number in {*asked, claim} & likest.keys() - fits.keys():
+            claimed = [claim] if claim is not None and claim in likest else []
+            for number in {*asked, *claimed} - fits.keys():
                 fits[number] = _Fit(number, turned, *self._template(number).fit(ink, likest[number].way))
             before, best = best, max(fits, key=lambda number: fits[number].likeness)
             if best == before:
@@ -262,7 +263,7 @@ class _Template:
 
     @cached_property
     def _reach(self) -> float:
-        return max(self._size) / 2
+        return float(max(self._size)) / 2
 
     def fit(self, ink: Floats, start: Affine) -> tuple[float, Affine]:
         """Return how like a back is, and the map along which it is, fitted from another."""

@@ -47,11 +47,11 @@ BELOW = 1e-6
 
 @pytest.mark.parametrize(("mark", "bar"), [(READ, CONFIRMS), (UNREAD, TELLS)])
 def test_a_picture_that_just_reaches_its_bar_counts_and_one_below_does_not(mark: TileMark, bar: Bar) -> None:
-    assert agreed_mark(mark, own(110, bar.likeness, bar.lead, bar.odds), None).serial == 110
-    for part in ({"likeness": bar.likeness}, {"lead": bar.lead}, {"odds": bar.odds}):
-        below = {name: value - BELOW for name, value in part.items()}
-        at_bar = {"likeness": bar.likeness, "lead": bar.lead, "odds": bar.odds}
-        assert agreed_mark(mark, own(110, **{**at_bar, **below}), None).serial is None
+    like, lead, odds = bar.likeness, bar.lead, bar.odds
+    assert agreed_mark(mark, own(110, like, lead, odds), None).serial == 110
+    assert agreed_mark(mark, own(110, like - BELOW, lead, odds), None).serial is None
+    assert agreed_mark(mark, own(110, like, lead - BELOW, odds), None).serial is None
+    assert agreed_mark(mark, own(110, like, lead, odds - BELOW), None).serial is None
 
 
 def test_a_picture_alone_is_as_sure_as_a_serial_needs_where_it_just_reaches_the_bar() -> None:

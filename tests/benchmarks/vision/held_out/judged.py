@@ -119,11 +119,15 @@ def _false_claims(enrolled: EnrolledSet, backs: Picture, serials: Sequence[int],
 
 
 def _sum(kind: Kind, counts: Sequence[KindCount]) -> KindCount:
-    def total(name: str) -> int:
-        return sum(getattr(one, name) for one in counts)
-
-    names = ("pictures", "tiles", "readable", "read", "wrong")
-    return KindCount(kind, *(total(name) for name in names), median(one.ms for one in counts))
+    return KindCount(
+        kind,
+        sum(one.pictures for one in counts),
+        sum(one.tiles for one in counts),
+        sum(one.readable for one in counts),
+        sum(one.read for one in counts),
+        sum(one.wrong for one in counts),
+        median(one.ms for one in counts),
+    )
 
 
 def enrolled_rows(counts: Sequence[EnrolledCount]) -> Iterator[str]:
