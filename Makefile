@@ -107,6 +107,25 @@ chaos: setup ## play a whole event while everything fails, and judge it (SEED=N 
 	$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) $(if $(PLAYS),--plays $(PLAYS)) \
 	  $(if $(TABLES),--tables $(TABLES)) $(if $(BROKER),--broker $(BROKER))
 
+.PHONY: attack
+attack: setup ## attack a running scorer, broker and desk, and print what was tried and what was held (BROKER=, SEED=N, ONLY=NAME)
+	$(BIN)/python -m tests.attack $(if $(SEED),--seed $(SEED)) $(if $(BROKER),--broker $(BROKER)) $(if $(ONLY),--only $(ONLY))
+
+SUPPLY := $(VENV)/supply
+$(SUPPLY): requirements-supply.lock $(VENV)/ready
+	$(BIN)/python -m pip install --quiet --require-hashes --no-build-isolation --requirement requirements-supply.lock
+	@touch $@
+
+.PHONY: sbom
+sbom: setup $(SUPPLY) ## write what the program is made of, with hashes: build/homologue.cdx.json (CycloneDX)
+	@mkdir -p build
+	$(BIN)/python -m tests.supply.sbom > build/homologue.cdx.json.new && mv build/homologue.cdx.json.new build/homologue.cdx.json
+
+.PHONY: audit
+audit: setup $(SUPPLY) ## ask whether faults are known of what is pinned; fails too where that cannot be asked
+	$(BIN)/homologue version
+	$(BIN)/pip-audit --strict --disable-pip --require-hashes --requirement requirements.lock
+
 .PHONY: lint
 lint: setup ## ruff, mypy, the import rules and the catalogues of translations
 	$(BIN)/ruff format --check .
@@ -151,6 +170,7 @@ pictures: setup ## take the pictures of the guides that show the desk anew, in d
 lock: ## pin the dependencies anew, with hashes (needs uv)
 	$(PIN) --group dev --output-file requirements.lock
 	$(PIN) --group bench --constraint requirements.lock --output-file requirements-bench.lock
+	$(PIN) --group supply --constraint requirements.lock --output-file requirements-supply.lock
 
 .PHONY: clean
 clean: ## remove the virtual environment and caches (events are kept)

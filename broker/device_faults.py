@@ -20,6 +20,8 @@ PART: Final[Mapping[str, Message]] = {
     "board": N_("Device"),
     "self_test": N_("Self-test"),
     "pin": N_("Arbiters’ PIN"),
+    "facts": N_("Record of the play"),
+    "keyboard": N_("Keyboard"),
     "refused": N_("Message from table"),
     "button": N_("Button {seat}"),
     "contact": N_("Button {seat}"),
@@ -76,4 +78,6 @@ DEVICE_FAULT: Final[Mapping[str, Message]] = {
     "self_test_failed": N_("found a problem"),
     "self_test_skipped": N_("skipped"),
     "pin_guessed": N_("wrong PINs entered"),
+    "fact_unexpected": N_("what was told last does not follow: an arbiter has to look at it"),
+    "unknown_keyboard": N_("one is plugged in that does not belong to this table; nothing that it types counts"),
 }

@@ -144,6 +144,18 @@ class BackupFailed(StoreError, OSError):
     code = "backup_failed"
 
 
+class AnchorMistyped(StoreError, ValueError):
+    """A text that is no anchor: a letter was read or typed wrong."""
+
+    code = "anchor_mistyped"
+
+
+class AnchorElsewhere(StoreError, ValueError):
+    """An anchor of another event."""
+
+    code = "anchor_of_another_event"
+
+
 class BackupBroken(StoreError, ValueError):
     """A copy is damaged, or is none."""
 

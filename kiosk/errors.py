@@ -67,6 +67,18 @@ class ReceiptUnproven(KioskError, PermissionError):
     code = "receipt_unproven"
 
 
+class UnknownKeyboard(KioskError):
+    """A keyboard is plugged in that the configuration does not name. Told; nothing raises it."""
+
+    code = "unknown_keyboard"
+
+
+class FactUnexpected(KioskError):
+    """What this table told does not follow from what it told before: the arbiter decides. Told; nothing raises it."""
+
+    code = "fact_unexpected"
+
+
 class DeskUnreachable(KioskError, OSError):
     """No desk answers at the address that was given."""
 

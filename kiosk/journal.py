@@ -32,7 +32,7 @@ from broker.protocol.signing import SigningKey, fact_hash
 from kiosk import spare
 from kiosk.config import KEY_FILE, open_device_key
 from kiosk.errors import JournalBroken, JournalFull, JournalInUse
-from kiosk.table import Event, NotNow, Restarted, Table, handle
+from kiosk.table import Event, NotNow, Restarted, SequenceWatch, Table, handle
 
 VERSION: Final = "4"
 
@@ -227,7 +227,7 @@ class TableJournal:
         return str(value)
 
     @property
-    def _upto(self) -> int:
+    def upto(self) -> int:
         """Facts of this table that are in the scorer's store, by whatever device: ours are numbered after them."""
         return int(self._read("upto"))
 
@@ -416,7 +416,7 @@ class TableJournal:
         encoded = msgspec.json.encode(event)
         self._store.execute("INSERT INTO happened (wall, event) VALUES (?, ?)", (wall, encoded))
         for fact in facts:
-            message = self._signed(self._message(fact, wall), max(self.last_seq, self._upto) + 1)
+            message = self._signed(self._message(fact, wall), max(self.last_seq, self.upto) + 1)
             row = (message.seq, message.id, encode(message))
             self._store.execute("INSERT INTO outbox (seq, id, body) VALUES (?, ?, ?)", row)
             messages.append(message)
@@ -438,7 +438,7 @@ class TableJournal:
     def _hash_of(self, seq: int) -> str | None:
         """Return the hash of a fact as the scorer has it, or as it is here; None where neither is known."""
         head = self._read("head")
-        if head and seq == self._upto:
+        if head and seq == self.upto:
             return head
         row = self._store.execute("SELECT body FROM outbox WHERE seq = ?", (seq,)).fetchone()
         return fact_hash(row[0]) if row else None
@@ -461,7 +461,7 @@ class TableJournal:
         rows = self._store.execute(waiting, (first,)).fetchall()
         self._store.execute("UPDATE outbox SET seq = -seq WHERE state <> 'safe' AND seq >= ?", (first,))
         for seq, body in rows:
-            message = self._signed(decode(LogMessage, body), seq if in_place else max(self.last_seq, self._upto) + 1)
+            message = self._signed(decode(LogMessage, body), seq if in_place else max(self.last_seq, self.upto) + 1)
             self._store.execute(
                 "UPDATE outbox SET seq = ?, body = ?, state = iif(code IN (?, ?), state, 'open'),"
                 " code = iif(code IN (?, ?), code, NULL) WHERE seq = ?",
@@ -480,8 +480,18 @@ class TableJournal:
 
     def unsent_bodies(self) -> tuple[bytes, ...]:
         """Return the same as the bytes that were signed."""
-        rows = self._store.execute("SELECT body FROM outbox WHERE state = 'open' ORDER BY seq")
-        return tuple(body for (body,) in rows)
+        return tuple(body for _, body in self.unsent_rows())
+
+    def unsent_rows(self, most: int = -1) -> list[tuple[int, bytes]]:
+        """Return the first of them, or all, each with its number."""
+        query = "SELECT seq, body FROM outbox WHERE state = 'open' ORDER BY seq LIMIT ?"
+        return self._store.execute(query, (most,)).fetchall()
+
+    def waiting(self) -> tuple[int, int]:
+        """Return how many facts wait for a receipt, and the number of the first."""
+        query = "SELECT count(*), coalesce(min(seq), 0) FROM outbox WHERE state = 'open'"
+        count, first = self._store.execute(query).fetchone()
+        return count, first
 
     def refused(self) -> tuple[tuple[int, str], ...]:
         """Return what the scorer did not take: number and code. Where an id is reused, the fact is there."""
@@ -506,7 +516,7 @@ class TableJournal:
             return False
         used = self._store.execute("SELECT 1 FROM outbox WHERE seq = ?", (fact.seq,)).fetchone()
         if used:
-            body = encode(fact := self._signed(fact, max(self.last_seq, self._upto) + 1))
+            body = encode(fact := self._signed(fact, max(self.last_seq, self.upto) + 1))
         elif self._hash_of(fact.seq - 1) not in (None, fact.before):
             body = encode(fact := self._signed(fact, fact.seq))
         self._store.execute("INSERT INTO outbox (seq, id, body) VALUES (?, ?, ?)", (fact.seq, fact.id, body))
@@ -542,8 +552,8 @@ class TableJournal:
         """Mark what the scorer names as taken or refused; what it should have and has not is open again.
 
         That happens when its store was lost, replaced by an older copy, or altered on its disk (then the receipt says
-        what is wanted): the tables still have everything. Return whether facts were signed anew: they are to be sent at
-        once.
+        what is wanted): the tables still have everything. What a copy has is known by the head of its chain. Return
+        whether facts were signed anew: they are to be sent at once.
         """
         anew = self._write(lambda: self._settle(receipt))
         self.store = receipt.store
@@ -552,8 +562,9 @@ class TableJournal:
     def _settle(self, receipt: Receipt) -> bool:
         another = receipt.store != self.store
         if another:
-            self._store.execute("UPDATE outbox SET state = 'open', code = NULL")
-        if another or receipt.upto >= self._upto:
+            again = "UPDATE outbox SET state = 'open', code = NULL WHERE state <> 'safe' OR seq < ?"
+            self._store.execute(again, (self._shared_from(receipt),))
+        if another or receipt.upto >= self.upto:
             self._tell("upto", str(receipt.upto))
             self._tell("head", receipt.head or "")
         self._tell("store", receipt.store)
@@ -563,6 +574,19 @@ class TableJournal:
         for taken in receipt.taken:
             self._close(taken.seq, taken.id, "safe", None)
         return self._renumber(receipt.taken) or self._sign_unproven()
+
+    def _shared_from(self, receipt: Receipt) -> int:
+        """Return the number from which on, up to `upto`, a store that we do not know has our facts, but for its gaps.
+
+        Each names the hash of the one before it, so the last one vouches for them all.
+        """
+        shared, due = receipt.upto + 1, receipt.head
+        rows = self._store.execute("SELECT seq, body FROM outbox WHERE seq <= ? ORDER BY seq DESC", (receipt.upto,))
+        for seq, body in rows:
+            if due is None or seq != shared - 1 or fact_hash(body) != due:
+                break
+            shared, due = seq, decode(LogMessage, body).before
+        return shared
 
     def _reopen(self, receipt: Receipt) -> None:
         self._store.execute("UPDATE outbox SET state = 'open' WHERE state = 'safe' AND seq > ?", (receipt.upto,))
@@ -656,10 +680,11 @@ class JournaledTable:
     def __init__(self, journal: TableJournal, wall: Callable[[], int]) -> None:
         """Raise JournalBroken."""
         self.journal, self._wall = journal, wall
-        self.state = Table()
+        self.state, self.sequence = Table(), SequenceWatch()
         try:
             for event in journal.events():
-                self.state, _ = handle(self.state, event)
+                self.state, facts = handle(self.state, event)
+                self.sequence.take(self.state, facts)
         except NotNow as refusal:
             raise JournalBroken(f"it holds what the table does not allow: {refusal}") from None
 
@@ -678,4 +703,5 @@ class JournaledTable:
             return ()
         messages = self.journal.record(event, facts, wall=self._wall())
         self.state = state
+        self.sequence.take(state, facts)
         return messages

@@ -1,5 +1,6 @@
 """One table's program: threads put events on one queue, one loop alone changes state and shows what follows."""
 
+import logging
 import queue
 import time
 from collections.abc import Callable, Iterable
@@ -8,6 +9,7 @@ from functools import partial
 
 from broker.protocol import ArbiterPin, Assignment, Counted, Kept, Order, Receipt, ScorerState, Served
 from broker.protocol.link import Incoming, LinkChanged
+from broker.protocol.play_sequence import fact_kind
 from firmware.hardware.inventory import HardwareTrouble
 from firmware.presses import TooShort
 from firmware.reports import Health, Held, NotScanned, Pressed, Released, Report, Scanned
@@ -22,7 +24,7 @@ from kiosk.camera.observations import (
 )
 from kiosk.config import PIN_TOLD_FILE, KioskSettings
 from kiosk.counting.desk import CountDesk
-from kiosk.errors import JournalFull
+from kiosk.errors import FactUnexpected, JournalFull
 from kiosk.held_events import HeldEvents
 from kiosk.input import Keyboard, TableButtons
 from kiosk.journal import JournaledTable, TableJournal
@@ -47,6 +49,7 @@ from kiosk.table import (
     SelfTestBegun,
     Table,
     TrayChecked,
+    Unexpected,
     arbiter,
 )
 from kiosk.uplink import (
@@ -63,6 +66,8 @@ from kiosk.uplink import (
     send_pin,
     wall_clock_ms,
 )
+
+log = logging.getLogger("homologue.kiosk")
 
 Item = Incoming | LinkChanged | CameraReport | Report | TooShort
 """What other threads put on the queue."""
@@ -90,6 +95,7 @@ class TableProgram:
             link(self._queue.put) if link else open_table_link(settings, journal, self.state, self._queue.put)
         )
         self._health = DeviceHealth()
+        self._unexpected: Unexpected | None = None
         self._server = ServerLink(config, journal, connection, self._health, lambda: (self.state, self._keyboard.pin))
         self._keyboard = Keyboard(self._apply, self._pin(settings, journal, connection), journal)
         self._buttons = TableButtons(self.state.since)
@@ -101,6 +107,7 @@ class TableProgram:
             self._apply(SelfTestBegun(at=clock()))
         if self.state.arbiter is not None and self.state.arbiter_session is None:
             self._apply(ArbiterLeft(at=clock()))  # let in by an older program: what is ruled so does not count
+        self._tell_unexpected()
         self._follow()
 
     def _pin(self, settings: KioskSettings, journal: TableJournal, connection: TableConnection) -> TablePin:
@@ -216,7 +223,17 @@ class TableProgram:
             self._health.moved(self.state)
         self._restoring.follow(self.state.play)
         self._server.facts.send(facts, self._clock())
+        self._tell_unexpected()
         return None
+
+    def _tell_unexpected(self) -> None:
+        """Say so where what was told does not follow from what was told before; it is sent all the same."""
+        found = self._table.sequence.unexpected
+        if found and found is not self._unexpected:
+            fact, kind = found.fact, fact_kind(found.fact)
+            log.error("%s: %s, round %d, deal %d: %s", FactUnexpected.code, kind, fact.round, fact.deal, found.code)
+        self._unexpected = found
+        self._health.say("facts", FactUnexpected.code if found else None)
 
     def _message(self, incoming: Incoming) -> None:
         """Messages on our topics come from the scorer and the desk; what cannot be read is dropped, never obeyed."""
@@ -224,7 +241,7 @@ class TableProgram:
         self._health.say("wire", code)
         match message:
             case Receipt() | Kept():
-                self._server.facts.take(message)
+                self._server.facts.take(message, self._clock())
             case Assignment():
                 self._server.take_plan(message, self._clock())
             case Counted():
@@ -327,7 +344,7 @@ class TableProgram:
         count = self._counting.view(now, up=self._server.link.up)
         view = replace(view, unproven=keys.unproven(self.state))
         view = with_counting(with_time_left(view, self.state, now), count, self._counting.discarder_key)
-        view = self._status.with_receipt(view, self.state)
+        view = self._status.with_receipt(view, self.state, self._server.facts)
         view = with_riichi(view, self.state, keys.riichi.form, self._status.scores)
         if view.call and self._server.link.up:
             view = replace(view, call=CallView(service.calls_before, service.arbiter_coming))

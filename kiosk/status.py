@@ -8,16 +8,18 @@ from broker.version import program_version
 from kiosk.journal import TableJournal
 from kiosk.screens import Scores, ScreenView, StatusLine, with_receipt
 from kiosk.table import Phase, Table
-from kiosk.uplink import DeviceHealth, ServerLink
+from kiosk.uplink import DeviceHealth, ServerLink, Uplink
 
 
-class ReceiptCodes:
-    """Codes of one table's plays, made of what its journal holds."""
+class Receipts:
+    """Receipts of one table's plays, made of what its journal holds."""
 
     def __init__(self, journal: TableJournal) -> None:
         self._journal = journal
         self._made: tuple[tuple[int, int, int], str | None] | None = None
         """Of which play, after how many facts; and its code."""
+        self._anchor: tuple[tuple[int, int], str] | None = None
+        """Of which play, the first that covers it: later ones would change the QR code while it is scanned."""
 
     def code(self, state: Table) -> str | None:
         """Return the code while the play is recorded; None where its result does not stand."""
@@ -29,6 +31,15 @@ class ReceiptCodes:
             result = self._journal.result(play.round, play.deal)
             self._made = asked, receipt_code(result) if result else None
         return self._made[1]
+
+    def anchor(self, state: Table, facts: Uplink) -> str:
+        """Return the anchor of what the scorer has stored, the recorded play too; empty until it has."""
+        play = (state.play.round, state.play.deal) if state.play else (0, 0)
+        if self._anchor is None or self._anchor[0] != play:
+            if facts.unsent or not facts.anchor:
+                return ""
+            self._anchor = play, facts.anchor
+        return self._anchor[1]
 
 
 def time_of_day() -> str:
@@ -43,7 +54,7 @@ class TableStatus:
         self, table: int, scores: Scores, journal: TableJournal, time_of_day: Callable[[], str] = time_of_day
     ) -> None:
         self.table, self.scores = table, scores
-        self._receipts = ReceiptCodes(journal)
+        self._receipts = Receipts(journal)
         self._time_of_day = time_of_day
 
     def line(self, server: ServerLink, health: DeviceHealth, now: int) -> StatusLine:
@@ -58,7 +69,9 @@ class TableStatus:
             scorer_silent=server.scorer.silent(now),
         )
 
-    def with_receipt(self, view: ScreenView, state: Table) -> ScreenView:
+    def with_receipt(self, view: ScreenView, state: Table, facts: Uplink) -> ScreenView:
         """Add the code of the receipt, and where to look it up if the event has made an address known."""
         code, plan = self._receipts.code(state), state.assignment
-        return with_receipt(view, code, receipt_link(plan.public_address, code) if code and plan else "")
+        anchor = self._receipts.anchor(state, facts) if code else ""
+        link = receipt_link(plan.public_address, code, anchor) if code and plan else ""
+        return with_receipt(view, code, link, anchor)

@@ -118,16 +118,25 @@ class Uplink:
         self._last_state: TableState | None = None
         self._states = 0
         self._sent_at: int | None = None
-        self.unsent = len(journal.unsent())
-        """Facts for which no receipt has come."""
+        self._sent_upto: int | None = None
+        """The number up to which facts were sent where more wait behind it; None: all were sent."""
+        self._answered = True
+        """Whether a receipt has come since something was sent."""
+        self.unsent, self._first = journal.waiting()
+        """Facts for which no receipt has come, and the number of the first of them."""
         self.refused = journal.refused()
         """Facts that the scorer did not take: number and code."""
+        self.anchor = ""
+        """That of the last receipt: it proves later what the scorer had stored then."""
 
     def send(self, messages: Iterable[LogMessage], now: int) -> None:
-        """Send new facts."""
+        """Send new facts; behind a long day offline they wait for their turn."""
         for message in messages:
-            self._publish(encode(message))
-            self._sent_at = now
+            if not self.unsent:
+                self._sent_at, self._sent_upto, self._answered = now, None, False
+                self._first = message.seq
+            if self._sent_upto is None or self.unsent < MOST_AT_ONCE:
+                self._publish(encode(message))
             self.unsent += 1
 
     def _publish(self, body: bytes) -> None:
@@ -148,28 +157,42 @@ class Uplink:
         with suppress(JournalFull):  # what was refused is opened again at the next connection
             self._journal.reconsider()
         self._count()
+        self._answered = True
         self.resend(now)
 
     def resend(self, now: int) -> None:
-        """Send what is unsent, in order: after a new connection, and when no receipt comes."""
-        for body in self._journal.unsent_bodies()[:MOST_AT_ONCE]:
-            self._publish(body)
-        self._sent_at = now
+        """Send what is unsent, in order: after a new connection, and when no receipt comes.
 
-    def take(self, message: Receipt | Kept) -> None:
+        A portion at a time, the next when that is safe. Where no receipt has come for the last one only its first fact
+        is sent again: a scorer that has fallen behind is not to have it from a thousand tables again and again.
+        """
+        waiting = self._journal.unsent_rows(MOST_AT_ONCE if self._answered else 1)
+        for _, body in waiting:
+            self._publish(body)
+        if self._answered:  # else the whole portion is still on its way
+            self._sent_upto = waiting[-1][0] if len(waiting) < self.unsent else None
+        self._sent_at, self._answered = now, False
+
+    def take(self, message: Receipt | Kept, now: int) -> None:
         """Take in what the scorer says of its store."""
         if isinstance(message, Kept):
             self.keep(message)
         else:
-            self.settle(message)
+            self.settle(message, now)
 
-    def settle(self, receipt: Receipt) -> None:
+    def settle(self, receipt: Receipt, now: int) -> None:
         """Take a receipt in."""
         self._scorer_time = receipt.at
+        before, anew = self.unsent, False
+        self.anchor = receipt.anchor or ""
         with suppress(JournalFull):  # the scorer names it again when it is sent again
-            if self._journal.settle(receipt):
-                self._sent_at = None
+            anew = self._journal.settle(receipt)
         self._count()
+        if anew:
+            self._sent_at = None
+        elif self.unsent < before:
+            self._sent_at = now
+        self._answered |= anew or self.unsent != before
 
     def keep(self, message: Kept) -> None:
         """Keep what the scorer gives us to keep, and give back what it lacks."""
@@ -186,12 +209,16 @@ class Uplink:
                 self._sender.publish(topic.at(message.event, table=message.table), encode(back), retain=topic.retain)
 
     def _count(self) -> None:
-        self.unsent = len(self._journal.unsent())
+        self.unsent, self._first = self._journal.waiting()
         self.refused = self._journal.refused()
 
     def overdue(self, now: int) -> bool:
-        """Whether a receipt should have come by now."""
-        return bool(self.unsent) and (self._sent_at is None or now - self._sent_at >= RESEND_NS)
+        """Whether something is to be sent: a receipt should have come by now, or has come and more waits."""
+        if not self.unsent:
+            return False
+        if self._sent_at is None or now - self._sent_at >= RESEND_NS:
+            return True
+        return self._sent_upto is not None and self._first > self._sent_upto
 
 
 def _content(state: TableState) -> tuple[object, ...]:
@@ -253,6 +280,8 @@ def state_message(
         arbiter="" if state.arbiter == AT_THE_TABLE else state.arbiter,
         health=health,
         version=program_version(),
+        store=journal.store,
+        safe=journal.upto,
     )
 
 

@@ -60,7 +60,7 @@ def test_every_make_target_explains_itself() -> None:
     assert [target for target in targets if not re.search(rf"^{target}:.* ## \S", makefile, re.MULTILINE)] == []
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-bench.lock"])
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-bench.lock", "requirements-supply.lock"])
 def test_a_lock_file_pins_by_hash_and_names_no_place(name: str) -> None:
     lock = (ROOT / name).read_text(encoding="utf-8")
     pins = re.split(r"\n(?=\S)", lock.strip())

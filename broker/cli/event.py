@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import get_args
@@ -16,8 +17,9 @@ from msgspec.structs import replace
 from broker.cli import options
 from broker.cli.deals import deal_new
 from broker.cli.movement import movement_new as new_movement
-from broker.cli.scorer import DESK_CERTIFICATE, PORTS, desk_tls, show_first_link
-from broker.errors import ScorerError, StoreError
+from broker.cli.people import COMMAND_ACTOR, note_command
+from broker.cli.scorer import CREDENTIALS, DESK_CERTIFICATE, PORTS, desk_tls, show_first_link
+from broker.errors import BrokerError, ScorerError, StoreError
 from broker.event import (
     EVENT,
     PLAYERS,
@@ -43,9 +45,10 @@ from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_no
 from broker.files import make_folder, write_private
 from broker.i18n import languages
 from broker.output import deliver
-from broker.people import Authentication, PeopleError
+from broker.people import DEVICE_LISTED, EVENT_CLOSED, Authentication, PeopleError
 from broker.protocol import LAST_TABLE, SEATS
 from broker.rules import DEFAULT_MCR, RuleError, counts_red_fives, load_rules
+from broker.scorer.closing import close_tables
 from broker.scorer.dashboard import ViewFeed
 from broker.scorer.event_key import open_event_key
 from broker.scorer.stored_event import open_stored_event
@@ -54,6 +57,7 @@ from broker.store import has_started
 from broker.web import DeskError
 from broker.web.server import PORT, DeskServer, is_loopback
 from broker.web.services import Services
+from broker.web.tables.event_pin import EventPin
 
 
 def plan_corrections(folder: Path) -> list[Finding]:
@@ -379,8 +383,34 @@ def event_device(folder: Path, number: int, key: str, machine: str) -> None:
     except msgspec.ValidationError as error:
         raise RuleError("malformed", str(error)) from None
     others = [one for one in read_devices(folder) if (one.table, one.key) != (number, key)]
+    note_command(folder, DEVICE_LISTED, str(number), listed.device)
     write_devices(folder, [*others, listed])
     click.echo(f"table {number}: device {listed.device}")
+
+
+@event_group.command("close", short_help="End the access of all tables after an event.")
+@options.folder_argument
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def event_close(folder: Path, yes: bool) -> None:  # noqa: FBT001 - click's way
+    """Revoke the key of every table's device, give tables other passwords, and remove the arbiters' PIN.
+
+    What the cards of the tables hold is worth nothing then. Results, rulings and accounts stay. The scorer must not be
+    running; to play on, pair the tables again.
+
+    \b
+    homologue event close my-cup
+    """  # noqa: D301 - click reads the \b
+    os.umask(0o077)
+    name = open_event(folder).name
+    if not yes:
+        click.confirm(f"No table of {name} can play on before it is paired again. Close the event?", abort=True)
+    passwords, now = folder / CREDENTIALS, time.time_ns() // 1_000_000
+    try:
+        count = close_tables(folder, passwords, EventPin.beside(passwords).path, COMMAND_ACTOR.who, now)
+        note_command(folder, EVENT_CLOSED, "", str(count))
+    except (StoreError, BrokerError, OSError) as error:
+        raise RuleError(getattr(error, "code", "file_unwritable"), str(error)) from None
+    click.echo(f"{name} is closed: {count} devices revoked, other passwords for all tables, no PIN")
 
 
 def empty_view_feed() -> ViewFeed:

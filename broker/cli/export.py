@@ -24,6 +24,8 @@ from broker.export.pmn.notation import write_records
 from broker.export.results import OutsidePlaysRow, ResultRow, outside_plays_rows, result_rows
 from broker.i18n import N_, Translator, languages
 from broker.output import deliver
+from broker.people import PeopleError
+from broker.people.anchors import anchor_of
 from broker.protocol import Standing
 from broker.rules import DEFAULT_MCR, Profile, RuleError
 from broker.scorer import snapshot
@@ -200,7 +202,7 @@ def pdf_(which: str, folder: Path, language: str, output: Path | None, *, force:
     with _reported("pdf"):
         stored = open_stored_event(folder)
         _say_what_is_left_out(stored, all_of_it=embargoed or which == "standings")
-        source = ExportSource(folder, stored, Translator(language), _now(), embargoed)
+        source = ExportSource(folder, stored, Translator(language), _now(), embargoed, anchor=anchor_of(folder))
         secret = embargoed and not stored.room.final
         content = BY_NAME[f"{which}.pdf"].content(source)
         deliver(content, output, source=folder, force=force, secret=secret)
@@ -244,7 +246,9 @@ def all_(folder: Path, language: str, output: Path | None, *, force: bool, embar
     with _reported("all"):
         stored = open_stored_event(folder)
         _say_what_is_left_out(stored, all_of_it=embargoed)
-        content = archive(ExportSource(folder, stored, Translator(language), _now(), embargoed))
+        content = archive(
+            ExportSource(folder, stored, Translator(language), _now(), embargoed, anchor=anchor_of(folder))
+        )
         secret = embargoed and not stored.room.final
         deliver(content, output, source=folder, force=force, secret=secret)
 
@@ -258,7 +262,7 @@ def _reported(name: str) -> Iterator[None]:
     """End with what is wrong, in one line."""
     try:
         yield
-    except (RuleError, ScorerError, StoreError) as problem:
+    except (RuleError, ScorerError, StoreError, PeopleError) as problem:
         click.echo(f"homologue export {name}: {problem.code}: {problem}", err=True)
         sys.exit(1)
     except ExceptionGroup as several:

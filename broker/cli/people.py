@@ -46,11 +46,16 @@ class _Refusing(click.Group):
 
 def note_faces_shown(folder: Path, about: str) -> None:
     """Note that somebody is given faces, in the audit log of an event that has one. Raises RuleError."""
+    note_command(folder, FACES_SHOWN, about)
+
+
+def note_command(folder: Path, action: str, about: str, detail: str = "") -> None:
+    """Note what a command does, in the audit log of an event that has one: arbiters are told. Raises RuleError."""
     try:
         if database_of(folder) is None and not (folder / PEOPLE_FILE).exists():
             return
         with _auth(folder) as auth:
-            auth.audit.note(auth.clock(), COMMAND_ACTOR.who, FACES_SHOWN, about)
+            auth.audit.note(auth.clock(), COMMAND_ACTOR.who, action, about, detail)
     except (PeopleError, StoreError) as error:
         raise RuleError(error.code, str(error)) from None
 

@@ -25,6 +25,7 @@ from broker.event import Event, open_event, read_deals
 from broker.event.deals import refuse_altered_deals
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Broker, Kind, make_broker
+from broker.mqtt.programs import broker_program
 from broker.people import FIRST_LINK_FILE, Authentication, PeopleError
 from broker.people.copies import ClosedAccounts, copy_people
 from broker.protocol import HOST_PATTERN
@@ -291,6 +292,7 @@ def _follow_audit(running: ExitStack, auth: Authentication, work: Scorer) -> Non
     AuditedRulings(work, auth).note_missing()
     watch = AuditWatch(auth.audit, work.report)
     work.recall(watch.past())
+    work.log_head = lambda: watch.head
     running.enter_context(watch)
 
 
@@ -367,6 +369,7 @@ def _start(
     child = make_broker(kind, folder / "broker", event.name, known, tables=tables, host=listen[0], port=listen[1])
     running.enter_context(child)
     click.echo(f"Broker: {kind}, port {child.port}")
+    click.echo(f"Broker program: {broker_program(kind)}")
     return child
 
 

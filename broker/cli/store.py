@@ -17,10 +17,12 @@ import click
 
 from broker.errors import BackupBroken, BackupMissing, ScorerError, StoreError, StoreMissing
 from broker.event import open_event
+from broker.people import PeopleError
+from broker.people.anchors import CheckedAnchor, check_anchor
 from broker.people.copies import copy_people, restore_people
 from broker.scorer.alerts import Concern, concerns_of_faults
 from broker.scorer.homes import lost_since, take_back
-from broker.scorer.stored_event import read_journal, verify_store
+from broker.scorer.stored_event import Verified, read_journal, verify_store
 from broker.store import (
     STORE,
     DatabaseAddress,
@@ -173,21 +175,22 @@ FAULTS: Final = {
 
 @store.command()
 @click.argument("source", metavar="FOLDER|COPY", type=FOLDER)
+@click.option("--anchor", help="An anchor that somebody has noted: was anything changed since that was before it?")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def verify_command(source: Path, as_json: bool) -> None:  # noqa: FBT001 - click's way
+def verify_command(source: Path, anchor: str | None, as_json: bool) -> None:  # noqa: FBT001 - click's way
     """Prove every row of an event's store, or of one copy. Its scorer may be running.
 
     Links of rows, points of results and the witness are verified; rows that do not prove themselves are named. They do
-    not count: a scorer asks the tables for them again. The exit code is 1 if there are any.
+    not count: a scorer asks the tables for them again. The exit code is 1 if there are any, or the anchor does not
+    hold.
 
     \b
     homologue store verify my-event
+    homologue store verify my-event --anchor 7K2M-9QXD-...
     """  # noqa: D301 - click reads the \b
     try:
-        if (source / MANIFEST).exists():
-            check_copy(source)
-        found = verify_store(source)
-    except (StoreError, ScorerError) as problem:
+        found, checked = _prove(source, anchor)
+    except (StoreError, ScorerError, PeopleError) as problem:
         if not as_json:
             click.echo(f"homologue store verify: {problem.code}: {problem}", err=True)
         else:
@@ -196,6 +199,8 @@ def verify_command(source: Path, as_json: bool) -> None:  # noqa: FBT001 - click
     if as_json:
         faults = [fault._asdict() for fault in found.faults]
         told = {"event": found.event, "messages": found.messages, "links": found.has_links, "faults": faults}
+        if checked is not None:
+            told["anchor"] = _anchor_json(checked)
         click.echo(json.dumps(told, ensure_ascii=False))
     else:
         for line in _fault_lines(found.faults):
@@ -204,8 +209,42 @@ def verify_command(source: Path, as_json: bool) -> None:  # noqa: FBT001 - click
         without = "" if found.has_links else ", without links: they get them when its scorer starts"
         whole = f"{count} rows do not prove themselves" if count else "each as it was written"
         click.echo(f"{source}: {found.event}, {found.messages} messages{without}; {whole}")
-    if found.faults:
+        for line in _anchor_lines(checked) if checked else ():
+            click.echo(line)
+    if found.faults or (checked and not checked.holds):
         sys.exit(1)
+
+
+def _prove(source: Path, anchor: str | None) -> tuple[Verified, CheckedAnchor | None]:
+    if (source / MANIFEST).exists():
+        check_copy(source)
+    checked = None if anchor is None else check_anchor(source, anchor)
+    return verify_store(source), checked
+
+
+ANCHOR_CHANGED: Final = "anchor_changed"
+
+
+def _anchor_json(checked: CheckedAnchor) -> dict[str, object]:
+    """Return what was found of an anchor, for scripts."""
+    place = checked.place._asdict() if checked.place else {"messages": None, "entries": None}
+    changed = {"rows": [fault._asdict() for fault in checked.rows], "entry": checked.entry}
+    return {"code": None if checked.holds else ANCHOR_CHANGED, **place, **changed}
+
+
+def _anchor_lines(checked: CheckedAnchor) -> Iterator[str]:
+    """Say whether an anchor holds."""
+    if checked.place is None:
+        yield f"{ANCHOR_CHANGED}: what was stored when the anchor was made is not there any more as it was"
+        return
+    before = f"{checked.place.messages} messages and {checked.place.entries} entries of the audit log"
+    if checked.holds:
+        yield f"the anchor holds: {before} are as they were"
+        return
+    yield f"{ANCHOR_CHANGED}: the anchor was made after {before}, and of these something was changed since"
+    yield from _fault_lines(checked.rows)
+    if checked.entry is not None:
+        yield f"audit_broken: entry {checked.entry} of the audit log is not as it was written"
 
 
 def _fault_lines(faults: Iterable[Fault]) -> Iterator[str]:

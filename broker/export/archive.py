@@ -42,6 +42,8 @@ class ExportSource:
     """Also results of deals that a table has still to play."""
     standings: tuple[Standing, ...] | None = None
     """In the place of the room's, where those would tell of deals under embargo."""
+    anchor: str = ""
+    """For the foot of printed pages."""
 
     @property
     def final(self) -> bool:
@@ -100,9 +102,17 @@ def _ema(source: ExportSource) -> str:
     return ema.ema_report(source.stored, ema.entrants_of(source.folder, source.stored.event)).text
 
 
+def _standings(of: ExportSource) -> bytes:
+    return standings_pdf(of.stored, of.translator, of.at, of.ranked, anchor=of.anchor)
+
+
+def _travellers(of: ExportSource) -> bytes:
+    return travellers_pdf(of.stored, of.translator, of.at, embargoed=of.embargoed, anchor=of.anchor)
+
+
 EXPORTS: Final = (
-    Export("standings.pdf", PDF, lambda of: standings_pdf(of.stored, of.translator, of.at, of.ranked)),
-    Export("travellers.pdf", PDF, lambda of: travellers_pdf(of.stored, of.translator, of.at, embargoed=of.embargoed)),
+    Export("standings.pdf", PDF, _standings),
+    Export("travellers.pdf", PDF, _travellers),
     Export("standings-table.csv", CSV, lambda of: snapshot.standings_csv(of.ranked, of.stored.event.origin_of)),
     Export(
         "results.csv", CSV, lambda of: results.results_csv(results.event_result_rows(of.stored, embargoed=of.embargoed))

@@ -360,7 +360,7 @@ def _judged(made: Document, event: Event) -> Iterator[tuple[int, Recorded, bytes
         verdict = intake.judge(topics.LOG.at(event.name, table=message.table), body)
         if verdict.code or not verdict.new:
             raise RuleError("journal_refused", f"message {at}: {verdict.code or 'it is there twice'}: {verdict.text}")
-        intake.take(message, body)
+        intake.take(message, verdict.hash)
         yield entry.received_at, message, body
 
 

@@ -350,6 +350,7 @@ class PageHeading:
     progress: str
     at: datetime
     translator: Translator
+    anchor: str = ""
 
 
 def pages_pdf(heading: PageHeading, blocks: Iterable[PageBlock], columns: Columns, *, wide: bool = False) -> bytes:
@@ -402,8 +403,10 @@ def _foot(canvas: Canvas, heading: PageHeading, size: tuple[float, float], page:
     time = heading.at.strftime("%Y-%m-%d %H:%M %z").strip()
     _ = heading.translator
     said = " · ".join((_("Rules: {profile}", profile=heading.profile), _("Printed {time}", time=time)))
-    draw_text(canvas, (MARGIN, FOOT - 4 * mm), said, 8)
-    _right(canvas, (size[0] - MARGIN, FOOT - 4 * mm), page, 8)
+    right = f"{_('Anchor: {anchor}', anchor=heading.anchor)} · {page}" if heading.anchor else page
+    left, large = fit_text(said, size[0] - 2 * MARGIN - text_width(right, 8) - 4 * mm, 8, 5)
+    draw_text(canvas, (MARGIN, FOOT - 4 * mm), left, large)
+    _right(canvas, (size[0] - MARGIN, FOOT - 4 * mm), right, 8)
     canvas.setFillGray(0)
 
 

@@ -58,10 +58,12 @@ _SEAT: Final[tuple[tuple[float, Align], ...]] = ((PLAYER, "left"), (POINTS, "rig
 TRAVELLERS: Final[Columns] = ((LITTLE, "right"), (LITTLE, "right"), *_SEAT * 4, (HU, "left"))
 
 
-def standings_pdf(stored: StoredEvent, _: Translator, at: datetime, listed: Iterable[Standing] | None = None) -> bytes:
-    """Return the standings as PDF: those of the room, or others that may be known."""
+def standings_pdf(
+    stored: StoredEvent, _: Translator, at: datetime, listed: Iterable[Standing] | None = None, *, anchor: str = ""
+) -> bytes:
+    """Return the standings as PDF: those of the room, or others that may be known. `anchor`: for the foot."""
     lines = snapshot.standing_rows(stored.room.standings(), stored.event.players) if listed is None else tuple(listed)
-    heading, event = _heading(stored, _, at, _("Standings")), stored.event
+    heading, event = _heading(stored, _, at, _("Standings"), anchor), stored.event
     known = event.has_origins
     origin = (_("Country"), _("Club")) if known else ()
     named = (_("Place"), _("Name"), *origin, _("IMP"), _("Fines"), _("Plays"))
@@ -79,7 +81,9 @@ def _ranked(line: Standing, origin: Iterable[str]) -> tuple[PageCell, ...]:
     )
 
 
-def travellers_pdf(stored: StoredEvent, _: Translator, at: datetime, *, embargoed: bool = False) -> bytes:
+def travellers_pdf(
+    stored: StoredEvent, _: Translator, at: datetime, *, embargoed: bool = False, anchor: str = ""
+) -> bytes:
     """Return all travellers as PDF; those of deals that a table has still to play only if asked for."""
     shown = [group for group in stored.room.groups() if embargoed or not stored.embargoed(group.deal)]
     settled = unplayed_notes(stored, _, embargoed=embargoed)
@@ -96,14 +100,14 @@ def travellers_pdf(stored: StoredEvent, _: Translator, at: datetime, *, embargoe
     if blocks and not embargoed and not stored.room.final:
         notes.append(PageLine("note", (PageCell(_("Deals that some tables have not yet played are left out.")),)))
     return pages_pdf(
-        _heading(stored, _, at, _("Travellers")),
+        _heading(stored, _, at, _("Travellers"), anchor),
         [*blocks, *outside_plays_block(stored, _), PageBlock((), tuple(notes))],
         TRAVELLERS,
         wide=True,
     )
 
 
-def _heading(stored: StoredEvent, _: Translator, at: datetime, kind: str) -> PageHeading:
+def _heading(stored: StoredEvent, _: Translator, at: datetime, kind: str, anchor: str) -> PageHeading:
     progress = _("{count} of {expected} plays", count=stored.room.plays_in, expected=len(stored.event.plan.plays))
     return PageHeading(
         stored.event.plan.title,
@@ -113,6 +117,7 @@ def _heading(stored: StoredEvent, _: Translator, at: datetime, kind: str) -> Pag
         progress,
         at,
         _,
+        anchor,
     )
 
 

@@ -2,6 +2,9 @@
 
 from broker.people.accounts import (
     ARGON2_SETTING,
+    DEVICE_LISTED,
+    EMBARGO_READ,
+    EVENT_CLOSED,
     FACES_SHOWN,
     HOUR_MS,
     IDLE_MS,
@@ -59,6 +62,9 @@ from broker.people.login import (
 
 __all__ = [
     "ARGON2_SETTING",
+    "DEVICE_LISTED",
+    "EMBARGO_READ",
+    "EVENT_CLOSED",
     "FACES_SHOWN",
     "FIRST_LINK_FILE",
     "FIRST_LINK_MS",

@@ -133,9 +133,10 @@ class AuditLog:
         rows = self._store.rows(select(AUDIT).where(AUDIT.c.number > number).order_by(AUDIT.c.number))
         return [AuditEntry(*row) for row in rows]
 
-    def newest(self, count: int) -> list[AuditEntry]:
-        """Return the last entries, newest first."""
-        rows = self._store.rows(select(AUDIT).order_by(AUDIT.c.number.desc()).limit(count))
+    def newest(self, count: int, action: str = "") -> list[AuditEntry]:
+        """Return the last entries, newest first; of one action alone, where it is named."""
+        found = select(AUDIT).where(AUDIT.c.action == action) if action else select(AUDIT)
+        rows = self._store.rows(found.order_by(AUDIT.c.number.desc()).limit(count))
         return [AuditEntry(*row) for row in rows]
 
     def checked(self) -> Iterator[AuditEntry]:
@@ -330,6 +331,15 @@ def _decoy_hash() -> str:
 
 FACES_SHOWN: Final = "faces_shown"
 """The action of who was given faces of deals."""
+
+EMBARGO_READ: Final = "embargo_read"
+"""The action of who has looked at results under embargo."""
+
+DEVICE_LISTED: Final = "device_listed"
+"""The action of who has listed a table's device, which is admitted when the scorer starts."""
+
+EVENT_CLOSED: Final = "event_closed"
+"""The action of who has ended the access of all tables."""
 
 LONGEST_DETAIL: Final = 600
 """Characters of a detail."""

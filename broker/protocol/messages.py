@@ -13,6 +13,7 @@ from broker.protocol.facts import Fact
 from broker.protocol.rulings import AnyDecision
 from broker.protocol.types import (
     LONGEST_PROFILE,
+    Anchor,
     Code,
     Count,
     DealNo,
@@ -137,6 +138,12 @@ class TableState(Message, frozen=True, kw_only=True):
     version: Annotated[Version | None, Meta(description="of the table's program; null: one that does not say it")] = (
         None
     )
+    store: Annotated[
+        StoreId | None, Meta(description="the scorer's store of the receipts that the table has; null: it has none")
+    ] = None
+    safe: Annotated[
+        Count, Meta(description="`upto` of those receipts: a store with the same id that has less has shrunk")
+    ] = 0
 
 
 class PinGiven(Message, frozen=True, kw_only=True):
@@ -223,6 +230,10 @@ class Receipt(FromScorer, frozen=True, kw_only=True):
     wanted: Annotated[
         tuple[Seq, ...], Meta(max_length=100, description="facts that the scorer once had and asks for again")
     ] = ()
+    anchor: Annotated[
+        Anchor | None,
+        Meta(description="proves later what was stored when this was said (docs/store.md); null: not told"),
+    ] = None
     version: Annotated[Version | None, Meta(description="of the scorer's program; null: one that does not say it")] = (
         None
     )
@@ -323,8 +334,13 @@ class Traveller(FromScorer, frozen=True, kw_only=True):
     plays: tuple[ComparedPlay, ...]
 
 
+PublicNumber = Annotated[Count, Meta(description="grows with each public message since the scorer was started")]
+
+
 class PublicTraveller(Traveller, frozen=True, kw_only=True):
     """The same for everybody, said once all tables have played the deal."""
+
+    seq: PublicNumber
 
 
 MOST_KEPT: Final = 200
@@ -390,6 +406,8 @@ class Standings(FromScorer, frozen=True, kw_only=True):
 
 class PublicStandings(Standings, frozen=True, kw_only=True):
     """Who leads by the deals that all their tables have played, for everybody."""
+
+    seq: PublicNumber
 
 
 class Ruling(Message, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""Codes on paper: the QR code of a carrier's sheet, and a play's receipt code for its players.
+"""Codes on paper: the QR code of a carrier's sheet, a play's receipt code for its players, and how codes are typed.
 
 A carrier's code says which deal lies there, and nothing of it. A receipt code names a play, and proves what the four
 seats confirmed: it is the beginning of a SHA-256 over the confirmed result and the random id (122 bits) that the table
@@ -18,9 +18,12 @@ from broker.protocol.facts import Result
 from broker.protocol.messages import LogMessage
 
 
-def receipt_link(address: str, code: str) -> str:
-    """Return where a play's receipt is shown; empty where no address is made known."""
-    return f"{address}/receipt/{code}" if address else ""
+def receipt_link(address: str, code: str, anchor: str = "") -> str:
+    """Return where a play's receipt is shown; empty where no address is made known.
+
+    An anchor stands behind it for whoever keeps the link; it is not sent to the server.
+    """
+    return f"{address}/receipt/{code}{'#' * bool(anchor)}{anchor}" if address else ""
 
 
 CARRIER_CODE: Final = re.compile(
@@ -89,16 +92,26 @@ def receipt_digest(message: LogMessage) -> str:
 
 def receipt_code(message: LogMessage) -> str:
     """Return the code: the first 80 bits of the digest, in four blocks of four characters."""
-    number = int(receipt_digest(message)[: RECEIPT_CHARACTERS * 5 // 4], 16)
-    characters = "".join(CODE_ALPHABET[number >> 5 * at & 31] for at in reversed(range(RECEIPT_CHARACTERS)))
-    return "-".join(characters[at : at + 4] for at in range(0, RECEIPT_CHARACTERS, 4))
+    return write_code(int(receipt_digest(message)[: RECEIPT_CHARACTERS * 5 // 4], 16), RECEIPT_CHARACTERS)
 
 
 def read_receipt_code(typed: str) -> str | None:
+    """Return a code as it is printed, of what somebody typed. None: no code."""
+    number = read_code(typed, RECEIPT_CHARACTERS)
+    return None if number is None else write_code(number, RECEIPT_CHARACTERS)
+
+
+def write_code(number: int, count: int) -> str:
+    """Write a number with so many characters, in blocks of four."""
+    characters = "".join(CODE_ALPHABET[number >> 5 * at & 31] for at in reversed(range(count)))
+    return "-".join(characters[at : at + 4] for at in range(0, count, 4))
+
+
+def read_code(typed: str, count: int) -> int | None:
     """Read a code as people type it: small letters, O for 0, I and L for 1, with or without hyphens. None: no code."""
     if len(typed) > LONGEST_TYPED_CODE or not typed.isascii():
         return None
     characters = typed.upper().translate(_MISREAD)
-    if len(characters) != RECEIPT_CHARACTERS or not set(characters) <= set(CODE_ALPHABET):
+    if len(characters) != count or not set(characters) <= set(CODE_ALPHABET):
         return None
-    return "-".join(characters[at : at + 4] for at in range(0, RECEIPT_CHARACTERS, 4))
+    return sum(CODE_ALPHABET.index(one) << 5 * at for at, one in enumerate(reversed(characters)))

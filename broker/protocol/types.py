@@ -229,6 +229,9 @@ PIN_MARK_DIGITS: Final = 16
 
 PinMark = Annotated[str, Meta(pattern=rf"^[0-9a-f]{{{PIN_MARK_DIGITS}}}$(?!\n)")]
 
+Anchor = Annotated[str, Meta(pattern=r"^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){6}$(?!\n)")]
+"""28 letters of base 32 in groups of four."""
+
 PinHash = Annotated[str, Meta(pattern=PIN_HASH, description="of the arbiters' PIN, Argon2id")]
 
 SealedPin = Annotated[

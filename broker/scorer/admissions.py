@@ -34,6 +34,8 @@ class Admissions:
         self._admitted: dict[tuple[int, str], DeviceAdmitted] = {}
         self._proven: set[str] = set()
         """Hashes of facts in this batch that were proven."""
+        self._hashes: dict[bytes, str] = {}
+        """Of the facts in this batch."""
         self._ever: set[tuple[int, str]] = set()
         self.number = 0
         """How many records there are."""
@@ -68,18 +70,23 @@ class Admissions:
         So where a device has made several in a row, its last signature proves them all.
         """
         self._proven.clear()
+        self._hashes.clear()
         vouched: set[tuple[int, str | None, str]] = set()
         for payload in reversed(payloads):
             try:
                 seal = _SEALS.decode(payload)
             except UNREADABLE:
                 continue
-            digest = fact_hash(payload)
+            digest = self._hashes[payload] = fact_hash(payload)
             if (seal.table, seal.device, digest) not in vouched and not self._is_signed(seal, payload):
                 continue
             self._proven.add(digest)
             if seal.before:
                 vouched.add((seal.table, seal.device, seal.before))
+
+    def hash_of(self, payload: bytes) -> str:
+        """Return the hash of a fact, as it came: it is computed once."""
+        return self._hashes.get(payload) or fact_hash(payload)
 
     def check_sender(self, given: PinGiven, payload: bytes) -> None:
         """Refuse a PIN that no device has sent which is admitted at its table. Raises Refused."""

@@ -22,7 +22,9 @@ from broker.event import Event
 from broker.protocol import (
     Adjusted,
     Call,
+    Confirmed,
     Correct,
+    Declared,
     LogMessage,
     Overridden,
     ParsedTopic,
@@ -166,10 +168,16 @@ def concerns_of_fact(state: EventState, message: LogMessage, now: int) -> Iterat
         yield from concerns_of_repeats(state.event, state.tables.seatings, message, message.fact)
 
 
+OF_NO_CONCERN: Final = frozenset({Confirmed, Declared, Call})
+"""Kinds of facts of which arbiters hear nothing, and that a long journal has very many of."""
+
+
 def concerns_without_repeats(state: EventState, message: LogMessage, now: int) -> Iterable[Concern]:
     """Return the same but for players who repeat a deal: for a long journal there is a quicker way to find those."""
     event, fact = state.event, message.fact
     found: Iterable[Concern] = ()
+    if type(fact) in OF_NO_CONCERN:
+        return found
     match fact:
         case Result():
             found = _concerns_of_result(event, state, message, fact)

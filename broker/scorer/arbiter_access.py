@@ -2,12 +2,14 @@
 
 Each fact of an arbiter names its session. One that names none, or one that was not opened for its table, or that has
 ended, is refused. Wrong PINs make their own table wait, and no other: where there are very many in all, tables that
-have given wrong ones wait sooner. A device that signs nothing, and that the head arbiter has accepted all the same,
-names no session: it is believed as it was.
+have given wrong ones wait sooner. To compare a PIN with its hash takes a moment, on purpose: another thread does it,
+and what needs to know waits. A device that signs nothing, and that the head arbiter has accepted all the same, names no
+session: it is believed as it was.
 """
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -41,8 +43,10 @@ from broker.protocol.arbiter_session import (
     scope_of,
     until_of,
 )
+from broker.protocol.link import Incoming
 from broker.protocol.sealed_pin import PinKey, PinPlace
 from broker.protocol.signing import SigningKey
+from broker.protocol.topics import LOG, parse_topic
 
 OfArbiter = Ruled | Overridden | Paused | TimeAdded | LetIn | Left
 OF_ARBITERS: Final = (Ruled, Overridden, Paused, TimeAdded, LetIn, Left)
@@ -61,8 +65,66 @@ LONGEST_WAIT_S: Final = 3600.0
 MOST_IN_ALL: Final = 30
 """With so many wrong PINs in an hour at all tables, a table that has given one waits at once."""
 
+MOST_HELD: Final = 100
+"""Facts of one table that wait until it is known whether a PIN is right; its device sends more than these again."""
+
 JUDGED_KEPT: Final = 100
 """Of each table: what was found of a PIN is found again of the same one, at no cost."""
+
+
+class PinWaits(Exception):
+    """It is not known yet whether a PIN is right: what needs to know is judged again then."""
+
+
+@dataclass(frozen=True, slots=True)
+class PinCheck:
+    """A PIN that is to be compared with the hash."""
+
+    table: int
+    nonce: str
+    pin: str = field(repr=False)
+    hashed: str = field(repr=False)
+
+    def is_right(self) -> bool:
+        """Return whether it is the hash's. Takes a moment."""
+        return pin_matches(self.hashed, self.pin)
+
+
+class PinChecker:
+    """Compares PINs one after the other, on a thread of its own, and holds back the facts that wait for that."""
+
+    def __init__(self, found: Callable[[PinCheck, bool], None]) -> None:
+        """`found` is called on that thread."""
+        self._found = found
+        self._held: dict[int, list[Incoming]] = {}
+        """By table, in order. They are acknowledged, but no receipt names them yet."""
+        self._thread = ThreadPoolExecutor(1, "pin")
+
+    def start(self, check: PinCheck) -> None:
+        """Begin, as soon as those before are done."""
+        self._thread.submit(lambda: self._found(check, check.is_right()))
+
+    def close(self) -> None:
+        """Begin no more."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def hold(self, table: int, first: Incoming) -> None:
+        """Hold back a fact, and all that its table says after it."""
+        self._held[table] = []
+        self.holds(first)
+
+    def holds(self, one: Incoming) -> bool:
+        """Return whether a message is a fact of a table that waits; it is held back then."""
+        place = parse_topic(one.topic) if self._held else None
+        if place is None or place.topic is not LOG or place.table not in self._held:
+            return False
+        if len(held := self._held[place.table]) < MOST_HELD:
+            held.append(Incoming(one.topic, one.payload, lambda: None))
+        return True
+
+    def released(self, table: int) -> list[Incoming]:
+        """Return what was held back of a table, which waits no more."""
+        return self._held.pop(table, [])
 
 
 @dataclass(slots=True)
@@ -80,6 +142,10 @@ class _TableVisits:
     wrong_at: float = 0.0
     answer: PinAnswer | None = None
     """What the table was told last."""
+    checking: bool = False
+    """Whether a PIN is being compared."""
+    asked: PinGiven | None = None
+    """The last one that has no answer yet."""
 
     def opened(self, session: str) -> int:
         """Return the number of the fact that began a session; 0 where there is none."""
@@ -110,9 +176,14 @@ class ArbiterAccess:
         key: SigningKey,
         clock: Callable[[], int],
         seconds: Callable[[], float],
+        start: Callable[[PinCheck], None],
         stored: Iterable[object] = (),
     ) -> None:
-        """Take the event's key, the wall clock in ms, a clock in s that counts on, and what is stored."""
+        """Take the event's key, the wall clock in ms, a clock in s that counts on, and what is stored.
+
+        `start` begins to compare a PIN; what comes of it is for `found`.
+        """
+        self._start = start
         self.sessions = SessionKey.of_event(event, key)
         self.pin_key = PinKey.of_event(key)
         self.hashed: Callable[[], str | None] = lambda: None
@@ -146,9 +217,13 @@ class ArbiterAccess:
 
     # ---- a PIN ------------------------------------------------------------------------------
 
-    def ask(self, asked: PinGiven) -> PinAnswer:
-        """Judge a PIN that was given at a table; where it is right, open a session."""
-        code = self._judge(asked.table, asked.device, asked.session, asked.sealed)
+    def ask(self, asked: PinGiven) -> PinAnswer | None:
+        """Judge a PIN that was given at a table; where it is right, open a session. None: the answer comes later."""
+        try:
+            code = self._judge(asked.table, asked.device, asked.session, asked.sealed)
+        except PinWaits:
+            self._of(asked.table).asked = asked
+            return None
         session = None
         if code is None:
             until = self._clock() + LASTS_MS
@@ -158,15 +233,35 @@ class ArbiterAccess:
         return answer
 
     def _judge(self, table: int, device: str, nonce: str, sealed: str) -> str | None:
-        """Return why a PIN is not right. Takes a moment, where it was not judged before."""
+        """Return why a PIN is not right. Raises PinWaits where it was not judged before."""
         visits = self._of(table)
         if nonce in visits.judged:
             return visits.judged[nonce]
+        if visits.checking:
+            raise PinWaits
         if self._seconds() < self._locked_until(visits):
             return "pin_locked"
         hashed = self.hashed()
         pin = self.pin_key.open(sealed, PinPlace(self._event, table, device, nonce))
-        right = hashed is not None and pin is not None and pin_matches(hashed, pin)
+        if hashed is None or pin is None:
+            return self._note(table, nonce, right=False)
+        visits.checking = True
+        self._start(PinCheck(table, nonce, pin, hashed))
+        raise PinWaits
+
+    def found(self, check: PinCheck, *, right: bool) -> None:
+        """Take in whether a PIN is right, unless another has been set meanwhile; who has asked has the answer then."""
+        visits = self._of(check.table)
+        visits.checking = False
+        if check.hashed == self.hashed():
+            self._note(check.table, check.nonce, right=right)
+        asked, visits.asked = visits.asked, None
+        if asked is not None:
+            self.ask(asked)
+
+    def _note(self, table: int, nonce: str, *, right: bool) -> str | None:
+        """Remember whether a PIN was right; return why it was not."""
+        visits = self._of(table)
         visits.judged[nonce] = None if right else "pin_wrong"
         if len(visits.judged) > JUDGED_KEPT:
             del visits.judged[next(iter(visits.judged))]
@@ -189,7 +284,7 @@ class ArbiterAccess:
     def check(self, message: LogMessage, began: int) -> None:
         """Refuse an arbiter's fact whose session does not allow it. `began`: the number of its play's first fact.
 
-        Raises Refused.
+        Raises Refused; PinWaits: judge it again once `found` was called for its table.
         """
         fact = message.fact
         if message.signature is None:
@@ -241,7 +336,7 @@ class ArbiterAccess:
     def apply(self, message: LogMessage) -> None:
         """Take in a fact that is (about to be) in the journal."""
         fact = message.fact
-        if isinstance(fact, LetIn | Left):
+        if isinstance(fact, (LetIn, Left)):
             self._of(message.table).visits[message.seq] = fact
         elif isinstance(fact, OF_ARBITERS) and fact.session and scope_of(fact.session) not in IN_PERSON:
             self._of(message.table).orders[fact.session] = message.seq

@@ -18,6 +18,7 @@ from broker.rulings import CountedPlay, PlayKey, StandIn, riichi_win_of, sitting
 from broker.rulings.follow_ups import follow_ups
 from broker.scorer.alerts import AlertBook, Attendance
 from broker.scorer.devices import Devices
+from broker.scorer.homes import Numbers
 from broker.scorer.intake import TableBook
 from broker.scorer.publisher import Throttle, is_large
 from broker.scorer.quarantine import WAITS
@@ -25,8 +26,9 @@ from broker.scorer.snapshot import Snapshot
 from broker.scorer.space import DiskLevel
 from broker.scorer.state import EventState
 from broker.scorer.tables import Since
-from broker.scorer.view import Attending, BesideView, DashboardView, PlayView, SeatView, TableView, Walls
+from broker.scorer.view import AnchorView, Attending, BesideView, DashboardView, PlayView, SeatView, TableView, Walls
 from broker.scoring import ComparisonGroup, exact_quotient, json_imp
+from broker.store.journal import DESK
 from broker.version import program_version
 
 VIEW_PAUSE_S: Final = 0.05
@@ -215,6 +217,9 @@ class Sources(NamedTuple):
     devices: Devices
     attendance: Attendance
     alerts: AlertBook
+    decided: Numbers
+    anchor: Callable[[], str]
+    """Gives the anchor of what is stored now."""
 
 
 class Dashboard:
@@ -266,6 +271,7 @@ class DashboardBuilder:
         self._tables: tuple[TableView, ...] = ()
         self._arrivals: tuple[Snapshot, Arrivals] | None = None
         self._follow_ups: tuple[object, int] = (None, 0)
+        self._anchor: AnchorView | None = None
 
     def changed(self, tables: Iterable[int] | None) -> None:
         """Build the cards of these tables anew for the next view; None: of all."""
@@ -282,6 +288,7 @@ class DashboardBuilder:
             profile=event.profile.id,
             connected=connected,
             disk=disk,
+            anchor=self._anchor_of_round(),
             final=final,
             plays_in=state.plays_in,
             corrections_until=state.book.deadline,
@@ -295,7 +302,15 @@ class DashboardBuilder:
             apart=sum(WAITS not in one.codes for one in state.apart_plays()),
             beside=tuple(BesideView(one.name, int(one.imp) - one.fine, one.fine) for one in snapshot.adjustments),
             alerts=self._sources.attendance.alerts(self._sources.alerts.newest_first()),
+            lost=self._count_lost(),
         )
+
+    def _count_lost(self) -> int:
+        """Return how many messages were in the store and are not: it names them, or a table has receipts for them."""
+        books, receipted = self._sources.books, self._sources.devices.receipted
+        named = sum(height is None for book in books.values() if book.wanted for height in book.wanted.values())
+        ahead = sum(max(0, receipted(table) - book.upto) for table, book in books.items())
+        return named + ahead + len(self._sources.decided.missing(DESK))
 
     def _all_cards(self) -> tuple[TableView, ...]:
         for table in self._stale & self._sources.books.keys():
@@ -306,6 +321,13 @@ class DashboardBuilder:
             self._stale.clear()
             self._tables = tuple(self._cards[table][1] for table in self._event.tables)
         return self._tables
+
+    def _anchor_of_round(self) -> AnchorView | None:
+        """Return the anchor of the last round that is over, made when that was found."""
+        over = self._sources.state.rounds_over()
+        if over != (self._anchor.round if self._anchor else 0):
+            self._anchor = AnchorView(over, self._sources.anchor()) if over else None
+        return self._anchor
 
     def _count_follow_ups(self) -> int:
         """Count what follows from rulings: again only after a ruling, or after a result of a deal out of place."""

@@ -298,6 +298,8 @@ class Devices:
         self.serving = Serving(journal.remembered(SERVES))
         self.states = TableStates()
         self._watches = HealthWatch(), ClockWatch()
+        self._older: dict[int, int] = {}
+        """By table, up to which number of its receipts it was told that the store has less."""
         self.liveness = Liveness()
         self.connected: set[int] = set()
         """Tables whose device has connected since the last answer: they need their plan and their receipt."""
@@ -312,6 +314,8 @@ class Devices:
         if not self.admissions.admits(state.table, state.device):
             return self._not_admitted(state)
         if not self._serves(state):
+            if state.table not in self.states.last:  # the one that serves may have died before this scorer was started
+                self.liveness.expect(state.table)
             self.refused.add(state.table)
             return self.serving.concerns(state)
         if self.states.is_hello(state):
@@ -329,8 +333,7 @@ class Devices:
 
     def heard(self, table: int, device: str) -> bool:
         """Take in, within a commit, that a device has said it is there; return whether that shows."""
-        last = self.states.last.get(table)
-        if last is None or last.device != device or not self.liveness.expected(table):
+        if self.serving.of(table)[0] != device or not self.liveness.expected(table):
             return False
         was_silent = self.liveness.heard(table)
         if was_silent:
@@ -448,6 +451,19 @@ class Devices:
         """Forget which devices wait for an answer."""
         self.connected.clear()
         self.refused.clear()
+
+    def receipted(self, table: int) -> int:
+        """Return up to which number the device that serves a table has receipts of this store for its facts."""
+        state = self.states.last.get(table)
+        return state.safe if state is not None and state.store == self._journal.store else 0
+
+    def compare_receipts(self, table: int, upto: int) -> Iterable[Concern]:
+        """Return that a table has receipts of this store for more than is in it, once for each number."""
+        safe = self.receipted(table)
+        if safe > max(upto, self._older.get(table, 0)):
+            self._older[table] = safe
+            text = f"the store has shrunk: table {table} has receipts up to {safe}, the store has {upto}"
+            yield Concern("store_older", text, table, about=safe, values={"safe": safe, "upto": upto})
 
     def concerns(self) -> list[Concern]:
         """Return changes of health and clocks that were not reported yet."""

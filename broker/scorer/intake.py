@@ -37,11 +37,11 @@ from broker.protocol import (
     decode_on_topic,
     players_named,
 )
-from broker.protocol.signing import fact_hash, is_same_fact, kept_form
+from broker.protocol.signing import fact_hash, is_same_fact
 from broker.rules import RuleError
 from broker.rules.points import points_paid
 from broker.scorer.admissions import Admissions
-from broker.scorer.arbiter_access import ArbiterAccess
+from broker.scorer.arbiter_access import ArbiterAccess, PinWaits
 from broker.scorer.quotas import OVER_QUOTA, Quotas, kind_of
 from broker.store import Recorded, RefusedRow
 from broker.store.chain import LINK_ALTERED, LOST, Fault
@@ -72,8 +72,10 @@ class IntakeVerdict:
     new: bool = False
     again: bool = False
     """It is one more of what arbiters know that there is too much of."""
-    body: bytes = b""
-    """Of a fact that is new: as it is kept."""
+    hash: str = ""
+    """Of a fact that is new."""
+    waits: bool = False
+    """It is judged again once it is known whether a PIN is right."""
 
 
 @dataclass(slots=True)
@@ -134,6 +136,17 @@ class TableBook:
         if self.refused:
             self.refused = [kept for kept in self.refused if (kept.seq, kept.id) != (seq, message.id)]
 
+    def loaded(self) -> None:
+        """Put in order what was filled in from a store: what was taken, and what was refused before."""
+        self.upto = max(self.taken, default=0)
+        if len(self.taken) < self.upto:
+            self.missing = set(range(1, self.upto + 1)) - self.taken.keys()
+        named = {seq for seq in self.hashes if (after := self.taken.get(seq + 1)) and after.before}
+        self.hashes = {seq: digest for seq, digest in self.hashes.items() if seq not in named}
+        self.refused = [one for one in self.refused if one.seq not in self.taken or self.taken[one.seq].id != one.id]
+        self.passed_over -= self.taken.keys()
+        self.seen = dict.fromkeys([*self.taken][-MOST_LISTED:])
+
     def want(self, seq: int, height: int | None) -> None:
         """Ask the table for a fact that was stored. `height`: of the row that is there and does not count, if one is.
 
@@ -187,7 +200,7 @@ class Intake:
         self._players = frozenset(event.players)
         self.books = {table: TableBook() for table in event.tables}
         self._ids: set[str] = set()
-        self._quotas = Quotas()
+        self._quotas = Quotas(lambda table: self.books[table].taken.values())
         self._too_much: set[tuple[int, int, str]] = set()
         """Table, round and kind of facts of which arbiters know that there are too many."""
         self._replanned: set[tuple[int, int, int]] = set()
@@ -195,22 +208,29 @@ class Intake:
         for row in refused:
             if row.seq is not None and row.id is not None and row.table in self.books and row.code != "wrong_event":
                 self._list(row.table, Refusal(seq=row.seq, id=row.id, code=row.code))
-        for message in taken:
-            if isinstance(message, Ruling):
-                self.rule(message)
-                continue
-            if isinstance(message, LogMessage):
-                self._refuse_misfit(message)
-                self._remember(message, heads.get((message.table, message.seq)))
+        self._load(taken, heads)
         for fault in faults:
             self.want(fault)
-        for book in self.books.values():
-            book.seen = dict.fromkeys([*book.taken][-MOST_LISTED:])
 
-    def _refuse_misfit(self, message: LogMessage) -> None:
-        if not self._fits(message):
-            text = f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
-            raise BadEvent(text)
+    def _load(self, taken: Iterable[Recorded], heads: Mapping[tuple[int, int], str]) -> None:
+        """Remember what is stored. Raises BadEvent."""
+        bookings, books = self._event.bookings, self.books
+        for message in taken:
+            if isinstance(message, LogMessage):
+                fact = message.fact
+                booking = bookings.get((message.table, fact.round))
+                as_booked = booking is not None and booking.deal == fact.deal and not isinstance(fact, Result)
+                if not as_booked and not self._fits(message):
+                    text = f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
+                    raise BadEvent(text)
+                books[message.table].taken[message.seq] = message
+                self._ids.add(message.id)
+            elif isinstance(message, Ruling):
+                self.rule(message)
+        for (table, seq), digest in heads.items():
+            books[table].hashes[seq] = digest
+        for book in books.values():
+            book.loaded()
 
     def want(self, fault: Fault) -> None:
         """Ask for the fact with which something is wrong, if a table has it."""
@@ -248,13 +268,11 @@ class Intake:
         if isinstance(ruling.decision, DealPlayed) and ruling.table and ruling.round:
             self._replanned.add((ruling.table, ruling.round, ruling.decision.played))
 
-    def take(self, message: LogMessage, body: bytes) -> None:
-        """Remember a message that is (about to be) in the journal, and as what."""
-        self._remember(message, fact_hash(body))
-        self.books[message.table].see(message.seq)
-
-    def _remember(self, message: LogMessage, digest: str | None) -> None:
-        self.books[message.table].take(message, digest)
+    def take(self, message: LogMessage, digest: str) -> None:
+        """Remember a message that is (about to be) in the journal, by its hash."""
+        book = self.books[message.table]
+        book.take(message, digest)
+        book.see(message.seq)
         self._ids.add(message.id)
         if self.access is not None:
             self.access.apply(message)
@@ -266,6 +284,8 @@ class Intake:
         try:
             _, message = decode_on_topic(topic, payload)
             return self._judge(message, payload)
+        except PinWaits:
+            return IntakeVerdict(message, waits=True)
         except Refused as refused:
             if isinstance(message, LogMessage) and message.event == self._event.name and message.table in self.books:
                 self._list(message.table, Refusal(seq=message.seq, id=message.id, code=refused.code))
@@ -289,7 +309,7 @@ class Intake:
         if message.table not in self.books:
             raise Refused("unknown_table", N_("this event has no table {table}", table=message.table))
         if isinstance(message, LogMessage):
-            return self._judge_fact(message, kept_form(payload))
+            return self._judge_fact(message, payload)
         if isinstance(message, CountRequest):
             self._check_count(message)
         if isinstance(message, PinGiven):
@@ -309,10 +329,10 @@ class Intake:
         if self._refuses(given.table, given.device):
             raise Refused("another_device", N_("another device is in use at table {table}", table=given.table))
 
-    def _judge_fact(self, message: LogMessage, body: bytes) -> IntakeVerdict:
-        digest = fact_hash(body)
+    def _judge_fact(self, message: LogMessage, payload: bytes) -> IntakeVerdict:
+        digest = self._admissions.hash_of(payload) if self._admissions else fact_hash(payload)
         if self._admissions is not None:
-            self._admissions.check(message, body, digest)
+            self._admissions.check(message, payload, digest)
         if self._refuses(message.table, message.sender or message.device):
             raise Refused("another_device", N_("another device is in use at table {table}", table=message.table))
         # Who sends a fact is not who found it: a dead device's facts come from the one that has taken its journal in.
@@ -347,7 +367,7 @@ class Intake:
         self._check_play(message)
         self._quotas.check(message, session=_play_of(message) in self._event.riichi)
         self._check_arbiter(message)
-        return IntakeVerdict(message, new=True, body=body)
+        return IntakeVerdict(message, new=True, hash=digest)
 
     def _check_arbiter(self, message: LogMessage) -> None:
         """Refuse what no arbiter has ruled. One who has fined a player may have left before the play has its result."""

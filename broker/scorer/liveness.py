@@ -31,6 +31,10 @@ class Liveness:
         self.silent.discard(table)
         return was_silent
 
+    def expect(self, table: int) -> None:
+        """Take it that a table has something to say from now on, though it has not been heard."""
+        self._heard.setdefault(table, self._listened)
+
     def forget(self, table: int) -> None:
         """Expect nothing of a table: it is known to be gone, or its program says nothing by itself."""
         self._heard.pop(table, None)

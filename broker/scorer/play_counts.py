@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import cached_property
+from itertools import takewhile
 
 from broker.event import Event
 from broker.protocol import LogMessage
@@ -16,6 +18,7 @@ class PlayCounts:
         self.expected = Counter(event.expected)
         self.of_deal: Counter[int] = Counter()
         self.at_table: Counter[int] = Counter()
+        self.of_round: Counter[int] = Counter()
         self._finished: frozenset[int] | None = None
         """The complete deals, once `all_complete` was called."""
 
@@ -23,6 +26,7 @@ class PlayCounts:
         """Return an independent copy."""
         new = PlayCounts(self._event)
         new.expected, new.of_deal, new.at_table = map(Counter, (self.expected, self.of_deal, self.at_table))
+        new.of_round = Counter(self.of_round)
         return new
 
     def load(self, results: Mapping[PlayKey, LogMessage]) -> None:
@@ -32,6 +36,7 @@ class PlayCounts:
             planned, played = self._event.bookings[table, round_].deal, result_of(message).deal
             self.of_deal[played] += 1
             self.at_table[table] += 1
+            self.of_round[round_] += 1
             if played != planned:  # a table that had another plan has played by that
                 self.expected[planned] -= 1
                 self.expected[played] += 1
@@ -42,6 +47,7 @@ class PlayCounts:
             self.expected[one.deal] += sign
             self.of_deal[one.deal] += sign * one.settled
             self.at_table[one.table] += sign * one.settled
+            self.of_round[one.round] += sign * one.settled
         if self._finished is not None:
             changed = {deal for deal in {before.deal, now.deal} if self.complete(deal) != (deal in self._finished)}
             self._finished ^= changed & self._event.expected.keys()
@@ -49,6 +55,15 @@ class PlayCounts:
     def complete(self, deal: int) -> bool:
         """Whether every table has played the deal."""
         return self.of_deal[deal] == self.expected[deal]
+
+    def rounds_over(self) -> int:
+        """Return up to which round every planned play is settled; 0: not even those of the first."""
+        over = takewhile(lambda one: self.of_round[one[0]] == one[1], self._planned_in_rounds)
+        return max((round_ for round_, _ in over), default=0)
+
+    @cached_property
+    def _planned_in_rounds(self) -> list[tuple[int, int]]:
+        return sorted(Counter(round_ for _, round_ in self._event.bookings).items())
 
     def all_complete(self) -> frozenset[int]:
         """Return the deals that every table has played; counted through once, and then kept up to date."""

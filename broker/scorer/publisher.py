@@ -7,10 +7,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
+from hashlib import sha256
 from itertools import count
 from math import inf
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeVar
+
+from msgspec.structs import replace
 
 from broker.event import STANDINGS, Event, RiichiBooking
 from broker.protocol import (
@@ -70,6 +73,9 @@ LARGE_EVENT: Final = 400
 PAUSE_S: Final = 1.0
 
 
+OpenMessage = TypeVar("OpenMessage", PublicTraveller, PublicStandings)
+
+
 def is_large(event: Event) -> bool:
     """Return whether what shows all players of an event is made less often."""
     return len(event.players) > LARGE_EVENT
@@ -103,7 +109,8 @@ class Throttle:
 class Publisher:
     """Publishes an event: on the wire, and the standings in its folder too. On the scorer's thread alone.
 
-    `store` is the name of the journal, `clock` gives ms since 1970, `seconds` counts on.
+    `store` is the name of the journal, `clock` gives ms since 1970, `seconds` counts on, `anchor` gives that of what
+    is stored.
     """
 
     def __init__(
@@ -114,7 +121,9 @@ class Publisher:
         key: SigningKey,
         clock: Callable[[], int],
         seconds: Callable[[], float] = time.monotonic,
+        anchor: Callable[[], str | None] = lambda: None,
     ) -> None:
+        self._anchor = anchor
         self.key = key
         """The event's: it signs receipts."""
         self._state, self._folder, self._store, self._clock = state, folder, store, clock
@@ -201,7 +210,7 @@ class Publisher:
         self._again = [*self._state.planned.expected] if change.up else []
         if change.up:
             self._beat_at = 0.0
-            self._public.note(self._state, self._again)
+            self._public.begin(self._state, self._again)
 
     def publish_again(self) -> None:
         """Publish some of the deals again that were not since there is a connection: receipts are not to wait."""
@@ -229,6 +238,7 @@ class Publisher:
             refused=tuple(book.refused),
             head=book.head,
             wanted=tuple(sorted(book.wanted)[:MOST_LISTED]),
+            anchor=self._anchor(),
             version=program_version(),
         )
         self._publish(topics.RECEIPT, self.key.sign(message), table=table)
@@ -390,21 +400,22 @@ class Publisher:
         )
         self._publish(topics.ALERT, message)
 
-    def _traveller(self, deal: int, kind: type[Traveller] = Traveller) -> None:
-        """Publish all plays of a deal side by side, for arbiters or as the public copy."""
-        state, complete = self._state, self._state.complete(deal)
-        shown = complete or kind is not PublicTraveller  # nothing of a deal under embargo is in a public copy
-        compared = [one for row in state.snapshot().by_deal.get(deal, ()) for one in row.group.plays] if shown else []
-        message = kind(
+    def _traveller(self, deal: int) -> None:
+        """Publish all plays of a deal side by side, for arbiters."""
+        message = Traveller(
             id=_new_id(),
             event=self._name,
             seq=self.height,
             deal=deal,
-            complete=complete,
-            expected=state.expected(deal),
-            plays=tuple(_compared_play(one, state) for one in sorted(compared, key=lambda one: one.play.table)),
+            complete=self._state.complete(deal),
+            expected=self._state.expected(deal),
+            plays=self._compared_plays(deal),
         )
-        self._publish(topics.PUBLIC_TRAVELLER if kind is PublicTraveller else topics.TRAVELLER, message, deal=deal)
+        self._publish(topics.TRAVELLER, message, deal=deal)
+
+    def _compared_plays(self, deal: int) -> tuple[ComparedPlay, ...]:
+        compared = [one for row in self._state.snapshot().by_deal.get(deal, ()) for one in row.group.plays]
+        return tuple(_compared_play(one, self._state) for one in sorted(compared, key=lambda one: one.play.table))
 
     def _public_travellers(self, deals: Iterable[int]) -> None:
         """Publish the public copies of these deals as far as they are over.
@@ -415,9 +426,23 @@ class Publisher:
         """
         withdrawn, shown = self._public.follow(self._state, deals)
         for deal in sorted(shown | withdrawn):
-            self._traveller(deal, PublicTraveller)
+            self._public_traveller(deal)
         if withdrawn:
             self._public_standings()
+
+    def _public_traveller(self, deal: int) -> None:
+        """Publish the public copy of a traveller, in which there is nothing of a deal under embargo."""
+        complete = self._state.complete(deal)
+        message = PublicTraveller(
+            id=_new_id(),
+            event=self._name,
+            seq=0,
+            deal=deal,
+            complete=complete,
+            expected=self._state.expected(deal),
+            plays=self._compared_plays(deal) if complete else (),
+        )
+        self._publish_openly(topics.PUBLIC_TRAVELLER, message, deal=deal)
 
     def _public_standings(self) -> None:
         """Publish who leads by the deals under no embargo, if that has changed, or is final by now, or no longer."""
@@ -428,13 +453,18 @@ class Publisher:
         message = PublicStandings(
             id=_new_id(),
             event=self._name,
-            seq=self.height,
+            seq=0,
             final=final,
             plays_in=sum(self._state.planned.expected[deal] for deal in open_part.complete),
             plays_expected=len(self._state.planned.plan.plays),
             rows=tuple(open_part.standings),
         )
-        self._publish(topics.PUBLIC_STANDINGS, message)
+        self._publish_openly(topics.PUBLIC_STANDINGS, message)
+
+    def _publish_openly(self, topic: Topic, message: OpenMessage, *, deal: int | None = None) -> None:
+        """Publish what everybody may read, if it says anything new, under a number and an id of its own kind."""
+        if numbered := self._public.numbered(topic.at(self._name, deal=deal), message):
+            self._publish(topic, numbered, deal=deal)
 
     def _publish(self, topic: Topic, message: Message, *, table: int | None = None, deal: int | None = None) -> None:
         address, payload = topic.at(self._name, table=table, deal=deal), encode(message)
@@ -444,17 +474,30 @@ class Publisher:
 
 
 class PublicPart:
-    """What is public of an event's deals: never anything of a deal that a table has yet to play."""
+    """What is public of an event's deals: never anything of a deal that a table has yet to play.
+
+    Its messages are counted by themselves: by the journal's height, or gaps between ids, readers could count what is
+    hidden.
+    """
 
     def __init__(self) -> None:
         self.embargo = Embargo()
+        self._ids = uuid.uuid4().hex[:20]
+        self._number = 0
+        """Of the last message."""
+        self._said: dict[str, bytes] = {}
+        """Hashes of what was published last, by topic."""
         self._deals: set[int] = set()
         """Deals that are public now."""
         self.changed = self._final = False
         """Whether the standings have changed since they were published, and whether they were final then."""
 
-    def note(self, state: EventState, deals: Iterable[int]) -> None:
-        """Take those of these deals that are over for public: they were published before, or will be at once."""
+    def begin(self, state: EventState, deals: Iterable[int]) -> None:
+        """Take those of these deals that are over for public: they were published before, or will be at once.
+
+        All is published anew: a broker may have lost it.
+        """
+        self._said.clear()
         self._deals |= {deal for deal in deals if state.complete(deal)}
 
     def follow(self, state: EventState, deals: Iterable[int]) -> tuple[set[int], set[int]]:
@@ -464,6 +507,15 @@ class PublicPart:
         self._deals = (self._deals | shown) - withdrawn
         self.changed |= bool(shown or withdrawn)
         return withdrawn, shown
+
+    def numbered(self, topic: str, message: OpenMessage) -> OpenMessage | None:
+        """Return a message with its number; None: the last one on this topic has said the same."""
+        said = sha256(encode(replace(message, id=self._ids, seq=0))).digest()
+        if self._said.get(topic) == said:
+            return None
+        self._said[topic] = said
+        self._number += 1
+        return replace(message, id=f"{self._ids}{self._number:012x}", seq=self._number)
 
     def standings_changed(self, *, final: bool) -> bool:
         """Return whether the standings are to be published, and take it that they are."""

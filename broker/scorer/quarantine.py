@@ -7,6 +7,7 @@ missing waits, and counts by itself once that has come. What has counted once co
 """
 
 from bisect import insort
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from operator import attrgetter
@@ -15,8 +16,8 @@ from typing import Final
 from msgspec import Struct
 
 from broker.event import Event
-from broker.protocol import MOST_FACTS, Fact, LogMessage, Result, RiichiRecorded
-from broker.protocol.play_sequence import OF_A_PLAY, OutOfSequence, TableSequence
+from broker.protocol import MOST_FACTS, LogMessage, Result, RiichiRecorded
+from broker.protocol.play_sequence import OF_A_PLAY, OutOfSequence, TableSequence, fact_kind
 from broker.rules import Profile
 
 WAITS: Final = "play_waits"
@@ -43,11 +44,6 @@ PlayKey = tuple[int, int]
 """Table and round."""
 
 _number = attrgetter("seq")
-
-
-def fact_kind(fact: Fact) -> str:
-    """Return the word for a kind of fact: the tag that it has on the wire."""
-    return str(fact.__struct_config__.tag)
 
 
 class ApartFact(Struct, frozen=True):
@@ -202,8 +198,8 @@ class _TableFacts:
     @property
     def missing(self) -> list[int]:
         """The numbers that are waited for."""
-        upto = max(self._settled, self._decided_upto)
-        return sorted(seq for seq in self._missing if seq > upto and seq not in self._passed | self._lost)
+        upto, known = max(self._settled, self._decided_upto), self._passed | self._lost
+        return sorted(seq for seq in self._missing if seq > upto and seq not in known)
 
     def advance(self) -> Iterator[Judged]:
         """Judge what has come up to the first number that is missing."""
@@ -218,7 +214,8 @@ class _TableFacts:
 
     def _pass_lost(self, before: LogMessage | None, after: LogMessage) -> None:
         """Leave open what happened in the rounds in which a fact was lost that came between these two."""
-        if any((before.seq if before else 0) < seq < after.seq for seq in self._lost & self._missing):
+        between = range(before.seq + 1 if before else 1, after.seq)
+        if any(seq in self._lost and seq in self._missing for seq in between):
             self._sequence.leave_open((before or after).fact.round, after.fact.round)
 
     def _judge(self, message: LogMessage) -> Sequence[Judged]:
@@ -252,6 +249,8 @@ class Quarantine:
     def __init__(self, event: Event, passed: Callable[[PlayKey], bool], decided: Callable[[int], Decided]) -> None:
         self._event, self._passed, self._decided = event, passed, decided
         self._tables: dict[int, _TableFacts] = {}
+        self.late: set[int] = set()
+        """Tables of which facts have come before others that have been judged."""
 
     def copy(self, passed: Callable[[PlayKey], bool], decided: Callable[[int], Decided]) -> "Quarantine":
         """Return the same, in which rulings can be tried."""
@@ -262,7 +261,10 @@ class Quarantine:
     # ---- what happens to it -----------------------------------------------------------------
 
     def take(self, message: LogMessage) -> Iterable[Judged]:
-        """Take a fact in, and return what follows from that, in the order of a table's numbers."""
+        """Take a fact in, and return what follows from that, in the order of a table's numbers.
+
+        Where others after it have been judged by now, nothing follows before `judge_late`.
+        """
         table, of_play = self._table(message.table), isinstance(message.fact, OF_A_PLAY)
         if of_play and table.follows_directly(message):
             return table.take(message)
@@ -270,8 +272,16 @@ class Quarantine:
         if of_play:
             table.apart[message.id] = ApartFact(message, WAITS)
             table.keep(message)
-        follows = self.judge_again(message.table) if table.late else table.advance()
+        if table.late:
+            self.late.add(message.table)
+        follows = () if table.late else table.advance()
         return follows if of_play else chain((message,), follows)
+
+    def judge_late(self) -> Iterator[Judged]:
+        """Judge again the tables of which facts have come late since, each once. Return what follows from that."""
+        late, self.late = self.late, set()
+        for table in sorted(late):
+            yield from self.judge_again(table)
 
     def count(self, message: LogMessage) -> Iterable[Judged]:
         """Take in a fact that counts as it did before plays were judged, and return what follows from that."""
@@ -287,8 +297,9 @@ class Quarantine:
 
     def pass_over(self, table: int, seq: int) -> Iterator[Judged]:
         """Do not wait for a fact: it was refused. Return what follows from that."""
-        self._table(table).pass_over(seq)
-        yield from self._table(table).advance()
+        found = self._table(table)
+        found.pass_over(seq)
+        yield from () if found.late else found.advance()
 
     def judge_again(self, table: int) -> Iterator[Judged]:
         """Judge a table's facts again, after something was ruled. Return what follows from that."""
@@ -305,35 +316,40 @@ class Quarantine:
         facts = (one for one in found.apart.values() if one.key == key) if found else ()
         return sorted(facts, key=lambda one: one.message.seq)
 
-    def plays(self) -> list[PlayKey]:
-        """Return the plays with facts that do not count by themselves, by rounds."""
-        found = {one.key for table in self._tables.values() for one in table.apart.values()}
-        return sorted(found, key=lambda key: key[::-1])
-
     def counted(self, table: int) -> list[LogMessage]:
         """Return the facts of a table's plays that count by themselves, in the order of their numbers."""
         found = self._tables.get(table)
         return [one for one in found.facts if one.id not in found.apart] if found else []
 
-    def apart_play(self, key: PlayKey, undecided: Sequence[ApartFact]) -> ApartPlay:
-        """Return what an arbiter is to decide of a play."""
-        last = undecided[-1].message.fact
-        told = {fact_kind(one.fact) for one in self.counted(key[0]) if one.fact.round == key[1]}
-        told |= {fact_kind(one.message.fact) for one in self.apart(key)}
-        steps = ("confirmed",) if key in self._event.riichi else ("restored", "seated", "confirmed")
-        ends = isinstance(last, Result | RiichiRecorded)
-        missing = tuple(step for step in steps if ends and step not in told)
-        waits = tuple(self.missing(key[0])) if any(one.code == WAITS for one in undecided) else ()
-        return ApartPlay(*key, last.deal, tuple(undecided), missing, waits)
+    def apart_plays(self, undecided: Callable[[PlayKey, list[ApartFact]], list[ApartFact]]) -> list[ApartPlay]:
+        """Return what an arbiter is to decide, by rounds; `undecided` tells which facts of a play that is."""
+        found = [one for table in self._tables for one in self._apart_at(table, undecided)]
+        return sorted(found, key=lambda one: (one.round, one.table))
+
+    def _apart_at(
+        self, number: int, undecided: Callable[[PlayKey, list[ApartFact]], list[ApartFact]]
+    ) -> Iterator[ApartPlay]:
+        table = self._tables[number]
+        told, apart = defaultdict[int, set[str]](set), defaultdict[int, list[ApartFact]](list)
+        for one in table.facts if table.apart else ():
+            told[one.fact.round].add(fact_kind(one.fact))
+            if one.id in table.apart:
+                apart[one.fact.round].append(table.apart[one.id])
+        missing_numbers = tuple(table.missing) if apart else ()
+        for round_, there in apart.items():
+            facts = undecided((number, round_), there)
+            if not facts:
+                continue
+            last = facts[-1].message.fact
+            steps = ("confirmed",) if (number, round_) in self._event.riichi else ("restored", "seated", "confirmed")
+            ends = isinstance(last, Result | RiichiRecorded)
+            missing = tuple(step for step in steps if ends and step not in told[round_])
+            waits = missing_numbers if any(one.code == WAITS for one in facts) else ()
+            yield ApartPlay(number, round_, last.deal, tuple(facts), missing, waits)
 
     def ids(self) -> set[str]:
         """Return the ids of all facts that do not count by themselves."""
         return {id_ for table in self._tables.values() for id_ in table.apart}
-
-    def missing(self, table: int) -> list[int]:
-        """Return the numbers of a table's facts that are waited for."""
-        found = self._tables.get(table)
-        return found.missing if found else []
 
     # ---- its own ----------------------------------------------------------------------------
 

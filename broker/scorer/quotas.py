@@ -5,6 +5,7 @@ The numbers of what is refused so are not missing: a table that tells something 
 """
 
 from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from broker.i18n import N_
@@ -32,19 +33,27 @@ def kind_of(fact: Fact) -> str:
 
 
 class Quotas:
-    """What each table has told of each of its plays, by kind."""
+    """What each table has told of each of its plays, by kind. `taken` gives what was taken of a table."""
 
-    def __init__(self) -> None:
-        self._told: Counter[tuple[int, int, str]] = Counter()
+    def __init__(self, taken: Callable[[int], Iterable[LogMessage]]) -> None:
+        self._taken = taken
+        self._told: dict[int, Counter[tuple[int, str]]] = {}
+        """By round and kind, of the tables that have told something since the start."""
 
     def count(self, message: LogMessage) -> None:
         """Take in a fact that was taken."""
-        self._told[message.table, message.fact.round, kind_of(message.fact)] += 1
+        if message.table in self._told:
+            self._told[message.table][message.fact.round, kind_of(message.fact)] += 1
+
+    def _told_by(self, table: int) -> Counter[tuple[int, str]]:
+        if table not in self._told:
+            self._told[table] = Counter((one.fact.round, kind_of(one.fact)) for one in self._taken(table))
+        return self._told[table]
 
     def check(self, message: LogMessage, *, session: bool) -> None:
         """Refuse one too many. `session`: the round is one of riichi. Raises Refused."""
         table, kind = message.table, kind_of(message.fact)
-        told = self._told[table, message.fact.round, kind]
+        told = self._told_by(table)[message.fact.round, kind]
         if isinstance(message.fact, Ruled):
             if told >= MOST_RULED:
                 text = N_("table {table} has ruled {count} times here: rule at the desk", table=table, count=told)

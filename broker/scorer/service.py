@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
@@ -51,7 +52,7 @@ from broker.scorer.alerts import (
     concerns_of_fact,
     concerns_of_faults,
 )
-from broker.scorer.arbiter_access import ArbiterAccess
+from broker.scorer.arbiter_access import ArbiterAccess, PinCheck, PinChecker
 from broker.scorer.counting import HandCounter
 from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard, Sources, ViewFeed
 from broker.scorer.devices import Devices
@@ -66,6 +67,7 @@ from broker.scorer.space import DiskSpace
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import past_concerns, read_journal, replay_journal
 from broker.store import JUDGED_FROM, Journal, RefusedRow, gc_paused
+from broker.store.anchor import LogHead, anchor_text
 from broker.store.backup_worker import BackupReport
 from broker.store.chain import Fault
 from broker.store.journal import DESK, Decided
@@ -94,6 +96,9 @@ class Scorer:
     `clock` gives the wall clock in ms; it only ever marks records, for people. `seconds` counts on, and paces what is
     published of a large event.
     """
+
+    log_head: Callable[[], LogHead] = LogHead
+    """Gives the last entry of the desk's audit log."""
 
     @gc_paused()
     def __init__(
@@ -131,22 +136,34 @@ class Scorer:
             stored.heads,
             stored.faults,
         )
-        self._intake.access = self.access = ArbiterAccess(event.name, key, clock, seconds, stored.messages)
+        self._pins = PinChecker(self._pin_compared)
+        self._intake.access = self.access = ArbiterAccess(
+            event.name, key, clock, seconds, self._pins.start, stored.messages
+        )
         self._counted: list[LogMessage] = []
         """Facts that count since the last answer."""
-        past = replay_journal(self.state, stored, refused)
-        self._alerts.load((*past, *past_concerns(self._intake.books, stored, refused)))
+        self._alerts.load(
+            chain(replay_journal(self.state, stored, refused), past_concerns(self._intake.books, stored, refused))
+        )
         self._set_aside(stored.faults)
         self._counter = HandCounter(event)
-        self.publisher = Publisher(self.state, folder, journal.store, key, clock, seconds)
+        self.publisher = Publisher(self.state, folder, journal.store, key, clock, seconds, self.anchor)
         self._note_key(folder)
         self.publisher.height = journal.height
-        sources = Sources(self.state, self._intake.books, self.devices, self.attendance, self._alerts)
-        self.dashboard = Dashboard(sources, clock, seconds)
         self.rulings = RulingService(event, self.state, journal, self._intake, clock, self._ruled, self._judged)
         self.homes = SecondHomes(
             journal, stored, event.tables, Seal(event.name, key), seconds, self._alerts.note, self._count_again
         )
+        sources = Sources(
+            self.state,
+            self._intake.books,
+            self.devices,
+            self.attendance,
+            self._alerts,
+            self.homes.numbers,
+            self.anchor,
+        )
+        self.dashboard = Dashboard(sources, clock, seconds)
         self.rulings.known = self.homes.numbers.given(DESK)
         journal.follow(self.homes.follow)
         self._alerts.note(self.publisher.write_standings())
@@ -168,6 +185,10 @@ class Scorer:
         for one in read_devices(folder):
             if one.table in event.tables and not self.devices.admissions.knew(one.table, one.device):
                 self.devices.admit(one.table, one.key, one.machine)
+
+    def anchor(self) -> str:
+        """Return the anchor of what is stored now, which nothing that is changed of it later has again."""
+        return anchor_text(self.state.planned.name, self._journal.last_link(), self.log_head())
 
     # ---- for the desk, from any thread ------------------------------------------------------
 
@@ -255,6 +276,7 @@ class Scorer:
         finally:
             self.publisher.standings_due.hurry()
             self._publish_standings()
+            self._pins.close()
             self.publisher.close()
 
     def step(self, timeout: float) -> None:
@@ -346,7 +368,7 @@ class Scorer:
         now = self._clock()
         self.devices.admissions.prove([one.payload for one in batch if one.topic.endswith(LOG_ENDS)])
         with self._journal.commit():
-            verdicts = [self._judge(one, now) for one in batch]
+            verdicts = [verdict for one in batch if (verdict := self._judge(one, now))]
         for one in batch:
             one.acknowledge()
         self.publisher.height = self._journal.height
@@ -356,14 +378,27 @@ class Scorer:
                 self.homes.come_back(verdict.message)
                 self.rulings.known = self.homes.numbers.given(DESK)
 
-    def _judge(self, one: Incoming, now: int) -> IntakeVerdict:
+    def _judge(self, one: Incoming, now: int) -> IntakeVerdict | None:
+        """Judge one message, and keep it. None: it waits for a PIN, as does what its table says after it."""
+        if self._pins.holds(one):
+            return None
         verdict = self._intake.judge(one.topic, one.payload)
+        if verdict.waits and isinstance(verdict.message, LogMessage):
+            self._pins.hold(verdict.message.table, one)
+            return None
+        self._take_up(one, verdict, now)
+        return verdict
+
+    def _take_up(self, one: Incoming, verdict: IntakeVerdict, now: int) -> None:
+        """Keep a message that was judged, or that it was refused."""
         if isinstance(verdict.message, Beat) and not verdict.code:
             if self.devices.heard(verdict.message.table, verdict.message.device):
                 self.dashboard.changed({verdict.message.table})
-            return verdict  # of no use in the log of the wire
+            return  # of no use in the log of the wire
         if isinstance(verdict.message, TableState) and not verdict.code:
             self._alerts.note(self.devices.apply(verdict.message, now))
+            if book := self._intake.books.get(verdict.message.table):
+                self._alerts.note(self.devices.compare_receipts(verdict.message.table, book.upto))
         self.wire.note(now, "in", one.topic, one.payload, verdict.code)
         fact = verdict.message if isinstance(verdict.message, LogMessage) else None
         if verdict.code:
@@ -373,17 +408,29 @@ class Scorer:
             if is_new and not verdict.again:
                 self._alerts.note((concern_of_refusal(one.topic, place, verdict),))
         elif fact and (verdict.new or fact.seq in self._intake.books[fact.table].wanted):
-            self._keep(fact, now, kept_form(one.payload), new=verdict.new)
-        return verdict
+            self._keep(fact, now, kept_form(one.payload), verdict)
 
-    def _keep(self, fact: LogMessage, now: int, body: bytes, *, new: bool) -> None:
+    def _keep(self, fact: LogMessage, now: int, body: bytes, verdict: IntakeVerdict) -> None:
         """Store a fact, or store it again where what was stored is not as it was."""
         wanted = self._intake.books[fact.table].wanted
         if fact.seq in wanted:
             self._alerts.note((concern_of_repair(fact),))
         self._journal.append(fact, now, body, repairs=wanted.pop(fact.seq, None))
-        if new:
-            self._intake.take(fact, body)
+        if verdict.new:
+            self._intake.take(fact, verdict.hash)
+
+    def _pin_compared(self, check: PinCheck, right: bool) -> None:  # noqa: FBT001 - as the checker calls it
+        self._inbox.put(PendingCall(partial(self._found_pin, check, right=right)))
+
+    def _found_pin(self, check: PinCheck, *, right: bool) -> None:
+        """Answer a table that has asked whether a PIN is right, and judge what waited for that."""
+        self.access.found(check, right=right)
+        self.publisher.pin(check.table, self.access)
+        held = self._pins.released(check.table)
+        if self.dashboard.disk == "full":
+            self._waiting.extend(held)
+        else:
+            self._take(held)
 
     def _set_aside(self, faults: Sequence[Fault]) -> None:
         """Keep what is wrong with the store, ask for it, and tell the arbiters."""
@@ -410,6 +457,7 @@ class Scorer:
     def _answer(self, verdicts: list[IntakeVerdict], now: int) -> None:
         """Apply a batch once it is safe, and publish what follows: receipts, plans, counts, then travellers."""
         deals = {deal for verdict in verdicts for deal in self._apply(verdict, now)}
+        deals |= self.state.judge_late(self._judged)
         facts, self._counted = self._counted, []
         tables = {v.message.table for v in verdicts if isinstance(v.message, LogMessage)}
         states = {v.message.table for v in verdicts if isinstance(v.message, TableState)}
@@ -426,11 +474,10 @@ class Scorer:
             if isinstance(verdict.message, CountRequest) and not verdict.code:
                 self._count(verdict.message)
             if isinstance(verdict.message, PinGiven) and not verdict.code:
-                self.access.ask(verdict.message)
-                self.publisher.pin(verdict.message.table, self.access)
+                if self.access.ask(verdict.message):
+                    self.publisher.pin(verdict.message.table, self.access)
             elif isinstance(verdict.message, LogMessage) and isinstance(verdict.message.fact, LetIn):
                 self.publisher.pin(verdict.message.table, self.access)
-        self._alerts.note(concern_of_wrong_pin(*one) for one in self.access.wrong_pins())
         self.publisher.plays_changed(deals)
 
     def _apply(self, verdict: IntakeVerdict, now: int) -> Iterable[int]:
@@ -440,7 +487,7 @@ class Scorer:
             return ()
         book = self._intake.books[message.table]
         if verdict.new:
-            deals = self.state.apply(self.state.tables.clock.corrected(message, now), self._judged)
+            deals = self.state.apply_fact(self.state.tables.clock.corrected(message, now), self._judged)
             before = message.seq - 1
             if before and before not in book.taken and before not in book.passed_over:
                 self._alerts.note((concern_of_gap(message.table, message.seq),))
@@ -530,6 +577,7 @@ class Scorer:
         self._alerts.note(self.publisher.standings_if_due())
 
     def _publish_alerts(self, now: int) -> None:
+        self._alerts.note(concern_of_wrong_pin(*one) for one in self.access.wrong_pins())
         new = self._alerts.add(self.devices.concerns(), now)
         for concern in new:
             self.publisher.alert(concern, now)

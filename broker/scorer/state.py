@@ -144,6 +144,8 @@ class EventState:
         if isinstance(message, LogMessage):
             judge = self.quarantine.count if before else self.quarantine.take
             self._load_judged(judge(message), judged)
+            if self.quarantine.late:
+                self._load_judged(self.quarantine.judge_late(), judged)
         elif isinstance(message, Ruling):
             self._add(message)
             for table in self._tables_of(message):
@@ -161,11 +163,19 @@ class EventState:
         `judged` is called with each fact once it counts, or is kept apart.
         """
         if isinstance(message, LogMessage):
-            return self._apply_judged(self.quarantine.take(message), judged)
+            return self.apply_fact(message, judged) | self.judge_late(judged)
         deals = self._apply_one(message)
         for table in self._tables_of(message):
             deals |= self._apply_judged(self.quarantine.judge_again(table), judged)
         return deals
+
+    def apply_fact(self, message: LogMessage, judged: Callable[[Judged], None] = _nothing) -> frozenset[int]:
+        """Add one fact of a batch, at the end of which `judge_late` is called."""
+        return self._apply_judged(self.quarantine.take(message), judged)
+
+    def judge_late(self, judged: Callable[[Judged], None] = _nothing) -> frozenset[int]:
+        """Judge again the tables of which facts have come late in a batch; return the deals that may have changed."""
+        return self._apply_judged(self.quarantine.judge_late(), judged)
 
     def pass_over(self, table: int, seq: int, judged: Callable[[Judged], None] = _nothing) -> frozenset[int]:
         """Do not wait for a fact of a table; return the deals that this may have changed."""
@@ -272,15 +282,15 @@ class EventState:
 
     def undecided(self, key: PlayKey) -> list[ApartFact]:
         """Return the facts of a play that are kept apart, and on which nothing was decided."""
+        return self._undecided(key, self.quarantine.apart(key))
+
+    def _undecided(self, key: PlayKey, apart: list[ApartFact]) -> list[ApartFact]:
         named = {id_ for entry in self.book.of(key) for id_ in _facts_named(entry)}
-        return [one for one in self.quarantine.apart(key) if one.message.id not in named]
+        return [one for one in apart if one.message.id not in named]
 
     def apart_plays(self) -> list[ApartPlay]:
         """Return what is kept apart and to be decided, by rounds; what only waits comes last."""
-        found = [
-            self.quarantine.apart_play(key, facts) for key in self.quarantine.plays() if (facts := self.undecided(key))
-        ]
-        return sorted(found, key=lambda one: one.codes == (WAITS,))
+        return sorted(self.quarantine.apart_plays(self._undecided), key=lambda one: one.codes == (WAITS,))
 
     def play_as_sent(self, message: LogMessage) -> CountedPlay:
         """Return a play as a result of its table has it, whether or not that counts."""
@@ -462,6 +472,10 @@ class EventState:
     def plays_in(self) -> int:
         """How many plays have a result, or a ruling in its place."""
         return self._counts.at_table.total()
+
+    def rounds_over(self) -> int:
+        """Return up to which round every planned play is settled; 0: not even those of the first."""
+        return self._counts.rounds_over()
 
     @property
     def final(self) -> bool:

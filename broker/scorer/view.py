@@ -139,6 +139,13 @@ class AlertView(Struct, frozen=True):
     """Who has seen it: it has not happened anew since."""
 
 
+class AnchorView(Struct, frozen=True):
+    """What proves later that nothing has changed of what was stored when a round was over (broker/store/anchor.py)."""
+
+    round: int
+    text: str
+
+
 class DashboardView(Struct, frozen=True):
     """The whole room. `version` grows with every change."""
 
@@ -170,6 +177,10 @@ class DashboardView(Struct, frozen=True):
     """When the correction period ends (ms since 1970), if that was set; until then nothing is final."""
     disk: DiskLevel = "ample"
     """How much room there is on the scorer's disk."""
+    lost: int = 0
+    """Messages that were in the store and are not there any more, as far as it is known. Not shown to others."""
+    anchor: AnchorView | None = None
+    """Of the last round that is over; made then, so that it tells of nothing that is stored since."""
 
 
 def view_json(view: DashboardView) -> bytes:

@@ -174,6 +174,8 @@ def _copy_rows(folder: Path, event: str, new: Path) -> None:
 def check_copy(copy: Path) -> Manifest:
     """Read a whole copy from its disk, every message too. Raises BackupBroken."""
     manifest = check_files(copy)
+    if STORE not in manifest.files:
+        return manifest  # no scorer was started yet
     try:
         with closing(SqliteReader(copy / STORE, manifest.event)) as journal:
             deque(decoded(journal.entries()), maxlen=0)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 import sqlalchemy as sa
@@ -35,7 +35,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from broker.errors import StoreBroken, StoreLost
-from broker.protocol import UNREADABLE, DeviceRecord, LogMessage, Refused, Ruling, decode, decoder, encode
+from broker.protocol import UNREADABLE, DeviceRecord, Fact, LogMessage, Refused, Ruling, decode, encode
 from broker.protocol.signing import kept_form
 from broker.store.chain import FIRST_LINK, LOST, Fault, IntactRow, StoredRow, intact_rows, link_after
 from broker.store.witness import LINK_DIGITS, Witness, WitnessLine
@@ -346,6 +346,18 @@ class Reader:
         with self._errors("the journal cannot be read"):
             yield from ((received_at, body) for _, received_at, body, _ in self._stored_rows())
 
+    def linked_rows(self) -> Generator[StoredRow, None, None]:
+        """Return all rows with their links, as they are stored. Raises StoreError."""
+        with self._errors("the journal cannot be read"):
+            yield from self._stored_rows()
+
+    def last_link(self) -> bytes:
+        """Return the link of the last row, which covers all rows. Raises StoreError."""
+        journal = self._tables.journal
+        last = select(journal.c.link).where(*self._of_event(journal)).order_by(journal.c.height.desc()).limit(1)
+        with self._errors("the journal cannot be read"):
+            return self._connection.execute(last).scalar() or FIRST_LINK
+
     @property
     def has_links(self) -> bool:
         """Whether its rows have links: those of version 1 have none."""
@@ -484,6 +496,10 @@ class Journal(Reader):
                 self.put_aside(lost)
         witness.rewrite(self.witness_lines())
 
+    def last_link(self) -> bytes:
+        """Return the link of the last row."""
+        return self._link
+
     @property
     def height(self) -> int:
         """How many messages are in the journal."""
@@ -608,7 +624,38 @@ def decoded(entries: Generator[Entry, None, None]) -> Iterator[Recorded]:
             yield message_of(body)
 
 
-fact_of: Final[Callable[[bytes], LogMessage]] = decoder(LogMessage).decode
+class _KeptFact(msgspec.Struct, frozen=True):
+    """A fact as it is kept: its texts were looked at when it was taken, and to do it again takes most of the time."""
+
+    schema: Literal[1]
+    id: str
+    event: str
+    table: int
+    seq: int
+    at: int
+    fact: Fact
+    device: str | None = None
+    before: str | None = None
+    signature: str | None = None
+
+
+_KEPT_FACTS: Final[msgspec.json.Decoder[_KeptFact]] = msgspec.json.Decoder(_KeptFact)
+
+
+def fact_of(body: bytes) -> LogMessage:
+    """Return what is stored as a fact. Raises msgspec.ValidationError where it is another kind of message."""
+    kept = _KEPT_FACTS.decode(body)
+    return LogMessage(
+        id=kept.id,
+        event=kept.event,
+        table=kept.table,
+        seq=kept.seq,
+        at=kept.at,
+        fact=kept.fact,
+        device=kept.device,
+        before=kept.before,
+        signature=kept.signature,
+    )
 
 
 _DEVICE_RECORDS: Final[msgspec.json.Decoder[DeviceRecord]] = msgspec.json.Decoder(DeviceRecord)

@@ -68,18 +68,18 @@ def create_app(
     which pages there are.
     """
     access = Access(auth, open_room=open_room, open_public=services.open_public)
-    access.disk = lambda: feed.current.disk
+    access.room = lambda: feed.current
     if services.orders is None:
         access.withhold("give_orders")
     streams, pace = streams or EventStreams(), pace or StreamPace()
     attends = auth is not None and services.scorer is not None
-    feeds = Feeds(feed)
+    feeds, trace = Feeds(feed), EmbargoTrace(auth)
     live = LivePages(feeds.of, access, streams, pace, grids=services.grids, attends=attends)
     routes = [
         *_setup_routes(services, access),
-        *DashboardPage(feeds, streams, pace, access, _dashboard(services, attends=attends)).routes(),
+        *DashboardPage(feeds, streams, pace, access, _dashboard(services, attends=attends), trace).routes(),
         *(_people_routes(feed, services, access, auth) if auth else ()),
-        *_result_routes(feeds, services, access, live),
+        *_result_routes(feeds, services, access, live, trace),
         *_scorer_routes(feed, services, access, live),
     ]
     access.menu = _menu(routes, services)
@@ -146,20 +146,21 @@ def _people_routes(feed: ViewFeed, services: Services, access: Access, auth: Aut
             yield from CorrectionsPage(access, services.folder, rulings, media).routes()
 
 
-def _result_routes(feeds: Feeds, services: Services, access: Access, live: LivePages) -> Iterator[Route]:
+def _result_routes(
+    feeds: Feeds, services: Services, access: Access, live: LivePages, trace: EmbargoTrace
+) -> Iterator[Route]:
     """Return the routes of what is made from the plays."""
     if services.snapshots is None:
         return
-    trace = EmbargoTrace(access.auth) if access.auth else None
     sheets = Sheets(services.snapshots, services.clock, trace=trace)
     carriers = CarriersNow(services.snapshots, services.clock)
     yield from ResultsPage(access, sheets, live).routes()
-    yield from ReceiptPage(sheets).routes()
+    yield from ReceiptPage(feeds.public, sheets).routes()
     yield from CarriersPage(feeds.room, carriers).routes(live)
     yield from DisplayPage(feeds.public, access, sheets).routes()
     if services.wire:
         yield from GridPage(feeds.room, sheets, carriers, services.clock).routes(live)
-        yield from WirePage(services.wire).routes(live)
+        yield from WirePage(services.wire, feeds.room, trace).routes(live)
 
 
 def _scorer_routes(feed: ViewFeed, services: Services, access: Access, live: LivePages) -> Iterator[Route]:

@@ -6,7 +6,7 @@ not exist has to wait; of refusals that repeat themselves only some are logged.
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urlencode
 
@@ -15,10 +15,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from broker.i18n import N_
+from broker.i18n import N_, Message
 from broker.people import Authentication, LoginSession, Right, csrf_token, network_of
 from broker.scorer.space import READ_ONLY, DiskLevel
+from broker.scorer.view import DashboardView
 from broker.web.errors import DeskReadOnly, LoginNeeded, NotAllowed
+from broker.web.labels import banners
 
 COOKIE: Final = "homologue"
 SECURE_COOKIE: Final = "__Host-homologue"
@@ -79,6 +81,8 @@ class Visitor:
     """The desk's pages."""
     disk: DiskLevel = "ample"
     """How much room there is on the scorer's disk, for who has logged in."""
+    banners: tuple[Message, ...] = ()
+    """What stands in red over the pages of who has logged in."""
 
     def may(self, right: Right) -> bool:
         """Return whether this visitor has a right. In an open room everybody may look, and nobody may do anything.
@@ -108,8 +112,8 @@ class Access:
         self._withheld: frozenset[Right] = frozenset()
         self.menu: tuple[MenuEntry, ...] = ()
         """The pages that this desk has."""
-        self.disk: Callable[[], DiskLevel] = lambda: "ample"
-        """How much room there is on the scorer's disk."""
+        self.room: Callable[[], DashboardView] | None = None
+        """What is known of the room now."""
 
     def withhold(self, right: Right) -> None:
         """Let nobody have a right at this desk: there is nothing here to use it on."""
@@ -122,7 +126,9 @@ class Access:
         token = request.cookies.get(cookie_name(request), "")[:LONGEST_TOKEN]
         session = self.auth.known(token, agent=user_agent(request), address=client_address(request)) if token else None
         if session:
-            return Visitor(session, csrf_token(token), withheld=self._withheld, menu=self.menu, disk=self.disk())
+            known = Visitor(session, csrf_token(token), withheld=self._withheld, menu=self.menu)
+            view = self.room() if self.room else None
+            return replace(known, disk=view.disk, banners=banners(view)) if view else known
         open_room = self._open_room and not self.auth.accounts.any()
         return Visitor(open_room=open_room, open_public=self._open_public, menu=self.menu)
 

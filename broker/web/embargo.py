@@ -4,12 +4,13 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from broker.people import HOUR_MS, Authentication
+from broker.people import EMBARGO_READ, HOUR_MS, Authentication, PeopleStoreBroken
 from broker.protocol import Imp, Standing
 from broker.scorer.dashboard import Arrivals, ViewFeed
 from broker.scorer.sheets import (
@@ -62,6 +63,7 @@ class PublicViews:
             alerts=(),
             follow_ups=0,
             apart=0,
+            lost=0,
             tables=tuple(self._table(table) for table in view.tables),
         )
 
@@ -185,15 +187,16 @@ SnapshotSource = Callable[[], Snapshot]
 class EmbargoTrace:
     """Notes in the audit log which arbiter has looked at what is under embargo: once a person, thing and hour."""
 
-    def __init__(self, auth: Authentication) -> None:
+    def __init__(self, auth: Authentication | None) -> None:
+        """Without accounts nobody is known, and nothing is noted."""
         self._auth, self._last = auth, dict[tuple[str, str], int]()
         self._lock = threading.Lock()
 
     def looked(self, visitor: Visitor, at: Iterable[int | str]) -> None:
         """Note it. Raises PeopleStoreBroken."""
         session = visitor.session
-        if session is None:
-            return  # a desk without accounts: nobody is known
+        if session is None or self._auth is None:
+            return
         now, name = self._auth.clock(), session.account.name
         with self._lock:
             new = [str(one) for one in at if not 0 <= now - self._last.get((name, str(one)), now + 1) < HOUR_MS]
@@ -201,9 +204,14 @@ class EmbargoTrace:
         if new:
             self._auth.audit.note(now, name, EMBARGO_READ, ",".join(new), address=session.address)
 
+    def watched(self, visitor: Visitor, page: str, view: DashboardView) -> None:
+        """Note who follows a page on which results show as they come, if some are under embargo.
 
-EMBARGO_READ: Final = "embargo_read"
-"""The action of who has looked at a traveller, a player's sheet or a file with deals under embargo."""
+        The room is shown though this cannot be written: a desk whose disk is full goes on showing it.
+        """
+        if visitor.may("see_room") and 0 < view.plays_in < view.plays_expected:
+            with suppress(PeopleStoreBroken):
+                self.looked(visitor, [page])
 
 
 class DealLine(NamedTuple):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from broker.i18n import N_, Message
+from broker.scorer.view import DashboardView
 
 STATE: Final[Mapping[str, Message]] = {
     "waiting": N_("Waiting"),
@@ -32,7 +33,21 @@ DISK: Final[Mapping[str, Message]] = {
         "disk; it goes on by itself."
     ),
 }
-"""What stands in red over the pages."""
+
+
+def banners(view: DashboardView) -> tuple[Message, ...]:
+    """Return what stands in red over every page of those who see the room."""
+    disk = (DISK[view.disk],) if view.disk in DISK else ()
+    return (*disk, _lost(view.lost)) if view.lost else disk
+
+
+def _lost(count: int) -> Message:
+    return N_(
+        "The store has shrunk: {count} messages that were in it are missing. Tables send theirs again. Look at the "
+        "alerts for what is missing, and for a newer copy of the event’s folder.",
+        count=count,
+    )
+
 
 STAGE: Final[Mapping[str, Message]] = {
     "in": N_("Result in"),

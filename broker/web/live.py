@@ -23,6 +23,7 @@ from starlette.routing import Route
 
 from broker.people import Right
 from broker.scorer.view import DashboardView
+from broker.web import labels
 from broker.web.auth import Access, Visitor, visitor_of
 from broker.web.i18n import HtmlTranslator, translators
 from broker.web.render import environment, translator_for
@@ -339,8 +340,9 @@ class LivePages:
         address = request.url.path.removeprefix("/live") + urlencode(_kept(request))
         rights = (visitor.may("see_room"), visitor.may("give_orders"), visitor.rules)
         place = RenderingKey(address, _.language, rights)
-        kept = self._kept.pop(place, None)
-        if kept is None or kept[0] != sheet.key or sheet.key is None:
+        red = labels.banners(self._feed_of(visitor).current) if visitor.may("see_room") else ()
+        kept, key = self._kept.pop(place, None), (sheet.key, red)
+        if kept is None or kept[0] != key or sheet.key is None:
             html = (
                 environment()
                 .get_template(sheet.template)
@@ -349,13 +351,14 @@ class LivePages:
                     view_title=self._feed_of(visitor).current.title,
                     title=sheet.title,
                     arbiter=visitor.may("see_room"),
+                    banners=red,
                     commands=visitor.may("give_orders"),
                     rules=visitor.rules,
                     attends=self._attends and visitor.may("give_orders"),
                     **sheet.values,
                 )
             )
-            kept = (sheet.key, Markup(html))  # noqa: S704 - the template's own escaped output
+            kept = (key, Markup(html))  # noqa: S704 - the template's own escaped output
         self._kept[place] = kept
         while len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)

@@ -373,6 +373,10 @@ ALERT: Final[Mapping[str, Message]] = {
     "store_shrunk": N_(
         "The store has shrunk: {count} messages are missing. By table: {tables}. Rulings of the desk: {rulings}."
     ),
+    "store_older": N_(
+        "The store has shrunk: table {table} has receipts up to {safe}, the store has {upto}. Does an older copy lie "
+        "in its place? Tables send again what they have."
+    ),
     "row_altered": N_("Table {table}: stored message {number} was changed on the disk. It is asked for again."),
     "row_unreadable": N_("Table {table}: stored message {number} cannot be read. It is asked for again."),
     "row_wrong_points": N_("Table {table}: stored result {number} has wrong points. It is asked for again."),
@@ -398,6 +402,11 @@ ALERT: Final[Mapping[str, Message]] = {
     "device_accepted": N_("Table {table}: {who} accepted the device {detail}."),
     "faces_shown": N_("{who} was given the faces of deals: {about}."),
     "account_added": N_("{who} created the account {about} ({detail})."),
+    "account_disabled": N_("{who} disabled the account {about}."),
+    "people_restored": N_("The accounts were taken from a copy: {about}."),
+    "device_listed": N_("Table {table}: {who} listed the device {detail}; it is accepted when the scorer starts."),
+    "device_revoked": N_("Table {table}: {who} revoked the device {detail}."),
+    "event_closed": N_("{who} closed the event: devices revoked: {detail}. Tables have to be paired again to play on."),
     "account_enabled": N_("{who} enabled the account {about}."),
     "password_set": N_("{who} set the password of {about}."),
     "standings_unwritten": N_("The standings file cannot be written: {text}"),

@@ -121,12 +121,12 @@ def receipt_lines(_: Translator, view: ScreenView) -> list[TextLine]:
     """Return the code to be noted down; and what the QR code beside it is for, where there is one."""
     if not isinstance(view.phase, RecordedView) or not view.phase.receipt:
         return []
-    code = TextLine(_("Receipt: {code}", code=view.phase.receipt), 0.085, drawing.TEXT)
-    return (
-        [code, TextLine(_("Scan it to see the published result at home."), 0.055, drawing.QUIET)]
-        if view.phase.receipt_link
-        else [code]
-    )
+    lines = [TextLine(_("Receipt: {code}", code=view.phase.receipt), 0.085, drawing.TEXT)]
+    if view.phase.receipt_link:
+        lines.append(TextLine(_("Scan it to see the published result at home."), 0.055, drawing.QUIET))
+    elif view.phase.anchor:  # else it is in the QR code
+        lines.append(TextLine(_("Anchor: {anchor}", anchor=view.phase.anchor), 0.05, drawing.QUIET))
+    return lines
 
 
 def receipt_link(view: ScreenView) -> str:

@@ -108,7 +108,7 @@ class TableScreen:
     def _parted(self, now: ScreenBody, view: ScreenView) -> BodyParts:
         """Return the room of the lines and their buttons, and the QR code beside them; it may reach into the gaps."""
         room = self._room(now, view)
-        code = qr_code(now.square, room.height + self._layout.gap) if now.square else None
+        code = _square(now.square, room.height + self._layout.gap) if now.square else None
         if code is None:
             return BodyParts(room)
         return BodyParts(*self._layout.beside(room, code.get_width()), code)
@@ -292,6 +292,11 @@ WHITE: Final = (255, 255, 255)
 
 
 @lru_cache(4)
+def _square(link: str, room: int) -> pygame.Surface | None:
+    """Return a link's code; without what stands behind its # where there is no room for that."""
+    return qr_code(link, room) or qr_code(link.partition("#")[0], room)
+
+
 def qr_code(text: str, room: int) -> pygame.Surface | None:
     """The code as large as a room's height lets it be, in pixels; None where it would be too small to be read."""
     import zxingcpp  # noqa: PLC0415 - nobody needs it before the first play is recorded

@@ -358,6 +358,8 @@ class RecordedView:
     receipt: str | None = None
     """The code of its receipt."""
     receipt_link: str = ""
+    anchor: str = ""
+    """By which somebody who has noted it can prove a later change."""
     """Where that can be seen from home; empty where the event has made no address known."""
     state: Literal["recorded"] = "recorded"
 
@@ -521,11 +523,11 @@ def with_counting(now: ScreenView, count: CountingView | None, discarder_key: st
     return replace(now, phase=replace(now.phase, count=count, discarder_key=discarder_key))
 
 
-def with_receipt(now: ScreenView, code: str | None, link: str = "") -> ScreenView:
+def with_receipt(now: ScreenView, code: str | None, link: str = "", anchor: str = "") -> ScreenView:
     """Add the receipt of a play that is recorded."""
     if not isinstance(now.phase, RecordedView):
         return now
-    return replace(now, phase=replace(now.phase, receipt=code, receipt_link=link))
+    return replace(now, phase=replace(now.phase, receipt=code, receipt_link=link, anchor=anchor))
 
 
 def with_riichi(now: ScreenView, state: Table, form: RiichiForm | None, scores: Scores) -> ScreenView:

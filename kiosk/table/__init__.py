@@ -67,6 +67,7 @@ from kiosk.table.plan import (
     renames,
     settled_now,
 )
+from kiosk.table.sequence_watch import SequenceWatch, Unexpected
 from kiosk.table.state import (
     LINES,
     QUIET,
@@ -184,6 +185,7 @@ __all__ = [
     "SeatsSwapped",
     "SelfTestBegun",
     "SelfTestEnded",
+    "SequenceWatch",
     "SessionEntry",
     "SessionStopped",
     "Shift",
@@ -194,6 +196,7 @@ __all__ = [
     "TrayChecked",
     "TrayProblem",
     "Turn",
+    "Unexpected",
     "ValueEntered",
     "Verdict",
     "Work",

@@ -51,6 +51,7 @@ class ChaosArbiter:
         self._event, self._desk, self._recorded, self._chance = event, desk, recorded, chance
         self._devices, self._pause_s = devices, pause_s
         self._stop, self._turn = threading.Event(), threading.Lock()
+        self._rules = True
         self._thread = threading.Thread(target=self._rule_on, daemon=True, name="arbiter")
         self._client = httpx.Client(timeout=PATIENCE_S, headers={"Accept": "text/html"})
 
@@ -59,13 +60,14 @@ class ChaosArbiter:
         self._thread.start()
 
     def finish(self) -> None:
-        """Rule no more; return when what was begun is answered."""
-        self._stop.set()
-        self._thread.join(4 * PATIENCE_S)
+        """Rule no more; return when what was begun is answered. Devices are accepted as before."""
+        with self._turn:
+            self._rules = False
 
     def stop(self) -> None:
         """End; may be called twice."""
-        self.finish()
+        self._stop.set()
+        self._thread.join(4 * PATIENCE_S)
         self._client.close()
 
     def view(self) -> dict[str, Any]:
@@ -78,7 +80,8 @@ class ChaosArbiter:
         while not self._stop.wait(self._pause_s * self._chance.uniform(0.5, 1.5)):
             with self._turn, suppress(httpx.HTTPError, OSError):
                 self._accept_devices()
-                self._rule()
+                if self._rules:
+                    self._rule()
 
     def _accept_devices(self) -> None:
         """Accept each device that is not known, if it is the one that the arbiter finds at the table."""

@@ -278,19 +278,32 @@ class Venue:
 
     def restore_store(self, copy: Path) -> None:
         """Put an older copy in the place of the store of a scorer that does not run."""
-        self.delete_log()
+        for beside in ("-wal", "-shm"):
+            (self.event.folder / f"{STORE}{beside}").unlink(missing_ok=True)
         shutil.copyfile(copy, self.event.folder / STORE)
 
     def delete_log(self) -> None:
-        """Delete the log of the store of a scorer that does not run, with all that is in it alone."""
-        for beside in ("-wal", "-shm"):
-            (self.event.folder / f"{STORE}{beside}").unlink(missing_ok=True)
+        """Delete the log of the store of a scorer that does not run, with all that is in it alone.
+
+        Not where it was killed while SQLite was moving pages from there into the store: half of them are no store.
+        """
+        store, log = self.event.folder / STORE, self.event.folder / f"{STORE}-wal"
+        aside = log.with_name("deleted-log")
+        if log.exists():
+            log.rename(aside)
+        (self.event.folder / f"{STORE}-shm").unlink(missing_ok=True)
+        if _is_whole(store):
+            aside.unlink(missing_ok=True)
+        elif aside.exists():
+            aside.rename(log)
 
     def flip_bit(self, chance: random.Random) -> str:
         """Change one bit of a row in the store of a scorer that does not run, wherever in its body; return that."""
         path = self.event.folder / STORE
         with closing(sqlite3.connect(path)) as store:
             store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            if store.execute("SELECT 1 FROM sqlite_master WHERE name = 'journal'").fetchone() is None:
+                return "the store had no rows yet"
             bodies = [body for (body,) in store.execute("SELECT body FROM journal")]
         content = bytearray(path.read_bytes())
         body = chance.choice(bodies or [b""])
@@ -299,6 +312,15 @@ class Venue:
             content[at + chance.randrange(len(body))] ^= 1 << chance.randrange(8)
             path.write_bytes(content)
         return str(body)
+
+
+def _is_whole(store: Path) -> bool:
+    """Return whether a file of SQLite's is in order as it lies, without its log."""
+    with closing(sqlite3.connect(f"{store.absolute().as_uri()}?immutable=1", uri=True)) as left:
+        try:
+            return left.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
+        except sqlite3.DatabaseError:
+            return False
 
 
 def device_folder(table: int, device: int) -> str:

@@ -9,7 +9,7 @@ from broker.protocol import ArbiterPin, LogMessage, Message, PinAnswer, PinGiven
 from broker.protocol.arbiter_pin import hash_pin
 from broker.protocol.link import Incoming, LinkChanged
 from broker.protocol.signing import SigningKey
-from broker.scorer.arbiter_access import ArbiterAccess
+from broker.scorer.arbiter_access import ArbiterAccess, PinCheck
 from kiosk.config import PIN_TOLD_FILE
 from tests.kiosk.standing import Standing, Time, standing
 from tests.kiosk.tables import EVENT, TABLE
@@ -21,18 +21,28 @@ PIN: Final = "4711"
 HASHED: Final = hash_pin(PIN)
 
 
-def arbiter_access(now: Callable[[], float] = lambda: 0.0, hashed: str = HASHED) -> ArbiterAccess:
-    """Return what judges PINs, as a scorer has it. `now` is monotonic, in s."""
-    made = ArbiterAccess(EVENT, KEY, lambda: 0, now)
-    made.hashed = lambda: hashed
-    return made
+class PinJudge:
+    """Judges PINs as a scorer does, but at once. `now` is monotonic, in s."""
+
+    def __init__(self, now: Callable[[], float] = lambda: 0.0, hashed: str = HASHED) -> None:
+        self._checks: list[PinCheck] = []
+        self.access = ArbiterAccess(EVENT, KEY, lambda: 0, now, self._checks.append)
+        self.access.hashed = lambda: hashed
+
+    def judge(self, given: PinGiven) -> PinAnswer | None:
+        """Return what is found of a PIN."""
+        self.access.ask(given)
+        while self._checks:
+            check = self._checks.pop()
+            self.access.found(check, right=check.is_right())
+        return self.access.answer(given.table)
 
 
 class JudgingLink:
     """Stands in for the wire. `up`: whether the scorer is there; `answers`: whether it answers in time."""
 
     def __init__(self, time: Time, tell: Callable[[Incoming | LinkChanged], None]) -> None:
-        self.access = arbiter_access(lambda: time.now / 1e9)
+        self.judge = PinJudge(lambda: time.now / 1e9)
         self.up, self.answers, self._tell = True, True, tell
         self.said: list[Message] = []
 
@@ -57,7 +67,7 @@ class JudgingLink:
         message = decode_on_topic(topic, payload)[1]
         self.said.append(message)
         if isinstance(message, PinGiven) and self.answers:
-            self.say(self.access.ask(message))
+            self.say(self.judge.judge(message))
 
     def facts(self) -> list[LogMessage]:
         """Return the facts that were sent."""
@@ -70,7 +80,7 @@ class JudgingLink:
 
 def said_of_pin(answer: PinAnswer | None = None, mark: str | None = "0" * 16) -> ArbiterPin:
     """Return what a scorer says to the table."""
-    key = arbiter_access().pin_key.public
+    key = PinJudge().access.pin_key.public
     said = ArbiterPin(id="pin-00000001", event=EVENT, seq=1, table=TABLE, key=key, mark=mark, answer=answer)
     return KEY.sign(said)
 

@@ -98,12 +98,12 @@ def test_what_can_be_done_again_is_refused_and_no_receipt_ends_the_kiosk(table: 
     table.type("enter")
     assert (table.is_in(Phase.RECORDED), table.program.view().problem) == (True, "journal_full")
     sent = table.journal.unsent()
-    table.program._server.facts.settle(receipt(taken={one.seq: one.id for one in sent}))
+    table.program._server.facts.settle(receipt(taken={one.seq: one.id for one in sent}), table.time.now)
     table.program._server.facts.reconnected(table.time.now)
     make_room(table)
     table.type("enter")
     assert table.phase is Phase.RESTORING
-    table.program._server.facts.settle(receipt(taken={one.seq: one.id for one in sent}))
+    table.program._server.facts.settle(receipt(taken={one.seq: one.id for one in sent}), table.time.now)
     assert table.journal.unsent() == ()
 
 

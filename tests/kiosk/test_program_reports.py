@@ -8,7 +8,7 @@ import pytest
 
 from broker.protocol import SEATS, Call, Declared, Result, Seat
 from firmware.reports import Health, Held, NotScanned, Pressed, Released, Scanned
-from kiosk.table import ButtonPressed, Declaration, Phase
+from kiosk.table import ButtonPressed, Declaration, Phase, SequenceWatch
 from tests.kiosk.standing import Standing, Time, standing
 from tests.kiosk.tables import HOLD, MS, WINDOW, S
 
@@ -236,3 +236,39 @@ def test_a_hold_over_a_new_start_of_the_program_still_takes_its_press_back(tmp_p
         table.program.report(Held("west", at))
         table.pass_time(WINDOW + S)
         assert (table.phase, table.program.state.declarations) == (Phase.PLAYING, ())
+
+
+def test_a_fact_that_does_not_follow_is_sent_all_the_same_and_told_until_a_play_after_it_has_its_result(
+    table: Standing, caplog: pytest.LogCaptureFixture
+) -> None:
+    table.come_to(Phase.ACCEPTING)
+    told = len(table.journal.unsent())
+    table.program._table.sequence = SequenceWatch()  # it knows nothing of what was told before
+    table.press(*SEATS)
+    assert table.is_in(Phase.RECORDED)
+    (sent,) = table.journal.unsent()[told:]
+    assert isinstance(sent.fact, Result)
+    assert table.program._server.state_message().health == {"facts": "fact_unexpected"}
+    assert table.program.view().line.health == ("facts: fact_unexpected",)
+    assert [one.getMessage() for one in caplog.records if one.levelname == "ERROR"] == [
+        "fact_unexpected: result, round 1, deal 1: play_not_restored"
+    ]
+    table.type("enter")
+    table._restore()
+    while not table.is_in(Phase.PLAYING):
+        table.press(*SEATS)
+    table.time.wait()
+    table.type("d")
+    table.pass_time(9 * S)
+    table.press(*SEATS)
+    assert table.is_in(Phase.RECORDED)
+    assert table.program._server.state_message().health == {}
+
+
+def test_a_table_that_is_started_again_finds_that_all_it_has_told_follows(tmp_path: Path) -> None:
+    time = Time()
+    with standing(tmp_path, time) as table:
+        table.come_to(Phase.ACCEPTING)
+    with standing(tmp_path, time) as table:
+        table.press(*SEATS)
+        assert (table.phase, table.program._table.sequence.unexpected) == (Phase.RECORDED, None)

@@ -12,11 +12,12 @@ from broker.protocol import Result, receipt_code
 from kiosk.input import ArbiterPanel, Keyboard, NoPin, opened_panel, panel_draft, panel_from_draft
 from kiosk.journal import TableJournal
 from kiosk.screens import RecordedView, ScreenView
-from kiosk.status import ReceiptCodes, TableStatus
+from kiosk.status import Receipts, TableStatus
 from kiosk.table import ArbiterAdmitted, Assigned, Phase, PlayVoided, Reopened, Table
-from tests.kiosk.journals import OURS, core
+from kiosk.uplink import Uplink
+from tests.kiosk.journals import OURS, core, receipt
 from tests.kiosk.standing import phase_view
-from tests.kiosk.tables import S, sitting_in
+from tests.kiosk.tables import EVENT, TABLE, S, sitting_in
 
 RECORDED = sitting_in(Phase.RECORDED).events
 
@@ -35,19 +36,19 @@ def test_the_code_is_that_of_the_result_as_the_scorer_will_have_it_and_a_restart
     tmp_path: Path,
 ) -> None:
     with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
-        table, codes = core(journal), ReceiptCodes(journal)
+        table, codes = core(journal), Receipts(journal)
         for event in RECORDED:
             assert codes.code(table.state) is None
             table.apply(event)
         (result,) = [message for message in journal.unsent() if isinstance(message.fact, Result)]
         assert codes.code(table.state) == receipt_code(result)
     with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
-        assert ReceiptCodes(journal).code(core(journal).state) == receipt_code(result)
+        assert Receipts(journal).code(core(journal).state) == receipt_code(result)
 
 
 def test_a_result_that_was_taken_back_has_no_receipt(tmp_path: Path) -> None:
     with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
-        table, codes = core(journal), ReceiptCodes(journal)
+        table, codes = core(journal), Receipts(journal)
         for event in (*RECORDED, ArbiterAdmitted(at=99 * S, by="Anne")):
             table.apply(event)
         assert codes.code(table.state) is not None
@@ -67,10 +68,42 @@ def test_the_code_comes_with_where_to_look_it_up_if_the_event_has_made_that_know
         table = core(journal)
         for event in RECORDED:
             table.apply(published(event, address) if isinstance(event, Assigned) else event)
-        status = TableStatus(3, "always", journal)
-        now = phase_view(status.with_receipt(ScreenView(3, RecordedView()), table.state), RecordedView)
+        facts = Uplink(journal, NoWire(), EVENT, TABLE)
+        now = receipt_of(TableStatus(3, "always", journal), table.state, facts)
         assert now.receipt is not None
-        assert now.receipt_link == link.format(code=now.receipt)
+        assert (now.receipt_link, now.anchor) == (link.format(code=now.receipt), "")
+
+
+ANCHOR, LATER = "DFRB-CMEV-KN1M-YC9Q-G4B1-BZVK-P1P4", "DFRB-CMEV-KN1M-YC9Q-G4B1-BZVK-P1P5"
+
+
+class NoWire:
+    """Takes what is published."""
+
+    def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
+        """Take a message."""
+
+
+def receipt_of(status: TableStatus, state: Table, facts: Uplink) -> RecordedView:
+    return phase_view(status.with_receipt(ScreenView(3, RecordedView()), state, facts), RecordedView)
+
+
+def test_the_anchor_is_shown_once_the_scorer_has_the_play_and_stays_as_it_was_while_the_play_is_shown(
+    tmp_path: Path,
+) -> None:
+    """So nobody scans a code that changes; and what is behind the link's # is never sent to a server."""
+    with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
+        table, status = core(journal), TableStatus(3, "always", journal)
+        for event in RECORDED:
+            table.apply(published(event, "https://example.org") if isinstance(event, Assigned) else event)
+        facts, unsent = Uplink(journal, NoWire(), EVENT, TABLE), journal.unsent()
+        early = receipt(taken={one.seq: one.id for one in unsent[:-1]})
+        facts.settle(structs.replace(early, anchor=ANCHOR))
+        assert receipt_of(status, table.state, facts).anchor == ""
+        for anchor in (ANCHOR, LATER):
+            facts.settle(structs.replace(receipt(taken={one.seq: one.id for one in unsent}), anchor=anchor))
+            now = receipt_of(status, table.state, facts)
+            assert (now.anchor, now.receipt_link) == (ANCHOR, f"https://example.org/receipt/{now.receipt}#{ANCHOR}")
 
 
 def published(plan: Assigned, address: str) -> Assigned:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from broker.protocol import CLOCK_TOLERANCE_MS, LogMessage, Refusal, Restored, TableState, decode_on_topic, encode
 from broker.protocol.link import Incoming
-from broker.protocol.signing import SigningKey
+from broker.protocol.signing import SigningKey, fact_hash
 from kiosk.journal import TableJournal
 from kiosk.uplink import MOST_AT_ONCE, RESEND_NS, Uplink, read_message
 from tests.kiosk.journals import HAPPENED, OURS, Broken, receipt, told
@@ -84,7 +84,7 @@ def test_a_fact_is_sent_again_and_again_until_its_receipt_comes(
         uplink.resend(10 + late * RESEND_NS)
     assert sender.numbers() == [1, 1, 1, 1]
     assert len({payload for _, payload, _ in sender.sent}) == 1
-    uplink.settle(receipt(taken={1: fact.id}))
+    uplink.settle(receipt(taken={1: fact.id}), now=10)
     assert (uplink.unsent, uplink.overdue(10**15)) == (0, False)
 
 
@@ -101,24 +101,76 @@ def test_after_a_new_connection_all_that_is_open_goes_out_in_order(
     sender.up = False
     facts = told(journal, 5)
     uplink.send(facts, now=10)
-    uplink.settle(receipt(taken={2: facts[1].id}, refused={4: (facts[3].id, "wrong_round")}))
+    uplink.settle(receipt(taken={2: facts[1].id}, refused={4: (facts[3].id, "wrong_round")}), now=10)
     sender.up = True
     uplink.resend(now=11)
     assert sender.numbers() == [1, 3, 5]
     assert (uplink.unsent, uplink.refused) == (3, ((4, "wrong_round"),))
 
 
-def test_a_long_day_offline_goes_out_in_portions_oldest_first(
+def answered(journal: TableJournal, sender: FakeSender, uplink: Uplink, now: int) -> list[int]:
+    """Let the scorer take what was sent, and say so; return the numbers."""
+    numbers = sender.numbers()
+    sender.sent.clear()
+    ids = {fact.seq: fact.id for fact in journal.unsent()}
+    uplink.settle(receipt(taken={seq: ids[seq] for seq in numbers}, upto=10**6), now)
+    return numbers
+
+
+def test_a_long_day_offline_goes_out_in_portions_oldest_first_each_when_the_one_before_is_safe(
     journal: TableJournal, sender: FakeSender, uplink: Uplink
 ) -> None:
-    facts = told(journal, MOST_AT_ONCE + 5)
-    uplink.resend(now=10)
+    told(journal, 2 * MOST_AT_ONCE + 5)
+    uplink.reconnected(now=10)
+    assert not uplink.overdue(10)
+    portions = [answered(journal, sender, uplink, now=10)]
+    while uplink.overdue(10):
+        uplink.resend(now=10)
+        portions.append(answered(journal, sender, uplink, now=10))
+    assert [len(portion) for portion in portions] == [MOST_AT_ONCE, MOST_AT_ONCE, 5]
+    assert [seq for portion in portions for seq in portion] == [*range(1, 2 * MOST_AT_ONCE + 6)]
+    assert uplink.unsent == 0
+
+
+def test_what_happens_meanwhile_waits_for_its_turn(journal: TableJournal, sender: FakeSender, uplink: Uplink) -> None:
+    told(journal, 2 * MOST_AT_ONCE)
+    uplink.reconnected(now=10)
+    uplink.send(told(journal, 1), now=11)
     assert sender.numbers() == [*range(1, MOST_AT_ONCE + 1)]
-    uplink.settle(receipt(taken={fact.seq: fact.id for fact in facts[:MOST_AT_ONCE]}))
-    assert uplink.overdue(10 + RESEND_NS)
+    assert uplink.unsent == 2 * MOST_AT_ONCE + 1
+
+
+def test_a_portion_for_which_no_receipt_comes_is_not_sent_whole_again(
+    journal: TableJournal, sender: FakeSender, uplink: Uplink
+) -> None:
+    """A scorer that has fallen behind has it already, or is asked by its first fact until it answers."""
+    facts = told(journal, 2 * MOST_AT_ONCE)
+    uplink.reconnected(now=10)
     sender.sent.clear()
-    uplink.resend(now=10 + RESEND_NS)
-    assert sender.numbers() == [51, 52, 53, 54, 55]
+    for late in (1, 2, 3):
+        assert uplink.overdue(10 + late * RESEND_NS)
+        uplink.resend(10 + late * RESEND_NS)
+    assert sender.numbers() == [1, 1, 1]
+    now = 10 + 3 * RESEND_NS
+    uplink.settle(receipt(taken={1: facts[0].id}, upto=1), now)
+    assert not uplink.overdue(now + RESEND_NS - 1)
+    uplink.settle(receipt(taken={fact.seq: fact.id for fact in facts[1:MOST_AT_ONCE]}), now)
+    assert uplink.overdue(now)
+    sender.sent.clear()
+    uplink.resend(now)
+    assert sender.numbers() == [*range(MOST_AT_ONCE + 1, 2 * MOST_AT_ONCE + 1)]
+
+
+def test_what_was_lost_of_a_portion_is_sent_again_once_the_scorer_answers(
+    journal: TableJournal, sender: FakeSender, uplink: Uplink
+) -> None:
+    facts = told(journal, 5)
+    uplink.reconnected(now=10)
+    uplink.settle(receipt(taken={1: facts[0].id}, upto=1), now=11)
+    sender.sent.clear()
+    assert uplink.overdue(11 + RESEND_NS)
+    uplink.resend(11 + RESEND_NS)
+    assert sender.numbers() == [2, 3, 4, 5]
 
 
 def test_what_a_former_run_could_not_send_is_due_at_once(journal: TableJournal, sender: FakeSender) -> None:
@@ -132,7 +184,7 @@ def test_what_a_former_run_could_not_send_is_due_at_once(journal: TableJournal, 
 
 def test_a_refused_fact_is_not_sent_again(journal: TableJournal, sender: FakeSender, uplink: Uplink) -> None:
     (one,) = told(journal, 1)
-    uplink.settle(receipt(refused={1: (one.id, "wrong_round")}))
+    uplink.settle(receipt(refused={1: (one.id, "wrong_round")}), now=10)
     uplink.resend(now=10)
     assert (sender.numbers(), uplink.overdue(10**15)) == ([], False)
 
@@ -143,7 +195,7 @@ def test_what_was_refused_is_sent_once_more_after_a_new_connection(
     """The plan may have been put right; only a result that is there already needs no second try."""
     one, two, three = told(journal, 3)
     refusals = {1: (one.id, "not_planned"), 2: (two.id, "already_recorded")}
-    uplink.settle(receipt(taken={3: three.id}, refused=refusals))
+    uplink.settle(receipt(taken={3: three.id}, refused=refusals), now=10)
     uplink.reconnected(now=10)
     assert (sender.numbers(), uplink.unsent, uplink.refused) == ([1], 1, ((2, "already_recorded"),))
 
@@ -197,7 +249,7 @@ def test_a_state_says_the_time_and_is_said_again_once_a_receipt_shows_that_the_c
     uplink = Uplink(journal, sender, EVENT, TABLE, lambda: 1_000)
     uplink.publish(lambda: STATE_NOW)
     for later in (CLOCK_TOLERANCE_MS, CLOCK_TOLERANCE_MS + 1, CLOCK_TOLERANCE_MS + 2):
-        uplink.settle(replace(receipt(), at=1_000 + later))
+        uplink.settle(replace(receipt(), at=1_000 + later), now=10)
         uplink.publish(lambda: STATE_NOW)
     said = [decode_on_topic(topic, payload)[1] for topic, payload, _ in sender.sent]
     assert [(one.at, one.heard) for one in said if isinstance(one, TableState)] == [
@@ -312,6 +364,25 @@ def test_what_the_scorers_store_has_lost_is_to_be_sent_again(
     journal.settle(receipt(taken={one.seq: one.id for one in messages}))
     journal.settle(receipt(**lost))
     assert [one.seq for one in journal.unsent()] == again
+
+
+@pytest.mark.parametrize(("gaps", "again"), [((), [4]), ((2,), [2, 4])])
+def test_a_copy_of_the_scorers_store_gets_only_what_it_lacks(
+    journal: TableJournal, gaps: tuple[int, ...], again: list[int]
+) -> None:
+    """It has another name, and its chain ends with a fact of ours."""
+    messages = told(journal, 4)
+    journal.settle(receipt(taken={one.seq: one.id for one in messages}))
+    copy = replace(receipt(upto=3, store="a-copy-0001", gaps=gaps), head=fact_hash(encode(messages[2])))
+    journal.settle(copy)
+    assert [one.seq for one in journal.unsent()] == again
+
+
+def test_another_store_with_another_chain_gets_everything(journal: TableJournal) -> None:
+    messages = told(journal, 3)
+    journal.settle(receipt(taken={one.seq: one.id for one in messages}))
+    journal.settle(replace(receipt(upto=3, store="a-new-store"), head=fact_hash(b"of another device's fact")))
+    assert [one.seq for one in journal.unsent()] == [1, 2, 3]
 
 
 def test_an_error_while_settling_settles_nothing(path: Path) -> None:

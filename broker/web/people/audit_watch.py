@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Final
 
-from broker.people import FACES_SHOWN, AuditEntry, AuditLog, PeopleStoreBroken
+from broker.people import DEVICE_LISTED, EVENT_CLOSED, FACES_SHOWN, AuditEntry, AuditLog, PeopleStoreBroken
 from broker.scorer.alerts import Concern
+from broker.store.anchor import LogHead
 
 TOLD: Final = {
     "arbiters_pin_set": "{who} set the arbiters' PIN",
@@ -18,26 +19,36 @@ TOLD: Final = {
     "device_accepted": "table {about}: {who} accepted device {detail}",
     FACES_SHOWN: "{who} was given faces of deals: {about}",
     "account_added": "{who} created the account {about} ({detail})",
+    "account_disabled": "{who} disabled the account {about}",
     "account_enabled": "{who} enabled the account {about}",
     "password_set": "{who} set the password of {about}",
+    "people_restored": "the accounts were taken from a copy: {about}",
+    DEVICE_LISTED: "table {about}: {who} listed device {detail}",
+    "device_revoked": "table {about}: {who} revoked device {detail}",
+    EVENT_CLOSED: "{who} closed the event: devices revoked: {detail}",
 }
 """Actions of which the head arbiter is told, in English; each is the code of its alert too."""
 
 TOLD_CODES: Final = frozenset(
     {
         "account_added",
+        "account_disabled",
         "account_enabled",
         "arbiters_pin_set",
         "device_accepted",
+        "device_listed",
+        "device_revoked",
+        "event_closed",
         "faces_shown",
         "pairing_opened",
         "pairing_taken",
         "password_set",
+        "people_restored",
     }
 )
 """The same codes, as docs/codes.md lists them."""
 
-OF_A_TABLE: Final = {"pairing_taken", "device_accepted"}
+OF_A_TABLE: Final = {"pairing_taken", "device_accepted", "device_listed", "device_revoked"}
 
 PAUSE_S: Final = 1.0
 
@@ -57,8 +68,8 @@ class AuditWatch:
 
     def __init__(self, audit: AuditLog, tell: Callable[[Concern], None], pause_s: float = PAUSE_S) -> None:
         self._audit, self._tell, self._pause_s = audit, tell, pause_s
-        self._read = 0
-        """The number of the last entry that was looked at."""
+        self.head = LogHead()
+        """The last entry that was looked at. From any thread."""
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._work, name="audit log", daemon=True)
 
@@ -82,8 +93,8 @@ class AuditWatch:
             self._tell(concern)
 
     def _new(self) -> Iterator[tuple[int, Concern]]:
-        for entry in self._audit.after(self._read):
-            self._read = entry.number
+        for entry in self._audit.after(self.head.number):
+            self.head = LogHead(entry.number, entry.digest)
             if concern := concern_of_entry(entry):
                 yield entry.at, concern
 

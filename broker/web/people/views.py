@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from broker.i18n import N_, Message
 from broker.people import (
+    EMBARGO_READ,
     ROLES,
     SHORTEST_PASSWORD,
     Account,
@@ -225,6 +226,7 @@ class PeoplePage:
         values: dict[str, object] = {
             "accounts": [(one, self._auth.sessions.of(one.name)) for one in self._auth.accounts.all()],
             "entries": self._auth.audit.newest(SHOWN),
+            "looked": self._auth.audit.newest(SHOWN, EMBARGO_READ),
             "roles": ROLES,
             "shortest": SHORTEST_PASSWORD,
             "filled": {field: adding.get(field, "")[:64] for field in ("name", "full", "role")},

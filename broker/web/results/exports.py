@@ -61,7 +61,7 @@ class ExportsPage:
 
     def __init__(self, access: Access, feed: ViewFeed, folder: Path, event: Event) -> None:
         self._access, self._feed, self._folder, self._event = access, feed, folder, event
-        self._trace = EmbargoTrace(access.auth) if access.auth else None
+        self._trace = EmbargoTrace(access.auth)
         self._turns = {inside: threading.Lock() for inside in (False, True)}
         """A whole journal is read for each file: one at a time, so that many who ask cannot fill the memory.
 
@@ -95,7 +95,7 @@ class ExportsPage:
             raise PageUnknown("there is no such export")
         if name != ZIP and BY_NAME[name] not in self._may_take(visitor):
             raise NotAllowed("this export is not for your role")
-        if embargoed and self._trace:
+        if embargoed:
             await run_in_threadpool(self._trace.looked, visitor, [name])
         turn = self._turns[visitor.session is not None]
         # Taken before there is a thread and never waited for: everybody is answered in these few threads.
@@ -135,4 +135,7 @@ class ExportsPage:
     def _source(self, request: Request, *, embargoed: bool) -> ExportSource:
         view = self._feed.current if visitor_of(request).may("see_room") else public_view(self._feed.current)
         stored, said = open_stored_event(self._folder), Translator(translator_for(request).language)
-        return ExportSource(self._folder, stored, said, datetime.now().astimezone(), embargoed, tuple(view.standings))
+        # Of the last round that is over, for arbiters too: another one with each message would tell when they come.
+        anchor = view.anchor.text if view.anchor else ""
+        now = datetime.now().astimezone()
+        return ExportSource(self._folder, stored, said, now, embargoed, tuple(view.standings), anchor)

@@ -37,6 +37,7 @@ from broker.web import (
     render_page,
     visitor_of,
 )
+from broker.web.embargo import PublicFeed
 from broker.web.svg import course_chart, deal_chart, player_chart, qr
 
 LEADERS: Final = 6
@@ -183,8 +184,8 @@ def _cut(sheet: DealSheet, pagination: Pagination) -> list[tuple[int, Sequence[P
 class ReceiptPage:
     """Answers players. Nobody is more than a player here, logged in or not: a code opens what it names, and no more."""
 
-    def __init__(self, sheets: Sheets) -> None:
-        self._sheets, self._misses = sheets, Misses()
+    def __init__(self, feed: PublicFeed, sheets: Sheets) -> None:
+        self._feed, self._sheets, self._misses = feed, sheets, Misses()
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
@@ -207,9 +208,8 @@ class ReceiptPage:
             return render_page(request, "receipt_ask.html", N_("Receipt"), error=error, values={"typed": typed[:64]})
         known = receipt_link(self._sheets.snapshot(Visitor()).event.plan.public_address, sheet.code)
         here = known or f"{request.base_url}receipt/{sheet.code}"
-        return render_page(
-            request, "receipt.html", N_("Receipt"), values={"sheet": sheet, "qr": qr(here), "link": here}
-        )
+        values = {"sheet": sheet, "qr": qr(here), "link": here, "anchor": self._feed.current.anchor}
+        return render_page(request, "receipt.html", N_("Receipt"), values=values)
 
     def _find(self, who: str, typed: str) -> ReceiptSheet:
         now = time.monotonic_ns() // 1_000_000

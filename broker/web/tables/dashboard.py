@@ -45,6 +45,7 @@ from broker.web import (
     calling_tables,
     client_address,
     environment,
+    labels,
     read_form,
     redirect,
     render_page,
@@ -54,6 +55,7 @@ from broker.web import (
     translators,
     visitor_of,
 )
+from broker.web.embargo import EmbargoTrace
 from broker.web.services import ScorerThread
 
 BYTE_ORDER_MARK: Final = "\ufeff"
@@ -153,6 +155,7 @@ class DashboardRenderer:
                 "calling": calling_tables(view.tables),
                 "alerts": split_alerts(view.alerts),
                 "arbiter": rights[0],
+                "banners": labels.banners(view) if rights[0] else (),
                 "commands": rights[1],
                 "rules": rights[2],
                 "attends": self._attends and rights[1],
@@ -169,9 +172,15 @@ class DashboardPage:
     """Answers from the feed's newest view."""
 
     def __init__(
-        self, feeds: Feeds, streams: EventStreams, pace: StreamPace, access: Access, pages: DashboardRenderer
+        self,
+        feeds: Feeds,
+        streams: EventStreams,
+        pace: StreamPace,
+        access: Access,
+        pages: DashboardRenderer,
+        trace: EmbargoTrace,
     ) -> None:
-        self._feeds = feeds
+        self._feeds, self._trace = feeds, trace
         self._streams = streams
         self._pace = pace
         self._access = access
@@ -191,7 +200,7 @@ class DashboardPage:
         """The page, with the newest view already in it."""
         visitor = visitor_of(request)
         html = self._pages.whole(
-            self._feeds.of(visitor).current,
+            await self._seen(visitor),
             translator_for(request),
             time.time_ns() // 1_000_000,
             visitor,
@@ -203,6 +212,7 @@ class DashboardPage:
         """Views as they come: as JSON, or with `?show=page` as the part of the page that changes."""
         if request.method == "HEAD":  # a stream has no end, so its head is answered without beginning it
             return Response(media_type=EVENT_STREAM)
+        await self._seen(visitor_of(request))
         if request.query_params.get("show") == "page":
             return self._stream(self._page_by_page(request), self._pace.room, visitor_of(request))
         visitor = visitor_of(request)
@@ -232,11 +242,11 @@ class DashboardPage:
 
     async def view(self, request: Request) -> Response:
         """The newest view, for other programs."""
-        return Response(written(self._seen(visitor_of(request))), media_type="application/json")
+        return Response(written(await self._seen(visitor_of(request))), media_type="application/json")
 
     async def standings(self, request: Request) -> Response:
         """The standings as a file."""
-        view = self._seen(visitor_of(request))
+        view = await self._seen(visitor_of(request))
         attachment = f'attachment; filename="standings-{view.event}-{view.version}.csv"'
         text = BYTE_ORDER_MARK + standings_csv(view.standings, self._pages.origin_of)
         return Response(text, media_type="text/csv", headers={"Content-Disposition": attachment})
@@ -245,8 +255,10 @@ class DashboardPage:
         """Whether the desk answers, and what it knows of the line behind it."""
         return JSONResponse({"ok": True, "connected": self._feeds.public.current.connected})
 
-    def _seen(self, visitor: Visitor) -> DashboardView:
-        return self._feeds.of(visitor).current
+    async def _seen(self, visitor: Visitor) -> DashboardView:
+        view = self._feeds.of(visitor).current
+        await run_in_threadpool(self._trace.watched, visitor, "room", view)
+        return view
 
 
 def _cards_wanted(request: Request) -> CardsWanted:

@@ -25,6 +25,7 @@ from broker.web import (
     calling_tables,
     split_alerts,
 )
+from broker.web.embargo import EmbargoTrace
 from broker.web.tables.carriers import CarriersNow
 
 TABLES_A_PAGE: Final = 50
@@ -105,15 +106,16 @@ class GridPage:
 class WirePage:
     """Shows arbiters the messages on the wire as they are."""
 
-    def __init__(self, wire: WireLog) -> None:
-        self._wire = wire
+    def __init__(self, wire: WireLog, feed: ViewFeed, trace: EmbargoTrace) -> None:
+        self._wire, self._feed, self._trace = wire, feed, trace
 
     def routes(self, live: LivePages) -> Sequence[Route]:
         """Return the routes."""
         return live.routes("/wire", self.show, "see_room")
 
-    def show(self, request: Request, _visitor: Visitor, _: HtmlTranslator) -> LivePage:
+    def show(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show the newest messages that the filter lets through."""
+        self._trace.watched(visitor, "wire", self._feed.current)
         asked = {name: request.query_params.get(name, "")[:64] for name in ("kind", "table", "text")}
         table = int(asked["table"]) if asked["table"].isascii() and asked["table"].isdigit() else None
         found = self._wire.newest(kind=asked["kind"], table=table, text=asked["text"])

@@ -1,7 +1,9 @@
 """A large event and what its tables say: in each round every table plays another deal; players stay where they are."""
 
 import uuid
+from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -19,6 +21,7 @@ from broker.protocol import (
     Press,
     Restored,
     Result,
+    Seat,
     Seated,
     encode,
 )
@@ -33,8 +36,11 @@ OUTCOMES = (Outcome("discard", {"east": 18}, "north"), Outcome("self_drawn", {"s
 CALLS_A_ROUND = 100
 """As many as a table may well tell (broker/scorer/quotas.py)."""
 
-KEY = SigningKey.from_bytes(b"a key of tables in benchmarks 32")
-"""All tables' here."""
+
+@cache
+def key_of(table: int) -> SigningKey:
+    """Return the key of a table's device."""
+    return SigningKey.from_bytes(b"a key of tables in benchmarks%3d" % (table % 1000))
 
 
 class Chains:
@@ -45,15 +51,15 @@ class Chains:
 
     def signed(self, message: LogMessage) -> LogMessage:
         """Return a message as its table sends it."""
-        before = self._last.get(message.table)
-        made = KEY.sign(replace(message, device=KEY.device, before=before, signature=None))
+        key, before = key_of(message.table), self._last.get(message.table)
+        made = key.sign(replace(message, device=key.device, before=before, signature=None))
         self._last[message.table] = fact_hash(encode(made))
         return made
 
 
 def list_devices(folder: Path, event: Event) -> None:
     """Let all tables speak."""
-    write_devices(folder, (ListedDevice(table, KEY.public) for table in event.tables))
+    write_devices(folder, (ListedDevice(table, key_of(table).public) for table in event.tables))
 
 
 def large_folder(tables: int, rounds: int) -> tuple[Plan, list[DealRecord], Registry]:
@@ -75,34 +81,35 @@ def large_event(tables: int, rounds: int) -> Event:
     return Event(*large_folder(tables, rounds))
 
 
-def plays(event: Event, *, whole: bool = True) -> Iterator[LogMessage]:
-    """Return what tables say of all plays, round by round; not `whole`: only of the walls and the result."""
+def plays(event: Event) -> Iterator[LogMessage]:
+    """Return what tables say of all plays, round by round: each whole, as the scorer takes it."""
     payments = load_mcr("oedmc-2020").payments
     outcomes = [(outcome, seat_points(outcome, payments)) for outcome in OUTCOMES]
+    last = Counter[int]()
     for number, play in enumerate(event.plan.plays):
         outcome, scored = outcomes[number % len(outcomes)]
-        restored = Restored(round=play.round, deal=play.deal, verified=True, form=event.form(play.deal), refusals=0)
-        result = Result(
-            round=play.round,
-            deal=play.deal,
-            profile="oedmc-2020",
-            players=dict(play.players),
-            win=outcome.win,
-            winners=dict(outcome.winners),
-            discarder=outcome.discarder,
-            points=scored,
-            fines={},
-        )
-        begun: list[Fact] = [restored]
-        if whole:
-            begun.append(Seated(round=play.round, deal=play.deal, players=dict(play.players)))
-            begun.append(Confirmed(round=play.round, deal=play.deal))
-            presses = tuple(Press(seat=seat, after_ms=0) for seat in outcome.winners)
-            none = Call(round=play.round, deal=play.deal, open=False)
-            begun.append(Declared(round=play.round, deal=play.deal, presses=presses) if presses else none)
-        before = (play.round - 1) * (len(begun) + 1)
-        for seq, fact in enumerate((*begun, result), before + 1):
-            yield _said(play.table, seq, fact)
+        for fact in _whole_play(event, play, outcome, scored):
+            last[play.table] += 1
+            yield _said(play.table, last[play.table], fact)
+
+
+def _whole_play(event: Event, play: BookedPlay, outcome: Outcome, scored: dict[Seat, int]) -> Iterator[Fact]:
+    of = {"round": play.round, "deal": play.deal}
+    yield Restored(**of, verified=True, form=event.form(play.deal), refusals=0)
+    yield Seated(**of, players=dict(play.players))
+    yield Confirmed(**of)
+    if outcome.winners:
+        yield Declared(**of, presses=tuple(Press(seat=seat, after_ms=0) for seat in outcome.winners))
+    yield Result(
+        **of,
+        profile="oedmc-2020",
+        players=dict(play.players),
+        win=outcome.win,
+        winners=dict(outcome.winners),
+        discarder=outcome.discarder,
+        points=scored,
+        fines={},
+    )
 
 
 def calls(event: Event, table: int, count: int) -> Iterator[LogMessage]:

@@ -2,17 +2,29 @@
 
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import merge
-from itertools import count
+from itertools import count, groupby
 from typing import Final
 
 from msgspec.structs import replace
 
 from broker.event import Event
-from broker.protocol import Confirmed, Lifecycle, LogMessage, PublicState, TableState, encode, topics
-from tests.benchmarks.scorer.large import KEY, NAME, Chains, plays
+from broker.protocol import (
+    Confirmed,
+    Declared,
+    Lifecycle,
+    LogMessage,
+    PublicState,
+    Restored,
+    Result,
+    Seated,
+    TableState,
+    encode,
+    topics,
+)
+from tests.benchmarks.scorer.large import NAME, Chains, key_of, plays
 
 STEP_S: Final = 0.25
 """Between two things that a table says: a real play takes minutes, and this many tables play at one time then."""
@@ -20,8 +32,14 @@ STEP_S: Final = 0.25
 ROUND_S: Final = 5
 """After so long the same tables play their next deals, which others have played: there is something to compare."""
 
-FACTS: Final = 3
-"""Of each play here: trays restored, tiles confirmed, the result."""
+AFTER: Final[dict[type, PublicState]] = {
+    Restored: "seating",
+    Seated: "confirming",
+    Confirmed: "playing",
+    Declared: "declared",
+    Result: "recorded",
+}
+"""The state of a table after a fact."""
 
 _numbers = count(1)
 _chains = Chains()
@@ -40,27 +58,20 @@ class Step:
 def steps(event: Event, rate: float, seconds: float) -> Iterator[tuple[float, Step]]:
     """Return what all tables say, and when (s from the beginning): so many results a second, for so long."""
     said = (one for one in plays(event) if one.table <= rate * ROUND_S)
-    pairs = zip(range(int(rate * seconds)), said, said, strict=False)
-    courses = (_course(number / rate, restored, result) for number, restored, result in pairs)
+    whole = groupby(said, key=lambda one: (one.table, one.fact.round))
+    numbered = zip(range(int(rate * seconds)), whole, strict=False)
+    courses = (_course(number / rate, tuple(facts)) for number, (_, facts) in numbered)
     return merge(*courses, key=lambda pair: pair[0])
 
 
-def _course(begins: float, restored: LogMessage, result: LogMessage) -> Iterator[tuple[float, Step]]:
-    first = (result.fact.round - 1) * FACTS + 1
-    confirmed = replace(
-        restored, id=uuid.uuid4().hex, fact=Confirmed(round=restored.fact.round, deal=restored.fact.deal)
-    )
-    told = [
-        _state(restored, "restoring"),
-        _fact(replace(restored, seq=first)),
-        _state(restored, "confirming"),
-        _fact(replace(confirmed, seq=first + 1)),
-        _state(restored, "playing"),
-        _state(restored, "declared"),
-        _state(restored, "accepting"),
-        _fact(replace(result, seq=first + 2)),
-        _state(restored, "recorded"),
-    ]
+def _course(begins: float, facts: Sequence[LogMessage]) -> Iterator[tuple[float, Step]]:
+    told = [_state(facts[0], "restoring")]
+    for message in facts:
+        if isinstance(message.fact, Result):
+            told.append(_state(message, "accepting"))
+        told.append(_fact(message))
+        if state := AFTER.get(type(message.fact)):
+            told.append(_state(message, state))
     yield from ((begins + at * STEP_S, step) for at, step in enumerate(told))
 
 
@@ -91,8 +102,8 @@ def _says(
         event=NAME,
         table=table,
         seq=0,
-        device=KEY.device,
-        key=KEY.public,
+        device=key_of(table).device,
+        key=key_of(table).public,
         start=1,
         count=next(_numbers),
         lifecycle=lifecycle,

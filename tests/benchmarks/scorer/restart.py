@@ -12,29 +12,38 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
 import httpx
 
 from broker.event import save_event
+from broker.protocol import encode
+from broker.scorer.service import Scorer
 from broker.sim.processes import DemoProcess
 from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
 from tests.benchmarks.scorer.hall import LONGEST_S, cpu_s, memory_mb, waited_s
-from tests.benchmarks.scorer.large import NAME, large_event, large_folder, list_devices, plays
+from tests.benchmarks.scorer.large import NAME, Chains, large_event, large_folder, list_devices, plays
 
 STARTS: Final = 3
 PAGES: Final = ("", "standings")
 
 
 def made(folder: Path, tables: int, rounds: int) -> None:
-    """Write an event's folder in which all plays have been played."""
+    """Write an event's folder in which all plays have been played, as a scorer leaves it."""
     save_event(folder, *large_folder(tables, rounds))
-    list_devices(folder, large_event(tables, rounds))
-    with closing(SqliteJournal(folder / STORE, NAME)) as journal, journal.commit():
-        for message in plays(large_event(tables, rounds), whole=False):
-            journal.append(message, message.at)  # tables whose clocks are right
+    event = large_event(tables, rounds)
+    list_devices(folder, event)
+    with closing(SqliteJournal(folder / STORE, NAME)) as journal:
+        Scorer(event, journal, folder, lambda: 0)  # admits the devices
+        chains = Chains()
+        for _, said in groupby(plays(event), key=lambda one: one.fact.round):
+            with journal.commit():
+                for message in sorted(said, key=lambda one: one.seq):  # all tables play at a time
+                    signed = chains.signed(message)
+                    journal.append(signed, signed.at, encode(signed))  # tables whose clocks are right
 
 
 def started(folder: Path, kind: str) -> None:

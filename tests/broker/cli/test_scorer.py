@@ -5,6 +5,7 @@ import os
 import signal
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from http import HTTPStatus
 from pathlib import Path
 
@@ -14,16 +15,23 @@ import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
 
+from broker.cli.main import homologue
 from broker.cli.scorer import _other_broker
 from broker.cli.scorer import scorer as scorer_command
+from broker.event import open_event, read_devices
 from broker.event.deals.commitment import commit_folder
 from broker.key_files import open_key
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import make_broker
 from broker.people import FIRST_LINK_FILE
 from broker.protocol import topics
+from broker.protocol.signing import SigningKey
+from broker.scorer.admissions import Admissions
+from broker.scorer.stored_event import read_journal
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
+from broker.store import open_reader
+from broker.web.tables.event_pin import PIN_FILE
 from tests.broker.mqtt.client import Client
 from tests.broker.scorer.small import sent, state
 from tests.demo_event import MakeEvent, exchange_two_tiles
@@ -197,3 +205,71 @@ def test_a_store_that_cannot_be_is_told_before_anything_is_started(
     assert scorer.wait(SOON_S) == code
     assert not (folder / "broker").exists()
     assert not (folder / "store.toml").exists()
+
+
+def ask(*words: object, said: str = "") -> None:
+    """Run a command, as somebody on the scorer's machine does."""
+    done = CliRunner().invoke(homologue, [*map(str, words)], input=said)
+    assert done.exit_code == 0, done.output
+
+
+def wait_for_alert(client: httpx.Client, code: str) -> dict[str, object]:
+    """Follow the desk's stream until it has an alert."""
+    with client.stream("GET", "/events") as stream:
+        for line in stream.iter_lines():
+            if line.startswith("data: {"):
+                alerts = json.loads(line.removeprefix("data: "))["alerts"]
+                if found := [one for one in alerts if one["code"] == code]:
+                    return dict(found[0])
+    raise AssertionError(f"the stream has ended without {code}")
+
+
+def test_what_a_command_does_to_accounts_and_devices_is_told_at_the_desk_of_a_running_scorer(
+    folder: Path, start: Start
+) -> None:
+    password, key = "correct horse battery staple", SigningKey.new()
+    ask("people", "add", folder, "anne", "--full=Anne", "--role=head_arbiter", "--password-stdin", said=password)
+    scorer = start("--mqtt-port", "0")
+    desk = scorer.wait_for(r"^Desk: (\S+)", SOON_S)
+    origin = {"Origin": desk.rstrip("/")}
+    with httpx.Client(base_url=desk, headers=origin, timeout=SOON_S, verify=False) as client:  # noqa: S501 - on loopback
+        assert client.post("/login", data={"name": "anne", "password": password}).status_code == HTTPStatus.SEE_OTHER
+        assert wait_for_alert(client, "account_added")["values"]["about"] == "anne"  # type: ignore[index]
+        ask("people", "add", folder, "crony", "--full=C", "--role=display", "--password-stdin", said=password)
+        ask("people", "disable", folder, "crony")
+        told = wait_for_alert(client, "account_disabled")
+        assert told["values"] == {"who": "(command)", "about": "crony", "detail": ""}
+        ask("event", "device", folder, "--table", 3, "--key", key.public)
+        told = wait_for_alert(client, "device_listed")
+        assert (told["table"], told["values"]["detail"]) == (3, key.device)  # type: ignore[index]
+
+
+def test_an_event_that_runs_is_not_closed(folder: Path, start: Start) -> None:
+    start("--mqtt-port", "0").wait_for(r"^Desk: ", SOON_S)
+    passwords = (folder / "credentials.json").read_bytes()
+    refused = CliRunner().invoke(homologue, ["event", "close", str(folder), "--yes"])
+    assert (refused.exit_code, (folder / "credentials.json").read_bytes()) == (1, passwords)
+
+
+def test_after_an_event_was_closed_what_the_cards_of_its_tables_hold_opens_nothing(folder: Path, start: Start) -> None:
+    key, old = SigningKey.new(), Credentials.load(folder / "credentials.json")
+    ask("event", "device", folder, "--table", 1, "--key", key.public)
+    scorer = start("--mqtt-port", "0")
+    scorer.wait_for(r"^Desk: ", SOON_S)
+    scorer.stop()
+    (folder / PIN_FILE).write_text("0", encoding="ascii")
+    ask("event", "close", folder, "--yes")
+    new = Credentials.load(folder / "credentials.json")
+    kept = {user for user, password in new.passwords.items() if old.passwords[user] == password}
+    assert kept == {user for user in old.passwords if not user.startswith("table-")}
+    assert (read_devices(folder), (folder / PIN_FILE).exists()) == ((), False)
+    event = open_event(folder)
+    with closing(open_reader(folder, event.name)) as journal:
+        admissions = Admissions(read_journal(journal, event).devices())
+    assert (admissions.all(), admissions.knew(1, key.device)) == ([], True)
+    # A scorer that is started again for a correction lets none of them back in.
+    scorer = start("--mqtt-port", "0")
+    scorer.wait_for(r"^Desk: ", SOON_S)
+    scorer.stop()
+    with closing(open_reader(folder, event.name)) as journal:
+        assert Admissions(read_journal(journal, event).devices()).all() == []

@@ -2,22 +2,32 @@
 
 import json
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from broker.cli.store import store
-from broker.protocol import FineRuled, LogMessage
+from broker.event import save_event
+from broker.people.anchors import anchor_of
+from broker.protocol import FineRuled, LogMessage, Receipt, topics
+from broker.protocol.link import Incoming
+from broker.scorer.event_key import KEY_FILE, open_event_key
+from broker.scorer.service import Scorer
 from broker.scorer.stored_event import open_stored_event
 from broker.store import STORE, open_journal
+from broker.store.anchor import LogHead, anchor_text
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.store.sqlite import SqliteJournal
 from broker.web.tables.event_pin import EventPin
+from kiosk.journal import JournalOwner, TableJournal
+from kiosk.table import NextDealCalled
+from kiosk.uplink import Uplink, read_message
 from tests.broker.rulings.ruled import HEAD, draft
-from tests.broker.scorer.hall import make_hall
-from tests.broker.scorer.small import NAME, list_devices, whole_event
+from tests.broker.scorer.hall import Clock, Ear, Hall, make_hall
+from tests.broker.scorer.small import NAME, deals, event, list_devices, plan, registry, steps, whole_event
 from tests.broker.store.server import PASSWORD, Server
 from tests.broker.store.stores import Kept
 
@@ -44,6 +54,76 @@ def test_an_event_is_copied_checked_and_restored_with_a_command_each(over: Path,
     assert (EventPin(pin).kept(), pin.stat().st_mode & 0o077) == (EventPin(over / "arbiter-pin").kept(), 0)
     again = ask("restore", stick, tmp_path / "new")
     assert (again.exit_code, again.output.split(": ")[1]) == (1, "restore_taken")
+
+
+@contextmanager
+def scorer_in(folder: Path) -> Iterator[Hall]:
+    """Start a scorer on an event's folder, as a machine does."""
+    journal = open_journal(folder, NAME)
+    try:
+        scorer, ear = Scorer(event(), journal, folder, Clock()), Ear()
+        scorer.publisher.link = ear
+        hall = Hall(scorer, journal, folder, ear, Clock())
+        hall.connect(up=True)
+        yield hall
+    finally:
+        journal.close()
+
+
+def talk(table: TableJournal, hall: Hall, event_key: str) -> list[str | None]:
+    """Let a paired table send what is not safe and take the receipts; return why it believes one not, of each."""
+    uplink = Uplink(table, Ear(), NAME, 1)
+    codes = list[str | None]()
+
+    def hear() -> None:
+        for topic, payload, _ in hall.ear.said:
+            if topic == topics.RECEIPT.at(NAME, table=1):
+                receipt, code = read_message(Incoming(topic, payload, lambda: None), event_key)
+                codes.append(code)
+                if isinstance(receipt, Receipt):
+                    uplink.take(receipt, 0)
+        hall.ear.forget()
+
+    hear()
+    for body in table.unsent_bodies():
+        hall.arrive(topics.LOG.at(NAME, table=1), body)
+    hear()
+    return codes
+
+
+def test_a_paired_table_goes_on_with_a_scorer_that_was_restored_on_another_machine(stick: Path, tmp_path: Path) -> None:
+    """A copy has the event's key: receipts that another one has signed would not be believed."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    save_event(first, plan(), deals(), registry())
+    paired = open_event_key(first).public
+    with closing(TableJournal(tmp_path / "table" / "journal", JournalOwner(NAME, 1))) as table:
+        with scorer_in(first) as hall:
+            hall.scorer.devices.admit(1, table.key.public, "pi-1")
+            for number, said in enumerate(steps(1)):
+                table.record(NextDealCalled(at=number), [said], wall=number)
+                assert set(talk(table, hall, paired)) == {None}
+                if number == 1:
+                    assert ask("backup", first, "--to", stick).exit_code == 0
+            assert table.unsent() == ()
+        assert ask("restore", stick, second).exit_code == 0
+        assert (second / KEY_FILE).stat().st_mode & 0o777 == 0o600
+        with scorer_in(second) as hall:
+            assert ("event_key_changed", None) not in hall.alerts()
+            assert set(talk(table, hall, paired)) == {None}
+            stored = [one.fact for one in hall.journal.messages() if isinstance(one, LogMessage)]
+        assert (stored, table.unsent()) == ([*steps(1)], ())
+
+
+def test_a_copy_that_was_made_before_the_event_began_is_restored_with_its_key(stick: Path, tmp_path: Path) -> None:
+    save_event(tmp_path / "first", plan(), deals(), registry())
+    key = open_event_key(tmp_path / "first").public
+    for words in (
+        ("backup", tmp_path / "first", "--to", stick),
+        ("check", stick),
+        ("restore", stick, tmp_path / "new"),
+    ):
+        assert ask(*words).exit_code == 0
+    assert open_event_key(tmp_path / "new").public == key
 
 
 def test_a_broken_copy_is_named_and_passed_over(over: Path, stick: Path, tmp_path: Path) -> None:
@@ -140,6 +220,36 @@ def test_a_whole_store_is_verified_and_one_that_is_not_is_named_row_by_row(over:
     assert ask("verify", sorted(stick.iterdir())[1]).exit_code == 1
     checked = ask("check", stick)
     assert (checked.exit_code, checked.output.count("row_altered")) == (1, 1)
+
+
+def test_an_anchor_holds_until_something_before_it_is_changed(over: Path) -> None:
+    list_devices(over, range(1, 5))
+    anchor = anchor_of(over)
+    count = len(whole_event())
+    held = ask("verify", over, "--anchor", anchor)
+    lines = held.output.splitlines()
+    assert (held.exit_code, lines[-1]) == (
+        0,
+        f"the anchor holds: {count} messages and 0 entries of the audit log are as they were",
+    )
+    told = json.loads(ask("verify", over, "--anchor", anchor, "--json").output)
+    assert told["anchor"] == {"code": None, "messages": count, "entries": 0, "rows": [], "entry": None}
+    Kept(over).force("UPDATE journal SET body = CAST(replace(body, 'cup', 'cap') AS BLOB) WHERE height = 5")
+    changed = ask("verify", over, "--anchor", anchor)
+    assert (changed.exit_code, changed.output.splitlines()[2].split(":")[0]) == (1, "anchor_changed")
+    told = json.loads(ask("verify", over, "--anchor", anchor, "--json").output)["anchor"]
+    assert (told["code"], [row["height"] for row in told["rows"]]) == ("anchor_changed", [5])
+    Kept(over).force("DELETE FROM journal WHERE height > 20")
+    gone = json.loads(ask("verify", over, "--anchor", anchor, "--json").output)["anchor"]
+    assert gone == {"code": "anchor_changed", "messages": None, "entries": None, "rows": [], "entry": None}
+
+
+@pytest.mark.parametrize("code", ["anchor_mistyped", "anchor_of_another_event"])
+def test_what_is_no_anchor_of_the_event_is_told(over: Path, code: str) -> None:
+    typed = "7K2M-9QXD" if code == "anchor_mistyped" else anchor_text("league", bytes(32), LogHead())
+    refused = ask("verify", over, "--anchor", typed)
+    assert (refused.exit_code, refused.output.split(": ")[1]) == (1, code)
+    assert json.loads(ask("verify", over, "--anchor", typed, "--json").output)["error"]["code"] == code
 
 
 def test_what_is_no_store_is_told_in_json_too(tmp_path: Path) -> None:

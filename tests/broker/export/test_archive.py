@@ -10,11 +10,22 @@ import pytest
 
 from broker.export.archive import BY_NAME, ExportSource, archive
 from broker.i18n import Translator
+from broker.people.anchors import anchor_of, check_anchor
 from broker.protocol import Deadline
 from broker.rules import RuleError
+from broker.scorer.stored_event import open_stored_event
 from tests.broker.export.test_printed_results import text_of
 from tests.broker.export.test_what_counts import ruled
 from tests.broker.rulings.ruled import AT
+
+
+@pytest.mark.parametrize("name", ["standings", "travellers"])
+def test_each_printed_page_has_the_anchor(over: Path, name: str) -> None:
+    stored, anchor = open_stored_event(over), anchor_of(over)
+    at = datetime.fromtimestamp(AT / 1000, UTC)
+    pages = text_of(BY_NAME[f"{name}.pdf"].content(ExportSource(over, stored, Translator("en"), at, anchor=anchor)))
+    assert [f"Anchor: {anchor}" in page for page in pages] == [True] * len(pages)
+    assert check_anchor(over, anchor).holds
 
 
 def test_nothing_that_is_written_is_final_before_the_correction_period_is_over(over: Path) -> None:

@@ -65,6 +65,7 @@ class Client:
         self._paho.on_publish = self._on_publish
         self._paho.on_message = self._on_message
         self._numbers = set[int]()
+        self._answered = False
 
     def trust(self, authority: Path) -> None:
         """Speak TLS, with brokers whose certificate this authority signed."""
@@ -90,6 +91,10 @@ class Client:
             if answer == CLOSED:
                 return "closed"
         return "acknowledged"
+
+    def throw(self, topic: str, payload: bytes) -> None:
+        """Publish with QoS 1 and wait for nothing."""
+        self._paho.publish(topic, payload, qos=1)
 
     def say(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
         """Publish and wait for the acknowledgement."""
@@ -134,6 +139,7 @@ class Client:
     def _on_connect(
         self, _c: paho.Client, _u: object, _f: paho.ConnectFlags, code: ReasonCode, _p: Properties | None
     ) -> None:
+        self._answered = True
         self._answers.put([not code.is_failure])
 
     def _on_disconnect(
@@ -141,6 +147,8 @@ class Client:
     ) -> None:
         self.gone.put(str(code))
         self._acknowledged.put(CLOSED)
+        if not self._answered:
+            self._answers.put([False])
 
     def _on_subscribe(
         self, _c: paho.Client, _u: object, _m: int, codes: list[ReasonCode], _p: Properties | None

@@ -3,8 +3,10 @@
 import os
 import queue
 import signal
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -52,11 +54,19 @@ def test_what_is_of_no_use_later_is_not_kept_for_a_reader_who_is_away(hall: Hall
     hall.client(writer).say(place, b"", retain=True)
 
 
+def stands_still(pid: int) -> bool:
+    """Return whether the last thread of a process that was stopped has stopped."""
+    threads = Path(f"/proc/{pid}/task").glob("*/stat")
+    return all(one.read_text().rpartition(")")[2].split()[0] == "T" for one in threads)
+
+
 def test_a_flush_waits_for_what_the_broker_acknowledges_whatever_was_said_after_it(own_hall: Hall) -> None:
     with linked(own_hall, user_of("table", 3)) as link:
         pid = own_hall.broker.pid
         assert pid is not None
         os.kill(pid, signal.SIGSTOP)
+        while not stands_still(pid):
+            pass
         try:
             link.publish(topics.LOG.at(EVENT, table=3), b"a fact", retain=False)
             link.publish(topics.BEAT.at(EVENT, table=3), b"there", retain=False)
@@ -64,3 +74,11 @@ def test_a_flush_waits_for_what_the_broker_acknowledges_whatever_was_said_after_
         finally:
             os.kill(pid, signal.SIGCONT)
         assert link.flush(60.0)
+
+
+def test_a_small_message_does_not_wait_for_the_confirmation_of_the_one_before(hall: Hall) -> None:
+    """With Nagle's algorithm and the other side's delayed confirmations each waits for up to 40 ms."""
+    with linked(hall, user_of("table", 3)) as link:
+        connection = link._client.socket()
+        assert isinstance(connection, socket.socket)
+        assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

@@ -14,6 +14,7 @@ from broker.event import ListedDevice, write_devices
 from broker.protocol import Confirmed, DeviceAdmitted, LogMessage, Receipt, Void, decode, encode, topics
 from broker.protocol.facts import Ruled
 from broker.protocol.signing import SigningKey, fact_hash, is_signed_by, kept_form, with_sender
+from broker.scorer import admissions, intake
 from broker.scorer.admissions import Admissions
 from broker.scorer.event_key import KEY_FILE, open_event_key
 from broker.scorer.service import Scorer
@@ -181,6 +182,21 @@ def test_facts_that_are_proven_together_are_those_that_would_be_one_by_one(kinds
         vouched = proven and after != "cut" and kind != "other"  # the device has named these bytes as its own
         proven = vouched or kind in ("ours", "cut")
         assert (fact_hash(payload) in admissions._proven) == proven
+
+
+def test_the_hash_of_a_fact_is_computed_once(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    hashed = list[bytes]()
+
+    def hashing(payload: bytes) -> str:
+        hashed.append(payload)
+        return fact_hash(payload)
+
+    for module in (admissions, intake):
+        monkeypatch.setattr(module, "fact_hash", hashing)
+    hall.scorer.devices.admit(TABLE, OURS.public, "pi-1")
+    for one in SIGNED:
+        hall.arrive(LOG, bytes_of(one))
+    assert (hashed, hall.ear.told(f"receipt/{TABLE}")["upto"]) == ([bytes_of(one) for one in SIGNED], len(SIGNED))
 
 
 def test_a_fact_that_does_not_follow_the_stored_ones_is_refused_and_so_is_what_comes_after_it(hall: Hall) -> None:

@@ -1,5 +1,6 @@
 """Who may rule at a table: each arbiter's fact names a session that was opened there; the scorer alone judges a PIN."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -27,11 +28,12 @@ from broker.protocol import (
     encode,
     topics,
 )
-from broker.protocol.arbiter_pin import hash_pin
+from broker.protocol.arbiter_pin import hash_pin, pin_matches
 from broker.protocol.arbiter_session import AT_THE_TABLE, LASTS_MS, begun_session
 from broker.protocol.facts import Ruled
 from broker.protocol.sealed_pin import PinPlace, seal_pin
 from broker.protocol.signing import SigningKey, fact_hash, is_signed_by
+from broker.scorer import arbiter_access
 from broker.scorer.arbiter_access import MOST_IN_ALL
 from broker.scorer.service import Scorer
 from tests.broker.scorer.hall import NOW, Clock, Ear, Hall, open_journal
@@ -48,25 +50,40 @@ class Room(Hall):
 
     now: float
 
-    def send(self, table: int, *facts: Fact, first: int = 1, before: str | None = None) -> list[str | None]:
-        """Send facts of a table, signed and chained; return why each was refused."""
+    def send(
+        self, table: int, *facts: Fact, first: int = 1, before: str | None = None, waiting: bool = True
+    ) -> list[str | None]:
+        """Send facts of a table, signed and chained; return why each was refused, `waiting` until that is known."""
         codes = []
         for seq, said in enumerate(facts, first):
             message = DEVICE.sign(replace(fact(table, seq, said), device=DEVICE.device, before=before, signature=None))
-            codes.append(self.put(message))
+            codes.append(self.put(message, waiting=waiting))
             before = fact_hash(encode(message))
         return codes
 
-    def put(self, message: LogMessage | PinGiven, topic: str | None = None) -> str | None:
+    def put(self, message: LogMessage | PinGiven, topic: str | None = None, *, waiting: bool = True) -> str | None:
         """Send one message; return why it was refused."""
         kind = topics.LOG if isinstance(message, LogMessage) else topics.PIN_GIVEN
         before = len([*self.journal.refused()])
         self.arrive(topic or kind.at(NAME, table=message.table), encode(message))
+        if waiting:
+            self.until_judged()
         refused = [*self.journal.refused()]
         return refused[-1].code if len(refused) > before else None
 
+    def until_judged(self) -> None:
+        """Let the scorer work until nothing waits for a PIN."""
+        while any(one.checking for one in self.scorer.access._tables.values()):
+            self.scorer.step(timeout=60)
+
     def give(self, table: int, pin: str, nonce: str, device: SigningKey = DEVICE) -> PinAnswer | None:
         """Type a PIN at a table; return the answer."""
+        self.ask(table, pin, nonce, device)
+        self.until_judged()
+        return self.said(table).answer
+
+    def ask(self, table: int, pin: str, nonce: str, device: SigningKey = DEVICE) -> None:
+        """Type a PIN at a table."""
         given = PinGiven(
             id=f"given-{nonce}",
             event=NAME,
@@ -75,8 +92,7 @@ class Room(Hall):
             session=nonce,
             sealed=self.seal(table, pin, nonce),
         )
-        self.put(device.sign(given))
-        return self.said(table).answer
+        self.put(device.sign(given), waiting=False)
 
     def seal(self, table: int, pin: str, nonce: str) -> str:
         """Seal a PIN, as the device does."""
@@ -229,6 +245,85 @@ def test_after_very_many_wrong_pins_in_all_only_tables_that_gave_one_wait_sooner
     again, elsewhere = room.give(1, PIN, nonce(2)), room.give(2, PIN, nonce(3))
     assert again == PinAnswer(asked=nonce(2), code="pin_locked")
     session_of(elsewhere)
+
+
+# ---- while a PIN is compared with its hash ------------------------------------------------------
+
+
+class Gate:
+    """Holds up the comparison of PINs until it is opened."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.compared: list[str] = []
+        self._open = threading.Event()
+        monkeypatch.setattr(arbiter_access, "pin_matches", self._matches)
+
+    def open(self) -> None:
+        """Let all PINs be compared from now on."""
+        self._open.set()
+
+    def _matches(self, hashed: str, pin: str) -> bool:
+        self._open.wait()
+        self.compared.append(pin)
+        return pin_matches(hashed, pin)
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+    made = Gate(monkeypatch)
+    yield made
+    made.open()
+
+
+def test_other_tables_get_their_receipts_while_a_pin_is_compared(room: Room, gate: Gate) -> None:
+    room.ask(1, PIN, nonce(1))
+    assert room.send(2, confirmed(2), waiting=False) == [None]
+    assert (room.ear.told("receipt/2")["upto"], room.said(1).answer) == (1, None)
+    gate.open()
+    room.until_judged()
+    session_of(room.said(1).answer)
+
+
+def test_what_needs_a_pin_waits_for_it_in_order_and_nothing_else_does(room: Room, gate: Gate) -> None:
+    assert room.send(1, confirmed(1), *offline(room, PIN), waiting=False) == [None] * 4
+    room.send(2, confirmed(2), waiting=False)
+    assert [room.ear.told(f"receipt/{table}")["upto"] for table in (1, 2)] == [1, 1]
+    gate.open()
+    room.until_judged()
+    told = room.ear.told("receipt/1")
+    assert (told["upto"], told["gaps"], told["refused"]) == (4, [], [])
+    assert len(room.scorer.state.book.of((1, 1))) == 1
+
+
+def test_a_table_that_gives_pins_without_end_has_two_compared(room: Room, gate: Gate) -> None:
+    for number in range(1, 30):
+        room.ask(1, f"{number:04}", nonce(number))
+    room.ask(2, PIN, nonce(99))
+    gate.open()
+    room.until_judged()
+    assert sorted(gate.compared) == ["0001", "0029", PIN]
+    session_of(room.said(2).answer)
+
+
+def test_what_waits_beyond_a_hundred_facts_is_taken_when_its_table_sends_it_again(
+    room: Room, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arbiter_access, "MOST_HELD", 2)
+    facts = (confirmed(1), *offline(room, PIN))
+    room.send(1, *facts, waiting=False)
+    gate.open()
+    room.until_judged()
+    assert (room.ear.told("receipt/1")["upto"], room.ear.told("receipt/1")["refused"]) == (3, [])
+    assert room.send(1, *facts) == [None] * 4
+    assert room.ear.told("receipt/1")["upto"] == 4
+
+
+def test_a_pin_that_was_changed_while_it_was_compared_opens_nothing(room: Room, gate: Gate) -> None:
+    room.ask(1, PIN, nonce(1))
+    room.scorer.access.hashed = lambda: OTHER_HASH
+    gate.open()
+    room.until_judged()
+    assert (room.said(1).answer, gate.compared) == (PinAnswer(asked=nonce(1), code="pin_wrong"), [PIN, PIN])
 
 
 # ---- sessions -----------------------------------------------------------------------------------

@@ -10,17 +10,31 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from broker.protocol import LogMessage, Receipt, Result, Taken, encode
+from broker.protocol import LogMessage, Receipt, Result, TableState, Taken, encode
 from broker.protocol.signing import SigningKey
 from broker.scorer.stored_event import open_stored_event, verify_store
 from broker.store import STORE, message_of, witness_of
 from broker.store.backup import check_copy, copy_faults
 from broker.store.backup_worker import BackupWorker
 from broker.store.sqlite import SqliteJournal, SqliteReader
+from kiosk.config import BrokerSettings, Config, DeviceSettings
 from kiosk.journal import JournalOwner, TableJournal
+from kiosk.table import Table
+from kiosk.uplink import state_message
 from tests.broker.scorer.folders import event_folder, until_round
 from tests.broker.scorer.hall import NOW, Hall, make_hall
-from tests.broker.scorer.small import KEY, NAME, fact, list_devices, restored, result, signed, whole_event
+from tests.broker.scorer.small import (
+    DEVICES,
+    KEY,
+    NAME,
+    fact,
+    list_devices,
+    restored,
+    result,
+    signed,
+    state,
+    whole_event,
+)
 from tests.broker.store.stores import Kept, fill
 
 LOG: Final = whole_event()
@@ -184,6 +198,54 @@ def test_a_store_that_has_shrunk_says_so_and_names_what_is_missing_until_it_has_
         hall = make_hall(folder, journal)
         hall.connect(up=True)
         assert hall.alerts() == []
+
+
+def test_a_folder_replaced_whole_by_an_older_one_is_found_by_the_receipts_that_a_table_has(tmp_path: Path) -> None:
+    """Its witness is as old as its store: nothing in the folder tells that something is gone."""
+    folder = event_folder(tmp_path / "event", until_round(1))
+    shutil.copytree(folder, tmp_path / "older")
+    ours = [one for one in LOG if one.table == 1 and one.fact.round <= 2]
+    gone = [one for one in ours if one.fact.round == 2]
+    with closing(TableJournal(tmp_path / "table" / "table.sqlite", JournalOwner(NAME, 1), KEY)) as table:
+        table.take_in([encode(one) for one in ours])
+        with closing(SqliteJournal(folder / STORE, NAME)) as journal:
+            hall = make_hall(folder, journal)
+            hall.hear(said_by(table))
+            hall.hear(*gone)
+            table.settle(receipt(hall, 1))
+            hall.hear(said_by(table))
+            assert (hall.alerts(), hall.scorer.feed.current.lost, table.unsent()) == ([], 0, ())
+
+        shutil.rmtree(folder)
+        shutil.copytree(tmp_path / "older", folder)
+        with closing(SqliteJournal(folder / STORE, NAME)) as journal:
+            hall = make_hall(folder, journal)
+            hall.connect(up=True)
+            assert hall.alerts() == []
+            for _ in range(2):
+                hall.hear(said_by(table))
+                assert (hall.alerts(), hall.scorer.feed.current.lost) == ([("store_older", 1)], len(gone))
+            (alert,) = [one for one in hall.scorer.feed.current.alerts if one.code == "store_older"]
+            assert alert.values == {"safe": ours[-1].seq, "upto": ours[-1].seq - len(gone)}
+            table.settle(receipt(hall, 1))
+            assert [one.id for one in table.unsent()] == [one.id for one in gone]
+            hall.hear(*gone)
+            assert hall.scorer.feed.current.lost == 0
+
+
+def test_receipts_of_another_store_tell_nothing_of_this_one(tmp_path: Path) -> None:
+    folder = event_folder(tmp_path / "event", until_round(2))
+    with closing(SqliteJournal(folder / STORE, NAME)) as journal:
+        hall = make_hall(folder, journal)
+        hall.hear(replace(state(1), store="another-store", safe=10_000))
+        assert (hall.alerts(), hall.scorer.feed.current.lost) == ([], 0)
+
+
+def said_by(table: TableJournal) -> TableState:
+    """Return what a table with this journal says of itself."""
+    broker, devices = BrokerSettings("localhost", 1883, "password"), DeviceSettings("sim://buttons", "sim://tray")
+    config = Config(event=NAME, table=1, folder="table", broker=broker, devices=devices)
+    return replace(state_message(config, table, Table(), "ready", len(table.unsent()), {}), device=DEVICES[0])
 
 
 def test_a_row_that_was_lost_has_come_back_and_is_altered_then_heals(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from broker.protocol import (
     encode,
     topics,
 )
-from broker.protocol.signing import kept_form
+from broker.protocol.signing import fact_hash
 from broker.rules import Outcome
 from broker.scorer.intake import MOST_LISTED, MOST_MISSING, Intake, IntakeVerdict
 from broker.scorer.quotas import MOST_OF_A_KIND, MOST_RULED
@@ -46,7 +46,7 @@ def said(intake: Intake, message: LogMessage) -> IntakeVerdict:
     """Judge a message, and take it in where it is new, as the scorer does."""
     verdict = intake.judge(*sent(message))
     if verdict.new:
-        intake.take(message, verdict.body)
+        intake.take(message, verdict.hash)
     return verdict
 
 
@@ -65,7 +65,7 @@ def refused(intake: Intake, message: LogMessage) -> str | None:
 
 
 def test_a_fact_is_taken(intake: Intake) -> None:
-    assert said(intake, FIRST) == IntakeVerdict(FIRST, new=True, body=kept_form(encode(FIRST)))
+    assert said(intake, FIRST) == IntakeVerdict(FIRST, new=True, hash=fact_hash(encode(FIRST)))
     assert intake.books[1].taken == {1: FIRST}
 
 

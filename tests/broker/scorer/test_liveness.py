@@ -142,6 +142,26 @@ def test_in_the_place_of_a_silent_device_another_is_let_in_but_not_of_one_that_i
     assert devices == ["kiosk-0002", "kiosk-0001"]
 
 
+@pytest.mark.parametrize("alive", [False, True])
+def test_a_device_of_which_nothing_was_heard_since_a_restart_gives_way_to_another_unless_it_says_that_it_is_there(
+    tmp_path: Path, *, alive: bool
+) -> None:
+    """The broker keeps only what the second device has said of the table."""
+    seconds = Seconds()
+    with open_journal(tmp_path) as journal:
+        Room(make_hall(tmp_path, journal, seconds=seconds), seconds).hall.hear(new(1))
+        again = Room(make_hall(tmp_path, journal, seconds=seconds), seconds)
+        second = new(1, device="kiosk-0002")
+        again.hall.hear(second)
+        for _ in range(4):
+            again.wait(BEAT_S)
+            if alive:
+                again.hall.hear(beat(1))
+        again.hall.hear(second)
+        serves = again.hall.scorer.devices.serving.of(1)[0]
+        assert serves == ("kiosk-0001" if alive else "kiosk-0002")
+
+
 def test_beats_of_a_device_that_does_not_serve_the_table_prove_nothing(room: Room) -> None:
     room.hall.hear(new(1))
     for _ in range(4):

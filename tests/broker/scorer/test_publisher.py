@@ -1,15 +1,32 @@
 """Public copies of travellers and standings, and receipts."""
 
+import json
+from collections import Counter
+from collections.abc import Iterable
+from functools import partial
+from itertools import cycle
 from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from broker.protocol import Deadline, PublicStandings, PublicTraveller, Receipt, Reopen, Ruled
+from broker.protocol import (
+    Call,
+    Deadline,
+    Fact,
+    PublicStandings,
+    PublicTraveller,
+    Receipt,
+    Reopen,
+    Ruled,
+    encode,
+)
 from broker.protocol.link import LinkChanged
-from broker.scorer.intake import MOST_MISSING, Intake
+from broker.scorer.intake import MOST_MISSING, Intake, TableBook
 from broker.scorer.publisher import Publisher
 from broker.scorer.state import EventState
+from broker.store.anchor import AnchorPlace, LogHead, find_anchor
 from tests.broker.rulings.ruled import AT, room_of, ruling
 from tests.broker.scorer.hall import Ear, Hall, make_hall, open_journal
 from tests.broker.scorer.small import KEY, OUTCOMES, declared, event, fact, restored, result, sent, whole_event
@@ -76,6 +93,48 @@ def test_what_a_scorer_before_this_one_has_told_is_taken_back_even_if_it_was_not
     assert public(ear) == [(DEAL, False, 0), left]
 
 
+def public_story(facts: Iterable[tuple[int, Fact]]) -> list[bytes]:
+    """Return all public messages of an event that is told by its tables, without what names this process."""
+    room, seqs = EventState(event()), Counter[int]()
+    publishes, ear = publisher(room)
+    publishes.connection_changed(LinkChanged(up=True))
+    for height, (table, said) in enumerate(facts, 1):
+        seqs[table] += 1
+        publishes.height = height
+        publishes.receipt(table, TableBook())
+        publishes.plays_changed(room.apply(fact(table, seqs[table], said)))
+        publishes.standings_if_due()
+    told = [message for message in ear.heard("") if isinstance(message, PublicTraveller | PublicStandings)]
+    assert [one.id[20:] for one in told] == [f"{one.seq:012x}" for one in told]
+    return [encode(replace(one, id="public-00001")) for one in told]
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=6))
+def test_by_what_is_public_nobody_can_count_what_is_not(calls: list[int]) -> None:
+    """However often tables call meanwhile, public messages are the same, their numbers and ids too."""
+    quiet, noisy, often = list[tuple[int, Fact]](), list[tuple[int, Fact]](), cycle(calls)
+    for one in whole_event():
+        call = Call(round=one.fact.round, deal=one.fact.deal, open=True)
+        noisy += [(one.table, call)] * next(often) + [(one.table, one.fact)]
+        quiet.append((one.table, one.fact))
+    story = public_story(quiet)
+    assert public_story(noisy) == story
+    assert [json.loads(one)["seq"] for one in story] == [*range(1, len(story) + 1)]
+
+
+def test_what_says_nothing_new_is_published_once_in_public_and_again_on_a_connection() -> None:
+    facts = whole_event()
+    room = EventState(event())
+    room.load(facts)
+    publishes, ear = publisher(room)
+    for _ in range(2):
+        publishes.plays_changed([DEAL])
+    assert public(ear) == [(DEAL, True, event().expected[DEAL])]
+    publishes.connection_changed(LinkChanged(up=True))
+    publishes.plays_changed([DEAL])
+    assert public(ear) == [(DEAL, True, event().expected[DEAL])]
+
+
 def test_public_standings_are_provisional_while_corrections_run_and_are_told_again_when_they_end() -> None:
     room, now, ear = room_of(), [AT], Ear()
     publishes = Publisher(room, Path("/nowhere"), "store-0001", KEY, lambda: now[0])
@@ -101,7 +160,7 @@ def receipt(*seqs: int) -> Receipt:
         told = fact(1, seq, restored(1))
         verdict = intake.judge(*sent(told))
         assert verdict.new
-        intake.take(told, verdict.body)
+        intake.take(told, verdict.hash)
     publishes, ear = publisher(EventState(event()))
     publishes.height = 7
     publishes.receipt(1, intake.books[1])
@@ -168,6 +227,15 @@ def test_a_receipt_says_how_high_the_journal_is(hall: Hall) -> None:
     hall.hear(fact(1, 1, restored(1)), fact(2, 1, restored(2)))
     hall.hear(fact(1, 2, restored(1)))
     assert [hall.ear.told(f"receipt/{table}")["seq"] for table in (1, 2)] == [3, 2]
+
+
+def test_a_receipt_has_the_anchor_of_all_that_is_stored_with_what_it_names(hall: Hall) -> None:
+    digests = ["a" * 64, "b" * 64]
+    for seq, entries in ((1, 0), (2, 2)):
+        hall.scorer.log_head = partial(LogHead, *((2, digests[1]) if entries else ()))
+        hall.hear(fact(1, seq, restored(1)), fact(2, seq, restored(2)))
+        anchor = hall.ear.told("receipt/1")["anchor"]
+        assert find_anchor(anchor, "cup", hall.journal.linked_rows(), digests) == AnchorPlace(2 * seq, entries)
 
 
 def test_a_table_that_said_nothing_gets_no_receipt_until_the_next_connection(hall: Hall) -> None:

@@ -15,6 +15,7 @@ from broker.protocol import (
     Call,
     Declared,
     Discarded,
+    Fact,
     Fine,
     LogMessage,
     PublicTraveller,
@@ -25,6 +26,7 @@ from broker.protocol import (
     Undo,
     Void,
 )
+from broker.protocol.play_sequence import TableSequence
 from broker.rulings import RulingAuthor, RulingDraft
 from broker.scorer.quarantine import Decided, Quarantine
 from broker.scorer.state import EventState
@@ -179,6 +181,25 @@ def test_a_fact_that_cannot_be_read_takes_its_own_play_away_and_none_after_it(lo
     assert [room.play((1, round_)).settled for round_ in (1, 2, 3)] == [True, True, True]
 
 
+def test_what_a_batch_brings_late_has_its_table_judged_again_once(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store that was put back to an older copy gets hundreds of facts of each table back, and those after them."""
+    said = log(1, *(one for round_ in range(1, 5) for one in steps(1, round_)))
+    lost = [one for one in said if one.fact.round in (2, 3)]
+    for one in lost:
+        hall.scorer.state.quarantine.lose(1, one.seq)
+    hall.hear(*(one for one in said if one not in lost))
+    assert hall.scorer.state.plays_at(1) == 2
+    judged = list[Fact]()
+    for name in ("follow", "count"):
+        judge = getattr(TableSequence, name)
+        monkeypatch.setattr(
+            TableSequence, name, lambda self, fact, judge=judge: (judged.append(fact), judge(self, fact))
+        )
+    hall.hear(*lost)
+    assert hall.scorer.state.plays_at(1) == 4
+    assert len(judged) == len(said)
+
+
 def test_what_another_device_was_refused_is_waited_for(hall: Hall) -> None:
     hall.scorer.state.pass_over(2, 1)
     hall.hear(*whole_play(1, first=2))
@@ -256,7 +277,7 @@ def test_a_whole_event_counts_whole_in_whatever_order_and_however_often_its_fact
     random.shuffle(messages)
     for message in messages:
         room.apply(message)
-    assert (room.plays_in, room.quarantine.plays()) == (16, [])
+    assert (room.plays_in, room.apart_plays()) == (16, [])
 
 
 STEPS = steps(1, 1, OUTCOMES[3], {"west": Fine(imp=8, reason="false hu")})
@@ -268,7 +289,7 @@ def test_a_play_of_which_a_step_is_missing_has_no_result(left_out: int) -> None:
     room = EventState(event())
     for message in log(1, *said):
         room.apply(message)
-    assert (room.plays_in, room.quarantine.plays()) == (0, [(1, 1)])
+    assert (room.plays_in, [(one.table, one.round) for one in room.apart_plays()]) == (0, [(1, 1)])
 
 
 @pytest.mark.parametrize("at", range(5))
@@ -278,7 +299,7 @@ def test_two_steps_in_the_wrong_order_make_no_result(at: int) -> None:
     room = EventState(event())
     for message in log(1, *said):
         room.apply(message)
-    assert (room.plays_in, room.quarantine.plays()) == (0, [(1, 1)])
+    assert (room.plays_in, [(one.table, one.round) for one in room.apart_plays()]) == (0, [(1, 1)])
 
 
 EAST, SOUTH, WEST, NORTH = result(1).players.values()
@@ -322,4 +343,4 @@ def test_nothing_that_a_real_table_tells_stays_apart_in_whatever_order_it_comes(
     quarantine = Quarantine(kiosk_event(), lambda _key: False, lambda _table: Decided())
     arriving = random.sample(messages, len(messages))
     counted = [one for message in arriving for one in quarantine.take(message) if isinstance(one, LogMessage)]
-    assert (quarantine.plays(), sorted(counted, key=lambda one: one.seq)) == ([], messages)
+    assert (quarantine.ids(), sorted(counted, key=lambda one: one.seq)) == (set(), messages)

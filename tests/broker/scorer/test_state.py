@@ -308,7 +308,7 @@ def heard(messages: Iterable[LogMessage]) -> tuple[Intake, EventState]:
         verdict = intake.judge(*sent(message))
         assert verdict.code is None
         if verdict.new:
-            intake.take(message, verdict.body)
+            intake.take(message, verdict.hash)
             room.apply(message)
     return intake, room
 

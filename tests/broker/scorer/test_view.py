@@ -8,11 +8,12 @@ import pytest
 from msgspec.structs import replace
 
 from broker.event.plan import MINUTE_MS
-from broker.protocol import Adjusted, Fine, Result, Seat, Void
+from broker.protocol import Adjusted, Fine, Reopen, Result, Ruled, Seat, Void
 from broker.scorer.dashboard import ViewFeed
 from broker.scorer.grid import grid
 from broker.scorer.snapshot import open_part
 from broker.scorer.view import (
+    AnchorView,
     DashboardView,
     TableView,
     paused_left_ms,
@@ -20,12 +21,13 @@ from broker.scorer.view import (
     time_up_at,
     whole_minutes,
 )
+from broker.store.anchor import AnchorPlace, find_anchor
 from broker.web import public_view
 from broker.web.tables.carriers import progress_of
 from tests import event_loop
 from tests.broker.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer.hall import NOW, Hall
-from tests.broker.scorer.small import OUTCOMES, event, fact, restored, whole_event, whole_play
+from tests.broker.scorer.small import NAME, OUTCOMES, declared, event, fact, restored, result, whole_event, whole_play
 from tests.broker.web import sample
 
 
@@ -44,6 +46,38 @@ def view(version: int) -> DashboardView:
         standings=(),
         alerts=(),
     )
+
+
+def test_an_anchor_is_shown_when_a_round_is_over_and_is_the_same_until_the_next_one_is(hall: Hall) -> None:
+    """It would tell when something is stored that is hidden."""
+    shown = list[AnchorView | None]()
+    for number in (1, 2):
+        *facts, last = [message for message in whole_event() if message.fact.round == number]
+        for one in facts:
+            hall.hear(one)
+            shown.append(hall.scorer.feed.current.anchor)
+        hall.hear(last)
+        anchor = hall.scorer.feed.current.anchor
+        assert anchor is not None
+        assert (anchor.round, public_view(hall.scorer.feed.current).anchor) == (number, anchor)
+        assert find_anchor(anchor.text, NAME, hall.journal.linked_rows(), []) == AnchorPlace(hall.journal.height, 0)
+    assert shown[0] is None
+    assert len({one and one.text for one in shown}) == 2
+
+
+def test_a_play_that_is_taken_back_and_played_again_gives_its_round_another_anchor(hall: Hall) -> None:
+    facts = [message for message in whole_event() if message.fact.round == 1]
+    hall.hear(*facts)
+    first, seq = hall.scorer.feed.current.anchor, sum(one.table == 1 for one in facts)
+    deal = event().bookings[1, 1].deal
+    reopen = Ruled(round=1, deal=deal, decision=Reopen(), author="A", role="table_arbiter", reason="R")
+    hall.hear(fact(1, seq + 1, reopen))
+    assert hall.scorer.feed.current.anchor is None
+    hall.hear(fact(1, seq + 2, declared(1, 1, "south")), fact(1, seq + 3, result(1, 1, OUTCOMES[2])))
+    again = hall.scorer.feed.current.anchor
+    assert first is not None
+    assert again is not None
+    assert (again.round, again.text == first.text) == (1, False)
 
 
 def test_a_reader_gets_the_newest_view_now_and_the_next_when_it_comes() -> None:

@@ -1,14 +1,15 @@
 """Whoever looks at results under embargo leaves a trace in the audit log: once a person, deal and hour."""
 
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from broker.people import HOUR_MS, Actor, Authentication
+from broker.people import EMBARGO_READ, HOUR_MS, PEOPLE_FILE, Actor, Authentication
 from broker.protocol import LogMessage
 from broker.web import Visitor
-from broker.web.embargo import EMBARGO_READ, EmbargoTrace
+from broker.web.embargo import EmbargoTrace
 from tests.broker.people.conftest import NOON, PASSWORD, Hand, quick_hashes
 from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.small import whole_log
@@ -34,6 +35,34 @@ def test_an_arbiter_who_opens_a_traveller_or_a_players_sheet_is_noted_once(under
     with logged_in(under_way.server, "table_arbiter") as arbiter:
         assert [arbiter.get(page).status_code for _ in range(3)] == [200] * 3
     assert traces(under_way.auth, "table_arbiter") == [str(play.deal)]
+
+
+@pytest.mark.parametrize(("path", "page"), [("/", "room"), ("/view.json", "room"), ("/wire", "wire")])
+def test_an_arbiter_who_follows_results_as_they_come_is_noted_once_and_the_head_arbiter_sees_it(
+    under_way: Ruled, path: str, page: str
+) -> None:
+    with logged_in(under_way.server, "table_arbiter") as arbiter:
+        assert [arbiter.get(path).status_code for _ in range(3)] == [200] * 3
+    assert traces(under_way.auth, "table_arbiter") == [page]
+    with logged_in(under_way.server, "head_arbiter") as head:
+        text = head.get("/people").text
+    listed = text[text.index('id="looked"') : text.index('id="audit"')]
+    assert [one in listed for one in ("table_arbiter", f"<td>{page}</td>")] == [True, True]
+
+
+@pytest.mark.parametrize("path", ["/", "/view.json"])
+def test_before_the_first_result_and_after_the_last_nobody_is_noted(tmp_path: Path, path: str) -> None:
+    for name, said in (("before", []), ("after", everything())):
+        with ruling_desk(tmp_path / name, said) as desk, logged_in(desk.server, "table_arbiter") as arbiter:
+            assert arbiter.get(path).status_code == 200
+            assert traces(desk.auth, "table_arbiter") == []
+
+
+def test_a_room_that_cannot_note_who_looks_is_shown_all_the_same(under_way: Ruled) -> None:
+    with logged_in(under_way.server, "table_arbiter") as arbiter, sqlite3.connect(under_way.folder / PEOPLE_FILE) as db:
+        db.execute("CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no room'); END")
+        db.commit()
+        assert arbiter.get("/").status_code == 200
 
 
 @pytest.mark.parametrize("role", ["organiser", "display"])

@@ -19,7 +19,15 @@ from broker.web.faults import (
     overridden_guards,
 )
 from broker.web.labels import STATE
-from kiosk.errors import DeviceUnknown, PinGuessed, ReceiptUnproven, SelfTestFailed, SelfTestSkipped
+from kiosk.errors import (
+    DeviceUnknown,
+    FactUnexpected,
+    PinGuessed,
+    ReceiptUnproven,
+    SelfTestFailed,
+    SelfTestSkipped,
+    UnknownKeyboard,
+)
 from kiosk.table import OUT_OF_ORDER, guards
 from kiosk.uplink import LATE_PRESS
 from tests.kiosk.screens.test_device import OTHERS, PARTS, of_hardware
@@ -65,6 +73,7 @@ ARRIVING = {
     *of_hardware(),
     LATE_PRESS,
     *(one.code for one in (SelfTestFailed, SelfTestSkipped, PinGuessed, DeviceUnknown, ReceiptUnproven)),
+    *(one.code for one in (FactUnexpected, UnknownKeyboard)),
 }
 """Every code of its own that a table's health can have."""
 

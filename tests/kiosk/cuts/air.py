@@ -8,7 +8,7 @@ from broker.protocol import PinGiven, decode_on_topic, encode, topics
 from broker.protocol.arbiter_pin import hash_pin
 from broker.protocol.link import Incoming, LinkChanged
 from tests.kiosk.cuts.actions import HOUSE_PIN
-from tests.kiosk.judging import arbiter_access, said_of_pin
+from tests.kiosk.judging import PinJudge, said_of_pin
 from tests.kiosk.tables import EVENT, TABLE
 
 RETAINED = (topics.RECEIPT, topics.ASSIGNMENT)
@@ -50,7 +50,7 @@ class Air:
         self._room(topic, payload)
         message = decode_on_topic(topic, payload)[1]
         if isinstance(message, PinGiven):
-            self._bring(topics.PIN, encode(said_of_pin(arbiter_access(hashed=HASHED).ask(message))))
+            self._bring(topics.PIN, encode(said_of_pin(PinJudge(hashed=HASHED).judge(message))))
 
     def flush(self, timeout_s: float) -> None:
         """Have nothing on its way."""

@@ -249,8 +249,8 @@ def test_a_pin_goes_to_the_scorer_sealed_and_the_screen_says_that_it_is_checked(
     assert table.program.view().panel == ArbiterPanel("checking")
     (given,) = [one for one in table.link.said if isinstance(one, PinGiven)]
     place = PinPlace(EVENT, TABLE, table.journal.device, given.session)
-    assert table.link.access.pin_key.open(given.sealed, place) == PIN
-    table.link.say(table.link.access.ask(given))
+    assert table.link.judge.access.pin_key.open(given.sealed, place) == PIN
+    table.link.say(table.link.judge.judge(given))
     table.program.step(timeout=0)
     state = table.program.state
     assert (state.arbiter, scope_of(state.arbiter_session or ""), table.program.view().unproven) == (
@@ -265,7 +265,7 @@ def test_who_does_not_want_to_wait_leaves_and_a_late_answer_lets_nobody_in(table
     table.link.answers = False
     table.type("a", *PIN, "enter", "back")
     (given,) = [one for one in table.link.said if isinstance(one, PinGiven)]
-    table.link.say(table.link.access.ask(given))
+    table.link.say(table.link.judge.judge(given))
     table.pass_time(3 * S)
     assert (table.program.state.arbiter, table.program.view().panel) == (None, None)
 
@@ -284,7 +284,7 @@ def test_an_arbiter_whom_no_scorer_answers_goes_on_and_the_screen_says_so(table:
     assert (scope_of(state.arbiter_session or ""), table.program.view().unproven) == (GIVEN, True)
     (let_in,) = [one.fact for one in table.journal.unsent() if isinstance(one.fact, LetIn)]
     place = PinPlace(EVENT, TABLE, table.journal.device, nonce_of(let_in.session or ""))
-    assert table.link.access.pin_key.open(let_in.sealed or "", place) == PIN
+    assert table.link.judge.access.pin_key.open(let_in.sealed or "", place) == PIN
 
 
 def answered(table: Judged, *, right: bool) -> None:

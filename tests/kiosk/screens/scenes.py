@@ -290,8 +290,9 @@ def ordered(*commands: Command) -> ScreenView:
 
 
 RECEIPT: Final = "WMWM-0Q8K-WMNM-QGWM"
-LINK: Final = receipt_link("https://results.example.org", RECEIPT)
-LONG_LINK: Final = receipt_link("https://" + "results." * 5 + "example.org/2026", RECEIPT)
+ANCHOR: Final = "DFRB-CMEV-KN1M-YC9Q-G4B1-BZVK-P1P4"
+LINK: Final = receipt_link("https://results.example.org", RECEIPT, ANCHOR)
+LONG_LINK: Final = receipt_link("https://" + "results." * 5 + "example.org/2026", RECEIPT, ANCHOR)
 """About as wide as a code can be."""
 
 SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
@@ -380,11 +381,11 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
     "accepting, self-drawn": self_drawn,
     **COUNTING,
     "recorded": lambda: small_result(*SEATS),
-    "recorded, with its receipt": lambda: with_receipt(small_result(*SEATS), RECEIPT),
-    "recorded, three winners, with its receipt": lambda: with_receipt(result(*SEATS), RECEIPT),
-    "recorded, with its QR code": lambda: with_receipt(small_result(*SEATS), RECEIPT, LINK),
+    "recorded, with its receipt": lambda: with_receipt(small_result(*SEATS), RECEIPT, "", ANCHOR),
+    "recorded, three winners, with its receipt": lambda: with_receipt(result(*SEATS), RECEIPT, "", ANCHOR),
+    "recorded, with its QR code": lambda: with_receipt(small_result(*SEATS), RECEIPT, LINK, ANCHOR),
     "recorded, three winners, with a long QR code": lambda: replace(
-        with_receipt(result(*SEATS), RECEIPT, LONG_LINK), time=TimeView(-120, 60), call=CallView()
+        with_receipt(result(*SEATS), RECEIPT, LONG_LINK, ANCHOR), time=TimeView(-120, 60), call=CallView()
     ),
     "finished": lambda: seen(sitting_in(Phase.FINISHED)),
     **riichi_scenes(ONLINE, BROKEN, LONG),

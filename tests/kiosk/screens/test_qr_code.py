@@ -17,6 +17,9 @@ SMALLEST: Final = 480, 320
 
 SCENE: Final = "recorded, with its QR code"
 
+PLAIN: Final = LINK.partition("#")[0]
+"""Without its anchor."""
+
 
 def codes_on(size: tuple[int, int], link: str, hand: Hand = "right") -> list[zxingcpp.Barcode]:
     """Return what a reader finds on the screen."""
@@ -42,13 +45,20 @@ def test_the_longest_address_has_its_code_on_an_ordinary_screen_and_none_on_one_
     assert codes_on(SMALLEST, LONG_LINK) == []
 
 
+def test_where_the_anchor_has_no_room_the_link_is_there_without_it() -> None:
+    sizes = [(size * 3 // 2, size) for size in range(320, 481, 20)]
+    found = [codes_on(size, LONG_LINK) for size in sizes]
+    texts = list(dict.fromkeys(code.text for codes in found for code in codes))
+    assert texts == [LONG_LINK.partition("#")[0], LONG_LINK]
+
+
 def test_without_an_address_there_is_no_code() -> None:
     assert codes_on((800, 480), "") == []
 
 
 @pytest.mark.parametrize("room", [110, 111, 147, 148, 400])
 def test_a_module_is_some_whole_pixels_never_fewer_than_three_and_white_is_around_them(room: int) -> None:
-    code = table.qr_code(LINK, room)
+    code = table.qr_code(PLAIN, room)
     side = 29 + 2 * table.QUIET_ZONE
     if room < table.SMALLEST_MODULE * side:
         assert code is None

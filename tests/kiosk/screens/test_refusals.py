@@ -43,6 +43,8 @@ NEVER_TOLD: Final = {
             "card_refuses",
             "device_unknown",
             "disk_low",
+            "fact_unexpected",
+            "unknown_keyboard",
             "journal_broken",
             "journal_in_use",
             "kiosk_error",

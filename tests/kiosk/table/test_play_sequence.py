@@ -37,7 +37,9 @@ from kiosk.table import (
     PlayEndedDrawn,
     Restarted,
     ResultRefused,
+    SequenceWatch,
     SessionStopped,
+    Unexpected,
 )
 from tests.kiosk.riichi_tables import AloneSitting, RiichiSitting, fu30
 from tests.kiosk.table.days import LONGER, Move, Step, days, moves, walk
@@ -86,11 +88,38 @@ chance = st.randoms(use_true_random=False)
 @given(days)
 def test_whatever_happens_at_a_table_each_of_its_facts_follows(steps: list[Step]) -> None:
     assert followed(told(steps))[1] == []
+    assert watched(steps) is None
+
+
+def watched(steps: list[Step]) -> Unexpected | None:
+    """Return what a table itself finds that does not follow on such a day."""
+    watch = SequenceWatch()
+    for step in steps:
+        watch.take(step.after, step.facts)
+    return watch.unexpected
 
 
 @given(played_days)
 def test_whatever_disturbs_two_plays_each_of_their_facts_follows(steps: list[Step]) -> None:
     assert followed(told(steps))[1] == []
+    assert watched(steps) is None
+
+
+@given(played_days, chance)
+def test_a_table_notices_a_step_that_it_left_out_until_another_play_has_its_result(
+    steps: list[Step], random: Random
+) -> None:
+    facts = told(steps)
+    wanted = [at for at, fact in enumerate(facts) if is_needed(facts, at)]
+    if wanted:
+        at, watch, table = random.choice(wanted), SequenceWatch(), steps[-1].after
+        ended = next(one for one in facts[at:] if isinstance(one, Result) and one.round == facts[at].round)
+        watch.take(table, facts[:at] + facts[at + 1 : facts.index(ended) + 1])
+        assert watch.unexpected is not None
+        assert watch.unexpected.fact.round == ended.round
+        watch.take(table, facts[facts.index(ended) + 1 :])
+        later = [one for one in facts[facts.index(ended) :] if isinstance(one, Result) and one.round != ended.round]
+        assert (watch.unexpected is None) == bool(later)
 
 
 @given(played_days, chance)
@@ -196,6 +225,9 @@ def test_whatever_happens_in_a_riichi_session_each_of_its_facts_follows(done: li
     sitting.begin()
     facts = live(sitting, done)
     assert followed(facts, frozenset({1}))[1] == []
+    watch = SequenceWatch()
+    watch.take(sitting.table, facts)
+    assert watch.unexpected is None
 
 
 @given(riichi_moves)

@@ -2,20 +2,24 @@
 
 import queue
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from broker.cli.people import note_faces_shown, people
+from broker.cli.scorer import _follow_audit
 from broker.i18n import languages
 from broker.people import Actor, Authentication
 from broker.scorer.alerts import Concern
 from broker.scorer.view import AlertView
+from broker.store.anchor import AnchorPlace, find_anchor
 from broker.web import environment, translators
 from broker.web.people.audit_watch import TOLD, TOLD_CODES, AuditWatch, concern_of_entry
 from tests.broker.people.conftest import PASSWORD, Hand, quick_hashes
 from tests.broker.scorer.hall import make_hall, open_journal
+from tests.broker.scorer.small import NAME
 
 
 @pytest.fixture
@@ -39,6 +43,10 @@ def do_all(auth: Authentication, folder: Path) -> None:
         ("pairing_opened", "1,2", ""),
         ("pairing_taken", "3", "laptop"),
         ("device_accepted", "4", "d" * 32),
+        ("device_listed", "3", "e" * 32),
+        ("device_revoked", "4", "d" * 32),
+        ("people_restored", "cup-20261123-101500", ""),
+        ("event_closed", "", "4"),
     ):
         auth.audit.note(auth.clock(), "mallory", action, about, detail)
     note_faces_shown(folder, "deal 7")
@@ -52,7 +60,22 @@ def test_each_of_these_raises_its_alert_once(auth: Authentication, tmp_path: Pat
     watch.look()
     assert [one.code for one in told].count("account_added") == 2
     assert {one.code for one in told} == TOLD.keys()
-    assert {one.code: one.table for one in told if one.table} == {"pairing_taken": 3, "device_accepted": 4}
+    assert {one.code: one.table for one in told if one.table} == {
+        "pairing_taken": 3,
+        "device_accepted": 4,
+        "device_listed": 3,
+        "device_revoked": 4,
+    }
+
+
+def test_anchors_cover_all_entries_that_were_there_when_they_were_made(auth: Authentication, tmp_path: Path) -> None:
+    with open_journal(tmp_path) as journal, ExitStack() as running:
+        scorer = make_hall(tmp_path, journal).scorer
+        do_all(auth, tmp_path)
+        _follow_audit(running, auth, scorer)
+        digests = [entry.digest for entry in auth.audit.entries()]
+        place = find_anchor(scorer.anchor(), NAME, journal.linked_rows(), digests)
+        assert place == AnchorPlace(journal.height, len(digests))
 
 
 def test_an_account_that_a_command_makes_is_told_of(auth: Authentication, tmp_path: Path) -> None:
@@ -95,7 +118,7 @@ def test_each_is_said_in_every_language(auth: Authentication, tmp_path: Path) ->
         for one in concerns:
             alert = AlertView(0, one.code, one.table, one.text, dict(one.values), one.about)
             said = template.render(_=translators()[language], alert=alert)
-            assert str(one.values["about"] if one.table is None else one.table) in said
+            assert str((one.values["about"] or one.values["detail"]) if one.table is None else one.table) in said
             assert one.code not in said
 
 

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from broker.store.anchor import AnchorPlace, find_anchor
 from broker.web.server import DeskServer
 from broker.web.services import Services
 from tests.broker.scorer.hall import Hall
-from tests.broker.scorer.small import state, whole_event, whole_play
+from tests.broker.scorer.small import NAME, state, whole_event, whole_play
 
 
 @pytest.fixture
@@ -64,6 +65,29 @@ def test_the_longest_waiting_call_comes_first_with_its_minutes(
     expect(page.locator(".note.call")).to_have_count(2)
     expect(page.locator("tr.calling")).to_have_count(2)
     expect(page).to_have_title("(2) Grid · A small cup")
+
+
+@pytest.mark.parametrize("size", [(1920, 1080), (1280, 720), (1080, 1920), (800, 480), (375, 667)])
+def test_the_display_shows_the_whole_anchor_of_the_round_that_is_over_on_any_screen(
+    browser: Browser, room: DeskServer, hall: Hall, size: tuple[int, int]
+) -> None:
+    facts = whole_event()
+    with browser.new_context(viewport={"width": size[0], "height": size[1]}) as screen:
+        page = screen.new_page()
+        page.clock.install()
+        page.goto(f"{room.url}display")
+        expect(page.locator(".anchor")).to_have_count(0)
+        for number in (1, 2):
+            hall.hear(*(message for message in facts if message.fact.round == number))
+            page.clock.fast_forward(13_000)
+            expect(page.locator("footer")).to_contain_text(f"Anchor after round {number}")
+            place = find_anchor(page.locator(".anchor").inner_text(), NAME, hall.journal.linked_rows(), [])
+            assert place == AnchorPlace(hall.journal.height, 0)
+            box = page.locator(".anchor").bounding_box()
+            assert box is not None
+            assert min(box["x"], box["y"]) >= 0
+            assert box["x"] + box["width"] <= size[0]
+            assert box["y"] + box["height"] <= size[1]
 
 
 def test_the_display_turns_its_pages_by_itself_with_and_without_javascript(

@@ -35,6 +35,7 @@ class Ruled:
     """A desk, its scorer, and what they keep."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.auth, self.journal, self.now = (
             Authentication(folder, lambda: NOW),
             SqliteJournal(folder / STORE, NAME),

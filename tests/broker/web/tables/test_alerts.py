@@ -79,7 +79,7 @@ def test_every_sentence_that_there_is_says_what_the_scorer_has_told_in_each_lang
     elsewhere |= {concern.code for concern in DISK_CONCERNS.values()} | TOLD.keys()
     # What is wrong with a store is told in tests/broker/scorer/test_healing.py and test_homes.py.
     elsewhere |= {code for code in ALERT if code.startswith(("row_", "ruling_", "rulings_", "second_home_"))}
-    elsewhere |= {"admissions_back", "kept_unproven", "link_altered", "store_shrunk"}
+    elsewhere |= {"admissions_back", "kept_unproven", "link_altered", "store_older", "store_shrunk"}
     assert {alert.code for alert in alerts} == (ALERT.keys() - elsewhere) | {"wrong_players", "play_ruled"}
     for language in languages():
         assert len({told(translators()[language], alert) for alert in alerts}) == len(

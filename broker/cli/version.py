@@ -1,0 +1,55 @@
+"""`homologue version`: which programs would run on this machine."""
+
+import platform
+import sys
+from typing import Any, Final, Literal
+
+import click
+
+from broker.cli.stream import write_answer
+from broker.errors import ProgramMissing
+from broker.mqtt.programs import BrokerProgram, broker_program
+from broker.version import program_version
+
+KINDS: Final[tuple[Literal["embedded", "mosquitto"], ...]] = ("embedded", "mosquitto")
+
+
+@click.command(short_help="Say which programs would run, and where they come from.")
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON line.")
+def version(*, as_json: bool) -> None:
+    """Say which version this is, and which brokers there are.
+
+    Of each broker: its version, the package that it came in, and the SHA-256 of the program. Ends with an error where a
+    program is not what its package installed.
+    """
+    found = {kind: _program(kind) for kind in KINDS}
+    if as_json:
+        write_answer(
+            {"homologue": program_version(), "python": platform.python_version()}
+            | {"brokers": {kind: _as_json(one) for kind, one in found.items()}}
+        )
+    else:
+        click.echo(f"homologue {program_version()}, Python {platform.python_version()}")
+        for kind, one in found.items():
+            click.echo(f"{kind}: {one or 'not installed'}")
+    if any(one and one.altered for one in found.values()):
+        sys.exit(1)
+
+
+def _program(kind: Literal["embedded", "mosquitto"]) -> BrokerProgram | None:
+    try:
+        return broker_program(kind)
+    except ProgramMissing:
+        return None
+
+
+def _as_json(one: BrokerProgram | None) -> dict[str, Any] | None:
+    if one is None:
+        return None
+    return {
+        "path": str(one.path),
+        "version": one.version,
+        "sha256": one.sha256,
+        "package": one.package or None,
+        "altered": one.altered,
+    }

@@ -1,0 +1,101 @@
+"""The anchor of an event's folder, made and checked: journal and audit log together (broker/store/anchor.py)."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from broker.people.accounts import FIRST_DIGEST, AuditEntry, AuditLog, digest_of
+from broker.people.copies import open_people
+from broker.people.database import PEOPLE_FILE, PeopleDatabase
+from broker.store import Reader, database_of, event_name, open_reader
+from broker.store.anchor import AnchorPlace, LogHead, anchor_text, find_anchor
+from broker.store.chain import FIRST_LINK, LINK_ALTERED, Fault, link_after
+from broker.store.sqlite import open_for_reading, sqlite_engine
+
+
+class CheckedAnchor(NamedTuple):
+    """What was found of an anchor. It holds where nothing is named and it has a place."""
+
+    place: AnchorPlace | None
+    """Where it was made; None: what was there then is there no more."""
+    rows: tuple[Fault, ...] = ()
+    """Messages before it that are not as they were."""
+    entry: int | None = None
+    """The first entry of the audit log before it that is not as it was."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything before it is as it was."""
+        return self.place is not None and not self.rows and self.entry is None
+
+
+def anchor_of(folder: Path) -> str:
+    """Return the anchor of an event as it is stored now. Raises StoreError, PeopleStoreBroken."""
+    event = event_name(folder)
+    with closing(open_reader(folder, event)) as journal:
+        return anchor_text(event, journal.last_link(), _head(_entries(folder)))
+
+
+def _head(entries: Sequence[AuditEntry]) -> LogHead:
+    return LogHead(entries[-1].number, entries[-1].digest) if entries else LogHead()
+
+
+def check_anchor(folder: Path, typed: str) -> CheckedAnchor:
+    """Look whether all that was stored when an anchor was made is there as it was; later messages do not matter.
+
+    `folder`: an event's, or a copy. Raises AnchorMistyped, AnchorElsewhere, StoreError, PeopleStoreBroken.
+    """
+    event, entries = event_name(folder), _entries(folder)
+    with closing(open_reader(folder, event)) as journal:
+        with closing(journal.linked_rows()) as rows:
+            place = find_anchor(typed, event, rows, [entry.digest for entry in entries])
+        if place is None:
+            return CheckedAnchor(None)
+        return CheckedAnchor(place, _changed(journal, place.messages), _first_changed(entries[: place.entries]))
+
+
+def _changed(journal: Reader, messages: int) -> tuple[Fault, ...]:
+    """Return the rows that are not as they were, but those in the place of which exactly what was there counts."""
+    found = list[Fault]()
+    with closing(journal.intact(found)) as rows:
+        for _ in rows:
+            pass
+    faults = [fault for fault in found if fault.height <= messages and fault.code != LINK_ALTERED]
+    healed = set(_healed(journal)) if faults else set()
+    return tuple(journal.name(fault for fault in faults if fault.height not in healed))
+
+
+def _healed(journal: Reader) -> Iterator[int]:
+    """Return the heights of rows in the place of which others count that fit the link which those had."""
+    written = {row[0]: (row[1], row[6]) for row in journal.whole_rows()}
+    written[0] = 0, FIRST_LINK
+    for *_, body, _, height in journal.whole_rows():
+        if height in written and height - 1 in written:
+            (at, link), (_, before) = written[height], written[height - 1]
+            if isinstance(at, int) and link_after(before, height, at, body) == link:
+                yield height
+
+
+def _first_changed(entries: Sequence[AuditEntry]) -> int | None:
+    before = FIRST_DIGEST
+    for number, entry in enumerate(entries, 1):
+        if entry.number != number or entry.digest != digest_of(before, entry):
+            return number
+        before = entry.digest
+    return None
+
+
+def _entries(folder: Path) -> list[AuditEntry]:
+    """Return the audit log of a folder as it lies there; nothing is made or written."""
+    path = folder / PEOPLE_FILE
+    if database_of(folder) is not None:
+        store = open_people(folder, time.time_ns() // 1_000_000)
+    elif path.exists():
+        store = PeopleDatabase(sqlite_engine(partial(open_for_reading, path)))
+    else:
+        return []
+    with closing(store):
+        return list(AuditLog(store).entries())

@@ -1,0 +1,58 @@
+"""Attacks a running scorer, its broker and its desk: `make attack` or `python -m tests.attack [OPTIONS]`."""
+
+import os
+import secrets
+import signal
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from broker.mqtt.brokers import Kind
+from tests.attack.ledger import Ledger
+from tests.attack.run import attacks, run
+from tests.attack.target import Target
+from tests.demo_event import maker
+
+KINDS: tuple[Kind, ...] = ("embedded", "mosquitto")
+
+
+@click.command()
+@click.option("--seed", type=int, help="Draws what is drawn [default: another one each time].")
+@click.option("--broker", "kind", type=click.Choice(KINDS), help="[default: one after the other]")
+@click.option("--only", multiple=True, type=click.Choice([*attacks(0)]), help="These attacks alone.")
+def attack(seed: int | None, kind: Kind | None, only: tuple[str, ...]) -> None:
+    """Attack what runs, print what was tried and what was held, and fail where something fell."""
+    os.environ["PYTHONFAULTHANDLER"] = "1"  # a process that crashes says where
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    seed = secrets.randbelow(10**6) if seed is None else seed
+    fell = sum(_attack(one, seed, only) for one in ([kind] if kind else KINDS))
+    sys.exit(1 if fell else 0)
+
+
+def _attack(kind: Kind, seed: int, only: tuple[str, ...]) -> int:
+    """Attack with one broker; return how much fell."""
+    begun = time.monotonic()
+    again = f"make attack SEED={seed} BROKER={kind}"
+    print(again, flush=True)
+
+    def said(line: str) -> None:
+        print(f"{time.monotonic() - begun:6.1f} s  {line}", flush=True)
+
+    ledger = Ledger(said)
+    with ExitStack() as running:
+        base = Path(running.enter_context(tempfile.TemporaryDirectory()))
+        run(running.enter_context(Target(base / "event", maker(base / "made"), kind)), ledger, seed, only, said)
+    print("\n".join(ledger.matrix()))
+    if ledger.fell:
+        print(f"Repeat it: {again}" + "".join(f" ONLY={name}" for name in only[:1]))
+    held = sum(count for (_, held), count in ledger.counts.items() if held)
+    print(f"attack: {kind}, {ledger.counts.total()} tried, {held} held, {len(ledger.fell)} fell", flush=True)
+    return len(ledger.fell)
+
+
+if __name__ == "__main__":
+    attack(standalone_mode=False)  # click ends silently where a pipe is broken

@@ -1,0 +1,87 @@
+"""The program with a fault built in, as `python -m tests.attack.faulty FAULT scorer ...`: attacks have to find it."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from broker.cli.main import homologue
+from broker.mqtt import access
+from broker.protocol import Role
+from broker.scorer import publisher
+from broker.web import auth, connections, forms
+
+
+def one_right_to_read_too_much() -> None:
+    """Let a table read the receipts of others."""
+    _grant("table", subscribe=("hm/demo/receipt/+",))
+
+
+def one_right_to_write_too_much() -> None:
+    """Let a display give orders."""
+    _grant("display", publish=("hm/demo/order/+",))
+
+
+def _grant(to: Role, publish: tuple[str, ...] = (), subscribe: tuple[str, ...] = ()) -> None:
+    rights = access.permissions_of_role
+
+    def more(role: Role, event: str, *, table: int | None = None) -> access.Permissions:
+        may = rights(role, event, table=table)
+        if role != to:
+            return may
+        return replace(may, publish=may.publish + publish, subscribe=may.subscribe + subscribe)
+
+    access.permissions_of_role = more
+
+
+def a_route_without_its_guard() -> None:
+    """Let everybody who has logged in read the audit log."""
+    route = auth.Access.route
+
+    def unguarded(self: auth.Access, path: str, answer: Any, right: Any, methods: Any = ("GET",)) -> Any:  # noqa: ANN401 - as it is
+        return route(self, path, answer, "see_public" if path == "/audit.csv" else right, methods)
+
+    auth.Access.route = unguarded  # type: ignore[method-assign]  # that is the fault
+
+
+def forms_without_a_token() -> None:
+    """Take forms that do not carry the session's token."""
+    checked = forms._checked
+
+    def careless(body: bytes, kind: str, visitor: auth.Visitor | None, largest: int) -> forms.Form:
+        return checked(body, kind, None if visitor else visitor, largest)
+
+    forms._checked = careless
+
+
+def a_session_id_that_anybody_knows() -> None:
+    """Let the scorer connect under its plain name."""
+    vars(publisher)["session_id"] = lambda name, _folder: name
+
+
+def as_many_connections_as_there_are() -> None:
+    """Let one address have all of the desk's connections."""
+    counting = connections.Connections.begin
+
+    def greedy(self: connections.Connections, address: str) -> bool:
+        self._limits = replace(self._limits, of_address=self._limits.in_all)
+        return counting(self, address)
+
+    connections.Connections.begin = greedy  # type: ignore[method-assign]  # that is the fault
+
+
+FAULTS: Final[dict[str, Callable[[], None]]] = {
+    one.__name__: one
+    for one in (
+        one_right_to_read_too_much,
+        one_right_to_write_too_much,
+        a_route_without_its_guard,
+        forms_without_a_token,
+        a_session_id_that_anybody_knows,
+        as_many_connections_as_there_are,
+    )
+}
+
+if __name__ == "__main__":
+    FAULTS[sys.argv[1]]()
+    homologue(sys.argv[2:])

@@ -1,0 +1,202 @@
+"""Too much of everything: connections, requests, wrong passwords, false devices. Work goes on meanwhile."""
+
+import fcntl
+import os
+import resource
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from typing import Final
+
+import httpx
+
+from broker.protocol import topics
+from broker.protocol.pairing import PATH
+from broker.sim.demo_event import NAME
+from tests.attack.ledger import Ledger
+from tests.attack.target import PASSWORD, STOLEN, Target
+
+FLOODS: Final = "floods and slow clients"
+
+IDLE: Final = 1_000
+ALONE: Final = 1_400
+"""More than the desk holds of all addresses together."""
+
+SLOW: Final = 100
+READERS: Final = 60
+ASKING: Final = 40
+LAPTOPS: Final = 13
+WRONG: Final = 65
+FALSE_DEVICES: Final = 210
+STREAK: Final = 3_000
+"""Messages of one table without a pause."""
+
+ABOVE_SELECT: Final = 1_024
+LOG_LINES: Final = 200
+"""Of all that the scorer says in all floods together."""
+
+
+@contextmanager
+def many_files() -> Iterator[None]:
+    """Let this process hold as many connections."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def hold(target: Target, ledger: Ledger) -> None:
+    """Hold connections that say nothing, or little, or read nothing."""
+    with many_files():
+        _during(
+            target,
+            ledger,
+            {
+                f"{IDLE} idle connections with the broker": partial(_idle, at="broker", count=IDLE, addresses=LAPTOPS),
+                f"{ALONE} idle connections of one address with the desk": partial(
+                    _idle, at="desk", count=ALONE, addresses=1
+                ),
+                f"{IDLE} idle connections of {LAPTOPS} addresses with the desk": partial(
+                    _idle, at="desk", count=IDLE, addresses=LAPTOPS
+                ),
+                f"{SLOW} clients that send a request byte by byte": _slow,
+                f"{READERS} live pages that nobody reads": _unread,
+            },
+        )
+
+
+def ask(target: Target, ledger: Ledger) -> None:
+    """Ask and tell without end, and guess."""
+    _during(
+        target,
+        ledger,
+        {
+            f"{ASKING} clients that ask without end": _asking,
+            f"{STREAK} messages of one table in a row": _streak,
+            f"{FALSE_DEVICES} devices without a code": _false_devices,
+        },
+    )
+    wrong = _wrong_passwords(target)
+    ledger.tried(FLOODS, f"{WRONG} wrong passwords from {LAPTOPS} addresses", held=not wrong, why=wrong)
+
+
+def _during(target: Target, ledger: Ledger, kinds: dict[str, Callable[[Target, ExitStack], None]]) -> None:
+    """Do one after the other: during each a table's facts are receipted, and another visitor is answered."""
+    said = len(target.log)
+    for name, begin in kinds.items():
+        with ExitStack() as leaving:
+            begin(target, leaving)
+            wrong = target.unwell()
+        ledger.tried(FLOODS, name, held=not wrong, why=wrong)
+    lines = len(target.log) - said
+    ledger.tried(FLOODS, "the log stays short", held=lines < LOG_LINES, why=f"{lines} lines")
+
+
+def _idle(target: Target, leaving: ExitStack, *, at: str, count: int, addresses: int) -> None:
+    """Hold connections that say nothing."""
+    for number in range(count):
+        with suppress(OSError), target.link(at, laptop(number % addresses)) as one:
+            leaving.callback(os.close, _high(one))
+
+
+def _high(one: socket.socket) -> int:
+    """Hold a connection under a high number: paho waits with select(), which knows none above 1,023."""
+    return fcntl.fcntl(one.fileno(), fcntl.F_DUPFD_CLOEXEC, ABOVE_SELECT)
+
+
+def laptop(number: int) -> str:
+    """Return one of the attackers' addresses on this machine."""
+    return f"127.6.0.{number + 1}"
+
+
+@contextmanager
+def _each(count: int, work: Callable[[int, threading.Event], None]) -> Iterator[None]:
+    """Do something in so many threads until the end."""
+    stop = threading.Event()
+    with ThreadPoolExecutor(count) as threads:
+        for number in range(count):
+            threads.submit(work, number, stop)
+        try:
+            yield
+        finally:
+            stop.set()
+
+
+def _slow(target: Target, leaving: ExitStack) -> None:
+    """Send requests that never end, a byte at a time."""
+
+    def drip(number: int, stop: threading.Event) -> None:
+        while not stop.is_set():
+            with suppress(OSError), target.link("desk", laptop(number % LAPTOPS)) as one:
+                one.sendall(b"GET /login HTTP/1.1\r\nHost: localhost\r\nX: ")
+                while not stop.wait(0.2):
+                    one.sendall(b"a")
+
+    leaving.enter_context(_each(SLOW, drip))
+
+
+def _unread(target: Target, leaving: ExitStack) -> None:
+    """Open live pages of somebody who has logged in, and read nothing of them."""
+    with target.logged_in("display") as browser:
+        cookie = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
+    asked = f"GET /events HTTP/1.1\r\nHost: localhost\r\nUser-Agent: Firefox\r\nCookie: {cookie}\r\n\r\n"
+    for number in range(READERS):
+        one = leaving.enter_context(target.link("desk", laptop(number % LAPTOPS)))
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2_048)
+        one.sendall(asked.encode())
+
+
+def _asking(target: Target, leaving: ExitStack) -> None:
+    """Ask for what everybody may ask for, and for what only others may, as fast as it comes."""
+
+    def asks(number: int, stop: threading.Event) -> None:
+        with target.browser(address=laptop(number % LAPTOPS)) as visitor:
+            while not stop.is_set():
+                with suppress(httpx.HTTPError):
+                    visitor.get(("/login", "/receipt/ABCDEFG", "/view.json", "/static/desk.js")[number % 4])
+
+    leaving.enter_context(_each(ASKING, asks))
+
+
+def _streak(target: Target, leaving: ExitStack) -> None:
+    """Say what nobody can mean without a pause."""
+    intruder = leaving.enter_context(target.client(f"table-{STOLEN}"))
+    intruder.connect()
+    topic = topics.LOG.at(NAME, table=STOLEN)
+    for number in range(STREAK):
+        intruder.throw(topic, b'{"schema":1,"id":"streak-%d"}' % number)
+
+
+def _false_devices(target: Target, leaving: ExitStack) -> None:
+    """Ask to be paired without a code, from many addresses."""
+
+    def asks(number: int, stop: threading.Event) -> None:
+        said = {"proof": "f" * 64, "machine": "laptop", "salt": "0" * 32}
+        with target.browser(address=laptop(number)) as device:
+            for _ in range(0 if stop.is_set() else FALSE_DEVICES // LAPTOPS):
+                with suppress(httpx.HTTPError):
+                    device.post(PATH, json=said)
+
+    leaving.enter_context(_each(LAPTOPS, asks))
+
+
+def _wrong_passwords(target: Target) -> str:
+    """Guess the head arbiter's password from many addresses; return what keeps the head arbiter out afterwards."""
+
+    def guess(number: int) -> None:
+        with target.browser(address=laptop(number), agent=f"laptop {number}") as browser:
+            for tries in range(WRONG // LAPTOPS):
+                answer = browser.post("/login", data={"name": "head_arbiter", "password": f"{PASSWORD} {tries}"})
+                if answer.status_code == httpx.codes.SEE_OTHER:
+                    raise RuntimeError("a wrong password lets in")
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(guess, range(LAPTOPS)))
+    try:
+        with target.logged_in("head_arbiter"):
+            return target.unwell()
+    except RuntimeError as why:
+        return str(why)

@@ -1,0 +1,78 @@
+"""Somebody with a table's password, and without its device's key: forges, replays, claims sessions."""
+
+import itertools
+import random
+from collections.abc import Callable
+from typing import Final
+
+from broker.protocol import topics
+from broker.sim.demo_audit import facts
+from broker.sim.demo_event import NAME
+from tests.attack.ledger import Ledger
+from tests.attack.target import HONEST, STOLEN, USERS, Target
+from tests.chaos.intruder import Intruder
+
+FORGED: Final = "scorer: forged facts"
+REPLAYED: Final = "scorer: replays"
+TAKEOVERS: Final = "broker: takeovers"
+
+REPLAYS: Final = 3
+
+
+def forge(target: Target, ledger: Ledger, chance: random.Random) -> None:
+    """Say rubbish, tell of plays that nobody has played, rule, and call without end: nothing of it is stored."""
+    intruder = Intruder(target.where.port, target.credentials, HONEST, chance)
+    for name, attack in (
+        ("rubbish on topics of all kinds", intruder.rubbish),
+        ("results and rulings without a signature, and with that of another key", intruder.forge),
+        ("calls without end", intruder.toggle_calls),
+    ):
+        attack()
+        wrong = target.unwell() or _foreign(target)
+        ledger.tried(FORGED, name, held=not wrong, why=wrong)
+
+
+def _foreign(target: Target) -> str:
+    """Return what the journal has that the honest table has not told."""
+    told = [
+        fact for fact in facts(target.folder / "scorer.sqlite") if fact["table"] != HONEST or fact["type"] != "call"
+    ]
+    ours = len(target.honest.sent)
+    stored = sum(fact["table"] == HONEST for fact in facts(target.folder / "scorer.sqlite"))
+    if told:
+        return f"stored: {told[:2]}"
+    return "" if stored == ours else f"{stored} facts stored of the {ours} that the table has told"
+
+
+def replay(target: Target, ledger: Ledger) -> None:
+    """Say again what the honest table has said, as it was and a little changed, by its own password and another's."""
+    sent = target.honest.sent[-20:]
+    changes: dict[str, Callable[[bytes], bytes]] = {
+        "as it was": lambda body: body,
+        "with another number": lambda body: body.replace(b'"seq":', b'"seq":9'),
+        "for another table": lambda body: body.replace(b'"table":%d' % HONEST, b'"table":%d' % STOLEN),
+        "of another event": lambda body: body.replace(f'"event":"{NAME}"'.encode(), b'"event":"other"'),
+        "with a field twice": lambda body: b'{"at":1,' + body[1:],
+        "with something behind it": lambda body: body[:-1] + b',"note":1}',
+        "under another sender": lambda body: body[:-1] + b',"sender":"' + b"0" * 32 + b'"}',
+    }
+    for user, table in ((f"table-{HONEST}", HONEST), (f"table-{STOLEN}", STOLEN)):
+        with target.client(user) as intruder:
+            intruder.connect()
+            for name, change in changes.items():
+                for body in itertools.chain.from_iterable(itertools.repeat(sent, REPLAYS)):
+                    intruder.say(topics.LOG.at(NAME, table=table), change(body))
+                wrong = target.pulse() or _foreign(target)
+                ledger.tried(REPLAYED, f"{user}, {name}", held=not wrong, why=wrong)
+
+
+def take_over(target: Target, ledger: Ledger) -> None:
+    """Connect under the names of others' sessions, as far as anybody can know them: nobody is cut off."""
+    names = ("scorer", "desk", "arbiter", "display", f"table-{HONEST}", f"table-{STOLEN}")
+    for user in USERS:
+        for name in names:
+            claimed = f"homologue-{NAME}-{name}"
+            with target.client(user, session=claimed) as thief:
+                thief.connect()
+                wrong = target.pulse()
+            ledger.tried(TAKEOVERS, f"{user} claims {claimed}", held=not wrong, why=wrong)

@@ -1,0 +1,258 @@
+"""An anchor proves that nothing before it was changed since, and says nothing of what comes after it."""
+
+import shutil
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from broker.errors import AnchorElsewhere, AnchorMistyped
+from broker.event import save_event
+from broker.people import PEOPLE_FILE, AuditEntry, Authentication
+from broker.people.accounts import FIRST_DIGEST, digest_of
+from broker.people.anchors import CheckedAnchor, anchor_of, check_anchor
+from broker.protocol.paper_codes import CODE_ALPHABET
+from broker.store import STORE, open_journal
+from broker.store.anchor import AnchorPlace, LogHead, anchor_text, find_anchor
+from broker.store.chain import FIRST_LINK, link_after
+from tests.broker.scorer.folders import event_folder, until_round
+from tests.broker.scorer.small import NAME, deals, plan, registry, whole_event
+from tests.broker.store.server import Server
+from tests.broker.store.stores import fill, in_postgresql
+
+BEFORE: Final = until_round(2)
+AFTER: Final = [message for message in whole_event() if message.fact.round > 2]
+ENTRIES: Final = 4
+MIDDLE: Final = len(BEFORE) // 2
+
+Rows = list[tuple[int, int, int, int, str, bytes, bytes]]
+"""As they are stored: height, when, table, number, id, body, link."""
+
+
+def log(folder: Path, *actions: str) -> None:
+    """Let things be noted in the audit log."""
+    with closing(Authentication(folder)) as auth:
+        for at, action in enumerate(actions):
+            auth.audit.note(at, "tao", action)
+
+
+@pytest.fixture
+def anchored(tmp_path: Path) -> tuple[Path, str]:
+    """An event after two rounds, and its anchor; then it has gone on."""
+    folder = event_folder(tmp_path / "event", BEFORE)
+    log(folder, *(f"before{number}" for number in range(ENTRIES)))
+    anchor = anchor_of(folder)
+    with closing(open_journal(folder, NAME)) as journal:
+        fill(journal, *AFTER)
+    log(folder, "after", "later")
+    return folder, anchor
+
+
+PLACE: Final = AnchorPlace(len(BEFORE), ENTRIES)
+
+
+def test_an_anchor_holds_whatever_came_after_it(anchored: tuple[Path, str]) -> None:
+    folder, anchor = anchored
+    assert check_anchor(folder, anchor) == CheckedAnchor(PLACE)
+    assert anchor_of(folder) != anchor
+    assert check_anchor(folder, anchor_of(folder)).place == AnchorPlace(len(whole_event()), ENTRIES + 2)
+
+
+def test_it_holds_in_a_database_too(server: Server, tmp_path: Path) -> None:
+    kept = in_postgresql(tmp_path / "there", server)
+    save_event(kept.folder, plan(), deals(), registry())
+    with kept.journal() as journal:
+        fill(journal, *BEFORE)
+        log(kept.folder, "before")
+        anchor = anchor_of(kept.folder)
+        fill(journal, *AFTER)
+    assert check_anchor(kept.folder, anchor) == CheckedAnchor(AnchorPlace(len(BEFORE), 1))
+
+
+def test_an_event_of_which_nothing_is_stored_has_one(tmp_path: Path) -> None:
+    folder = event_folder(tmp_path / "event", [])
+    assert check_anchor(folder, anchor_of(folder)) == CheckedAnchor(AnchorPlace(0, 0))
+
+
+def test_nothing_is_written_by_looking(anchored: tuple[Path, str]) -> None:
+    folder, anchor = anchored
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    check_anchor(folder, anchor)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+# ---- the journal --------------------------------------------------------------------------------
+
+
+def rewrite(folder: Path, change: Callable[[Rows], Rows], *, linked: bool) -> None:
+    """Put other rows in the place of a journal's; `linked`: with links that fit them, as who knows how would."""
+    with closing(sqlite3.connect(folder / STORE)) as store:
+        triggers = store.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'journal'")
+        for (name,) in triggers.fetchall():
+            store.execute(f"DROP TRIGGER {name}")
+        columns = "height, received_at, table_no, seq, id, body, link"
+        rows = change(store.execute(f"SELECT {columns} FROM journal ORDER BY height").fetchall())  # noqa: S608 - ours
+        store.execute("DELETE FROM journal")
+        link = FIRST_LINK
+        for height, at, table, seq, id_, body, old in rows:
+            link = link_after(link, height, at, body) if linked else old
+            row = (height, at, table, seq, id_, body, link)
+            store.execute("INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, NULL)", row)
+        store.commit()
+
+
+def changed(rows: Rows, at: int, body: Callable[[bytes], bytes] = bytes.swapcase, later: int = 0) -> Rows:
+    height, received_at, table, seq, id_, said, link = rows[at]
+    return [*rows[:at], (height, received_at + later, table, seq, id_, body(said), link), *rows[at + 1 :]]
+
+
+def renumbered(rows: Sequence[tuple[int, int, int, int, str, bytes, bytes]]) -> Rows:
+    return [(height, *row[1:]) for height, row in enumerate(rows, 1)]
+
+
+TAMPERED: Final[dict[str, Callable[[Rows], Rows]]] = {
+    "the first is changed": lambda rows: changed(rows, 0),
+    "one is changed": lambda rows: changed(rows, MIDDLE),
+    "the last is changed": lambda rows: changed(rows, len(BEFORE) - 1),
+    "one came later": lambda rows: changed(rows, MIDDLE, bytes, later=1),
+    "one is removed": lambda rows: [*rows[:MIDDLE], *rows[MIDDLE + 1 :]],
+    "one is removed, and the rest moved up": lambda rows: renumbered([*rows[:MIDDLE], *rows[MIDDLE + 1 :]]),
+    "two are exchanged": lambda rows: renumbered([*rows[:MIDDLE], rows[MIDDLE + 1], rows[MIDDLE], *rows[MIDDLE + 2 :]]),
+    "one of those after it stands before it": lambda rows: renumbered([rows[-1], *rows[:-1]]),
+}
+
+
+@pytest.mark.parametrize("linked", [False, True])
+@pytest.mark.parametrize("how", TAMPERED)
+def test_whatever_is_done_to_what_was_before_it_is_found(anchored: tuple[Path, str], how: str, *, linked: bool) -> None:
+    folder, anchor = anchored
+    rewrite(folder, TAMPERED[how], linked=linked)
+    checked = check_anchor(folder, anchor)
+    assert not checked.holds
+    assert linked or checked.rows or checked.place is None
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_what_is_done_to_what_came_after_it_does_not_matter(anchored: tuple[Path, str], *, linked: bool) -> None:
+    folder, anchor = anchored
+    rewrite(folder, lambda rows: changed(rows, len(BEFORE) + 1), linked=linked)
+    rewrite(folder, lambda rows: rows[:-1], linked=linked)
+    assert check_anchor(folder, anchor) == CheckedAnchor(PLACE)
+
+
+@pytest.mark.parametrize("left", [0, MIDDLE, len(BEFORE) - 1])
+def test_what_was_cut_off_before_it_is_missed(anchored: tuple[Path, str], left: int) -> None:
+    """So it is in a copy that is older than the anchor."""
+    folder, anchor = anchored
+    rewrite(folder, lambda rows: rows[:left], linked=False)
+    assert check_anchor(folder, anchor) == CheckedAnchor(None)
+
+
+def test_a_row_that_was_changed_is_named(anchored: tuple[Path, str]) -> None:
+    folder, anchor = anchored
+    rewrite(folder, lambda rows: changed(rows, 2), linked=False)
+    checked = check_anchor(folder, anchor)
+    assert (checked.place, [(fault.code, fault.height) for fault in checked.rows]) == (PLACE, [("row_altered", 3)])
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_a_row_that_was_repaired_is_as_it_was_if_it_says_the_same(anchored: tuple[Path, str], *, same: bool) -> None:
+    folder, anchor = anchored
+    rewrite(folder, lambda rows: changed(rows, 2), linked=False)
+    message, other = BEFORE[2], BEFORE[3]
+    with closing(open_journal(folder, NAME)) as journal, journal.commit():
+        journal.append(message if same else other, 0, repairs=3)
+    assert check_anchor(folder, anchor).holds == same
+
+
+# ---- the audit log ------------------------------------------------------------------------------
+
+
+def rewrite_log(folder: Path, change: Callable[[list[AuditEntry]], list[AuditEntry]], *, chained: bool) -> None:
+    """Put other entries in the place of an audit log's; `chained`: with digests that fit them."""
+    with closing(sqlite3.connect(folder / PEOPLE_FILE)) as store:
+        triggers = store.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'audit'")
+        for (name,) in triggers.fetchall():
+            store.execute(f"DROP TRIGGER {name}")
+        columns = ", ".join(AuditEntry._fields)
+        found = store.execute(f"SELECT {columns} FROM audit ORDER BY number")  # noqa: S608 - ours
+        entries = change([AuditEntry(*row) for row in found])
+        store.execute("DELETE FROM audit")
+        before = FIRST_DIGEST
+        for entry in entries:
+            before = digest_of(before, entry) if chained else entry.digest
+            store.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*entry[:-1], before))
+        store.commit()
+
+
+OF_LOG: Final[dict[str, Callable[[list[AuditEntry]], list[AuditEntry]]]] = {
+    "one is changed": lambda log: [log[0]._replace(who="nobody"), *log[1:]],
+    "one is removed": lambda log: [log[0], *log[2:]],
+    "one is removed, and the rest moved up": lambda log: [
+        entry._replace(number=number) for number, entry in enumerate([log[0], *log[2:]], 1)
+    ],
+    "all but the first are removed": lambda log: log[:1],
+    "all are removed": lambda _: [],
+}
+
+
+@pytest.mark.parametrize("chained", [False, True])
+@pytest.mark.parametrize("how", OF_LOG)
+def test_whatever_is_done_to_the_audit_log_before_it_is_found(
+    anchored: tuple[Path, str], how: str, *, chained: bool
+) -> None:
+    folder, anchor = anchored
+    rewrite_log(folder, OF_LOG[how], chained=chained)
+    assert not check_anchor(folder, anchor).holds
+
+
+def test_the_entry_that_was_changed_is_named_and_what_came_after_does_not_matter(anchored: tuple[Path, str]) -> None:
+    folder, anchor = anchored
+    rewrite_log(folder, lambda log: [*log[:-1], log[-1]._replace(who="nobody")], chained=False)
+    assert check_anchor(folder, anchor).holds
+    rewrite_log(folder, lambda log: [log[0], log[1]._replace(who="nobody"), *log[2:]], chained=False)
+    assert check_anchor(folder, anchor) == CheckedAnchor(PLACE, entry=2)
+
+
+def test_an_anchor_is_found_in_a_log_of_many_entries() -> None:
+    """The letters that help to find the entry say less than which it is."""
+    digests = [f"{number:064x}" for number in range(1, 3000)]
+    link = b"l" * 32
+    for number in (1, 1024, 1025, 2999):
+        anchor = anchor_text(NAME, link, LogHead(number, digests[number - 1]))
+        assert find_anchor(anchor, NAME, [(1, 0, b"", link)], digests) == AnchorPlace(1, number)
+
+
+# ---- as people type it --------------------------------------------------------------------------
+
+
+def test_an_anchor_is_typed_in_small_letters_without_hyphens_and_misread(anchored: tuple[Path, str]) -> None:
+    folder, anchor = anchored
+    for typed in (anchor.lower(), anchor.replace("-", " "), anchor.replace("0", "O").replace("1", "l")):
+        assert check_anchor(folder, typed).holds
+
+
+def test_any_letter_that_is_another_and_any_two_that_were_exchanged_are_noticed(anchored: tuple[Path, str]) -> None:
+    folder, anchor = anchored
+    letters = anchor.replace("-", "")
+    typed = {letters[:at] + one + letters[at + 1 :] for at in range(len(letters)) for one in CODE_ALPHABET}
+    typed |= {letters[:at] + letters[at + 1] + letters[at] + letters[at + 2 :] for at in range(len(letters) - 1)}
+    for slip in typed - {letters} | {"", letters[:-1], letters + "0", "ANCHOR", "é" * 28, "0" * 10_000}:
+        with pytest.raises(AnchorMistyped):
+            check_anchor(folder, slip)
+
+
+def test_an_anchor_of_another_event_is_told_apart(anchored: tuple[Path, str]) -> None:
+    folder, _ = anchored
+    with pytest.raises(AnchorElsewhere) as told:
+        check_anchor(folder, anchor_text("league", FIRST_LINK, LogHead()))
+    assert told.value.code == "anchor_of_another_event"
+
+
+def test_a_copy_has_the_anchors_of_its_event(anchored: tuple[Path, str], tmp_path: Path) -> None:
+    folder, anchor = anchored
+    shutil.copytree(folder, tmp_path / "copy")
+    assert check_anchor(tmp_path / "copy", anchor) == CheckedAnchor(PLACE)

@@ -1,0 +1,70 @@
+"""That the store has shrunk stands in red on every page of those who see the room, and goes when it is mended."""
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+from msgspec.structs import replace
+from playwright.sync_api import Browser, expect
+
+from broker.i18n import languages
+from broker.web import translators
+from broker.web.labels import banners
+from tests.broker.scorer.folders import until_round
+from tests.broker.scorer.small import state
+from tests.broker.web.pages.desks import Whole, cup, quickly, timed, whole
+from tests.broker.web.pages.places import HEAD, PLACES
+from tests.broker.web.pages.visits import Look, Visits
+from tests.broker.web.test_auth import logged_in
+
+GONE: Final = [one for one in timed(until_round(2)) if one.table == 1 and one.fact.round == 2]
+"""What table 1 has receipts for, and the store has not."""
+
+SHOWN: Final = sorted(
+    {place.path for place in PLACES if (place.desk, place.who) == ("busy", HEAD)} - {"/deal/99", "/nothing-here"}
+)
+
+
+def shrink(desk: Whole) -> None:
+    """Let table 1 say that it has receipts for more than is in the store."""
+    desk.hear(replace(state(1), store=desk.journal.store, safe=GONE[-1].seq))
+
+
+def red(desk: Whole, language: str = "en") -> str:
+    """Return what is to be read."""
+    (banner,) = banners(desk.scorer.feed.current)
+    return translators()[language](banner)
+
+
+def test_every_page_of_the_head_arbiter_says_it_in_each_language(tmp_path: Path) -> None:
+    with quickly(), whole(tmp_path, cup(), until_round(1)) as desk, logged_in(desk.server, HEAD) as client:
+        shrink(desk)
+        assert len(SHOWN) > 20  # as the pages of the desk are listed for browsers
+        for language in languages():
+            pages = {path: client.get(path, params={"lang": language}).text for path in SHOWN}
+            assert [path for path, page in pages.items() if page.count(red(desk, language)) < 1] == []
+
+
+@pytest.mark.parametrize("who", ["display", "organiser"])
+def test_pages_that_follow_the_room_say_it_to_nobody_who_does_not_see_that(tmp_path: Path, who: str) -> None:
+    with quickly(), whole(tmp_path, cup(), until_round(1)) as desk, logged_in(desk.server, who) as client:
+        shrink(desk)
+        assert [path for path in ("/", "/standings", "/deal/1") if red(desk) in client.get(path).text] == []
+        assert client.get("/view.json").json()["lost"] == 0
+
+
+@pytest.mark.parametrize("path", ["/", "/grid", "/standings"])
+def test_an_open_page_shows_it_at_once_and_loses_it_when_it_is_mended(
+    browser: Browser, tmp_path: Path, path: str
+) -> None:
+    place = next(one for one in PLACES if (one.desk, one.path) == ("busy", path))
+    with quickly(), whole(tmp_path, cup(), until_round(1)) as desk:
+        visits = Visits(browser, {"busy": desk.server}, Look("laptop", "light", "en"))
+        page = visits.to(place)
+        banner = page.locator(".bar.problem:not(.floating)")
+        expect(banner).to_have_count(0)
+        shrink(desk)
+        expect(banner).to_have_text(red(desk))
+        desk.hear(*GONE)
+        expect(banner).to_have_count(0)
+        visits.close()

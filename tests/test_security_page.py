@@ -1,0 +1,35 @@
+"""docs/security.md claims nothing without its test."""
+
+import ast
+import re
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[1]
+PAGE: Final = (ROOT / "docs/security.md").read_text(encoding="utf-8")
+NAMED: Final = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
+ROW: Final = re.compile(
+    r"^\| (?!-|tries|fact to)(?P<tries>[^|]+) \| (?P<stops>[^|]+) \| (?P<tests>[^|]+) \|$", re.MULTILINE
+)
+MEASURED: Final = "What scoring feels of a flood"
+
+
+def names_in(path: Path) -> set[str]:
+    """Return the names of a file's tests."""
+    return {
+        node.name
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
+    }
+
+
+def test_every_test_that_the_page_names_is_there() -> None:
+    named = NAMED.findall(PAGE)
+    assert named
+    assert [(path, test) for path, test in named if test not in names_in(ROOT / path)] == []
+
+
+def test_every_claim_names_a_test() -> None:
+    claims = [*ROW.finditer(PAGE.partition(f"## {MEASURED}")[0])]
+    assert len(claims) == PAGE.partition(f"## {MEASURED}")[0].count("\n| ") - PAGE.count("\n| tries |")
+    assert [row["tries"] for row in claims if not NAMED.search(row["tests"])] == []
