@@ -134,7 +134,11 @@ def serve(settings: KioskSettings, stop: threading.Event, picture: Path | None =
         check_camera_address(settings.camera)  # what is plugged in later is told at the table; this never gets right
         view = picture_room((config.screen.width, config.screen.height))
         camera_thread = CameraThread(
-            lambda: open_camera(settings.camera, world=trays), program.observe, time.monotonic_ns, view
+            lambda: open_camera(settings.camera, world=trays),
+            program.observe,
+            time.monotonic_ns,
+            view,
+            settings.enrolled,
         )
         opened.callback(camera_thread.stop)
         people = _people(settings, buttons, trays)

@@ -137,6 +137,7 @@ class DeviceSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Addresses of what is on the table. `people` plays by itself, with simulated devices only.
 
     `keyboards`: those that may type; where none is named, every one may.
+    `enrolled`: the folder with the own pictures of sets, set-NN.jpg, as `homologue set enrol` writes them.
     """
 
     buttons: str
@@ -144,6 +145,7 @@ class DeviceSettings(Struct, frozen=True, forbid_unknown_fields=True):
     people: str | None = None
     scanner: str | None = None
     keyboards: Annotated[tuple[str, ...], Meta(max_length=8)] = ()
+    enrolled: str | None = None
 
 
 class ScreenSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -271,6 +273,11 @@ class KioskSettings:
         """The camera's address."""
         kind, _, rest = self.config.devices.camera.partition(":")
         return f"{kind}:{self.beside(rest)}" if kind == "pictures" else self.config.devices.camera
+
+    @property
+    def enrolled(self) -> Path | None:
+        """The folder with the own pictures of sets, if there is one."""
+        return self.beside(self.config.devices.enrolled) if self.config.devices.enrolled else None
 
     @property
     def tested_daily(self) -> bool:

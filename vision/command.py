@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from vision.errors import ExpectedDealError, VisionError
+from vision.enrolled.file import EnrolledSet, read_complete
+from vision.errors import EnrolError, ExpectedDealError, VisionError
 from vision.overlay import draw_overlay, write_overlay
 from vision.picture import load_picture
 from vision.reader import read_picture
@@ -25,6 +26,12 @@ _FAULT_SENTENCES = {
     TrayFaultType.OCCLUDED: "something covers the tile",
     TrayFaultType.SIDEWAYS: "the tile lies askew",
 }
+
+_MANY_UNREAD = 4  # backs of a picture from which the set's print may be to blame
+ENROL_SET = (
+    "many backs are not read: if their print is to blame (worn, by hand, no leading zeros), enrol this set: "
+    "homologue set enrol"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,7 @@ def _read_object(read: TileRead) -> dict[str, Any]:
         "rotation": read.rotation,
         "face_up": read.face_up,
         "foreign": read.foreign,
+        **({"likeness": read.likeness} if read.likeness is not None else {}),
     }
 
 
@@ -136,30 +144,51 @@ def fault_sentence(fault: TrayFault) -> str:
     type=click.Path(path_type=Path),
     help="Write the picture with each tile's verdict to a PNG or JPEG file, or to a folder for several pictures.",
 )
-def read(pictures: tuple[Path, ...], expected_file: Path | None, overlay: Path | None, *, as_json: bool) -> None:
+@click.option(
+    "--set",
+    "enrolled_file",
+    type=click.Path(path_type=Path),
+    help="File of the set's own pictures (`homologue set enrol`): each serial is checked against that tile's picture.",
+)
+def read(
+    pictures: tuple[Path, ...],
+    expected_file: Path | None,
+    overlay: Path | None,
+    enrolled_file: Path | None,
+    *,
+    as_json: bool,
+) -> None:
     """Read the serials on tile backs, row by row. With --expected, list what is wrong in the tray.
 
     If a picture cannot be read, its error is printed and the next one is read; the exit code is still 0.
     """
     try:
         expected = load_expected(expected_file) if expected_file else None
-    except ExpectedDealError as error:
+        enrolled = read_complete(enrolled_file) if enrolled_file else None
+    except (ExpectedDealError, EnrolError) as error:
         message = {"error": {"code": error.code, "message": str(error)}}
         click.echo(json.dumps(message) if as_json else f"{error.code}: {error}", err=not as_json)
         raise click.exceptions.Exit(1) from error
     if overlay is not None and len(pictures) > 1 and not overlay.is_dir():
         raise click.UsageError("--overlay names a folder that is there when several pictures are read")
     for picture in pictures:
-        click.echo(_read_one(picture, expected, overlay, as_json=as_json))
+        click.echo(_read_one(picture, expected, overlay, enrolled, as_json=as_json))
 
 
-def _read_one(path: Path, expected: ExpectedSerials | None, overlay: Path | None, *, as_json: bool) -> str:
+def _read_one(
+    path: Path,
+    expected: ExpectedSerials | None,
+    overlay: Path | None,
+    enrolled: EnrolledSet | None,
+    *,
+    as_json: bool,
+) -> str:
     """Return the lines for one picture; a picture that cannot be read stops no other."""
     image = path.name
     began = time.perf_counter()
     try:
         picture = load_picture(path)
-        reading = read_picture(picture)
+        reading = read_picture(picture, enrolled=enrolled)
         verdict = _judge(reading, expected) if expected else None
         took = (time.perf_counter() - began) * 1000
         if overlay is not None:
@@ -168,7 +197,9 @@ def _read_one(path: Path, expected: ExpectedSerials | None, overlay: Path | None
         return json.dumps(reading_error_line(image, error)) if as_json else f"{image}: {error} ({error.code})"
     if as_json:
         return json.dumps(reading_line(image, took, reading, verdict))
-    return reading_text(image, took, reading, verdict)
+    text = reading_text(image, took, reading, verdict)
+    unread = sum(read.serial is None and not read.face_up for read in reading.reads)
+    return f"{text}\n  {ENROL_SET}" if enrolled is None and unread >= _MANY_UNREAD else text
 
 
 def _judge(reading: PictureReading, expected: ExpectedSerials) -> TrayVerdict:

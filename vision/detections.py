@@ -40,7 +40,8 @@ class TileMark:
     ways up and does not tell which: the serial if it stands as the quad does, and the one if it is turned; `way_odds`
     are then the log-odds that it stands as the quad does, by what the mark alone seems to show. `clash`
     is the serial that was taken from a mark because another tile of the picture says the same. `pitch` is how far
-    apart the digits of a printed number stand, shares of the tile's width; not a number for labels.
+    apart the digits of a printed number stand, shares of the tile's width; not a number for labels. `likeness`, -1..1,
+    is that with the tile's own picture, where the set is enrolled and the picture says the same.
     """
 
     serial: int | None
@@ -52,6 +53,7 @@ class TileMark:
     clash: int | None = None
     pitch: float = float("nan")
     way_odds: float = 0.0
+    likeness: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

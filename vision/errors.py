@@ -151,3 +151,33 @@ class RegistrySetExistsError(RegistryError):
     """The registry has this set already, and keeps it."""
 
     code: ClassVar[str] = "registry_set_exists"
+
+
+class EnrolError(VisionError, ValueError):
+    """A set's own pictures cannot be taken or used."""
+
+    code: ClassVar[str] = "enrol_failed"
+
+
+class EnrolledMissingError(EnrolError, FileNotFoundError):
+    """There is no such file of a set's own pictures."""
+
+    code: ClassVar[str] = "enrolled_missing"
+
+
+class EnrolledInvalidError(EnrolError):
+    """A file is not one of a set's own pictures."""
+
+    code: ClassVar[str] = "enrolled_invalid"
+
+
+class EnrolTrayError(EnrolError):
+    """A picture does not show one whole tray."""
+
+    code: ClassVar[str] = "enrol_no_tray"
+
+
+class EnrolOrderError(EnrolError):
+    """The tiles of a tray do not lie in the stated order, or are those of another tray or set."""
+
+    code: ClassVar[str] = "enrol_order"

@@ -8,17 +8,21 @@ from the outline that it gave and from that outline on its side.
 
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 
 import cv2
 import numpy as np
 
 from vision import finder
 from vision.detections import DetectedTile, Detections, LaidOutTray, TableLayout, TileMark, TilePosition
+from vision.enrolled.check import check_marks
+from vision.enrolled.file import EnrolledSet
 from vision.errors import PictureError
 from vision.finder import find_tiles
 from vision.geometry import Picture, Quad
 from vision.layout import lay_out_table
 from vision.marks.read import (
+    CheckMarks,
     TileMarks,
     decide_ambiguous,
     drop_duplicate_tiles,
@@ -43,20 +47,24 @@ _CONTRADICTED = 0.3  # confidence of another serial from which a sure one is not
 
 
 def take_second_look(
-    picture: Picture, found: Detections, marks: TileMarks, layout: TableLayout
+    picture: Picture, found: Detections, marks: TileMarks, layout: TableLayout, check: CheckMarks | None = None
 ) -> tuple[Detections, TileMarks] | None:
     """Return tiles and marks after a second look at those that were not read or seem to lie askew.
 
     None where that look tells nothing new.
     """
     tiles, settled = list(found.tiles), list(marks)
-    _read_in_place(picture, tiles, settled, layout)
-    _read_along_other_outlines(picture, tiles, settled, _still_unread(settled, layout))
+    _read_in_place(picture, tiles, settled, layout, check)
+    _read_along_other_outlines(picture, tiles, settled, _still_unread(settled, layout), check)
     return (replace(found, tiles=tuple(tiles)), tuple(settled)) if tiles != list(found.tiles) else None
 
 
 def _read_in_place(
-    picture: Picture, tiles: list[DetectedTile], marks: list[TileMark | None], layout: TableLayout
+    picture: Picture,
+    tiles: list[DetectedTile],
+    marks: list[TileMark | None],
+    layout: TableLayout,
+    check: CheckMarks | None,
 ) -> None:
     """Read unread tiles of a tray where they should lie, and straighten those that seem to lie askew."""
     there = {site.tile: site.quad for tray in layout.trays for site in tray.sites if site.tile is not None}
@@ -64,7 +72,7 @@ def _read_in_place(
     unread = [
         number for number in there if not is_sure(marks[number]) or (number in askew and _is_across(marks[number]))
     ]
-    again = read_again(picture, [there[number] for number in unread], tuple(marks)) if unread else []
+    again = read_again(picture, [there[number] for number in unread], tuple(marks), check) if unread else []
     for number, mark in zip(unread, again, strict=True):
         if mark is None or is_sure(mark):
             tiles[number], marks[number] = DetectedTile(there[number], face_up=mark is None, likelihood=1.0), mark
@@ -107,11 +115,15 @@ def _still_unread(marks: list[TileMark | None], layout: TableLayout) -> list[int
 
 
 def _read_along_other_outlines(
-    picture: Picture, tiles: list[DetectedTile], marks: list[TileMark | None], left: list[int]
+    picture: Picture,
+    tiles: list[DetectedTile],
+    marks: list[TileMark | None],
+    left: list[int],
+    check: CheckMarks | None,
 ) -> None:
     """Read what is still unread along a few other outlines; what one shows surely, no other look may deny."""
     owners, outlines = _other_outlines(picture, tiles, marks, left)
-    again = read_again(picture, outlines, tuple(marks)) if outlines else []
+    again = read_again(picture, outlines, tuple(marks), check) if outlines else []
     for number in left:
         looks = [(mark, at) for at, mark in enumerate(again) if owners[at] == number and mark is not None]
         mark, best = max(looks, key=lambda look: look[0].confidence, default=(None, 0))
@@ -200,6 +212,7 @@ def _read(lie: TilePosition, mark: TileMark | None, usual: str | None, *, face_u
         sideways=lie.sideways,
         foreign=lie.strange if named is None else usual is not None and named != usual,
         clash=mark.clash if mark is not None else None,
+        likeness=mark.likeness if mark is not None and mark.serial is not None else None,
     )
 
 
@@ -236,19 +249,21 @@ def tile_outlines(picture: Picture) -> tuple[Quad, ...]:
 _AXES, _CHANNELS = 3, 3
 
 
-def read_picture(picture: Picture, *, close: bool = True) -> PictureReading:
+def read_picture(picture: Picture, *, close: bool = True, enrolled: EnrolledSet | None = None) -> PictureReading:
     """Read a picture, BGR, shape (height, width, 3), uint8: every tile in it, and where it lies in its tray.
 
     Only the picture is asked: no deal helps a read. Holds no state, so any thread may call it. `close`: whether single
-    tiles may fill the picture. Raises PictureError for an array that is no picture.
+    tiles may fill the picture. `enrolled`: then a serial counts only if the tile's own picture says it too. Raises
+    PictureError for an array that is no picture.
     """
     if picture.dtype != np.uint8 or picture.ndim != _AXES or picture.shape[2] != _CHANNELS or picture.size == 0:
         raise PictureError("a picture is an array of uint8 with three channels")
-    found, said = drop_duplicate_tiles(*read_marks(picture, find_tiles(picture, close=close)))
+    check = partial(check_marks, enrolled) if enrolled is not None else None
+    found, said = drop_duplicate_tiles(*read_marks(picture, find_tiles(picture, close=close), check))
     marks = withhold_unsure(said)
     layout = lay_out_table(picture, found, marks)
     clear = not is_clutter(len(layout.unlike))
-    if clear and _needs_second_look(marks, layout) and (again := take_second_look(picture, found, said, layout)):
+    if clear and _needs_second_look(marks, layout) and (again := take_second_look(picture, found, said, layout, check)):
         found, said = drop_duplicate_tiles(*again)
         marks = withhold_unsure(said)
         layout = lay_out_table(picture, found, marks)

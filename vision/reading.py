@@ -59,6 +59,7 @@ class TileRead:
     against its tray: 0, 90, 180 or 270; `sideways` tells that it lies askew, by 15 degrees and more. `foreign` tells
     that it is of another set than most: its mark names another, or names none and its back's colour is clearly none of
     the others'. `clash` is the serial that was taken from it because another tile of the picture seems to have it too.
+    `likeness`, -1..1, is that with the serial's own picture, where the set is enrolled and the serial counts.
     """
 
     serial: int | None
@@ -74,6 +75,7 @@ class TileRead:
     sideways: bool = False
     foreign: bool = False
     clash: int | None = None
+    likeness: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

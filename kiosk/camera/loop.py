@@ -3,10 +3,12 @@
 Loads OpenCV and the networks, so it is imported on the camera's thread.
 """
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from broker.protocol import SEATS, CarrierCode, PlannedPlay, Seat, read_carrier_code
@@ -26,6 +28,8 @@ from kiosk.camera.overlay import HandOverlay, HeapOverlay, OverlayCache, Picture
 from kiosk.table import Misplaced, TilePlace, TrayChecked, place_by_serial, serial_by_place
 from vision.cameras.camera import Camera
 from vision.cameras.feed import CameraEvent, CameraFeed, CameraFrame, CameraLost
+from vision.enrolled.file import EnrolledSet, enrolled_file, read_complete
+from vision.errors import EnrolError, EnrolledMissingError
 from vision.geometry import Picture
 from vision.hand_groups import hand_rows
 from vision.live.stream import BackgroundStream
@@ -35,6 +39,8 @@ from vision.mounting.measure import MountingSetup, measure_mounting
 from vision.reader import read_picture, tile_outlines
 from vision.reading import PictureReading, TileRead, TrayFault
 from vision.verdict import compare
+
+log = logging.getLogger("homologue.camera")
 
 WAIT_S: Final = 0.5
 """Without a frame for so long the camera is taken for lost."""
@@ -50,8 +56,12 @@ def run_camera(
     clock: Callable[[], int],
     tell: Callable[[CameraReport], None],
     over: Callable[[], bool],
+    enrolled: Path | None = None,
 ) -> None:
-    """Open a camera and tell what it sees of what is wanted, until that is over. Of nothing only how the camera is."""
+    """Open a camera and tell what it sees of what is wanted, until that is over. Of nothing only how the camera is.
+
+    Serials of a set whose own pictures are in the folder `enrolled` are checked against them.
+    """
 
     def changed(event: CameraEvent) -> None:
         tell(CameraHealth(event.code if isinstance(event, CameraLost) else None))
@@ -61,14 +71,33 @@ def run_camera(
             watch_picture(_frames(feed, over), size, tell)
         return
     looking = _watcher(wanted, size)
-    read = read_hand if isinstance(wanted, Winner) else read_picture
-    with CameraFeed(camera, changed) as feed, BackgroundStream(read) as stream:
+    with CameraFeed(camera, changed) as feed, BackgroundStream(picture_reader(wanted, enrolled)) as stream:
         for frame in _frames(feed, over):
             if looking is None:
                 continue
             watched = stream.lose() if frame is None else stream.see(frame.at, frame.picture)
             for seen in looking.see(watched, frame, clock()):
                 tell(seen)
+
+
+def picture_reader(wanted: PlannedPlay | Winner | None, folder: Path | None) -> Callable[[Picture], PictureReading]:
+    """Return what reads the pictures of a play or of a winner's hand."""
+    if wanted is None:
+        return read_picture
+    if isinstance(wanted, Winner):
+        return partial(read_hand, enrolled=own_pictures(folder, wanted.play.set))
+    return partial(read_picture, enrolled=own_pictures(folder, wanted.set))
+
+
+def own_pictures(folder: Path | None, number: int) -> EnrolledSet | None:
+    """Return a set's own pictures, None where a folder has none that can be used: readers are alone then."""
+    try:
+        return read_complete(enrolled_file(folder, number)) if folder is not None else None
+    except EnrolledMissingError:
+        log.info("set %d is not enrolled: homologue set enrol", number)
+    except EnrolError as error:
+        log.warning("the pictures of set %d are not used: %s", number, error)
+    return None
 
 
 def _watcher(wanted: PlannedPlay | Winner | None, size: tuple[int, int]) -> "TrayWatcher | HandWatcher | None":

@@ -4,6 +4,7 @@ import logging
 import threading
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kiosk.camera.observations import (
@@ -34,8 +35,11 @@ class CameraThread:
         tell: Callable[[CameraReport], None],
         clock: Callable[[], int],
         view: tuple[int, int] = DEFAULT_VIEW,
+        enrolled: Path | None = None,
     ) -> None:
+        """Take the camera, where to tell, a clock, how large views are, and the folder of sets' own pictures."""
         self._camera, self._tell, self._clock, self._size = camera, tell, clock, view
+        self._enrolled = enrolled
         self._target: CameraTarget | None = None
         self._known = False
         """Whether it was told once how the camera is."""
@@ -78,7 +82,7 @@ class CameraThread:
         from kiosk.camera.loop import run_camera  # noqa: PLC0415 - OpenCV and networks: half a second, on this thread
 
         while not self._stopped.is_set() and ((one := self._target) is not None or not self._known):
-            run_camera(self._camera, one, self._size, self._clock, self._news, partial(self._over, one))
+            run_camera(self._camera, one, self._size, self._clock, self._news, partial(self._over, one), self._enrolled)
 
     def _over(self, one: CameraTarget | None) -> bool:
         """Return whether what is looked for is no longer asked for; where it is nothing, how the camera is."""

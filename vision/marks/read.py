@@ -6,7 +6,7 @@ tile, or the way the other tiles of its tray stand; otherwise they are left open
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import cv2
@@ -322,12 +322,17 @@ _SURELY_MARKED, _MARKED_TWICE = (
 )  # share from which a face is a face and nothing nothing; less where the finder agrees
 
 
-def read_marks(picture: Picture, found: Detections) -> tuple[Detections, TileMarks]:
+CheckMarks = Callable[[Picture, Sequence[Quad], Sequence[TileMark]], list[TileMark]]
+"""What holds marks against the own pictures of an enrolled set's tiles, by the outlines along which they were read."""
+
+
+def read_marks(picture: Picture, found: Detections, check: CheckMarks | None = None) -> tuple[Detections, TileMarks]:
     """Read all tiles; gives those that are there, and the mark of each, None for those face up."""
     quads = [tile.quad for tile in found.tiles]
     marks, looks = _read(picture, quads)
     if len(looks) == len(quads):
         _try_on_their_side(picture, quads, marks, looks)
+    marks = check(picture, quads, marks) if check else marks
     doubted = [number for number, mark in enumerate(marks) if not is_sure(mark)]
     looks |= _looks(picture, quads, [number for number in doubted if number not in looks])
     tiles = {
@@ -343,11 +348,14 @@ def read_marks(picture: Picture, found: Detections) -> tuple[Detections, TileMar
     return replace(found, tiles=tuple(tiles.values())), there
 
 
-def read_again(picture: Picture, quads: Sequence[Quad], marks: TileMarks) -> list[TileMark | None]:
+def read_again(
+    picture: Picture, quads: Sequence[Quad], marks: TileMarks, check: CheckMarks | None = None
+) -> list[TileMark | None]:
     """Read some tiles along better outlines, as labels or as numbers, as the picture's `marks` are; None for a face."""
     labelled = any(mark is not None and (mark.set_text or "").isdigit() for mark in marks)
     looks = look_at_crops_twice(cut_backs(picture, quads))
     again = read_labels(picture, quads) if labelled else [mark_of_look(look) for look in looks]
+    again = check(picture, quads, again) if check else again
     return [
         mark if is_sure(mark) or look.kind[FACE] < _SURELY_MARKED else None
         for mark, look in zip(again, looks, strict=True)

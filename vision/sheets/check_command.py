@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from vision.enrolled.command import enrol_set
 from vision.errors import RegistrySetMissingError, VisionError
 from vision.picture import load_picture
 from vision.reader import read_picture
@@ -40,13 +41,17 @@ def set_name(_context: click.Context, _parameter: click.Parameter, value: str | 
     raise click.BadParameter(f"{value!r}: a number from 0 to 99, or a letter")
 
 
-@click.group(name="set", short_help="Look after tile sets: is one complete?")
+@click.group(name="set", short_help="Look after tile sets: is one complete? How does each tile look?")
 def set_commands() -> None:
-    """Check tile sets. Register sets with `homologue deal set` or `homologue labels`.
+    """Check tile sets, and enrol how their tiles look. Register sets with `homologue deal set` or `homologue labels`.
 
     \b
     homologue set check heap-1.jpg heap-2.jpg --set 3
+    homologue set enrol 3 tray-1.jpg tray-2.jpg tray-3.jpg tray-4.jpg
     """  # noqa: D301 - click reads the \b
+
+
+set_commands.add_command(enrol_set)
 
 
 @set_commands.command(name="check", short_help="Find missing, double and foreign tiles.")

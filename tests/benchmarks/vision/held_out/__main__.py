@@ -11,7 +11,15 @@ from typing import get_args
 
 import cv2
 
-from tests.benchmarks.vision.held_out.judged import KindCount, count_kind, promised_bound, rows
+from tests.benchmarks.vision.held_out.enrolled import enrolled_kinds
+from tests.benchmarks.vision.held_out.judged import (
+    KindCount,
+    count_enrolled,
+    count_kind,
+    enrolled_rows,
+    promised_bound,
+    rows,
+)
 from tests.benchmarks.vision.held_out.kinds import KINDS, Kind, draw
 from tests.benchmarks.vision.scenes import Scene
 from vision.training.fonts import Part
@@ -26,6 +34,11 @@ def main() -> None:
             for seed in _seeds(asked):
                 write_scene(draw(kind, seed, asked.part), asked.out)
         return
+    if asked.enrolled:
+        chosen = [kind for kind in enrolled_kinds() if kind in kinds]
+        for line in enrolled_report(chosen, _seeds(asked), asked.part):
+            print(line, flush=True)
+        return
     for line in report(kinds, _seeds(asked), asked.part):
         print(line, flush=True)
 
@@ -38,6 +51,13 @@ def report(kinds: Sequence[Kind], seeds: range, part: Part) -> Iterator[str]:
         counts.append(count_kind(kind, seeds, part))
         yield from rows(counts[-1:])
     yield promised_bound(counts)
+
+
+def enrolled_report(kinds: Sequence[Kind], seeds: range, part: Part) -> Iterator[str]:
+    """Enrol a set of each kind for each seed, and read it before and after; return the lines of a table."""
+    yield from enrolled_rows([])
+    for kind in kinds:
+        yield from enrolled_rows([count_enrolled(kind, seeds, part)])
 
 
 def write_scene(scene: Scene, folder: Path) -> None:
@@ -78,6 +98,7 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=3, help="pictures of each kind (default: %(default)s)")
     parser.add_argument("--first", type=int, default=0, help="first seed (default: %(default)s)")
     parser.add_argument("--part", choices=get_args(Part), default="test", help="whose fonts (default: %(default)s)")
+    parser.add_argument("--enrolled", action="store_true", help="enrol sets of kinds, and read them before and after")
     parser.add_argument("--out", type=Path, help="write pictures and truth there, and read nothing")
     return parser.parse_args()
 

@@ -64,8 +64,8 @@ def colours_that_differ(chance: Chance) -> tuple[int, int]:
             return plastic, ink
 
 
-def numbered_back(text: str, look: Look, chance: Chance) -> Back:
-    """Print, engrave or write a text on a back."""
+def numbered_back(text: str, look: Look, chance: Chance, surface: Chance | None = None) -> Back:
+    """Print, engrave or write a text on a back; `surface` draws its plastic, where that is to be another each time."""
     ink = np.zeros((SIZE[1], SIZE[0]), dtype=np.float32)
     signs = _line(text, look, chance)
     middle = np.array([0.5, 0.46]) * SIZE + chance.normal(0, 1.5, 2)
@@ -75,7 +75,7 @@ def numbered_back(text: str, look: Look, chance: Chance) -> Back:
     ink[top : top + signs.shape[0], left : left + signs.shape[1]] = signs
     if look.logo:
         _stamp_logo(ink, top + signs.shape[0])
-    plastic = _plastic(look, chance)
+    plastic = _plastic(look, surface or chance)
     colour = np.array(_INKS[look.colours[1]], dtype=np.float32) / 255
     bare = np.array(_PLASTICS[look.colours[0]], dtype=np.float32) / 255
     colour = bare + (colour - bare) * np.float32(look.contrast)
@@ -84,9 +84,9 @@ def numbered_back(text: str, look: Look, chance: Chance) -> Back:
     return Back(_rounded(art), mark)
 
 
-def labelled_back(payload: Payload, look: Look, chance: Chance) -> Back:
-    """Stick a label on a back."""
-    art = _plastic(look, chance)
+def labelled_back(payload: Payload, look: Look, chance: Chance, surface: Chance | None = None) -> Back:
+    """Stick a label on a back; `surface` as for numbers."""
+    art = _plastic(look, surface or chance)
     code = np.array(
         zxingcpp.write_barcode_to_image(
             zxingcpp.create_barcode(payload_text(payload), zxingcpp.BarcodeFormat.DataMatrix), add_quiet_zones=False
@@ -179,6 +179,15 @@ def wear_off(ink: Flat, share: float, chance: Chance) -> Flat:
         return ink
     limit = float(np.quantile(inked, 1 - min(share * chance.uniform(0.5, 1.4), 0.9)))
     return np.asarray(ink * np.clip((limit - field_) * 6 + 0.5, 0, 1), dtype=np.float32)
+
+
+def worn_since(back: Back, look: Look, share: float, chance: Chance) -> Flat:
+    """Return a back after more play: about `share` of all that stands on it has gone, in flakes."""
+    bare = np.array(_PLASTICS[look.colours[0]], dtype=np.float32) / 255
+    keep = wear_off(np.ones(back.art.shape[:2], dtype=np.float32), share, chance)[:, :, None]
+    rim = 8  # pixels of rounded edge, which stay
+    keep[:rim], keep[-rim:], keep[:, :rim], keep[:, -rim:] = 1, 1, 1, 1
+    return np.asarray(bare + (back.art - bare) * keep, dtype=np.float32)
 
 
 def _stamp_logo(ink: Flat, below: int) -> None:

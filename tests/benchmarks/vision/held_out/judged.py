@@ -1,15 +1,24 @@
 """What our reader makes of the pictures of one kind, and what that allows to promise."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from time import perf_counter
 from typing import Final
 
 import numpy as np
 
+from tests.benchmarks.vision.held_out.enrolled import DrawnSet
 from tests.benchmarks.vision.held_out.kinds import Kind, draw
 from tests.benchmarks.vision.judging import Told, judge
+from tests.benchmarks.vision.scenes import Scene
+from vision.enrolled.check import agreed_mark
+from vision.enrolled.enrolment import TRAYS, enrol_tray
+from vision.enrolled.file import EnrolledSet
+from vision.geometry import Picture
+from vision.marks.digits import cut_backs
+from vision.marks.label import NO_MARK
+from vision.payload import LAST_SERIAL
 from vision.reader import read_picture
 from vision.training.fonts import Part
 
@@ -31,19 +40,107 @@ class KindCount:
 
 def count_kind(kind: Kind, seeds: range, part: Part) -> KindCount:
     """Draw and read pictures of a kind."""
+    return _count(kind, [draw(kind, seed, part) for seed in seeds], None)
+
+
+def _count(kind: Kind, scenes: Sequence[Scene], enrolled: EnrolledSet | None) -> KindCount:
+    """Read pictures of a kind."""
     tiles = readable = read = wrong = 0
     spent = []
-    for seed in seeds:
-        scene = draw(kind, seed, part)
+    for scene in scenes:
         began = perf_counter()
-        reads = read_picture(scene.picture).reads
+        reads = read_picture(scene.picture, enrolled=enrolled).reads
         spent.append(1000 * (perf_counter() - began))
         counts = judge(scene, [Told(one.serial, np.mean(one.quad, axis=0)) for one in reads if one.serial is not None])
         tiles += len(scene.tiles)
         readable += counts["readable"]
         read += counts["read"]
         wrong += counts["wrong"]
-    return KindCount(kind, len(seeds), tiles, readable, read, wrong, median(spent))
+    return KindCount(kind, len(scenes), tiles, readable, read, wrong, median(spent))
+
+
+@dataclass(frozen=True, slots=True)
+class EnrolledCount:
+    """A kind before its sets are enrolled, and after; and how often "is this tile n?" was answered yes wrongly."""
+
+    before: KindCount
+    after: KindCount
+    asked: int
+    agreed: int
+
+
+def count_enrolled(kind: Kind, seeds: range, part: Part, played: int = 2) -> EnrolledCount:
+    """Draw a set for each seed, enrol it from four pictures, and read pictures of it as it is and enrolled.
+
+    Each tile is also asked about serials that it does not have: those whose pictures are likest, and some at random;
+    and about those that tiles of the set before seem to be.
+    """
+    sums, asked, agreed = [], 0, 0
+    stranger: tuple[Picture, list[int]] | None = None
+    for seed in seeds:
+        drawn = DrawnSet(kind, seed, part)
+        enrolled = enrol(drawn)
+        scenes = [drawn.played(number) for number in range(played)]
+        sums.append((_count(kind, scenes, None), _count(kind, scenes, enrolled)))
+        for scene in scenes:
+            backs, serials = _own_backs(scene), [tile.serial for tile in scene.tiles]
+            answers = [_false_claims(enrolled, backs, serials, seed)]
+            answers += [_false_claims(enrolled, *stranger, seed)] if stranger else []
+            asked, agreed = asked + sum(one[0] for one in answers), agreed + sum(one[1] for one in answers)
+        stranger = backs, serials
+    before, after = (_sum(kind, [pair[at] for pair in sums]) for at in (0, 1))
+    return EnrolledCount(before, after, asked, agreed)
+
+
+def enrol(drawn: DrawnSet) -> EnrolledSet:
+    """Enrol a drawn set as the command does; what it doubts is left as it is."""
+    enrolled = EnrolledSet(8, None, {})
+    for tray in range(1, TRAYS + 1):
+        enrolled, _ = enrol_tray(enrolled, drawn.enrolment(tray - 1).picture, tray)
+    return enrolled
+
+
+def _own_backs(scene: Scene) -> Picture:
+    return cut_backs(scene.picture, [tile.quad for tile in scene.tiles])
+
+
+def _false_claims(enrolled: EnrolledSet, backs: Picture, serials: Sequence[int], seed: int) -> tuple[int, int]:
+    """Ask each back about serials that it does not have; return how many were asked, and how many were agreed to."""
+    chance = np.random.default_rng(seed)
+    pairs: list[tuple[int, int]] = []
+    for at, own in enumerate(enrolled.pictures.look(backs)):
+        likest = {own.serial, *(rival.serial for rival in own.rivals)}
+        likest |= {int(one) for one in chance.integers(1, LAST_SERIAL + 1, 4)}
+        pairs += [(at, claim) for claim in likest if claim != serials[at]]
+    seen = enrolled.pictures.look(backs[[at for at, _ in pairs]], [claim for _, claim in pairs])
+    claimed = [replace(NO_MARK, serial=claim, confidence=1.0) for _, claim in pairs]
+    told = [agreed_mark(mark, own, None) for mark, own in zip(claimed, seen, strict=True)]
+    return len(pairs), sum(mark.serial is not None for mark in told)
+
+
+def _sum(kind: Kind, counts: Sequence[KindCount]) -> KindCount:
+    return KindCount(
+        kind,
+        sum(one.pictures for one in counts),
+        sum(one.tiles for one in counts),
+        sum(one.readable for one in counts),
+        sum(one.read for one in counts),
+        sum(one.wrong for one in counts),
+        median(one.ms for one in counts),
+    )
+
+
+def enrolled_rows(counts: Sequence[EnrolledCount]) -> Iterator[str]:
+    """Return rows of a table in Markdown; its head where there are none."""
+    if not counts:
+        head = "read before | wrong | read enrolled | wrong | false claims | agreed to | ms before, after"
+        yield f"| kind | tiles | readable | {head} |"
+        yield "|---|---|---|---|---|---|---|---|---|---|"
+    for one in counts:
+        before, after = one.before, one.after
+        shares = [f"{100 * count.read / max(count.readable, 1):.1f} % | {count.wrong}" for count in (before, after)]
+        told = f"{after.tiles} | {after.readable} | {shares[0]} | {shares[1]} | {one.asked} | {one.agreed}"
+        yield f"| {before.kind.name} | {told} | {before.ms:.0f}, {after.ms:.0f} |"
 
 
 def rows(counts: Sequence[KindCount]) -> Iterator[str]:

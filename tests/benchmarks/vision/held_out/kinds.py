@@ -30,6 +30,7 @@ from tests.benchmarks.vision.held_out.table import (
     picture_of,
 )
 from tests.benchmarks.vision.scenes import Scene, Tile
+from vision.geometry import Picture
 from vision.payload import Payload
 from vision.training.fonts import Look as FontLook
 from vision.training.fonts import Part, families_kept_back
@@ -228,6 +229,22 @@ KINDS: Final[dict[str, Kind]] = {
 def draw(kind: Kind, seed: int, part: Part = "test") -> Scene:
     """Draw a tray of a kind; the same seed and fonts give the same picture."""
     chance = np.random.default_rng([*kind.name.encode(), seed, len(part)])
+    look = look_of(kind, chance, part)
+    shot = kind.shot(
+        Shot(tilt=float(chance.uniform(0, 22)), turn=float(chance.normal(0, 4)), blur=float(chance.uniform(0.3, 0.9))),
+        chance,
+    )
+    beside = kind.beside(chance, families_kept_back(part, "print")[0][0])
+    camera = Camera.over(shot, 480.0 if beside or kind.loose else 400.0)
+    tiles, texts = _tray(kind, look, chance)
+    floor = ground(GROUNDS[chance.integers(len(GROUNDS))], chance)
+    picture = picture_of(camera, floor, beside, tiles, chance)
+    truth = tuple(truth_of(camera, tile, text, kind.style) for tile, text in zip(tiles, texts, strict=True))
+    return scene_of(kind, f"{kind.name} {seed}", picture, truth)
+
+
+def look_of(kind: Kind, chance: Chance, part: Part) -> Look:
+    """Draw how the marks of a set of a kind look."""
     groups = families_kept_back(part, kind.fonts)
     if not groups:
         raise SystemExit(
@@ -239,24 +256,20 @@ def draw(kind: Kind, seed: int, part: Part = "test") -> Scene:
         height=float(chance.uniform(0.24, 0.36)),
         colours=colours_that_differ(chance),
     )
-    look = kind.look(look, chance)
-    shot = kind.shot(
-        Shot(tilt=float(chance.uniform(0, 22)), turn=float(chance.normal(0, 4)), blur=float(chance.uniform(0.3, 0.9))),
-        chance,
-    )
-    beside = kind.beside(chance, families_kept_back(part, "print")[0][0])
-    camera = Camera.over(shot, 480.0 if beside or kind.loose else 400.0)
-    tiles, texts = _tray(kind, look, chance)
-    floor = ground(GROUNDS[chance.integers(len(GROUNDS))], chance)
-    picture = picture_of(camera, floor, beside, tiles, chance)
-    return Scene(
-        f"{kind.name} {seed}",
-        picture,
-        kind.style,
-        kind.name,
-        "tray",
-        tuple(_truth(camera, tile, text, kind.style) for tile, text in zip(tiles, texts, strict=True)),
-    )
+    return kind.look(look, chance)
+
+
+def back_of(kind: Kind, serial: int, look: Look, chance: Chance, surface: Chance | None = None) -> tuple[Back, str]:
+    """Draw the back of a tile of a kind; also the text on it."""
+    if kind.style == "label":
+        return labelled_back(Payload(8, serial), look, chance, surface), f"{serial:03d}"
+    text = kind.text(serial, chance)
+    return numbered_back(text, look, chance, surface), text
+
+
+def scene_of(kind: Kind, name: str, picture: Picture, truth: tuple[Tile, ...]) -> Scene:
+    """Return a tray's picture of a kind with its truth."""
+    return Scene(name, picture, kind.style, kind.name, "tray", truth)
 
 
 def _tray(kind: Kind, look: Look, chance: Chance) -> tuple[list[Standing], list[str]]:
@@ -265,12 +278,7 @@ def _tray(kind: Kind, look: Look, chance: Chance) -> tuple[list[Standing], list[
     spots = [np.array([col - 6.0, row - 1.0]) * pitch for row, count in enumerate(ROWS) for col in range(count)]
     beside = [np.array(edge) for edge in _edges()] if kind.loose else []
     for number, serial in enumerate(serials_for(len(spots) + len(beside), chance)):
-        text = kind.text(serial, chance) if kind.style != "label" else f"{serial:03d}"
-        back: Back = (
-            labelled_back(Payload(8, serial), look, chance)
-            if kind.style == "label"
-            else numbered_back(text, look, chance)
-        )
+        back, text = back_of(kind, serial, look, chance)
         at = [*spots, *beside][number] + chance.normal(0, 0.25, 2)
         turn = chance.normal(0, 0.8) if number < len(spots) else chance.uniform(0, 360)
         tiles.append(Standing(at, float(turn), back))
@@ -278,7 +286,7 @@ def _tray(kind: Kind, look: Look, chance: Chance) -> tuple[list[Standing], list[
     return tiles, texts
 
 
-def _truth(camera: Camera, tile: Standing, text: str, style: str) -> Tile:
+def truth_of(camera: Camera, tile: Standing, text: str, style: str) -> Tile:
     """Return a tile's truth: a text that is no number from 1 to 136 has the serial 0, and nothing must be read."""
     quad, mark = mark_on(camera, tile)
     serial = int(text) if text.isascii() and text.isdigit() and 1 <= int(text) <= 136 and len(text) <= 3 else 0

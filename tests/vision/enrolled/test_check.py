@@ -1,0 +1,100 @@
+"""Readers and own pictures together: who must say what, and how surely, before a serial counts."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from vision.detections import TileMark
+from vision.enrolled.check import CONFIRMS, TELLS, Bar, agreed_mark
+from vision.enrolled.likeness import OwnPicture, Rival
+from vision.marks.label import NO_MARK
+
+READ = TileMark(110, None, turned=False, confidence=0.99, spot=np.zeros(2), pitch=0.25)
+UNREAD = replace(READ, serial=None, turned=None, confidence=0.4)
+
+
+def own(
+    serial: int = 110,
+    likeness: float = 0.95,
+    lead: float = 0.9,
+    odds: float = 2.0,
+    *,
+    turned: bool = False,
+    others: tuple[Rival, ...] = (),
+) -> OwnPicture:
+    return OwnPicture(serial, turned, likeness, (Rival(112, turned, lead, odds), *others))
+
+
+def test_what_both_say_counts_with_the_reader_s_confidence() -> None:
+    mark = agreed_mark(READ, own(), None)
+    assert (mark.serial, mark.turned, mark.confidence, mark.likeness) == (110, False, 0.99, 0.95)
+
+
+def test_a_number_that_is_not_the_tile_s_own_picture_is_not_read() -> None:
+    """Tile 10 of a set without leading zeros, read as 110 by whoever expects three digits."""
+    mark = agreed_mark(READ, own(10), None)
+    assert (mark.serial, mark.likeness) == (None, None)
+    assert mark.confidence < 0.95
+
+
+def test_the_bars_are_those_that_were_chosen_on_pictures_for_calibration() -> None:
+    assert (Bar(0.6, 0.05, 0.05), Bar(0.8, 0.35, 0.65)) == (CONFIRMS, TELLS)
+
+
+BELOW = 1e-6
+
+
+@pytest.mark.parametrize(("mark", "bar"), [(READ, CONFIRMS), (UNREAD, TELLS)])
+def test_a_picture_that_just_reaches_its_bar_counts_and_one_below_does_not(mark: TileMark, bar: Bar) -> None:
+    like, lead, odds = bar.likeness, bar.lead, bar.odds
+    assert agreed_mark(mark, own(110, like, lead, odds), None).serial == 110
+    assert agreed_mark(mark, own(110, like - BELOW, lead, odds), None).serial is None
+    assert agreed_mark(mark, own(110, like, lead - BELOW, odds), None).serial is None
+    assert agreed_mark(mark, own(110, like, lead, odds - BELOW), None).serial is None
+
+
+def test_a_picture_alone_is_as_sure_as_a_serial_needs_where_it_just_reaches_the_bar() -> None:
+    at_bar = own(110, TELLS.likeness, TELLS.lead, TELLS.odds)
+    assert agreed_mark(UNREAD, at_bar, None).confidence == pytest.approx(0.95)
+    assert agreed_mark(UNREAD, own(110, 1.0), None).confidence > 0.95
+
+
+def test_a_picture_alone_names_the_set_as_its_backs_do() -> None:
+    assert agreed_mark(NO_MARK, own(), "C").set_text == "C"
+
+
+def test_a_number_that_is_another_upside_down_is_left_open() -> None:
+    twin = Rival(90, turned=True, lead=0.1, odds=0.05)
+    mark = agreed_mark(UNREAD, own(60, others=(twin,)), None)
+    assert (mark.serial, mark.either, mark.turned) == (None, (60, 90), None)
+    upside_down = own(60, turned=True, others=(replace(twin, turned=False),))
+    assert agreed_mark(UNREAD, upside_down, None).either == (90, 60)
+
+
+def test_a_bar_that_the_pictures_show_tells_the_way_up() -> None:
+    twin = Rival(90, turned=True, lead=0.9, odds=3.0)
+    assert agreed_mark(UNREAD, own(60, others=(twin,)), None).serial == 60
+
+
+def test_a_reader_that_leaves_two_open_is_confirmed_in_both() -> None:
+    either = replace(READ, serial=None, either=(60, 90), turned=None)
+    twin = Rival(90, turned=True, lead=0.0, odds=0.0)
+    assert agreed_mark(either, own(60, others=(twin,)), None).either == (60, 90)
+    assert agreed_mark(either, own(61, others=(twin,)), None).either is None
+
+
+def test_a_look_alike_the_same_way_up_is_never_left_open() -> None:
+    alike = Rival(90, turned=False, lead=0.1, odds=0.05)
+    mark = agreed_mark(UNREAD, own(60, others=(alike,)), None)
+    assert (mark.serial, mark.either) == (None, None)
+
+
+def test_a_picture_like_itself_upside_down_says_its_serial_and_no_way_up() -> None:
+    itself = Rival(88, turned=True, lead=0.0, odds=0.0)
+    mark = agreed_mark(UNREAD, own(88, others=(itself,)), None)
+    assert (mark.serial, mark.turned) == (88, None)
+
+
+def test_a_reader_and_a_picture_that_stand_otherwise_do_not_agree() -> None:
+    assert agreed_mark(READ, own(turned=True), None).serial is None

@@ -1,0 +1,79 @@
+"""A tray is enrolled by its stated order; what speaks against the order is heard; afterwards the set is read."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from tests.vision.enrolled.drawn_sets import TRAY, tray_of, tray_picture
+from vision.enrolled.enrolment import TRAYS, Doubt, enrol_tray, serials_of_tray
+from vision.enrolled.file import EnrolledSet
+from vision.errors import EnrolOrderError, EnrolTrayError
+from vision.reader import read_picture
+
+NOTHING = EnrolledSet(3, None, {})
+MIXED = tuple(int(serial) for serial in np.random.default_rng(5).permutation(np.arange(1, 137))[:TRAY])
+
+
+@cache
+def enrolled_set() -> EnrolledSet:
+    enrolled = NOTHING
+    for tray in range(1, TRAYS + 1):
+        enrolled, doubts = enrol_tray(enrolled, tray_picture(tray_of(tray), seed=tray), tray)
+        assert doubts == ()
+    return enrolled
+
+
+def test_four_trays_hold_all_serials_in_order() -> None:
+    stated = [list(serials_of_tray(tray).items()) for tray in range(1, TRAYS + 1)]
+    assert [serial for tray in stated for _, serial in tray] == list(range(1, 137))
+    assert stated[1][0] == ((0, 0), 35)
+    assert stated[3][-1] == ((2, 9), 136)
+
+
+def test_a_set_that_no_reader_reads_is_read_once_it_is_enrolled() -> None:
+    enrolled = enrolled_set()
+    assert enrolled.missing == ()
+    picture = tray_picture(MIXED, seed=9, tilt=14.0)
+    alone = {read.serial for read in read_picture(picture).reads} - {None}
+    assert len(alone) < TRAY // 2
+    told = read_picture(picture, enrolled=enrolled)
+    read = dict(zip(MIXED, [serial for row in told.rows for serial in row], strict=True))
+    assert {serial: got for serial, got in read.items() if got not in {serial, None}} == {}
+    open_ones = {serial for serial, got in read.items() if got is None}
+    assert open_ones <= {6, 9, 16, 18, 19, 61, 66, 68, 69, 81, 86, 89, 91, 96, 98, 99}  # others upside down
+    assert all((one.likeness is not None) == (one.serial is not None) for one in told.reads)
+
+
+def test_a_tile_of_no_own_picture_is_not_read_whoever_is_sure_of_it() -> None:
+    """The pictures of a set are those of other serials: nothing that lies there is what its picture says."""
+    backs = enrolled_set().backs
+    shifted = EnrolledSet(3, None, {serial % 136 + 1: back for serial, back in backs.items()})
+    padded = read_picture(tray_picture(MIXED, seed=9, tilt=14.0), enrolled=shifted)
+    right = read_picture(tray_picture(MIXED, seed=9, tilt=14.0), enrolled=enrolled_set())
+    told = {one.serial for one in padded.reads} - {None}
+    assert told <= {(one.serial or 0) % 136 + 1 for one in right.reads} | {1}
+
+
+def test_a_tray_that_was_photographed_before_is_not_taken_for_another() -> None:
+    begun, _ = enrol_tray(NOTHING, tray_picture(tray_of(1), seed=1), 1)
+    with pytest.raises(EnrolOrderError, match="enrolled already"):
+        enrol_tray(begun, tray_picture(tray_of(1), seed=11), 2)
+
+
+def test_enrolling_a_tray_twice_gives_the_same_serials() -> None:
+    begun, _ = enrol_tray(NOTHING, tray_picture(tray_of(1), seed=1), 1)
+    again, doubts = enrol_tray(begun, tray_picture(tray_of(1), seed=11), 1)
+    assert (set(again.backs), doubts) == (set(tray_of(1)), ())
+
+
+def test_a_tile_that_is_missing_is_asked_for_again_and_the_others_are_kept() -> None:
+    lacking = tuple(0 if serial == 17 else serial for serial in tray_of(1))
+    enrolled, doubts = enrol_tray(NOTHING, tray_picture(lacking, seed=1), 1)
+    assert doubts == (Doubt(17, 1, 3),)
+    assert set(enrolled.backs) == set(tray_of(1)) - {17}
+
+
+def test_a_picture_without_a_tray_is_refused() -> None:
+    with pytest.raises(EnrolTrayError):
+        enrol_tray(NOTHING, np.full((480, 640, 3), 90, dtype=np.uint8), 1)

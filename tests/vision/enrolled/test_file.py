@@ -1,0 +1,108 @@
+"""The file of an enrolled set: small, looked at by anybody, and refused unless it is whole."""
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.vision.enrolled.drawn_sets import drawn_set
+from vision.enrolled.file import (
+    MOST_BYTES,
+    EnrolledSet,
+    enrolled_bytes,
+    enrolled_file,
+    parse_enrolled,
+    read_complete,
+    read_enrolled,
+    write_enrolled,
+)
+from vision.errors import EnrolledInvalidError, EnrolledMissingError, PictureError, VisionError
+from vision.picture import decode_picture
+
+
+def test_a_set_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    path = enrolled_file(tmp_path, 3)
+    write_enrolled(path, EnrolledSet(3, "C", drawn_set().backs))
+    again = read_complete(path)
+    assert (path.name, again.number, again.text, again.missing) == ("set-03.jpg", 3, "C", ())
+    off = [np.abs(again.backs[serial].astype(int) - drawn_set().backs[serial]).mean() for serial in again.backs]
+    assert max(off) < 3  # levels: it is a JPEG
+
+
+def test_the_file_is_a_picture_that_anybody_can_look_at_and_small() -> None:
+    content = enrolled_bytes(drawn_set())
+    assert decode_picture(content).shape == (8 * 128, 17 * 80, 3)
+    assert len(content) < MOST_BYTES / 2
+
+
+def test_a_set_that_is_begun_says_what_is_missing(tmp_path: Path) -> None:
+    path = enrolled_file(tmp_path, 3)
+    write_enrolled(path, drawn_set((1, 136)))
+    assert read_enrolled(path).missing == tuple(range(2, 136))
+    with pytest.raises(EnrolledInvalidError, match="lacks 134 of 136 tiles"):
+        read_complete(path)
+
+
+def test_there_is_no_such_file(tmp_path: Path) -> None:
+    with pytest.raises(EnrolledMissingError):
+        read_enrolled(tmp_path / "set-03.jpg")
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff\xd8", b"rubbish" * 99, b"\xff\xd8\xff\xfe\x00\x00", b"\xff\xd8\xff\xfe\xff\xff{}"]
+)
+def test_rubbish_is_refused(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "set-03.jpg"
+    path.write_bytes(content)
+    with pytest.raises(EnrolledInvalidError):
+        read_enrolled(path)
+
+
+def test_a_file_that_is_too_long_is_not_even_read(tmp_path: Path) -> None:
+    path = tmp_path / "set-03.jpg"
+    path.write_bytes(bytes(MOST_BYTES + 1))
+    with pytest.raises(EnrolledInvalidError, match="longer"):
+        read_enrolled(path)
+
+
+def _with_comment(**changed: object) -> bytes:
+    content = enrolled_bytes(drawn_set((1, 2)))
+    end = 4 + int.from_bytes(content[4:6], "big")
+    comment = json.dumps({**json.loads(content[6:end]), **changed}).encode()
+    return b"\xff\xd8\xff\xfe" + (len(comment) + 2).to_bytes(2, "big") + comment + content[end:]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"schema": "homologue-enrolled-set/2"},
+        {"set": 100},
+        {"set": True},
+        {"text": "C17"},
+        {"text": 3},
+        {"serials": [0]},
+        {"serials": [137]},
+        {"serials": ["1"]},
+        {"serials": None},
+        {"sha256": "0" * 64},
+    ],
+)
+def test_what_a_file_says_of_itself_is_checked(changed: dict[str, object]) -> None:
+    assert parse_enrolled(_with_comment()).number == 3
+    with pytest.raises(EnrolledInvalidError):
+        parse_enrolled(_with_comment(**changed))
+
+
+def test_a_byte_that_changed_or_a_missing_end_is_refused() -> None:
+    content = enrolled_bytes(drawn_set((1, 2)))
+    chance = random.Random(1)
+    places = [0, 3, 4, 10, len(content) - 1, *(chance.randrange(len(content)) for _ in range(60))]
+    for at in places:
+        spoilt = content[:at] + bytes([content[at] ^ 0x20]) + content[at + 1 :]
+        with pytest.raises(VisionError) as refused:
+            parse_enrolled(spoilt)
+        assert isinstance(refused.value, EnrolledInvalidError | PictureError)
+    with pytest.raises(VisionError):
+        parse_enrolled(content[: len(content) // 2])

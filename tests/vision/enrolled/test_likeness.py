@@ -1,0 +1,84 @@
+"""A back is likest its own picture, however it lies a little off; and it is known how far ahead that picture is."""
+
+import cv2
+import numpy as np
+import pytest
+
+from tests.vision.enrolled.drawn_sets import cut_back_drawn, drawn_set
+from vision.enrolled.likeness import OwnPicture, SetPictures, ink_axis
+from vision.geometry import Picture
+
+SERIALS = (4, 10, 35, 36, 68, 110, 117, 120)
+
+
+def look(crop: Picture, claim: int | None = None) -> OwnPicture:
+    return drawn_set().pictures.look(crop[None], [claim])[0]
+
+
+def moved(crop: Picture, across: float, down: float, stretch: float = 1.0) -> Picture:
+    way = np.array([[stretch, 0, across + 40 * (1 - stretch)], [0, stretch, down + 56 * (1 - stretch)]])
+    seen = cv2.warpAffine(crop, way, (80, 112), borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(seen, dtype=np.uint8)
+
+
+@pytest.mark.parametrize("serial", SERIALS)
+def test_a_back_is_its_own_picture(serial: int) -> None:
+    own = look(cut_back_drawn(serial))
+    assert (own.serial, own.turned) == (serial, False)
+    assert own.likeness > 0.999
+
+
+@pytest.mark.parametrize("serial", SERIALS)
+def test_a_back_upside_down_is_its_own_picture_turned(serial: int) -> None:
+    own = look(np.ascontiguousarray(cut_back_drawn(serial)[::-1, ::-1]))
+    assert (own.serial, own.turned) == (serial, True)
+
+
+@pytest.mark.parametrize(("across", "down", "stretch"), [(4, -3, 1.0), (-4, 4, 1.0), (1, 1, 1.06), (2, -2, 0.94)])
+def test_outlines_may_be_off_by_five_hundredths_of_a_tile(across: float, down: float, stretch: float) -> None:
+    found = [look(moved(cut_back_drawn(serial), across, down, stretch)) for serial in SERIALS]
+    assert [own.serial for own in found] == list(SERIALS)
+    assert min(own.likeness for own in found) > 0.97
+
+
+def test_light_and_contrast_do_not_matter() -> None:
+    dark = (cut_back_drawn(117) * 0.4 + 30).astype(np.uint8)
+    assert (look(dark).serial, look(dark).likeness > 0.99) == (117, True)
+
+
+def test_the_own_picture_explains_all_of_what_differs() -> None:
+    leads = [rival.lead for serial in SERIALS for rival in look(cut_back_drawn(serial)).rivals]
+    assert 0.9 < min(leads) <= max(leads) < 1.1
+
+
+def test_between_two_pictures_neither_leads() -> None:
+    half = (cut_back_drawn(35) / 2 + cut_back_drawn(36) / 2).astype(np.uint8)
+    own = look(half)
+    rival = next(one for one in own.rivals if one.serial in {35, 36})
+    assert {own.serial, rival.serial} == {35, 36}
+    assert abs(rival.lead) < 0.1
+
+
+def test_a_claim_is_weighed_however_unlike_it_is() -> None:
+    assert 1 not in {rival.serial for rival in look(cut_back_drawn(128)).rivals}
+    assert look(cut_back_drawn(128), claim=1).serial == 128
+
+
+def test_two_pictures_that_noise_alone_tells_apart_have_no_odds() -> None:
+    chance = np.random.default_rng(1)
+    noisy = [np.clip(cut_back_drawn(35) + chance.normal(0, 6, (112, 80, 3)), 0, 255).astype(np.uint8) for _ in range(3)]
+    backs = np.stack([noisy[0], noisy[1], cut_back_drawn(81), cut_back_drawn(77)])
+    own = SetPictures(backs, [35, 36, 81, 77]).look(noisy[2][None])[0]
+    rival = next(one for one in own.rivals if one.serial in {35, 36} and not one.turned)
+    assert rival.odds < 0.3
+    assert own.rivals[0] == rival
+
+
+def test_ink_is_told_by_its_colour_where_backs_are_clouded() -> None:
+    chance = np.random.default_rng(2)
+    clouds = [cv2.resize(chance.normal(0, 30, (6, 5)), (80, 112), interpolation=cv2.INTER_CUBIC) for _ in range(20)]
+    backs = np.stack([np.repeat(140 + cloud[:, :, None], 3, axis=2) for cloud in clouds])
+    backs[:, 45:65, 25:55, 2] += 25  # red
+    axis = ink_axis(np.clip(backs, 0, 255).astype(np.uint8))
+    assert abs(axis[2]) > 0.6
+    assert abs(axis.sum()) < 0.5  # what is as red as it is green and blue does not show

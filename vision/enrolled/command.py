@@ -1,0 +1,149 @@
+"""The command `homologue set enrol`: a set's own pictures, from files or guided before a camera."""
+
+import json
+from pathlib import Path
+
+import click
+
+from broker.i18n import N_, Translator, languages
+from vision.cameras.addresses import check_camera_address
+from vision.cameras.feed import CameraLost
+from vision.enrolled.enrolment import TRAYS, Doubt, enrol_tray, serials_of_tray
+from vision.enrolled.file import EnrolledSet, enrolled_file, read_enrolled, write_enrolled
+from vision.errors import CameraUnpluggedError, EnrolError, EnrolledInvalidError, EnrolledMissingError, VisionError
+from vision.mounting.command import one_shot
+from vision.payload import LAST_SET
+from vision.picture import load_picture
+from vision.reading import TILES
+
+LAY = N_("Tray {tray}: lay serials {first} to {last} in order, backs up: rows of 13, 11 and 10, each from its left.")
+READY = N_("Press Enter when nothing covers the tray.")
+AGAIN = N_("Tray {tray}: these tiles (row-place) were not seen well; photograph the tray again: {tiles}")
+DONE = N_("Tray {tray}: all 34 tiles are enrolled.")
+MISSING = N_("These serials have no picture yet: {serials}")
+COMPLETE = N_("Set {set} is enrolled: {file}. Look at it: does each serial stand below its own tile?")
+
+
+@click.command(name="enrol", short_help="Photograph a set's tiles once, so that reads are checked against them.")
+@click.argument("number", metavar="SET", type=click.IntRange(0, LAST_SET))
+@click.argument("pictures", metavar="[PICTURE...]", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--folder",
+    type=click.Path(file_okay=False, exists=True, path_type=Path),
+    default=Path(),
+    help="Where set-NN.jpg is written, and continued [default: this folder].",
+)
+@click.option(
+    "--tray", "first", type=click.IntRange(1, TRAYS), default=1, show_default=True, help="Tray of the first picture."
+)
+@click.option(
+    "--camera", "address", help="Take the pictures with this camera, guided; trays that are complete are left out."
+)
+@click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per tray.")
+def enrol_set(
+    number: int,
+    pictures: tuple[Path, ...],
+    *,
+    folder: Path,
+    first: int,
+    address: str | None,
+    language: str,
+    as_json: bool,
+) -> None:
+    """Photograph all 136 tiles of a set once: afterwards each read is checked against the tile's own picture.
+
+    Worn, unusual and handwritten numbers and such without leading zeros can then be read. Lay the tiles in order of
+    their serials, backs up: 1 to 34 in the first tray (rows of 13, 11 and 10), 35 to 68 in the second, and so on.
+    What is done is kept; a tray that is photographed again gets new pictures. The exit code is 0 only if all 136
+    tiles are enrolled.
+
+    \b
+    homologue set enrol 3 tray-1.jpg tray-2.jpg tray-3.jpg tray-4.jpg --folder my-cup
+    homologue set enrol 3 again.jpg --tray 2 --folder my-cup
+    homologue set enrol 3 --camera v4l2:/dev/video0 --folder my-cup
+    """  # noqa: D301 - click reads the \b
+    if bool(pictures) == bool(address):
+        raise click.UsageError("give pictures, or --camera")
+    if first + len(pictures) - 1 > TRAYS:
+        raise click.UsageError(f"a set has {TRAYS} trays")
+    progress = _Progress(enrolled_file(folder, number), Translator(language), as_json=as_json)
+    try:
+        enrolled = _begun(progress.path, number)
+        if address:
+            enrolled = _guided(enrolled, address, progress)
+        for tray, picture in enumerate(pictures, start=first):
+            enrolled, doubts = enrol_tray(enrolled, load_picture(picture), tray)
+            progress.tray(enrolled, tray, doubts)
+    except VisionError as error:
+        progress.refusal(error)
+        raise click.exceptions.Exit(1) from error
+    progress.summary(enrolled)
+    raise click.exceptions.Exit(1 if enrolled.missing else 0)
+
+
+def _begun(path: Path, number: int) -> EnrolledSet:
+    """Return the set as far as its file has it. Raises EnrolledInvalidError for a file of another kind or set."""
+    try:
+        enrolled = read_enrolled(path)
+    except EnrolledMissingError:
+        return EnrolledSet(number, None, {})
+    if enrolled.number != number:
+        raise EnrolledInvalidError(f"{path.name} holds pictures of set {enrolled.number}")
+    return enrolled
+
+
+def _guided(enrolled: EnrolledSet, address: str, progress: "_Progress") -> EnrolledSet:
+    """Ask for each tray that lacks tiles, until none does. Raises CameraError."""
+    check_camera_address(address)
+    for tray in range(1, TRAYS + 1):
+        while set(serials_of_tray(tray).values()) & set(enrolled.missing):
+            progress.ask(tray)
+            picture = one_shot(address).picture
+            if isinstance(picture, CameraLost):
+                raise CameraUnpluggedError(picture.message)
+            try:
+                enrolled, doubts = enrol_tray(enrolled, picture, tray)
+            except EnrolError as error:
+                progress.refusal(error)
+                continue
+            progress.tray(enrolled, tray, doubts)
+    return enrolled
+
+
+class _Progress:
+    """Writes what is enrolled, and tells of it, as text or JSON."""
+
+    def __init__(self, path: Path, _: Translator, *, as_json: bool) -> None:
+        self.path, self._, self._json = path, _, as_json
+
+    def ask(self, tray: int) -> None:
+        """Say what to lay, and wait for Enter."""
+        serials = list(serials_of_tray(tray).values())
+        click.echo(self._(LAY, tray=tray, first=f"{serials[0]:03d}", last=f"{serials[-1]:03d}"), err=self._json)
+        click.prompt(self._(READY), default="", show_default=False, prompt_suffix="", err=self._json)
+
+    def tray(self, enrolled: EnrolledSet, tray: int, doubts: tuple[Doubt, ...]) -> None:
+        """Keep a tray, and name the tiles that are to be photographed again."""
+        write_enrolled(self.path, enrolled)
+        if self._json:
+            again = [{"serial": one.serial, "row": one.row, "col": one.col} for one in doubts]
+            click.echo(json.dumps({"tray": tray, "enrolled": TILES - len(doubts), "again": again}))
+            return
+        _, tiles = self._, ", ".join(f"{one.serial:03d} ({one.row + 1}-{one.col + 1})" for one in doubts)
+        click.echo(_(AGAIN, tray=tray, tiles=tiles) if doubts else _(DONE, tray=tray))
+
+    def refusal(self, error: VisionError) -> None:
+        """Say why a picture was not taken."""
+        message = {"error": {"code": error.code, "message": str(error)}}
+        click.echo(json.dumps(message) if self._json else f"{error.code}: {error}", err=not self._json)
+
+    def summary(self, enrolled: EnrolledSet) -> None:
+        """Say whether the set is complete."""
+        if self._json:
+            done = {"set": enrolled.number, "file": str(self.path), "missing": list(enrolled.missing)}
+            click.echo(json.dumps(done))
+            return
+        _, serials = self._, ", ".join(f"{serial:03d}" for serial in enrolled.missing)
+        complete = _(COMPLETE, set=enrolled.number, file=self.path)
+        click.echo(_(MISSING, serials=serials) if enrolled.missing else complete)

@@ -1,0 +1,156 @@
+"""The file of an enrolled set: one JPEG that anybody can look at, each tile's back with its serial below.
+
+What the program needs besides the pictures stands in the JPEG's comment, as JSON: schema, number of the set, what its
+backs call it, serials that are enrolled, and a hash of the picture. A file that is not all of that is refused. Backs
+with their serials are no secret; faces are not in it.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import cv2
+import numpy as np
+
+from vision.enrolled.likeness import SetPictures
+from vision.errors import EnrolledInvalidError, EnrolledMissingError, PictureError
+from vision.geometry import Picture
+from vision.marks.digits import CROP
+from vision.payload import LAST_SERIAL, LAST_SET
+from vision.picture import decode_picture
+from vision.sheets.registry import locked_folder, private_file
+
+SCHEMA: Final = "homologue-enrolled-set/1"
+MOST_BYTES: Final = 2_000_000
+_COLUMNS, _ROWS = 17, 8
+_CELL: Final = (CROP[0], CROP[1] + 16)  # pixels: a back, and its serial below; whole blocks of a JPEG
+_SIZE: Final = (_COLUMNS * _CELL[0], _ROWS * _CELL[1])
+_QUALITY: Final = [
+    *(cv2.IMWRITE_JPEG_QUALITY, 95),
+    *(cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444),
+]
+_START, _COMMENT = b"\xff\xd8", b"\xff\xfe"
+_HEAD: Final = 6  # bytes: start, marker, length
+
+
+@dataclass(frozen=True, eq=False)
+class EnrolledSet:
+    """A set's own pictures: `backs` by serial as `cut_backs` gives them, shape (112, 80, 3), each upright.
+
+    `text` is what backs call the set, a letter or two digits; None where they name none.
+    """
+
+    number: int
+    text: str | None
+    backs: Mapping[int, Picture]
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """The serials without a picture."""
+        return tuple(serial for serial in range(1, LAST_SERIAL + 1) if serial not in self.backs)
+
+    @cached_property
+    def pictures(self) -> SetPictures:
+        """The pictures, ready to be compared with; there must be some."""
+        return SetPictures(np.stack(list(self.backs.values())), list(self.backs))
+
+
+def enrolled_file(folder: Path, number: int) -> Path:
+    """Return where a folder keeps a set's pictures."""
+    return folder / f"set-{number:02d}.jpg"
+
+
+def read_enrolled(path: Path) -> EnrolledSet:
+    """Read and check a file. Raises EnrolledMissingError, EnrolledInvalidError."""
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise EnrolledInvalidError(f"{path.name} is longer than the pictures of a set can be")
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise EnrolledMissingError(f"there is no {path}: `homologue set enrol` makes it") from None
+    except OSError as error:
+        raise EnrolledInvalidError(f"{path.name} cannot be read: {error.strerror}") from None
+    try:
+        return parse_enrolled(content)
+    except (EnrolledInvalidError, PictureError) as error:
+        raise EnrolledInvalidError(f"{path.name} holds no pictures of a set: {error}") from None
+
+
+def read_complete(path: Path) -> EnrolledSet:
+    """Read a file to check reads with: of a set whose tiles all have pictures. Raises as `read_enrolled` does."""
+    enrolled = read_enrolled(path)
+    if enrolled.missing:
+        raise EnrolledInvalidError(f"{path.name} lacks {len(enrolled.missing)} of {LAST_SERIAL} tiles: enrol them too")
+    return enrolled
+
+
+def parse_enrolled(content: bytes) -> EnrolledSet:
+    """Return the set that a file's content is. Raises EnrolledInvalidError, PictureError."""
+    comment, picture = _parted(content)
+    try:
+        told = json.loads(comment)
+    except (ValueError, RecursionError):
+        raise EnrolledInvalidError("what it says of itself is no JSON") from None
+    number, text, serials = _checked(told, hashlib.sha256(picture).hexdigest())
+    sheet = decode_picture(picture)
+    if sheet.shape[:2] != _SIZE[::-1]:
+        raise EnrolledInvalidError("its picture has another size")
+    return EnrolledSet(number, text, {serial: _cell(sheet, serial)[: CROP[1]].copy() for serial in serials})
+
+
+def _parted(content: bytes) -> tuple[bytes, bytes]:
+    """Return a JPEG's first comment, and the JPEG without it."""
+    length = int.from_bytes(content[4:_HEAD], "big")
+    end = 4 + length
+    if content[:4] != _START + _COMMENT or length < 2 or end > len(content):  # noqa: PLR2004 - the length's own bytes
+        raise EnrolledInvalidError("it is no picture with a comment")
+    return content[_HEAD:end], _START + content[end:]
+
+
+def _checked(told: Any, digest: str) -> tuple[int, str | None, Sequence[int]]:  # noqa: ANN401 - JSON may hold anything
+    if not isinstance(told, dict) or told.get("schema") != SCHEMA:
+        raise EnrolledInvalidError(f"it is not of the kind {SCHEMA}")
+    number, text, serials = told.get("set"), told.get("text"), told.get("serials")
+    if type(number) is not int or not 0 <= number <= LAST_SET:
+        raise EnrolledInvalidError(f"its set is no number from 0 to {LAST_SET}")
+    if not (text is None or (isinstance(text, str) and 1 <= len(text) <= 2 and text.isascii() and text.isalnum())):  # noqa: PLR2004 - two digits
+        raise EnrolledInvalidError("what its backs call the set is neither a letter nor two digits")
+    if not isinstance(serials, list) or not all(type(one) is int and 1 <= one <= LAST_SERIAL for one in serials):
+        raise EnrolledInvalidError(f"its serials are not numbers from 1 to {LAST_SERIAL}")
+    if told.get("sha256") != digest:
+        raise EnrolledInvalidError("its picture is not the one that was written")
+    return number, text, sorted(set(serials))
+
+
+def enrolled_bytes(enrolled: EnrolledSet) -> bytes:
+    """Return a file's content."""
+    sheet: Picture = np.full((_SIZE[1], _SIZE[0], 3), 255, dtype=np.uint8)
+    for serial, back in enrolled.backs.items():
+        cell = _cell(sheet, serial)
+        cell[: CROP[1]] = back
+        cv2.putText(cell, f"{serial:03d}", (22, CROP[1] + 13), cv2.FONT_HERSHEY_SIMPLEX, 0.5, (0, 0, 0), 1, cv2.LINE_AA)
+    picture = cv2.imencode(".jpg", sheet, _QUALITY)[1].tobytes()
+    told = {
+        "schema": SCHEMA,
+        "set": enrolled.number,
+        "text": enrolled.text,
+        "serials": sorted(enrolled.backs),
+        "sha256": hashlib.sha256(picture).hexdigest(),
+    }
+    comment = json.dumps(told).encode("ascii")
+    return _START + _COMMENT + (len(comment) + 2).to_bytes(2, "big") + comment + picture[2:]
+
+
+def _cell(sheet: Picture, serial: int) -> Picture:
+    row, column = divmod(serial - 1, _COLUMNS)
+    return sheet[row * _CELL[1] : (row + 1) * _CELL[1], column * _CELL[0] : (column + 1) * _CELL[0]]
+
+
+def write_enrolled(path: Path, enrolled: EnrolledSet) -> None:
+    """Write a file in one step: what was there stays until all of the new one is written. Raises UnwritableError."""
+    with locked_folder(path.parent), private_file(path, enrolled_bytes(enrolled)):
+        pass

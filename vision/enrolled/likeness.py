@@ -1,0 +1,305 @@
+"""How like the tiles of an enrolled set a back is: each tile's own picture against what is seen.
+
+The marks of a set stand on like backs; what tells tiles apart is their ink. So backs are brought to one channel, that
+of the set's ink, without slow changes (light, shadow, clouds in the plastic), and compared where the set has ink. A
+back is first compared with all 136 pictures, either way up, in coarse cells, shifted a little each way; the likeliest
+are fitted by an affine map (inverse compositional, Baker and Matthews 2004), for outlines are a little off, and
+compared again, pixel by pixel. Likeness is the correlation of the two, -1..1.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.geometry import Picture
+
+Floats = NDArray[np.float32]
+Affine = NDArray[np.float64]  # shape (2, 3)
+
+_SLOW: Final = 5.0  # pixels of a crop: what changes over more than this is light
+_SOFT: Final = 0.8  # pixels: finer is noise
+_FRAME: Final = (slice(14, 98), slice(9, 71))  # rows and columns of a crop that lie well on the tile
+_BARE: Final = 8  # rows of the frame, above and below, that mostly are without ink
+_NOISE: Final = 9.0  # levels squared: other cameras and lights have more noise than the pictures
+_INKED: Final = 0.12  # share of the most ink of any pixel, mean of all tiles, from which a set has ink there
+_ABOUT: Final = 5  # pixels about that ink
+_CELL: Final = 2  # pixels, each way, of a first comparison
+_SHIFTS: Final = 2  # cells, each way
+_ASKED: Final = 4  # times that all tiles are seen along the best fit
+_FITTED: Final = 12  # of all tiles each time: a set may differ by a stroke from tile to tile
+_BEHIND: Final = 0.2  # in likeness along it by which a picture may be behind the likeliest and still be fitted
+_RIVALS: Final = 4  # pictures of other serials that the likest is held against
+_ROUNDS: Final = 6
+_STILL: Final = 0.05  # pixels: a step that ends a fit
+_MOST_SHIFT, _MOST_STRETCH = 11.0, 0.2  # pixels; share: a fit beyond has lost the mark
+_TINY: Final = 1e-6
+_BACK: Final = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """Another picture that a back might be, and how far behind it is.
+
+    `lead` says how much better the likest picture explains what is seen where the two differ: 1 as that one does, 0 as
+    well as this one, less than 0 worse. `odds` is the lead by how much of what is not explained at all the difference
+    is: where pictures are almost alike, noise may give any lead, but no odds.
+    """
+
+    serial: int
+    turned: bool
+    lead: float
+    odds: float
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPicture:
+    """The picture that a back is likest: whose it is, and whether the back stands upside down.
+
+    `likeness`, -1..1, is their correlation; `rivals` are the likest others, also this one the other way up.
+    """
+
+    serial: int
+    turned: bool
+    likeness: float
+    rivals: tuple[Rival, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fit:
+    """A picture, by number, fitted to a back: `way` takes places in it to places on the back, either way up."""
+
+    number: int
+    turned: bool
+    likeness: float
+    way: Affine
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Start:
+    """How like a picture a back seems along a map from which a fit may begin."""
+
+    share: float
+    way: Affine
+
+
+def ink_axis(crops: Picture) -> Floats:
+    """Return the direction in colour, shape (3,), in which ink stands out from what backs alone show.
+
+    Crops have the shape (n, 112, 80, 3). What is bare, above and below the marks, shows clouds, scratches and noise;
+    pale red ink on a clouded back is told by its redness.
+    """
+    flat = np.stack([_without_slow(crop.astype(np.float32)) for crop in crops])
+    bare = np.concatenate([flat[:, :_BARE], flat[:, -_BARE:]]).reshape(-1, 3)[::3]
+    inked, ground = (np.cov(part.T) for part in (flat[:, _BARE:-_BARE].reshape(-1, 3)[::3], bare))
+    root = np.linalg.cholesky(ground + _NOISE * np.eye(3))
+    whitened = np.linalg.solve(root, np.linalg.solve(root, inked).T)
+    axis = np.linalg.solve(root.T, np.linalg.eigh(whitened)[1][:, -1])
+    return np.asarray(axis / np.linalg.norm(axis) * np.sign(axis.sum() or 1.0), dtype=np.float32)
+
+
+def _without_slow(crop: Floats) -> Floats:
+    """Return what lies in a crop's frame, shape (84, 62, ...), without slow changes. The tile's edge has no part."""
+    inside = np.ascontiguousarray(crop[_FRAME])
+    return np.asarray(inside - cv2.GaussianBlur(inside, (0, 0), _SLOW, borderType=cv2.BORDER_REFLECT), dtype=np.float32)
+
+
+class SetPictures:
+    """The pictures of a set's tiles, ready to be compared with. Holds no state that changes."""
+
+    def __init__(self, crops: Picture, serials: Sequence[int]) -> None:
+        """Take backs as `cut_backs` gives them, shape (n, 112, 80, 3), each upright, and whose each is."""
+        self._serials = np.asarray(serials)
+        self._axis = ink_axis(crops)
+        inks = self._inks(crops)
+        self._window = _inked_window(inks)
+        self._inks_of = inks
+        self._numbers = {int(serial): number for number, serial in enumerate(serials)}
+        self._templates: dict[int, _Template] = {}
+
+    def _inks(self, crops: Picture) -> Floats:
+        flat = [cv2.GaussianBlur(_without_slow(crop.astype(np.float32) @ self._axis), (0, 0), _SOFT) for crop in crops]
+        return np.asarray(flat, dtype=np.float32)
+
+    def look(self, crops: Picture, claims: Sequence[int | None] | None = None) -> list[OwnPicture]:
+        """Return for each crop, shape (n, 112, 80, 3), the picture that it is likest.
+
+        `claims` are the serials that a reader has read there: their pictures are fitted in any case.
+        """
+        claimed = claims or [None] * len(crops)
+        return [self._look(ink, claim) for ink, claim in zip(self._inks(crops), claimed, strict=True)]
+
+    def _look(self, ink: Floats, claim: int | None) -> OwnPicture:
+        ways = (ink, np.ascontiguousarray(ink[::-1, ::-1]))
+        starts = [self._likest_along(way, np.eye(2, 3)) for way in ways]
+        number = self._numbers.get(claim) if claim is not None else None
+        best_share = max(start.share for likest in starts for start in likest.values())
+        fits: list[_Fit] = []
+        for turned, (way, likest) in enumerate(zip(ways, starts, strict=True)):
+            near = {n: start for n, start in likest.items() if start.share > best_share - _BEHIND}
+            if number is not None and likest[number].share >= starts[1 - turned][number].share:
+                near[number] = likest[number]
+            fits += self._fits(way, near, number, turned=bool(turned)) if near else []
+        best = max(fits, key=lambda fit: fit.likeness)
+        others = sorted((fit for fit in fits if fit is not best), key=lambda fit: -fit.likeness)[:_RIVALS]
+        return OwnPicture(
+            int(self._serials[best.number]),
+            best.turned,
+            best.likeness,
+            tuple(self._rival(ways, best, other) for other in others),
+        )
+
+    def _rival(self, ways: tuple[Floats, Floats], best: _Fit, other: _Fit) -> Rival:
+        """Compare two fits where the pictures differ, both brought to where the other one was fitted."""
+        seen = _unit(self._template(other.number).cut(ways[other.turned], other.way).ravel())
+        theirs = self._template(other.number).row
+        along = other.way if best.turned == other.turned else _chained(self._half_turn, other.way)
+        ink = self._inks_of[best.number]
+        ours = _unit(self._template(other.number).cut(ink, _chained(_undone(best.way), along)).ravel())
+        differ, like = 1 - float(ours @ theirs), max(float(seen @ ours), _TINY)
+        lead = float(seen @ (ours - theirs)) / max(differ * like, _TINY)
+        odds = lead * float(np.sqrt(differ / max(1 - like, _TINY)))
+        return Rival(int(self._serials[other.number]), other.turned, lead, odds)
+
+    @cached_property
+    def _half_turn(self) -> Affine:
+        """The map of a half turn about a back's middle, in places less the window's middle."""
+        high, wide = self._inks_of.shape[1:]
+        rows, cols = self._window
+        middle = np.array([(cols.start + cols.stop) / 2, (rows.start + rows.stop) / 2])
+        return np.column_stack([-np.eye(2), np.array([wide - 1, high - 1]) - 2 * middle])
+
+    def _fits(self, ink: Floats, likest: "dict[int, _Start]", claim: int | None, *, turned: bool) -> list[_Fit]:
+        """Fit pictures to a back; what is likest along the best of these fits too, until that is the best."""
+        fits: dict[int, _Fit] = {}
+        best = -1
+        for _ in range(_ASKED):
+            asked = sorted(likest, key=lambda number: -likest[number].share)[:_FITTED]
+            claimed = [claim] if claim is not None and claim in likest else []
+            for number in {*asked, *claimed} - fits.keys():
+                fits[number] = _Fit(number, turned, *self._template(number).fit(ink, likest[number].way))
+            before, best = best, max(fits, key=lambda number: fits[number].likeness)
+            if best == before:
+                break
+            likest = self._likest_along(ink, fits[best].way)
+        return list(fits.values())
+
+    def _likest_along(self, ink: Floats, along: Affine) -> "dict[int, _Start]":
+        """Return how like each picture a back is near a map, and near which exactly: in cells, shifted a little."""
+        cells = _cells(self._template(0).cut(ink, along, _CELL * _SHIFTS))
+        high, wide = (side - 2 * _SHIFTS for side in cells.shape)
+        places = [(down, across) for down in range(2 * _SHIFTS + 1) for across in range(2 * _SHIFTS + 1)]
+        seen = np.stack([cells[down : down + high, across : across + wide].ravel() for down, across in places])
+        shares = _unit(seen) @ self._rows.T
+        best, at = shares.max(axis=0), shares.argmax(axis=0)
+        ways = [_moved(along, _CELL * (down - _SHIFTS), _CELL * (across - _SHIFTS)) for down, across in places]
+        return {number: _Start(float(best[number]), ways[at[number]]) for number in range(len(best))}
+
+    @cached_property
+    def _rows(self) -> Floats:
+        return _unit(np.stack([_cells(ink[self._window]).ravel() for ink in self._inks_of]))
+
+    def _template(self, number: int) -> "_Template":
+        if number not in self._templates:
+            self._templates[number] = _Template(self._inks_of[number], self._window)
+        return self._templates[number]
+
+
+def _cells(window: Floats) -> Floats:
+    """Return a window in cells, each the mean of its pixels."""
+    size = (window.shape[1] // _CELL, window.shape[0] // _CELL)
+    return np.asarray(cv2.resize(window, size, interpolation=cv2.INTER_AREA), dtype=np.float32)
+
+
+def _moved(way: Affine, down: int, across: int) -> Affine:
+    """Return a map that begins so many pixels off, in the picture."""
+    return _chained(way, np.array([[1.0, 0.0, across], [0.0, 1.0, down]]))
+
+
+def _inked_window(inks: Floats) -> tuple[slice, slice]:
+    """Return the rows and columns in which the set has ink, and a little about them."""
+    usual = np.abs(inks.mean(axis=0))  # clouds and scratches are not where ink is
+    there = usual > usual.min() + _INKED * (usual.max() - usual.min())
+    return _span(np.flatnonzero(there.any(axis=1)), len(there)), _span(
+        np.flatnonzero(there.any(axis=0)), there.shape[1]
+    )
+
+
+def _span(at: NDArray[np.intp], most: int) -> slice:
+    """Return the span of some places, widened and of whole cells."""
+    low, high = max(int(at[0]) - _ABOUT, 0), min(int(at[-1]) + 1 + _ABOUT, most)
+    return slice(low, low + (high - low) // _CELL * _CELL)
+
+
+def _unit(rows: Floats) -> Floats:
+    centred = rows - rows.mean(axis=-1, keepdims=True)
+    return np.asarray(centred / (np.linalg.norm(centred, axis=-1, keepdims=True) + _TINY), dtype=np.float32)
+
+
+class _Template:
+    """One picture in its window, with what a fit needs: slopes, and how far each pixel is moved by each parameter."""
+
+    def __init__(self, ink: Floats, window: tuple[slice, slice]) -> None:
+        rows, cols = window
+        self._corner = np.array([cols.start, rows.start], dtype=np.float64)
+        self._size = (cols.stop - cols.start, rows.stop - rows.start)
+        self.row = _unit(ink[window].ravel())
+        spread = float(np.linalg.norm(ink[window] - ink[window].mean())) + _TINY
+        across = np.gradient(ink, axis=1)[window].ravel() / spread
+        down = np.gradient(ink, axis=0)[window].ravel() / spread
+        x, y = np.meshgrid(np.arange(self._size[0]) - self._size[0] / 2, np.arange(self._size[1]) - self._size[1] / 2)
+        scale = self._reach
+        x, y = x.ravel() / scale, y.ravel() / scale
+        slopes = np.stack([across * x, across * y, across, down * x, down * y, down])
+        slopes -= slopes.mean(axis=1, keepdims=True)
+        slopes -= np.outer(slopes @ self.row, self.row)  # more or less contrast is no movement
+        normal = slopes @ slopes.T
+        normal[np.diag_indices(6)] += 0.01 * np.trace(normal) / 6
+        self._solve = np.asarray(np.linalg.solve(normal, slopes), dtype=np.float32)
+
+    @cached_property
+    def _reach(self) -> float:
+        return float(max(self._size)) / 2
+
+    def fit(self, ink: Floats, start: Affine) -> tuple[float, Affine]:
+        """Return how like a back is, and the map along which it is, fitted from another."""
+        way, best, at = start, -1.0, start
+        for _ in range(_ROUNDS):
+            seen = _unit(self.cut(ink, way).ravel())
+            likeness = float(seen @ self.row)
+            if likeness > best:
+                best, at = likeness, way
+            step = self._solve @ (seen - likeness * self.row) / max(likeness, 0.2)
+            change = np.array([[step[0], step[1], step[2]], [step[3], step[4], step[5]]], dtype=np.float64)
+            change[:, :2] /= self._reach
+            way = _chained(way, _undone(change + np.eye(2, 3)))
+            lost = np.abs(way[:, 2]).max() > _MOST_SHIFT or np.abs(way[:, :2] - np.eye(2)).max() > _MOST_STRETCH
+            if lost or np.abs(step).max() < _STILL:
+                break
+        return best, at
+
+    def cut(self, ink: Floats, way: Affine, about: int = 0) -> Floats:
+        """Cut the window, and some pixels about it, out of a back along a map, shape (2, 3).
+
+        Maps are between places less the window's middle.
+        """
+        size = (self._size[0] + 2 * about, self._size[1] + 2 * about)
+        half = np.array(self._size) / 2
+        chain = np.column_stack([way[:, :2], self._corner + half + way[:, 2] - way[:, :2] @ (half + about)])
+        seen = cv2.warpAffine(ink, chain, size, flags=_BACK, borderMode=cv2.BORDER_REPLICATE)
+        return np.asarray(seen, dtype=np.float32)
+
+
+def _undone(way: Affine) -> Affine:
+    """Return the way back of a map."""
+    back = np.linalg.inv(way[:, :2])
+    return np.column_stack([back, -back @ way[:, 2]])
+
+
+def _chained(last: Affine, first: Affine) -> Affine:
+    """Return the map that one map after another is."""
+    return np.column_stack([last[:, :2] @ first[:, :2], last[:, :2] @ first[:, 2] + last[:, 2]])
