@@ -94,14 +94,19 @@ class Table:
         return self._arbiter.hear_until(mark, *written)
 
     def said(self, *last: str) -> list[str]:
-        """Wait until all of these were said, and give all that was said: kinds of facts, and states."""
+        """Wait until all of these were said, and give all that was said: kinds of facts, and states.
+
+        A fact that has no receipt is sent again, by the clock; here it counts once.
+        """
         told: list[str] = []
+        heard_before = set[str]()
         while not set(last) <= set(told):
             heard = self._arbiter.hear()
             _, message = decode_on_topic(heard.topic, heard.payload)
             if isinstance(message, TableState):
                 told.append(message.state)
-            elif isinstance(message, LogMessage):
+            elif isinstance(message, LogMessage) and message.id not in heard_before:
+                heard_before.add(message.id)
                 told.append(type(message.fact).__name__)
         return told
 

@@ -147,7 +147,7 @@ def test_scorer_and_broker_work_with_the_units_system_calls(tmp_path: Path, demo
     everywhere = ("--host", "0.0.0.0")  # noqa: S104 - as docs/installer.md has it for a club evening
     process = under(SCORER, "scorer", str(tmp_path), *everywhere, "--mqtt-port", "0", "--desk-port", "0")
     lines = said(process, "No accounts yet: ")
-    assert [line.split(":")[0] for line in lines] == ["Broker", "Desk", "No accounts yet"]
+    assert [line.split(":")[0] for line in lines] == ["Broker", "Broker program", "Desk", "No accounts yet"]
     assert process.returncode == 0
 
 

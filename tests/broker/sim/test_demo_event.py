@@ -49,8 +49,10 @@ def test_what_the_tables_act_out_is_how_the_kept_hands_end(folder: Path) -> None
 
 
 def test_secrets_and_what_was_played_are_for_their_owner_alone(folder: Path) -> None:
-    tables = [f"table-{table}.{what}" for table in range(1, 5) for what in ("password", "plays.json")]
-    private = [HANDS, DEALS, SETS, "credentials.json", *tables]
+    tables = [f"table-{table}.plays.json" for table in range(1, 5)]
+    keys = [str(path.relative_to(folder)) for path in folder.rglob("*.key")]
+    assert len(keys) > len(tables)
+    private = [HANDS, DEALS, SETS, "credentials.json", *tables, *keys]
     assert {name: oct(stat.S_IMODE((folder / name).stat().st_mode)) for name in private} == dict.fromkeys(
         private, "0o600"
     )
