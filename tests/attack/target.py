@@ -87,8 +87,6 @@ class Honest:
         name = f"homologue-{NAME}-table-{HONEST}"
         self._link = Link(address, session_id(name, folder / f"table-{HONEST}"), heard, self._news.put)
         self._link.start()
-        while not self._link.up:
-            self._news.get(timeout=PATIENCE_S)
         self._plan = self._assignment()
         self._link.publish(topics.STATE.at(NAME, table=HONEST), encode(self._state()), retain=True)
 
@@ -138,13 +136,15 @@ class Honest:
         return None
 
     def _assignment(self) -> dict[str, Any]:
-        """Wait for the plan that is retained for this table."""
-        while True:
+        """Wait for the connection and for the plan that is retained, which may come before its subscription is told."""
+        plan: dict[str, Any] = {}
+        while not (plan and self._link.up):
             one = self._news.get(timeout=PATIENCE_S)
             if isinstance(one, Incoming):
                 one.acknowledge()
                 if "/assignment/" in one.topic:
-                    return cast("dict[str, Any]", msgspec.json.decode(one.payload))
+                    plan = msgspec.json.decode(one.payload)
+        return plan
 
     def _state(self) -> TableState:
         return TableState(
