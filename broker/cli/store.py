@@ -54,7 +54,7 @@ from broker.store.chain import (
     WRONG_POINTS,
     Fault,
 )
-from broker.store.journal import DESK
+from broker.store.records import DESK
 from broker.store.second_home import SecondHome
 from broker.store.sqlite import SqliteJournal
 

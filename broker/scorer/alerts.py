@@ -46,7 +46,7 @@ from broker.scorer.tables import Seatings, Since
 from broker.scorer.view import AlertView, Attending
 from broker.store import Journal
 from broker.store.chain import Fault
-from broker.store.journal import DESK
+from broker.store.records import DESK
 
 
 @dataclass(frozen=True, slots=True)

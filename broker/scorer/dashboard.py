@@ -28,7 +28,7 @@ from broker.scorer.state import EventState
 from broker.scorer.tables import Since
 from broker.scorer.view import AnchorView, Attending, BesideView, DashboardView, PlayView, SeatView, TableView, Walls
 from broker.scoring import ComparisonGroup, exact_quotient, json_imp
-from broker.store.journal import DESK
+from broker.store.records import DESK
 from broker.version import program_version
 
 VIEW_PAUSE_S: Final = 0.05

@@ -25,7 +25,7 @@ from broker.scorer.alerts import Concern, ranges
 from broker.scorer.stored_event import JournalContent
 from broker.store import STORE, Journal
 from broker.store.chain import LOST, Fault
-from broker.store.journal import DESK, Decided, Entry, message_of, sequence_of
+from broker.store.records import DESK, Decided, Entry, message_of, sequence_of
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.store.sqlite import SqliteReader
 from broker.store.witness import Witness, WitnessLine

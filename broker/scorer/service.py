@@ -70,7 +70,7 @@ from broker.store import JUDGED_FROM, Journal, RefusedRow, gc_paused
 from broker.store.anchor import LogHead, anchor_text
 from broker.store.backup_worker import BackupReport
 from broker.store.chain import Fault
-from broker.store.journal import DESK, Decided
+from broker.store.records import DESK, Decided
 from broker.store.second_home import SecondHome
 
 T = TypeVar("T")

@@ -32,7 +32,7 @@ from broker.scoring import Adjustment, ScoredPlay
 from broker.store import Reader, Recorded, RefusedRow, database_of, message_of, open_reader, witness_of
 from broker.store.backup import check_sqlite
 from broker.store.chain import BAD_SIGNATURE, LINK_ALTERED, LOST, UNREADABLE_ROW, WRONG_POINTS, Fault
-from broker.store.journal import Decided
+from broker.store.records import Decided
 from broker.store.witness import Witness
 
 

@@ -6,13 +6,9 @@ from broker.store.journal import (
     MOST_REFUSALS,
     Journal,
     Reader,
-    Recorded,
     RefusedRow,
     copy_journal,
-    decoded,
     fingerprint,
-    gc_paused,
-    message_of,
 )
 from broker.store.location import (
     SETTING,
@@ -30,6 +26,7 @@ from broker.store.location import (
     witness_of,
     write_address,
 )
+from broker.store.records import Recorded, decoded, gc_paused, message_of
 
 __all__ = [
     "JUDGED_FROM",

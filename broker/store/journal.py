@@ -4,7 +4,6 @@ A file of SQLite's has the journal of one event; tables in PostgreSQL have any n
 All else is derived. The laws are tests that both databases pass: tests/broker/store/test_journal.py.
 """
 
-import gc
 import hashlib
 import uuid
 from collections import Counter
@@ -12,9 +11,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final
 
-import msgspec
 import sqlalchemy as sa
 from sqlalchemy import (
     BigInteger,
@@ -35,9 +33,10 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from broker.errors import StoreBroken, StoreLost
-from broker.protocol import UNREADABLE, DeviceRecord, Fact, LogMessage, Refused, Ruling, decode, encode
+from broker.protocol import LogMessage, encode
 from broker.protocol.signing import kept_form
 from broker.store.chain import FIRST_LINK, LOST, Fault, IntactRow, StoredRow, intact_rows, link_after
+from broker.store.records import Decided, Entry, Recorded, decoded, message_of, sequence_of
 from broker.store.witness import LINK_DIGITS, Witness, WitnessLine
 
 BIG: Final = BigInteger().with_variant(Integer, "sqlite")
@@ -174,23 +173,11 @@ MOST_BYTES_IN_ALL: Final = 50_000_000
 LONGEST_TOPIC: Final = 200
 """Characters of a refused message's topic that are kept."""
 
-DESK: Final = 0
-"""The desk's number where a table's stands: its rulings have an order of their own."""
-
 ROWS_AT_ONCE: Final = 5_000
 """Rows that are read or written together: a long journal is not held in memory twice."""
 
 ROW: Final = ("height", "received_at", "table_no", "seq", "id", "body", "link", "repairs")
 """The columns of a row."""
-
-DEVICES: Final = -1
-"""The same of what is decided about devices."""
-
-Recorded = LogMessage | Ruling | DeviceRecord
-"""What is accepted: facts of the tables, rulings from the desk, and which devices may speak for which table."""
-
-Entry = tuple[int, bytes]
-"""When a message was taken (wall clock, ms since 1970), and its body as it is on the wire."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,14 +191,6 @@ class RefusedRow:
     table: int | None = None
     seq: int | None = None
     id: str | None = None
-
-
-class Decided(NamedTuple):
-    """A record of what the desk has decided: no fact of a table."""
-
-    message: Ruling | DeviceRecord
-    received_at: int
-    body: bytes
 
 
 Follower = Callable[[Sequence[Decided], Sequence[WitnessLine]], None]
@@ -610,69 +589,6 @@ class Journal(Reader):
         """
 
 
-def sequence_of(message: Recorded) -> tuple[int, int]:
-    """Return whose message it is, and which of theirs: each pair is in a journal once."""
-    if isinstance(message, LogMessage):
-        return message.table, message.seq
-    return (DESK if isinstance(message, Ruling) else DEVICES), message.number
-
-
-def decoded(entries: Generator[Entry, None, None]) -> Iterator[Recorded]:
-    """Return the messages of a journal. Raises StoreBroken."""
-    with closing(entries):  # else it would end whenever the interpreter likes, maybe after its connection
-        for _, body in entries:
-            yield message_of(body)
-
-
-class _KeptFact(msgspec.Struct, frozen=True):
-    """A fact as it is kept: its texts were looked at when it was taken, and to do it again takes most of the time."""
-
-    schema: Literal[1]
-    id: str
-    event: str
-    table: int
-    seq: int
-    at: int
-    fact: Fact
-    device: str | None = None
-    before: str | None = None
-    signature: str | None = None
-
-
-_KEPT_FACTS: Final[msgspec.json.Decoder[_KeptFact]] = msgspec.json.Decoder(_KeptFact)
-
-
-def fact_of(body: bytes) -> LogMessage:
-    """Return what is stored as a fact. Raises msgspec.ValidationError where it is another kind of message."""
-    kept = _KEPT_FACTS.decode(body)
-    return LogMessage(
-        id=kept.id,
-        event=kept.event,
-        table=kept.table,
-        seq=kept.seq,
-        at=kept.at,
-        fact=kept.fact,
-        device=kept.device,
-        before=kept.before,
-        signature=kept.signature,
-    )
-
-
-_DEVICE_RECORDS: Final[msgspec.json.Decoder[DeviceRecord]] = msgspec.json.Decoder(DeviceRecord)
-
-
-def message_of(body: bytes) -> Recorded:
-    """Return what is stored as a message: nearly always a fact. Raises StoreBroken."""
-    try:
-        return fact_of(body)
-    except UNREADABLE as no_fact:
-        with suppress(Refused):
-            return decode(Ruling, body)
-        with suppress(*UNREADABLE):
-            return _DEVICE_RECORDS.decode(body)
-        raise StoreBroken(f"the journal holds what is no message: {str(no_fact)[:300]}") from None
-
-
 def fingerprint(reader: Reader) -> str:
     """Return a hash of everything that was taken and refused: equal journals have the same one."""
     digest = hashlib.sha256()
@@ -703,15 +619,3 @@ def copy_journal(source: Reader, target: Journal) -> int:
     if fingerprint(target) != fingerprint(source):
         raise StoreBroken("the copy of the journal does not read back as what was copied")
     return target.height
-
-
-@contextmanager
-def gc_paused() -> Iterator[None]:
-    """Look for no cycles meanwhile: to do so again and again while a journal is read takes a third of its time."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()

@@ -14,7 +14,8 @@ from typing import Final
 from broker.errors import StoreError
 from broker.files import sync
 from broker.store.backup_worker import BackupReport, refuse_empty_mount
-from broker.store.journal import Entry, Journal
+from broker.store.journal import Journal
+from broker.store.records import Entry
 from broker.store.witness import SUFFIX, Witness, WitnessLine
 
 DECISIONS: Final = ".decisions"

@@ -13,7 +13,8 @@ from broker.protocol.signing import SigningKey
 from broker.scorer.homes import FEWEST_HOMES, Seal
 from broker.scorer.service import Scorer
 from broker.store import STORE
-from broker.store.journal import Decided, Journal
+from broker.store.journal import Journal
+from broker.store.records import Decided
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.store.sqlite import SqliteJournal
 from kiosk.journal import JournalOwner, TableJournal

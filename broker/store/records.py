@@ -1,0 +1,106 @@
+"""What an event's journal holds: facts of the tables, what the desk has ruled, and which devices speak for tables."""
+
+import gc
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager, suppress
+from typing import Final, Literal, NamedTuple
+
+import msgspec
+
+from broker.errors import StoreBroken
+from broker.protocol import UNREADABLE, DeviceRecord, Fact, LogMessage, Refused, Ruling, decode
+
+DESK: Final = 0
+"""The desk's number where a table's stands: its rulings have an order of their own."""
+
+DEVICES: Final = -1
+"""The same of what is decided about devices."""
+
+Recorded = LogMessage | Ruling | DeviceRecord
+"""What is accepted: facts of the tables, rulings from the desk, and which devices may speak for which table."""
+
+Entry = tuple[int, bytes]
+"""When a message was taken (wall clock, ms since 1970), and its body as it is on the wire."""
+
+
+class Decided(NamedTuple):
+    """A record of what the desk has decided: no fact of a table."""
+
+    message: Ruling | DeviceRecord
+    received_at: int
+    body: bytes
+
+
+def sequence_of(message: Recorded) -> tuple[int, int]:
+    """Return whose message it is, and which of theirs: each pair is in a journal once."""
+    if isinstance(message, LogMessage):
+        return message.table, message.seq
+    return (DESK if isinstance(message, Ruling) else DEVICES), message.number
+
+
+def decoded(entries: Generator[Entry, None, None]) -> Iterator[Recorded]:
+    """Return the messages of a journal. Raises StoreBroken."""
+    with closing(entries):  # else it would end whenever the interpreter likes, maybe after its connection
+        for _, body in entries:
+            yield message_of(body)
+
+
+class _KeptFact(msgspec.Struct, frozen=True):
+    """A fact as it is kept: its texts were looked at when it was taken, and to do it again takes most of the time."""
+
+    schema: Literal[1]
+    id: str
+    event: str
+    table: int
+    seq: int
+    at: int
+    fact: Fact
+    device: str | None = None
+    before: str | None = None
+    signature: str | None = None
+
+
+_KEPT_FACTS: Final[msgspec.json.Decoder[_KeptFact]] = msgspec.json.Decoder(_KeptFact)
+
+
+def fact_of(body: bytes) -> LogMessage:
+    """Return what is stored as a fact. Raises msgspec.ValidationError where it is another kind of message."""
+    kept = _KEPT_FACTS.decode(body)
+    return LogMessage(
+        id=kept.id,
+        event=kept.event,
+        table=kept.table,
+        seq=kept.seq,
+        at=kept.at,
+        fact=kept.fact,
+        device=kept.device,
+        before=kept.before,
+        signature=kept.signature,
+    )
+
+
+_DEVICE_RECORDS: Final[msgspec.json.Decoder[DeviceRecord]] = msgspec.json.Decoder(DeviceRecord)
+
+
+def message_of(body: bytes) -> Recorded:
+    """Return what is stored as a message: nearly always a fact. Raises StoreBroken."""
+    try:
+        return fact_of(body)
+    except UNREADABLE as no_fact:
+        with suppress(Refused):
+            return decode(Ruling, body)
+        with suppress(*UNREADABLE):
+            return _DEVICE_RECORDS.decode(body)
+        raise StoreBroken(f"the journal holds what is no message: {str(no_fact)[:300]}") from None
+
+
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """Look for no cycles meanwhile: to do so again and again while a journal is read takes a third of its time."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
