@@ -88,7 +88,6 @@ class Honest:
         self._link = Link(address, session_id(name, folder / f"table-{HONEST}"), heard, self._news.put)
         self._link.start()
         self._plan = self._assignment()
-        self._link.publish(topics.STATE.at(NAME, table=HONEST), encode(self._state()), retain=True)
 
     def pulse(self) -> str:
         """Tell a fact; return what is wrong where its receipt does not come."""
@@ -136,10 +135,14 @@ class Honest:
         return None
 
     def _assignment(self) -> dict[str, Any]:
-        """Wait for the connection and for the plan that is retained, which may come before its subscription is told."""
+        """Connect and say so, as a table does, for what is retained may pass by who subscribes; wait for the plan."""
         plan: dict[str, Any] = {}
-        while not (plan and self._link.up):
+        greeted = False
+        while not (plan and greeted):
             one = self._news.get(timeout=PATIENCE_S)
+            if self._link.up and not greeted:
+                self._link.publish(topics.STATE.at(NAME, table=HONEST), encode(self._state()), retain=True)
+                greeted = True
             if isinstance(one, Incoming):
                 one.acknowledge()
                 if "/assignment/" in one.topic:
