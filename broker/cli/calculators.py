@@ -105,7 +105,7 @@ def fan(ruleset: Ruleset, language: Language, profile: str, minimum: int | None,
      "winning_tile": "4z", "self_drawn": true, "seat_wind": "east", "prevalent_wind": "east"}
     melds, if any: [{"kind": "chow|pung|kong", "tiles": ["1m", "2m", "3m"], "concealed": false}]
     also, false unless said: "last_of_kind", "last_tile", "kong" (a replacement tile, or a kong robbed)
-    """  # noqa: D301 - click reads the \b
+    """
     rules = load_profile_once(profile)
 
     def answer(question: FanQuestion) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def points_command(profile: str, as_json: bool) -> None:  # noqa: ARG001, FBT001
     \b
     echo '{"win": "discard", "winners": {"east": 18}, "discarder": "north"}' | homologue points --json
     {"win": "self_drawn", "winners": {"east": 18}}      {"win": "draw"}
-    """  # noqa: D301 - click reads the \b
+    """
     otherwise = load_profile_once(profile)
     answer_each(PointsQuestion, lambda question: _points_answer(question, otherwise))
 
@@ -196,7 +196,7 @@ def imp_command(profile: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - 
 
     \b
     echo '{"difference": "8.6"}' | homologue imp --json
-    """  # noqa: D301 - click reads the \b
+    """
     rules = cache(lambda: load_either_profile(profile))
     answer_each(
         ImpQuestion, lambda question: {"imp": imp_of(read_exact(bytes(question.difference).decode()), rules().imp)}

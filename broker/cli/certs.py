@@ -34,7 +34,7 @@ def certs_new(folder: Path, hosts: tuple[str, ...]) -> None:
 
     \b
     homologue certs new my-cup
-    """  # noqa: D301 - click reads the \b
+    """
     made = Certificates.ensure(folder, hosts)
     click.echo(f"{made.folder}: authority {made.fingerprint}")
 
@@ -49,7 +49,7 @@ def certs_show(folder: Path, *, as_json: bool) -> None:
 
     \b
     homologue certs show my-cup
-    """  # noqa: D301 - click reads the \b
+    """
     known = Certificates.of_event(folder)
     server = {"names": known.server_names, "ends": known.server_ends.date().isoformat()}
     said = {"authority": known.fingerprint, "server": server, "tables": [_row(one) for one in known.tables()]}
@@ -78,7 +78,7 @@ def certs_renew(folder: Path, hosts: tuple[str, ...]) -> None:
 
     \b
     homologue certs renew my-cup --host 192.0.2.7
-    """  # noqa: D301 - click reads the \b
+    """
     known = Certificates.of_event(folder)
     known.renew(hosts)
     click.echo(f"{known.server}: until {known.server_ends.date()}, for {', '.join(known.server_names)}")
@@ -95,6 +95,6 @@ def certs_revoke(folder: Path, table: int, device: str) -> None:
 
     \b
     homologue certs revoke my-cup 5
-    """  # noqa: D301 - click reads the \b
+    """
     for one in Certificates.of_event(folder).revoke(table, device):
         click.echo(f"table {one.table}: device {one.device} is revoked")

@@ -38,7 +38,7 @@ def deal() -> None:
     homologue deal export my-cup --output sheets
     homologue deal reveal my-cup --output revealed.json
     homologue deal verify revealed.json --commitment my-cup/commitment.json
-    """  # noqa: D301 - click reads the \b
+    """
 
 
 @deal.command("new", short_help="Make random deals and commit to them.")
@@ -67,7 +67,7 @@ def deal_new(
     \b
     homologue deal new --event cup --deals 16 my-cup
     homologue deal new --event cup --deals 8 --prevalent-winds east --sets 1-4 my-cup
-    """  # noqa: D301 - click reads the \b
+    """
     name = commitment.resolve_event_name(folder, event)
     make.refuse_existing_deals(folder)
     chance = secrets.SystemRandom()
@@ -89,7 +89,7 @@ def deal_import(file: Path, folder: Path, event: str | None) -> None:
 
     \b
     homologue deal import deals.csv my-cup --event cup
-    """  # noqa: D301 - click reads the \b
+    """
     name = commitment.resolve_event_name(folder, event)
     make.refuse_existing_deals(folder)
     deals = make.salt_deals(make.read_deal_list(file))
@@ -107,7 +107,7 @@ def deal_commit(folder: Path, event: str | None) -> None:
 
     \b
     homologue deal commit my-cup
-    """  # noqa: D301 - click reads the \b
+    """
     root = commitment.commit_folder(folder, commitment.resolve_event_name(folder, event))
     click.echo(f"Publish this before the event: {root}")
 
@@ -130,7 +130,7 @@ def deal_reveal(folder: Path, numbers: tuple[int, ...], output: Path, *, early: 
     \b
     homologue deal reveal my-cup --output revealed.json
     homologue deal reveal my-cup --deal 1 --deal 2 --output after-round-1.json
-    """  # noqa: D301 - click reads the \b
+    """
     content, which = revealed_deals.reveal_deals(folder, numbers, early=early), _which(numbers)
     note_faces_shown(folder, which)
     publish(output, content)
@@ -165,7 +165,7 @@ def deal_verify(
     \b
     homologue deal verify revealed.json --commitment commitment.json --root 5f0c...
     homologue deal verify my-cup
-    """  # noqa: D301 - click reads the \b
+    """
     if committed is None and not published.is_dir():
         raise click.UsageError("Missing option '--commitment'.")
     said = revealed_deals.verify_folder(published) if committed is None else None
@@ -263,7 +263,7 @@ def deal_export(
     \b
     homologue deal export my-cup --language fr --output fiches
     homologue deal export my-cup --deal 3 --format pdf --format json --output sheet-3
-    """  # noqa: D301 - click reads the \b
+    """
     layouts = carrier_layouts(folder, numbers, event)
     output.mkdir(parents=True, exist_ok=True)
     with click.progressbar(layouts, label="Sheets", file=sys.stderr, hidden=not sys.stderr.isatty()) as progress:
@@ -281,7 +281,7 @@ def deal_set() -> None:
     homologue deal set new my-cup --set 5
     homologue deal set import old-tiles.csv my-cup --set 6
     homologue deal set check my-cup
-    """  # noqa: D301 - click reads the \b
+    """
 
 
 A_LINE: Final = 21
@@ -299,7 +299,7 @@ def deal_wall(folder: Path, numbers: tuple[int, ...], *, as_lines: bool) -> None
 
     \b
     homologue deal wall my-cup --deal 3
-    """  # noqa: D301 - click reads the \b
+    """
     records = select_deals(folder, numbers)
     note_faces_shown(folder, _which(numbers))
     opener = Opener(folder)
@@ -349,7 +349,7 @@ def set_new(folder: Path, numbers: tuple[int, ...], *, red: bool) -> None:
 
     \b
     homologue deal set new my-cup --set 1-16
-    """  # noqa: D301 - click reads the \b
+    """
     make_folder(folder)
     tile_sets.add_sets(folder, tile_sets.mix_sets(numbers, secrets.SystemRandom(), red=red))
     _report_sets(folder, len(set(numbers)))
@@ -370,7 +370,7 @@ def set_import(file: Path, folder: Path, number: int | None) -> None:
 
     \b
     homologue deal set import old-tiles.csv my-cup --set 6
-    """  # noqa: D301 - click reads the \b
+    """
     made = tile_sets.read_sets(file, number)
     make_folder(folder)
     tile_sets.add_sets(folder, made)
@@ -384,7 +384,7 @@ def set_check(folder: Path) -> None:
 
     \b
     homologue deal set check my-cup
-    """  # noqa: D301 - click reads the \b
+    """
     registry = tile_sets.check_sets(folder)
     click.echo(f"{len(registry)} sets, each whole: {', '.join(map(str, sorted(registry)))}.")
 

@@ -37,7 +37,7 @@ def deal_draw() -> None:
     homologue deal draw words
     homologue deal draw announce --event cup --deals 16 --person "Li Wei=HASH" --person "Anne=HASH" my-cup
     homologue deal draw make my-cup
-    """  # noqa: D301 - click reads the \b
+    """
 
 
 @deal_draw.command("words", short_help="Get words of your own for a draw, and their hash.")
@@ -53,7 +53,7 @@ def draw_words(output: Path | None, language: str, *, own: bool) -> None:
     homologue deal draw words
     homologue deal draw words --output my-words.pdf
     homologue deal draw words --own
-    """  # noqa: D301 - click reads the \b
+    """
     words = _typed("Your words") if own else " ".join(secrets.choice(WORDLIST) for _ in range(HOW_MANY_WORDS))
     if output:
         _ = Translator(language)
@@ -116,7 +116,7 @@ def draw_announce(  # noqa: PLR0913 - its options
     \b
     homologue deal draw announce --event cup --deals 16 --person "Li Wei=HASH" --person "Anne=HASH" \\
         --beacon "drand quicknet" 12345678 my-cup
-    """  # noqa: D301 - click reads the \b
+    """
     request = draws.DrawRequest(
         event=commitment.resolve_event_name(folder, event),
         deals=count,
@@ -159,7 +159,7 @@ def draw_make(folder: Path, beacon_value: str) -> None:
 
     \b
     homologue deal draw make my-cup --beacon-value 9f3c...
-    """  # noqa: D301 - click reads the \b
+    """
     draw = draws.open_draw(folder)
     if draw is None:
         raise RuleError("no_draw", N_("no draw is open: announce one first"))
@@ -185,11 +185,11 @@ def _asked(person: Contributor) -> str:
 @options.folder_argument
 @click.option("--reason", required=True, help="Why, for everybody to read.")
 def draw_give_up(folder: Path, reason: str) -> None:
-    """Give up a draw whose words cannot be said. It stays in draws.json with the reason; the next has another number.
+    """End a draw whose words cannot be said. It stays in draws.json with the reason; the next has another number.
 
     \b
     homologue deal draw give-up my-cup --reason "Anne has lost her words"
-    """  # noqa: D301 - click reads the \b
+    """
     draw = draws.give_up_draw(folder, reason)
     click.echo(f"Draw {draw.announcement.number} is given up, and stays listed in {folder / draws.DRAWS}.")
 
@@ -204,7 +204,7 @@ def deal_key(folder: Path) -> None:
 
     \b
     homologue deal key my-cup
-    """  # noqa: D301 - click reads the \b
+    """
     make_folder(folder)
     click.echo(sealing.ensure_key(folder).public)
 
@@ -217,7 +217,7 @@ def deal_seal(folder: Path, public: str | None) -> None:
 
     \b
     homologue deal seal my-cup
-    """  # noqa: D301 - click reads the \b
+    """
     count = sealing.seal_folder(folder, public.strip().lower() if public else sealing.ensure_key(folder).public)
     click.echo(f"{count} sealed." if count else "Everything is sealed already.")
 
@@ -235,7 +235,7 @@ def deal_shares(folder: Path, people: int, needed: int, output: Path, language: 
 
     \b
     homologue deal shares my-cup --people 5 --needed 3 --output shares
-    """  # noqa: D301 - click reads the \b
+    """
     if output.exists() and any(output.iterdir()):
         raise RuleError("folder_taken", f"{output} is not empty")
     made = shares.make_shares(folder, people, needed)
@@ -258,7 +258,7 @@ def deal_recover(folder: Path) -> None:
 
     \b
     homologue deal recover my-cup
-    """  # noqa: D301 - click reads the \b
+    """
     given: list[str] = []
     needed = shares.FEWEST_NEEDED
     while len(given) < needed:
@@ -292,7 +292,7 @@ def set_open(folder: Path, numbers: tuple[int, ...], output: Path) -> None:
     \b
     homologue deal set open my-cup --set 1-8 --output to-print
     homologue labels --set 1 --registry to-print/sets.json --output labels.pdf
-    """  # noqa: D301 - click reads the \b
+    """
     registry = read_registry(folder)
     if unknown := sorted(set(numbers) - set(registry)):
         raise RuleError("set_unknown", N_("there is no set {set}", set=unknown[0]))
@@ -316,7 +316,7 @@ def deal_move(folder: Path, number: int, to: int) -> None:
 
     \b
     homologue deal move my-cup --deal 7 --set 20
-    """  # noqa: D301 - click reads the \b
+    """
     sealing.move_deal(folder, number, to)
     click.echo(f"Deal {number} lies in set {to}. Print its sheet again: homologue deal export --deal {number}")
 

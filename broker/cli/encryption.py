@@ -62,9 +62,10 @@ def say_plain(why: str) -> None:
 def desk_certificate(
     event: Path, certificate: Path | None, key: Path | None, certificates: Certificates | None
 ) -> Certificate | None:
-    """Return the certificate that the desk is served with: the one that is named, that in the event's folder, or the
-    event's; None without TLS. Raises CertificateRefused.
-    """  # noqa: D205 - one sentence
+    """Return the certificate that the desk is served with; None without TLS. Raises CertificateRefused.
+
+    It is the one that is named, else that in the event's folder, else the event's own.
+    """
     if certificate is not None or key is not None or (event / DESK_CERTIFICATE).exists():
         return Certificate(certificate or event / DESK_CERTIFICATE, key or event / DESK_KEY)
     return Certificate(certificates.server, certificates.server_key, certificates.ca) if certificates else None

@@ -92,7 +92,7 @@ def event_group() -> None:
     \b
     homologue event new my-cup
     homologue event check my-cup
-    """  # noqa: D301 - click reads the \b
+    """
 
 
 @event_group.command("new", short_help="Create an event; asks for what is missing.")
@@ -162,7 +162,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
 
     \b
     homologue event new my-cup --name cup-2026 --title "Club cup" --profile oedmc-2020 --players list.csv --rounds 5
-    """  # noqa: D301 - click reads the \b
+    """
     os.umask(0o077)
     if folder.exists() and any(folder.iterdir()):
         raise RuleError("folder_taken", f"{folder} is not empty; a new event lies in a new folder")
@@ -235,7 +235,7 @@ def event_check(ctx: click.Context, folder: Path, as_json: bool) -> None:  # noq
 
     \b
     homologue event check my-cup
-    """  # noqa: D301 - click reads the \b
+    """
     _report_findings(ctx, folder, as_json=as_json)
 
 
@@ -262,7 +262,7 @@ def event_sheets(
     \b
     homologue event sheets my-cup --output sheets.pdf
     homologue event sheets my-cup --table 7 --language fr --output table-7.pdf
-    """  # noqa: D301 - click reads the \b
+    """
     stored = open_stored_event(folder) if has_started(folder) else None
     event = stored.event if stored else open_event(folder)
     deals = {deal.number: deal for deal in read_deals(folder)}
@@ -306,7 +306,7 @@ def event_import(file: Path, folder: Path) -> None:
     \b
     homologue export json my-cup --whole --output my-cup.json
     homologue event import my-cup.json again
-    """  # noqa: D301 - click reads the \b
+    """
     os.umask(0o077)
     count = restore_event(read_document(file), folder)
     Certificates.ensure(folder)
@@ -330,7 +330,7 @@ def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[st
 
     \b
     homologue event desk my-cup
-    """  # noqa: D301 - click reads the \b
+    """
     os.umask(0o077)
     make_folder(folder)
     stop = threading.Event()
@@ -367,7 +367,7 @@ def event_key(folder: Path) -> None:
 
     \b
     homologue event key my-cup
-    """  # noqa: D301 - click reads the \b
+    """
     os.umask(0o077)
     click.echo(open_event_key(folder).public)
 
@@ -384,7 +384,7 @@ def event_device(folder: Path, number: int, key: str, machine: str) -> None:
 
     \b
     homologue event device my-cup --table 5 --key 0f3c...
-    """  # noqa: D301 - click reads the \b
+    """
     os.umask(0o077)
     said = {"table": number, "key": key, "machine": machine}
     try:
@@ -414,7 +414,7 @@ def event_close(folder: Path, yes: bool) -> None:  # noqa: FBT001 - click's way
 
     \b
     homologue event close my-cup
-    """  # noqa: D301 - click reads the \b
+    """
     os.umask(0o077)
     name = open_event(folder).name
     if not yes:

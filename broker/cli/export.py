@@ -79,7 +79,7 @@ def results_(source: Path, output: Path | None, profile: str, *, force: bool, em
     \b
     homologue export results my-event --output results.csv
     homologue export results plays.jsonl --profile mcr
-    """  # noqa: D301 - click reads the \b
+    """
     with _reported("results"):
         if not source.is_dir():
             secret, rules = False, load_profile(profile)
@@ -101,7 +101,7 @@ def plays(folder: Path, output: Path | None, *, force: bool, embargoed: bool) ->
 
     \b
     homologue export plays my-event | homologue score --json --event team --teams teams.json
-    """  # noqa: D301 - click reads the \b
+    """
     with _reported("plays"):
         stored = open_stored_event(folder)
         _say_what_is_left_out(stored, all_of_it=embargoed)
@@ -119,7 +119,7 @@ def standings_(source: Path, output: Path | None, profile: str, *, force: bool) 
     \b
     homologue export standings my-event --output standings-friday.csv
     homologue export standings - <plays.jsonl
-    """  # noqa: D301 - click reads the \b
+    """
     with _reported("standings"):
         if not source.is_dir():
             rules = load_profile(profile)
@@ -150,7 +150,7 @@ def ema_(folder: Path, output: Path | None, players: Path | None, *, force: bool
 
     \b
     homologue export ema my-event --players players.csv --output report.csv
-    """  # noqa: D301 - click reads the \b
+    """
     with _reported("ema"):
         stored = open_stored_event(folder)
         if not provisional and not _is_final(stored):
@@ -174,7 +174,7 @@ def pmn(folder: Path, output: Path | None, *, force: bool, embargoed: bool, with
 
     \b
     homologue export pmn my-event --output my-event.pmn
-    """  # noqa: D301 - click reads the \b
+    """
     with _reported("pmn"):
         stored = open_stored_event(folder)
         _say_what_is_left_out(stored, all_of_it=embargoed)
@@ -198,7 +198,7 @@ def pdf_(which: str, folder: Path, language: str, output: Path | None, *, force:
     \b
     homologue export pdf standings my-event --language fr --output standings.pdf
     homologue export pdf travellers my-event --output travellers.pdf
-    """  # noqa: D301 - click reads the \b
+    """
     with _reported("pdf"):
         stored = open_stored_event(folder)
         _say_what_is_left_out(stored, all_of_it=embargoed or which == "standings")
@@ -221,7 +221,7 @@ def json_(folder: Path, output: Path | None, *, force: bool, embargoed: bool, wh
     \b
     homologue export json my-event --output my-event.json
     homologue export json my-event --whole --output secret.json
-    """  # noqa: D301 - click reads the \b
+    """
     with _reported("json"):
         stored = open_stored_event(folder)
         _say_what_is_left_out(stored, all_of_it=embargoed or whole)
@@ -242,7 +242,7 @@ def all_(folder: Path, language: str, output: Path | None, *, force: bool, embar
 
     \b
     homologue export all my-event --output my-event.zip
-    """  # noqa: D301 - click reads the \b
+    """
     with _reported("all"):
         stored = open_stored_event(folder)
         _say_what_is_left_out(stored, all_of_it=embargoed)

@@ -176,7 +176,7 @@ def movement() -> None:
     homologue movement new --players 16 --rounds 5 --output cup.csv
     homologue movement check cup.csv
     homologue movement repair cup.csv --played played.csv --absent p07 --output rest.csv
-    """  # noqa: D301 - click reads the \b
+    """
 
 
 @movement.command("new", short_help="Make a movement.")
@@ -215,7 +215,7 @@ def movement_new(
     \b
     homologue movement new --players 16 --rounds 5 --output cup.csv
     homologue movement new --players 64 --rounds 8 --deals-per-round 4 --print
-    """  # noqa: D301 - click reads the \b
+    """
     wanted = SearchOptions(**search)
     with refusals_reported(as_json=wanted.as_json):
         members = read_teams_file(teams) if teams else None
@@ -258,7 +258,7 @@ def movement_take(*, file: Path, event: Path, force: bool) -> None:
 
     \b
     homologue movement take cup.csv --event my-cup
-    """  # noqa: D301 - click reads the \b
+    """
     with refusals_reported(as_json=False):
         read = files.read_movement(file)
         problems = [*read.problems, *(_at_line(fault, read.lines) for fault in check_movement(read.plays, 1))]
@@ -282,7 +282,7 @@ def movement_check(*, file: Path, copies: int | None, teams: Path | None, as_jso
 
     \b
     homologue movement check cup.csv
-    """  # noqa: D301 - click reads the \b
+    """
     with refusals_reported(as_json=as_json):
         read = files.read_movement(file)
         faults = check_movement(read.plays, copies or usual_copies(read.plays))
@@ -326,7 +326,7 @@ def movement_repair(
 
     \b
     homologue movement repair cup.csv --played played.csv --absent p07 --substitute p03 p99 --output rest.csv
-    """  # noqa: D301 - click reads the \b
+    """
     wanted = SearchOptions(**search)
     with refusals_reported(as_json=wanted.as_json):
         plan, done = files.read_faultless_movement(file), files.read_faultless_movement(played) if played else ()

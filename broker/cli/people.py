@@ -70,7 +70,7 @@ def people() -> None:
     homologue people add my-cup anne --full "Anne Lefèvre" --role head_arbiter
     homologue people list my-cup
     homologue people audit my-cup --csv
-    """  # noqa: D301 - click reads the \b
+    """
 
 
 @people.command("add", short_help="Create an account.")
@@ -84,7 +84,7 @@ def add_account(folder: Path, name: str, full: str, role: str, password_stdin: b
 
     \b
     homologue people add my-cup anne --full "Anne Lefèvre" --role table_arbiter
-    """  # noqa: D301 - click reads the \b
+    """
     with _auth(folder) as auth:
         account = auth.accounts.add(name, full, role, _password(from_stdin=password_stdin), COMMAND_ACTOR)
     click.echo(f"{account.name}: {account.role}, {account.full}")
@@ -98,7 +98,7 @@ def list_accounts(folder: Path, as_json: bool) -> None:  # noqa: FBT001 - click'
 
     \b
     homologue people list my-cup
-    """  # noqa: D301 - click reads the \b
+    """
     with _auth(folder) as auth:
         for one in auth.accounts.all():
             sessions = len(auth.sessions.of(one.name))
@@ -117,7 +117,7 @@ def disable_account(folder: Path, name: str) -> None:
 
     \b
     homologue people disable my-cup anne
-    """  # noqa: D301 - click reads the \b
+    """
     with _auth(folder) as auth:
         auth.accounts.disable(name, COMMAND_ACTOR)
     click.echo(f"{name}: disabled")
@@ -131,7 +131,7 @@ def enable_account(folder: Path, name: str) -> None:
 
     \b
     homologue people enable my-cup anne
-    """  # noqa: D301 - click reads the \b
+    """
     with _auth(folder) as auth:
         auth.accounts.enable(name, COMMAND_ACTOR)
     click.echo(f"{name}: enabled")
@@ -146,7 +146,7 @@ def new_password(folder: Path, name: str, password_stdin: bool) -> None:  # noqa
 
     \b
     homologue people password my-cup anne
-    """  # noqa: D301 - click reads the \b
+    """
     with _auth(folder) as auth:
         auth.accounts.get(name)
         auth.accounts.set_password(name, _password(from_stdin=password_stdin), COMMAND_ACTOR)
@@ -164,7 +164,7 @@ def export_audit(folder: Path, as_csv: bool) -> None:  # noqa: FBT001 - click's 
 
     \b
     homologue people audit my-cup --csv > audit.csv
-    """  # noqa: D301 - click reads the \b
+    """
     with _auth(folder) as auth:
         if as_csv:
             click.echo(",".join(AuditEntry._fields))

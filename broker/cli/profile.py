@@ -114,7 +114,7 @@ def profile_show(profile_id: str, as_toml: bool) -> None:  # noqa: FBT001 - clic
 
     \b
     homologue profile show mcr --toml > our-club.toml
-    """  # noqa: D301 - click reads the \b
+    """
     try:
         one = load_either_profile(profile_id)
     except RuleError as problem:
@@ -143,7 +143,7 @@ def profile_check(file: Path, worked: Path | None, as_json: bool) -> None:  # no
 
     \b
     homologue profile check our-club.toml --examples our-examples.toml
-    """  # noqa: D301 - click reads the \b
+    """
     try:
         problems = _problems(file, worked)
     except RuleError as problem:

@@ -41,7 +41,7 @@ def record_check(files: tuple[Path, ...], profile: str | None, hands: JudgeName,
     \b
     homologue record check friday.pmn saturday.pmn
     homologue record check --hands declared --json old.pmn
-    """  # noqa: D301 - click reads the \b
+    """
     try:
         rules = load_profile(profile) if profile else None
     except RuleError as problem:
@@ -62,7 +62,7 @@ def record_show(files: tuple[Path, ...], *, pmn: bool) -> None:
 
     \b
     homologue record show friday.pmn
-    """  # noqa: D301 - click reads the \b
+    """
     wrong, between = False, ""
     for verdict in (verdict for file in files for verdict in read_verdicts(file)):
         if verdict.record is None:

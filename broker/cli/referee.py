@@ -105,6 +105,6 @@ def referee(profile: str, rules: str, as_json: bool) -> None:  # noqa: ARG001, F
      "steps": [{"do": "draw", "seat": "east"}, {"do": "discard", "seat": "east"}, {"do": "pung", "seat": "north"}]}
     {"do": "no_claim"}    {"do": "hu_on_discard", "seats": ["south", "west"]}
     riichi: {"rules": "montreal", "start": {"dealer": "east"}, "steps": [{"do": "draw", "seat": "east"}]}
-    """  # noqa: D301 - click reads the \b
+    """
     chosen, own = load_profile_once(profile), cache(lambda: load_riichi_rules(rules))
     answer_each(RefereeQuestion, lambda question: _answer(question, lambda: chosen().payments, own))

@@ -61,7 +61,7 @@ def riichi_group(context: click.Context, as_json: bool, rules: str, language: La
     {"concealed": ["2m", "3m", "4m", "6p", "7p", "8p", "2s", "3s", "4s", "5s", "5s", "7s", "8s"], "winning_tile": "6s",
      "self_drawn": false, "round_wind": "east", "seat_wind": "south", "riichi": 1, "dora_indicators": ["1m"]}
     {"han": 3, "fu": 30, "dealer": true, "self_drawn": false, "honba": 1}
-    """  # noqa: D301 - click reads the \b
+    """
     if context.invoked_subcommand is not None:
         return
     if not as_json:
@@ -138,7 +138,7 @@ def one_hand(  # noqa: PLR0913 - one parameter an option
 
     \b
     homologue riichi hand 2233m456p678s 3m --pon 777z --tsumo --seat east --language fr
-    """  # noqa: D301 - click reads the \b
+    """
     called = [("chii", chii, True), ("pon", pon, True), ("kan", kan, True), ("kan", closed_kan, False)]
     try:
         melds = tuple(
@@ -187,7 +187,7 @@ def han_and_fu(  # noqa: PLR0913 - one parameter an option
 
     \b
     homologue riichi points 3 50 --tsumo
-    """  # noqa: D301 - click reads the \b
+    """
     try:
         win = PaidWin(han, fu, dealer, self_drawn, yakuman, honba, riichi_sticks)
         paid = riichi_payments(win, chosen(rules).points)
@@ -207,7 +207,7 @@ def riichi_table(output: Path | None, rules: str, language: Language) -> None:
 
     \b
     homologue riichi table --output points.pdf --language fr
-    """  # noqa: D301 - click reads the \b
+    """
     try:
         profile = chosen(rules)
     except RuleError as problem:

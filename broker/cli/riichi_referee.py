@@ -245,5 +245,5 @@ def furiten_command(as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag n
     \b
     {"player": 1, "wait": ["1m", "4m"], "tile": "4m", "discards": [{"player": 0, "tile": "9p"},
      {"player": 1, "tile": "3z", "riichi": true}, {"player": 2, "tile": "1m"}, {"player": 1, "tile": "2s"}]}
-    """  # noqa: D301 - click reads the \b
+    """
     answer_each(FuritenQuestion, _furiten_answer)

@@ -157,7 +157,7 @@ def score(
     \b
     {"deal": 1, "table": 3, "players": {"east": "p01", "south": "p02", "west": "p03", "north": "p04"},
      "points": {"east": 42, "south": -8, "west": -8, "north": -26}, "fines": {"south": 4}}
-    """  # noqa: D301 - click reads the \b
+    """
     try:
         rules = load_either_profile(profile)
         before = read_previous(previous, rules, event)

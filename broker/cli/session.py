@@ -346,7 +346,7 @@ def session(rules: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the fl
      "scores": [25000, 25000, 25000, 25000]}, "event": {"type": "ron", "winner": 1, "loser": 2, "han": 3, "fu": 30}}
     {"type": "tsumo", "winner": 0, "han": 2, "fu": 40, "riichi_declared": [0, 3]}
     {"type": "exhaustive_draw", "tenpai": [0, 2]}    {"type": "chombo", "offender": 3}    {"type": "game_end"}
-    """  # noqa: D301 - click reads the \b
+    """
     given = cache(lambda: load_riichi_rules(rules))
 
     def answer(question: SessionQuestion) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def session_sheet(  # noqa: PLR0913, PLR0917 - one for each option
     \b
     homologue sheet --players "Ann,Bob,Cho,Dov" --pdf session.pdf <events.jsonl
     {"event": {"type": "ron", "winner": 1, "loser": 2, "han": 3, "fu": 30}}
-    """  # noqa: D301 - click reads the \b
+    """
     try:
         told = _typed(rules, players) if folder is None else read_session(folder, table or 0, round_)
         entries = play_session(told.events, told.rules)

@@ -152,7 +152,7 @@ def check_command(source: Path) -> None:
 
     \b
     homologue store check /media/stick
-    """  # noqa: D301 - click reads the \b
+    """
     with _errors_in_one_line("check"):
         names = [source.name] if (source / MANIFEST).exists() else copy_names(_names(source))
         within = source.parent if (source / MANIFEST).exists() else source
@@ -187,7 +187,7 @@ def verify_command(source: Path, anchor: str | None, as_json: bool) -> None:  # 
     \b
     homologue store verify my-event
     homologue store verify my-event --anchor 7K2M-9QXD-...
-    """  # noqa: D301 - click reads the \b
+    """
     try:
         found, checked = _prove(source, anchor)
     except (StoreError, ScorerError, PeopleError) as problem:
@@ -264,7 +264,7 @@ def move_command(event: Path, address: str, store_password: Path | None) -> None
 
     \b
     homologue store move my-event --to postgresql://scorer@db.example.org/homologue --store-password db.password
-    """  # noqa: D301 - click reads the \b
+    """
     with _errors_in_one_line("move"):
         wanted = database_address(address, store_password)
         if wanted is not None:
@@ -334,7 +334,7 @@ def backup_command(event: Path, target: Path, keep: int) -> None:
 
     \b
     homologue store backup my-event --to /media/stick
-    """  # noqa: D301 - click reads the \b
+    """
     with _errors_in_one_line("backup"):
         made = make_copy(event, event_name(event), target, _now(), keep, (copy_people,))
         click.echo(f"{made}: read back and whole")
@@ -364,7 +364,7 @@ def restore_command(
 
     \b
     homologue store restore /media/stick my-event
-    """  # noqa: D301 - click reads the \b
+    """
     with _errors_in_one_line("restore"):
         chosen, manifest, broken = choose_copy(source, event)
         for problem in broken:

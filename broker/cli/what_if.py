@@ -47,7 +47,7 @@ def what_if_command(folder: Path, profile: str | None, *, as_json: bool, **wishe
     \b
     homologue what-if my-event --profile mcr
     homologue what-if my-event --method cross --own-score excluded --json
-    """  # noqa: D301 - click reads the \b
+    """
     try:
         stored = open_stored_event(folder)
         base = _other(stored.event.profile, profile) if profile else stored.event.profile

@@ -50,7 +50,7 @@ def close_tables(folder: Path, passwords: Path, pin: Path, author: str, now: int
 
 
 def _renew_tables(path: Path) -> None:
-    """Give each table another password; the offices keep theirs."""
+    """Replace each table's password; the offices keep theirs."""
     known = Credentials.load(path).passwords
     tables = {user for user in known if user not in OFFICES}
     fresh = Credentials.create(len(tables)).passwords

@@ -219,7 +219,7 @@ class Sources(NamedTuple):
     alerts: AlertBook
     decided: Numbers
     anchor: Callable[[], str]
-    """Gives the anchor of what is stored now."""
+    """Returns the anchor of what is stored now."""
 
 
 class Dashboard:

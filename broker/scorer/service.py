@@ -98,7 +98,7 @@ class Scorer:
     """
 
     log_head: Callable[[], LogHead] = LogHead
-    """Gives the last entry of the desk's audit log."""
+    """Returns the last entry of the desk's audit log."""
 
     @gc_paused()
     def __init__(

@@ -152,8 +152,8 @@ def main(origin: str, speed: str, *configs: str) -> None:
     boot.write_text(f"run {origin}", encoding="ascii")
     journals.BOOT = boot  # type: ignore[misc]  # this process is all that there is of its machine
     # People are fast, and what goes over the wire by itself keeps its pace.
-    uplink.RESEND_NS *= int(speed)  # type: ignore[misc]
-    uplink.BEAT_S *= int(speed)  # type: ignore[attr-defined]
+    uplink.RESEND_NS *= int(speed)  # type: ignore[misc]  # as above, of this process alone
+    uplink.BEAT_S *= int(speed)  # type: ignore[attr-defined]  # likewise
     ledger = Ledger()
     told = ledger, (int(origin), int(speed)), stop
     threads = [threading.Thread(target=live, args=(config, *told)) for config in configs]

@@ -113,7 +113,7 @@ def test_another_device_behind_the_name_of_a_known_one_is_no_other_keyboard_but_
 
 @contextmanager
 def typing(path: Path, keys: Queue[str]) -> Iterator[int]:
-    """Give what writes to a named keyboard, once it is open."""
+    """Return what writes to a named keyboard, once it is open."""
     os.mkfifo(path)
     writer, told = os.open(path, os.O_RDWR | os.O_NONBLOCK), Queue[Report]()
     empty = InputFolders(path.parent / "none", path.parent / "none")

@@ -62,7 +62,7 @@ def enrol_set(
     homologue set enrol 3 tray-1.jpg tray-2.jpg tray-3.jpg tray-4.jpg --folder my-cup
     homologue set enrol 3 again.jpg --tray 2 --folder my-cup
     homologue set enrol 3 --camera v4l2:/dev/video0 --folder my-cup
-    """  # noqa: D301 - click reads the \b
+    """
     if bool(pictures) == bool(address):
         raise click.UsageError("give pictures, or --camera")
     if first + len(pictures) - 1 > TRAYS:

@@ -257,7 +257,7 @@ def camera(  # noqa: PLR0913 -- one parameter an option: click wants it so
     \b
         homologue camera v4l2:/dev/v4l/by-id/usb-camera-index0 --tile 28x38
         homologue camera pictures:shots --once --json
-    """  # noqa: D301 -- \b is click's sign that lines stay as they are
+    """
     setup = MountingSetup(tile, MarkKind[mark.upper()], int(places), view)
     try:
         check_camera_address(address)

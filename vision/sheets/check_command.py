@@ -48,7 +48,7 @@ def set_commands() -> None:
     \b
     homologue set check heap-1.jpg heap-2.jpg --set 3
     homologue set enrol 3 tray-1.jpg tray-2.jpg tray-3.jpg tray-4.jpg
-    """  # noqa: D301 - click reads the \b
+    """
 
 
 set_commands.add_command(enrol_set)
@@ -79,7 +79,7 @@ def check_set(pictures: tuple[Path, ...], named: str | None, registry: Path | No
     \b
     homologue set check heap-1.jpg heap-2.jpg --set 3
     homologue set check table-*.jpg --set C --json
-    """  # noqa: D301 - click reads the \b
+    """
     try:
         known = read_set_registry(registry) if registry else None
         shots = _checked_pictures(pictures)

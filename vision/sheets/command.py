@@ -101,7 +101,7 @@ def labels(  # noqa: PLR0913 - one parameter an option
     homologue labels --set 3 --output sheet.pdf
     homologue labels --set 3 --output lost.pdf --registry sets.json --only 17,93 --start 171
     homologue labels --list-formats
-    """  # noqa: D301 - click reads the \b
+    """
     if only is not None and force:
         raise click.UsageError("--only prints labels of a set again, --force draws it anew: one or the other.")
     path = registry or output.parent / REGISTRY

@@ -31,7 +31,7 @@ def riichi_check(files: tuple[Path, ...], rules: str) -> None:
 
     \b
     homologue riichi check game.mjlog another.mjlog.gz
-    """  # noqa: D301 - click reads the \b
+    """
     try:
         profile = chosen(rules)
     except RuleError as problem:

@@ -235,7 +235,10 @@ def _sealed_sets(registry: Registry, public: str) -> dict[int, dict[int, str] | 
 
 
 def give_up_draw(folder: Path, reason: str) -> Draw:
-    """Give the open draw up; it stays listed with the reason. Raises RuleError `no_draw`, `draw_reason_missing`."""
+    """End the open draw without deals; it stays listed, with the reason.
+
+    Raises RuleError `no_draw` or `draw_reason_missing`.
+    """
     draw = open_draw(folder)
     if draw is None:
         raise RuleError("no_draw", N_("no draw is open: announce one first"))

@@ -304,7 +304,7 @@ class PairingPage:
     # ---- devices ----------------------------------------------------------------------------
 
     async def authority(self, _request: Request) -> Response:
-        """Give the certificate that vouches for the desk: by a code, or its fingerprint, it is known to be the one."""
+        """Serve the certificate that vouches for the desk: by a code, or its fingerprint, it is known to be the one."""
         return Response(self._anchor, media_type="application/x-pem-file")
 
     async def take(self, request: Request) -> Response:

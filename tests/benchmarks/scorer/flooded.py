@@ -61,7 +61,7 @@ class Table:
             self._link.publish(topics.LOG.at(NAME, table=1), encode(message), retain=False)
             self._wait(message.seq)
             took.append(1e3 * (time.monotonic() - now))
-            time.sleep(max(0.0, now + GAP_S - time.monotonic()))
+            time.sleep(max(0.0, now + GAP_S - time.monotonic()))  # the pace of the load, as measured
         return took
 
     def _wait(self, seq: int) -> None:
@@ -93,12 +93,12 @@ async def flood(port: int) -> None:
                     length = head.partition(b"content-length: ")[2].partition(b"\r\n")[0]
                     await reader.readexactly(int(length or b"0"))
                     asked += 1
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(0.001)  # a refused laptop tries again at once, but lets the others run
 
     async def tells() -> None:
         while True:
             before = asked
-            await asyncio.sleep(1)
+            await asyncio.sleep(1)  # the second whose answers are counted
             print(asked - before, flush=True)
 
     more = ConnectionLimits().of_address + 20

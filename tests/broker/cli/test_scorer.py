@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from http import HTTPStatus
 from pathlib import Path
+from typing import Any
 
 import click
 import httpx
@@ -232,7 +233,7 @@ def ask(*words: object, said: str = "") -> None:
     assert done.exit_code == 0, done.output
 
 
-def wait_for_alert(client: httpx.Client, code: str) -> dict[str, object]:
+def wait_for_alert(client: httpx.Client, code: str) -> dict[str, Any]:
     """Follow the desk's stream until it has an alert."""
     with client.stream("GET", "/events") as stream:
         for line in stream.iter_lines():
@@ -253,14 +254,14 @@ def test_what_a_command_does_to_accounts_and_devices_is_told_at_the_desk_of_a_ru
     origin = {"Origin": desk.rstrip("/")}
     with httpx.Client(base_url=desk, headers=origin, timeout=SOON_S, verify=False) as client:  # noqa: S501 - on loopback
         assert client.post("/login", data={"name": "anne", "password": password}).status_code == HTTPStatus.SEE_OTHER
-        assert wait_for_alert(client, "account_added")["values"]["about"] == "anne"  # type: ignore[index]
+        assert wait_for_alert(client, "account_added")["values"]["about"] == "anne"
         ask("people", "add", folder, "crony", "--full=C", "--role=display", "--password-stdin", said=password)
         ask("people", "disable", folder, "crony")
         told = wait_for_alert(client, "account_disabled")
         assert told["values"] == {"who": "(command)", "about": "crony", "detail": ""}
         ask("event", "device", folder, "--table", 3, "--key", key.public)
         told = wait_for_alert(client, "device_listed")
-        assert (told["table"], told["values"]["detail"]) == (3, key.device)  # type: ignore[index]
+        assert (told["table"], told["values"]["detail"]) == (3, key.device)
 
 
 def test_an_event_that_runs_is_not_closed(folder: Path, start: Start) -> None:

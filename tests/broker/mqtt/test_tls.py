@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -244,8 +245,8 @@ def test_certificates_made_by_a_clock_that_is_years_off_let_everybody_in(
     kind: Kind, folder: Path, credentials: Credentials, tmp_path: Path
 ) -> None:
     for year in (2003, 2090):
-        clock = datetime(year, 1, 1, tzinfo=UTC)
-        certificates = Certificates.ensure(tmp_path / str(year), now=lambda clock=clock: clock)  # type: ignore[misc]
+        clock = partial(datetime, year, 1, 1, tzinfo=UTC)
+        certificates = Certificates.ensure(tmp_path / str(year), now=clock)
         table = device(certificates, 3)
         broker = make_broker(kind, folder / str(year), EVENT, credentials, tables=TABLES, certificates=certificates)
         with broker, ExitStack() as leaving:

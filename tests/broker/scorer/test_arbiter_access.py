@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -45,10 +46,12 @@ HASHED: Final = hash_pin(PIN)
 OTHER_HASH: Final = hash_pin("9999")
 
 
+@dataclass(frozen=True)
 class Room(Hall):
     """A scorer that knows one device at each table, and how long it has run."""
 
-    now: float
+    times: list[float]
+    """One number: the monotonic clock, s."""
 
     def send(
         self, table: int, *facts: Fact, first: int = 1, before: str | None = None, waiting: bool = True
@@ -113,15 +116,14 @@ def open_room(folder: Path, leaving: ExitStack) -> Room:
     scorer.access.hashed = lambda: HASHED
     for table in event().tables:
         scorer.devices.admit(table, DEVICE.public, "kiosk")
-    room = Room(scorer, journal, folder, ear, clock)
-    object.__setattr__(room, "times", now)
+    room = Room(scorer, journal, folder, ear, clock, now)
     room.connect(up=True)
     return room
 
 
 def wait(room: Room, seconds: float) -> None:
     """Let time pass."""
-    room.times[0] += seconds  # type: ignore[attr-defined]
+    room.times[0] += seconds
 
 
 @pytest.fixture

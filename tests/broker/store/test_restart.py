@@ -75,9 +75,9 @@ def heard(hall: Hall) -> None:
     for minute, (table, seq, said) in enumerate(STORY):
         hall.clock.read = partial(int, NOW + minute * MINUTE)
         off = DAY if table % 2 else -DAY
-        if isinstance(said, LetIn | Paused | TimeAdded):
-            said = replace(said, session=sessions.order(table, "admit", "Tao", "order-0001", NOW))  # noqa: PLW2901
-        hall.hear(fact(table, seq, said, at=NOW + minute * MINUTE + off))
+        session = sessions.order(table, "admit", "Tao", "order-0001", NOW)
+        told = replace(said, session=session) if isinstance(said, LetIn | Paused | TimeAdded) else said
+        hall.hear(fact(table, seq, told, at=NOW + minute * MINUTE + off))
 
 
 class Told(NamedTuple):

@@ -1,6 +1,7 @@
 """A draw is announced, its words are said, its deals are sealed; what is cut short is gone on with, and shows."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ from broker.rules import KINDS
 from broker.rules.draw import words_hash
 from tests.broker.event.deals.asking import ask, codes, contents, done, refused
 from tests.broker.event.deals.draws import BEACON, VALUE, WORDS, announce, drawn, say
+
+Json = Any
+"""What `json` reads: of any shape."""
 
 SECRET = {words for said in WORDS.values() for words in said.split() if len(words) > 3}
 
@@ -122,7 +126,7 @@ def test_two_draws_of_the_same_words_have_other_deals(tmp_path: Path) -> None:
     assert [first == other for first, other in zip(*faces, strict=True)] == [False] * 4
 
 
-def altered(folder: Path, change: Any) -> None:  # noqa: ANN401 - what changes parsed JSON
+def altered(folder: Path, change: Callable[[Json], object]) -> None:
     file = folder / "draws.json"
     content = json.loads(file.read_text())
     change(content["draws"])
@@ -139,7 +143,7 @@ def altered(folder: Path, change: Any) -> None:  # noqa: ANN401 - what changes p
         lambda listed: listed[0].update(hash="f" * 64),
     ],
 )
-def test_a_list_of_draws_that_was_changed_is_noticed(tmp_path: Path, change: Any) -> None:  # noqa: ANN401
+def test_a_list_of_draws_that_was_changed_is_noticed(tmp_path: Path, change: Callable[[Json], object]) -> None:
     announce(tmp_path)
     done("draw", "give-up", tmp_path, "--reason", "nobody came")
     drawn(tmp_path)

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +23,9 @@ from broker.store.backup import files_of
 from tests.broker.event.deals.asking import ask, codes, done, sets_of
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.small import NAME, deals, plan, registry
+
+Json = Any
+"""What `json` reads: of any shape."""
 
 OTHER: Final = sealing.DealsKey.new()
 
@@ -73,18 +77,18 @@ def test_each_deal_opens_by_itself(sealed: Path) -> None:
     assert refused.value.code == "deal_altered"
 
 
-def change(file: Path, how: Any) -> None:  # noqa: ANN401 - what changes parsed JSON
+def change(file: Path, how: Callable[[Json], None]) -> None:
     content = json.loads(file.read_text())
     how(content)
     file.write_text(json.dumps(content))
 
 
-def exchanged(listed: Any) -> None:  # noqa: ANN401
+def exchanged(listed: Json) -> None:
     hand = listed[2]["order"]["east"][0]
     hand[0], hand[1] = hand[1], hand[0]
 
 
-def other_byte(listed: Any) -> None:  # noqa: ANN401
+def other_byte(listed: Json) -> None:
     box = listed[2]["sealed"]
     listed[2]["sealed"] = box[:60] + ("A" if box[60] != "A" else "B") + box[61:]
 
@@ -100,7 +104,7 @@ def other_byte(listed: Any) -> None:  # noqa: ANN401
         lambda listed: listed[2].update(sealed="none"),
     ],
 )
-def test_a_sealed_deal_that_was_altered_is_refused_by_its_number(sealed: Path, how: Any) -> None:  # noqa: ANN401
+def test_a_sealed_deal_that_was_altered_is_refused_by_its_number(sealed: Path, how: Callable[[Json], None]) -> None:
     change(sealed / "deals.json", how)
     with pytest.raises(BadEvent, match="deal 3 does not open") as refused:
         refuse_altered_deals(sealed)

@@ -111,7 +111,7 @@ def test_networks_take_turns_whatever_one_of_them_asks() -> None:
     async def asks(turns: PairingTurns, address: str) -> None:
         async with turns.turn(address):
             heard.append(address)
-            await asyncio.sleep(0)
+            await asyncio.sleep(0)  # no time: lets the others ask while this turn is held
 
     async def all_of_them() -> None:
         turns = PairingTurns()
