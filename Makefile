@@ -171,6 +171,7 @@ pictures: setup ## take the pictures of the guides that show the desk anew, in d
 lock: ## pin the dependencies anew, with hashes (needs uv)
 	$(PIN) --group dev --output-file requirements.lock
 	$(PIN) --group bench --constraint requirements.lock --output-file requirements-bench.lock
+	$(PIN) --group site --constraint requirements.lock --output-file requirements-site.lock
 	$(PIN) --group supply --constraint requirements.lock --output-file requirements-supply.lock
 
 .PHONY: clean

@@ -6,6 +6,7 @@ Dark, quiet, legible at two metres. Text that is too long is made smaller; cut o
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -37,6 +38,9 @@ STICK_DARK: Final[Colour] = (40, 40, 44)
 SMALLEST: Final = 0.031
 """Share of the screen's height below which nobody reads a line; what is longer is cut."""
 
+ROBOTO: Final = Path(str(files("font_roboto") / "files" / "Roboto-Bold.ttf"))
+"""For Latin, Greek and Cyrillic letters; evenly spaced at every size, as on our prints."""
+
 CHINESE_FILES: Final = (Path("/usr/share/fonts/truetype/wqy/wqy-microhei.ttc"),)
 """Where Debian's fonts-wqy-microhei puts it: asked first, so that fontconfig need not be there."""
 
@@ -48,7 +52,7 @@ NO_LETTER: Final = "\uffff"
 HINT: Final = "language {language} needs a Chinese font: sudo apt-get install fonts-wqy-microhei"
 
 HAN: Final = ("zh", "ja", "ko")
-"""Languages that pygame's own font has no letters for, and fonts-wqy-microhei has."""
+"""Languages that Roboto has no letters for, and fonts-wqy-microhei has."""
 
 
 class Fonts:
@@ -72,43 +76,43 @@ class Fonts:
         """Return whether a font here has every letter of a text."""
         return any(_lacking(path, text) == 0 for path in self._faces())
 
-    def _faces(self) -> Iterator[Path | None]:
-        """Return font files in the order of trying; None is pygame's own, for most European languages."""
+    def _faces(self) -> Iterator[Path]:
+        """Return font files in the order of trying."""
         if not self._chinese_first:
-            yield None
+            yield ROBOTO
         if (chinese := chinese_font()) is not None:
             yield chinese
         if self._chinese_first:
-            yield None
+            yield ROBOTO
 
-    def _sized(self, path: Path | None, share: float) -> pygame.font.Font:
+    def _sized(self, path: Path, share: float) -> pygame.font.Font:
         return _font(path, max(8, round(self._height * share / _line_height(path))))
 
 
 @cache
-def _font(path: Path | None, size: int) -> pygame.font.Font:
+def _font(path: Path, size: int) -> pygame.font.Font:
     """Open a font once for all screens: each keeps its file open."""
     return pygame.font.Font(path, size)
 
 
 @cache
-def _line_height(path: Path | None) -> float:
+def _line_height(path: Path) -> float:
     """Return how high a line is for a font's nominal size: Chinese fonts leave more room above and below."""
     return pygame.font.Font(path, 100).get_height() / 100
 
 
-def _lacking(path: Path | None, text: str) -> int:
+def _lacking(path: Path, text: str) -> int:
     return sum(not _has(path, letter) for letter in text)
 
 
 @cache
-def _has(path: Path | None, letter: str) -> bool:
+def _has(path: Path, letter: str) -> bool:
     """Return whether a font has a letter: what it draws is not what it draws for one that no font has."""
     return letter.isspace() or _drawn(path, letter) != _drawn(path, NO_LETTER)
 
 
 @cache
-def _drawn(path: Path | None, letter: str) -> bytes:
+def _drawn(path: Path, letter: str) -> bytes:
     picture = pygame.font.Font(path, 24).render(letter, False, TEXT, GROUND)  # noqa: FBT003 - pygame's own: antialias
     return pygame.image.tobytes(picture, "RGB")
 

@@ -26,6 +26,7 @@ from kiosk.config import ScreenSettings
 from kiosk.loop import LoopRound
 from kiosk.screens import ScreenWindow
 from kiosk.table import Phase
+from tests.kiosk.screens.pixels import shown_pixels
 from tests.kiosk.standing import Standing, since, standing
 from tests.kiosk.tables import HOLD, MS, WINDOW
 from vision.cameras.addresses import open_camera
@@ -110,14 +111,11 @@ class Watching:
         if key:
             self.table.program.key(key)
         self._round()
-        frame = Frame(self._pixels(), self.drawn, tuple(self._lamps), tuple(self.log))
+        frame = Frame(shown_pixels(), self.drawn, tuple(self._lamps), tuple(self.log))
         self.drawn = 0
         self._lamps.clear()
         self.log.clear()
         return frame
-
-    def _pixels(self) -> bytes:
-        return pygame.image.tobytes(pygame.display.get_surface(), "RGB")
 
 
 @contextmanager

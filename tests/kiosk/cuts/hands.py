@@ -11,8 +11,6 @@ from types import SimpleNamespace
 from typing import Any, Final
 from unittest.mock import patch
 
-import pygame
-
 from broker.i18n import Translator
 from broker.protocol import Fact, LogMessage, Order, Receipt, Taken, decode, topics
 from firmware.reports import Held, Pressed, Released, Report, Scanned
@@ -28,6 +26,7 @@ from tests.kiosk.cuts import actions as do
 from tests.kiosk.cuts.air import Air
 from tests.kiosk.journals import OURS
 from tests.kiosk.judging import tell_pin
+from tests.kiosk.screens.pixels import shown_pixels
 from tests.kiosk.standing import CONFIG, Time
 from tests.kiosk.table.timeless import without_times
 from tests.kiosk.tables import EVENT, HOLD, MS, STORE, TABLE, S, play, right, strange, swapped
@@ -243,6 +242,4 @@ def _has_receipt(seen: ScreenView) -> bool:
 
 def picture() -> str:
     """Return a digest of what is on the screen."""
-    surface = pygame.display.get_surface()
-    assert surface is not None
-    return hashlib.sha256(surface.get_buffer().raw).hexdigest()
+    return hashlib.sha256(shown_pixels()).hexdigest()

@@ -30,6 +30,7 @@ from kiosk.screens import (
     open_keyboards,
     type_key,
 )
+from tests.kiosk.screens.pixels import shown_pixels
 from tests.kiosk.screens.scenes import SCENES
 
 DUMMY = ScreenSettings(driver="dummy")
@@ -136,17 +137,14 @@ def test_a_touch_comes_out_as_the_key_that_stands_there(scene: str, key: str) ->
 
 @pytest.mark.parametrize(("scene", "changes"), [("recorded", True), ("playing", False), ("playing, nobody won", False)])
 def test_a_finger_on_the_screen_shows_but_in_a_play(scene: str, *, changes: bool) -> None:
-    def pixels() -> bytes:
-        return pygame.image.tobytes(pygame.display.get_surface(), "RGB")
-
     with ScreenWindow(DUMMY, Translator("en"), time := Time()) as window:
         window.show(SCENES[scene]())
         time.now += SEEN_NS
-        before = pixels()
+        before = shown_pixels()
         mouse(pygame.MOUSEBUTTONDOWN, target(scene, "c"))
         assert [*window.pressed()] == []
         window.show(SCENES[scene]())
-        assert (pixels() != before) is changes
+        assert (shown_pixels() != before) is changes
 
 
 def test_it_can_make_no_sound() -> None:
@@ -339,10 +337,10 @@ def test_a_window_lowers_the_light_instead_of_its_picture_and_a_touch_brightens_
         ScreenSettings(driver="dummy", dim_after_s=DARK_S, backlight=str(tmp_path)), Translator("en"), time
     ) as window:
         window.show(shown)
-        bright = pygame.image.tobytes(pygame.display.get_surface(), "RGB")
+        bright = shown_pixels()
         time.now += DARK_S * S
         window.show(shown)
-        assert (level(file), pygame.image.tobytes(pygame.display.get_surface(), "RGB") == bright) == (9, True)
+        assert (level(file), shown_pixels() == bright) == (9, True)
         mouse(pygame.MOUSEBUTTONDOWN, (1, 1))
         assert [*window.pressed()] == []
         window.show(shown)
