@@ -25,7 +25,7 @@ $(VENV)/ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Python's venv module is missing: sudo apt-get install python3-venv"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	@command -v g++ >/dev/null || { echo "A C++ compiler is missing (one package comes as source only): sudo apt-get install g++ python3-dev"; exit 1; }
-	@sed -n '/^setuptools==/,/[^\\]$$/p' requirements.lock > $(VENV)/setuptools.lock
+	@sed -nE '/^(setuptools|setuptools-scm|vcs-versioning|packaging)==/,/[^\\]$$/p' requirements.lock > $(VENV)/setuptools.lock
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement $(VENV)/setuptools.lock
 	$(BIN)/python -m pip install --quiet --require-hashes --no-build-isolation --requirement requirements.lock
 	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
@@ -126,6 +126,10 @@ sbom: setup $(SUPPLY) ## write what the program is made of, with hashes: build/h
 audit: setup $(SUPPLY) ## ask whether faults are known of what is pinned; fails too where that cannot be asked
 	$(BIN)/homologue version
 	$(BIN)/pip-audit --strict --disable-pip --require-hashes --requirement requirements.lock
+
+.PHONY: release
+release: setup $(SUPPLY) ## cut the changelog, tag, and build wheel, source, packages, SBOM and checksums in dist (VERSION=0.2.0)
+	$(BIN)/python -m tests.supply.release $(VERSION)
 
 .PHONY: lint
 lint: setup ## ruff, mypy, the import rules and the catalogues of translations
