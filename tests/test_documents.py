@@ -13,7 +13,8 @@ from broker.cli.main import GROUP
 from broker.cli.reference import PAGES
 
 ROOT: Final = Path(__file__).parents[1]
-LINK: Final = re.compile(r"\]\((?!https?:)([^)#\s]+)")
+LINK: Final = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
+FENCED: Final = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 COMMAND: Final = re.compile(r"^\| `homologue ([\w-]+)", re.MULTILINE)
 
 
@@ -43,10 +44,29 @@ def test_a_page_that_is_made_from_the_code_is_up_to_date(page: str) -> None:
     assert (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") == made.stdout, "make docs"
 
 
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as forges and the site make them."""
+    headings = re.findall(r"^#+ (.*)$", FENCED.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    plain = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).strip().lower() for heading in headings]
+    return {re.sub(r"[^\w -]", "", heading).replace(" ", "-") for heading in plain}
+
+
 @pytest.mark.parametrize("page", documents(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_what_a_page_points_to_is_there(page: Path) -> None:
-    links = LINK.findall(page.read_text(encoding="utf-8"))
-    assert [link for link in links if not (page.parent / link).exists()] == []
+    links = [(page.parent / file if file else page, at) for file, at in LINK.findall(page.read_text(encoding="utf-8"))]
+    assert [str(file) for file, _ in links if not file.exists()] == []
+    assert [f"{file}#{at}" for file, at in links if at and file.suffix == ".md" and at not in anchors(file)] == []
+
+
+def test_every_page_of_the_site_is_in_its_menu_and_leads_nowhere_outside() -> None:
+    pages = {path.name for path in tracked("docs/*.md")}
+    menu = re.findall(r"- ([\w-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(menu) == sorted(name for name in pages if name.count(".") == 1)
+    assert [name for name in pages if name.count(".") == 2 and f"{name.split('.')[0]}.md" not in pages] == []
+    out = [
+        (name, file) for name in pages for file, _ in LINK.findall((ROOT / "docs" / name).read_text(encoding="utf-8"))
+    ]
+    assert [each for each in out if each[1].startswith(("..", "/"))] == []
 
 
 @pytest.mark.parametrize("room", ["broker", "firmware", "kiosk", "systemd", "vision"])
@@ -60,7 +80,9 @@ def test_every_make_target_explains_itself() -> None:
     assert [target for target in targets if not re.search(rf"^{target}:.* ## \S", makefile, re.MULTILINE)] == []
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-bench.lock", "requirements-supply.lock"])
+@pytest.mark.parametrize(
+    "name", ["requirements.lock", "requirements-bench.lock", "requirements-site.lock", "requirements-supply.lock"]
+)
 def test_a_lock_file_pins_by_hash_and_names_no_place(name: str) -> None:
     lock = (ROOT / name).read_text(encoding="utf-8")
     pins = re.split(r"\n(?=\S)", lock.strip())
