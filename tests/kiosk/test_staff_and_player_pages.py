@@ -44,7 +44,7 @@ def one_line(text: str) -> str:
 def said(language: str, text: str, values: dict[str, Any], many: str = "") -> str:
     """Return what the screen says, seats and places in its language too."""
     _ = Translator(language)
-    told = {name: _(value) if value in SEATS else value for name, value in values.items()}
+    told: dict[str, Any] = {name: _(value) if value in SEATS else value for name, value in values.items()}
     for name, (row, col) in PLACES.items():
         if name in told:
             told[name] = _(PLACE, row=row, col=col)
