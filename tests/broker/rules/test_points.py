@@ -20,7 +20,7 @@ from broker.rules import (
     seat_points,
     winners_on_discard,
 )
-from tests.broker.rules.variants import ZERO_SUM, MCR, OEDMC, seats
+from tests.broker.rules.variants import MCR, OEDMC, ZERO_SUM, seats
 
 
 def on_discard(discarder: Seat, winners: Mapping[Seat, int], payments: McrPaymentRules = OEDMC) -> dict[Seat, int]:

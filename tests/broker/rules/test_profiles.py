@@ -181,7 +181,9 @@ def test_what_is_no_profile_at_all_is_refused(text: str) -> None:
 
 
 def test_rules_of_riichi_are_told_apart_from_rules_that_there_are_not() -> None:
-    with pytest.raises(RuleError, match=r"^'riichi-basic' is of riichi; available: mahjongsoft, mcr, oedmc-2020, zero-sum$"):
+    with pytest.raises(
+        RuleError, match=r"^'riichi-basic' is of riichi; available: mahjongsoft, mcr, oedmc-2020, zero-sum$"
+    ):
         load_mcr("riichi-basic")
     with pytest.raises(RuleError, match=r"^'riichi-basic' is of another rule book; available: mahjongsoft"):
         load_of_same_book(load_mcr("mcr"), "riichi-basic")
