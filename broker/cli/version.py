@@ -9,7 +9,7 @@ import click
 from broker.cli.stream import write_answer
 from broker.errors import ProgramMissing
 from broker.mqtt.programs import BrokerProgram, broker_program
-from broker.version import program_version, version_and_commit
+from broker.version import program_version
 
 KINDS: Final[tuple[Literal["embedded", "mosquitto"], ...]] = ("embedded", "mosquitto")
 
@@ -29,7 +29,7 @@ def version(*, as_json: bool) -> None:
             | {"brokers": {kind: _as_json(one) for kind, one in found.items()}}
         )
     else:
-        click.echo(f"homologue {version_and_commit()}, Python {platform.python_version()}")
+        click.echo(f"homologue {program_version()}, Python {platform.python_version()}")
         for kind, one in found.items():
             click.echo(f"{kind}: {one or 'not installed'}")
     if any(one and one.altered for one in found.values()):

@@ -77,6 +77,8 @@ def release(tree: Path, version: str, out: Path, targets: Sequence[str] = tuple(
     distributions(tree, f"v{version}", out)
     for target in targets:
         if re.search(rf"^{target}:", (tree / "Makefile").read_text(encoding="utf-8"), re.MULTILINE):
+            for old in tree.glob(MADE_BY[target]):
+                old.unlink()
             subprocess.run(["make", "--no-print-directory", target], cwd=tree, check=True)
             for file in sorted(tree.glob(MADE_BY[target])):
                 shutil.copy2(file, out)
