@@ -1,15 +1,18 @@
 """What the documents say is there is there: commands, files, topics, targets."""
 
 import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Final
 
+import click
 import pytest
 
-from broker.cli.main import GROUP
+from broker.cli.main import GROUP, homologue
 from broker.cli.reference import PAGES
 
 ROOT: Final = Path(__file__).parents[1]
@@ -56,6 +59,30 @@ def test_what_a_page_points_to_is_there(page: Path) -> None:
     links = [(page.parent / file if file else page, at) for file, at in LINK.findall(page.read_text(encoding="utf-8"))]
     assert [str(file) for file, _ in links if not file.exists()] == []
     assert [f"{file}#{at}" for file, at in links if at and file.suffix == ".md" and at not in anchors(file)] == []
+
+
+def commands_in(page: Path) -> Iterator[list[str]]:
+    """Return the commands `homologue ...` of a page's boxes for the shell, in words; of a pipe, each."""
+    for box in re.findall(r"^ *```sh\n(.*?)^ *```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        for line in box.replace("\\\n", " ").splitlines():
+            for part in re.split(r" \| ", re.sub(r"<<?'?\w.*|^\s*\$ ", "", line)):
+                words = shlex.split(part, comments=True)
+                words = words[words[:1] == ["sudo"] :]
+                if words and Path(words[0]).name == "homologue" and words[1:]:
+                    yield words[1:]
+
+
+@pytest.mark.parametrize("page", documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_command_of_a_page_is_one_with_these_options(page: Path) -> None:
+    for words in commands_in(page):
+        command: click.Command | None = homologue
+        with click.Context(homologue) as context:
+            while words and isinstance(command, click.Group) and not words[0].startswith("-"):
+                command = command.get_command(context, words.pop(0))
+            assert command is not None, words
+            known = {name for parameter in command.params for name in [*parameter.opts, *parameter.secondary_opts]}
+            known |= set(context.help_option_names) | {"--help", "--version"}
+            assert [word for word in words if word.startswith("--") and word.split("=")[0] not in known] == [], words
 
 
 def test_every_page_of_the_site_is_in_its_menu_and_leads_nowhere_outside() -> None:
