@@ -41,6 +41,7 @@ OPEN: Final = {"/login", "/logout", "/welcome", "/health", "/receipt", "/receipt
 """What who has not logged in may ask for."""
 
 ARBITERS: Final = {"head_arbiter", "table_arbiter"}
+PRINTERS: Final = {*ARBITERS, "organiser"}
 
 ALLOWED: Final[dict[str, set[str]]] = {
     "/": {*ROLES},
@@ -64,6 +65,11 @@ ALLOWED: Final[dict[str, set[str]]] = {
     "/live/deal/{deal:int}": {*ROLES},
     "/live/player/{player}": {*ROLES},
     "/display": {*ROLES},
+    "/seating": {*ROLES},
+    "/live/seating": {*ROLES},
+    "/seating/names.pdf": PRINTERS,
+    "/seating/tables.pdf": PRINTERS,
+    "/seating/cards.pdf": PRINTERS,
     "/grid": ARBITERS,
     "/live/grid": ARBITERS,
     "/wire": ARBITERS,
