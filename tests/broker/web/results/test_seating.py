@@ -1,4 +1,4 @@
-"""Everybody finds their seat: on the page of the seating plan, on their own, and on the display before the first standings."""
+"""Everybody finds their seat: on the page of the seating plan, on their own, and on the display."""
 
 import re
 from collections.abc import Iterator
