@@ -43,7 +43,9 @@ from broker.store.chain import CheckedAhead
 from broker.store.location import PAUSE_S
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.web import DeskError
+from broker.web.api.webhooks import WebhookSender
 from broker.web.connections import ConnectionLimits
+from broker.web.embargo import Sheets
 from broker.web.people.audit_watch import AuditWatch
 from broker.web.rulings.audited import AuditedRulings
 from broker.web.server import ANYWHERE, PORT, DeskServer, is_loopback
@@ -175,6 +177,8 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
                 ),
             )
             _follow_audit(running, auth, work)
+            sheets = Sheets(lambda: work.snapshot, _wall_clock)
+            running.enter_context(WebhookSender(auth, lambda: work.feed.current, sheets))
             desk = running.enter_context(
                 DeskServer(
                     work.feed,
