@@ -24,6 +24,7 @@ from broker.web.auth import MENU, Access, MenuEntry, Visitor, wants_html
 from broker.web.embargo import EmbargoTrace, Feeds, Sheets
 from broker.web.errors import DeskError, PageUnknown
 from broker.web.live import EventStreams, LivePages, StreamPace
+from broker.web.metrics import MetricsPage
 from broker.web.paper.views import PaperPage
 from broker.web.people.views import Login, PeoplePage
 from broker.web.render import render_page
@@ -171,6 +172,7 @@ def _scorer_routes(feed: ViewFeed, services: Services, access: Access, live: Liv
     if services.scorer is None:
         return
     scorer, room = services.scorer, services.scorer.rulings.room
+    yield MetricsPage(access, feed, services, scorer).route()
     sessions = SessionsPage(lambda: room.event, SessionsNow(lambda: room.event, room.tables.sessions))
     yield from (*sessions.routes(live), *sessions.files(access))
     if services.deals:
