@@ -15,6 +15,8 @@ from broker.people import Actor, Authentication
 from broker.protocol import Beat
 from broker.web.server import DeskServer
 from broker.web.services import Services
+from kiosk.metrics import TableMetrics, TableNumbers, WriteTimes
+from kiosk.table import Phase
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
 from tests.broker.scorer.small import beat, event, log, restored, state
@@ -23,7 +25,7 @@ from tests.broker.web.test_embargo import OUTCOMES, said
 
 ROOT: Final = Path(__file__).parents[3]
 BY: Final = Actor("test")
-DASHBOARD: Final = ROOT / "packaging" / "grafana" / "homologue.json"
+DASHBOARD: Final = ROOT / "docs" / "grafana-dashboard.json"
 
 
 class Watched:
@@ -172,3 +174,43 @@ def test_names_are_as_prometheus_asks_and_each_says_what_it_is(watched: Watched)
         one.name for one in families if not re.fullmatch(r"homologue_[a-z_]+", one.name) or not one.documentation
     ] == []
     assert len({one.name for one in families}) == len(families)
+
+
+def of_tables() -> set[str]:
+    """Return the names of all samples that a table's own program tells."""
+    metrics = TableMetrics(lambda: 0)
+    writes = WriteTimes().now()
+    metrics.follow(
+        TableNumbers(
+            Phase.RESTORING, "restoring", connected=True, unsent=0, refused=0, looks=0, health={}, writes=writes
+        )
+    )
+    return {sample.name for family in metrics.collect() for sample in family.samples}
+
+
+def test_every_metric_that_the_dashboard_asks_for_is_told_and_so_is_every_one_that_the_page_names(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kiosk.metrics.board_celsius", lambda: 50)
+    watched.hall.hear(replace(state(1), version="0.1.0"), told(1, at=NOW, disk_mib=640, celsius=61))
+    watched.hall.hear(*said(1, 1, (OUTCOMES[1], False, False)))
+    watched.hall.arrive("hm/cup/table/1/log", b"no message")
+    there = {name.partition("{")[0] for name in values(watched.read("arbiter"))} | of_tables()
+    asked = re.findall(r"homologue_[a-z_]+", " ".join(re.findall(r'"expr": "(.*)"', DASHBOARD.read_text())))
+    named = re.findall(r"homologue_[a-z_]+", (ROOT / "docs" / "monitoring.md").read_text())
+    assert len(asked) > 20
+    assert sorted({*asked, *named} - there) == []
+
+
+def test_the_dashboard_is_whole() -> None:
+    """Each panel has a place of its own, a query and a title."""
+    panels = json.loads(DASHBOARD.read_text())["panels"]
+    places = [
+        (panel["gridPos"]["x"] + x, panel["gridPos"]["y"] + y)
+        for panel in panels
+        for x in range(panel["gridPos"]["w"])
+        for y in range(panel["gridPos"]["h"])
+    ]
+    assert len(places) == len(set(places))
+    assert max(x for x, _ in places) < 24
+    assert len({panel["id"] for panel in panels}) == len({panel["title"] for panel in panels}) == len(panels)
