@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import httpx
 import pytest
@@ -19,11 +19,12 @@ from kiosk.metrics import TableMetrics, TableNumbers, WriteTimes
 from kiosk.table import Phase
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
-from tests.broker.scorer.small import beat, event, log, restored, state
+from tests.broker.scorer.small import OUTCOMES, beat, event, log, restored, state
 from tests.broker.web.test_auth import browser, logged_in
-from tests.broker.web.test_embargo import OUTCOMES, said
+from tests.broker.web.test_embargo import said
 
 ROOT: Final = Path(__file__).parents[3]
+T = TypeVar("T")
 BY: Final = Actor("test")
 DASHBOARD: Final = ROOT / "docs" / "grafana-dashboard.json"
 
@@ -83,16 +84,12 @@ def test_nobody_reads_without_a_right_not_even_on_this_machine(watched: Watched)
     with DeskServer(watched.hall.scorer.feed, port=0, auth=watched.auth, services=watched.services) as desk:
         stranger = httpx.get(f"{desk.url}metrics")
         public = httpx.get(f"{desk.url}metrics", headers={"Authorization": f"Bearer {watched.tokens['public']}"})
-        with logged_in_as(desk, "org") as client:
+        with logged_in(desk, "org") as client:
             organiser = client.get("/metrics")
-        with logged_in_as(desk, "anne") as client:
+        with logged_in(desk, "anne") as client:
             head = client.get("/metrics")
     assert [one.status_code for one in (stranger, public, organiser, head)] == [401, 403, 403, 200]
     assert stranger.json()["error"]["code"] == "login_needed"
-
-
-def logged_in_as(desk: DeskServer, name: str):  # type: ignore[no-untyped-def]  # noqa: ANN201 - a context manager
-    return logged_in(desk, name)
 
 
 def test_an_operator_learns_how_scorer_and_tables_are(watched: Watched) -> None:
@@ -156,11 +153,16 @@ def test_nothing_under_embargo_moves_a_number_of_a_monitor(watched: Watched) -> 
     assert inside[0] != inside[1]
 
 
-def test_answers_are_made_once_a_second_whoever_asks(watched: Watched) -> None:
+def test_answers_are_made_once_a_second_whoever_asks(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     scorer = watched.hall.scorer
     before = scorer.ask
-    scorer.ask = lambda work: (asked.append(1), before(work))[1]  # type: ignore[method-assign]
+
+    def counted(work: Callable[[], T]) -> T:
+        asked.append(1)
+        return before(work)
+
+    monkeypatch.setattr(scorer, "ask", counted)
     with DeskServer(scorer.feed, port=0, auth=watched.auth, services=watched.services) as desk, browser(desk) as client:
         bearer = {"Authorization": f"Bearer {watched.tokens['monitor']}"}
         texts = {client.get("/metrics", headers=bearer).text for _ in range(5)}
