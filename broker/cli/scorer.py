@@ -44,7 +44,9 @@ from broker.store.location import PAUSE_S
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.structs import examine_structs
 from broker.web import DeskError
+from broker.web.api.webhooks import WebhookSender
 from broker.web.connections import ConnectionLimits
+from broker.web.embargo import Sheets
 from broker.web.people.audit_watch import AuditWatch
 from broker.web.rulings.audited import AuditedRulings
 from broker.web.server import ANYWHERE, PORT, DeskServer, is_loopback
@@ -148,7 +150,8 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
             auth = running.enter_context(closing(Authentication(event)))
             line = DeskLink(checked.name, auth, logins.desk(address), work.access.sessions)
             running.callback(line.stop)
-            watches = [watch, join.look, *_backup(running, event, work, checked.name, wishes, auth)]
+            backup = _backup(running, event, work, checked.name, wishes, auth)
+            watches = [watch, join.look, *([backup.look] if backup else [])]
             for_tables = broker_for_tables(checked.name, passwords, address, host if own else None, broker_name)
             vouched = tls.anchor if tls else ""
             services = Services(
@@ -160,6 +163,8 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
                 folder=event,
                 deals=read_deals(event),
                 orders=line.orders,
+                broker=broker if own else "other",
+                backup_age_s=lambda: backup.age_s if backup else None,
                 pairing=PairingService(
                     replace(
                         for_tables,
@@ -176,6 +181,8 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
                 ),
             )
             _follow_audit(running, auth, work)
+            sheets = Sheets(lambda: work.snapshot, _wall_clock)
+            running.enter_context(WebhookSender(auth, lambda: work.feed.current, sheets))
             desk = running.enter_context(
                 DeskServer(
                     work.feed,
@@ -313,12 +320,12 @@ def _follow_audit(running: ExitStack, auth: Authentication, work: Scorer) -> Non
 
 def _backup(
     running: ExitStack, folder: Path, work: Scorer, event: str, wishes: StoreOptions, auth: Authentication
-) -> tuple[Callable[[], None], ...]:
+) -> BackupWorker | None:
     """Begin to write a second home and to make copies, if that was asked for."""
     if home := _second_home(wishes, event):
         work.homes.write_to(running.enter_context(SecondHomeWriter(home, folder, work.report_second_home)))
     if wishes.backup is None:
-        return ()
+        return None
     worker = BackupWorker(
         folder,
         event,
@@ -331,7 +338,7 @@ def _backup(
         urgent=ClosedAccounts(auth.store).news,
         found=work.report_faults,
     )
-    return (running.enter_context(worker).look,)
+    return running.enter_context(worker)
 
 
 def show_first_link(auth: Authentication, url: str, event: Path, *, open_room: bool) -> None:

@@ -55,9 +55,6 @@ class ResultsPage:
         """Return the routes."""
         return [
             self._access.route("/standings.json", self.standings_json, "see_public"),
-            self._access.route("/deal/{deal:int}.json", self.deal_json, "see_public"),
-            self._access.route("/player/{player}.json", self.player_json, "see_public"),
-            self._access.route("/team/{team:int}.json", self.team_json, "see_public"),
             *self._live.routes("/standings", self.standings, "see_public"),
             *self._live.routes("/deals", self.deals, "see_public"),
             *self._live.routes("/deal/{deal:int}", self.deal, "see_public"),
@@ -140,19 +137,8 @@ class ResultsPage:
 
     async def standings_json(self, request: Request) -> Response:
         """The standings, for other programs."""
-        return _json(self._sheets.ladder(visitor_of(request)))
-
-    async def deal_json(self, request: Request) -> Response:
-        """One traveller, for other programs."""
-        return _json(self._sheets.deal(visitor_of(request), request.path_params["deal"]))
-
-    async def player_json(self, request: Request) -> Response:
-        """One player's sheet, for other programs."""
-        return _json(self._sheets.player(visitor_of(request), request.path_params["player"]))
-
-    async def team_json(self, request: Request) -> Response:
-        """One team's sheet, for other programs."""
-        return _json(self._sheets.team(visitor_of(request), request.path_params["team"]))
+        standings = msgspec.json.encode(self._sheets.ladder(visitor_of(request)))
+        return Response(standings, media_type="application/json")
 
 
 def _slips(address: str) -> Callable[[str], Markup] | None:
@@ -162,10 +148,6 @@ def _slips(address: str) -> Callable[[str], Markup] | None:
 
 def _seats(_: HtmlTranslator) -> dict[str, str]:
     return {seat: str(_(SEAT_NAMES[seat])) for seat in SEATS}
-
-
-def _json(sheet: msgspec.Struct) -> Response:
-    return Response(msgspec.json.encode(sheet), media_type="application/json")
 
 
 def _pagination(request: Request, length: int) -> Pagination:
