@@ -1,34 +1,64 @@
 """Mosquitto: its configuration from one template, for a child process of ours and for a hall.
 
 `python -m broker.mqtt.mosquitto` writes everything that the hall's Mosquitto needs for one event.
+
+Mosquitto keeps the connection of a client whose certificate it would no longer accept. Its plugin for users that come
+and go ends the connections of a user who is deleted, so who is revoked is made such a user, and deleted at once.
 """
 
 import base64
 import hashlib
+import json
 import os
 import pwd
 import secrets
 import shutil
+import threading
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Final
 
 import click
+from paho.mqtt import MQTTException, publish
 
 from broker.errors import BrokerError, ProgramMissing
 from broker.files import write_private
 from broker.mqtt.access import Credentials, Permissions
 from broker.mqtt.certificates import CA, REVOKED, SERVER, SERVER_KEY, Certificates
-from broker.mqtt.process import PAYLOAD_LIMIT, ChildBroker, MqttBrokerSettings
+from broker.mqtt.process import PAYLOAD_LIMIT, ChildBroker, ChildProcess, MqttBrokerSettings
+from broker.protocol import Role
+from broker.protocol.link import passing_id
+from broker.protocol.tls import event_context
 
 ROUNDS: Final = 101  # mosquitto_passwd's own number; passwords here are 192 random bits, rounds add nothing
 SALT_BYTES: Final = 12
+
+USERS: Final = "$CONTROL/dynamic-security/v1"
+"""Where the plugin is told what to do."""
+
+USERS_FILE: Final = "users.json"
+"""In the store: what the plugin keeps, which is nothing. Where there is no such file it may make an administrator."""
+
+PLUGIN: Final = "mosquitto_dynamic_security.so"
+LIBRARIES: Final = ("/usr/lib", "/usr/local/lib")
+
+REVOKES: Final[Role] = "scorer"
+AT_ONCE: Final = 50
+"""Users a message: a thousand would be longer than a message may be."""
+
+AGAIN_S: Final = 1.0
 
 
 def acl_file(rights: dict[str, Permissions]) -> bytes:
     """Return the ACL file: a paragraph a user. What is not in it is forbidden."""
     return "\n".join(_paragraph(user, may) for user, may in rights.items()).encode()
+
+
+def with_plugin(rights: dict[str, Permissions]) -> dict[str, Permissions]:
+    """Return who may what where there is the plugin: the scorer's side alone may use it."""
+    may = rights[REVOKES]
+    return rights | {REVOKES: Permissions((*may.publish, USERS), may.subscribe)}
 
 
 def password_file(credentials: Credentials, users: dict[str, Permissions]) -> bytes:
@@ -49,7 +79,7 @@ def _hashed(password: str) -> str:
     return f"$7${ROUNDS}${base64.b64encode(salt).decode()}${base64.b64encode(key).decode()}"
 
 
-CONFIGURATION_FILE = "homologue.conf"
+CONFIGURATION_FILE: Final = "homologue.conf"
 
 
 def write_configuration(
@@ -59,18 +89,20 @@ def write_configuration(
 
     Mosquitto, when started as root, becomes `owner` (a user name; none: whoever runs this). It reads the event's
     certificates where they are, or, where it may not read those, `copies` in the folder.
-    Raises OSError, and SettingRefused or UserUnknown as `Settings` does.
+    Raises OSError, ProgramMissing, and SettingRefused or UserUnknown as `Settings` does.
     """
     rights = settings.permissions()
     settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     store.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_private(settings.folder / "acl", acl_file(rights))
-    if (certificates := settings.certificates) is None:
+    certificates = settings.certificates
+    write_private(settings.folder / "acl", acl_file(with_plugin(rights) if certificates else rights))
+    if certificates is None:
         write_private(settings.folder / "passwords", password_file(settings.credentials, rights))
-    elif copies:
-        for name in COPIED:
+    else:
+        write_private(store / USERS_FILE, b"{}")
+        for name in COPIED if copies else ():
             write_private(settings.folder / name, (certificates.folder / name).read_bytes())
-    tls = _tls(settings.folder.absolute() if copies else certificates.folder) if certificates else ""
+    tls = _tls(settings.folder.absolute() if copies else certificates.folder, store) if certificates else ""
     text = _configuration(settings, port, store, owner or this_user()) + tls
     write_private(settings.folder / CONFIGURATION_FILE, text.encode())
     return settings.folder / CONFIGURATION_FILE
@@ -98,13 +130,14 @@ def _configuration(settings: MqttBrokerSettings, port: int, store: Path, owner: 
     )
 
 
-def _tls(folder: Path) -> str:
+def _tls(folder: Path, store: Path) -> str:
     """Whoever connects is the user that is named in their certificate (common name), or is not let in."""
     return (
         f"certfile {folder / SERVER}\nkeyfile {folder / SERVER_KEY}\ncafile {folder / CA}\n"
         f"crlfile {folder / REVOKED}\n"
         "require_certificate true\nuse_identity_as_username true\n"
         "tls_version tlsv1.2\n"  # the least that is taken
+        f"plugin {find_plugin()}\nplugin_opt_config_file {store.absolute() / USERS_FILE}\n"
     )
 
 
@@ -121,6 +154,46 @@ class MosquittoBroker(ChildBroker):
         path = write_configuration(self._settings, port, self._settings.folder / "mosquitto")
         return [program, "-c", str(path)]
 
+    def _reload(self, pid: int) -> None:
+        super()._reload(pid)
+        if self._child and (certificates := self._settings.certificates):
+            threading.Thread(target=self._cut_off, args=(self._child, certificates), daemon=True).start()
+
+    def _cut_off(self, child: ChildProcess, certificates: Certificates) -> None:
+        """End the connections of who is revoked, as soon as the broker can be reached. It has its own thread."""
+        while child.running():
+            try:
+                cut_off_revoked(self.host, self.port, certificates)
+            except (BrokerError, OSError, MQTTException):
+                child.wait(AGAIN_S)
+            else:
+                return
+
+
+def cut_off_revoked(host: str, port: int, certificates: Certificates) -> None:
+    """End the connections of revoked devices with a Mosquitto that was told to read its files again.
+
+    It has read them before it lets in a client that connects after the signal, so who was cut off is not let in again.
+    Raises OSError, MQTTException, CertificatesMissing, CertificatesBroken.
+    """
+    users = [one.user for one in certificates.tables() if one.revoked]
+    messages = [users[begin : begin + AT_ONCE] for begin in range(0, len(users), AT_ONCE)]
+    if messages:
+        publish.multiple(
+            [(USERS, _deletion(names), 1, False) for names in messages],
+            host,
+            port,
+            passing_id("revoking"),
+            tls=event_context(certificates.authority, certificates.office(REVOKES)),
+        )
+
+
+def _deletion(users: list[str]) -> bytes:
+    steps = ("createClient", "deleteClient")
+    return json.dumps(
+        {"commands": [{"command": step, "username": user} for user in users for step in steps]}
+    ).encode()
+
 
 def find_mosquitto() -> str:
     """Find the program. Raises ProgramMissing."""
@@ -128,6 +201,15 @@ def find_mosquitto() -> str:
     if found is None:
         raise ProgramMissing("mosquitto is not installed: sudo apt-get install mosquitto")
     return found
+
+
+def find_plugin() -> Path:
+    """Find Mosquitto's plugin for users that come and go; Debian has it in the same package. Raises ProgramMissing."""
+    for folder in map(Path, LIBRARIES):
+        for found in (folder / PLUGIN, *sorted(folder.glob(f"*/{PLUGIN}"))):
+            if found.is_file():
+                return found
+    raise ProgramMissing(f"mosquitto is there without {PLUGIN}: sudo apt-get install mosquitto")
 
 
 FOLDER = click.Path(file_okay=False, resolve_path=True, path_type=Path)
@@ -171,7 +253,7 @@ def write_hall_files(  # noqa: PLR0913 - one parameter an option
         )
         path = write_configuration(settings, port, store, owner=owner, copies=True)
         if owner is not None:
-            for each in (folder, *(one for one in folder.iterdir() if one.is_file()), store):
+            for each in (folder, *folder.iterdir(), store, *store.glob(USERS_FILE)):
                 shutil.chown(each, owner)
     except BrokerError as error:
         raise click.ClickException(f"{error.code}: {error}") from error

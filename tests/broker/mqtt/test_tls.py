@@ -1,5 +1,6 @@
 """TLS with the event's own certificates, on both brokers; and the configuration for a hall's Mosquitto."""
 
+import json
 import os
 import signal
 import socket
@@ -19,8 +20,7 @@ from click.testing import CliRunner, Result
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Broker, Kind, make_broker
 from broker.mqtt.certificates import Certificates, device_user
-from broker.mqtt.mosquitto import MosquittoBroker, find_mosquitto, this_user, write_hall_files
-from broker.mqtt.nats import NatsBroker
+from broker.mqtt.mosquitto import USERS, MosquittoBroker, find_mosquitto, this_user, write_hall_files
 from broker.mqtt.process import MqttBrokerSettings, probe_broker
 from broker.protocol.signing import SigningKey
 from broker.protocol.tls import Identity, event_context
@@ -160,7 +160,7 @@ def shake_hands(*sides: ssl.SSLObject) -> None:
             side.do_handshake()
 
 
-def test_what_a_revoked_device_says_ends_at_once_and_nobody_else_feels_it(hall: TlsHall) -> None:
+def test_a_revoked_device_is_cut_off_at_once_and_nobody_else_feels_it(hall: TlsHall) -> None:
     lost, other = device(hall.certificates, 3), device(hall.certificates, 5)
     learn(hall)
     scorer, stolen, client = hall.scorer(), hall.client(lost), hall.client(other)
@@ -168,15 +168,53 @@ def test_what_a_revoked_device_says_ends_at_once_and_nobody_else_feels_it(hall: 
     assert scorer.hear().payload == b"before"
     hall.certificates.revoke(3)
     learn(hall)
-    until_refused(hall, lost)
-    if isinstance(hall.broker, NatsBroker):
-        stolen.gone.get(timeout=PATIENCE_S)
-    else:
-        stolen.attempt(LOG.format(table=3), b"after")
+    stolen.gone.get(timeout=PATIENCE_S)
+    assert hall.refuses(lost)
     client.say(LOG.format(table=5), b"goes on")
     assert scorer.hear() == Heard(LOG.format(table=5), b"goes on")
     assert client.gone.empty()
     assert scorer.gone.empty()
+
+
+def test_a_device_that_has_a_new_certificate_keeps_its_connection_while_others_are_cut_off(hall: TlsHall) -> None:
+    key, lost = SigningKey.new(), device(hall.certificates, 5)
+    device(hall.certificates, 3, key)
+    hall.certificates.revoke(3)
+    renewed = device(hall.certificates, 3, key)
+    learn(hall)
+    client, stolen = hall.client(renewed), hall.client(lost)
+    hall.certificates.revoke(5)
+    learn(hall)
+    stolen.gone.get(timeout=PATIENCE_S)
+    scorer = hall.scorer()
+    client.say(LOG.format(table=3), b"goes on")
+    assert scorer.hear() == Heard(LOG.format(table=3), b"goes on")
+    assert client.gone.empty()
+
+
+def test_a_whole_event_that_is_closed_leaves_no_device_connected(hall: TlsHall) -> None:
+    everybody = [device(hall.certificates, table) for table in (1, 2, 3) for _ in range(40)]
+    learn(hall)
+    clients = [hall.client(everybody[at]) for at in (0, 55, 119)]
+    hall.certificates.follow(lambda _table, _device: False, lambda _table, _device: True)
+    learn(hall)
+    for client in clients:
+        client.gone.get(timeout=PATIENCE_S)
+
+
+def test_nobody_but_the_scorer_ends_connections(hall: TlsHall) -> None:
+    table, other = device(hall.certificates, 3), device(hall.certificates, 5)
+    learn(hall)
+    scorer, client = hall.scorer(), hall.client(other)
+    user = device_user(5, other.key.device if other.key else "")
+    commands = [{"command": command, "username": user} for command in ("createClient", "deleteClient")]
+    forged = json.dumps({"commands": commands}).encode()
+    for role in ("desk", "arbiter", "display"):
+        hall.client(hall.certificates.office(role)).attempt(USERS, forged)
+    hall.client(table).attempt(USERS, forged)
+    client.say(LOG.format(table=5), b"goes on")
+    assert scorer.hear() == Heard(LOG.format(table=5), b"goes on")
+    assert client.gone.empty()
 
 
 def until_refused(hall: TlsHall, identity: Identity) -> None:
