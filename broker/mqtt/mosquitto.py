@@ -13,29 +13,33 @@ import os
 import pwd
 import secrets
 import shutil
+import subprocess
 import threading
+import time
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
+from queue import Empty, Queue
 from string import Template
 from typing import Final
 
 import click
-from paho.mqtt import MQTTException, publish
 
 from broker.errors import BrokerError, ProgramMissing
 from broker.files import write_private
 from broker.mqtt.access import Credentials, Permissions
 from broker.mqtt.certificates import CA, REVOKED, SERVER, SERVER_KEY, Certificates
-from broker.mqtt.process import PAYLOAD_LIMIT, ChildBroker, ChildProcess, MqttBrokerSettings
+from broker.mqtt.process import ANY_ADDRESS, PAYLOAD_LIMIT, ChildBroker, ChildProcess, MqttBrokerSettings
 from broker.protocol import Role
-from broker.protocol.link import passing_id
-from broker.protocol.tls import event_context
+from broker.protocol.link import Address, Link, passing_id
 
 ROUNDS: Final = 101  # mosquitto_passwd's own number; passwords here are 192 random bits, rounds add nothing
 SALT_BYTES: Final = 12
 
 USERS: Final = "$CONTROL/dynamic-security/v1"
 """Where the plugin is told what to do."""
+
+RESPONSE: Final = f"{USERS}/response"
 
 USERS_FILE: Final = "users.json"
 """In the store: what the plugin keeps, which is nothing. Where there is no such file it may make an administrator."""
@@ -47,7 +51,12 @@ REVOKES: Final[Role] = "scorer"
 AT_ONCE: Final = 50
 """Users a message: a thousand would be longer than a message may be."""
 
+UNFINISHED_S: Final = 100.0
+"""Mosquitto lets go of a connection that is not finished after a minute and a half."""
+
+PATIENCE_S: Final = 10.0
 AGAIN_S: Final = 1.0
+FOLLOW_S: Final = 0.5
 
 
 def acl_file(rights: dict[str, Permissions]) -> bytes:
@@ -58,7 +67,7 @@ def acl_file(rights: dict[str, Permissions]) -> bytes:
 def with_plugin(rights: dict[str, Permissions]) -> dict[str, Permissions]:
     """Return who may what where there is the plugin: the scorer's side alone may use it."""
     may = rights[REVOKES]
-    return rights | {REVOKES: Permissions((*may.publish, USERS), may.subscribe)}
+    return rights | {REVOKES: Permissions((*may.publish, USERS), (*may.subscribe, RESPONSE))}
 
 
 def password_file(credentials: Credentials, users: dict[str, Permissions]) -> bytes:
@@ -161,38 +170,46 @@ class MosquittoBroker(ChildBroker):
 
     def _cut_off(self, child: ChildProcess, certificates: Certificates) -> None:
         """End the connections of who is revoked, as soon as the broker can be reached. It has its own thread."""
-        while child.running():
-            try:
-                cut_off_revoked(self.host, self.port, certificates)
-            except (BrokerError, OSError, MQTTException):
-                child.wait(AGAIN_S)
-            else:
-                return
+        for pause in (0, UNFINISHED_S):
+            while not child.wait(pause):
+                try:
+                    cut_off_revoked(self.host, self.port, certificates)
+                except (BrokerError, OSError):
+                    pause = AGAIN_S  # noqa: PLW2901 - the same again
+                else:
+                    break
 
 
 def cut_off_revoked(host: str, port: int, certificates: Certificates) -> None:
     """End the connections of revoked devices with a Mosquitto that was told to read its files again.
 
-    It has read them before it lets in a client that connects after the signal, so who was cut off is not let in again.
-    Raises OSError, MQTTException, CertificatesMissing, CertificatesBroken.
+    Whoever connects after the signal meets a broker that has read them; whoever had begun to connect before may still
+    be let in by the old list. So do it again after UNFINISHED_S. Raises OSError, CertificatesMissing,
+    CertificatesBroken.
     """
     users = [one.user for one in certificates.tables() if one.revoked]
-    messages = [users[begin : begin + AT_ONCE] for begin in range(0, len(users), AT_ONCE)]
-    if messages:
-        publish.multiple(
-            [(USERS, _deletion(names), 1, False) for names in messages],
-            host,
-            port,
-            passing_id("revoking"),
-            tls=event_context(certificates.authority, certificates.office(REVOKES)),
-        )
+    if not users:
+        return
+    news: Queue[object] = Queue()
+    address = Address(host, port, REVOKES, "", certificates.ca, identity=certificates.office(REVOKES))
+    link = Link(address, passing_id("revoking"), [RESPONSE], news.put, kept=False)
+    link.start()
+    try:
+        while not link.up:
+            news.get(timeout=PATIENCE_S)
+        for begin in range(0, len(users), AT_ONCE):
+            link.publish(USERS, _deletion(users[begin : begin + AT_ONCE]), retain=False)
+        if not link.flush(PATIENCE_S):
+            raise TimeoutError(f"the broker at {host}:{port} does not take what it is told")
+    except Empty:
+        raise TimeoutError(f"no broker lets us in at {host}:{port}") from None
+    finally:
+        link.stop()
 
 
 def _deletion(users: list[str]) -> bytes:
     steps = ("createClient", "deleteClient")
-    return json.dumps(
-        {"commands": [{"command": step, "username": user} for user in users for step in steps]}
-    ).encode()
+    return json.dumps({"commands": [{"command": step, "username": user} for user in users for step in steps]}).encode()
 
 
 def find_mosquitto() -> str:
@@ -227,6 +244,9 @@ COPIED: Final = (CA, SERVER, SERVER_KEY, REVOKED)
 @click.option("--host", default="0.0.0.0", show_default=True, help="Address to listen on.")  # noqa: S104 - a hall's broker serves the hall
 @click.option("--port", default=8883, show_default=True, type=click.IntRange(1, 65_535))
 @click.option("--owner", help="User that Mosquitto runs as; the files become his.")
+@click.option(
+    "--follow", metavar="SERVICE", help="Go on: write them again, and reload SERVICE, when certificates change."
+)
 def write_hall_files(  # noqa: PLR0913 - one parameter an option
     *,
     event: str,
@@ -238,8 +258,14 @@ def write_hall_files(  # noqa: PLR0913 - one parameter an option
     host: str,
     port: int,
     owner: str | None,
+    follow: str | None,
 ) -> None:
-    """Write what the hall's Mosquitto needs for one event. Run it again when certificates have changed."""
+    """Write what the hall's Mosquitto needs for one event.
+
+    With --follow it learns of each device that is paired or revoked; else run this again, and reload it (SIGHUP).
+    """
+    if plain and follow:
+        raise click.UsageError("--follow is for certificates: with --plain there are none")
     try:
         certificates = None if plain else Certificates.of_event(event_folder)
         settings = MqttBrokerSettings(
@@ -251,15 +277,42 @@ def write_hall_files(  # noqa: PLR0913 - one parameter an option
             port=port,
             certificates=certificates,
         )
-        path = write_configuration(settings, port, store, owner=owner, copies=True)
-        if owner is not None:
-            for each in (folder, *folder.iterdir(), store, *store.glob(USERS_FILE)):
-                shutil.chown(each, owner)
+        path = _write_hall(settings, store, owner)
+        click.echo(f"Wrote {path}. Start it with: mosquitto -c {path}")
+        if follow and certificates:
+            _follow(certificates, settings, lambda: _write_hall(settings, store, owner), follow)
     except BrokerError as error:
         raise click.ClickException(f"{error.code}: {error}") from error
-    except (OSError, LookupError) as error:
+    except (OSError, LookupError, subprocess.CalledProcessError) as error:
         raise click.ClickException(str(error)) from error
-    click.echo(f"Wrote {path}. Start it with: mosquitto -c {path}")
+
+
+def _write_hall(settings: MqttBrokerSettings, store: Path, owner: str | None) -> Path:
+    path = write_configuration(settings, settings.port, store, owner=owner, copies=True)
+    if owner is not None:
+        for each in (settings.folder, *settings.folder.iterdir(), store, store / USERS_FILE):
+            if each.exists():
+                shutil.chown(each, owner)
+    return path
+
+
+def _follow(
+    certificates: Certificates, settings: MqttBrokerSettings, write: Callable[[], object], service: str
+) -> None:
+    """Have the service know all certificates, as they are now and whenever they have changed, until something fails.
+
+    What runs this starts it again then, and all is told anew.
+    """
+    known: tuple[object, ...] = ()
+    done = 0.0
+    while True:
+        if (stamp := certificates.stamp) != known:
+            write()
+            subprocess.run(["systemctl", "reload-or-restart", service], check=True)
+        if stamp != known or time.monotonic() > done + UNFINISHED_S:
+            cut_off_revoked(ANY_ADDRESS.get(settings.host, settings.host), settings.port, certificates)
+            known, done = stamp, time.monotonic()
+        time.sleep(FOLLOW_S)
 
 
 if __name__ == "__main__":
