@@ -142,7 +142,7 @@ def _people_routes(feed: ViewFeed, services: Services, access: Access, auth: Aut
     if services.scorer:
         rulings = AuditedRulings(services.scorer, auth)
         yield from CallsPage(access, services.scorer, auth, feed).routes()
-        yield from DevicesPage(access, services.scorer, auth).routes()
+        yield from DevicesPage(access, services.scorer, auth, services.broker).routes()
         yield from RulingsPage(access, rulings).routes()
         yield from WhatIfPage(access, rulings).routes()
         if services.folder:
