@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from broker.i18n import Translator
+from broker.notify import ServiceNotifier
 from firmware.reports import SEATS, Lamp, Seat
 from kiosk.camera.observations import CameraTarget
 from kiosk.camera.thread import CameraThread
@@ -31,11 +32,13 @@ if TYPE_CHECKING:
 def run_program(program: TableProgram, stop: threading.Event, each_round: Callable[[], float]) -> None:
     """Work until told to stop: a round when a device or the network has something, or when the last one wished it."""
     program.start()
+    service = ServiceNotifier()
     try:
         pause = 0.0
         while not stop.is_set():
             program.step(timeout=pause)
             pause = each_round()
+            service.alive()
     finally:
         program.stop()
 

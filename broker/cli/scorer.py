@@ -28,6 +28,7 @@ from broker.event.deals import refuse_altered_deals
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Broker, Kind, make_broker
 from broker.mqtt.programs import broker_program
+from broker.notify import ServiceNotifier
 from broker.people import FIRST_LINK_FILE, Authentication, PeopleError
 from broker.people.copies import ClosedAccounts, copy_people
 from broker.protocol import HOST_PATTERN
@@ -192,6 +193,7 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
             click.echo(f"Desk: {desk.url}")
             show_first_link(auth, desk.url, event, open_room=is_loopback(desk_host) and not desk_name)
             line.start()
+            watches.append(ServiceNotifier().alive)
             work.run(stop, partial(_check_all, watches))
     except (ScorerError, StoreError, BrokerError, DeskError, PeopleError) as error:
         click.echo(f"homologue scorer: {error.code}: {error}", err=True)
