@@ -50,7 +50,7 @@ def _part_missing(point: EntryPoint, error: ModuleNotFoundError) -> Exception:
         return error
     return click.ClickException(
         f"part_missing: `homologue {point.name}` needs {parts}, which is not installed on this machine "
-        f"(apt install {parts.replace(' and', '')}, or pip install 'homologue[{pip}]')"
+        f"({error}; apt install {parts.replace(' and', '')}, or pip install 'homologue[{pip}]')"
     )
 
 
