@@ -214,17 +214,19 @@ class Intake:
 
     def _load(self, taken: Iterable[Recorded], heads: Mapping[tuple[int, int], str]) -> None:
         """Remember what is stored. Raises BadEvent."""
-        bookings, books = self._event.bookings, self.books
+        bookings, books, ids = self._event.bookings, self.books, self._ids
         for message in taken:
             if isinstance(message, LogMessage):
                 fact = message.fact
                 booking = bookings.get((message.table, fact.round))
-                as_booked = booking is not None and booking.deal == fact.deal and not isinstance(fact, Result)
+                as_booked = booking is not None and booking.deal == fact.deal
+                if booking is not None and isinstance(fact, Result):
+                    as_booked = as_booked and booking.players is fact.players
                 if not as_booked and not self._fits(message):
                     text = f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
                     raise BadEvent(text)
                 books[message.table].taken[message.seq] = message
-                self._ids.add(message.id)
+                ids.add(message.id)
             elif isinstance(message, Ruling):
                 self.rule(message)
         for (table, seq), digest in heads.items():
