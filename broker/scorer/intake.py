@@ -214,7 +214,7 @@ class Intake:
 
     def _load(self, taken: Iterable[Recorded], heads: Mapping[tuple[int, int], str]) -> None:
         """Remember what is stored. Raises BadEvent."""
-        bookings, books, ids = self._event.bookings, self.books, self._ids
+        bookings, books = self._event.bookings, self.books
         for message in taken:
             if isinstance(message, LogMessage):
                 fact = message.fact
@@ -226,7 +226,7 @@ class Intake:
                     text = f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
                     raise BadEvent(text)
                 books[message.table].taken[message.seq] = message
-                ids.add(message.id)
+                self._ids.add(message.id)
             elif isinstance(message, Ruling):
                 self.rule(message)
         for (table, seq), digest in heads.items():

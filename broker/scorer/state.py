@@ -6,7 +6,7 @@ the deals that it touches and no others.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from itertools import zip_longest
+from math import inf
 from types import MappingProxyType
 from typing import Final
 
@@ -51,7 +51,7 @@ from broker.scorer.play_counts import PlayCounts
 from broker.scorer.quarantine import WAITS, ApartFact, ApartPlay, Decided, Judged, Quarantine
 from broker.scorer.snapshot import Snapshot, out_of_place, team_rows
 from broker.scorer.tables import TableFacts
-from broker.scorer.whole_plays import ALONE, FIRST, LAST, WITHIN, WholePlay, WholePlays
+from broker.scorer.whole_plays import WholePlay, WholePlays
 from broker.scoring import (
     APART,
     Adjustment,
@@ -133,24 +133,20 @@ class EventState:
             self.quarantine.lose(table, seq)
         for table, seq in passed:
             self._load_judged(self.quarantine.pass_over(table, seq), judged)
-        by_facts = set[int]()
-        """Tables whose play under way is whole, and is counted fact by fact all the same."""
-        for number, (message, place) in enumerate(
-            zip_longest(messages, plays.places if plays else (), fillvalue=ALONE)
-        ):
-            if place == WITHIN and not by_facts:  # as nearly always
-                continue
-            before = judged_from is None or number < judged_from
-            if plays and place != ALONE and isinstance(message, LogMessage):
-                if place == FIRST and (before or not self.quarantine.begins_play(message)):
-                    by_facts.add(message.table)
-                elif message.table not in by_facts:
-                    if place == LAST:
-                        self._load_play(plays.ending[number], judged)
-                    continue
-                elif place == LAST:
-                    by_facts.discard(message.table)
-            self._load(message, judged, before=before)
+
+        first = inf if judged_from is None else judged_from
+        found: Iterable[tuple[int, Recorded | WholePlay]] = enumerate(messages)
+        if plays is not None:
+            found = plays.among(messages, lambda number, one: number >= first and self.quarantine.begins_play(one))
+        for number, one in found:
+            if isinstance(one, WholePlay):
+                self._load_play(one, judged)
+            else:
+                self._load(one, judged, before=number < first)
+        self._compare_all()
+
+    def _compare_all(self) -> None:
+        """Count and compare all plays of a journal that was added."""
         self._counts.load(self._results_followed())
         for entry in self.book.entries.values():  # first those of plays: they may say which deal was played
             self._load_ruled(key for key in self._plays_of_entry(entry) if entry.play)
@@ -169,8 +165,10 @@ class EventState:
                 self._load(message, judged, before=False)
             return
         self.quarantine.end_play(*play)
+        self._forms[key] = ((facts[0].seq, self.planned.form(play.ended.deal)),)
+        self._add_result(key, facts[-1])
         for message in facts:
-            self._add(message)
+            self.tables.apply(message)
 
     def _load(self, message: Recorded, judged: Callable[[Judged], None], *, before: bool) -> None:
         if isinstance(message, LogMessage):

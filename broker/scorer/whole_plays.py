@@ -6,24 +6,18 @@ table tells is taken fact by fact, as it is while the scorer works. What such a 
 once: of a long journal that is a fifth of it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from msgspec.structs import force_setattr
 
 from broker.event import BookedPlay, Event
-from broker.protocol import Confirmed, Declared, Fact, LogMessage, Restored, Result, Seated
+from broker.protocol import Confirmed, Declared, LogMessage, Restored, Result, Seated
 from broker.protocol.play_sequence import OF_A_PLAY, PlaySoFar
+from broker.store import Recorded
 
-NEXT: Final[Mapping[type, tuple[type, ...]]] = {
-    Restored: (Seated,),
-    Seated: (Confirmed,),
-    Confirmed: (Declared, Result),
-    Declared: (Result,),
-}
-"""What comes after each fact of such a play."""
-
-NAMING: Final = (Seated, Result)
+STEPS: Final = [Restored, Seated, Confirmed, Declared, Result], [Restored, Seated, Confirmed, Result]
+"""The facts of such a play: somebody has declared, or nobody."""
 
 ALONE, FIRST, WITHIN, LAST = range(4)
 """Where a message stands in a whole play; `ALONE`: in none."""
@@ -36,91 +30,99 @@ class WholePlay(NamedTuple):
     ended: PlaySoFar
 
 
-class _UnderWay:
-    """A table's play that has gone as planned up to now."""
-
-    __slots__ = ("booking", "facts", "next", "places", "seq")
-
-    def __init__(self, booking: BookedPlay, place: int, message: LogMessage) -> None:
-        self.booking, self.facts, self.places = booking, [message], [place]
-        self.seq, self.next = message.seq + 1, NEXT[Restored]
-
-    def whole(self, result: Result) -> WholePlay | None:
-        """Return the play with its result, if that asks for no closer look."""
-        before = self.facts[-2].fact
-        declared = tuple([press.seat for press in before.presses]) if type(before) is Declared else ()
-        if len(declared) > 1 or declared != (*result.winners,) or result.fines or result.hand is not None:
-            return None
-        return WholePlay(self.facts, PlaySoFar("recorded", result.deal, result.players, declared))
-
-
 class WholePlays:
     """Finds them among a journal's messages, given in its order."""
 
     def __init__(self, event: Event) -> None:
         self._event = event
-        self._under_way: dict[int, _UnderWay] = {}
+        self._under_way: dict[int, list[tuple[int, LogMessage]]] = {}
+        """What each table has told since it restored its walls last, with the places."""
         self.places = bytearray()
         """Where each message stands in a whole play."""
-        self.ending: dict[int, WholePlay] = {}
-        """The plays by the places of the messages that end them."""
+        self._ending: dict[int, WholePlay] = {}
+        """The plays by the places of their results."""
 
     def take(self, message: LogMessage) -> None:
         """Take in a fact, which is the next message."""
-        play = self._under_way.get(message.table)
-        if play is None or message.seq != play.seq:
-            self._begin(message)
-            return
-        fact, kind = message.fact, type(message.fact)
-        play.seq += 1
-        if kind not in play.next:
-            if kind in OF_A_PLAY:  # a call, or an arbiter's visit, changes nothing of a play
-                self._begin(message)
-            else:
-                self.places.append(ALONE)
-            return
-        booking = play.booking
-        if fact.round != booking.round or fact.deal != booking.deal or not _as_seated(fact, booking):
-            self._begin(message)
-            return
-        play.facts.append(message)
-        play.places.append(len(self.places))
+        place = len(self.places)
         self.places.append(ALONE)
-        if isinstance(fact, Result):
-            self._end(play, message.table, fact)
-        else:
-            play.next = NEXT[kind]
+        kind = type(message.fact)
+        if kind is Restored:
+            self._under_way[message.table] = [(place, message)]
+            return
+        under_way = self._under_way.get(message.table)
+        if under_way is not None:
+            under_way.append((place, message))
+            if kind is Result:
+                del self._under_way[message.table]
+                self._end(under_way)
 
     def take_other(self) -> None:
         """Take in that the next message is no fact."""
         self.places.append(ALONE)
 
-    def _begin(self, message: LogMessage) -> None:
-        """Begin a play, if a fact begins one as planned."""
-        self._under_way.pop(message.table, None)
-        fact, event = message.fact, self._event
-        if isinstance(fact, Restored) and fact.verified:
-            booking = event.bookings.get((message.table, fact.round))
-            if booking is not None and booking.deal == fact.deal and fact.form == event.form(fact.deal):
-                force_setattr(fact, "form", event.form(fact.deal))
-                self._under_way[message.table] = _UnderWay(booking, len(self.places), message)
-        self.places.append(ALONE)
-
-    def _end(self, play: _UnderWay, table: int, result: Result) -> None:
-        """End a play; it is a whole one if its result asks for no closer look."""
-        del self._under_way[table]
-        if whole := play.whole(result):
-            for place in play.places:
+    def _end(self, under_way: Sequence[tuple[int, LogMessage]]) -> None:
+        """Mark a play that has its result, if it is a whole one. Calls and visits of arbiters change nothing of it."""
+        facts, places = list[LogMessage](), list[int]()
+        for seq, (place, message) in enumerate(under_way, under_way[0][1].seq):
+            if message.seq != seq:
+                return
+            if type(message.fact) in OF_A_PLAY:
+                facts.append(message)
+                places.append(place)
+        ended = _ended(facts, self._event) if [type(one.fact) for one in facts] in STEPS else None
+        if ended is not None:
+            for place in places:
                 self.places[place] = WITHIN
-            self.places[play.places[0]], self.places[play.places[-1]] = FIRST, LAST
-            self.ending[play.places[-1]] = whole
+            self.places[places[0]], self.places[places[-1]] = FIRST, LAST
+            self._ending[places[-1]] = WholePlay(facts, ended)
+
+    def among(
+        self, messages: Iterable[Recorded], begins: Callable[[int, LogMessage], bool]
+    ) -> Iterator[tuple[int, Recorded | WholePlay]]:
+        """Return all messages with their places; of plays that are whole these, in the places of their results.
+
+        `begins` is asked at its first fact whether a play may count as a whole; otherwise its facts come one by one.
+        """
+        by_facts = set[int]()
+        """Tables with such a play under way."""
+        for number, (message, place) in enumerate(zip(messages, self.places, strict=False)):
+            if place == WITHIN and not by_facts:  # as nearly always
+                continue
+            if place != ALONE and isinstance(message, LogMessage):
+                if place == FIRST and not begins(number, message):
+                    by_facts.add(message.table)
+                if message.table not in by_facts:
+                    if place == LAST:
+                        yield number, self._ending[number]
+                    continue
+                if place == LAST:
+                    by_facts.discard(message.table)
+            yield number, message
 
 
-def _as_seated(fact: Fact, booking: BookedPlay) -> bool:
-    """Return whether a fact that names players names those who are booked, in their seats."""
-    if not isinstance(fact, NAMING):
-        return True
-    if fact.players != booking.players:
+def _ended(facts: Sequence[LogMessage], event: Event) -> PlaySoFar | None:
+    """Return what a play has come to of which these are all facts; None where it asks for a closer look."""
+    walls, seated, *_, before, last = (one.fact for one in facts)
+    booking = event.bookings.get((facts[0].table, walls.round))
+    if booking is None or not isinstance(walls, Restored) or not isinstance(last, Result):
+        return None
+    for one in facts:
+        if one.fact.round != booking.round or one.fact.deal != booking.deal:
+            return None
+    declared = tuple([press.seat for press in before.presses]) if isinstance(before, Declared) else ()
+    if len(declared) > 1 or declared != (*last.winners,) or last.fines or last.hand is not None:
+        return None
+    form = event.form(booking.deal)
+    if not walls.verified or walls.form != form or not (_as_booked(seated, booking) and _as_booked(last, booking)):
+        return None
+    force_setattr(walls, "form", form)
+    return PlaySoFar("recorded", booking.deal, last.players, declared)
+
+
+def _as_booked(fact: object, booking: BookedPlay) -> bool:
+    """Return whether a fact has the players in their seats."""
+    if not isinstance(fact, (Seated, Result)) or fact.players != booking.players:
         return False
     if [*fact.players] == [*booking.players]:  # in one order too: a message stays what it was
         force_setattr(fact, "players", booking.players)
