@@ -126,8 +126,8 @@ def count_votes(votes: Votes) -> Votes:
     left = np.argsort(-votes.likelihood, kind="stable")
     number = 0
     while len(left):
-        away = ((centres[left] - centres[left[0]]) ** 2).sum(axis=1)
-        near = away <= reach[left[0]]
+        x, y = (centres[left] - centres[left[0]]).T
+        near = x * x + y * y <= reach[left[0]]
         group[left[near]] = number
         left = left[~near]
         number += 1
