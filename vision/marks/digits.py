@@ -178,8 +178,11 @@ def has_edges(crops: Picture) -> NDArray[np.bool_]:
 
 def _rises(crops: Picture) -> NDArray[np.float64]:
     """Return the steepest rise or fall at each of the four sides, shape (n, 4), levels of the clearest colour."""
-    across, down = crops[:, _EDGE_ROWS].mean(axis=1), crops[:, :, _EDGE_COLS].mean(axis=2)
-    sides = (across[:, : _DEEP[0]], across[:, : -_DEEP[0] - 1 : -1], down[:, : _DEEP[1]], down[:, : -_DEEP[1] - 1 : -1])
+    wide, deep = _DEEP
+    level, upright = crops[:, _EDGE_ROWS], crops[:, :, _EDGE_COLS]
+    across = (side.mean(axis=1) for side in (level[:, :, :wide], level[:, :, : -wide - 1 : -1]))
+    down = (side.mean(axis=2) for side in (upright[:, :deep], upright[:, : -deep - 1 : -1]))
+    sides = (*across, *down)
     rises = [np.abs(side[:, _ACROSS:] - side[:, :-_ACROSS]).max(axis=(1, 2)) for side in sides]
     return np.stack(rises, axis=1)
 
@@ -211,9 +214,12 @@ def read_digits(picture: Picture, quads: Sequence[Quad]) -> list[TileMark]:
     return [look.mark for look in look_at_crops_twice(cut_backs(picture, quads))]
 
 
-def look_at_crops_twice(crops: Picture) -> list[DigitLook]:
-    """Look at crops, shape (n, 112, 80, 3); again, upside down, where the first look sees a number and is in doubt."""
-    looks = look_at_crops(crops)
+def look_at_crops_twice(crops: Picture, first: Sequence[DigitLook] | None = None) -> list[DigitLook]:
+    """Look at crops, shape (n, 112, 80, 3); again, upside down, where the first look sees a number and is in doubt.
+
+    `first` are the first looks, where there are some.
+    """
+    looks = look_at_crops(crops) if first is None else list(first)
     numbers = [number for number, look in enumerate(looks) if look.kind[NUMBER] > _NO_NUMBER]
     doubted = [number for number in numbers if looks[number].mark.confidence < SURE_AT_ONCE]
     for number, again in zip(doubted, look_at_crops(crops[doubted][:, ::-1, ::-1]), strict=True):

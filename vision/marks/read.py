@@ -348,23 +348,43 @@ def read_marks(picture: Picture, found: Detections, check: CheckMarks | None = N
     return replace(found, tiles=tuple(tiles.values())), there
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class FirstLooks:
+    """Tiles cut out along outlines, and what a quick look says of each."""
+
+    quads: Sequence[Quad]
+    crops: Picture  # shape (n, 112, 80, 3)
+    looks: Sequence[DigitLook]
+
+    @property
+    def shares_of_marks(self) -> list[float]:
+        """How likely a number or a label stands in each outline, upright or upside down."""
+        return [float(look.kind[[NUMBER, LABEL]].sum()) for look in self.looks]
+
+    def chosen(self, numbers: Sequence[int]) -> "FirstLooks":
+        """Return some of them."""
+        return FirstLooks([self.quads[at] for at in numbers], self.crops[numbers], [self.looks[at] for at in numbers])
+
+
+def first_looks(picture: Picture, quads: Sequence[Quad]) -> FirstLooks:
+    """Look at some outlines, once."""
+    crops = cut_backs(picture, quads)
+    return FirstLooks(quads, crops, look_at_crops(crops))
+
+
 def read_again(
-    picture: Picture, quads: Sequence[Quad], marks: TileMarks, check: CheckMarks | None = None
+    picture: Picture, first: FirstLooks, marks: TileMarks, check: CheckMarks | None = None
 ) -> list[TileMark | None]:
     """Read some tiles along better outlines, as labels or as numbers, as the picture's `marks` are; None for a face."""
+    quads = first.quads
     labelled = any(mark is not None and (mark.set_text or "").isdigit() for mark in marks)
-    looks = look_at_crops_twice(cut_backs(picture, quads))
+    looks = look_at_crops_twice(first.crops, first.looks)
     again = read_labels(picture, quads) if labelled else [look.mark for look in looks]
     again = check(picture, quads, again) if check else again
     return [
         mark if is_sure(mark) or look.kind[FACE] < _SURELY_MARKED else None
         for mark, look in zip(again, looks, strict=True)
     ]
-
-
-def shares_of_marks(picture: Picture, quads: Sequence[Quad]) -> list[float]:
-    """Return for each outline how likely a number or a label stands in it, upright or upside down: one quick look."""
-    return [float(look.kind[[NUMBER, LABEL]].sum()) for look in look_at_crops(cut_backs(picture, quads))]
 
 
 def _read(picture: Picture, quads: Sequence[Quad]) -> tuple[list[TileMark], dict[int, DigitLook]]:
