@@ -184,10 +184,19 @@ pictures: setup ## take the pictures of the guides that show the desk anew, in d
 
 .PHONY: lock
 lock: ## pin the dependencies anew, with hashes (needs uv)
-	$(PIN) pyproject.toml --group dev --output-file requirements.lock
-	$(PIN) pyproject.toml --group bench --constraint requirements.lock --output-file requirements-bench.lock
+	$(PIN) pyproject.toml --all-extras --group dev --output-file requirements.lock
+	$(PIN) pyproject.toml --all-extras --group bench --constraint requirements.lock --output-file requirements-bench.lock
 	$(PIN) --group site --constraint requirements.lock --output-file requirements-site.lock
 	$(PIN) pyproject.toml --group supply --constraint requirements.lock --output-file requirements-supply.lock
+
+DIST ?= trixie
+DEB_ARCH ?= $(shell dpkg --print-architecture)
+
+.PHONY: deb
+deb: setup ## build the Debian packages in build/deb (DIST=bookworm|trixie DEB_ARCH=amd64|arm64; as root; needs uv)
+	@command -v uv >/dev/null || { echo "uv is missing: python3 -m pip install uv"; exit 1; }
+	@tests/install-system-packages deb
+	$(BIN)/python packaging/build.py --dist $(DIST) --arch $(DEB_ARCH)
 
 .PHONY: clean
 clean: ## remove the virtual environment and caches (events are kept)

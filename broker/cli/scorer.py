@@ -29,6 +29,7 @@ from broker.i18n import N_, Message
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Broker, Kind, make_broker
 from broker.mqtt.programs import choose_broker, kind_of_event, remember_kind
+from broker.notify import ServiceNotifier
 from broker.people import FIRST_LINK_FILE, Authentication, PeopleError
 from broker.people.copies import ClosedAccounts, copy_people
 from broker.protocol import HOST_PATTERN
@@ -165,7 +166,7 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
                 folder=event,
                 deals=read_deals(event),
                 orders=line.orders,
-                broker=broker if own else "other",
+                broker_kind=kind_of_event(event / BROKER_FOLDER) or "other" if own else "other",
                 backup_age_s=lambda: backup.age_s if backup else None,
                 pairing=PairingService(
                     replace(
@@ -202,6 +203,7 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
             click.echo(f"Desk: {desk.url}")
             show_first_link(auth, desk.url, event, open_room=is_loopback(desk_host) and not desk_name)
             line.start()
+            watches.append(ServiceNotifier().alive)
             work.run(stop, partial(_check_all, watches))
     except (ScorerError, StoreError, BrokerError, DeskError, PeopleError) as error:
         click.echo(f"homologue scorer: {error.code}: {error}", err=True)

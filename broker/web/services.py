@@ -61,8 +61,8 @@ class Services:
     """The event's deals: for paper sheets."""
     orders: OrderDesk | None = None
     pairing: PairingService | None = None
-    broker: str = ""
-    """Which kind of broker there is."""
+    broker_kind: str = ""
+    """Which kind of broker there is: embedded, mosquitto or other."""
     backup_age_s: Callable[[], float | None] = lambda: None
     """How long ago the last copy of the event was made."""
 
