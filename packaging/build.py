@@ -250,7 +250,7 @@ def licences(stage: Path) -> Iterator[str]:
 def version_of(target: Target) -> str:
     """Return the packages' version: our wheel's, as Debian orders it, and the release that they are for."""
     ours = next((BUILD / "own").glob("*.whl")).name.split("-")[1]
-    return f"{re.sub(r'[.]?(dev|a|b|rc)', r'~\1', ours, count=1)}+{RELEASE[target.dist]}"
+    return re.sub(r"[.]?(dev|a|b|rc)", r"~\1", ours, count=1) + f"+{RELEASE[target.dist]}"
 
 
 def documents(target: Target, stage: Path, package: str) -> None:
