@@ -6,7 +6,6 @@ With the dead one's card a device goes on where that stood, or has its facts to 
 import os
 import shutil
 import sqlite3
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -16,15 +15,16 @@ from typing import Final
 
 import click
 
+from broker.console import EXISTING, EXISTING_FILE
 from broker.protocol import Refused
 from broker.protocol.pairing import read_typed_pairing
 from broker.protocol.signing import SigningKey
 from kiosk.config import KEY_FILE, KioskSettings, open_device_key, store_pairing, unpaired_settings
-from kiosk.errors import BadConfiguration, JournalBroken, KioskError
+from kiosk.errors import BadConfiguration, JournalBroken
 from kiosk.journal import JournaledTable, JournalOwner, TableJournal
 from kiosk.pairing import exchange
 
-CONFIG = click.argument("config", type=click.Path(dir_okay=False, path_type=Path))
+CONFIG = click.argument("config", type=EXISTING_FILE)
 
 
 @click.group(short_help="Look after a table's device: pairing, its key, replacing a dead one.")
@@ -35,7 +35,7 @@ def table() -> None:
 
 @table.command("import")
 @CONFIG
-@click.argument("card", type=click.Path(path_type=Path))
+@click.argument("card", type=EXISTING)
 def import_journal(config: Path, card: Path) -> None:
     """Import a dead device's journal from its CARD or a stick. The kiosk must not be running.
 
@@ -45,11 +45,10 @@ def import_journal(config: Path, card: Path) -> None:
     A device that has not been used yet continues where the dead one stopped. One that is in use gets what the dead one
     had not yet sent.
     """
-    with _errors_told():
-        settings = KioskSettings(config)
-        whose = JournalOwner(settings.config.event, settings.config.table)
-        journal = find_journal(card, whose) if card.is_dir() else card
-        taken = take_over_journal(journal, settings.folder / NAME, whose, settings.device_key())
+    settings = KioskSettings(config)
+    whose = JournalOwner(settings.config.event, settings.config.table)
+    journal = find_journal(card, whose) if card.is_dir() else card
+    taken = take_over_journal(journal, settings.folder / NAME, whose, settings.device_key())
     where = "This device goes on where the dead one stood" if taken.whole else "This device had begun already"
     click.echo(f"{where}; {taken.facts} facts will be sent.")
 
@@ -63,13 +62,12 @@ def pair(config: Path, desk: str, code: str) -> None:
 
     DESK is the desk's name or address, with its port if that is not 8136. CONFIG must have the setting `paired`.
     """
-    with _errors_told():
-        offer = read_typed_pairing(desk, code)
-        if offer is None:
-            raise BadConfiguration("DESK is a name or an address, and a code has eight digits")
-        folder = unpaired_settings(config).paired
-        pairing = exchange.request_pairing(offer, open_device_key(folder / KEY_FILE))
-        store_pairing(folder, pairing)
+    offer = read_typed_pairing(desk, code)
+    if offer is None:
+        raise BadConfiguration("DESK is a name or an address, and a code has eight digits")
+    folder = unpaired_settings(config).paired
+    pairing = exchange.request_pairing(offer, open_device_key(folder / KEY_FILE))
+    store_pairing(folder, pairing)
     click.echo(f"Paired with {pairing.event}, table {pairing.table}. A kiosk that runs takes it when it starts again.")
 
 
@@ -80,18 +78,8 @@ def key(config: Path) -> None:
 
     Tables that are not paired at the desk are listed with it: `homologue event device`.
     """
-    with _errors_told():
-        made = KioskSettings(config).device_key()
+    made = KioskSettings(config).device_key()
     click.echo(f"key: {made.public}\ndevice: {made.device}")
-
-
-@contextmanager
-def _errors_told() -> Iterator[None]:
-    try:
-        yield
-    except KioskError as error:
-        click.echo(f"homologue table: {error.code}: {error}", err=True)
-        sys.exit(1)
 
 
 NAME: Final = "table.sqlite"

@@ -8,13 +8,14 @@ from typing import Any
 import click
 
 from broker.cli import options
+from broker.console import json_option
 from broker.mqtt.certificates import Certificates, TableCertificate
 from broker.protocol import LAST_TABLE
 
 HOST = click.option("--host", "hosts", multiple=True, help="Further name or address of this machine; may be repeated.")
 
 
-@click.group(cls=options.ReportingGroup, short_help="Show, renew and revoke an event's certificates.")
+@click.group(short_help="Show, renew and revoke an event's certificates.")
 def certs() -> None:
     """Look after the certificates of an event, which are in its folder, in `tls`.
 
@@ -41,7 +42,7 @@ def certs_new(folder: Path, hosts: tuple[str, ...]) -> None:
 
 @certs.command("show", short_help="List certificates, their ends and fingerprints.")
 @options.folder_argument
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option()
 def certs_show(folder: Path, *, as_json: bool) -> None:
     """Show the authority, the server's names and end, and each device of a table. No secret is shown.
 

@@ -12,6 +12,7 @@ import msgspec
 
 from broker.cli import draw, options
 from broker.cli.people import note_faces_shown
+from broker.console import EXISTING, EXISTING_FILE, json_option
 from broker.event import SETS
 from broker.event.deals import LAST_SET, commitment, make, read_commitment, tile_sets
 from broker.event.deals.sealing import Opener
@@ -27,7 +28,7 @@ from broker.rules.commitment import Commitment
 from broker.rules.riichi import CommonWall, common_wall, wall_of
 
 
-@click.group(cls=options.ReportingGroup, short_help="Make, commit to, reveal and print deals; register tile sets.")
+@click.group(short_help="Make, commit to, reveal and print deals; register tile sets.")
 def deal() -> None:
     """Make the deals of an event, commit to them, print sheets for the carriers, and reveal the deals afterwards.
 
@@ -42,7 +43,7 @@ def deal() -> None:
 
 
 @deal.command("new", short_help="Make random deals and commit to them.")
-@options.folder_argument
+@options.new_folder_argument
 @options.event_option
 @click.option("--deals", "count", type=click.IntRange(1, make.LAST_DEAL), required=True, help="Number of deals.")
 @options.winds_option
@@ -78,8 +79,8 @@ def deal_new(
 
 
 @deal.command(name="import", short_help="Import deals from a CSV or JSON list.")
-@click.argument("file", type=options.FILE)
-@options.folder_argument
+@click.argument("file", type=EXISTING_FILE)
+@options.new_folder_argument
 @options.event_option
 def deal_import(file: Path, folder: Path, event: str | None) -> None:
     """Import a list of deals into FOLDER and commit to them. Nothing is written if there is any mistake.
@@ -138,11 +139,11 @@ def deal_reveal(folder: Path, numbers: tuple[int, ...], output: Path, *, early: 
 
 
 @click.command("verify", short_help="Check revealed deals against the commitment.")
-@click.argument("published", metavar="REVEALED|FOLDER", type=click.Path(path_type=Path))
+@click.argument("published", metavar="REVEALED|FOLDER", type=EXISTING)
 @click.option(
     "--commitment",
     "committed",
-    type=options.FILE,
+    type=EXISTING_FILE,
     help="The commitment that was published before the event [default: the one in FOLDER].",
 )
 @click.option(
@@ -151,10 +152,8 @@ def deal_reveal(folder: Path, numbers: tuple[int, ...], output: Path, *, early: 
 @click.option(
     "--draw", "drawn", metavar="HASH", help="Announcement of the draw, as it was published before the words were said."
 )
-@click.option("--json", "as_lines", is_flag=True, help="Print one JSON line per deal.")
-def deal_verify(
-    *, published: Path, committed: Path | None, root: str | None, drawn: str | None, as_lines: bool
-) -> None:
+@json_option("Print one JSON line per deal.")
+def deal_verify(*, published: Path, committed: Path | None, root: str | None, drawn: str | None, as_json: bool) -> None:
     """Check each revealed deal against the commitment from before the event; drawn deals against the draw too.
 
     FOLDER: an event's folder, or one with the published files revealed.json, commitment.json and draws.json. No face is
@@ -176,10 +175,10 @@ def deal_verify(
         raise RuleError("draw_differs", N_("this is not the draw that the commitment names"))
     said = said or revealed_deals.verify_file(published, commitment)
     for verdict in said.deals:
-        click.echo(_verdict_json(verdict) if as_lines else _verdict_text(verdict))
+        click.echo(_verdict_json(verdict) if as_json else _verdict_text(verdict))
     if said.draw:
-        click.echo(_draw_json(said.draw) if as_lines else _draw_text(said.draw))
-    if not as_lines:
+        click.echo(_draw_json(said.draw) if as_json else _draw_text(said.draw))
+    if not as_json:
         click.echo(_summary(said.deals, commitment))
     if any(verdict.refusal for verdict in said.deals) or (said.draw and said.draw.refusal):
         raise click.exceptions.Exit(1)
@@ -291,8 +290,8 @@ A_LINE: Final = 21
 @click.command("wall", short_help="Show a deal as riichi plays it (secret faces).")
 @options.folder_argument
 @options.deals_option
-@click.option("--json", "as_lines", is_flag=True, help="Print one JSON line per deal.")
-def deal_wall(folder: Path, numbers: tuple[int, ...], *, as_lines: bool) -> None:
+@json_option("Print one JSON line per deal.")
+def deal_wall(folder: Path, numbers: tuple[int, ...], *, as_json: bool) -> None:
     """Show hands, live wall, replacement tiles and indicators of deals that are played under riichi rules.
 
     This shows faces: an arbiter should look only at deals that have been played.
@@ -306,7 +305,7 @@ def deal_wall(folder: Path, numbers: tuple[int, ...], *, as_lines: bool) -> None
     for record in records:
         deal = opener.deal(record).deal()
         found = common_wall(deal)
-        if as_lines:
+        if as_json:
             click.echo(msgspec.json.encode({"deal": deal.number, "dealer": deal.dealer, **asdict(found)}).decode())
         else:
             click.echo("\n".join(_lines(deal, found)))
@@ -334,7 +333,7 @@ deal_set.add_command(draw.set_open)
 
 
 @deal_set.command("new", short_help="Register a new set with random serials.")
-@options.folder_argument
+@options.new_folder_argument
 @click.option(
     "--set",
     "numbers",
@@ -356,8 +355,8 @@ def set_new(folder: Path, numbers: tuple[int, ...], *, red: bool) -> None:
 
 
 @deal_set.command(name="import", short_help="Import a set whose tiles are already numbered.")
-@click.argument("file", type=options.FILE)
-@options.folder_argument
+@click.argument("file", type=EXISTING_FILE)
+@options.new_folder_argument
 @click.option(
     "--set", "number", type=click.IntRange(1, LAST_SET), help="Number of the set, unless the file has a column `set`."
 )

@@ -80,7 +80,7 @@ def _people(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]
 
 
 @deal_draw.command("announce", short_help="Announce a draw: publish this before anybody says their words.")
-@options.folder_argument
+@options.new_folder_argument
 @options.event_option
 @click.option("--deals", "count", type=click.IntRange(1, LAST_DEAL), required=True, help="Number of deals.")
 @click.option("--person", "people", metavar="NAME=HASH", multiple=True, required=True, callback=_people,
@@ -195,7 +195,7 @@ def draw_give_up(folder: Path, reason: str) -> None:
 
 
 @click.command("key", short_help="Show the public key for deals that another machine seals.")
-@options.folder_argument
+@options.new_folder_argument
 def deal_key(folder: Path) -> None:
     """Show the public half of this folder's key for sealed deals; the key is made if there is none.
 

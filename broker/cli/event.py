@@ -20,6 +20,7 @@ from broker.cli.encryption import PLAIN, certificates_of, desk_certificate
 from broker.cli.movement import movement_new as new_movement
 from broker.cli.people import COMMAND_ACTOR, note_command
 from broker.cli.scorer import CREDENTIALS, PORTS, host_names, show_first_link
+from broker.console import EXISTING_FILE, json_option
 from broker.errors import BrokerError, ScorerError, StoreError
 from broker.event import (
     EVENT,
@@ -47,7 +48,7 @@ from broker.files import make_folder, write_private
 from broker.i18n import languages
 from broker.mqtt.certificates import CA, FOLDER, Certificates, device_user
 from broker.output import deliver
-from broker.people import DEVICE_LISTED, EVENT_CLOSED, Authentication, PeopleError
+from broker.people import DEVICE_LISTED, EVENT_CLOSED, Authentication
 from broker.protocol import LAST_TABLE, SEATS
 from broker.rules import DEFAULT_MCR, RuleError, counts_red_fives, load_rules
 from broker.scorer.closing import close_tables
@@ -56,7 +57,6 @@ from broker.scorer.event_key import open_event_key
 from broker.scorer.stored_event import open_stored_event
 from broker.scorer.view import DashboardView
 from broker.store import has_started
-from broker.web import DeskError
 from broker.web.server import PORT, DeskServer, is_loopback
 from broker.web.services import Services
 from broker.web.tables.event_pin import EventPin
@@ -85,7 +85,7 @@ def plan_corrections(folder: Path) -> list[Finding]:
     return [(one.code, one.text) for one in (RuleError("plan_corrected", text) for text in found)]
 
 
-@click.group(cls=options.ReportingGroup, short_help="Set an event up in one folder; check whether it may start.")
+@click.group(short_help="Set an event up in one folder; check whether it may start.")
 def event_group() -> None:
     """Set up an event. Everything is in FOLDER, which can be copied to another machine and used there.
 
@@ -96,7 +96,7 @@ def event_group() -> None:
 
 
 @event_group.command("new", short_help="Create an event; asks for what is missing.")
-@options.folder_argument
+@options.new_folder_argument
 @click.option(
     "--name",
     prompt="Name (lower-case letters, digits, hyphens)",
@@ -113,7 +113,7 @@ def event_group() -> None:
 @click.option(
     "--players",
     "listed",
-    type=options.FILE,
+    type=EXISTING_FILE,
     prompt="CSV file of the players",
     help="CSV file with the columns name, team, ...; see docs/organiser.md.",
 )
@@ -228,7 +228,7 @@ def _plan(name: str, title: str, profile: str, players: Sequence[ListedPlayer]) 
 
 @event_group.command("check", short_help="Check whether an event is ready to start.")
 @options.folder_argument
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the exit code is 0.")
+@json_option("Print one JSON object; the exit code is 0.")
 @click.pass_context
 def event_check(ctx: click.Context, folder: Path, as_json: bool) -> None:  # noqa: FBT001 - click's way
     """Check players, movement, deals, commitment, sets and profile of an event, and list all problems.
@@ -295,8 +295,8 @@ def _rows(found: Iterable[Finding]) -> list[dict[str, str]]:
 
 
 @click.command(name="import", short_help="Create an event's folder from its JSON document.")
-@click.argument("file", metavar="DOCUMENT", type=options.FILE)
-@options.folder_argument
+@click.argument("file", metavar="DOCUMENT", type=EXISTING_FILE)
+@options.new_folder_argument
 def event_import(file: Path, folder: Path) -> None:
     """Recreate an event from its complete JSON document. FOLDER must be new or empty.
 
@@ -317,7 +317,7 @@ event_group.add_command(event_import)
 
 
 @event_group.command(name="desk", short_help="Set up an event in a browser.")
-@options.folder_argument
+@options.new_folder_argument
 @click.option("--desk-host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--desk-port", type=PORTS, default=PORT, show_default=True, help="Port to listen on.")
 @click.option("--desk-name", multiple=True, help="Additional host name under which the desk may be opened.")
@@ -352,8 +352,6 @@ def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[st
             click.echo(f"Set-up: {server.url}setup")
             show_first_link(auth, server.url, folder, open_room=is_loopback(desk_host) and not desk_name)
             stop.wait()
-    except (BrokerError, DeskError, PeopleError) as error:
-        raise click.ClickException(f"{error.code}: {error}") from None
     finally:
         auth.close()
 

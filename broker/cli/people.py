@@ -6,11 +6,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
+from broker.cli import options
+from broker.console import EXISTING_FOLDER, json_option
 from broker.errors import StoreError
+from broker.output import deliver
 from broker.people import (
     FACES_SHOWN,
     PEOPLE_FILE,
@@ -22,26 +25,14 @@ from broker.people import (
     audit_line,
 )
 from broker.rules import RuleError
+from broker.spreadsheet import for_excel
 from broker.store import database_of
 
 COMMAND_ACTOR: Final = Actor("(command)")
 """Who may read the folder may do all this; the audit log says that it was done here."""
 
-folder = click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+folder = click.argument("folder", type=EXISTING_FOLDER)
 stdin = click.option("--password-stdin", is_flag=True, help="Read the password from standard input, one line.")
-
-
-class _Refusing(click.Group):
-    """A group whose refusals are told by code and sentence; exit code 1."""
-
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's way
-        """Run the command."""
-        os.umask(0o077)  # names and hashes are nobody else's
-        try:
-            return super().invoke(ctx)
-        except PeopleError as refusal:
-            click.echo(f"{ctx.command_path}: {refusal.code}: {refusal}", err=True)
-            ctx.exit(1)
 
 
 def note_faces_shown(folder: Path, about: str) -> None:
@@ -60,7 +51,7 @@ def note_command(folder: Path, action: str, about: str, detail: str = "") -> Non
         raise RuleError(error.code, str(error)) from None
 
 
-@click.group(cls=_Refusing, short_help="Accounts of the desk: add, list, disable, new password; the audit log.")
+@click.group(short_help="Accounts of the desk: add, list, disable, new password; the audit log.")
 def people() -> None:
     """Manage the accounts of an event's desk. FOLDER is the event's folder; the scorer may be running.
 
@@ -71,6 +62,7 @@ def people() -> None:
     homologue people list my-cup
     homologue people audit my-cup --csv
     """
+    os.umask(0o077)  # names and hashes are nobody else's
 
 
 @people.command("add", short_help="Create an account.")
@@ -92,7 +84,7 @@ def add_account(folder: Path, name: str, full: str, role: str, password_stdin: b
 
 @people.command("list", short_help="List the accounts.")
 @folder
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@json_option("Print one JSON object per line.")
 def list_accounts(folder: Path, as_json: bool) -> None:  # noqa: FBT001 - click's way
     """List all accounts, including disabled ones.
 
@@ -156,7 +148,8 @@ def new_password(folder: Path, name: str, password_stdin: bool) -> None:  # noqa
 @people.command("audit", short_help="Check and export the audit log.")
 @folder
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV instead of JSON lines.")
-def export_audit(folder: Path, as_csv: bool) -> None:  # noqa: FBT001 - click's way
+@options.excel_option
+def export_audit(folder: Path, *, as_csv: bool, excel: bool) -> None:
     """Print the audit log: who did what, when and from where, oldest first.
 
     Each entry's digest covers all earlier ones. If an entry was changed, removed or inserted, the output stops before
@@ -166,10 +159,18 @@ def export_audit(folder: Path, as_csv: bool) -> None:  # noqa: FBT001 - click's 
     homologue people audit my-cup --csv > audit.csv
     """
     with _auth(folder) as auth:
-        if as_csv:
-            click.echo(",".join(AuditEntry._fields))
+        if as_csv or excel:
+            _print_csv(",".join(AuditEntry._fields) + "\n", excel=excel)
         for entry in auth.audit.checked():
-            click.echo(audit_line(entry, as_csv=as_csv), nl=False)
+            if as_csv or excel:
+                _print_csv(audit_line(entry, as_csv=True), excel=excel)
+            else:
+                click.echo(audit_line(entry, as_csv=False), nl=False)
+
+
+def _print_csv(line: str, *, excel: bool) -> None:
+    head = line.startswith(AuditEntry._fields[0])
+    deliver(for_excel(line, begins=head) if excel else line, None, source=None, force=False)
 
 
 def _password(*, from_stdin: bool) -> str:

@@ -10,6 +10,7 @@ from typing import Final
 import click
 import msgspec
 
+from broker.console import EXISTING_FILE, json_option
 from broker.i18n import N_
 from broker.protocol import LONGEST_PROFILE
 from broker.rules import (
@@ -115,10 +116,7 @@ def profile_show(profile_id: str, as_toml: bool) -> None:  # noqa: FBT001 - clic
     \b
     homologue profile show mcr --toml > our-club.toml
     """
-    try:
-        one = load_either_profile(profile_id)
-    except RuleError as problem:
-        raise click.ClickException(f"{problem.code}: {problem.text}") from None
+    one = load_either_profile(profile_id)
     if as_toml:
         text = (
             profiles.riichi_profile_text(profile_id)
@@ -133,11 +131,9 @@ def profile_show(profile_id: str, as_toml: bool) -> None:  # noqa: FBT001 - clic
 
 
 @profile.command("check")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--examples", "worked", type=click.Path(path_type=Path), help="Worked examples to check the profile against (TOML)."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.argument("file", type=EXISTING_FILE)
+@click.option("--examples", "worked", type=EXISTING_FILE, help="Worked examples to check the profile against (TOML).")
+@json_option()
 def profile_check(file: Path, worked: Path | None, as_json: bool) -> None:  # noqa: FBT001 - click's way
     """Check a profile that you have written. The exit code is 1 if there is a problem.
 

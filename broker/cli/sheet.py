@@ -8,11 +8,11 @@ from msgspec import Struct
 from broker.cli.profile import load_riichi_rules
 from broker.cli.session import EventLine
 from broker.cli.stream import input_lines, read_line
-from broker.errors import ScorerError, StoreError
+from broker.console import EXISTING_FOLDER
 from broker.export.session_sheet import StoredSession, make_session_sheet, read_session, session_pdf, session_text
 from broker.files import write_whole
 from broker.i18n import languages
-from broker.rules import DEFAULT_RIICHI, RuleError
+from broker.rules import DEFAULT_RIICHI
 from broker.rules.riichi import first_state, play_session
 
 SEATED = 4
@@ -28,7 +28,7 @@ class SheetEvent(Struct):
 @click.option(
     "--event",
     "folder",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=EXISTING_FOLDER,
     help="Use a table of this event; requires --table.",
 )
 @click.option("--table", type=int, help="Number of the table.")
@@ -59,21 +59,13 @@ def session_sheet(  # noqa: PLR0913, PLR0917 - one for each option
     homologue sheet --players "Ann,Bob,Cho,Dov" --pdf session.pdf <events.jsonl
     {"event": {"type": "ron", "winner": 1, "loser": 2, "han": 3, "fu": 30}}
     """
-    try:
-        told = _typed(rules, players) if folder is None else read_session(folder, table or 0, round_)
-        entries = play_session(told.events, told.rules)
-        made = make_session_sheet(title or told.rules.title, first_state(told.rules), entries, told.names, language)
-    except RuleError as problem:
-        raise click.ClickException(f"{problem.code}: {problem.text}") from None
-    except (ScorerError, StoreError) as problem:
-        raise click.ClickException(f"{problem.code}: {problem}") from None
+    told = _typed(rules, players) if folder is None else read_session(folder, table or 0, round_)
+    entries = play_session(told.events, told.rules)
+    made = make_session_sheet(title or told.rules.title, first_state(told.rules), entries, told.names, language)
     if file is None:
         click.echo(session_text(made), nl=False)
-        return
-    try:
+    else:
         write_whole(file, session_pdf(made))
-    except OSError as error:
-        raise click.ClickException(f"{file}: {error.strerror}") from None
 
 
 def _typed(rules: str, players: str) -> StoredSession:

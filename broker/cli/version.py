@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 import click
 
 from broker.cli.stream import write_answer
+from broker.console import json_option
 from broker.errors import ProgramMissing
 from broker.mqtt.programs import BrokerProgram, broker_program
 from broker.version import program_version
@@ -15,7 +16,7 @@ KINDS: Final[tuple[Literal["embedded", "mosquitto"], ...]] = ("embedded", "mosqu
 
 
 @click.command(short_help="Say which programs would run, and where they come from.")
-@click.option("--json", "as_json", is_flag=True, help="Write one JSON line.")
+@json_option("Write one JSON line.")
 def version(*, as_json: bool) -> None:
     """Say which version this is, and which brokers there are.
 

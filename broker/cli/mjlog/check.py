@@ -12,6 +12,7 @@ import click
 from broker.cli.mjlog.hands import PLAYER_COUNT, MjlogHand, MjlogWin, mjlog_hands, wins_of
 from broker.cli.mjlog.notation import ANY, LONGEST, MjlogTag, game_kind, profile_as_played, tags_of
 from broker.cli.profile import load_riichi_rules as chosen
+from broker.console import EXISTING_FILE
 from broker.rules import RuleError
 from broker.rules.riichi import RiichiPayments, RiichiProfile, SessionEnd, SessionState, riichi_payments, settle_event
 from broker.rules.riichi.value import RiichiHandValue, riichi_value
@@ -20,7 +21,7 @@ RULES: Final = "riichi-tenhou"
 
 
 @click.command("check", short_help="Check Tenhou records.")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=EXISTING_FILE)
 @click.option("--rules", default=RULES, show_default=True, help="Rule profile to count by.")
 def riichi_check(files: tuple[Path, ...], rules: str) -> None:
     """Count and settle Tenhou records (mjlog: XML, also gzipped) again, and report differences.
@@ -32,10 +33,7 @@ def riichi_check(files: tuple[Path, ...], rules: str) -> None:
     \b
     homologue riichi check game.mjlog another.mjlog.gz
     """
-    try:
-        profile = chosen(rules)
-    except RuleError as problem:
-        raise click.ClickException(f"{problem.code}: {problem.text}") from None
+    profile = chosen(rules)
     wins, hands, unread = CheckTally("win"), CheckTally("hand"), 0
     for file in files:
         try:
