@@ -57,8 +57,9 @@ def problems_of(error: BaseException) -> list[tuple[str, str]]:
         return [(code, str(error))]
     if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
         where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes | os.PathLike) else ""
+        text = f"{where}{error.strerror or error}"
         missing = isinstance(error, FileNotFoundError)
-        return [("file_missing" if missing else "file_failed", f"{where}{error.strerror or error}")]
+        return problems_of(CommandError("file_missing", text) if missing else CommandError("file_failed", text))
     return []
 
 

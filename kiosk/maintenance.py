@@ -15,7 +15,7 @@ from typing import Final
 
 import click
 
-from broker.console import EXISTING, EXISTING_FILE
+from broker.console import EXISTING, EXISTING_FILE, said_as_json, say
 from broker.protocol import Refused
 from broker.protocol.pairing import read_typed_pairing
 from broker.protocol.signing import SigningKey
@@ -36,6 +36,7 @@ def table() -> None:
 @table.command("import")
 @CONFIG
 @click.argument("card", type=EXISTING)
+@said_as_json
 def import_journal(config: Path, card: Path) -> None:
     """Import a dead device's journal from its CARD or a stick. The kiosk must not be running.
 
@@ -50,13 +51,14 @@ def import_journal(config: Path, card: Path) -> None:
     journal = find_journal(card, whose) if card.is_dir() else card
     taken = take_over_journal(journal, settings.folder / NAME, whose, settings.device_key())
     where = "This device goes on where the dead one stood" if taken.whole else "This device had begun already"
-    click.echo(f"{where}; {taken.facts} facts will be sent.")
+    say(f"{where}; {taken.facts} facts will be sent.", goes_on=taken.whole, facts=taken.facts)
 
 
 @table.command("pair")
 @CONFIG
 @click.argument("desk")
 @click.option("--code", prompt=True, hide_input=True, help="The eight digits that the desk shows [default: ask].")
+@said_as_json
 def pair(config: Path, desk: str, code: str) -> None:
     """Pair this device with an event, as on the kiosk's screen.
 
@@ -68,18 +70,23 @@ def pair(config: Path, desk: str, code: str) -> None:
     folder = unpaired_settings(config).paired
     pairing = exchange.request_pairing(offer, open_device_key(folder / KEY_FILE))
     store_pairing(folder, pairing)
-    click.echo(f"Paired with {pairing.event}, table {pairing.table}. A kiosk that runs takes it when it starts again.")
+    say(
+        f"Paired with {pairing.event}, table {pairing.table}. A kiosk that runs takes it when it starts again.",
+        event=pairing.event,
+        table=pairing.table,
+    )
 
 
 @table.command("key")
 @CONFIG
+@said_as_json
 def key(config: Path) -> None:
     """Print the public key of this table's device, and the id that the desk shows; a device without a key gets one.
 
     Tables that are not paired at the desk are listed with it: `homologue event device`.
     """
     made = KioskSettings(config).device_key()
-    click.echo(f"key: {made.public}\ndevice: {made.device}")
+    say(f"key: {made.public}\ndevice: {made.device}", key=made.public, device=made.device)
 
 
 NAME: Final = "table.sqlite"

@@ -1,7 +1,6 @@
 """`homologue deal`: what the organiser does with deals and tile sets before and after an event."""
 
 import secrets
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +11,7 @@ import msgspec
 
 from broker.cli import draw, options
 from broker.cli.people import note_faces_shown
-from broker.console import EXISTING, EXISTING_FILE, json_option
+from broker.console import EXISTING, EXISTING_FILE, json_option, progress, said_as_json, say
 from broker.event import SETS
 from broker.event.deals import LAST_SET, commitment, make, read_commitment, tile_sets
 from broker.event.deals.sealing import Opener
@@ -50,6 +49,7 @@ def deal() -> None:
 @options.dealers_option
 @options.sets_option
 @options.red_fives_option
+@said_as_json
 def deal_new(
     *,
     folder: Path,
@@ -82,6 +82,7 @@ def deal_new(
 @click.argument("file", type=EXISTING_FILE)
 @options.new_folder_argument
 @options.event_option
+@said_as_json
 def deal_import(file: Path, folder: Path, event: str | None) -> None:
     """Import a list of deals into FOLDER and commit to them. Nothing is written if there is any mistake.
 
@@ -101,6 +102,7 @@ def deal_import(file: Path, folder: Path, event: str | None) -> None:
 @deal.command("commit", short_help="Commit to deals that have no commitment yet.")
 @options.folder_argument
 @options.event_option
+@said_as_json
 def deal_commit(folder: Path, event: str | None) -> None:
     """Write commitment.json for the deals in FOLDER.
 
@@ -110,12 +112,13 @@ def deal_commit(folder: Path, event: str | None) -> None:
     homologue deal commit my-cup
     """
     root = commitment.commit_folder(folder, commitment.resolve_event_name(folder, event))
-    click.echo(f"Publish this before the event: {root}")
+    say(f"Publish this before the event: {root}", root=root)
 
 
 def _report_deals(folder: Path, root: str, count: int) -> None:
-    click.echo(f"{count} deal{'s' * (count > 1)} in {folder / 'deals.json'}: secret.")
-    click.echo(f"Publish {folder / commitment.COMMITMENT} before the event, or at least its root: {root}")
+    secret = f"{count} deal{'s' * (count > 1)} in {folder / 'deals.json'}: secret."
+    public = f"Publish {folder / commitment.COMMITMENT} before the event, or at least its root: {root}"
+    say(f"{secret}\n{public}", deals=count, folder=folder, root=root)
 
 
 @click.command("reveal", short_help="Publish deals that have been played.")
@@ -123,6 +126,7 @@ def _report_deals(folder: Path, root: str, count: int) -> None:
 @options.deals_option
 @click.option("--output", type=options.FILE, required=True, help="File to publish.")
 @click.option("--early", is_flag=True, help="Include deals that have not been played at every table; this spoils them.")
+@said_as_json
 def deal_reveal(folder: Path, numbers: tuple[int, ...], output: Path, *, early: bool) -> None:
     """Write a public file with the faces and salts of deals that have been played at every table.
 
@@ -135,7 +139,7 @@ def deal_reveal(folder: Path, numbers: tuple[int, ...], output: Path, *, early: 
     content, which = revealed_deals.reveal_deals(folder, numbers, early=early), _which(numbers)
     note_faces_shown(folder, which)
     publish(output, content)
-    click.echo(f"{output}: faces of {which}.")
+    say(f"{output}: faces of {which}.", file=output, deals=sorted(set(numbers)) or "all")
 
 
 @click.command("verify", short_help="Check revealed deals against the commitment.")
@@ -246,6 +250,7 @@ FORMATS: Final[Mapping[str, Callable[[CarrierLayout, str], bytes]]] = {
     help="pdf: carrier sheet; json, csv: layout for programs. May be repeated.",
 )  # fmt: skip
 @click.option("--output", type=options.FOLDER, required=True, help="Folder for the files, one per deal: deal-0007.pdf.")
+@said_as_json
 def deal_export(
     *,
     folder: Path,
@@ -265,11 +270,15 @@ def deal_export(
     """
     layouts = carrier_layouts(folder, numbers, event)
     output.mkdir(parents=True, exist_ok=True)
-    with click.progressbar(layouts, label="Sheets", file=sys.stderr, hidden=not sys.stderr.isatty()) as progress:
-        for layout in progress:
-            for kind in formats:
-                publish(output / f"deal-{layout.deal:04}.{kind}", FORMATS[kind](layout, language))
-    click.echo(f"{output}: {', '.join(formats)} of {len(layouts)} deal{'s' * (len(layouts) != 1)}.")
+    for layout in progress(layouts, "Sheets"):
+        for kind in formats:
+            publish(output / f"deal-{layout.deal:04}.{kind}", FORMATS[kind](layout, language))
+    say(
+        f"{output}: {', '.join(formats)} of {len(layouts)} deal{'s' * (len(layouts) != 1)}.",
+        folder=output,
+        formats=formats,
+        deals=len(layouts),
+    )
 
 
 @click.group(name="set", short_help="Register tile sets: which serial is on which face.")
@@ -343,6 +352,7 @@ deal_set.add_command(draw.set_open)
     help="Number of the set, or several: 1-8,12.",
 )
 @options.red_fives_option
+@said_as_json
 def set_new(folder: Path, numbers: tuple[int, ...], *, red: bool) -> None:
     """Assign serials to the 136 tiles of a new set at random. Its labels are then printed from sets.json.
 
@@ -360,6 +370,7 @@ def set_new(folder: Path, numbers: tuple[int, ...], *, red: bool) -> None:
 @click.option(
     "--set", "number", type=click.IntRange(1, LAST_SET), help="Number of the set, unless the file has a column `set`."
 )
+@said_as_json
 def set_import(file: Path, folder: Path, number: int | None) -> None:
     """Import a CSV file with the columns serial and face (1m..9m, 1p..9p, 1s..9s, 1z..7z), 136 lines per set.
 
@@ -378,6 +389,7 @@ def set_import(file: Path, folder: Path, number: int | None) -> None:
 
 @deal_set.command("check", short_help="Check that sets are complete and every deal has one.")
 @options.folder_argument
+@said_as_json
 def set_check(folder: Path) -> None:
     """List everything that is wrong with the sets in FOLDER. The exit code is 1 if there is a problem.
 
@@ -385,8 +397,8 @@ def set_check(folder: Path) -> None:
     homologue deal set check my-cup
     """
     registry = tile_sets.check_sets(folder)
-    click.echo(f"{len(registry)} sets, each whole: {', '.join(map(str, sorted(registry)))}.")
+    say(f"{len(registry)} sets, each whole: {', '.join(map(str, sorted(registry)))}.", sets=sorted(registry))
 
 
 def _report_sets(folder: Path, count: int) -> None:
-    click.echo(f"{count} set{'s' * (count > 1)} in {folder / SETS}: secret.")
+    say(f"{count} set{'s' * (count > 1)} in {folder / SETS}: secret.", sets=count, file=folder / SETS)

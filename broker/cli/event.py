@@ -20,7 +20,7 @@ from broker.cli.encryption import PLAIN, certificates_of, desk_certificate
 from broker.cli.movement import movement_new as new_movement
 from broker.cli.people import COMMAND_ACTOR, note_command
 from broker.cli.scorer import CREDENTIALS, PORTS, host_names, show_first_link
-from broker.console import EXISTING_FILE, json_option
+from broker.console import EXISTING_FILE, json_option, said_as_json, say
 from broker.errors import BrokerError, ScorerError, StoreError
 from broker.event import (
     EVENT,
@@ -108,7 +108,7 @@ def event_group() -> None:
     prompt="Rule profile",
     default=DEFAULT_MCR,
     show_default=True,
-    help="Rule profile; see `homologue profile list`.",
+    help="Rule profile; see `homologue rules profile list`.",
 )
 @click.option(
     "--players",
@@ -297,6 +297,7 @@ def _rows(found: Iterable[Finding]) -> list[dict[str, str]]:
 @click.command(name="import", short_help="Create an event's folder from its JSON document.")
 @click.argument("file", metavar="DOCUMENT", type=EXISTING_FILE)
 @options.new_folder_argument
+@said_as_json
 def event_import(file: Path, folder: Path) -> None:
     """Recreate an event from its complete JSON document. FOLDER must be new or empty.
 
@@ -310,7 +311,7 @@ def event_import(file: Path, folder: Path) -> None:
     os.umask(0o077)
     count = restore_event(read_document(file), folder)
     Certificates.ensure(folder)
-    click.echo(f"{folder}: {count} facts. Start it with homologue scorer {folder}")
+    say(f"{folder}: {count} facts. Start it with homologue scorer {folder}", folder=folder, facts=count)
 
 
 event_group.add_command(event_import)
@@ -358,6 +359,7 @@ def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[st
 
 @event_group.command("key", short_help="Print the event's public key; make it if there is none.")
 @options.folder_argument
+@said_as_json
 def event_key(folder: Path) -> None:
     """Print the public key by which tables know this event's receipts: the setting `event_key` of a table.
 
@@ -367,7 +369,8 @@ def event_key(folder: Path) -> None:
     homologue event key my-cup
     """
     os.umask(0o077)
-    click.echo(open_event_key(folder).public)
+    public = open_event_key(folder).public
+    say(public, key=public)
 
 
 @event_group.command("device", short_help="List a table's device that is not paired at the desk.")
@@ -375,6 +378,7 @@ def event_key(folder: Path) -> None:
 @click.option("--table", "number", type=click.IntRange(1, LAST_TABLE), required=True, help="Number of the table.")
 @click.option("--key", required=True, help="Its public key, as `homologue table key` prints it.")
 @click.option("--machine", default="", help="The device's name, for people.")
+@said_as_json
 def event_device(folder: Path, number: int, key: str, machine: str) -> None:
     """List a device with the event: the scorer takes what it says of its table from its next start on.
 
@@ -392,18 +396,19 @@ def event_device(folder: Path, number: int, key: str, machine: str) -> None:
     others = [one for one in read_devices(folder) if (one.table, one.key) != (number, key)]
     note_command(folder, DEVICE_LISTED, str(number), listed.device)
     write_devices(folder, [*others, listed])
-    click.echo(f"table {number}: device {listed.device}")
+    text, made = f"table {number}: device {listed.device}", None
     if (folder / FOLDER / CA).exists():
         certificates = Certificates.of_event(folder)
         certificates.issue(number, key)
-        click.echo(
-            f"certificate: {certificates.folder / device_user(number, listed.device)}.crt, with {certificates.ca}"
-        )
+        made = certificates.folder / f"{device_user(number, listed.device)}.crt"
+        text += f"\ncertificate: {made}, with {certificates.ca}"
+    say(text, table=number, device=listed.device, certificate=made)
 
 
 @event_group.command("close", short_help="End the access of all tables after an event.")
 @options.folder_argument
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@said_as_json
 def event_close(folder: Path, yes: bool) -> None:  # noqa: FBT001 - click's way
     """Revoke the key of every table's device, give tables other passwords, and remove the arbiters' PIN.
 
@@ -423,7 +428,7 @@ def event_close(folder: Path, yes: bool) -> None:  # noqa: FBT001 - click's way
         note_command(folder, EVENT_CLOSED, "", str(count))
     except (StoreError, BrokerError, OSError) as error:
         raise RuleError(getattr(error, "code", "file_unwritable"), str(error)) from None
-    click.echo(f"{name} is closed: {count} devices revoked, other passwords for all tables, no PIN")
+    say(f"{name} is closed: {count} devices revoked, other passwords for all tables, no PIN", event=name, devices=count)
 
 
 def empty_view_feed() -> ViewFeed:

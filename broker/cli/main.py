@@ -6,6 +6,7 @@ from importlib.metadata import distribution
 from typing import Any, Final
 
 import click
+from click.shell_completion import get_completion_class
 
 from broker.console import JSON, Failed, color, problems_of
 from broker.version import program_version
@@ -127,19 +128,29 @@ def sections() -> dict[str, list[str]]:
     return found
 
 
+def _log_to_standard_error(_ctx: click.Context, _param: click.Parameter, verbose: int) -> None:
+    if verbose:
+        logging.basicConfig(level=logging.INFO if verbose == 1 else logging.DEBUG)
+
+
 @click.group(cls=Homologue, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.option("-v", "--verbose", count=True, help="Say what goes on, on standard error; twice: everything.")
+@click.option(
+    "-v",
+    "--verbose",
+    count=True,
+    expose_value=False,
+    callback=_log_to_standard_error,
+    help="Say what goes on, on standard error; twice: everything.",
+)
 @click.version_option(program_version(), prog_name="homologue")
 @click.pass_context
-def homologue(ctx: click.Context, verbose: int) -> None:
+def homologue(ctx: click.Context) -> None:
     """Table arbiter for duplicate mahjong: walls verified, hu in silence, IMPs at once.
 
     `homologue COMMAND --help` explains a command. An error is a line, `homologue: <sentence> [code]`, and exit code 1;
     docs/codes.md explains the codes. With --json errors are JSON too.
     """
     ctx.color = color()
-    if verbose:
-        logging.basicConfig(level=logging.INFO if verbose == 1 else logging.DEBUG)
 
 
 @click.group(short_help="Value hands, count points and IMPs, check plays; rule profiles.")
@@ -149,3 +160,18 @@ def rules() -> None:
     With --json, calculators read JSON lines and write one JSON line for each, errors included. `homologue fan`,
     `furiten`, `imp`, `points`, `referee`, `riichi`, `score` and `session` work without `rules` too.
     """
+
+
+@click.command(short_help="Print what makes a shell complete commands and options.")
+@click.argument("shell", type=click.Choice(["bash", "fish", "zsh"]))
+def completion(shell: str) -> None:
+    """Print what makes a shell complete the names of commands, options and files when you press Tab.
+
+    \b
+    homologue completion bash > ~/.local/share/bash-completion/completions/homologue
+    homologue completion fish > ~/.config/fish/completions/homologue.fish
+    homologue completion zsh > ~/.zfunc/_homologue    (a folder of your fpath)
+    """
+    made = get_completion_class(shell)
+    if made is not None:
+        click.echo(made(homologue, {}, "homologue", "_HOMOLOGUE_COMPLETE").source())

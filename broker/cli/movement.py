@@ -14,7 +14,7 @@ import click
 import msgspec
 
 from broker.cli import options
-from broker.console import EXISTING, json_option
+from broker.console import EXISTING, json_option, said_as_json, say
 from broker.event import MOVEMENT
 from broker.event.movement import (
     STEPS_AT_ONCE,
@@ -261,6 +261,7 @@ def movement_new(
 @click.argument("file", type=FILE)
 @click.option("--event", type=FILE, required=True, help="Folder of the event.")
 @click.option("--force", is_flag=True, help="Replace the existing movement.")
+@said_as_json
 def movement_take(*, file: Path, event: Path, force: bool) -> None:
     """Copy a movement into an event's folder, for example one that you wrote or that `repair` planned.
 
@@ -273,10 +274,12 @@ def movement_take(*, file: Path, event: Path, force: bool) -> None:
         read = files.read_movement(file)
         problems = [*read.problems, *(_at_line(fault, read.lines) for fault in check_movement(read.plays, 1))]
         for problem in sorted(problems, key=lambda p: p.line):
-            click.echo(f"line {problem.line}: {problem.code}: {problem.text}")
+            said = {"line": problem.line, "code": problem.code, "message": str(problem.text)}
+            say(f"line {problem.line}: {problem.code}: {problem.text}", **said)
         if problems:
             click.get_current_context().exit(1)
-        click.echo(f"{files.write_movement_to_event(event, read.plays, force=force)} plays in {event / MOVEMENT}")
+        count = files.write_movement_to_event(event, read.plays, force=force)
+        say(f"{count} plays in {event / MOVEMENT}", plays=count, file=event / MOVEMENT)
 
 
 @movement.command("check", short_help="Check a movement.")

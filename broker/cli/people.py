@@ -1,6 +1,5 @@
-"""`homologue people`: accounts of the desk, from the machine on which the event's folder lies."""
+"""`homologue event people`: accounts of the desk, from the machine on which the event's folder lies."""
 
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from typing import Final
 import click
 
 from broker.cli import options
-from broker.console import EXISTING_FOLDER, json_option
+from broker.console import EXISTING_FOLDER, said_as_json, say
 from broker.errors import StoreError
 from broker.output import deliver
 from broker.people import (
@@ -58,9 +57,9 @@ def people() -> None:
     Roles: head_arbiter, table_arbiter, organiser, display (docs/arbiter.md says what each may do).
 
     \b
-    homologue people add my-cup anne --full "Anne Lefèvre" --role head_arbiter
-    homologue people list my-cup
-    homologue people audit my-cup --csv
+    homologue event people add my-cup anne --full "Anne Lefèvre" --role head_arbiter
+    homologue event people list my-cup
+    homologue event people audit my-cup --csv
     """
     os.umask(0o077)  # names and hashes are nobody else's
 
@@ -71,78 +70,80 @@ def people() -> None:
 @click.option("--full", required=True, help="The person's full name, shown with orders and rulings.")
 @click.option("--role", type=click.Choice(ROLES), required=True)
 @stdin
+@said_as_json
 def add_account(folder: Path, name: str, full: str, role: str, password_stdin: bool) -> None:  # noqa: FBT001 - click's way
     """Create an account. You are asked for the password: it is never an argument, because other users could see it.
 
     \b
-    homologue people add my-cup anne --full "Anne Lefèvre" --role table_arbiter
+    homologue event people add my-cup anne --full "Anne Lefèvre" --role table_arbiter
     """
     with _auth(folder) as auth:
         account = auth.accounts.add(name, full, role, _password(from_stdin=password_stdin), COMMAND_ACTOR)
-    click.echo(f"{account.name}: {account.role}, {account.full}")
+    say(f"{account.name}: {account.role}, {account.full}", name=account.name, role=account.role, full=account.full)
 
 
 @people.command("list", short_help="List the accounts.")
 @folder
-@json_option("Print one JSON object per line.")
-def list_accounts(folder: Path, as_json: bool) -> None:  # noqa: FBT001 - click's way
+@said_as_json
+def list_accounts(folder: Path) -> None:
     """List all accounts, including disabled ones.
 
     \b
-    homologue people list my-cup
+    homologue event people list my-cup
     """
     with _auth(folder) as auth:
         for one in auth.accounts.all():
             sessions = len(auth.sessions.of(one.name))
             row = {"name": one.name, "full": one.full, "role": one.role, "disabled": one.disabled, "sessions": sessions}
             state = "disabled" if one.disabled else f"{sessions} session{'s' * (sessions != 1)}"
-            click.echo(
-                json.dumps(row, ensure_ascii=False) if as_json else f"{one.name}\t{one.role}\t{state}\t{one.full}"
-            )
+            say(f"{one.name}\t{one.role}\t{state}\t{one.full}", **row)
 
 
 @people.command("disable", short_help="Disable an account.")
 @folder
 @click.argument("name")
+@said_as_json
 def disable_account(folder: Path, name: str) -> None:
     """Disable an account and end its sessions immediately. It stays in the list, because the audit log refers to it.
 
     \b
-    homologue people disable my-cup anne
+    homologue event people disable my-cup anne
     """
     with _auth(folder) as auth:
         auth.accounts.disable(name, COMMAND_ACTOR)
-    click.echo(f"{name}: disabled")
+    say(f"{name}: disabled", name=name, disabled=True)
 
 
 @people.command("enable", short_help="Enable an account again.")
 @folder
 @click.argument("name")
+@said_as_json
 def enable_account(folder: Path, name: str) -> None:
     """Enable an account that was disabled.
 
     \b
-    homologue people enable my-cup anne
+    homologue event people enable my-cup anne
     """
     with _auth(folder) as auth:
         auth.accounts.enable(name, COMMAND_ACTOR)
-    click.echo(f"{name}: enabled")
+    say(f"{name}: enabled", name=name, disabled=False)
 
 
 @people.command("password", short_help="Set an account's password.")
 @folder
 @click.argument("name")
 @stdin
+@said_as_json
 def new_password(folder: Path, name: str, password_stdin: bool) -> None:  # noqa: FBT001 - click's way
     """Set an account's password and end its sessions.
 
     \b
-    homologue people password my-cup anne
+    homologue event people password my-cup anne
     """
     with _auth(folder) as auth:
         auth.accounts.get(name)
         auth.accounts.set_password(name, _password(from_stdin=password_stdin), COMMAND_ACTOR)
-    click.echo(f"{name}: new password")
+    say(f"{name}: new password", name=name)
 
 
 @people.command("audit", short_help="Check and export the audit log.")
@@ -156,7 +157,7 @@ def export_audit(folder: Path, *, as_csv: bool, excel: bool) -> None:
     it with an error (`audit_broken`).
 
     \b
-    homologue people audit my-cup --csv > audit.csv
+    homologue event people audit my-cup --csv > audit.csv
     """
     with _auth(folder) as auth:
         if as_csv or excel:

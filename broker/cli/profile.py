@@ -1,4 +1,4 @@
-"""`homologue profile`: list, show and check rule profiles; and the profile that other commands are asked to use."""
+"""`homologue rules profile`: list, show and check rule profiles; the profile that other commands are asked to use."""
 
 import json
 import sys
@@ -10,7 +10,7 @@ from typing import Final
 import click
 import msgspec
 
-from broker.console import EXISTING_FILE, json_option
+from broker.console import EXISTING_FILE, json_option, said_as_json, say
 from broker.i18n import N_
 from broker.protocol import LONGEST_PROFILE
 from broker.rules import (
@@ -96,25 +96,27 @@ def profile() -> None:
 
 
 @profile.command("list")
+@said_as_json
 def profile_list() -> None:
     """List the included profiles."""
-    for profile_id in shipped_profiles():
-        one = load_mcr(profile_id)
-        mark = "  (default)" if profile_id == DEFAULT_MCR else ""
-        click.echo(f"{profile_id:16} version {one.version}  {one.title}{mark}")
-    for profile_id in profiles.shipped_riichi():
-        one_of_riichi = profiles.load_riichi(profile_id)
-        click.echo(f"{profile_id:16} version {one_of_riichi.version}  {one_of_riichi.title}")
+    ours: list[Profile | RiichiProfile] = [
+        *map(load_mcr, shipped_profiles()),
+        *map(profiles.load_riichi, profiles.shipped_riichi()),
+    ]
+    for one in ours:
+        mark = "  (default)" if one.id == DEFAULT_MCR else ""
+        say(f"{one.id:16} version {one.version}  {one.title}{mark}", id=one.id, version=one.version, title=one.title)
 
 
 @profile.command("show")
 @click.argument("profile_id", metavar="ID|FILE", default=DEFAULT_MCR)
 @click.option("--toml", "as_toml", is_flag=True, help="Print the profile's TOML file, as a start for your own.")
+@said_as_json
 def profile_show(profile_id: str, as_toml: bool) -> None:  # noqa: FBT001 - click's way
     """Show every setting of a profile with its value and source.
 
     \b
-    homologue profile show mcr --toml > our-club.toml
+    homologue rules profile show mcr --toml > our-club.toml
     """
     one = load_either_profile(profile_id)
     if as_toml:
@@ -125,9 +127,11 @@ def profile_show(profile_id: str, as_toml: bool) -> None:  # noqa: FBT001 - clic
         )
         click.echo(text, nl=False)
         return
-    click.echo(f"{one.id}, version {one.version}: {one.title}\n")
-    for name, stated in profile_settings(one):
-        click.echo(f"{name} = {_toml_value(stated.value)}\n    {stated.source}")
+    settings = profile_settings(one)
+    lines = [f"{name} = {_toml_value(stated.value)}\n    {stated.source}" for name, stated in settings]
+    values = {name: msgspec.to_builtins(stated) for name, stated in settings}
+    text = "\n".join((f"{one.id}, version {one.version}: {one.title}\n", *lines))
+    say(text, id=one.id, version=one.version, title=one.title, settings=values)
 
 
 @profile.command("check")
@@ -138,7 +142,7 @@ def profile_check(file: Path, worked: Path | None, as_json: bool) -> None:  # no
     """Check a profile that you have written. The exit code is 1 if there is a problem.
 
     \b
-    homologue profile check our-club.toml --examples our-examples.toml
+    homologue rules profile check our-club.toml --examples our-examples.toml
     """
     try:
         problems = _problems(file, worked)

@@ -24,7 +24,7 @@ from broker.cli.riichi_answers import (
     worth_sentence,
 )
 from broker.cli.stream import answer_each
-from broker.console import json_option
+from broker.console import json_option, said_as_json, say
 from broker.export.points_table import points_table_pdf, points_table_text
 from broker.files import write_whole
 from broker.rules import DEFAULT_RIICHI, load_riichi
@@ -117,6 +117,7 @@ sticks_option: Final = click.option(
 @sticks_option
 @rules_option
 @language_option
+@said_as_json
 def one_hand(  # noqa: PLR0913 - one parameter an option
     *,
     concealed: str,
@@ -154,7 +155,7 @@ def one_hand(  # noqa: PLR0913 - one parameter an option
     found = value_and_payments(
         question_hand(question), question_situation(question), chosen(rules), question.honba, question.riichi_sticks
     )
-    click.echo("\n".join(hand_sentences(*found, language)))
+    say("\n".join(hand_sentences(*found, language)), **hand_answer(*found, language))
 
 
 @click.command("points", short_help="Show what han and fu pay.")
@@ -167,6 +168,7 @@ def one_hand(  # noqa: PLR0913 - one parameter an option
 @sticks_option
 @rules_option
 @language_option
+@said_as_json
 def han_and_fu(  # noqa: PLR0913 - one parameter an option
     *,
     han: int,
@@ -186,7 +188,10 @@ def han_and_fu(  # noqa: PLR0913 - one parameter an option
     """
     win = PaidWin(han, fu, dealer, self_drawn, yakuman, honba, riichi_sticks)
     paid = riichi_payments(win, chosen(rules).points)
-    click.echo("\n".join(payments_sentences(worth_sentence(han, fu, yakuman, language), paid, language)))
+    say(
+        "\n".join(payments_sentences(worth_sentence(han, fu, yakuman, language), paid, language)),
+        **points_answer(han, fu, yakuman, paid),
+    )
 
 
 @click.command("table", short_help="Show or print the points table.")

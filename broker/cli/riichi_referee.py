@@ -1,4 +1,4 @@
-"""The riichi half of `homologue referee`, and `homologue furiten`: which actions of a hand are legal."""
+"""The riichi half of `homologue referee`, and `homologue rules furiten`: which actions of a hand are legal."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any, Final, Literal

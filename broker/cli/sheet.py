@@ -1,4 +1,4 @@
-"""`homologue sheet`: the sheet of a riichi session."""
+"""`homologue rules sheet`: the sheet of a riichi session."""
 
 from pathlib import Path
 
@@ -51,12 +51,12 @@ def session_sheet(  # noqa: PLR0913, PLR0917 - one for each option
     """Write the sheet of a riichi session.
 
     The events come from standard input, one per line, starting with the first hand, or from what a table of an event
-    has sent to its scorer: `homologue sheet --event cup --table 3`.
+    has sent to its scorer: `homologue rules sheet --event cup --table 3`.
 
     Lines are those of `homologue session`; `start` is ignored.
 
     \b
-    homologue sheet --players "Ann,Bob,Cho,Dov" --pdf session.pdf <events.jsonl
+    homologue rules sheet --players "Ann,Bob,Cho,Dov" --pdf session.pdf <events.jsonl
     {"event": {"type": "ron", "winner": 1, "loser": 2, "han": 3, "fu": 30}}
     """
     told = _typed(rules, players) if folder is None else read_session(folder, table or 0, round_)

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from broker.console import EXISTING_FILE, EXISTING_FOLDER, json_option
+from broker.console import EXISTING_FILE, EXISTING_FOLDER, json_option, said_as_json, say
 from broker.errors import AnchorChanged, BackupBroken, BackupMissing, StoreMissing
 from broker.event import open_event
 from broker.people.anchors import CheckedAnchor, check_anchor
@@ -146,6 +146,7 @@ def store() -> None:
 
 @store.command()
 @SOURCE
+@said_as_json
 def check_command(source: Path) -> None:
     """Check copies by reading every message. The exit code is 1 if one is damaged.
 
@@ -250,6 +251,7 @@ def _fault_lines(faults: Iterable[Fault]) -> Iterator[str]:
     "--to", "address", metavar="postgresql://USER@HOST/DATABASE", required=True, help="Address of the database."
 )
 @PASSWORD
+@said_as_json
 def move_command(event: Path, address: str, store_password: Path | None) -> None:
     """Move an event's journal from its folder into PostgreSQL. Its scorer must not be running.
 
@@ -258,7 +260,8 @@ def move_command(event: Path, address: str, store_password: Path | None) -> None
     """
     wanted = database_address(address, store_password)
     if wanted is not None:
-        click.echo(f"{_move(event, wanted)} messages moved; {STORE}.moved is the journal as it was")
+        count = _move(event, wanted)
+        say(f"{count} messages moved; {STORE}.moved is the journal as it was", messages=count)
 
 
 def _move(folder: Path, wanted: DatabaseAddress) -> int:
@@ -281,11 +284,12 @@ def _check_one(path: Path) -> bool:
         manifest = check_copy(path)
         faults = copy_faults(path, manifest.event)
     except BackupBroken as problem:
-        click.echo(f"{problem.code}: {problem}")
+        say(f"{problem.code}: {problem}", copy=path.name, whole=False, code=problem.code, message=str(problem))
         return False
-    click.echo(_describe(path, manifest))
-    for line in _fault_lines(faults):
-        click.echo(f"  {line}")
+    lines = "".join(f"\n  {line}" for line in _fault_lines(faults))
+    found = {"event": manifest.event, "messages": manifest.height, "made_at": manifest.made_at}
+    rows = [fault._asdict() for fault in faults]
+    say(_describe(path, manifest) + lines, copy=path.name, whole=not faults, **found, faults=rows)
     return not faults
 
 
@@ -306,6 +310,7 @@ __all__ = ["store"]
 @click.argument("event", type=EXISTING_FOLDER)
 @click.option("--to", "target", type=FOLDER, required=True, help="Folder for copies, on a second disk or a stick.")
 @KEEP
+@said_as_json
 def backup_command(event: Path, target: Path, keep: int) -> None:
     """Copy an event now. Its scorer may be running.
 
@@ -313,7 +318,7 @@ def backup_command(event: Path, target: Path, keep: int) -> None:
     homologue store backup my-event --to /media/stick
     """
     made = make_copy(event, event_name(event), target, _now(), keep, (copy_people,))
-    click.echo(f"{made}: read back and whole")
+    say(f"{made}: read back and whole", copy=made)
 
 
 @store.command()
@@ -325,6 +330,7 @@ def backup_command(event: Path, target: Path, keep: int) -> None:
 )
 @ADDRESS
 @PASSWORD
+@said_as_json
 def restore_command(
     source: Path,
     folder: Path,
@@ -346,11 +352,13 @@ def restore_command(
         click.echo(f"passed over: {problem}", err=True)
     put_back(chosen, manifest, folder, database_address(store_address, store_password))
     people = restore_people(folder, chosen, _newer_copies(chosen, manifest.event), _now())
-    click.echo(f"{folder}: {_describe(chosen, manifest)}")
-    for line in _restored_lines(folder, manifest.event, second_home, _newer_copies(chosen, manifest.event)):
-        click.echo(line)
+    lines = [*_restored_lines(folder, manifest.event, second_home, _newer_copies(chosen, manifest.event))]
     if people:
-        click.echo(f"accounts: as in {people}; everybody logs in again. Look through them: homologue people list")
+        lines.append(
+            f"accounts: as in {people}; everybody logs in again. Look through them: homologue event people list"
+        )
+    text = "\n".join((f"{folder}: {_describe(chosen, manifest)}", *lines))
+    say(text, folder=folder, copy=chosen.name, event=manifest.event, messages=manifest.height, notes=lines)
 
 
 def _restored_lines(folder: Path, event: str, second_home: Path | None, newer: Sequence[Path]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, BinaryIO, Final, TypeVar
 import msgspec
 from msgspec import Meta
 
-from broker.console import Failed
+from broker.console import CommandError, Failed, problems_of
 from broker.protocol import Refused, refuse_duplicate_names
 from broker.rules import RuleError
 
@@ -45,14 +45,14 @@ def write_answer(answer: object) -> None:
     """Write one answer, at once, in UTF-8 whatever the locale. Raises Failed `unwritable`."""
     sink = getattr(sys.stdout, "buffer", None)  # sys.stdout is None where the caller has closed it
     if sink is None:
-        raise Failed([("unwritable", "there is no standard output")])
+        raise Failed(problems_of(CommandError("unwritable", "there is no standard output")))
     try:
         sink.write(msgspec.json.encode(answer) + b"\n")
         sink.flush()
     except BrokenPipeError:
         raise  # click ends quietly when the reader has gone
     except OSError as error:
-        raise Failed([("unwritable", f"standard output: {error.strerror}")]) from None
+        raise Failed(problems_of(CommandError("unwritable", f"standard output: {error.strerror}"))) from None
 
 
 def input_lines() -> Iterator[tuple[int, str]]:
@@ -62,7 +62,7 @@ def input_lines() -> Iterator[tuple[int, str]]:
     """
     source = getattr(sys.stdin, "buffer", None)  # sys.stdin is None where the caller has closed it
     if source is None:
-        raise Failed([("unreadable", "there is no standard input")])
+        raise Failed(problems_of(CommandError("unreadable", "there is no standard input")))
     return read_lines(source)
 
 

@@ -1,4 +1,4 @@
-"""`homologue what-if`: an event counted under other rules, and who would change place. Nothing is written."""
+"""`homologue rules what-if`: an event counted under other rules, and who would change place. Nothing is written."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -44,8 +44,8 @@ def what_if_command(folder: Path, profile: str | None, *, as_json: bool, **wishe
     turn order win; a win below the profile's minimum becomes a draw.
 
     \b
-    homologue what-if my-event --profile mcr
-    homologue what-if my-event --method cross --own-score excluded --json
+    homologue rules what-if my-event --profile mcr
+    homologue rules what-if my-event --method cross --own-score excluded --json
     """
     stored = open_stored_event(folder)
     base = _other(stored.event.profile, profile) if profile else stored.event.profile

@@ -1,4 +1,4 @@
-"""The command `homologue hardware`: what is wired to this machine, and a test in which each player presses once."""
+"""`homologue table hardware`: what is wired to this machine, and a test in which each player presses once."""
 
 import json
 import queue
@@ -175,11 +175,11 @@ def hardware(config: Path | None, address: str | None, wait_s: float, *, testing
 
     The exit code is 0 if nothing is wrong, otherwise 1.
 
-    homologue hardware /etc/homologue/table-3.toml --test
+    homologue table hardware /etc/homologue/table-3.toml --test
 
-    homologue hardware --buttons gpio:east=5/17,south=6/27,west=13/22,north=19/23
+    homologue table hardware --buttons gpio:east=5/17,south=6/27,west=13/22,north=19/23
 
-    homologue hardware --buttons sim://buttons --test --json
+    homologue table hardware --buttons sim://buttons --test --json
     """
     addresses = _configured(config) if config else {}
     addresses |= {"buttons": address} if address else {}

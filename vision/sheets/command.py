@@ -7,6 +7,7 @@ from typing import Final
 
 import click
 
+from broker.console import said_as_json, say
 from broker.i18n import languages
 from vision.errors import FileNameError, SerialsInvalidError
 from vision.payload import LAST_SERIAL, LAST_SET
@@ -76,6 +77,7 @@ def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> N
 @click.option(
     "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the sheets."
 )
+@said_as_json
 def labels(  # noqa: PLR0913 - one parameter an option
     *,
     number: int,
@@ -115,7 +117,7 @@ def labels(  # noqa: PLR0913 - one parameter an option
         written.enter_context(private_file(output, made))
         if done.registry is not None:
             written.enter_context(private_file(path, registry_bytes(done.registry)))
-    click.echo(_announce(number, path, output, done))
+    say(_announce(number, path, output, done), set=number, file=output, registry=path, new=done.registry is not None)
 
 
 def _refuse_names(output: Path, registry: Path) -> None:

@@ -190,7 +190,7 @@ def test_what_spreadsheets_write_is_read(tmp_path: Path, content: str) -> None:
         (GOOD.replace("1,2,2,e,f,g,h", "1,2,2,e,,g,h"), [(3, "malformed")]),
         (GOOD.replace("1,2,2,e,f,g,h", f"1,2,2,e,{'f' * 33},g,h"), [(3, "malformed")]),
         (GOOD.replace("1,2,2,e,f,g,h", '1,2,2,e,f,g,"h'), [(3, "malformed")]),
-        (b"\xff\xfe" + GOOD.encode(), [(1, "malformed")]),
+        (b"\xff\xfe" + GOOD.encode(), [(1, "not_text")]),
         (GOOD.encode().replace(b"f,g,h", b"f,g,\xe9", 1), [(3, "malformed")]),
         (GOOD.replace("1,2,2,e,f,g,h", "1,2,2,e,f,g,g"), [(3, "not_four_players")]),
         (GOOD.replace("1,2,2,e,f,g,h", "1,2,2,e,f,g,a"), [(3, "player_at_two_tables"), (4, "player_repeats_deal")]),

@@ -1,4 +1,4 @@
-"""`homologue profile`: what ships is listed, mistakes in a user's profile are named, and other commands use it."""
+"""`homologue rules profile`: what ships is listed, mistakes in a user's are named, and other commands use it."""
 
 import json
 from pathlib import Path

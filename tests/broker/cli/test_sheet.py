@@ -1,4 +1,4 @@
-"""`homologue sheet`: the sheet of a riichi session."""
+"""`homologue rules sheet`: the sheet of a riichi session."""
 
 import json
 from pathlib import Path

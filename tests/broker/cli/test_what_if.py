@@ -1,4 +1,4 @@
-"""`homologue what-if` says what the desk's page says, and writes nothing."""
+"""`homologue rules what-if` says what the desk's page says, and writes nothing."""
 
 import json
 from collections.abc import Callable

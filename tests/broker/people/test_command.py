@@ -1,4 +1,4 @@
-"""`homologue people`."""
+"""`homologue event people`."""
 
 import csv
 import io

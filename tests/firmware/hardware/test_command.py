@@ -1,4 +1,4 @@
-"""`homologue hardware` as a person calls it."""
+"""`homologue table hardware` as a person calls it."""
 
 import json
 from pathlib import Path

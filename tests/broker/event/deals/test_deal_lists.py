@@ -173,7 +173,7 @@ def test_a_list_of_nothing_is_none(tmp_path: Path) -> None:
         (b"\xff\xfe\x00", "not_text"),
         (b"PK\x03\x04", "bad_workbook"),
         (b'deal,"seat\n1', "malformed"),
-        (b"deal\x00", "heading_wrong"),
+        (b"deal\x00", "not_text"),
         (b'"' + b"x" * 200_000 + b'"', "malformed"),
     ],
 )
@@ -206,7 +206,7 @@ def test_more_lines_than_deals_can_have_are_not_read(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    said = f"file_failed: {tmp_path / 'no.csv'}: No such file or directory"
+    said = f"file_missing: {tmp_path / 'no.csv'}: there is no such file"
     assert refused("import", tmp_path / "no.csv", tmp_path / "cup", "--event", "cup") == [said]
 
 
