@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from broker.console import EXISTING_FILE
+from broker.structs import examine_structs
 from firmware.button_addresses import OpenedButtons, open_buttons
 from firmware.scanners import open_scanner
 from kiosk.camera.observations import picture_room
@@ -107,6 +108,7 @@ def _with_table(config: Path, stop: threading.Event, picture: Path | None, *, an
 def serve(settings: KioskSettings, stop: threading.Event, picture: Path | None = None) -> None:
     """Put one table together and run it; whatever was opened is closed again, in the opposite order."""
     config = settings.config
+    examine_structs()
     with ExitStack() as opened:
         whose = JournalOwner(config.event, config.table)
         journal = TableJournal(settings.folder / "table.sqlite", whose, settings.device_key(), settings.spares)

@@ -43,6 +43,7 @@ from broker.store.backup_worker import BackupWorker
 from broker.store.chain import CheckedAhead
 from broker.store.location import PAUSE_S
 from broker.store.second_home import SecondHome, SecondHomeWriter
+from broker.structs import examine_structs
 from broker.web.connections import ConnectionLimits
 from broker.web.people.audit_watch import AuditWatch
 from broker.web.rulings.audited import AuditedRulings
@@ -196,6 +197,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option, one statement a part
 
 def _set_up_process(stop: threading.Event) -> None:
     """Settle what holds for the whole process, and how it is told to end."""
+    examine_structs()
     os.umask(0o077)  # results, passwords and the broker's store are nobody else's
     sys.setswitchinterval(SWITCH_S)
     files, most = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -136,6 +136,7 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "hand_differs": N_("The hand does not match the rest of the entry.{detail}"),
     "han_missing": N_("Enter han, at least 1.{detail}"),
     "impossible_fu": N_("Enter valid fu: 25, or a multiple of 10 from 20 up.{detail}"),
+    "impossible_value": N_("No hand has so many han and fu: check both.{detail}"),
     "value_missing": N_("Enter han and fu; from 5 han up only han, or yakuman.{detail}"),
     "negative_yakuman": N_("This number of yakuman is not possible.{detail}"),
     "pao_not_asked": N_("Pao does not apply to this hand.{detail}"),

@@ -4,7 +4,6 @@ Players are written by id, or by name as far as it tells one from the others.
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -45,6 +44,7 @@ from broker.rules.points import points_paid, score_riichi
 from broker.rules.riichi import RiichiProfile
 from broker.rulings import CountedPlay, PlayKey, RulingDraft
 from broker.web import TablesUnreadable, tables_of
+from broker.web.forms import folded
 
 Form = Mapping[str, str]
 
@@ -282,8 +282,7 @@ def matching_players(written: str, players: Mapping[str, Player]) -> list[Player
 
 def _name_words(name: str) -> frozenset[str]:
     """Return the words of a name, without accents and capitals."""
-    plain = unicodedata.normalize("NFKD", name.casefold())
-    return frozenset(NAME_WORD.findall("".join(one for one in plain if not unicodedata.combining(one))))
+    return frozenset(NAME_WORD.findall(folded(name)))
 
 
 class FormProblem(NamedTuple):

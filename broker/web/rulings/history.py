@@ -43,6 +43,7 @@ from broker.scorer.tables import Visit
 from broker.spreadsheet import csv_text
 from broker.terms import SEAT_NAMES
 from broker.web import HtmlTranslator, signed_number, time_tag
+from broker.web.forms import folded
 from broker.web.labels import FAULT, RIICHI, RIICHI_WIN, RULING, TOLD, WIN
 from broker.web.rulings.forms import RIICHI_KINDS
 
@@ -311,7 +312,7 @@ RULING_FILTERS: Final[Mapping[str, Callable[[RulingLine, str], bool]]] = {
     "deal": lambda line, value: str(line.entry.deal) == value,
     "kind": lambda line, value: line.entry.kind == value,
     "player": lambda line, value: not set(value.split()).isdisjoint(line.players),
-    "author": lambda line, value: value.lower() in line.entry.author.lower(),
+    "author": lambda line, value: folded(value) in folded(line.entry.author),
     "counts": lambda line, value: line.counts == (value == "yes"),
 }
 
@@ -320,7 +321,7 @@ VISIT_FILTERS: Final[Mapping[str, Callable[[Visit, str], bool]]] = {
     "deal": lambda one, value: str(one.fact.deal) == value,
     "kind": lambda one, value: one.kind == value,
     "player": lambda _one, _wish: False,
-    "author": lambda one, value: value.lower() in one.author.lower(),
+    "author": lambda one, value: folded(value) in folded(one.author),
     "counts": lambda _one, _wish: False,
 }
 

@@ -59,6 +59,7 @@ from broker.web import (
     typed_fields,
     visitor_of,
 )
+from broker.web.forms import folded
 from broker.web.labels import PLAN_FIELD
 from broker.web.rulings.audited import AuditedRulings
 
@@ -235,7 +236,7 @@ class CorrectionsPage:
         event, last, lines = self._rulings.look(look)
         kept = self._kept()
         listed, asked = current_players(event, kept or ()), " ".join(query.get("q", "").split())[:100]
-        found = [one for one in listed if asked.casefold() in f"{one.player.id} {' '.join(_cells(one))}".casefold()]
+        found = [one for one in listed if folded(asked) in folded(f"{one.player.id} {' '.join(_cells(one))}")]
         filled = {name: value[:2000] for name, value in form.items()}
         rows = rows_to_fill(event.plan.sessions, filled if filled.get("kind") == "sessions" else None)
         values = {
