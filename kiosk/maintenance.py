@@ -27,7 +27,7 @@ from kiosk.pairing import exchange
 CONFIG = click.argument("config", type=EXISTING_FILE)
 
 
-@click.group(short_help="Look after a table's device: pairing, its key, replacing a dead one.")
+@click.group(short_help="Pair a table's device, test its hardware, replace a dead one.")
 def table() -> None:
     """Maintain a table's device. CONFIG is the table's TOML file (see docs/installer.md)."""
     os.umask(0o077)
@@ -77,7 +77,7 @@ def pair(config: Path, desk: str, code: str) -> None:
     )
 
 
-@table.command("key")
+@table.command("key", short_help="Print the public key and the id of this table's device.")
 @CONFIG
 @said_as_json
 def key(config: Path) -> None:

@@ -78,7 +78,7 @@ def _fan_answer(counted: FanCount, minimum: int, language: Language) -> dict[str
     return told
 
 
-@click.command(short_help="Value of a winning hand, with its fan.")
+@click.command(short_help="Value a winning hand, fan by fan.")
 @click.option(
     "--ruleset",
     type=click.Choice(RULESETS),
@@ -126,7 +126,7 @@ def _points_answer(question: PointsQuestion, otherwise: Callable[[], Profile]) -
     return {"points": points_of(allowed_outcome(declared, payments), payments)}
 
 
-@click.command(short_help="Points of the four seats for an outcome.")
+@click.command(short_help="Compute the points of the four seats for an outcome.")
 @click.option(
     "--profile",
     default=DEFAULT_MCR,
@@ -169,7 +169,7 @@ def read_exact(written: str) -> Fraction:
         raise RuleError("not_a_number", f"{text[:40]!r} divides by zero") from None
 
 
-@click.command(short_help="IMPs for a difference.")
+@click.command(short_help="Convert a difference to IMPs.")
 @click.option(
     "--profile",
     default=DEFAULT_MCR,

@@ -11,7 +11,7 @@ import msgspec
 
 from broker.cli import draw, options
 from broker.cli.people import note_faces_shown
-from broker.console import EXISTING, EXISTING_FILE, json_option, progress, said_as_json, say
+from broker.console import EXISTING, EXISTING_FILE, json_option, progress, said_as_json, say, working
 from broker.event import SETS
 from broker.event.deals import LAST_SET, commitment, make, read_commitment, tile_sets
 from broker.event.deals.sealing import Opener
@@ -72,10 +72,12 @@ def deal_new(
     name = commitment.resolve_event_name(folder, event)
     make.refuse_existing_deals(folder)
     chance = secrets.SystemRandom()
-    deals = make.salt_deals(make.mix_deals(count, prevalent_winds, dealers, wished, chance, red=red))
-    make_folder(folder)
-    tile_sets.ensure_sets(folder, {deal.set for deal in deals}, chance, red=red)
-    _report_deals(folder, make.save_deals(folder, name, deals), count)
+    with working("Making deals"):
+        deals = make.salt_deals(make.mix_deals(count, prevalent_winds, dealers, wished, chance, red=red))
+        make_folder(folder)
+        tile_sets.ensure_sets(folder, {deal.set for deal in deals}, chance, red=red)
+        root = make.save_deals(folder, name, deals)
+    _report_deals(folder, root, count)
 
 
 @deal.command(name="import", short_help="Import deals from a CSV or JSON list.")

@@ -10,7 +10,7 @@ from shamir_mnemonic.wordlist import WORDLIST
 
 from broker.cli import options
 from broker.cli.people import note_faces_shown
-from broker.console import said_as_json, say
+from broker.console import said_as_json, say, working
 from broker.event import DEALS, SETS, read_deals, read_registry, write_registry
 from broker.event.deals import LAST_DEAL, LAST_SET, commitment, sealing, shares
 from broker.event.deals import draw as draws
@@ -166,7 +166,8 @@ def draw_make(folder: Path, beacon_value: str) -> None:
     if draw is None:
         raise RuleError("no_draw", N_("no draw is open: announce one first"))
     words = [_asked(person) for person in draw.announcement.people]
-    root = draws.make_drawn_deals(folder, words, beacon_value)
+    with working("Making and sealing deals"):
+        root = draws.make_drawn_deals(folder, words, beacon_value)
     click.echo(f"{draw.announcement.deals} deals in {folder / 'deals.json'}: sealed.")
     click.echo(f"Publish {folder / commitment.COMMITMENT} before the event, or at least its root: {root}")
     click.echo(f"Now make shares of the key: homologue deal shares {folder} --people 5 --needed 3 --output shares")
@@ -228,7 +229,8 @@ def deal_seal(folder: Path, public: str | None) -> None:
     \b
     homologue deal seal my-cup
     """
-    count = sealing.seal_folder(folder, public.strip().lower() if public else sealing.ensure_key(folder).public)
+    with working("Sealing deals"):
+        count = sealing.seal_folder(folder, public.strip().lower() if public else sealing.ensure_key(folder).public)
     say(f"{count} sealed." if count else "Everything is sealed already.", sealed=count)
 
 

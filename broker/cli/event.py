@@ -85,7 +85,7 @@ def plan_corrections(folder: Path) -> list[Finding]:
     return [(one.code, one.text) for one in (RuleError("plan_corrected", text) for text in found)]
 
 
-@click.group(short_help="Set an event up in one folder; check whether it may start.")
+@click.group(short_help="Set up an event in one folder, and check whether it may start.")
 def event_group() -> None:
     """Set up an event. Everything is in FOLDER, which can be copied to another machine and used there.
 

@@ -1,9 +1,11 @@
 """`homologue export`: an event's results for print and for other programs."""
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from datetime import datetime
+from functools import wraps
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -12,7 +14,7 @@ from broker.cli.people import note_faces_shown
 from broker.cli.profile import load_profile
 from broker.cli.score_input import Plays, read_plays
 from broker.cli.stream import input_lines, read_lines
-from broker.console import EXISTING, EXISTING_FILE, Existing
+from broker.console import EXISTING, EXISTING_FILE, Existing, working
 from broker.export import ema, results
 from broker.export.archive import BY_NAME, ExportSource, archive
 from broker.export.document import encode_document, event_document
@@ -47,15 +49,21 @@ PROFILE = click.option(
 
 
 def _file(command: F) -> F:
-    """Add what all exports have: where to write."""
+    """Add what all exports have: where to write, and that something goes on meanwhile."""
+
+    @wraps(command)
+    def exporting(*args: Any, output: Path | None, **said: Any) -> None:  # noqa: ANN401 - click's way
+        with working("Exporting") if output else nullcontext():
+            command(*args, output=output, **said)
+
     force = click.option("--force", is_flag=True, help="Overwrite an existing file.")
     output = click.option(
         "--output", type=click.Path(path_type=Path, dir_okay=False), help="File to write [default: standard output]."
     )
-    return output(force(command))
+    return cast("F", output(force(exporting)))
 
 
-@click.group(short_help="Results of an event: PDF, CSV, JSON, EMA report, PMN records.")
+@click.group(short_help="Export an event's results: PDF, CSV, Excel, JSON, EMA report, PMN records.")
 def export() -> None:
     """Export the results of an event, to print or for other programs.
 

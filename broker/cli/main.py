@@ -162,7 +162,7 @@ def rules() -> None:
     """
 
 
-@click.command(short_help="Print what makes a shell complete commands and options.")
+@click.command(short_help="Print what a shell needs to complete commands and options.")
 @click.argument("shell", type=click.Choice(["bash", "fish", "zsh"]))
 def completion(shell: str) -> None:
     """Print what makes a shell complete the names of commands, options and files when you press Tab.

@@ -1,5 +1,6 @@
 """`homologue movement`: makes a movement, checks one, and plans anew what is left of an event."""
 
+import logging
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ import click
 import msgspec
 
 from broker.cli import options
-from broker.console import EXISTING, json_option, said_as_json, say
+from broker.console import EXISTING, json_option, said_as_json, say, watched
 from broker.event import MOVEMENT
 from broker.event.movement import (
     STEPS_AT_ONCE,
@@ -40,6 +41,8 @@ from broker.event.movement.make import usual_order
 from broker.output import deliver, may_write
 from broker.rules import RuleError
 from broker.spreadsheet import encoded
+
+log = logging.getLogger("homologue.movement")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -131,7 +134,11 @@ def _clock(wanted: SearchOptions, stopped: Sequence[int]) -> KeepSearching:
         now = time.monotonic()
         if now - told >= PROGRESS_S:
             told = now
-            click.echo(f"searching: {now - start:.0f} s, {steps} steps; Ctrl-C takes the best so far", err=True)
+            text = f"searching: {now - start:.0f} s, {steps} steps; Ctrl-C takes the best so far"
+            if watched():
+                click.echo(text, err=True)
+            else:
+                log.info(text)
         steps += STEPS_AT_ONCE
         return not stopped and (
             now - start < wanted.seconds if wanted.iterations is None else steps <= wanted.iterations
@@ -176,7 +183,7 @@ def write_movement(
 FILE = EXISTING
 
 
-@click.group(short_help="Who plays which deal, where and when: make, check, repair.")
+@click.group(short_help="Make, check and repair movements: who plays which deal, where and when.")
 def movement() -> None:
     """Plan who plays which deal, at which table and seat, in which round.
 

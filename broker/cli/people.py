@@ -50,7 +50,7 @@ def note_command(folder: Path, action: str, about: str, detail: str = "") -> Non
         raise RuleError(error.code, str(error)) from None
 
 
-@click.group(short_help="Accounts of the desk: add, list, disable, new password; the audit log.")
+@click.group(short_help="Manage the desk's accounts; show the audit log.")
 def people() -> None:
     """Manage the accounts of an event's desk. FOLDER is the event's folder; the scorer may be running.
 

@@ -90,7 +90,7 @@ def parse_profile(path: Path) -> str:
         raise RuleError("bad_profile", N_("{where}: {problem}", where=path.name, problem=str(error))) from None
 
 
-@click.group(short_help="Rule profiles: list, show, check.")
+@click.group(short_help="List, show and check rule profiles.")
 def profile() -> None:
     """List, show and check rule profiles."""
 

@@ -14,7 +14,7 @@ from broker.export.pmn.notation import write_record
 FILES = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=Existing(allow_dash=True))
 
 
-@click.group(short_help="Records of plays (PMN): check, show.")
+@click.group(short_help="Check and show records of plays (PMN).")
 def record() -> None:
     """Check and show records of plays in Portable Majiang Notation (PMN); see docs/records.md."""
 

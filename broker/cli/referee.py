@@ -80,7 +80,7 @@ def _row(state: Turns, reason: str | None) -> dict[str, Any]:
     }
 
 
-@click.command(short_help="Check which actions of a play are legal, and when the last tile of the wall is reached.")
+@click.command(short_help="Check which actions of a play are legal.")
 @click.option(
     "--profile", default=DEFAULT_MCR, show_default=True, help="Rule profile: sets how many players may win at once."
 )

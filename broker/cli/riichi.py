@@ -42,7 +42,7 @@ language_option: Final = click.option(
 )
 
 
-@click.group(invoke_without_command=True, short_help="Value of a riichi hand and what it pays; the points table.")
+@click.group(invoke_without_command=True, short_help="Value a riichi hand and what it pays; print the points table.")
 @json_option("Read JSON lines from standard input and print one answer per line.")
 @rules_option
 @language_option

@@ -228,7 +228,7 @@ def _wait(question: FuritenQuestion) -> tuple[str, ...]:
     return riichi_waits(question.concealed or (), [meld.tiles for meld in question.melds])
 
 
-@click.command("furiten", short_help="Riichi: whether a player may win on a discard.")
+@click.command("furiten", short_help="Riichi: say whether a player may win on a discard.")
 @json_option("Read JSON lines from standard input and print one answer per line (required).")
 def furiten_command(as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
     """Check whether furiten keeps a player from winning on a discard (riichi).

@@ -123,7 +123,7 @@ def _members(event: Event, teams: Path | None) -> Teams:
     return {}
 
 
-@click.command(short_help="Travellers and standings from all plays.")
+@click.command(short_help="Compute travellers and standings from all plays.")
 @click.option("--profile", default=DEFAULT_MCR, show_default=True, help="Rule profile, by id or as a .toml file.")
 @click.option("--event", type=click.Choice(["individual", "team"]), default="individual", show_default=True)
 @click.option("--teams", type=click.Path(path_type=Path), help='Team event: JSON file {"team": ["p01", ...]}.')

@@ -70,7 +70,7 @@ OTHER_BROKER = re.compile(
 )
 
 
-@click.command(short_help="Run an event's scorer, broker and desk.")
+@click.command(short_help="Run an event's scorer, with broker and desk.")
 @click.argument("event", type=EXISTING_FOLDER)
 @click.option(
     "--broker",

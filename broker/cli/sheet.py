@@ -24,7 +24,7 @@ class SheetEvent(Struct):
     event: EventLine
 
 
-@click.command(short_help="The sheet of a riichi session: every hand, scores, places.")
+@click.command(short_help="Write the sheet of a riichi session: every hand, scores, places.")
 @click.option(
     "--event",
     "folder",

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from broker.console import EXISTING_FILE, EXISTING_FOLDER, json_option, said_as_json, say
+from broker.console import EXISTING_FILE, EXISTING_FOLDER, json_option, progress, said_as_json, say, working
 from broker.errors import AnchorChanged, BackupBroken, BackupMissing, StoreMissing
 from broker.event import open_event
 from broker.people.anchors import CheckedAnchor, check_anchor
@@ -139,7 +139,7 @@ def store_options(command: F) -> F:
 SOURCE = click.argument("source", metavar="COPY|FOLDER", type=EXISTING_FOLDER)
 
 
-@click.group(short_help="Copy an event to another disk, restore it, move its journal into PostgreSQL.")
+@click.group(short_help="Back up an event, check and restore copies, move its journal into PostgreSQL.")
 def store() -> None:
     """Back up, check, restore and move an event's journal. See docs/store.md."""
 
@@ -157,7 +157,7 @@ def check_command(source: Path) -> None:
     within = source.parent if (source / MANIFEST).exists() else source
     if not names:
         raise BackupMissing(f"{source} has no copy in it")
-    if not all([_check_one(within / name) for name in names]):  # noqa: C419 - all of them are told
+    if not all([_check_one(within / name) for name in progress(names, "Reading copies")]):  # noqa: C419 - all of them are told
         sys.exit(1)
 
 
@@ -187,7 +187,8 @@ def verify_command(source: Path, anchor: str | None, as_json: bool) -> None:  # 
     homologue store verify my-event
     homologue store verify my-event --anchor 7K2M-9QXD-...
     """
-    found, checked = _prove(source, anchor)
+    with working("Verifying"):
+        found, checked = _prove(source, anchor)
     if as_json:
         faults = [fault._asdict() for fault in found.faults]
         told = {"event": found.event, "messages": found.messages, "links": found.has_links, "faults": faults}
@@ -260,7 +261,8 @@ def move_command(event: Path, address: str, store_password: Path | None) -> None
     """
     wanted = database_address(address, store_password)
     if wanted is not None:
-        count = _move(event, wanted)
+        with working("Moving"):
+            count = _move(event, wanted)
         say(f"{count} messages moved; {STORE}.moved is the journal as it was", messages=count)
 
 
@@ -317,7 +319,8 @@ def backup_command(event: Path, target: Path, keep: int) -> None:
     \b
     homologue store backup my-event --to /media/stick
     """
-    made = make_copy(event, event_name(event), target, _now(), keep, (copy_people,))
+    with working("Copying, and reading the copy back"):
+        made = make_copy(event, event_name(event), target, _now(), keep, (copy_people,))
     say(f"{made}: read back and whole", copy=made)
 
 
@@ -350,8 +353,9 @@ def restore_command(
     chosen, manifest, broken = choose_copy(source, event)
     for problem in broken:
         click.echo(f"passed over: {problem}", err=True)
-    put_back(chosen, manifest, folder, database_address(store_address, store_password))
-    people = restore_people(folder, chosen, _newer_copies(chosen, manifest.event), _now())
+    with working("Restoring"):
+        put_back(chosen, manifest, folder, database_address(store_address, store_password))
+        people = restore_people(folder, chosen, _newer_copies(chosen, manifest.event), _now())
     lines = [*_restored_lines(folder, manifest.event, second_home, _newer_copies(chosen, manifest.event))]
     if people:
         lines.append(

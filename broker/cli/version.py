@@ -15,7 +15,7 @@ from broker.version import program_version
 KINDS: Final[tuple[Literal["embedded", "mosquitto"], ...]] = ("embedded", "mosquitto")
 
 
-@click.command(short_help="Say which programs would run, and where they come from.")
+@click.command(short_help="Show which programs would run, and where they come from.")
 @json_option("Write one JSON line.")
 def version(*, as_json: bool) -> None:
     """Say which version this is, and which brokers there are.

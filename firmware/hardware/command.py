@@ -157,7 +157,7 @@ def _press(fingers: _Presser | None, remark: Remark) -> None:
         threading.Thread(target=fingers.press, args=(remark.seat,), name="a simulated player", daemon=True).start()
 
 
-@click.command(short_help="What is wired to this machine, and do the buttons work?")
+@click.command(short_help="List what is wired to this machine, and test the buttons.")
 @click.argument("config", required=False, type=EXISTING_FILE)
 @click.option("--buttons", "address", help="Address of the buttons, instead of the one in CONFIG.")
 @click.option("--test", "testing", is_flag=True, help="Let each player press once, and report the result.")

@@ -8,7 +8,7 @@ from broker.console import progress, said_as_json, say
 from kiosk.screens.texts import translator
 
 
-@click.command(short_help="Print a card each for table staff and players, one page to laminate.")
+@click.command(short_help="Print cards for table staff and players, one page each.")
 @click.option(
     "--language", default="en", show_default=True, help="en, fr, zh, or another language that has a catalogue."
 )

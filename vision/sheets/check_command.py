@@ -42,7 +42,7 @@ def set_name(_context: click.Context, _parameter: click.Parameter, value: str | 
     raise click.BadParameter(f"{value!r}: a number from 0 to 99, or a letter")
 
 
-@click.group(name="set", short_help="Look after tile sets: is one complete? How does each tile look?")
+@click.group(name="set", short_help="Check that a tile set is complete; enrol how its tiles look.")
 def set_commands() -> None:
     """Check tile sets, and enrol how their tiles look. Register sets with `homologue deal set` or `homologue labels`.
 

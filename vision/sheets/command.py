@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from broker.console import said_as_json, say
+from broker.console import said_as_json, say, working
 from broker.i18n import languages
 from vision.errors import FileNameError, SerialsInvalidError
 from vision.payload import LAST_SERIAL, LAST_SET
@@ -113,7 +113,8 @@ def labels(  # noqa: PLR0913 - one parameter an option
     with locked_folder(path.parent), ExitStack() as written:
         done = _registered(path, number, asked=registry is not None, only=bool(serials), force=force)
         faces = {one: face for one, face in done.faces.items() if one in serials or not serials}
-        made = labels_pdf(LabelOrder(number, faces, sheet, modules, printed, language, start, scale / 100))
+        with working("Drawing labels"):
+            made = labels_pdf(LabelOrder(number, faces, sheet, modules, printed, language, start, scale / 100))
         written.enter_context(private_file(output, made))
         if done.registry is not None:
             written.enter_context(private_file(path, registry_bytes(done.registry)))
