@@ -32,6 +32,8 @@ FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "�
 
 DELIMITERS: Final = ",;\t"
 
+FORMULA: Final = re.compile(rb"<f[ >/]")
+
 NO_TEXT: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd]")
 
 BYTE_ORDER_MARK: Final = "\N{ZERO WIDTH NO-BREAK SPACE}"
@@ -176,33 +178,25 @@ def _workbook(content: bytes) -> Grid:
             # No more is ever unpacked of a part than its entry says.
             if sum(part.file_size for part in packed.infolist()) > MOST_UNPACKED:
                 raise RuleError("too_large", N_("this workbook is too large"))
-        values, formulas = (
-            openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=values_only).worksheets[0]
-            for values_only in (True, False)
-        )
+            sheets = [name for name in packed.namelist() if name.startswith("xl/worksheets/")]
+            calculated = any(FORMULA.search(packed.read(name)) for name in sheets)
+        values = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True).worksheets[0]
+        entered = openpyxl.load_workbook(io.BytesIO(content), read_only=True).worksheets[0] if calculated else values
     except RuleError:
         raise
     except Exception as error:
         raise RuleError("bad_workbook", N_("this is no workbook that can be read")) from error
-    return Grid(_sheet_rows(values, formulas), values.title)
+    return Grid(_sheet_rows(values, entered), values.title)
 
 
-def _sheet_rows(values: "ReadOnlyWorksheet", formulas: "ReadOnlyWorksheet") -> Iterator[tuple[int, list[str]]]:
-    pairs = zip(
-        values.iter_rows(max_col=MOST_COLUMNS, values_only=True),
-        formulas.iter_rows(max_col=MOST_COLUMNS, values_only=True),
-        strict=False,
-    )
+def _sheet_rows(values: "ReadOnlyWorksheet", entered: "ReadOnlyWorksheet") -> Iterator[tuple[int, list[str]]]:
+    """Return the rows that are not blank; `entered` is the same sheet with its formulas, if there are any."""
     width = last = 0
-    for row, (shown, entered) in enumerate(pairs, 1):
+    formulas = iter(entered.iter_rows(max_col=MOST_COLUMNS, values_only=True)) if entered is not values else None
+    for row, shown in enumerate(values.iter_rows(max_col=MOST_COLUMNS, values_only=True), 1):
+        if formulas is not None:
+            _refuse_uncalculated(row, shown, next(formulas, ()))
         cells = [_text(value) for value in shown]
-        for at, (value, formula) in enumerate(zip(shown, entered, strict=False)):
-            if value is None and isinstance(formula, str) and formula.startswith("="):
-                raise BadRow(
-                    "bad_workbook",
-                    N_("column {column}: the formula has no result; save the file in Excel once", column=_letters(at)),
-                    row,
-                )
         if not any(map(str.strip, cells)):
             if row - last > MOST_BLANK:
                 return
@@ -212,6 +206,13 @@ def _sheet_rows(values: "ReadOnlyWorksheet", formulas: "ReadOnlyWorksheet") -> I
         while len(cells) > width and not cells[-1].strip():
             cells.pop()
         yield row, cells + [""] * (width - len(cells))
+
+
+def _refuse_uncalculated(row: int, shown: Sequence[object], entered: Sequence[object]) -> None:
+    for at, (value, formula) in enumerate(zip(shown, entered, strict=False)):
+        if value is None and isinstance(formula, str) and formula.startswith("="):
+            wrong = N_("column {column}: the formula has no result; save the file in Excel once", column=_letters(at))
+            raise BadRow("bad_workbook", wrong, row)
 
 
 def _text(value: object) -> str:

@@ -24,20 +24,22 @@ COMMANDS_HEAD: Final = """# Commands and their options
 Generated from the commands' help texts by `make docs`; a test fails when it is stale.
 `homologue COMMAND --help` says the same, and so do man pages (`make man` writes them into `build/man`).
 
-**Of all commands.** An error is one line on standard error, `homologue: <sentence> [code]`, and exit code 1; [codes.md](codes.md)
-explains the codes. A command line that makes no sense ends with exit code 2. With `--json` output is JSON, and an error is
-`{"error": {"code": ..., "message": ...}}` on standard output. `homologue -v COMMAND` says more on standard error. Colours and
-progress are shown in a terminal only; `NO_COLOR=1` switches colours off.
+**Of all commands.** An error is one line on standard error, `homologue: <sentence> [code]`, and exit code 1;
+[codes.md](codes.md) explains the codes. A command line that makes no sense ends with exit code 2. With `--json`
+output is JSON, and an error is `{"error": {"code": ..., "message": ...}}` on standard output. `homologue -v COMMAND`
+says more on standard error. Colours and progress are shown in a terminal only; `NO_COLOR=1` switches colours off.
 
-**Tables in and out.** Lists (players, movements, plays on paper, deals, sets) may be CSV in UTF-8, UTF-16 or Windows-1252, with
-commas, semicolons or tabs, or an Excel workbook (`.xlsx`), of which the first sheet is read; columns are named in English, French or
-Chinese (`Nom;Pays;Club`). What is written as CSV is a workbook where the file's name ends in `.xlsx`, and `--excel` writes CSV
-with semicolons and decimal commas.
+**Tables in and out.** Lists (players, movements, plays on paper, deals, sets) may be CSV in UTF-8, UTF-16 or
+Windows-1252, with commas, semicolons or tabs, or an Excel workbook (`.xlsx`), of which the first sheet is read;
+columns are named in English, French or Chinese (`Nom;Pays;Club`). What is written as CSV is a workbook where the
+file's name ends in `.xlsx`, and `--excel` writes CSV with semicolons and decimal commas.
 
-**Completion.** `homologue completion bash > ~/.local/share/bash-completion/completions/homologue` (also `zsh` and `fish`).
+**Completion.** `homologue completion bash > ~/.local/share/bash-completion/completions/homologue` (also `zsh` and
+`fish`).
 
-**Names of before.** `cards`, `hardware`, `people`, `profile`, `sheet` and `what-if` stand in groups since 0.1 (`homologue event people`);
-their old names work for one more release. The calculators' short names (`homologue fan`) stay.
+**Names of before.** `cards`, `hardware`, `people`, `profile`, `sheet` and `what-if` stand in groups since 0.1
+(`homologue event people`); their old names work for one more release. The calculators' short names (`homologue fan`)
+stay.
 """
 
 TOPICS_HEAD: Final = """# Topics
