@@ -23,6 +23,7 @@ from kiosk.config import KioskSettings
 from kiosk.errors import JournalBroken, NotPaired, PairingAsked
 from kiosk.journal import JournalOwner, TableJournal
 from kiosk.loop import LoopRound, run_program
+from kiosk.metrics import serve_metrics
 from kiosk.program import TableProgram
 from kiosk.screens import ScreenWindow, open_keyboards, type_key
 from kiosk.screens.texts import translator
@@ -145,6 +146,8 @@ def serve(settings: KioskSettings, stop: threading.Event, picture: Path | None =
         camera_thread.start()
         each_round = LoopRound(program, window, camera_thread, buttons.buttons.show, stop, people, picture)
         each_round.pairs = settings.paired
+        if config.metrics_port is not None:
+            opened.enter_context(serve_metrics(program.metrics, config.metrics_port))
         run_program(program, stop, each_round)
 
 

@@ -1,15 +1,16 @@
 """The command `homologue`: its groups, found by name and imported only when they are called, and its errors."""
 
 import logging
-from collections.abc import Mapping
-from importlib.metadata import distribution
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from importlib.metadata import EntryPoint, distribution
 from typing import Any, Final
 
 import click
 from click.shell_completion import get_completion_class
 
-from broker.console import JSON, Failed, color, problems_of
-from broker.version import program_version
+from broker.console import JSON, ROOMS, CommandError, Failed, color, problems_of
+from broker.version import version_and_commit
 
 GROUP: Final = "homologue.commands"
 """Entry points: `event` is a command of `homologue`, `event.people` one of its group `event`."""
@@ -44,10 +45,34 @@ def load_command(path: str) -> click.Command | None:
     if not found:
         return None
     (point,) = found
-    command = point.load()
+    try:
+        command = point.load()
+    except ModuleNotFoundError as error:
+        raise _part_missing(point, error) from error
     if not isinstance(command, click.Command):
         raise TypeError(f"{point.value} is no command")
     return _with_rooms_of_others(path, command) if isinstance(command, click.Group) else command
+
+
+def _part_missing(point: EntryPoint, error: ModuleNotFoundError) -> Exception:
+    """Return what to say where a command's library is not installed: the part of Homologue that brings it."""
+    parts = " and ".join(f"homologue-{extra}" for extra in point.extras)
+    pip = ",".join(point.extras)
+    if not parts or (error.name or "").partition(".")[0] in ROOMS:
+        return error
+    return CommandError(
+        "part_missing",
+        f"`homologue {point.name.replace('.', ' ')}` needs {parts}, which is not installed on this machine "
+        f"({error}; apt install {parts.replace(' and', '')}, or pip install 'homologue[{pip}]')",
+    )
+
+
+def installed(group: click.Group, ctx: click.Context, names: Iterable[str]) -> Iterator[tuple[str, click.Command]]:
+    """Return the commands that this machine can run: a table need not have a scorer's."""
+    for name in names:
+        with suppress(CommandError):
+            if command := group.get_command(ctx, name):
+                yield name, command
 
 
 def _with_rooms_of_others(path: str, group: click.Group) -> click.Group:
@@ -78,6 +103,12 @@ class RoomGroup(click.Group):
         """Return the names of all commands, without importing them."""
         return sorted({*super().list_commands(ctx), *_children(self._path)})
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write those that this machine can run."""
+        found = [*installed(self, ctx, self.list_commands(ctx))]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.get_short_help_str(formatter.width)) for name, command in found])
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one command."""
         return super().get_command(ctx, cmd_name) or load_command(f"{self._path}.{cmd_name}")
@@ -103,9 +134,10 @@ class Homologue(click.Group):
         """Write the commands in sections."""
         width = formatter.width - 6 - max(map(len, self.list_commands(ctx)))
         for title, names in sections().items():
-            found = [(name, command) for name in names if (command := self.get_command(ctx, name))]
-            with formatter.section(title):
-                formatter.write_dl([(name, command.get_short_help_str(width)) for name, command in found])
+            found = [*installed(self, ctx, names)]
+            if found:
+                with formatter.section(title):
+                    formatter.write_dl([(name, command.get_short_help_str(width)) for name, command in found])
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's way
         """Run the command. What it refuses is reported here, and nowhere else."""
@@ -142,7 +174,7 @@ def _log_to_standard_error(_ctx: click.Context, _param: click.Parameter, verbose
     callback=_log_to_standard_error,
     help="Say what goes on, on standard error; twice: everything.",
 )
-@click.version_option(program_version(), prog_name="homologue")
+@click.version_option(version_and_commit(), prog_name="homologue", message="%(prog)s %(version)s")
 @click.pass_context
 def homologue(ctx: click.Context) -> None:
     """Table arbiter for duplicate mahjong: walls verified, hu in silence, IMPs at once.

@@ -81,6 +81,7 @@ NO_JSON: Final = {
     ("event", "desk"): "runs until it is ended",
     ("event", "new"): "asks for what is missing",
     ("event", "people", "audit"): "prints JSON lines without being asked",
+    ("event", "seating"): "prints a document",
     ("event", "sheets"): "prints a document",
     ("export", "all"): "prints a document",
     ("export", "ema"): "prints a document",
