@@ -32,7 +32,7 @@ from broker.scorer.intake import Intake, TableBook
 from broker.scorer.service import Scorer
 from broker.scorer.snapshot import DEAL_FACTOR, standings_table
 from broker.scorer.state import EventState, TeamState
-from broker.scorer.view import view_json
+from broker.scorer.view import as_json
 from broker.scoring import Ledger, real_table
 from tests.broker.rulings.drawn import Said, sequences
 from tests.broker.rulings.ruled import AT, correct, room_of, ruling, told
@@ -387,5 +387,5 @@ def test_what_is_shown_after_each_batch_is_what_a_scorer_shows_that_starts_there
             put(scorer, *arriving[begin : begin + size])
             scorer.step(timeout=0)
             again = Scorer(event(), journal, Path(name), lambda: 0)
-            shown, anew = (view_json(replace(one.feed.current, version=0, alerts=())) for one in (scorer, again))
+            shown, anew = (as_json(replace(one.feed.current, version=0, alerts=())) for one in (scorer, again))
             assert shown == anew
