@@ -269,6 +269,7 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "winner_missing": N_("Enter the winner."),
     "han_missing": N_("Enter han, at least 1."),
     "impossible_fu": N_("Fu must be 25, or a multiple of 10 from 20."),
+    "impossible_value": N_("No hand has so many han and fu."),
     "value_missing": N_("Enter han and fu; from 5 han only han."),
     "pao_not_asked": N_("Pao does not apply to this hand."),
     "responsible_wins": N_("Not possible: that is the winner (pao)."),
