@@ -166,6 +166,10 @@ docs: setup ## write anew the documents that are generated from the code
 	$(BIN)/python -m firmware.diagrams header > docs/wiring.svg.new && mv docs/wiring.svg.new docs/wiring.svg
 	$(BIN)/python -m firmware.diagrams box > docs/button-box.svg.new && mv docs/button-box.svg.new docs/button-box.svg
 
+.PHONY: man
+man: setup ## write a man page of each command into build/man
+	$(BIN)/python -m broker.cli.reference man build/man
+
 .PHONY: messages
 messages: setup ## collect the texts of the code, and bring them into the catalogues of translations
 	$(BIN)/python -m broker.locale update
@@ -197,6 +201,11 @@ deb: setup ## build the Debian packages in build/deb (DIST=bookworm|trixie DEB_A
 	@command -v uv >/dev/null || { echo "uv is missing: python3 -m pip install uv"; exit 1; }
 	@tests/install-system-packages deb
 	$(BIN)/python packaging/build.py --dist $(DIST) --arch $(DEB_ARCH)
+
+.PHONY: arm64
+arm64: setup ## run the arm64 packages of build/deb by an emulator, and compare them with this machine (DIST=bookworm|trixie)
+	@tests/install-system-packages deb
+	$(BIN)/python packaging/arm64.py --dist $(DIST)
 
 .PHONY: clean
 clean: ## remove the virtual environment and caches (events are kept)
