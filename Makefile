@@ -202,6 +202,11 @@ deb: setup ## build the Debian packages in build/deb (DIST=bookworm|trixie DEB_A
 	@tests/install-system-packages deb
 	$(BIN)/python packaging/build.py --dist $(DIST) --arch $(DEB_ARCH)
 
+.PHONY: arm64
+arm64: setup ## run the arm64 packages of build/deb by an emulator, and compare them with this machine (DIST=bookworm|trixie)
+	@tests/install-system-packages deb
+	$(BIN)/python packaging/arm64.py --dist $(DIST)
+
 .PHONY: clean
 clean: ## remove the virtual environment and caches (events are kept)
 	rm -rf $(VENV) $(dir $(MICROPYTHON)) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

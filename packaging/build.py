@@ -13,7 +13,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterable, Iterator
 from email.parser import HeaderParser
 from pathlib import Path
@@ -249,9 +248,9 @@ def licences(stage: Path) -> Iterator[str]:
 
 
 def version_of(target: Target) -> str:
-    """Return the packages' version: ours, and the release that they are for."""
-    about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    return f"{about['project']['version']}+{RELEASE[target.dist]}"
+    """Return the packages' version: our wheel's, as Debian orders it, and the release that they are for."""
+    ours = next((BUILD / "own").glob("*.whl")).name.split("-")[1]
+    return re.sub(r"[.]?(dev|a|b|rc)", r"~\1", ours, count=1) + f"+{RELEASE[target.dist]}"
 
 
 def documents(target: Target, stage: Path, package: str) -> None:

@@ -1,6 +1,7 @@
 """`homologue scorer`: the scorer's process, put together from broker, store, scorer and desk."""
 
 import gc
+import ipaddress
 import logging
 import os
 import re
@@ -11,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,7 @@ from broker.cli.encryption import PLAIN, CertificatesFollowed, Logins, certifica
 from broker.cli.encryption import desk_certificate as desk_certificate_of
 from broker.cli.store import StoreOptions, store_options
 from broker.console import EXISTING_FILE, EXISTING_FOLDER
+from broker.discovery import Announcement
 from broker.errors import ScorerActive, StoreError
 from broker.event import Event, open_event, read_deals
 from broker.event.deals import refuse_altered_deals
@@ -200,6 +202,9 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
         if logins.certificates:
             watches.append(CertificatesFollowed(logins.certificates, work.devices.admissions, desk).look)
         click.echo(f"Desk: {desk.url}")
+        if not is_loopback(desk_host):
+            announced = [desk_host] if _is_address(desk_host) and desk_host not in ANYWHERE else []
+            running.enter_context(Announcement(checked.name, desk.port, announced))
         show_first_link(auth, desk.url, event, open_room=is_loopback(desk_host) and not desk_name)
         line.start()
         watches.append(ServiceNotifier().alive)
@@ -429,6 +434,12 @@ def host_names(*hosts: str | None) -> list[str]:
 def _reachable_host(host: str) -> str | None:
     """Return an address by which others reach this machine, if it is one."""
     return None if is_loopback(host) or host in ANYWHERE else host
+
+
+def _is_address(host: str) -> bool:
+    with suppress(ValueError):
+        return ipaddress.ip_address(host) is not None
+    return False
 
 
 def _check_all(watches: Sequence[Callable[[], None]]) -> None:
