@@ -4,13 +4,13 @@ While a press may show nowhere, nothing here moves that a press could move: numb
 the play, whoever asks how often. What is read when somebody asks, heat and the free disk, tells of no finger.
 """
 
-import logging
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from broker.logs import get_logger
 from broker.protocol import DISK_STEP_MIB
 from broker.version import program_version
 from firmware.hardware.inventory import board_celsius
@@ -19,7 +19,7 @@ from kiosk.table import QUIET, Phase
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
-log = logging.getLogger("homologue.kiosk")
+log = get_logger("homologue.kiosk")
 
 HERE: Final = "127.0.0.1"
 MIB: Final = 1024 * 1024
@@ -128,7 +128,7 @@ def serve_metrics(metrics: TableMetrics, port: int) -> Iterator[int]:
     try:
         server, thread = start_http_server(port, HERE, registry)
     except OSError as error:
-        log.warning("metrics_port_taken: port %d: %s", port, error.strerror)
+        log.warning("metrics_port_taken", port=port, why=error.strerror)
         yield 0
         return
     try:
