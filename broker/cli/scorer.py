@@ -25,10 +25,12 @@ from broker.cli.store import StoreOptions, store_options
 from broker.errors import BrokerError, ScorerActive, ScorerError, StoreError
 from broker.event import Event, open_event, read_deals
 from broker.event.deals import refuse_altered_deals
+from broker.i18n import N_, Message
 from broker.logs import set_up_logs
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Broker, Kind, make_broker
-from broker.mqtt.programs import broker_program
+from broker.mqtt.programs import choose_broker, kind_of_event, remember_kind
+from broker.notify import ServiceNotifier
 from broker.people import FIRST_LINK_FILE, Authentication, PeopleError
 from broker.people.copies import ClosedAccounts, copy_people
 from broker.protocol import HOST_PATTERN
@@ -58,6 +60,7 @@ from broker.web.tables.pairing import BrokerForTables, PairingService
 from broker.web.tables.pairing_codes import PairingCodes
 
 CREDENTIALS = "credentials.json"
+BROKER_FOLDER = "broker"
 MQTT_PORT = 1883
 MOST_CONNECTIONS = 10_000
 SHARED_PLACE = "database"
@@ -77,9 +80,8 @@ OTHER_BROKER = re.compile(
 @click.argument("event", type=click.Path(file_okay=False, path_type=Path))
 @click.option(
     "--broker",
-    default="embedded",
-    show_default=True,
-    help="embedded (nats-server), mosquitto (if installed), or HOST:PORT of a running broker.",
+    help="mosquitto, embedded (nats-server), or HOST:PORT of a running broker [default: what the event was run on, "
+    "else mosquitto where it is installed as a package of the system, else embedded].",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address that the scorer's own broker listens on.")
 @click.option("--mqtt-port", type=PORTS, default=MQTT_PORT, show_default=True, help="Port of the scorer's own broker.")
@@ -110,7 +112,7 @@ OTHER_BROKER = re.compile(
 def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a part
     *,
     event: Path,
-    broker: str,
+    broker: str | None,
     host: str,
     mqtt_port: int,
     desk_host: str,
@@ -142,8 +144,8 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
             with ThreadPoolExecutor(1, "start of the broker") as beside:  # it hashes the passwords of all tables
                 begun = beside.submit(_broker, running, broker, checked, event, (host, mqtt_port), logins)
                 work = _load_scorer(checked, journal, event, space, wishes, passwords)
-            address, watch = begun.result()
-            own = broker in get_args(Kind)
+            address, watch, broker_told = begun.result()
+            own = broker is None or broker in get_args(Kind)
             join = running.enter_context(JoinWire(work, journal, address, place=_place(event), own=own))
             if not join.wait(stop, standby=wishes.standby):
                 return
@@ -160,11 +162,12 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
                 work.wire,
                 open_public=public,
                 plain=logins.certificates is None,
+                broker=broker_told,
                 scorer=work,
                 folder=event,
                 deals=read_deals(event),
                 orders=line.orders,
-                broker=broker if own else "other",
+                broker_kind=kind_of_event(event / BROKER_FOLDER) or "other" if own else "other",
                 backup_age_s=lambda: backup.age_s if backup else None,
                 pairing=PairingService(
                     replace(
@@ -201,6 +204,7 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
             click.echo(f"Desk: {desk.url}")
             show_first_link(auth, desk.url, event, open_room=is_loopback(desk_host) and not desk_name)
             line.start()
+            watches.append(ServiceNotifier().alive)
             work.run(stop, partial(_check_all, watches))
     except (ScorerError, StoreError, BrokerError, DeskError, PeopleError) as error:
         click.echo(f"homologue scorer: {error.code}: {error}", err=True)
@@ -355,13 +359,23 @@ def show_first_link(auth: Authentication, url: str, event: Path, *, open_room: b
 
 
 def _broker(
-    running: ExitStack, broker: str, event: Event, folder: Path, listen: tuple[str, int], logins: Logins
-) -> tuple[Address, Callable[[], None]]:
-    """Return the broker that was asked for, started here or not, and what is to be called to look after it."""
-    if broker not in get_args(Kind):
-        return _other_broker(broker, logins), _check_nothing
-    child = _start(running, cast("Kind", broker), event, folder, listen, logins)
-    return logins.scorer(child.host, child.port), child.check
+    running: ExitStack, broker: str | None, event: Event, folder: Path, listen: tuple[str, int], logins: Logins
+) -> tuple[Address, Callable[[], None], Message]:
+    """Return the broker, started here or not, what is to be called to look after it, and what is told of it."""
+    if broker is not None and broker not in get_args(Kind):
+        told = N_("Tables are connected through a broker of its own: {address}.", address=broker)
+        return _other_broker(broker, logins), _check_nothing, told
+    kept = folder / BROKER_FOLDER
+    known, choice = kind_of_event(kept), choose_broker(kept, cast("Kind | None", broker))
+    child = _start(running, choice.kind, event, kept, listen, logins)
+    program = choice.program
+    click.echo(f"Broker: {choice.kind}, port {child.port}: {choice.why}")
+    click.echo(f"Broker program: {program}")
+    if known not in (None, choice.kind):
+        click.echo(f"Broker changed: the event was run on {known} before; from now on it is run on {choice.kind}")
+    remember_kind(kept, choice.kind)
+    told = N_("Tables are connected through {program}: {why}.", program=program.named, why=choice.why)
+    return logins.scorer(child.host, child.port), child.check, told
 
 
 def _start(
@@ -371,7 +385,7 @@ def _start(
     tables = max(event.tables)
     child = make_broker(
         kind,
-        folder / "broker",
+        folder,
         event.name,
         Credentials.ensure(logins.passwords, tables),
         tables=tables,
@@ -380,8 +394,6 @@ def _start(
         certificates=logins.certificates,
     )
     running.enter_context(child)
-    click.echo(f"Broker: {kind}, port {child.port}")
-    click.echo(f"Broker program: {broker_program(kind)}")
     return child
 
 

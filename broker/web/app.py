@@ -30,6 +30,7 @@ from broker.web.people.views import Login, PeoplePage
 from broker.web.render import render_page
 from broker.web.results.display import DisplayPage
 from broker.web.results.exports import ExportsPage
+from broker.web.results.seating import SeatingPage
 from broker.web.results.sessions import SESSIONS_PATH, SessionsNow, SessionsPage
 from broker.web.results.views import ReceiptPage, ResultsPage
 from broker.web.rulings.audited import AuditedRulings
@@ -141,7 +142,7 @@ def _people_routes(feed: ViewFeed, services: Services, access: Access, auth: Aut
     if services.scorer:
         rulings = AuditedRulings(services.scorer, auth)
         yield from CallsPage(access, services.scorer, auth, feed).routes()
-        yield from DevicesPage(access, services.scorer, auth).routes()
+        yield from DevicesPage(access, services.scorer, auth, services.broker).routes()
         yield from RulingsPage(access, rulings).routes()
         yield from WhatIfPage(access, rulings).routes()
         if services.folder:
@@ -162,6 +163,7 @@ def _result_routes(
     yield from ReceiptPage(feeds.public, sheets).routes()
     yield from CarriersPage(feeds.room, carriers).routes(live)
     yield from DisplayPage(feeds.public, access, sheets).routes()
+    yield from SeatingPage(access, sheets, live).routes()
     if services.wire:
         yield from GridPage(feeds.room, sheets, carriers, services.clock).routes(live)
         yield from WirePage(services.wire, feeds.room, trace).routes(live)

@@ -29,6 +29,8 @@ LONGEST_MARKS: Final = 1_000
 YEAR_S: Final = 365 * 24 * 60 * 60
 """Under TLS: a browser takes this name only with `Secure`, for this host alone."""
 
+LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "::1")
+
 LONGEST_TOKEN: Final = 64
 
 LONGEST_TAG: Final = 16
@@ -142,21 +144,20 @@ class Access:
     def visitor(self, request: Request) -> Visitor:
         """Return who asks."""
         if self.auth is None:
-            return self._stranger(open_room=self._open_room)
+            return self._stranger(request, open_room=self._open_room)
         token = request.cookies.get(cookie_name(request), "")[:LONGEST_TOKEN]
         session = self.auth.known(token, agent=user_agent(request), address=client_address(request)) if token else None
         if session:
-            known = Visitor(
-                session,
-                csrf_token(token),
+            known = replace(
+                self._stranger(request),
+                session=session,
+                form=csrf_token(token),
                 withheld=self._withheld,
-                menu=self.menu,
-                plain=self._plain,
                 address=session.address,
             )
             view = self.room() if self.room else None
             return replace(known, disk=view.disk, banners=banners(view)) if view else known
-        return self._stranger(open_room=self._open_room and not self.auth.accounts.any())
+        return self._stranger(request, open_room=self._open_room and not self.auth.accounts.any())
 
     def reader(self, request: Request) -> Visitor:
         """Return who reads as a program: by a token, or as `visitor`. Raises TokenUnknown, TooManyMisses."""
@@ -172,8 +173,13 @@ class Access:
             raise TokenUnknown("this token opens nothing: it was revoked, or was never one")
         return Visitor(token=found, address=address)
 
-    def _stranger(self, *, open_room: bool) -> Visitor:
-        return Visitor(open_room=open_room, open_public=self._open_public, menu=self.menu, plain=self._plain)
+    def _stranger(self, request: Request, *, open_room: bool = False) -> Visitor:
+        plain = self.unencrypted(request)
+        return Visitor(open_room=open_room, open_public=self._open_public, menu=self.menu, plain=plain)
+
+    def unencrypted(self, request: Request) -> bool:
+        """Return whether what is typed here, or what the event's parts send each other, crosses a network as it is."""
+        return self._plain or (request.url.scheme == "http" and client_address(request) not in LOOPBACK_NAMES)
 
     def goes_on(self, visitor: Visitor) -> bool:
         """Return whether a stream to this visitor may go on."""

@@ -78,7 +78,7 @@ class MetricsPage:
         view, services = self._public.current, self._services
         build = InfoMetricFamily("homologue_build", "The scorer's program, and where it runs")
         build.add_metric(
-            [], {"version": program_version(), "python": platform.python_version(), "broker": services.broker}
+            [], {"version": program_version(), "python": platform.python_version(), "broker": services.broker_kind}
         )
         yield build
         yield gauge("homologue_broker_connected", "Whether the scorer is connected with the broker", view.connected)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from broker.logs import get_logger
+from broker.notify import ServiceNotifier
 from broker.protocol.pairing import Pairing, PairingOffer, read_pairing
 from broker.protocol.signing import SigningKey
 from broker.version import program_version
@@ -153,7 +154,7 @@ def pair_at_the_table(own: UnpairedSettings, stop: threading.Event, picture: Pat
 
 
 def _run(desk: PairingDesk, window: ScreenWindow, stop: threading.Event, picture: Path | None) -> None:
-    done_at = None
+    done_at, service = None, ServiceNotifier()
     while not stop.is_set() and (done_at is None or time.monotonic() < done_at + SHOWN_S):
         desk.step(ROUND_S)
         if desk.done and done_at is None:
@@ -165,6 +166,7 @@ def _run(desk: PairingDesk, window: ScreenWindow, stop: threading.Event, picture
                 desk.key(key)
         if window.show(pairing_view(desk.form, time_of_day())) and picture:
             window.picture(str(picture))
+        service.alive()
 
 
 AGAIN_S: Final = 1.0

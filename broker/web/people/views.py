@@ -24,7 +24,6 @@ from broker.people import (
     audit_line,
 )
 from broker.web import (
-    COOKIE,
     Access,
     DeskError,
     Form,
@@ -32,7 +31,6 @@ from broker.web import (
     Visitor,
     browser_marks,
     client_address,
-    cookie_name,
     delete_session_cookie,
     read_form,
     redirect,
@@ -43,8 +41,6 @@ from broker.web import (
     user_agent,
     visitor_of,
 )
-
-LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 
 
 class Login:
@@ -140,25 +136,21 @@ class Login:
         return self._auth.with_mark(session.account, marks) if session else marks
 
     def _login_page(self, request: Request, *, name: str = "", error: Exception | None = None) -> Response:
-        values = {"name": name, "plain": is_plain(request)}
-        return render_page(request, "login.html", N_("Log in"), error=error, values=values)
+        visitor = Visitor(plain=self._access.unencrypted(request))
+        return render_page(request, "login.html", N_("Log in"), visitor, error=error, values={"name": name})
 
     def _welcome_page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
         token, name, full = (form.get(field, "")[:64] for field in ("token", "name", "full"))
-        plain = is_plain(request)
+        visitor = Visitor(plain=self._access.unencrypted(request))
         filled: dict[str, object] = {"token": token, "name": name, "full": full}
         return render_page(
             request,
             "welcome.html",
             N_("The first head arbiter"),
+            visitor,
             error=error,
-            values=filled | {"plain": plain, "shortest": SHORTEST_PASSWORD},
+            values=filled | {"shortest": SHORTEST_PASSWORD},
         )
-
-
-def is_plain(request: Request) -> bool:
-    """Return whether a password would cross a network as it is typed."""
-    return cookie_name(request) == COOKIE and client_address(request) not in LOOPBACK_NAMES
 
 
 SHOWN: Final = 50

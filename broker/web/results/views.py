@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from broker.event.seating import seating_of
 from broker.i18n import N_
 from broker.protocol import SEATS, read_receipt_code, receipt_link
 from broker.scorer.sheets import DealSheet, PlayLine, ReceiptSheet
@@ -124,8 +125,10 @@ class ResultsPage:
         """Show one player's sheet."""
         sheet = self._sheets.player(visitor, request.path_params["player"])
         chart = partial(player_chart, sheet, str(_("Points (horizontal) and the resulting IMPs (vertical)")), _seats(_))
-        slips = _slips(self._sheets.snapshot(visitor).event.plan.public_address)
-        return LivePage("player.html", sheet.name, {"sheet": sheet, "chart": chart, "slips": slips}, sheet)
+        plan = self._sheets.snapshot(visitor).event.plan
+        places = seating_of(plan)[sheet.player]
+        values = {"sheet": sheet, "chart": chart, "slips": _slips(plan.public_address), "places": places}
+        return LivePage("player.html", sheet.name, values, (sheet, places))
 
     def team(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show one team's sheet."""

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from broker.export.seating import SEATING_PRINTS
 from broker.protocol import TOPICS, Call, Deadline, Fine, LogMessage, Seat, parse_topic, receipt_code
 from broker.rules import Outcome
 from broker.scorer.dashboard import ViewFeed
@@ -34,7 +35,8 @@ OPENLY_READ: Final = {topic.name for topic in TOPICS if "display" in topic.reade
 # hash over all that is stored, random ids too: who has it can guess nothing of that.
 TIMES: Final = re.compile(r'<time datetime="[^"]*">[^<]*</time>|[0-9A-Z]{4}(-[0-9A-Z]{4}){6}')
 
-REFUSED: Final = {"/receipt/none", "/grid", "/live/grid", "/wire", "/live/wire", "/api/v1/rounds"}
+PRINTS: Final = {f"/seating/{kind}.pdf" for kind in SEATING_PRINTS}
+REFUSED: Final = {"/receipt/none", "/grid", "/live/grid", "/wire", "/live/wire", "/api/v1/rounds", *PRINTS}
 """What who is no arbiter asks for in vain."""
 
 OF_TEAMS: Final = {"/team/1", "/live/team/1", "/team/1.json", "/api/v1/teams/1"}

@@ -41,7 +41,7 @@ class Watched:
             clock=lambda: NOW,
             scorer=hall.scorer,
             folder=folder,
-            broker="embedded",
+            broker_kind="embedded",
             backup_age_s=lambda: 60.0,
         )
         self.services = services

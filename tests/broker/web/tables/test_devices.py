@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pytest
 from msgspec.structs import replace
 
+from broker.i18n import N_
 from broker.people import Actor, Authentication
 from broker.protocol.signing import SigningKey
 from broker.scorer.devices import Reading
@@ -27,6 +28,10 @@ from tests.broker.web.test_auth import logged_in, token_of
 FIRST, SECOND = "kiosk-0001", "kiosk-0002"
 NEW = SigningKey.from_bytes(b"3" * 32)
 """A device that nobody has paired."""
+
+BROKER = N_(
+    "Tables are connected through {program}: {why}.", program="mosquitto 2.0.11", why=N_("asked for with --broker")
+)
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
         hall.hear(replace(state(1, count=2), version="0.0.9"), replace(beat(1), **told))
         thread = threading.Thread(target=hall.scorer.run, args=(stop,))
         thread.start()
-        services = Services(scorer=hall.scorer, orders=OrderDesk("cup", auth, Ear()))
+        services = Services(scorer=hall.scorer, orders=OrderDesk("cup", auth, Ear()), broker=BROKER)
         with DeskServer(sample.feed(), port=0, auth=auth, services=services) as server:
             yield Room(hall, auth, server)
         stop.set()
@@ -184,3 +189,9 @@ def test_a_table_that_told_nothing_of_its_machine_is_listed(room: Room) -> None:
     assert (made.table, made.silent_s, made.disk_mib) == (9, None, None)
     reading = Reading(1.0, 61_000, 600, 40)
     assert (_machine(9, program_version(), reading, 2.0).odd, room.serves()) == (True, FIRST)
+
+
+def test_the_page_says_through_which_broker_devices_are_connected_and_why(room: Room) -> None:
+    with logged_in(room.server, "table_arbiter") as client:
+        assert BROKER in client.get("/devices").text
+        assert "Les tables sont reliées par mosquitto 2.0.11" in client.get("/devices?lang=fr").text
