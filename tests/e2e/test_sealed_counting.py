@@ -48,7 +48,8 @@ class Table:
     """A table's device, without its people."""
 
     def __init__(self, folder: Path, port: int, table: int, key: SigningKey) -> None:
-        self.table, self._key, self._before, self._seq = table, key, None, 0
+        self.table, self._key, self._seq = table, key, 0
+        self._before: str | None = None
         certificates = Certificates.of_event(folder)
         identity = Identity(certificates.folder / f"{device_user(table, key.device)}.crt", key)
         address = Address("127.0.0.1", port, "", "", certificates.ca, identity=identity)
@@ -75,7 +76,7 @@ class Table:
 
     def ask(self, **changes: object) -> object:
         """Ask what East's hand is worth, as if it were of another play or table; return the answer."""
-        request: CountRequest = replace(SELF_DRAWN, table=self.table, **changes)  # type: ignore[arg-type] # by name
+        request: CountRequest = replace(SELF_DRAWN, table=self.table, **changes)
         self.link.publish(topics.COUNT.at(NAME, table=self.table), encode(request), retain=False)
         while not isinstance(one := self._next(), Counted) or one.asked != request.id:
             pass
