@@ -11,6 +11,7 @@ from broker.people.login import wall_clock_ms
 from broker.rulings.service import RulingService
 from broker.scorer.alerts import Attendance
 from broker.scorer.devices import Devices
+from broker.scorer.metrics import ScorerMetrics
 from broker.scorer.publisher import WireLog
 from broker.web.embargo import SnapshotSource
 from broker.web.tables.orders import OrderDesk
@@ -26,6 +27,11 @@ class ScorerThread(Protocol):
     """Which arbiter goes to a call, and who has seen an alert."""
     devices: Devices
     rulings: RulingService
+    metrics: ScorerMetrics
+
+    @property
+    def waiting(self) -> int:
+        """How many messages wait to be taken in."""
 
     def ask(self, work: Callable[[], T]) -> T:
         """Run `work` on the scorer's thread between two batches, and return its result. Raises ScorerBusy."""
@@ -55,6 +61,10 @@ class Services:
     """The event's deals: for paper sheets."""
     orders: OrderDesk | None = None
     pairing: PairingService | None = None
+    broker_kind: str = ""
+    """Which kind of broker there is: embedded, mosquitto or other."""
+    backup_age_s: Callable[[], float | None] = lambda: None
+    """How long ago the last copy of the event was made."""
 
     @property
     def grids(self) -> bool:

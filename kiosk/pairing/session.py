@@ -14,6 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from broker.discovery import DeskFinder, FoundDesk
+from broker.notify import ServiceNotifier
 from broker.protocol.pairing import Pairing, PairingOffer, read_pairing
 from broker.protocol.signing import SigningKey
 from broker.version import program_version
@@ -49,7 +51,7 @@ class PairingFailed:
 MOST_ASKED, BUSY_PAUSE_S = 20, 1.0
 """How often a desk is asked that hears too many others at once, and the pause before the next time."""
 
-Item = PairingOffer | Pairing | PairingFailed
+Item = PairingOffer | Pairing | PairingFailed | tuple[FoundDesk, ...]
 Ask = Callable[[PairingOffer, SigningKey], Pairing]
 
 
@@ -97,6 +99,8 @@ class PairingDesk:
                 store_pairing(self._folder, item)
                 log.info("paired with %s, table %s", item.event, item.table)
                 self.form, self.done = forms.with_pairing(self.form, item.event, item.table), True
+            case tuple():
+                self.form = forms.with_found(self.form, item)
             case PairingFailed(code):
                 self.form = forms.with_refusal(self.form, code)
 
@@ -148,12 +152,14 @@ def pair_at_the_table(own: UnpairedSettings, stop: threading.Event, picture: Pat
         seeing = OfferCamera(partial(open_camera, own.camera), desk.put)
         opened.callback(seeing.stop)
         seeing.start()
+        if not own.desk:
+            opened.callback(DeskFinder(desk.put).close)
         _run(desk, window, stop, picture)
     return desk.done
 
 
 def _run(desk: PairingDesk, window: ScreenWindow, stop: threading.Event, picture: Path | None) -> None:
-    done_at = None
+    done_at, service = None, ServiceNotifier()
     while not stop.is_set() and (done_at is None or time.monotonic() < done_at + SHOWN_S):
         desk.step(ROUND_S)
         if desk.done and done_at is None:
@@ -165,6 +171,7 @@ def _run(desk: PairingDesk, window: ScreenWindow, stop: threading.Event, picture
                 desk.key(key)
         if window.show(pairing_view(desk.form, time_of_day())) and picture:
             window.picture(str(picture))
+        service.alive()
 
 
 AGAIN_S: Final = 1.0

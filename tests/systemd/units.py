@@ -12,8 +12,8 @@ ROOT: Final = Path(__file__).parents[2]
 
 UNITS: Final = sorted((ROOT / "systemd").glob("*.service"))
 
-INSTALLED: Final = "/opt/homologue/.venv/bin/"
-"""Where docs/installer.md puts the commands."""
+INSTALLED: Final = "/usr/bin/"
+"""Where the packages put the command."""
 
 HERE: Final = Path(sys.executable).parent
 
@@ -46,7 +46,7 @@ def as_installed(path: Path, folder: Path, old: str = "", new: str = "") -> Path
     text = path.read_text(encoding="utf-8")
     assert old in text
     copy = folder / path.name
-    copy.write_text(text.replace(INSTALLED, f"{HERE}/").replace(old, new), encoding="utf-8")
+    copy.write_text(text.replace(f"{INSTALLED}homologue", f"{HERE}/homologue").replace(old, new), encoding="utf-8")
     return copy
 
 
