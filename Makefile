@@ -103,9 +103,9 @@ power: setup ## cut the power at every write of tables, scorer, people and copie
 	$(BIN)/python -m tests.power $(if $(CUTS),--cuts $(CUTS)) $(if $(SEED),--seed $(SEED))
 
 .PHONY: chaos
-chaos: setup ## play a whole event while everything fails, and judge it (SEED=N PLAYS=N TABLES=N BROKER=embedded|mosquitto)
+chaos: setup ## play a whole event while everything fails, and judge it (SEED=N PLAYS=N TABLES=N BROKER=embedded|mosquitto PLAIN=yes)
 	$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) $(if $(PLAYS),--plays $(PLAYS)) \
-	  $(if $(TABLES),--tables $(TABLES)) $(if $(BROKER),--broker $(BROKER))
+	  $(if $(TABLES),--tables $(TABLES)) $(if $(BROKER),--broker $(BROKER)) $(if $(filter yes,$(PLAIN)),--plain)
 
 .PHONY: attack
 attack: setup ## attack a running scorer, broker and desk, and print what was tried and what was held (BROKER= SEED=N TLS=yes|no ONLY=NAME)
