@@ -27,7 +27,6 @@ _FAULT_SENTENCES = {
     TrayFaultType.SIDEWAYS: "the tile lies askew",
 }
 
-_MANY_UNREAD = 4  # backs of a picture from which the set's print may be to blame
 ENROL_SET = (
     "many backs are not read: if their print is to blame (worn, by hand, no leading zeros), enrol this set: "
     "homologue set enrol"
@@ -198,8 +197,7 @@ def _read_one(
     if as_json:
         return json.dumps(reading_line(image, took, reading, verdict))
     text = reading_text(image, took, reading, verdict)
-    unread = sum(read.serial is None and not read.face_up for read in reading.reads)
-    return f"{text}\n  {ENROL_SET}" if enrolled is None and unread >= _MANY_UNREAD else text
+    return f"{text}\n  {ENROL_SET}" if enrolled is None and reading.print_to_blame else text
 
 
 def _judge(reading: PictureReading, expected: ExpectedSerials) -> TrayVerdict:
