@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from vision.enrolled.file import EnrolledSet, read_complete
 from vision.errors import EnrolError, ExpectedDealError, VisionError
-from vision.overlay import draw_overlay, write_overlay
+from vision.overlay import draw_overlay, list_serials, write_overlay
 from vision.picture import load_picture
 from vision.reader import read_picture
 from vision.reading import PictureReading, TileRead, TrayFault, TrayFaultType
@@ -141,7 +142,8 @@ def fault_sentence(fault: TrayFault) -> str:
 @click.option(
     "--overlay",
     type=click.Path(path_type=Path),
-    help="Write the picture with each tile's verdict to a PNG or JPEG file, or to a folder for several pictures.",
+    help="Write the picture with each tile's verdict, and below it each tile with its serial, the doubtful first, "
+    "to a PNG or JPEG file, or to a folder for several pictures.",
 )
 @click.option(
     "--set",
@@ -191,7 +193,9 @@ def _read_one(
         verdict = _judge(reading, expected) if expected else None
         took = (time.perf_counter() - began) * 1000
         if overlay is not None:
-            write_overlay(overlay, image, draw_overlay(picture, reading, verdict.faults if verdict else ()))
+            faults = verdict.faults if verdict else ()
+            drawn = draw_overlay(picture, reading, faults), list_serials(picture, reading, faults)
+            write_overlay(overlay, image, np.vstack(drawn))
     except VisionError as error:
         return json.dumps(reading_error_line(image, error)) if as_json else f"{image}: {error} ({error.code})"
     if as_json:
