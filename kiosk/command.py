@@ -4,7 +4,6 @@ import logging
 import os
 import signal
 import sqlite3
-import sys
 import threading
 import time
 from contextlib import ExitStack, suppress
