@@ -23,8 +23,8 @@ from vision.geometry import Picture, Quad
 from vision.layout import lay_out_table
 from vision.marks.read import (
     CheckMarks,
-    TileMarks,
     FirstLooks,
+    TileMarks,
     decide_ambiguous,
     drop_duplicate_tiles,
     first_looks,

@@ -102,7 +102,9 @@ def _decode_tiles(
         if part.size == 0:
             continue
         if larger != 1.0:
-            part = cv2.resize(part, None, fx=larger, fy=larger, interpolation=cv2.INTER_LINEAR).astype(np.uint8, copy=False)
+            part = cv2.resize(part, None, fx=larger, fy=larger, interpolation=cv2.INTER_LINEAR).astype(
+                np.uint8, copy=False
+            )
         decoded += [
             (payload, count, corners / larger + [left, top])
             for payload, count, corners in decode_labels(part, local=local)
@@ -288,6 +290,7 @@ _FRAME_AT_ONCE = 0.66  # a frame so like that its word is worth a guess before t
 _FEW = 3  # labels that must tell a set, or how labels look, before others are measured by it
 _AT_ONCE = 45.0  # odds that need no second fit: certain in any set
 NO_MARK = TileMark(serial=None, set_text=None, turned=None, confidence=0.0, spot=np.full(2, np.nan))
+
 
 def read_labels(picture: Picture, quads: Sequence[Quad], dismiss: DismissTiles = _dismiss_none) -> list[TileMark]:
     """Read the label of each tile back.
