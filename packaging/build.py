@@ -313,7 +313,7 @@ def pack(target: Target, stage: Path, package: str) -> Path:
     (control / "md5sums").write_text("".join(sums), encoding="utf-8")
     run("chmod", "--recursive", "u=rwX,go=rX", stage)
     deb = BUILD / f"{package}_{target.version}_{target.arch}.deb"
-    run("dpkg-deb", "--root-owner-group", "-Zxz", "-z3", "--build", stage, deb)
+    run("dpkg-deb", "--root-owner-group", "-Zxz", "-z1", "--build", stage, deb)
     return deb
 
 
