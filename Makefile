@@ -166,6 +166,10 @@ docs: setup ## write anew the documents that are generated from the code
 	$(BIN)/python -m firmware.diagrams header > docs/wiring.svg.new && mv docs/wiring.svg.new docs/wiring.svg
 	$(BIN)/python -m firmware.diagrams box > docs/button-box.svg.new && mv docs/button-box.svg.new docs/button-box.svg
 
+.PHONY: man
+man: setup ## write a man page of each command into build/man
+	$(BIN)/python -m broker.cli.reference man build/man
+
 .PHONY: messages
 messages: setup ## collect the texts of the code, and bring them into the catalogues of translations
 	$(BIN)/python -m broker.locale update

@@ -64,7 +64,7 @@ def is_black(surface: pygame.Surface) -> bool:
         read = renderer.to_surface(area=pygame.Rect(at, (1, 1))).get_at((0, 0))
     except pygame.error:
         return False
-    return bool(max(read[:3]) == 0)
+    return not any(read[:3])
 
 
 def _bright(surface: pygame.Surface) -> tuple[int, int] | None:

@@ -181,13 +181,14 @@ Numbers = NDArray[np.int64]  # of all words
 
 
 def _spell_ascii(before: list[int], number: Numbers, after: list[int], serial: Numbers) -> list[int | Numbers]:
-    head = [*(letter + 1 for letter in before), _PAIR + number, *(letter + 1 for letter in after)]
-    return [*head, _PAIR + serial // 10, ord("0") + 1 + serial % 10]
+    head: list[int | Numbers] = [*(letter + 1 for letter in before), _PAIR + number, *(letter + 1 for letter in after)]
+    last: list[int | Numbers] = [_PAIR + serial // 10, ord("0") + 1 + serial % 10]
+    return [*head, *last]
 
 
 def _spell_edifact(before: list[int], number: Numbers, after: list[int], serial: Numbers) -> list[int | Numbers]:
     digits = [ord("0") + digit for digit in (number // 10, number % 10, serial // 100)]
-    text = [*before, *digits[:2], *after, digits[2]]
+    text: list[int | Numbers] = [*before, *digits[:2], *after, digits[2]]
     codewords: list[int | Numbers] = [_EDIFACT]
     for start in range(0, len(text), 4):
         first, second, third, fourth = (letter & 63 for letter in text[start : start + 4])

@@ -18,6 +18,7 @@ from broker.store import STORE
 from tests.broker.export.test_results import LINES
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.small import deals
+from tests.refusals import codes
 
 
 def export(*said: object, given: str | None = None) -> Result:
@@ -27,7 +28,7 @@ def export(*said: object, given: str | None = None) -> Result:
 
 def ended(result: Result) -> tuple[int, str]:
     """Return exit code and the code of what was wrong."""
-    return result.exit_code, result.stderr.split(": ")[1] if result.exit_code else result.stderr
+    return result.exit_code, codes(result.stderr.splitlines()[-1])[0] if result.exit_code else result.stderr
 
 
 @pytest.mark.parametrize(
@@ -117,7 +118,7 @@ def test_an_ema_report_names_who_has_no_number(over: Path, tmp_path: Path) -> No
     assert ",Wei,Li,04010023," in done.stdout
     assert done.stderr.startswith("without an EMA number: p")
     assert "p01" not in done.stderr
-    assert ended(export("ema", over, "--players", tmp_path / "none")) == (1, "bad_players")
+    assert ended(export("ema", over, "--players", tmp_path / "none")) == (1, "file_missing")
 
 
 def faces(text: str) -> bool:
@@ -158,7 +159,7 @@ def test_a_profile_for_plays_in_json_is_named_or_refused(tmp_path: Path) -> None
     path.write_text(LINES, encoding="utf-8")
     assert export("standings", path, "--profile", "mcr").exit_code == 0
     assert ended(export("standings", path, "--profile", "none")) == (1, "unknown_profile")
-    assert ended(export("standings", tmp_path / "no-such-event")) == (1, "unreadable")
+    assert ended(export("standings", tmp_path / "no-such-event")) == (1, "file_missing")
 
 
 def test_the_standings_are_those_that_the_scorer_writes(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from broker.cli.main import homologue
 from broker.files import write_private
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
@@ -46,7 +47,6 @@ from firmware.reports import NotScanned
 from kiosk import config as keeping
 from kiosk.config import PAIRING_FILE, KioskSettings, store_pairing, unpaired_settings
 from kiosk.errors import KioskError, PairingRefused
-from kiosk.maintenance import table
 from kiosk.pairing import form as forms
 from kiosk.pairing.exchange import request_pairing
 from kiosk.pairing.form import PairingForm
@@ -327,9 +327,9 @@ def test_where_nothing_can_be_kept_that_is_said(tmp_path: Path) -> None:
 def test_a_device_without_a_screen_is_paired_from_its_command_line(desks: Desks, own: Path) -> None:
     offer = desks.offer(desks.plain, table=5)
     line = ["pair", str(own), f"127.0.0.1:{offer.port}"]
-    told = CliRunner().invoke(table, line, input=f"{offer.code}\n")
+    told = CliRunner().invoke(homologue, ["table", *line], input=f"{offer.code}\n")
     assert (told.exit_code, offer.code in told.output, KioskSettings(own).config.table) == (0, False, 5)
-    again = CliRunner().invoke(table, line, input=f"{offer.code}\n")
+    again = CliRunner().invoke(homologue, ["table", *line], input=f"{offer.code}\n")
     assert (again.exit_code, "pairing_spent" in again.output, KioskSettings(own).config.table) == (1, True, 5)
 
 
