@@ -183,6 +183,12 @@ deb: setup ## build the Debian packages in build/deb (DIST=bookworm|trixie DEB_A
 	@tests/install-system-packages deb
 	$(BIN)/python packaging/build.py --dist $(DIST) --arch $(DEB_ARCH)
 
+.PHONY: lab
+lab: setup ## install build/deb in a machine without hardware, and let everything go wrong there; some 40 minutes (CUTS=N SEED=N UNTIL=THEME KEEP=FOLDER)
+	@tests/install-system-packages lab
+	$(BIN)/python -m tests.lab $(if $(CUTS),--cuts $(CUTS)) $(if $(SEED),--seed $(SEED)) \
+	  $(if $(UNTIL),--until $(UNTIL)) $(if $(KEEP),--keep $(KEEP))
+
 .PHONY: clean
 clean: ## remove the virtual environment and caches (events are kept)
 	rm -rf $(VENV) $(dir $(MICROPYTHON)) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
