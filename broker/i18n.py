@@ -9,6 +9,7 @@ import gettext
 import hashlib
 import io
 import re
+import unicodedata
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -148,3 +149,9 @@ def compiled(language: str, source: bytes) -> bytes:
 def typeset(language: str, text: str) -> str:
     """Return a text as it is printed: in French no line begins with a colon or ends with an opening quotation mark."""
     return re.sub(r" (?=[:;?!»])|(?<=«) ", "\N{NO-BREAK SPACE}", text) if language == "fr" else text
+
+
+def folded(text: str) -> str:
+    """Return a text as it is searched and sorted: without accents and capitals, which nobody types on a telephone."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(one for one in plain if not unicodedata.combining(one))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from broker.structs import examine_structs
 from firmware.button_addresses import OpenedButtons, open_buttons
 from firmware.errors import FirmwareError
 from firmware.scanners import open_scanner
@@ -22,6 +23,7 @@ from kiosk.config import KioskSettings
 from kiosk.errors import JournalBroken, KioskError, NotPaired, PairingAsked
 from kiosk.journal import JournalOwner, TableJournal
 from kiosk.loop import LoopRound, run_program
+from kiosk.metrics import serve_metrics
 from kiosk.program import TableProgram
 from kiosk.screens import ScreenWindow, open_keyboards, type_key
 from kiosk.screens.texts import translator
@@ -112,6 +114,7 @@ def _with_table(config: Path, stop: threading.Event, picture: Path | None, *, an
 def serve(settings: KioskSettings, stop: threading.Event, picture: Path | None = None) -> None:
     """Put one table together and run it; whatever was opened is closed again, in the opposite order."""
     config = settings.config
+    examine_structs()
     with ExitStack() as opened:
         whose = JournalOwner(config.event, config.table)
         journal = TableJournal(settings.folder / "table.sqlite", whose, settings.device_key(), settings.spares)
@@ -148,6 +151,8 @@ def serve(settings: KioskSettings, stop: threading.Event, picture: Path | None =
         camera_thread.start()
         each_round = LoopRound(program, window, camera_thread, buttons.buttons.show, stop, people, picture)
         each_round.pairs = settings.paired
+        if config.metrics_port is not None:
+            opened.enter_context(serve_metrics(program.metrics, config.metrics_port))
         run_program(program, stop, each_round)
 
 

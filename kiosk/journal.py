@@ -33,6 +33,7 @@ from broker.protocol.signing import SigningKey, fact_hash
 from kiosk import spare
 from kiosk.config import KEY_FILE, open_device_key
 from kiosk.errors import JournalBroken, JournalFull, JournalInUse
+from kiosk.metrics import WriteTimes
 from kiosk.table import Event, NotNow, Restarted, SequenceWatch, Table, handle
 
 log = logging.getLogger("homologue.kiosk")
@@ -670,7 +671,7 @@ class JournaledTable:
 
     def __init__(self, journal: TableJournal, wall: Callable[[], int]) -> None:
         """Raise JournalBroken."""
-        self.journal, self._wall = journal, wall
+        self.journal, self._wall, self.writes = journal, wall, WriteTimes()
         self.state, self.sequence = Table(), SequenceWatch()
         try:
             for event in journal.events():
@@ -692,7 +693,8 @@ class JournaledTable:
         state, facts = handle(self.state, event)
         if state == self.state and not facts:
             return ()
-        messages = self.journal.record(event, facts, wall=self._wall())
+        with self.writes.timed():
+            messages = self.journal.record(event, facts, wall=self._wall())
         self.state = state
         self.sequence.take(state, facts)
         return messages

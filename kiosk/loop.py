@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from broker.i18n import Translator
 from broker.notify import ServiceNotifier
-from firmware.reports import SEATS, Lamp, Seat
+from firmware.reports import SEATS, Health, Lamp, Seat
 from kiosk.camera.observations import CameraTarget
 from kiosk.camera.thread import CameraThread
 from kiosk.errors import PairingAsked
@@ -71,6 +71,7 @@ class LoopRound:
         self._seen: Table | None = None
         self._target: CameraTarget | None = None
         self._view: ScreenView | None = None
+        self._fault: str | None = None
         self._log = StateLog()
 
     def __call__(self) -> float:
@@ -87,10 +88,17 @@ class LoopRound:
         if self.pairs:
             view = with_pairing(view)
         self._window.show(view)
+        self._check_screen()
         if view != self._view:
             self._view = view
             self._show(view)
         return self._window.pause
+
+    def _check_screen(self) -> None:
+        """Tell log and desk where nobody can see what is shown."""
+        if (fault := self._window.fault) != self._fault:
+            self._fault = fault
+            self._program.report(Health("screen", fault))
 
     def _look(self, state: Table) -> None:
         """Let camera and people see the table."""

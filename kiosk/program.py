@@ -28,6 +28,7 @@ from kiosk.errors import FactUnexpected, JournalFull
 from kiosk.held_events import HeldEvents
 from kiosk.input import Keyboard, TableButtons
 from kiosk.journal import JournaledTable, TableJournal
+from kiosk.metrics import TableMetrics, TableNumbers
 from kiosk.restoring import RestoringDesk
 from kiosk.screens import (
     CallView,
@@ -94,7 +95,8 @@ class TableProgram:
         connection: TableConnection = (
             link(self._queue.put) if link else open_table_link(settings, journal, self.state, self._queue.put)
         )
-        self._health = DeviceHealth()
+        self._health, self._looks = DeviceHealth(), 0
+        self.metrics = TableMetrics(lambda: journal.room)
         self._unexpected: Unexpected | None = None
         self._server = ServerLink(config, journal, connection, self._health, lambda: (self.state, self._keyboard.pin))
         self._keyboard = Keyboard(self._apply, self._pin(settings, journal, connection), journal)
@@ -175,6 +177,7 @@ class TableProgram:
 
     def _observed(self, item: CameraReport) -> None:
         """Take in what the camera reports."""
+        self._looks += not isinstance(item, CameraHealth)
         match item:
             case CameraHealth(code=code):
                 self._health.say(CAMERA, code)
@@ -291,6 +294,20 @@ class TableProgram:
             self._counting.follow(self.state, self._keyboard.filled_in)
         self._restoring.write()
         self._server.publish()
+        self.metrics.follow(self._numbers())
+
+    def _numbers(self) -> TableNumbers:
+        facts = self._server.facts
+        return TableNumbers(
+            self.state.phase,
+            self.state.public,
+            self._server.connected,
+            facts.unsent,
+            len(facts.refused),
+            self._looks,
+            self._health.codes,
+            self._table.writes.now(),
+        )
 
     def key(self, key: str) -> None:
         """Take one key in. Where another device serves the table, Enter asks to be let in."""

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from broker.protocol import (
     BEAT_S,
+    DISK_STEP_MIB,
     SILENT_S,
     ArbiterPin,
     Assignment,
@@ -38,6 +39,7 @@ from broker.protocol import (
 from broker.protocol.link import Incoming, Link, LinkChanged, LinkRefused, Will, session_id
 from broker.protocol.signing import is_signed_by, kept_form, with_sender
 from broker.version import program_version
+from firmware.hardware.inventory import board_celsius
 from firmware.reports import Health
 from kiosk.config import Config, KioskSettings
 from kiosk.errors import DeviceUnknown, JournalFull, PinGuessed, ReceiptUnproven, SelfTestFailed, SelfTestSkipped
@@ -60,6 +62,7 @@ from kiosk.table import (
 log = logging.getLogger("homologue.kiosk")
 
 SECOND_NS: Final = 1_000_000_000
+MIB: Final = 1024 * 1024
 
 RESEND_NS: Final = 3 * SECOND_NS
 """Without a receipt for so long, what is unsent is sent again: a PUBACK proves nothing."""
@@ -521,6 +524,7 @@ class ServerLink:
         self.scorer = ScorerWatch()
         self._beat_at = 0
         """When to say next that the table is there (monotonic ns)."""
+        self._free_mib: int | None = None
         self.connected = False
         """Whether the loop has taken in that the link is up; the link itself knows it a moment earlier."""
         self._config, self._journal, self._health, self._state = config, journal, health, state
@@ -613,6 +617,12 @@ class ServerLink:
             self._plan = None
             self._health.say("plan", code)
 
+    def _disk_mib(self) -> int:
+        """Return how much of the disk is free; while nothing may show, as it was before."""
+        if self._free_mib is None or self._state()[0].phase not in QUIET:
+            self._free_mib = self._journal.room // MIB // DISK_STEP_MIB * DISK_STEP_MIB
+        return self._free_mib
+
     def due(self, now: int) -> None:
         """Send again what should have a receipt by now, and say that the table is there."""
         if not self.connected:
@@ -622,6 +632,15 @@ class ServerLink:
         if now >= self._beat_at:
             self._beat_at = now + BEAT_S * SECOND_NS
             config, device, start = self._config, self._journal.device, self._journal.start
-            beat = Beat(id=uuid.uuid4().hex, event=config.event, table=config.table, device=device, start=start)
+            beat = Beat(
+                id=uuid.uuid4().hex,
+                event=config.event,
+                table=config.table,
+                device=device,
+                start=start,
+                at=wall_clock_ms(),
+                disk_mib=self._disk_mib(),
+                celsius=board_celsius(),
+            )
             topic = topics.BEAT.at(config.event, table=config.table)
             self.link.publish(topic, encode(beat), retain=topics.BEAT.retain)

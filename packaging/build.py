@@ -40,6 +40,7 @@ UNUSED: Final = {
     "mdurl": "as above",
     "packaging": "onnxruntime asks for it in its tools alone",
     "protobuf": "as above",
+    "pygments": "nor colours source code",
     "setuptools": "colorzero asks for what it no longer imports",
 }
 """Packages that others ask for and that nothing of ours runs."""
@@ -54,7 +55,6 @@ DEAD_WEIGHT: Final = (
     "**/include",
     "bin",
     "numpy/f2py",
-    "numpy/typing",
     "onnxruntime/transformers",
     "onnxruntime/quantization",
     "onnxruntime/tools",

@@ -177,6 +177,12 @@ class EnrolTrayError(EnrolError):
     code: ClassVar[str] = "enrol_no_tray"
 
 
+class EnrolPaleError(EnrolError):
+    """The marks of a set are too pale for its pictures to tell its tiles apart."""
+
+    code: ClassVar[str] = "enrol_pale"
+
+
 class EnrolOrderError(EnrolError):
     """The tiles of a tray do not lie in the stated order, or are those of another tray or set."""
 

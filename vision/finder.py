@@ -121,15 +121,14 @@ def cast_votes(maps: CellMaps) -> Votes:
 def count_votes(votes: Votes) -> Votes:
     """Gather votes for one tile each: the surest first, with all that lie near it. Their mean is the tile."""
     group = np.full(len(votes.back), -1)
-    centres = votes.frames[:, :2].astype(np.float32)
-    reach = ((_TOGETHER * frame_sizes(votes.frames)) ** 2).astype(np.float32)
     left = np.argsort(-votes.likelihood, kind="stable")
+    x, y = votes.frames[left, :2].astype(np.float32).T
+    reach = ((_TOGETHER * frame_sizes(votes.frames[left])) ** 2).astype(np.float32)
     number = 0
     while len(left):
-        away = ((centres[left] - centres[left[0]]) ** 2).sum(axis=1)
-        near = away <= reach[left[0]]
-        group[left[near]] = number
-        left = left[~near]
+        far = (x - x[0]) ** 2 + (y - y[0]) ** 2 > reach[0]
+        group[left[~far]] = number
+        left, x, y, reach = left[far], x[far], y[far], reach[far]
         number += 1
     return _without_stray_votes(_mean_votes(votes, group, number))
 

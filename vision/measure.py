@@ -1,16 +1,20 @@
-"""`python -m vision.measure FOLDER [PREFIX]`: how well the reader does on pictures with truth files beside them.
+"""`python -m vision.measure FOLDER`: how well the reader does on pictures with truth files beside them.
 
 Truth is `tileback-truth/1`, NAME.json beside NAME.jpg. A wrong serial is one that lies where the truth has another, on
-whatever tile, or where no tile is.
+whatever tile, or where no tile is. With `--stages`: how much processor time each stage takes.
 """
 
+import argparse
+import importlib
 import json
 import statistics
-import sys
 import time
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import cv2
 import numpy as np
@@ -78,24 +82,96 @@ def measure_picture(truth: Truth, reading: PictureReading) -> Counter[str]:
     return counts
 
 
-def _main(folder: Path, prefix: str) -> None:
+STAGES = {
+    "finder": "vision.reader.find_tiles",
+    "cutting out": "vision.marks.read.cut_backs",
+    "labels: zxing": "vision.marks.label.find_hits",
+    "labels: is one there": "vision.marks.read.is_labelled",
+    "labels: word by word": "vision.marks.read.read_labels",
+    "first reader": "vision.marks.digits.look_at_crops",
+    "second reader": "vision.marks.digits.look_at_lines",
+    "places": "vision.reader.lay_out_table",
+    "second look": "vision.reader.take_second_look",
+}
+"""The function that each stage is; a second look is counted whole, otherwise what a stage calls counts for itself."""
+REST = "what is left"
+
+
+@contextmanager
+def timed_stages() -> Iterator[dict[str, float]]:
+    """Return seconds of processor time by stage, of what is read meanwhile by this thread alone."""
+    spent = dict.fromkeys((*STAGES, REST), 0.0)
+    running, since = [REST], time.process_time()
+
+    def passed() -> None:
+        nonlocal since
+        now = time.process_time()
+        spent["second look" if "second look" in running else running[-1]] += now - since
+        since = now
+
+    def timed(stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def stage_of(*given: Any, **named: Any) -> Any:  # noqa: ANN401 -- as the function that it stands for
+            passed()
+            running.append(stage)
+            try:
+                return function(*given, **named)
+            finally:
+                passed()
+                running.pop()
+
+        return stage_of
+
+    patches = []
+    for stage, place in STAGES.items():
+        module, name = place.rsplit(".", 1)
+        patches.append(patch(place, timed(stage, getattr(importlib.import_module(module), name))))
+    for one in patches:
+        one.start()
+    try:
+        yield spent
+    finally:
+        for one in patches:
+            one.stop()
+        passed()
+
+
+def _main(folder: Path, prefix: str, *, stages: bool) -> None:
     """Print a line for each style and difficulty, and the times for each scene and size."""
     sums: dict[str, Counter[str]] = defaultdict(Counter)
     times: dict[str, list[float]] = defaultdict(list)
+    shares: dict[str, list[dict[str, float]]] = defaultdict(list)
     for path in sorted(folder.glob(f"{prefix}*.json")):
         truth = json.loads(path.read_text(encoding="utf-8"))
         picture = load_picture(path.with_suffix(".jpg"))
+        scene = f"{truth['scene']} {picture.shape[1]} x {picture.shape[0]}"
+        if stages:
+            with timed_stages() as spent:
+                read_picture(picture)
+            shares[scene].append(spent)
+            continue
         began = time.perf_counter()
         reading = read_picture(picture)
-        spent = 1000 * (time.perf_counter() - began)
-        times[f"{truth['scene']} {picture.shape[1]} x {picture.shape[0]}"].append(spent)
+        times[scene].append(1000 * (time.perf_counter() - began))
         sums[f"{truth['style']} {truth['difficulty']}"] += measure_picture(truth, reading)
     for kind, counts in sorted(sums.items()):
         print(f"{kind}: " + ", ".join(f"{name} {counts[name]}" for name in _COUNTED))
     for scene, all_spent in sorted(times.items()):
         middle, most = statistics.median(all_spent), max(all_spent)
         print(f"{scene}: {len(all_spent)} pictures, ms median {middle:.0f}, most {most:.0f}")
+    for scene, pictures in sorted(shares.items()):
+        mean = {stage: 1000 * statistics.mean(spent[stage] for spent in pictures) for stage in pictures[0]}
+        parts = ", ".join(f"{stage} {ms:.0f}" for stage, ms in mean.items())
+        print(f"{scene}: {len(pictures)} pictures, mean ms of processor time {sum(mean.values()):.0f}: {parts}")
+
+
+def _asked() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("prefix", nargs="?", default="", help="only pictures whose names begin so")
+    parser.add_argument("--stages", action="store_true", help="tell how much processor time each stage takes")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":
-    _main(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "")  # noqa: PLR2004 -- the second argument
+    asked = _asked()
+    _main(asked.folder, asked.prefix, stages=asked.stages)

@@ -24,12 +24,13 @@ from vision.layout import lay_out_table
 from vision.marks.read import (
     CheckMarks,
     TileMarks,
+    FirstLooks,
     decide_ambiguous,
     drop_duplicate_tiles,
+    first_looks,
     is_sure,
     read_again,
     read_marks,
-    shares_of_marks,
     withhold_repeated_serials,
     withhold_unsure,
     without_strays,
@@ -72,7 +73,8 @@ def _read_in_place(
     unread = [
         number for number in there if not is_sure(marks[number]) or (number in askew and _is_across(marks[number]))
     ]
-    again = read_again(picture, [there[number] for number in unread], tuple(marks), check) if unread else []
+    places = [there[number] for number in unread]
+    again = read_again(picture, first_looks(picture, places), tuple(marks), check) if unread else []
     for number, mark in zip(unread, again, strict=True):
         if mark is None or is_sure(mark):
             tiles[number], marks[number] = DetectedTile(there[number], face_up=mark is None, likelihood=1.0), mark
@@ -123,31 +125,28 @@ def _read_along_other_outlines(
 ) -> None:
     """Read what is still unread along a few other outlines; what one shows surely, no other look may deny."""
     owners, outlines = _other_outlines(picture, tiles, marks, left)
-    again = read_again(picture, outlines, tuple(marks), check) if outlines else []
+    again = read_again(picture, outlines, tuple(marks), check) if owners else []
     for number in left:
         looks = [(mark, at) for at, mark in enumerate(again) if owners[at] == number and mark is not None]
         mark, best = max(looks, key=lambda look: look[0].confidence, default=(None, 0))
         others = [marks[number], *(other for other, _ in looks)]
         if mark and is_sure(mark) and not any(_contradicts(mark, other) for other in others):
-            tiles[number], marks[number] = DetectedTile(outlines[best], face_up=False, likelihood=1.0), mark
+            tiles[number], marks[number] = DetectedTile(outlines.quads[best], face_up=False, likelihood=1.0), mark
 
 
 def _other_outlines(
     picture: Picture, tiles: list[DetectedTile], marks: list[TileMark | None], left: list[int]
-) -> tuple[list[int], list[Quad]]:
+) -> tuple[list[int], FirstLooks]:
     """Return more outlines for tiles, and whose each is: two new ones and two on their side, where a mark may be."""
     usual = _usual_area(tiles, marks)
     before = np.array([tiles[number].quad for number in left]).reshape(-1, 4, 2)
     new = finder.refine_again(picture, np.concatenate([before, np.roll(before, 1, axis=1)])).quads
     quads = [*new, *np.roll(new[: len(left)], 1, axis=1), *np.roll(before, 1, axis=1)]
     owners = 4 * left
-    shares = shares_of_marks(picture, quads)
-    good = [
-        at
-        for at, number in enumerate(owners)
-        if shares[at] > _MARK_SEEN and _is_of_one_tile(quads[at], tiles[number].quad, usual)
-    ]
-    return [owners[at] for at in good], [quads[at] for at in good]
+    likely = [at for at, number in enumerate(owners) if _is_of_one_tile(quads[at], tiles[number].quad, usual)]
+    first = first_looks(picture, [quads[at] for at in likely])
+    good = [at for at, share in enumerate(first.shares_of_marks) if share > _MARK_SEEN]
+    return [owners[likely[at]] for at in good], first.chosen(good)
 
 
 def _usual_area(tiles: list[DetectedTile], marks: list[TileMark | None]) -> float | None:
@@ -276,8 +275,12 @@ def read_picture(picture: Picture, *, close: bool = True, enrolled: EnrolledSet 
 
 
 def _needs_second_look(marks: TileMarks, layout: TableLayout) -> bool:
-    """Return whether there are backs that were not read, or faces or tiles askew in a tray."""
+    """Return whether there are backs that were not read, or faces or tiles askew in a tray.
+
+    Where there is a tray, what lies beside it does not get a second look.
+    """
     return any(
-        (mark is not None and not is_sure(mark)) or (lie.row is not None and (mark is None or lie.sideways))
+        (mark is not None and not is_sure(mark) and (lie.row is not None or not layout.trays))
+        or (lie.row is not None and (mark is None or lie.sideways))
         for lie, mark in zip(layout.lies, marks, strict=True)
     )

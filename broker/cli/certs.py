@@ -91,7 +91,7 @@ def certs_renew(folder: Path, hosts: tuple[str, ...]) -> None:
 def certs_revoke(folder: Path, table: int, device: str) -> None:
     """Revoke the certificates of a table's devices, for good: what they say ends at once, nobody else notices.
 
-    To let a device connect again, pair it again. A hall's own Mosquitto learns of it as docs/brokers.md says.
+    To let a device connect again, pair it again.
 
     \b
     homologue certs revoke my-cup 5

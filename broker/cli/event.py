@@ -43,8 +43,9 @@ from broker.event.readiness import Finding, deal_notes, start_notes, start_probl
 from broker.event.setup import MOST_ROUNDS, plan_of, read_public
 from broker.export.document import read_document, restore_event
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
+from broker.export.seating import seating_pdf
 from broker.files import make_folder, write_private
-from broker.i18n import languages
+from broker.i18n import Translator, languages
 from broker.mqtt.certificates import CA, FOLDER, Certificates, device_user
 from broker.output import deliver
 from broker.people import DEVICE_LISTED, EVENT_CLOSED, Authentication, PeopleError
@@ -272,6 +273,28 @@ def event_sheets(
 
 
 event_group.add_command(event_sheets)
+
+
+@event_group.command("seating", short_help="Print who sits where: lists, and a card for each player.")
+@options.folder_argument
+@click.option("--output", type=options.FILE, help="PDF file to write [default: standard output].")
+@click.option("--by", "kind", type=click.Choice(["names", "tables"]), default="names", show_default=True)
+@click.option("--cards", is_flag=True, help="A card for each player instead, eight per page.")
+@click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
+def event_seating(folder: Path, output: Path | None, kind: str, language: str, *, cards: bool, force: bool) -> None:
+    """Print who sits where in each round, on A4.
+
+    The same is at /seating on the desk, for everybody.
+
+    \b
+    homologue event seating my-cup --output by-name.pdf
+    homologue event seating my-cup --by tables --output by-table.pdf
+    homologue event seating my-cup --cards --language fr --output cards.pdf
+    """
+    event = open_stored_event(folder).event if has_started(folder) else open_event(folder)
+    made = seating_pdf(event, "cards" if cards else kind, Translator(language))
+    deliver(made, output, source=folder, force=force)
 
 
 def _report_findings(ctx: click.Context, folder: Path, *, as_json: bool) -> None:

@@ -4,6 +4,8 @@ from importlib.metadata import EntryPoint, entry_points
 
 import click
 
+from broker.version import version_and_commit
+
 GROUP = "homologue.commands"
 
 ROOMS = ("broker", "firmware", "kiosk", "vision")
@@ -50,11 +52,11 @@ def _part_missing(point: EntryPoint, error: ModuleNotFoundError) -> Exception:
         return error
     return click.ClickException(
         f"part_missing: `homologue {point.name}` needs {parts}, which is not installed on this machine "
-        f"(apt install {parts.replace(' and', '')}, or pip install 'homologue[{pip}]')"
+        f"({error}; apt install {parts.replace(' and', '')}, or pip install 'homologue[{pip}]')"
     )
 
 
 @click.group(cls=EntryPointGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(package_name="homologue", prog_name="homologue")
+@click.version_option(version_and_commit(), prog_name="homologue", message="%(prog)s %(version)s")
 def homologue() -> None:
     """Table arbiter for duplicate mahjong: walls verified, hu in silence, IMPs at once."""

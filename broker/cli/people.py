@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,11 +16,13 @@ from broker.people import (
     FACES_SHOWN,
     PEOPLE_FILE,
     ROLES,
+    TOKEN_RIGHTS,
     Actor,
     AuditEntry,
     Authentication,
     PeopleError,
     audit_line,
+    time_text,
 )
 from broker.rules import RuleError
 from broker.store import database_of
@@ -151,6 +154,123 @@ def new_password(folder: Path, name: str, password_stdin: bool) -> None:  # noqa
         auth.accounts.get(name)
         auth.accounts.set_password(name, _password(from_stdin=password_stdin), COMMAND_ACTOR)
     click.echo(f"{name}: new password")
+
+
+@people.group("token", short_help="Tokens by which other programs read.")
+def token() -> None:
+    """Manage the tokens by which other programs read an event (docs/api.md).
+
+    \b
+    homologue people token add my-cup scoreboard --role public
+    homologue people token list my-cup
+    homologue people token revoke my-cup scoreboard
+    """
+
+
+@token.command("add", short_help="Make a token.")
+@folder
+@click.argument("name")
+@click.option(
+    "--role",
+    type=click.Choice(list(TOKEN_RIGHTS)),
+    required=True,
+    help="public: what everybody may know; arbiter: embargoed results too; monitor: /metrics alone.",
+)
+def add_token(folder: Path, name: str, role: str) -> None:
+    """Make a token and print it. It is shown this once: only its hash is stored.
+
+    \b
+    homologue people token add my-cup grafana --role monitor > grafana.token
+    """
+    with _auth(folder) as auth:
+        click.echo(auth.tokens.add(name, role, COMMAND_ACTOR))
+
+
+@token.command("list", short_help="List the tokens.")
+@folder
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+def list_tokens(folder: Path, as_json: bool) -> None:  # noqa: FBT001 - click's way
+    """List all tokens, revoked ones too, with when each was used last.
+
+    \b
+    homologue people token list my-cup
+    """
+    with _auth(folder) as auth:
+        for one in auth.tokens.all():
+            used = f"used {time_text(one.used_at)}" if one.used_at else "never used"
+            state = "revoked" if one.revoked else used
+            click.echo(json.dumps(asdict(one)) if as_json else f"{one.name}\t{one.role}\t{state}")
+
+
+@token.command("revoke", short_help="Revoke a token.")
+@folder
+@click.argument("name")
+def revoke_token(folder: Path, name: str) -> None:
+    """Revoke a token: from the next request on it opens nothing.
+
+    \b
+    homologue people token revoke my-cup scoreboard
+    """
+    with _auth(folder) as auth:
+        auth.tokens.revoke(name, COMMAND_ACTOR)
+    click.echo(f"{name}: revoked")
+
+
+@people.group("webhook", short_help="Addresses that are told the final results.")
+def webhook() -> None:
+    """Manage the addresses that are told the final results by a signed POST (docs/api.md).
+
+    \b
+    homologue people webhook add my-cup federation https://results.example.org/hook
+    homologue people webhook list my-cup
+    """
+
+
+@webhook.command("add", short_help="Register an address.")
+@folder
+@click.argument("name")
+@click.argument("url")
+@click.option("--inner", is_flag=True, help="Allow an address in a private network.")
+def add_webhook(folder: Path, name: str, url: str, inner: bool) -> None:  # noqa: FBT001 - click's way
+    """Register an address and print the secret that signs what is sent there. It is shown this once.
+
+    URL begins with https://, or is this machine's own (http://127.0.0.1:PORT/).
+
+    \b
+    homologue people webhook add my-cup federation https://results.example.org/hook
+    """
+    with _auth(folder) as auth:
+        click.echo(auth.webhooks.add(name, url, COMMAND_ACTOR, inner=inner))
+
+
+@webhook.command("list", short_help="List the addresses.")
+@folder
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+def list_webhooks(folder: Path, as_json: bool) -> None:  # noqa: FBT001 - click's way
+    """List all addresses, and whether each was told.
+
+    \b
+    homologue people webhook list my-cup
+    """
+    with _auth(folder) as auth:
+        for one in auth.webhooks.all():
+            state = "waiting" if one.delivery else "failed" if one.failure else "told" if one.seen else "nothing yet"
+            row = {"name": one.name, "url": one.url, "state": state, "tries": one.tries, "failure": one.failure}
+            click.echo(json.dumps(row) if as_json else "\t".join(map(str, row.values())))
+
+
+@webhook.command("remove", short_help="Remove an address.")
+@folder
+@click.argument("name")
+def remove_webhook(folder: Path, name: str) -> None:
+    """Remove an address: it is told nothing any more.
+
+    \b
+    homologue people webhook remove my-cup federation
+    """
+    with _auth(folder) as auth:
+        auth.webhooks.remove(name, COMMAND_ACTOR)
+    click.echo(f"{name}: removed")
 
 
 @people.command("audit", short_help="Check and export the audit log.")

@@ -27,7 +27,7 @@ from broker.cli.stream import answer_each
 from broker.export.points_table import points_table_pdf, points_table_text
 from broker.files import write_whole
 from broker.rules import DEFAULT_RIICHI, RuleError, load_riichi
-from broker.rules.riichi import LANGUAGES, Language, PaidWin, RiichiProfile, riichi_payments
+from broker.rules.riichi import LANGUAGES, Language, PaidWin, RiichiProfile, refuse_impossible_win, riichi_payments
 from broker.rules.riichi.value import value_and_payments
 
 rules_option: Final = click.option(
@@ -78,7 +78,9 @@ def _json_answer(asked: dict[str, Any], of_option: Callable[[], RiichiProfile], 
             question_hand(question), question_situation(question), profile, question.honba, question.riichi_sticks
         )
         return hand_answer(*found, language)
-    paid = riichi_payments(question_win(question), profile.points)
+    win = question_win(question)
+    refuse_impossible_win(win, profile.fu)
+    paid = riichi_payments(win, profile.points)
     return points_answer(question.han, question.fu, question.yakuman, paid)
 
 
@@ -190,7 +192,9 @@ def han_and_fu(  # noqa: PLR0913 - one parameter an option
     """
     try:
         win = PaidWin(han, fu, dealer, self_drawn, yakuman, honba, riichi_sticks)
-        paid = riichi_payments(win, chosen(rules).points)
+        profile = chosen(rules)
+        refuse_impossible_win(win, profile.fu)
+        paid = riichi_payments(win, profile.points)
     except RuleError as problem:
         raise click.ClickException(f"{problem.code}: {problem.text}") from None
     click.echo("\n".join(payments_sentences(worth_sentence(han, fu, yakuman, language), paid, language)))

@@ -1,6 +1,7 @@
 """`homologue scorer`: the scorer's process, put together from broker, store, scorer and desk."""
 
 import gc
+import ipaddress
 import logging
 import os
 import re
@@ -11,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,12 +23,14 @@ import click
 from broker.cli.encryption import PLAIN, CertificatesFollowed, Logins, certificates_of
 from broker.cli.encryption import desk_certificate as desk_certificate_of
 from broker.cli.store import StoreOptions, store_options
+from broker.discovery import Announcement
 from broker.errors import BrokerError, ScorerActive, ScorerError, StoreError
 from broker.event import Event, open_event, read_deals
 from broker.event.deals import refuse_altered_deals
+from broker.i18n import N_, Message
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Broker, Kind, make_broker
-from broker.mqtt.programs import broker_program
+from broker.mqtt.programs import choose_broker, kind_of_event, remember_kind
 from broker.notify import ServiceNotifier
 from broker.people import FIRST_LINK_FILE, Authentication, PeopleError
 from broker.people.copies import ClosedAccounts, copy_people
@@ -43,8 +46,11 @@ from broker.store.backup_worker import BackupWorker
 from broker.store.chain import CheckedAhead
 from broker.store.location import PAUSE_S
 from broker.store.second_home import SecondHome, SecondHomeWriter
+from broker.structs import examine_structs
 from broker.web import DeskError
+from broker.web.api.webhooks import WebhookSender
 from broker.web.connections import ConnectionLimits
+from broker.web.embargo import Sheets
 from broker.web.people.audit_watch import AuditWatch
 from broker.web.rulings.audited import AuditedRulings
 from broker.web.server import ANYWHERE, PORT, DeskServer, is_loopback
@@ -55,6 +61,7 @@ from broker.web.tables.pairing import BrokerForTables, PairingService
 from broker.web.tables.pairing_codes import PairingCodes
 
 CREDENTIALS = "credentials.json"
+BROKER_FOLDER = "broker"
 MQTT_PORT = 1883
 MOST_CONNECTIONS = 10_000
 SHARED_PLACE = "database"
@@ -74,9 +81,8 @@ OTHER_BROKER = re.compile(
 @click.argument("event", type=click.Path(file_okay=False, path_type=Path))
 @click.option(
     "--broker",
-    default="embedded",
-    show_default=True,
-    help="embedded (nats-server), mosquitto (if installed), or HOST:PORT of a running broker.",
+    help="mosquitto, embedded (nats-server), or HOST:PORT of a running broker [default: what the event was run on, "
+    "else mosquitto where it is installed as a package of the system, else embedded].",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address that the scorer's own broker listens on.")
 @click.option("--mqtt-port", type=PORTS, default=MQTT_PORT, show_default=True, help="Port of the scorer's own broker.")
@@ -107,7 +113,7 @@ OTHER_BROKER = re.compile(
 def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a part
     *,
     event: Path,
-    broker: str,
+    broker: str | None,
     host: str,
     mqtt_port: int,
     desk_host: str,
@@ -139,8 +145,8 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
             with ThreadPoolExecutor(1, "start of the broker") as beside:  # it hashes the passwords of all tables
                 begun = beside.submit(_broker, running, broker, checked, event, (host, mqtt_port), logins)
                 work = _load_scorer(checked, journal, event, space, wishes, passwords)
-            address, watch = begun.result()
-            own = broker in get_args(Kind)
+            address, watch, broker_told = begun.result()
+            own = broker is None or broker in get_args(Kind)
             join = running.enter_context(JoinWire(work, journal, address, place=_place(event), own=own))
             if not join.wait(stop, standby=wishes.standby):
                 return
@@ -148,7 +154,8 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
             auth = running.enter_context(closing(Authentication(event)))
             line = DeskLink(checked.name, auth, logins.desk(address), work.access.sessions)
             running.callback(line.stop)
-            watches = [watch, join.look, *_backup(running, event, work, checked.name, wishes, auth)]
+            backup = _backup(running, event, work, checked.name, wishes, auth)
+            watches = [watch, join.look, *([backup.look] if backup else [])]
             for_tables = broker_for_tables(checked.name, passwords, address, host if own else None, broker_name)
             vouched = tls.anchor if tls else ""
             services = Services(
@@ -156,10 +163,13 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
                 work.wire,
                 open_public=public,
                 plain=logins.certificates is None,
+                broker=broker_told,
                 scorer=work,
                 folder=event,
                 deals=read_deals(event),
                 orders=line.orders,
+                broker_kind=kind_of_event(event / BROKER_FOLDER) or "other" if own else "other",
+                backup_age_s=lambda: backup.age_s if backup else None,
                 pairing=PairingService(
                     replace(
                         for_tables,
@@ -176,6 +186,8 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
                 ),
             )
             _follow_audit(running, auth, work)
+            sheets = Sheets(lambda: work.snapshot, _wall_clock)
+            running.enter_context(WebhookSender(auth, lambda: work.feed.current, sheets))
             desk = running.enter_context(
                 DeskServer(
                     work.feed,
@@ -191,6 +203,9 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
             if logins.certificates:
                 watches.append(CertificatesFollowed(logins.certificates, work.devices.admissions, desk).look)
             click.echo(f"Desk: {desk.url}")
+            if not is_loopback(desk_host):
+                announced = [desk_host] if _is_address(desk_host) and desk_host not in ANYWHERE else []
+                running.enter_context(Announcement(checked.name, desk.port, announced))
             show_first_link(auth, desk.url, event, open_room=is_loopback(desk_host) and not desk_name)
             line.start()
             watches.append(ServiceNotifier().alive)
@@ -202,6 +217,7 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
 
 def _set_up_process(stop: threading.Event) -> None:
     """Settle what holds for the whole process, and how it is told to end."""
+    examine_structs()
     os.umask(0o077)  # results, passwords and the broker's store are nobody else's
     sys.setswitchinterval(SWITCH_S)
     files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -313,12 +329,12 @@ def _follow_audit(running: ExitStack, auth: Authentication, work: Scorer) -> Non
 
 def _backup(
     running: ExitStack, folder: Path, work: Scorer, event: str, wishes: StoreOptions, auth: Authentication
-) -> tuple[Callable[[], None], ...]:
+) -> BackupWorker | None:
     """Begin to write a second home and to make copies, if that was asked for."""
     if home := _second_home(wishes, event):
         work.homes.write_to(running.enter_context(SecondHomeWriter(home, folder, work.report_second_home)))
     if wishes.backup is None:
-        return ()
+        return None
     worker = BackupWorker(
         folder,
         event,
@@ -331,7 +347,7 @@ def _backup(
         urgent=ClosedAccounts(auth.store).news,
         found=work.report_faults,
     )
-    return (running.enter_context(worker).look,)
+    return running.enter_context(worker)
 
 
 def show_first_link(auth: Authentication, url: str, event: Path, *, open_room: bool) -> None:
@@ -347,13 +363,23 @@ def show_first_link(auth: Authentication, url: str, event: Path, *, open_room: b
 
 
 def _broker(
-    running: ExitStack, broker: str, event: Event, folder: Path, listen: tuple[str, int], logins: Logins
-) -> tuple[Address, Callable[[], None]]:
-    """Return the broker that was asked for, started here or not, and what is to be called to look after it."""
-    if broker not in get_args(Kind):
-        return _other_broker(broker, logins), _check_nothing
-    child = _start(running, cast("Kind", broker), event, folder, listen, logins)
-    return logins.scorer(child.host, child.port), child.check
+    running: ExitStack, broker: str | None, event: Event, folder: Path, listen: tuple[str, int], logins: Logins
+) -> tuple[Address, Callable[[], None], Message]:
+    """Return the broker, started here or not, what is to be called to look after it, and what is told of it."""
+    if broker is not None and broker not in get_args(Kind):
+        told = N_("Tables are connected through a broker of its own: {address}.", address=broker)
+        return _other_broker(broker, logins), _check_nothing, told
+    kept = folder / BROKER_FOLDER
+    known, choice = kind_of_event(kept), choose_broker(kept, cast("Kind | None", broker))
+    child = _start(running, choice.kind, event, kept, listen, logins)
+    program = choice.program
+    click.echo(f"Broker: {choice.kind}, port {child.port}: {choice.why}")
+    click.echo(f"Broker program: {program}")
+    if known not in (None, choice.kind):
+        click.echo(f"Broker changed: the event was run on {known} before; from now on it is run on {choice.kind}")
+    remember_kind(kept, choice.kind)
+    told = N_("Tables are connected through {program}: {why}.", program=program.named, why=choice.why)
+    return logins.scorer(child.host, child.port), child.check, told
 
 
 def _start(
@@ -363,7 +389,7 @@ def _start(
     tables = max(event.tables)
     child = make_broker(
         kind,
-        folder / "broker",
+        folder,
         event.name,
         Credentials.ensure(logins.passwords, tables),
         tables=tables,
@@ -372,8 +398,6 @@ def _start(
         certificates=logins.certificates,
     )
     running.enter_context(child)
-    click.echo(f"Broker: {kind}, port {child.port}")
-    click.echo(f"Broker program: {broker_program(kind)}")
     return child
 
 
@@ -416,6 +440,12 @@ def host_names(*hosts: str | None) -> list[str]:
 def _reachable_host(host: str) -> str | None:
     """Return an address by which others reach this machine, if it is one."""
     return None if is_loopback(host) or host in ANYWHERE else host
+
+
+def _is_address(host: str) -> bool:
+    with suppress(ValueError):
+        return ipaddress.ip_address(host) is not None
+    return False
 
 
 def _check_all(watches: Sequence[Callable[[], None]]) -> None:

@@ -14,16 +14,18 @@ from broker.export.pdf import draw_text, fit_text, text_width
 from broker.i18n import SOURCE, Translator, languages
 from broker.rules.riichi import (
     SEVEN_PAIRS_FU,
+    WINNING_FU,
     Language,
     Limit,
     PaidWin,
     PointRules,
     RiichiProfile,
+    possible_wins,
     riichi_name,
     riichi_payments,
 )
 
-FU: Final = (20, SEVEN_PAIRS_FU, *range(30, 120, 10))
+FU: Final = (WINNING_FU, SEVEN_PAIRS_FU, *range(30, 120, 10))
 HAN: Final = (1, 2, 3, 4)
 LIMITS: Final[tuple[tuple[Limit, str, int], ...]] = (
     ("mangan", "5", 5),
@@ -52,37 +54,27 @@ class PointsCell:
         return f"{'-' if self.on_discard is None else self.on_discard} ({drawn})"
 
 
-def points_rows(rules: PointRules, *, dealer: bool) -> Iterator[tuple[int, tuple[PointsCell, ...]]]:
+def points_rows(profile: RiichiProfile, *, dealer: bool) -> Iterator[tuple[int, tuple[PointsCell, ...]]]:
     """Return each row: the fu, and a cell for 1 to 4 han."""
     for fu in FU:
-        yield fu, tuple(_points_cell(rules, han, fu, dealer=dealer) for han in HAN)
+        yield fu, tuple(_points_cell(profile, han, fu, dealer=dealer) for han in HAN)
 
 
-def limit_rows(rules: PointRules, *, dealer: bool) -> Iterator[tuple[Limit, str, PointsCell]]:
+def limit_rows(profile: RiichiProfile, *, dealer: bool) -> Iterator[tuple[Limit, str, PointsCell]]:
     """Return each limit with its han and its cell; 13 han have no row of their own where they are a sanbaiman."""
+    rules = profile.points
     for limit, words, han in LIMITS:
         if limit == "counted_yakuman" and rules.counted_yakuman.value == "sanbaiman":
             continue
         last = limit == "sanbaiman" and rules.counted_yakuman.value == "sanbaiman"
-        yield limit, "11+" if last else words, _points_cell(rules, han, 30, dealer=dealer)
+        yield limit, "11+" if last else words, _points_cell(profile, han, 30, dealer=dealer)
     yield "yakuman", "", _cell_of(rules, PaidWin(0, 0, dealer, self_drawn=False, yakuman=1), (True, True))
 
 
-def _points_cell(rules: PointRules, han: int, fu: int, *, dealer: bool) -> PointsCell:
+def _points_cell(profile: RiichiProfile, han: int, fu: int, *, dealer: bool) -> PointsCell:
     """Return one cell."""
-    return _cell_of(rules, PaidWin(han, fu, dealer, self_drawn=False), _possible_wins(han, fu))
-
-
-def _possible_wins(han: int, fu: int) -> tuple[bool, bool]:
-    """Return whether there are such hands on a discard, and self-drawn.
-
-    20 fu are a self-drawn pinfu (RIICHI-POINTS), so 2 han at least; 25 are seven pairs, 2 han and self-drawn 3.
-    """
-    if fu == FU[0]:
-        return False, han > 1
-    if fu == SEVEN_PAIRS_FU:
-        return han > 1, han > 2  # noqa: PLR2004 - two for the pairs, one for drawing
-    return True, True
+    there_are = possible_wins(han, fu, profile.fu)
+    return _cell_of(profile.points, PaidWin(han, fu, dealer, self_drawn=False), there_are)
 
 
 def _cell_of(rules: PointRules, win: PaidWin, there_are: tuple[bool, bool]) -> PointsCell:
@@ -135,9 +127,9 @@ def _lines(profile: RiichiProfile, language: Language) -> Iterator[str]:
             + "  "
             + "".join(pad_right(_("{han} han", han=han), WIDE) for han in HAN).rstrip()
         )
-        for fu, cells in points_rows(profile.points, dealer=dealer):
+        for fu, cells in points_rows(profile, dealer=dealer):
             yield f"{fu:>{FIRST - 2}}  " + "".join(f"{cell!s:<{WIDE}}" for cell in cells).rstrip()
-        for limit, han, cell in limit_rows(profile.points, dealer=dealer):
+        for limit, han, cell in limit_rows(profile, dealer=dealer):
             yield f"{han:>{FIRST - 2}}  {pad_right(riichi_name('limit', limit, language), WIDE)}{cell}"
         yield ""
     yield counters_text(profile, language)
@@ -205,7 +197,7 @@ def _half(canvas: Canvas, half: Half, profile: RiichiProfile, language: Language
     key, size = fit_text(legend, half.width, 8, 6)
     draw_text(canvas, (half.left, TOP - 0.5 * mm), key, size)
     bottom = _head(canvas, half, TOP - 9 * mm, _)
-    for at, (fu, cells) in enumerate(points_rows(profile.points, dealer=half.dealer)):
+    for at, (fu, cells) in enumerate(points_rows(profile, dealer=half.dealer)):
         bottom -= ROW
         _shade(canvas, half, bottom, at)
         _centred(canvas, half.left + FU_WIDTH / 2, bottom + ROW / 2 - 4, str(fu), LARGE)
@@ -245,7 +237,7 @@ def _cell(canvas: Canvas, middle: float, bottom: float, cell: PointsCell) -> Non
 
 def _limits(canvas: Canvas, half: Half, top: float, profile: RiichiProfile, language: Language) -> None:
     _ = translator(language)
-    for at, (limit, han, cell) in enumerate(limit_rows(profile.points, dealer=half.dealer)):
+    for at, (limit, han, cell) in enumerate(limit_rows(profile, dealer=half.dealer)):
         bottom = top - (at + 1) * ROW * 0.76
         canvas.line(half.left, bottom, half.left + half.width, bottom)
         base = bottom + 2.2 * mm

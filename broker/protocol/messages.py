@@ -163,12 +163,23 @@ SILENT_S: Final = 3 * BEAT_S
 """Who is not heard of for so long is told to people. Judged by clocks that count on, never by wall clocks."""
 
 
+DISK_STEP_MIB: Final = 64
+"""So exactly is it told how much of a disk is free: what is written of one play moves nothing."""
+
+
 class Beat(Message, frozen=True, kw_only=True):
     """A table is there, and its program works. Never queued: an old one would say nothing."""
 
     table: TableNo
     device: DeviceId
     start: Annotated[Count, Meta(description="how often the device's program has been started")]
+    at: Annotated[Milliseconds | None, Meta(description="wall clock of the table; null: not told")] = None
+    disk_mib: Annotated[
+        Count | None, Meta(description=f"free on its disk, in steps of {DISK_STEP_MIB} MiB; null: not told")
+    ] = None
+    celsius: Annotated[
+        Annotated[int, Meta(ge=-99, le=199)] | None, Meta(description="of its hottest part; null: not known")
+    ] = None
 
 
 # ---- from the scorer ----------------------------------------------------------------------------

@@ -60,6 +60,7 @@ from broker.scorer.event_key import KEY_FILE, open_event_key
 from broker.scorer.homes import Seal, SecondHomes, with_second_home
 from broker.scorer.intake import Intake, IntakeVerdict
 from broker.scorer.lease import Lease, keep_lease, new_lease
+from broker.scorer.metrics import ScorerMetrics
 from broker.scorer.publisher import Publisher, WireLog
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.snapshot import Snapshot
@@ -111,7 +112,7 @@ class Scorer:
         space: DiskSpace | None = None,
         home: SecondHome | None = None,
     ) -> None:
-        self._space = space
+        self._space, self.metrics = space, ScorerMetrics()
         self._waiting: list[Incoming] = []
         """Messages that wait for room on the disk; the broker has them too."""
         self._journal, self._clock, self._seconds = journal, clock, seconds
@@ -228,6 +229,11 @@ class Scorer:
         self._alerts.load(past)
         self.dashboard.changed(set())
         self.dashboard.show()
+
+    @property
+    def waiting(self) -> int:
+        """How many messages wait to be taken in, those among them for which the disk has no room."""
+        return self._inbox.qsize() + len(self._waiting)
 
     @property
     def begun(self) -> bool:
@@ -373,6 +379,7 @@ class Scorer:
             one.acknowledge()
         self.publisher.height = self._journal.height
         self._answer(verdicts, now)
+        self.metrics.answered((one for one in batch if one.topic.endswith(LOG_ENDS)), time.monotonic())
         for verdict in verdicts:
             if isinstance(verdict.message, KeptBack) and not verdict.code:
                 self.homes.come_back(verdict.message)
@@ -392,7 +399,7 @@ class Scorer:
     def _take_up(self, one: Incoming, verdict: IntakeVerdict, now: int) -> None:
         """Keep a message that was judged, or that it was refused."""
         if isinstance(verdict.message, Beat) and not verdict.code:
-            if self.devices.heard(verdict.message.table, verdict.message.device):
+            if self.devices.heard(verdict.message, now, self._seconds()):
                 self.dashboard.changed({verdict.message.table})
             return  # of no use in the log of the wire
         if isinstance(verdict.message, TableState) and not verdict.code:
@@ -401,6 +408,7 @@ class Scorer:
                 self._alerts.note(self.devices.compare_receipts(verdict.message.table, book.upto))
         self.wire.note(now, "in", one.topic, one.payload, verdict.code)
         fact = verdict.message if isinstance(verdict.message, LogMessage) else None
+        self.metrics.judged(verdict)
         if verdict.code:
             place = topics.parse_topic(one.topic)
             about = (place.table if place else None, fact.seq if fact else None, fact.id if fact else None)

@@ -45,7 +45,11 @@ class SqliteJournal(Journal):
 
     def __init__(self, path: Path, event: str) -> None:
         """Open or make it. Raises StoreInUse, StoreBroken."""
-        self._lock = path.with_suffix(".lock").open("w")
+        lock = path.with_suffix(".lock")
+        try:
+            self._lock = lock.open("w")
+        except OSError as error:
+            raise StoreBroken(f"{lock} cannot be written: {error.strerror}") from None
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

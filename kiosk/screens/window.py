@@ -22,6 +22,7 @@ from firmware.scanners import parse_scanner
 from kiosk.config import DeviceSettings, ScreenSettings
 from kiosk.errors import ScreenMissing
 from kiosk.screens.layout import TouchTarget
+from kiosk.screens.shown import ScreenCheck, ScreenFault
 from kiosk.screens.table import Appearance, TableScreen
 from kiosk.screens.views import ScreenView
 
@@ -57,6 +58,10 @@ class ScreenWindow:
         """
         if settings.driver:
             os.environ["SDL_VIDEODRIVER"] = settings.driver
+        if settings.driver == "kmsdrm":
+            # SDL would take desktop OpenGL first, whose pictures are black on virtio-gpu. OpenGL ES is what its driver
+            # itself asks for, and what a Pi's drivers speak first.
+            os.environ.setdefault("SDL_FRAMEBUFFER_ACCELERATION", "opengles2")
         size = (settings.width, settings.height)
         whole = (settings.width, settings.height + below)
         try:
@@ -71,7 +76,7 @@ class ScreenWindow:
         self._screen = TableScreen(_, size, Appearance(settings.hand, LARGER[settings.text]))
         self._clock, self._finger, self._dimming = clock, Finger(), Dimming(settings.dim_after_s)
         self._light = Backlight(Path(settings.backlight)) if settings.backlight else None
-        self._pace = PollingPace()
+        self._pace, self._check = PollingPace(), ScreenCheck(settings.driver)
         self.deaf = False
         """Keys that reach the window are left unread: any keyboard that is plugged in types into it."""
         self._drawn: tuple[ScreenView, TouchTarget | None, bool] | None = None
@@ -100,6 +105,11 @@ class ScreenWindow:
         if dark:
             self._surface.fill(DARKER, special_flags=pygame.BLEND_MULT)
         pygame.display.flip()
+
+    @property
+    def fault(self) -> ScreenFault | None:
+        """What keeps people from seeing what is shown, as far as that can be known."""
+        return self._check.fault(self._whole, self._clock())
 
     @property
     def pause(self) -> float:

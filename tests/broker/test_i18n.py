@@ -10,7 +10,7 @@ import pytest
 from markupsafe import Markup
 
 from broker import i18n
-from broker.i18n import N_, NP_, Message, Translator, UnknownLanguage, languages
+from broker.i18n import N_, NP_, Message, Translator, UnknownLanguage, folded, languages
 from broker.locale import catalogues
 from broker.web.i18n import HtmlTranslator
 
@@ -129,3 +129,10 @@ def _compile() -> None:
         path = catalogues.path_of(language).with_suffix(".mo")
         if not path.is_file() or not path.read_bytes().endswith(hashlib.sha256(source).digest()):
             path.write_bytes(i18n.compiled(language, source))
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"), [("lefevre", "Ève Lefèvre"), ("nunez", "Núñez"), ("李", "李伟"), ("STRASSE", "Straße")]
+)
+def test_a_name_is_found_without_accents_and_capitals(typed: str, name: str) -> None:
+    assert folded(typed) in folded(name)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from broker.protocol import Seat
+from broker.structs import examine_structs
 from firmware.reports import Pressed, Released
 from kiosk import journal as journals
 from kiosk import uplink
@@ -148,6 +149,7 @@ def main(origin: str, speed: str, *configs: str) -> None:
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     signal.signal(signal.SIGINT, lambda *_: stop.set())
     os.umask(0o077)
+    examine_structs()
     boot = Path(configs[0]).parent.parent / f"boot-{origin}"
     boot.write_text(f"run {origin}", encoding="ascii")
     journals.BOOT = boot  # type: ignore[misc]  # this process is all that there is of its machine

@@ -204,9 +204,11 @@ def test_plain_is_asked_for_and_said_once_and_on_every_page(folder: Path) -> Non
         assert len([line for line in made.said if line.startswith("connection_plain: ")]) == 1
         origin = {"Origin": made.desk.rstrip("/")}
         with httpx.Client(base_url=made.desk, headers=origin, timeout=60) as client:
+            html = {"Accept": "text/html"}
+            pages = [client.get("/login", headers=html).text]
             client.post("/login", data={"name": "anne", "password": PASSWORD})
-            pages = [client.get(path, headers={"Accept": "text/html"}).text for path in ("/", "/people", "/pairing")]
-        assert ["NOT ENCRYPTED" in page for page in pages] == [True] * 3
+            pages += [client.get(path, headers=html).text for path in ("/", "/people", "/pairing")]
+        assert ['<p class="bar problem" role="alert" id="plain-connections">' in page for page in pages] == [True] * 4
     assert not (folder / "tls").exists()
 
 

@@ -1,8 +1,10 @@
 """Hold what readers say of backs against the tiles' own pictures: both must agree, or the picture be beyond doubt.
 
-A serial that a reader is sure of needs its own picture to be the likest. Where no reader is sure (worn, written by
-hand, without leading zeros) the picture alone may say it, if it is well ahead of every other serial's. Numbers that
-are another upside down (60 and 90) are left open, as they are without pictures, unless the pictures tell them apart.
+A serial that a reader is sure of needs its own picture to be the likest, or as like as the likest: very pale ink on
+clouded plastic tells few pictures apart, and such a set must not be read worse than one that is not enrolled. Where no
+reader is sure (worn, written by hand, without leading zeros) the picture alone may say it, if it is well ahead of
+every other serial's. Numbers that are another upside down (60 and 90) are left open, as they are without pictures,
+unless the pictures tell them apart.
 """
 
 from collections.abc import Sequence
@@ -19,18 +21,18 @@ from vision.marks.read import SURE, is_sure
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What a picture must reach: its likeness to the back, and its lead and odds over each other serial's."""
+    """A picture's likeness to the back, and its lead and odds over another serial's."""
 
     likeness: float
     lead: float
     odds: float
 
 
-CONFIRMS: Final = Bar(0.6, 0.05, 0.05)
-"""A picture that confirms what a reader is sure of."""
+CONFIRMS: Final = Bar(0.6, 0.25, 0.35)
+"""A picture that is so like confirms what a reader is sure of, unless another is ahead by this lead or these odds."""
 
 TELLS: Final = Bar(0.8, 0.35, 0.65)
-"""A picture that says a serial by itself. How both were chosen: docs/vision-measured.md."""
+"""A picture that says a serial by itself reaches all three over every other. How chosen: docs/vision-measured.md."""
 
 _MOST: Final = 0.9999
 
@@ -49,12 +51,11 @@ def agreed_mark(mark: TileMark, own: OwnPicture, text: str | None) -> TileMark:
     others = [rival for rival in own.rivals if rival.serial != own.serial]
     if is_sure(mark):
         said = {mark.serial} if mark.serial is not None else set(mark.either or ())
-        left = [rival for rival in others if not (rival.turned != own.turned and rival.serial in said | {own.serial})]
-        if own.serial not in said or _strength(own, left, CONFIRMS) < 1 or _stands_otherwise(mark, own):
+        if not _is_confirmed(mark, said, own):
             return _silent(mark)
         return replace(mark, pitch=float("nan"), likeness=round(own.likeness, 4))
     twins = [rival for rival in others if rival.turned != own.turned and _is_near(rival)]
-    strength = _strength(own, [rival for rival in others if rival not in twins], TELLS)
+    strength = _strength(own, [rival for rival in others if rival not in twins])
     if strength < 1 or len({rival.serial for rival in twins}) > 1:
         return _silent(mark)
     told = replace(
@@ -73,10 +74,21 @@ def agreed_mark(mark: TileMark, own: OwnPicture, text: str | None) -> TileMark:
     return replace(told, serial=None, either=pair, turned=None)
 
 
-def _strength(own: OwnPicture, others: Sequence[Rival], bar: Bar) -> float:
-    """Return by how much a picture is over a bar: 1 where it just reaches it."""
-    leads = [min(rival.lead / bar.lead, rival.odds / bar.odds) for rival in others]
-    return max(0.0, min([own.likeness / bar.likeness, *leads]))
+def _strength(own: OwnPicture, others: Sequence[Rival]) -> float:
+    """Return by how much a picture says its serial by itself: 1 where it just reaches the bar."""
+    leads = [min(rival.lead / TELLS.lead, rival.odds / TELLS.odds) for rival in others]
+    return max(0.0, min([own.likeness / TELLS.likeness, *leads]))
+
+
+def _is_confirmed(mark: TileMark, said: set[int], own: OwnPicture) -> bool:
+    """Return whether a picture of what a reader is sure of is the likest, or as like as far as pictures tell."""
+    claimed = [
+        rival
+        for rival in (Rival(own.serial, own.turned, 0.0, 0.0), *own.rivals)
+        if rival.serial in said and (mark.turned is None or rival.turned == mark.turned)
+    ]
+    near = any(rival.lead < CONFIRMS.lead and rival.odds < CONFIRMS.odds for rival in claimed)
+    return near and own.likeness >= CONFIRMS.likeness
 
 
 def _is_near(rival: Rival) -> bool:
@@ -86,10 +98,6 @@ def _is_near(rival: Rival) -> bool:
 def _both_ways(own: OwnPicture) -> bool:
     """Return whether a back shows no way up: 101, 111 or 88 in plain strokes."""
     return any(rival.serial == own.serial and _is_near(rival) for rival in own.rivals)
-
-
-def _stands_otherwise(mark: TileMark, own: OwnPicture) -> bool:
-    return mark.turned is not None and mark.turned != own.turned and not _both_ways(own)
 
 
 def _silent(mark: TileMark) -> TileMark:

@@ -12,8 +12,8 @@ import numpy as np
 
 from vision.enrolled.check import TELLS
 from vision.enrolled.file import EnrolledSet
-from vision.enrolled.likeness import OwnPicture
-from vision.errors import EnrolOrderError, EnrolTrayError
+from vision.enrolled.likeness import OwnPicture, ink_axis
+from vision.errors import EnrolOrderError, EnrolPaleError, EnrolTrayError
 from vision.geometry import Picture
 from vision.marks.digits import cut_backs
 from vision.reader import read_picture
@@ -22,6 +22,7 @@ from vision.reading import TILES, PictureReading, PlaceState, TrayPlace, tray_pl
 TRAYS: Final = 4
 _FAINT: Final = 0.3  # of the usual contrast of a tray's marks: less is no mark that a camera sees
 _INNER: Final = (slice(20, 92), slice(14, 66))  # rows and columns of a crop: well on the tile
+_CLEAR_INK: Final = 3.5  # times the variance of bare plastic: on calibration sets 2.2 was useless, 4.9 did no harm
 _SAME: Final = TILES // 2  # tiles that look like others' pictures, from which a tray is another one
 
 
@@ -42,7 +43,8 @@ def serials_of_tray(tray: int) -> dict[tuple[int, int], int]:
 def enrol_tray(enrolled: EnrolledSet, picture: Picture, tray: int) -> tuple[EnrolledSet, tuple[Doubt, ...]]:
     """Return the set with the pictures of a tray, and the tiles that are missing still.
 
-    A tile that was enrolled before gets its new picture. Raises EnrolTrayError, EnrolOrderError; PictureError.
+    A tile that was enrolled before gets its new picture. Raises EnrolTrayError, EnrolOrderError, EnrolPaleError;
+    PictureError.
     """
     reading = read_picture(picture)
     if len(reading.places) != TILES:
@@ -50,6 +52,8 @@ def enrol_tray(enrolled: EnrolledSet, picture: Picture, tray: int) -> tuple[Enro
     stated = serials_of_tray(tray)
     _check_order(enrolled, reading, stated)
     backs = cut_backs(picture, [np.array(place.quad) for place in reading.places])
+    if ink_axis(backs)[1] < _CLEAR_INK:
+        raise EnrolPaleError("this set is too pale to be enrolled: clouds in the plastic are as strong as its ink")
     _check_not_taken(enrolled, backs, stated)
     doubts = tuple(_doubts(reading, backs, stated))
     again = {doubt.serial for doubt in doubts}

@@ -87,19 +87,21 @@ class _Start:
     way: Affine
 
 
-def ink_axis(crops: Picture) -> Floats:
-    """Return the direction in colour, shape (3,), in which ink stands out from what backs alone show.
+def ink_axis(crops: Picture) -> tuple[Floats, float]:
+    """Return the direction in colour, shape (3,), in which ink stands out from what backs alone show, and how far.
 
     Crops have the shape (n, 112, 80, 3). What is bare, above and below the marks, shows clouds, scratches and noise;
-    pale red ink on a clouded back is told by its redness.
+    pale red ink on a clouded back is told by its redness. How far: the variance where marks are, bare backs' being 1.
     """
     flat = np.stack([_without_slow(crop.astype(np.float32)) for crop in crops])
     bare = np.concatenate([flat[:, :_BARE], flat[:, -_BARE:]]).reshape(-1, 3)[::3]
     inked, ground = (np.cov(part.T) for part in (flat[:, _BARE:-_BARE].reshape(-1, 3)[::3], bare))
     root = np.linalg.cholesky(ground + _NOISE * np.eye(3))
     whitened = np.linalg.solve(root, np.linalg.solve(root, inked).T)
-    axis = np.linalg.solve(root.T, np.linalg.eigh(whitened)[1][:, -1])
-    return np.asarray(axis / np.linalg.norm(axis) * np.sign(axis.sum() or 1.0), dtype=np.float32)
+    variances, axes = np.linalg.eigh(whitened)
+    axis = np.linalg.solve(root.T, axes[:, -1])
+    axis = axis / np.linalg.norm(axis) * np.sign(axis.sum() or 1.0)
+    return np.asarray(axis, dtype=np.float32), float(variances[-1])
 
 
 def _without_slow(crop: Floats) -> Floats:
@@ -114,7 +116,7 @@ class SetPictures:
     def __init__(self, crops: Picture, serials: Sequence[int]) -> None:
         """Take backs as `cut_backs` gives them, shape (n, 112, 80, 3), each upright, and whose each is."""
         self._serials = np.asarray(serials)
-        self._axis = ink_axis(crops)
+        self._axis, _ = ink_axis(crops)
         inks = self._inks(crops)
         self._window = _inked_window(inks)
         self._inks_of = inks
@@ -145,7 +147,8 @@ class SetPictures:
                 near[number] = likest[number]
             fits += self._fits(way, near, number, turned=bool(turned)) if near else []
         best = max(fits, key=lambda fit: fit.likeness)
-        others = sorted((fit for fit in fits if fit is not best), key=lambda fit: -fit.likeness)[:_RIVALS]
+        ranked = sorted((fit for fit in fits if fit is not best), key=lambda fit: -fit.likeness)
+        others = ranked[:_RIVALS] + [fit for fit in ranked[_RIVALS:] if fit.number == number]
         return OwnPicture(
             int(self._serials[best.number]),
             best.turned,

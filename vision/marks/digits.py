@@ -5,6 +5,7 @@ How the network was made: vision/training, vision/models.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import cv2
 import numpy as np
@@ -105,7 +106,7 @@ _PARTS = (KINDS, 2, 27, SEEN_SIGNS, SEEN_SIGNS, SEEN_SIGNS)  # kind, way up, let
 Shares = NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class DigitLook:
     """What the network says of one back, in probabilities."""
 
@@ -117,6 +118,11 @@ class DigitLook:
     spot: Points  # shape (2,): the digits' middle, in shares of the tile from its centre, as the crop stands
     agreed: float = 1.0  # how sure the second reader (vision.marks.lines) is of these digits, and of no others
     other_way: float = 0.0  # how likely the second reader finds the serial that they are the other way up, if any
+
+    @cached_property
+    def mark(self) -> TileMark:
+        """What it amounts to."""
+        return mark_of_look(self)
 
 
 def prepare_crops(crops: Picture) -> NDArray[np.float32]:
@@ -137,20 +143,18 @@ def look_at_crops(crops: Picture) -> list[DigitLook]:
     looks: list[DigitLook] = []
     for start in range(0, len(crops), _AT_ONCE):
         scores, where = run_network("digits", prepare_crops(crops[start : start + _AT_ONCE]))
-        looks += [_digit_look(*pair) for pair in zip(scores, where, strict=True)]
+        kinds, ways, letters, *digits = (_shares(part) for part in np.split(scores, np.cumsum(_PARTS)[:-1], axis=1))
+        places = np.asarray(where[:, 1:] @ _CELLS, dtype=np.float64)
+        spots = places.mean(axis=1) / CROP * (1 + 2 * CROP_MARGIN) - CROP_MARGIN - 0.5
+        signs = np.stack(digits, axis=1)
+        looks += [DigitLook(*parts) for parts in zip(kinds, ways, letters, signs, places, spots, strict=True)]
     return looks
 
 
-def _digit_look(scores: Shares, where: Shares) -> DigitLook:
-    kind, ways, letter, *signs = (_shares(part) for part in np.split(scores, np.cumsum(_PARTS)[:-1]))
-    places = np.asarray(where[1:] @ _CELLS, dtype=np.float64)
-    spot = places.mean(axis=0) / CROP * (1 + 2 * CROP_MARGIN) - CROP_MARGIN - 0.5
-    return DigitLook(kind, ways, letter, np.array(signs), places, np.asarray(spot, dtype=np.float64))
-
-
 def _shares(scores: Shares) -> Shares:
-    powers = np.exp(scores - scores.max())
-    return np.asarray(powers / powers.sum(), dtype=np.float32)
+    """Return the probabilities of what scores, one look a row, stand for."""
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True), dtype=np.float32)
 
 
 _EDGE_ROWS, _EDGE_COLS = slice(28, 84), slice(20, 60)  # of a crop: what is averaged along a side
@@ -174,8 +178,11 @@ def has_edges(crops: Picture) -> NDArray[np.bool_]:
 
 def _rises(crops: Picture) -> NDArray[np.float64]:
     """Return the steepest rise or fall at each of the four sides, shape (n, 4), levels of the clearest colour."""
-    across, down = crops[:, _EDGE_ROWS].mean(axis=1), crops[:, :, _EDGE_COLS].mean(axis=2)
-    sides = (across[:, : _DEEP[0]], across[:, : -_DEEP[0] - 1 : -1], down[:, : _DEEP[1]], down[:, : -_DEEP[1] - 1 : -1])
+    wide, deep = _DEEP
+    level, upright = crops[:, _EDGE_ROWS], crops[:, :, _EDGE_COLS]
+    across = (side.mean(axis=1) for side in (level[:, :, :wide], level[:, :, : -wide - 1 : -1]))
+    down = (side.mean(axis=2) for side in (upright[:, :deep], upright[:, : -deep - 1 : -1]))
+    sides = (*across, *down)
     rises = [np.abs(side[:, _ACROSS:] - side[:, :-_ACROSS]).max(axis=(1, 2)) for side in sides]
     return np.stack(rises, axis=1)
 
@@ -204,14 +211,17 @@ Digits = tuple[int, ...]
 
 def read_digits(picture: Picture, quads: Sequence[Quad]) -> list[TileMark]:
     """Read the printed numbers on backs, `quads` each shape (4, 2), pixels; without one the confidence is about 0."""
-    return [mark_of_look(look) for look in look_at_crops_twice(cut_backs(picture, quads))]
+    return [look.mark for look in look_at_crops_twice(cut_backs(picture, quads))]
 
 
-def look_at_crops_twice(crops: Picture) -> list[DigitLook]:
-    """Look at crops, shape (n, 112, 80, 3); again, upside down, where the first look sees a number and is in doubt."""
-    looks = look_at_crops(crops)
+def look_at_crops_twice(crops: Picture, first: Sequence[DigitLook] | None = None) -> list[DigitLook]:
+    """Look at crops, shape (n, 112, 80, 3); again, upside down, where the first look sees a number and is in doubt.
+
+    `first` are the first looks, where there are some.
+    """
+    looks = look_at_crops(crops) if first is None else list(first)
     numbers = [number for number, look in enumerate(looks) if look.kind[NUMBER] > _NO_NUMBER]
-    doubted = [number for number in numbers if mark_of_look(looks[number]).confidence < SURE_AT_ONCE]
+    doubted = [number for number in numbers if looks[number].mark.confidence < SURE_AT_ONCE]
     for number, again in zip(doubted, look_at_crops(crops[doubted][:, ::-1, ::-1]), strict=True):
         looks[number] = combine_looks(looks[number], again)
     for number, there in zip(numbers, has_edges(crops[numbers]), strict=True):
@@ -221,7 +231,7 @@ def look_at_crops_twice(crops: Picture) -> list[DigitLook]:
 
 def _ask_second_reader(crops: Picture, looks: list[DigitLook]) -> list[DigitLook]:
     """Ask how likely each number that was read stands there: the first reader sees three digits whatever there is."""
-    marks = [mark_of_look(look) for look in looks]
+    marks = [look.mark for look in looks]
     asked = [number for number, mark in enumerate(marks) if _claims_number(mark)]
     torn = [number for number in asked if marks[number].serial is not None and _other_way(marks[number]) is not None]
     if not asked:

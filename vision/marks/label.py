@@ -22,6 +22,8 @@ from vision.payload import Payload, module_count, parse_payload
 _GLOBAL = zxingcpp.Binarizer.GlobalHistogram
 _LOCAL = zxingcpp.Binarizer.LocalAverage
 _LARGER = 1.5  # times: more reads no more, and costs more
+_FEW_TILES = 12  # tiles up to which each is decoded by itself: more cost as much as the whole picture
+_ABOUT = 0.1  # of a tile, about it
 _ASKEW = 0.47  # tangent of the angle, 25 degrees, from which a label no longer tells how its tile stands
 
 
@@ -40,6 +42,9 @@ def as_grey(picture: Picture) -> Picture:
     return np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), dtype=np.uint8) if colours else picture
 
 
+DecodedLabel = tuple[Payload, int, Quad]  # what it says, its modules, its corners in pixels
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelHits:
     """What zxing decodes in a picture: hits by their quad's place, quads that hold two labels, and the polarity."""
@@ -49,34 +54,72 @@ class LabelHits:
     inverted: bool = False  # white modules on black
 
 
-def find_hits(grey: Picture, quads: Sequence[Quad]) -> LabelHits:
+DismissTiles = Callable[[list[int]], set[int]]
+
+
+def _dismiss_none(_: list[int]) -> set[int]:
+    return set()
+
+
+def find_hits(grey: Picture, quads: Sequence[Quad], dismiss: DismissTiles = _dismiss_none) -> LabelHits:
     """Decode a whole grey picture: at once, then what is left in other ways that cost little.
 
     A local threshold first: it reads under uneven light, and at any angle. A global one sees through blur that a
-    local one takes for modules. A picture half as large again helps modules of about two pixels. Where nothing
-    decodes, labels may be white on black.
+    local one takes for modules. A picture half as large again helps modules of about two pixels; only the tiles that
+    are left are looked at so, and those that `dismiss` finds worth it. Where nothing decodes, labels may be white on
+    black.
     """
-    decoded = decode_labels(grey, local=True)
-    found = _assign(decoded, quads)
-    if _is_complete(found, quads):
-        return found
-    decoded += decode_labels(grey, local=False)
-    found = _assign(decoded, quads)
+    found = LabelHits({}, set())
+    _add_hits(found, _decode_tiles(grey, quads, range(len(quads)), local=True), quads)
+    left = _left(found, quads)
+    if found.hits and left:
+        left = sorted(set(left) - dismiss(left))
+    if left:
+        _add_hits(found, _decode_tiles(grey, quads, left, local=False), quads)
     if not found.hits:
-        inverted = _assign(decode_labels(255 - grey, local=True), quads)
-        return replace(inverted, inverted=bool(inverted.hits))
-    if _is_complete(found, quads):
-        return found
-    larger = np.asarray(cv2.resize(grey, None, fx=_LARGER, fy=_LARGER, interpolation=cv2.INTER_LINEAR), dtype=np.uint8)
-    more = decode_labels(larger, local=True)
-    return _assign(decoded + [(payload, count, corners / _LARGER) for payload, count, corners in more], quads)
+        inverted = LabelHits({}, set(), inverted=True)
+        _add_hits(inverted, _decode_tiles(255 - grey, quads, range(len(quads)), local=True), quads)
+        return inverted if inverted.hits else found
+    if left := [at for at in left if at in _left(found, quads)]:
+        _add_hits(found, _decode_tiles(grey, quads, left, local=True, larger=_LARGER), quads)
+    return found
 
 
-def _is_complete(found: LabelHits, quads: Sequence[Quad]) -> bool:
-    return len(found.hits) + len(found.refuted) == len(quads)
+def _left(found: LabelHits, quads: Sequence[Quad]) -> list[int]:
+    return [at for at in range(len(quads)) if at not in found.hits and at not in found.refuted]
 
 
-def decode_labels(grey: Picture, *, local: bool) -> list[tuple[Payload, int, Quad]]:
+def _decode_tiles(
+    grey: Picture, quads: Sequence[Quad], chosen: Sequence[int], *, local: bool, larger: float = 1.0
+) -> list[DecodedLabel]:
+    """Decode the labels of some tiles: where they are few, each in its own part of the picture."""
+    height, width = grey.shape
+    whole = (0, 0, width, height)
+    parts = [whole] if len(chosen) > _FEW_TILES else [_part_about(quads[at], width, height) for at in chosen]
+    decoded = []
+    for left, top, right, bottom in parts:
+        part = grey[top:bottom, left:right]
+        if part.size == 0:
+            continue
+        if larger != 1.0:
+            part = cv2.resize(part, None, fx=larger, fy=larger, interpolation=cv2.INTER_LINEAR).astype(np.uint8, copy=False)
+        decoded += [
+            (payload, count, corners / larger + [left, top])
+            for payload, count, corners in decode_labels(part, local=local)
+        ]
+    return decoded
+
+
+def _part_about(quad: Quad, width: int, height: int) -> tuple[int, int, int, int]:
+    """Return the pixels about a tile, and a little more: left, top, right, bottom."""
+    low, high = quad.min(axis=0), quad.max(axis=0)
+    about = _ABOUT * (high - low)
+    left, top = np.clip(low - about, 0, (width, height)).astype(int).tolist()
+    right, bottom = np.clip(high + about, 0, (width, height)).astype(int).tolist()
+    return left, top, right, bottom
+
+
+def decode_labels(grey: Picture, *, local: bool) -> list[DecodedLabel]:
     """Decode a grey picture by a global or a local threshold; return what each label says, its modules and corners."""
     found = zxingcpp.read_barcodes(
         np.ascontiguousarray(grey),
@@ -95,19 +138,19 @@ def decode_labels(grey: Picture, *, local: bool) -> list[tuple[Payload, int, Qua
     return decoded
 
 
-def _assign(decoded: list[tuple[Payload, int, Quad]], quads: Sequence[Quad]) -> LabelHits:
-    hits: dict[int, LabelHit] = {}
-    refuted: set[int] = set()
-    centres = np.array([diagonal_crossing(quad) for quad in quads])
+def _add_hits(found: LabelHits, decoded: list[DecodedLabel], quads: Sequence[Quad]) -> None:
+    """Add to `found` what was decoded on tiles; a tile on which two labels are decoded says neither."""
+    centres = np.array([diagonal_crossing(quad) for quad in quads]) if decoded else np.zeros((0, 2))
     for payload, count, corners in decoded:
-        nearest = int(np.argmin(np.linalg.norm(centres - corners.mean(axis=0), axis=1)))
+        nearest = int(np.argmin(((centres - corners.mean(axis=0)) ** 2).sum(axis=1)))
         hit = _on_tile(payload, count, corners, quads[nearest])
-        if hit is None:
+        if hit is None or nearest in found.refuted:
             continue
-        if nearest in hits and hits[nearest].payload != payload:
-            refuted.add(nearest)
-        hits[nearest] = hit
-    return LabelHits({at: hit for at, hit in hits.items() if at not in refuted}, refuted)
+        if nearest in found.hits and found.hits[nearest].payload != payload:
+            found.refuted.add(nearest)
+            del found.hits[nearest]
+        else:
+            found.hits[nearest] = hit
 
 
 def _on_tile(payload: Payload, count: int, corners: Quad, quad: Quad) -> LabelHit | None:
@@ -128,6 +171,7 @@ def _on_tile(payload: Payload, count: int, corners: Quad, quad: Quad) -> LabelHi
 _SAME_SET, _UNKNOWN_SET, _OTHER_SET = 28.0, 40.0, 45.0
 _LEAST_LIKENESS = 0.65  # of a word that is read
 _LEAST_FRAME = 0.4  # of a frame about it
+_FAINT_FRAME = 0.25  # before it is fitted: a fit adds a tenth at most
 _SEEN_FRAME = 0.6  # of a frame that is seen at all, and its lead over the other way up
 _SEEN_LEAD = 0.2
 DECODED_CONFIDENCE = 0.9999
@@ -150,8 +194,10 @@ def label_confidence(look: LabelCandidate) -> float:
 
 def is_certain(look: LabelCandidate, usual_set: int | None) -> bool:
     """Return whether the guess may be read; `usual_set` is the set that the picture's other labels name."""
+    if look.frame < _LEAST_FRAME:
+        return False
     enough = _UNKNOWN_SET if usual_set is None else _SAME_SET if look.guess.payload.set == usual_set else _OTHER_SET
-    return label_odds(look) >= enough and look.guess.likeness >= _LEAST_LIKENESS and look.frame >= _LEAST_FRAME
+    return label_odds(look) >= enough and look.guess.likeness >= _LEAST_LIKENESS
 
 
 def is_seen(look: LabelCandidate) -> bool:
@@ -181,9 +227,11 @@ def usual_kind(kinds: Iterable[LabelKind]) -> LabelKind | None:
 
 def search_label(grey: Picture, quad: Quad) -> LabelCandidate | None:
     """Look at a tile for labels of every kind; return the one that is read for certain, None without."""
-    found = sorted(_search(grey, quad), key=lambda look: -look.frame)[:_FITTED]
-    fitted = sorted((fit_label(look) for look in found), key=lambda look: -look.frame)[:_GUESSED]
-    for look in fitted:
+    found = sorted((look for look in _search(grey, quad) if look.frame > _FAINT_FRAME), key=lambda look: -look.frame)
+    fitted = sorted((fit_label(look) for look in found[:_FITTED]), key=lambda look: -look.frame)
+    for look in fitted[:_GUESSED]:
+        if look.frame < _LEAST_FRAME:
+            break
         closer = refit_label(look)
         if is_certain(closer, None):
             return closer
@@ -241,13 +289,6 @@ _FEW = 3  # labels that must tell a set, or how labels look, before others are m
 _AT_ONCE = 45.0  # odds that need no second fit: certain in any set
 NO_MARK = TileMark(serial=None, set_text=None, turned=None, confidence=0.0, spot=np.full(2, np.nan))
 
-DismissTiles = Callable[[list[int]], set[int]]
-
-
-def _dismiss_none(_: list[int]) -> set[int]:
-    return set()
-
-
 def read_labels(picture: Picture, quads: Sequence[Quad], dismiss: DismissTiles = _dismiss_none) -> list[TileMark]:
     """Read the label of each tile back.
 
@@ -259,9 +300,9 @@ def read_labels(picture: Picture, quads: Sequence[Quad], dismiss: DismissTiles =
     if not quads:
         return []
     grey = as_grey(picture)
-    found = find_hits(grey, quads)
+    found = find_hits(grey, quads, dismiss)
     hits, grey = found.hits, 255 - grey if found.inverted else grey
-    doubted = [at for at in range(len(quads)) if at not in hits and at not in found.refuted]
+    doubted = _left(found, quads)
     left = {at: quads[at] for at in sorted(set(doubted) - dismiss(doubted))}
     marks = {at: _mark_of_hit(hit) for at, hit in hits.items()}
     looks = _look_one_by_one(grey, left, hits)
@@ -279,7 +320,7 @@ def _look_one_by_one(grey: Picture, left: dict[int, Quad], hits: dict[int, Label
         return looks
     usual_set = _usual_set(hits, certain)
     for at in _uncertain(looks, usual_set)[:_SECOND_LOOKS]:
-        looks[at] = max(looks[at], _likelier_candidate(grey, left[at], kind, _WIDER), key=label_odds)
+        looks[at] = max(looks[at], _likelier_candidate(grey, left[at], kind, _WIDER), key=_odds_if_framed)
     for at in _uncertain(looks, usual_set)[:_SEARCHES]:
         looks[at] = search_label(grey, left[at]) or looks[at]
     return looks
@@ -305,7 +346,14 @@ def _likelier_candidate(grey: Picture, quad: Quad, kind: LabelKind, margin: floa
     turned = look_for_label(grey, quad, kind, turned=True, margin=margin)
     first, second = (upright, turned) if upright.frame >= turned.frame else (turned, upright)
     look = replace(first, other_frame=second.frame)
-    return look if label_odds(look) >= _AT_ONCE else max(look, refit_label(look), key=label_odds)
+    if look.frame < _LEAST_FRAME or label_odds(look) >= _AT_ONCE:
+        return look
+    return max(look, refit_label(look), key=label_odds)
+
+
+def _odds_if_framed(look: LabelCandidate) -> float:
+    """Return the odds of a guess; those of one that no frame speaks for are not worth knowing."""
+    return label_odds(look) if look.frame >= _LEAST_FRAME else -1.0
 
 
 def _search_kind(grey: Picture, quads: list[Quad]) -> LabelKind | None:

@@ -171,26 +171,28 @@ def label_codebook(count: int) -> LabelCodebook:
 def _contents(count: int) -> Codewords:
     """Spell every word; for the longest format there are two spellings of one length, and encoders differ."""
     spellings = (_spell_ascii, _spell_edifact) if count == max(MODULE_COUNTS) else (_spell_ascii,)
-    spelled = [
-        spell(_PREFIXES[count], number, serial)
-        for spell in spellings
-        for number in range(LAST_SET + 1)
-        for serial in range(1, LAST_SERIAL + 1)
-    ]
-    return np.array(spelled, dtype=np.uint8)
+    number, serial = (part.ravel() for part in np.mgrid[0 : LAST_SET + 1, 1 : LAST_SERIAL + 1])
+    before, after = ([ord(letter) for letter in part] for part in _PREFIXES[count].split("{}"))
+    spelled = [np.broadcast_arrays(*spell(before, number, after, serial)) for spell in spellings]
+    return np.concatenate([np.column_stack(columns) for columns in spelled]).astype(np.uint8)
 
 
-def _spell_ascii(prefix: str, number: int, serial: int) -> list[int]:
-    before, after = prefix.split("{}")
-    head = [*(ord(letter) + 1 for letter in before), _PAIR + number, *(ord(letter) + 1 for letter in after)]
+Numbers = NDArray[np.int64]  # of all words
+
+
+def _spell_ascii(before: list[int], number: Numbers, after: list[int], serial: Numbers) -> list[int | Numbers]:
+    head = [*(letter + 1 for letter in before), _PAIR + number, *(letter + 1 for letter in after)]
     return [*head, _PAIR + serial // 10, ord("0") + 1 + serial % 10]
 
 
-def _spell_edifact(prefix: str, number: int, serial: int) -> list[int]:
-    text = f"{prefix.format(f'{number:02d}')}{serial // 100}"
-    quads = (text[start : start + 4] for start in range(0, len(text), 4))
-    packed = (sum((ord(letter) & 63) << 6 * (3 - place) for place, letter in enumerate(quad)) for quad in quads)
-    return [_EDIFACT, *(part for three in packed for part in three.to_bytes(3, "big")), _PAIR + serial % 100]
+def _spell_edifact(before: list[int], number: Numbers, after: list[int], serial: Numbers) -> list[int | Numbers]:
+    digits = [ord("0") + digit for digit in (number // 10, number % 10, serial // 100)]
+    text = [*before, *digits[:2], *after, digits[2]]
+    codewords: list[int | Numbers] = [_EDIFACT]
+    for start in range(0, len(text), 4):
+        first, second, third, fourth = (letter & 63 for letter in text[start : start + 4])
+        codewords += [first << 2 | second >> 4, (second & 15) << 4 | third >> 2, (third & 3) << 6 | fourth]
+    return [*codewords, _PAIR + serial % 100]
 
 
 _NEAREST = 24  # words that are compared closely

@@ -5,7 +5,7 @@ read as a serial both ways up (060 and 090, 001 and 100): a bar under a number d
 tile, or the way the other tiles of its tray stand; otherwise they are left open.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,7 +24,6 @@ from vision.marks.digits import (
     cut_backs,
     look_at_crops,
     look_at_crops_twice,
-    mark_of_look,
 )
 from vision.marks.label import is_labelled, is_labelled_closely, read_labels
 from vision.reading import HALF_TURN
@@ -262,9 +261,14 @@ def without_strays(marks: TileMarks, strays: frozenset[int]) -> TileMarks:
 def drop_duplicate_tiles(found: Detections, marks: TileMarks) -> tuple[Detections, TileMarks]:
     """Of tiles that say the same and lie on one another keep the surest: the finder saw one tile twice."""
     kept: list[int] = []
+    surer: dict[int, list[int]] = defaultdict(list)  # by what they say
     for number in sorted(range(len(marks)), key=lambda one: -_confidence(marks[one])):
-        if not any(_is_duplicate(found.tiles, marks, number, other) for other in kept):
-            kept.append(number)
+        mark = marks[number]
+        if mark is not None and mark.serial is not None:
+            if any(_lie_on_one_another(found.tiles[number], found.tiles[other]) for other in surer[mark.serial]):
+                continue
+            surer[mark.serial].append(number)
+        kept.append(number)
     kept.sort()
     return replace(found, tiles=tuple(found.tiles[one] for one in kept)), tuple(marks[one] for one in kept)
 
@@ -273,13 +277,9 @@ def _confidence(mark: TileMark | None) -> float:
     return mark.confidence if mark is not None else 0.0
 
 
-def _is_duplicate(tiles: Sequence[DetectedTile], marks: TileMarks, one: int, other: int) -> bool:
-    mark, surer = marks[one], marks[other]
-    if mark is None or surer is None or mark.serial is None or mark.serial != surer.serial:
-        return False
-    quad = tiles[other].quad
-    apart = np.linalg.norm(quad.mean(axis=0) - tiles[one].quad.mean(axis=0))
-    return bool(apart < _DUPLICATE_OVERLAP * np.linalg.norm(quad[1] - quad[0]))
+def _lie_on_one_another(tile: DetectedTile, surer: DetectedTile) -> bool:
+    apart = np.linalg.norm(surer.quad.mean(axis=0) - tile.quad.mean(axis=0))
+    return bool(apart < _DUPLICATE_OVERLAP * np.linalg.norm(surer.quad[1] - surer.quad[0]))
 
 
 def withhold_repeated_serials(marks: TileMarks, strange: Sequence[bool]) -> TileMarks:
@@ -348,23 +348,43 @@ def read_marks(picture: Picture, found: Detections, check: CheckMarks | None = N
     return replace(found, tiles=tuple(tiles.values())), there
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class FirstLooks:
+    """Tiles cut out along outlines, and what a quick look says of each."""
+
+    quads: Sequence[Quad]
+    crops: Picture  # shape (n, 112, 80, 3)
+    looks: Sequence[DigitLook]
+
+    @property
+    def shares_of_marks(self) -> list[float]:
+        """How likely a number or a label stands in each outline, upright or upside down."""
+        return [float(look.kind[[NUMBER, LABEL]].sum()) for look in self.looks]
+
+    def chosen(self, numbers: Sequence[int]) -> "FirstLooks":
+        """Return some of them."""
+        return FirstLooks([self.quads[at] for at in numbers], self.crops[numbers], [self.looks[at] for at in numbers])
+
+
+def first_looks(picture: Picture, quads: Sequence[Quad]) -> FirstLooks:
+    """Look at some outlines, once."""
+    crops = cut_backs(picture, quads)
+    return FirstLooks(quads, crops, look_at_crops(crops))
+
+
 def read_again(
-    picture: Picture, quads: Sequence[Quad], marks: TileMarks, check: CheckMarks | None = None
+    picture: Picture, first: FirstLooks, marks: TileMarks, check: CheckMarks | None = None
 ) -> list[TileMark | None]:
     """Read some tiles along better outlines, as labels or as numbers, as the picture's `marks` are; None for a face."""
+    quads = first.quads
     labelled = any(mark is not None and (mark.set_text or "").isdigit() for mark in marks)
-    looks = look_at_crops_twice(cut_backs(picture, quads))
-    again = read_labels(picture, quads) if labelled else [mark_of_look(look) for look in looks]
+    looks = look_at_crops_twice(first.crops, first.looks)
+    again = read_labels(picture, quads) if labelled else [look.mark for look in looks]
     again = check(picture, quads, again) if check else again
     return [
         mark if is_sure(mark) or look.kind[FACE] < _SURELY_MARKED else None
         for mark, look in zip(again, looks, strict=True)
     ]
-
-
-def shares_of_marks(picture: Picture, quads: Sequence[Quad]) -> list[float]:
-    """Return for each outline how likely a number or a label stands in it, upright or upside down: one quick look."""
-    return [float(look.kind[[NUMBER, LABEL]].sum()) for look in look_at_crops(cut_backs(picture, quads))]
 
 
 def _read(picture: Picture, quads: Sequence[Quad]) -> tuple[list[TileMark], dict[int, DigitLook]]:
@@ -378,7 +398,7 @@ def _read(picture: Picture, quads: Sequence[Quad]) -> tuple[list[TileMark], dict
     if is_labelled(picture, quads):
         return read_labels(picture, quads, dismiss), looks
     looks.update(_looks(picture, quads, list(range(len(quads)))))
-    numbers = [mark_of_look(look) for look in looks.values()]
+    numbers = [look.mark for look in looks.values()]
     if _sure(numbers) < _FEW * len(quads):
         likely = [quad for quad, look in zip(quads, looks.values(), strict=True) if look.kind[LABEL] > _SURELY_MARKED]
         if is_labelled_closely(picture, likely or quads):
@@ -396,9 +416,8 @@ def _try_on_their_side(picture: Picture, quads: list[Quad], marks: list[TileMark
     left = [number for number, mark in enumerate(marks) if mark.confidence < _BLANK][:_SIDEWAYS]
     turned = [np.roll(quads[number], 1, axis=0) for number in left]
     for number, quad, look in zip(left, turned, look_at_crops_twice(cut_backs(picture, turned)), strict=True):
-        mark = mark_of_look(look)
-        if is_sure(mark):
-            quads[number], marks[number], looks[number] = quad, mark, look
+        if is_sure(look.mark):
+            quads[number], marks[number], looks[number] = quad, look.mark, look
 
 
 def _sure(marks: list[TileMark]) -> int:

@@ -38,10 +38,13 @@ from broker.rules.riichi.payments import (
 from broker.rules.riichi.points import (
     MANGAN,
     SEVEN_PAIRS_FU,
+    WINNING_FU,
     Limit,
     PaidWin,
     RiichiPayments,
     base_of,
+    possible_wins,
+    refuse_impossible_win,
     riichi_payments,
 )
 from broker.rules.riichi.profile import (
@@ -65,6 +68,7 @@ __all__ = [
     "PLAYERS",
     "ROUNDS",
     "SEVEN_PAIRS_FU",
+    "WINNING_FU",
     "Abort",
     "AbortReason",
     "Chombo",
@@ -99,6 +103,8 @@ __all__ = [
     "ids_by_number",
     "play_session",
     "points_by_seat",
+    "possible_wins",
+    "refuse_impossible_win",
     "riichi_name",
     "riichi_payments",
     "settle_event",

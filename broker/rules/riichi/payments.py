@@ -142,12 +142,12 @@ class WinWorth:
     of_pao: int
 
 
-def win_worth(state: SessionState, win: SessionWin, rules: RiichiProfile) -> WinWorth:
+def win_worth(state: SessionState, win: SessionWin, rules: RiichiProfile, *, self_drawn: bool) -> WinWorth:
     """Return what a win is worth. Raises RuleError where its value is missing or cannot be, or pao is of no yakuman."""
     special = special_yaku(win.yaku, rules.hand)
     names = yakuman_names(dict.fromkeys((*win.yakuman, *special)))
     number = _number(state, win, names, rules)
-    base = _base(win, number, rules)
+    base = _base(win, number, rules, self_drawn=self_drawn)
     if any(yakuman_worth(name, rules.hand) == 0 for name in names):
         base = max(base, points.MANGAN)
     if not base:
@@ -158,11 +158,12 @@ def win_worth(state: SessionState, win: SessionWin, rules: RiichiProfile) -> Win
     return WinWorth(base, _of_pao(win, names, number, base, rules))
 
 
-def _base(win: SessionWin, number: int, rules: RiichiProfile) -> int:
+def _base(win: SessionWin, number: int, rules: RiichiProfile, *, self_drawn: bool) -> int:
     """Return the base that yakuman, or han and fu, make; 0 where too little is said."""
     if not number and (win.han is None or (win.fu is None and win.han < FU_MATTER_UNDER)):
         return 0
-    hand = points.PaidWin(win.han or 0, win.fu or 0, dealer=False, self_drawn=False, yakuman=number)
+    hand = points.PaidWin(win.han or 0, win.fu or 0, dealer=False, self_drawn=self_drawn, yakuman=number)
+    points.refuse_impossible_win(hand, rules.fu)
     return points.base_of(hand, rules.points)[0]
 
 
@@ -203,7 +204,9 @@ def wins_that_count(state: SessionState, ron: Ron, rules: RiichiProfile) -> tupl
     """Return the wins that count, in turn order after the loser: none where the hand is broken off."""
     in_turn = tuple(sorted(ron.wins, key=lambda win: player_distance(ron.loser, win.winner)))
     for win in in_turn:
-        win_worth(state, win, rules)  # a win that cannot be is refused, even where another comes first
+        win_worth(
+            state, win, rules, self_drawn=False
+        )  # a win that cannot be is refused, even where another comes first
     several = rules.session.ron.several.value
     if several == "nearest":
         return in_turn[:1]
@@ -214,7 +217,7 @@ def ron_payment(
     state: SessionState, loser: PlayerNo, win: SessionWin, counters: int, rules: RiichiProfile
 ) -> PlayerPoints:
     """Return what one win on a discard pays, with so many counters. The responsible pays half (MONTREAL)."""
-    value, times = win_worth(state, win, rules), 6 if win.winner == state.dealer else 4
+    value, times = win_worth(state, win, rules, self_drawn=False), 6 if win.winner == state.dealer else 4
     more = counters * rules.points.counter.value
     fed = share(value.of_pao, times) // 2  # a yakuman's half is a multiple of 1000 too
     owed = {loser: share(value.base, times) - fed}
@@ -226,7 +229,7 @@ def ron_payment(
 
 def tsumo_payment(state: SessionState, tsumo: Tsumo, rules: RiichiProfile) -> PlayerPoints:
     """Return what a win on a drawn tile pays. Who is responsible, for a yakuman or a live kan, pays for the others."""
-    win, value = tsumo.win, win_worth(state, tsumo.win, rules)
+    win, value = tsumo.win, win_worth(state, tsumo.win, rules, self_drawn=True)
     more = state.counters * rules.points.counter.value // 3
     if win.responsible is not None:
         return _fed(state, win, win.responsible, value, more)

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from broker.i18n import N_
 from broker.rules.errors import RuleError
-from broker.rules.riichi.profile import PointRules
+from broker.rules.riichi.profile import FuRules, PointRules
 
 Limit = Literal["mangan", "haneman", "baiman", "sanbaiman", "counted_yakuman", "yakuman"]
 
@@ -28,6 +28,9 @@ MOST_FU: Final = 170
 
 SEVEN_PAIRS_FU: Final = 25
 """The only number that is never rounded."""
+
+WINNING_FU: Final = 20
+"""What winning alone has: of a self-drawn pinfu, and by some rules of an open hand without other fu."""
 
 LIMITS: Final[tuple[tuple[int, Limit, int], ...]] = (
     (COUNTED, "counted_yakuman", YAKUMAN),
@@ -127,6 +130,30 @@ def base_of(win: PaidWin, rules: PointRules) -> tuple[int, Limit | None]:
     return base, None
 
 
+def possible_wins(han: int, fu: int, rules: FuRules) -> tuple[bool, bool]:
+    """Return whether there are hands of so many han and fu on a discard, and self-drawn.
+
+    20 fu self-drawn are a pinfu (RIICHI-POINTS), so 2 han at least; 25 are seven pairs, 2 han and self-drawn 3.
+    """
+    if fu == WINNING_FU:
+        return rules.open_pinfu.value == WINNING_FU, han > 1
+    if fu == SEVEN_PAIRS_FU:
+        return han > 1, han > 2  # noqa: PLR2004 - two for the pairs, one for drawing
+    return True, True
+
+
+def refuse_impossible_win(win: PaidWin, rules: FuRules) -> None:
+    """Raise RuleError `impossible_value` where no hand has this value."""
+    if win.yakuman or win.han >= LIMITS[-1][0] or possible_wins(win.han, win.fu, rules)[win.self_drawn]:
+        return
+    text = (
+        N_("no hand wins {han} han {fu} fu by self-draw", han=win.han, fu=win.fu)
+        if win.self_drawn
+        else N_("no hand wins {han} han {fu} fu on a discard", han=win.han, fu=win.fu)
+    )
+    raise RuleError("impossible_value", text)
+
+
 def share(base: int, times: int) -> int:
     """Return a multiple of the base, rounded up to the next 100."""
     return -(-base * times // 100) * 100
@@ -138,4 +165,4 @@ def _refuse_if(wrong: bool, code: str, text: str) -> None:  # noqa: FBT001 - rea
 
 
 def _is_count_of_fu(fu: int) -> bool:
-    return fu == SEVEN_PAIRS_FU or (fu % 10 == 0 and 20 <= fu <= MOST_FU)  # noqa: PLR2004 - what winning alone gives
+    return fu == SEVEN_PAIRS_FU or (fu % 10 == 0 and WINNING_FU <= fu <= MOST_FU)

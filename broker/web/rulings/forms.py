@@ -4,7 +4,6 @@ Players are written by id, or by name as far as it tells one from the others.
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -14,7 +13,7 @@ from msgspec import ValidationError
 from msgspec.structs import replace
 
 from broker.event.plan import MINUTE_MS
-from broker.i18n import N_
+from broker.i18n import N_, folded
 from broker.protocol import (
     AWARD_IMP,
     FINE_IMP,
@@ -282,8 +281,7 @@ def matching_players(written: str, players: Mapping[str, Player]) -> list[Player
 
 def _name_words(name: str) -> frozenset[str]:
     """Return the words of a name, without accents and capitals."""
-    plain = unicodedata.normalize("NFKD", name.casefold())
-    return frozenset(NAME_WORD.findall("".join(one for one in plain if not unicodedata.combining(one))))
+    return frozenset(NAME_WORD.findall(folded(name)))
 
 
 class FormProblem(NamedTuple):

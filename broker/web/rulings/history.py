@@ -15,7 +15,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from broker.files import csv_text
-from broker.i18n import N_
+from broker.i18n import N_, folded
 from broker.protocol import (
     SEATS,
     Adjusted,
@@ -311,7 +311,7 @@ RULING_FILTERS: Final[Mapping[str, Callable[[RulingLine, str], bool]]] = {
     "deal": lambda line, value: str(line.entry.deal) == value,
     "kind": lambda line, value: line.entry.kind == value,
     "player": lambda line, value: not set(value.split()).isdisjoint(line.players),
-    "author": lambda line, value: value.lower() in line.entry.author.lower(),
+    "author": lambda line, value: folded(value) in folded(line.entry.author),
     "counts": lambda line, value: line.counts == (value == "yes"),
 }
 
@@ -320,7 +320,7 @@ VISIT_FILTERS: Final[Mapping[str, Callable[[Visit, str], bool]]] = {
     "deal": lambda one, value: str(one.fact.deal) == value,
     "kind": lambda one, value: one.kind == value,
     "player": lambda _one, _wish: False,
-    "author": lambda one, value: value.lower() in one.author.lower(),
+    "author": lambda one, value: folded(value) in folded(one.author),
     "counts": lambda _one, _wish: False,
 }
 

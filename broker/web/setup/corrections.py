@@ -20,7 +20,7 @@ from broker.errors import ScorerError, StoreError
 from broker.event import PLAYERS, Event
 from broker.event.players import EXTRA_COLUMNS, PARTS, ListedPlayer, current_players, players_csv, read_players
 from broker.event.setup import SESSION_FIELDS, rows_to_fill, session_rows, sessions_of
-from broker.i18n import N_, Message
+from broker.i18n import N_, Message, folded
 from broker.people import Account, PeopleError
 from broker.protocol import (
     LONGEST_REASON,
@@ -235,7 +235,7 @@ class CorrectionsPage:
         event, last, lines = self._rulings.look(look)
         kept = self._kept()
         listed, asked = current_players(event, kept or ()), " ".join(query.get("q", "").split())[:100]
-        found = [one for one in listed if asked.casefold() in f"{one.player.id} {' '.join(_cells(one))}".casefold()]
+        found = [one for one in listed if folded(asked) in folded(f"{one.player.id} {' '.join(_cells(one))}")]
         filled = {name: value[:2000] for name, value in form.items()}
         rows = rows_to_fill(event.plan.sessions, filled if filled.get("kind") == "sessions" else None)
         values = {

@@ -52,8 +52,11 @@ class _Seen(NamedTuple):
 class DevicesPage:
     """Answers arbiters."""
 
-    def __init__(self, access: Access, scorer: ScorerThread, auth: Authentication) -> None:
-        self._access, self._scorer, self._auth = access, scorer, auth
+    def __init__(
+        self, access: Access, scorer: ScorerThread, auth: Authentication, broker: Message | None = None
+    ) -> None:
+        """`broker`: through which one the devices are connected."""
+        self._access, self._scorer, self._auth, self._broker = access, scorer, auth, broker
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
@@ -160,6 +163,7 @@ class DevicesPage:
             "shown": ID_SHOWN,
             "asks_again": isinstance(error, UnsignedDevice),
             "longest": LONGEST_REASON,
+            "broker": self._broker,
         }
         return render_page(
             request, "devices.html", N_("Devices"), visitor_of(request), error=error, done=done, values=values

@@ -58,10 +58,14 @@ def test_hands_are_counted_unless_the_record_is_to_be_believed() -> None:
     assert record("check", "--hands", "declared", "-", given=nine).exit_code == 0
 
 
+def test_a_play_of_the_platform_passes_by_its_own_profile() -> None:
+    assert record("check", "--profile", "mahjongsoft", "-", given=example()).exit_code == 0
+
+
 def test_a_profile_may_be_given() -> None:
-    mahjongsoft = example("-32 36 -8 36", "-40 28 -16 28")
-    assert record("check", "--profile", "mahjongsoft", "-", given=mahjongsoft).exit_code == 0
-    assert "unknown_profile" in record("check", "--profile", "none", "-", given=mahjongsoft).stderr
+    zero_sum = example("-32 36 -8 36", "-40 28 -16 28")
+    assert record("check", "--profile", "zero-sum", "-", given=zero_sum).exit_code == 0
+    assert "unknown_profile" in record("check", "--profile", "none", "-", given=zero_sum).stderr
 
 
 def test_a_file_that_is_none_or_not_there_is_told_and_the_next_is_judged(tmp_path: Path) -> None:

@@ -135,7 +135,22 @@ def test_nobody_else_may_read_what_the_scorer_writes(folder: Path, start: Start)
     scorer.stop()  # a running broker makes and removes files
     made = {*folder.rglob("*")} - before
     assert [path.name for path in made if path.stat().st_mode & 0o077] == []
-    assert {"scorer.sqlite", "standings.csv", "nats-server.log"} <= {path.name for path in made}
+    assert {"scorer.sqlite", "standings.csv", "kind"} <= {path.name for path in made}
+
+
+def test_an_event_keeps_the_broker_that_it_was_run_on_and_says_so(start: Start) -> None:
+    for options, told in (
+        (("--broker", "embedded"), "embedded, port [0-9]+: asked for with --broker"),
+        ((), "embedded, port [0-9]+: the event was run on it before"),
+        (("--broker", "mosquitto"), "mosquitto, port [0-9]+: asked for with --broker"),
+        ((), "mosquitto, port [0-9]+: the event was run on it before"),
+    ):
+        scorer = start("--mqtt-port", "0", *options)
+        scorer.wait_for(f"^Broker: {told}$", SOON_S)
+        if options and "mosquitto" in options:
+            scorer.wait_for("^Broker changed: the event was run on embedded before", SOON_S)
+        scorer.wait_for(r"^Desk: ", SOON_S)
+        scorer.stop()
 
 
 def test_a_broker_that_does_not_answer_is_told_with_its_address(start: Start) -> None:

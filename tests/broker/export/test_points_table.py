@@ -20,21 +20,21 @@ def text_of(pdf: bytes) -> tuple[int, str]:
 
 @pytest.mark.parametrize("dealer", [True, False])
 def test_each_cell_is_what_the_points_function_pays(dealer: bool) -> None:  # noqa: FBT001 - a case
-    for fu, cells in points_rows(MONTREAL.points, dealer=dealer):
+    for fu, cells in points_rows(MONTREAL, dealer=dealer):
         for han, cell in zip(HAN, cells, strict=True):
             ron = riichi_payments(PaidWin(han, fu, dealer, self_drawn=False), MONTREAL.points).discarder_pays
             assert cell.on_discard in {ron, None}
 
 
 def test_only_cells_that_no_hand_reaches_are_empty() -> None:
-    found = {fu: [str(cell) for cell in cells] for fu, cells in points_rows(MONTREAL.points, dealer=False)}
+    found = {fu: [str(cell) for cell in cells] for fu, cells in points_rows(MONTREAL, dealer=False)}
     assert found[20] == ["- (-)", "- (400/700)", "- (700/1300)", "- (1300/2600)"]
     assert found[25] == ["- (-)", "1600 (-)", "3200 (800/1600)", "6400 (1600/3200)"]
     assert [fu for fu in FU if any("-" in cell for cell in found[fu])] == [20, 25]
 
 
 def test_limits_are_named_with_their_han() -> None:
-    assert [(limit, han, str(cell)) for limit, han, cell in limit_rows(MONTREAL.points, dealer=True)] == [
+    assert [(limit, han, str(cell)) for limit, han, cell in limit_rows(MONTREAL, dealer=True)] == [
         ("mangan", "5", "12000 (4000)"),
         ("haneman", "6-7", "18000 (6000)"),
         ("baiman", "8-10", "24000 (8000)"),
@@ -46,7 +46,7 @@ def test_limits_are_named_with_their_han() -> None:
 
 def test_where_no_yakuman_is_counted_the_sanbaiman_goes_on() -> None:
     uncounted = with_setting(MONTREAL, "points", "counted_yakuman", "sanbaiman")
-    assert [han for _, han, _ in limit_rows(uncounted.points, dealer=False)] == ["5", "6-7", "8-10", "11+", ""]
+    assert [han for _, han, _ in limit_rows(uncounted, dealer=False)] == ["5", "6-7", "8-10", "11+", ""]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -55,7 +55,7 @@ def test_the_paper_is_one_page_with_every_number_of_the_screen(language: Languag
     numbers = {
         str(number)
         for dealer in (True, False)
-        for _, cells in points_rows(MONTREAL.points, dealer=dealer)
+        for _, cells in points_rows(MONTREAL, dealer=dealer)
         for cell in cells
         for number in (cell.on_discard, *(cell.self_drawn or ()))
         if number is not None and not cell.mangan
@@ -73,7 +73,7 @@ def test_rounding_up_to_a_mangan_shows_in_the_table() -> None:
     changed = {
         (fu, han)
         for (fu, one), (_, other) in zip(
-            points_rows(MONTREAL.points, dealer=False), points_rows(rounding.points, dealer=False), strict=True
+            points_rows(MONTREAL, dealer=False), points_rows(rounding, dealer=False), strict=True
         )
         for han, before, after in zip(HAN, one, other, strict=True)
         if before != after

@@ -20,7 +20,7 @@ from broker.rules import (
     seat_points,
     winners_on_discard,
 )
-from tests.broker.rules.variants import MAHJONGSOFT, MCR, OEDMC, seats
+from tests.broker.rules.variants import MCR, OEDMC, ZERO_SUM, seats
 
 
 def on_discard(discarder: Seat, winners: Mapping[Seat, int], payments: McrPaymentRules = OEDMC) -> dict[Seat, int]:
@@ -59,12 +59,12 @@ def test_the_smallest_win_is_of_8() -> None:
     assert on_discard("south", {"west": 8}) == seats(-8, -16, 32, -8)
 
 
-def test_mahjongsoft_winners_also_pay_each_other() -> None:
-    assert on_discard("east", {"south": 20, "west": 10}, MAHJONGSOFT) == seats(-46, 36, 26, -16)
+def test_zero_sum_winners_also_pay_each_other() -> None:
+    assert on_discard("east", {"south": 20, "west": 10}, ZERO_SUM) == seats(-46, 36, 26, -16)
 
 
-def test_mahjongsoft_one_winner_is_paid_as_ever() -> None:
-    assert on_discard("north", {"east": 18}, MAHJONGSOFT) == seats(42, -8, -8, -26)
+def test_zero_sum_one_winner_is_paid_as_ever() -> None:
+    assert on_discard("north", {"east": 18}, ZERO_SUM) == seats(42, -8, -8, -26)
 
 
 def test_mcr_a_self_drawn_win_is_paid_in_full_by_each() -> None:
@@ -197,7 +197,7 @@ def test_the_three_who_did_not_draw_give_alike(outcome: Outcome) -> None:
 
 @given(discards())
 def test_points_on_a_discard_sum_to_zero_where_winners_pay_each_other(outcome: Outcome) -> None:
-    assert sum(seat_points(outcome, MAHJONGSOFT).values()) == 0
+    assert sum(seat_points(outcome, ZERO_SUM).values()) == 0
 
 
 @given(st.one_of(discards(winners=1), SELF_DRAWN))

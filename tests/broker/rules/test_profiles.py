@@ -47,7 +47,7 @@ def test_the_default_is_shipped() -> None:
 
 @pytest.mark.parametrize("profile_id", shipped_mcr())
 def test_every_value_says_which_source_it_is_from(profile_id: str) -> None:
-    known = ("OEDMC", "MIL", "MCR", "RULES", "assumption: ")
+    known = ("OEDMC", "MIL", "MCR", "RULES", "SITE", "RECORD", "assumption: ")
     said = dict(profile_settings(load_mcr(profile_id)))
     assert len(said) == 20
     assert [way for way, value in said.items() if not value.source.startswith(known)] == []
@@ -181,7 +181,9 @@ def test_what_is_no_profile_at_all_is_refused(text: str) -> None:
 
 
 def test_rules_of_riichi_are_told_apart_from_rules_that_there_are_not() -> None:
-    with pytest.raises(RuleError, match=r"^'riichi-basic' is of riichi; available: mahjongsoft, mcr, oedmc-2020$"):
+    with pytest.raises(
+        RuleError, match=r"^'riichi-basic' is of riichi; available: mahjongsoft, mcr, oedmc-2020, zero-sum$"
+    ):
         load_mcr("riichi-basic")
     with pytest.raises(RuleError, match=r"^'riichi-basic' is of another rule book; available: mahjongsoft"):
         load_of_same_book(load_mcr("mcr"), "riichi-basic")

@@ -21,7 +21,7 @@ def payments(
     return replace(OEDMC, self_drawn=Stated(self_drawn, TURNED), several_hu=Stated(several_hu, TURNED))
 
 
-MAHJONGSOFT: Final = load_mcr("mahjongsoft").payments
+ZERO_SUM: Final = load_mcr("zero-sum").payments
 """Winners also pay each other."""
 
 MCR: Final = load_mcr("mcr").payments

@@ -268,6 +268,12 @@ def test_the_same_refusal_is_kept_once_however_often_it_comes(journal: Journal) 
     assert list(journal.refused()) == [row]
 
 
+def test_a_folder_that_takes_no_writes_is_named(tmp_path: Path) -> None:
+    (tmp_path / "scorer.lock").mkdir()  # root may write everywhere: a folder in its place cannot be opened either
+    with pytest.raises(StoreBroken, match=r"scorer\.lock cannot be written: Is a directory"):
+        SqliteJournal(tmp_path / "scorer.sqlite", NAME)
+
+
 @pytest.mark.slow
 def test_what_was_committed_survives_kill_9_and_what_was_not_is_gone(kept: Kept) -> None:
     child = subprocess.Popen(

@@ -1,6 +1,7 @@
 """A set that no reader knows: one to three digits in a script, without leading zeros; and trays of it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 import cv2
@@ -27,9 +28,19 @@ def drawn_back(serial: int) -> Back:
     return Back(art.astype(np.float32) / 255, rectangle(np.array(SIZE) / 2, wide, high))
 
 
+def clouded(back: Back, contrast: float, chance: np.random.Generator) -> Back:
+    """Return a back with so much of its ink's contrast, and clouds in the plastic."""
+    bare = back.art[0, 0]
+    clouds = cv2.GaussianBlur(chance.normal(0, 1, back.art.shape[:2]).astype(np.float32), (0, 0), 6.0)
+    return Back(bare + contrast * (back.art - bare) + 0.03 * (clouds / clouds.std())[..., None], back.mark)
+
+
 @cache
-def tray_picture(serials: tuple[int, ...], seed: int = 1, tilt: float = 6.0) -> Picture:
-    """Take a picture of a tray, its rows of 13, 11 and 10 filled with these serials; 0 leaves a place empty."""
+def tray_picture(serials: tuple[int, ...], seed: int = 1, tilt: float = 6.0, contrast: float | None = None) -> Picture:
+    """Take a picture of a tray, its rows of 13, 11 and 10 filled with these serials; 0 leaves a place empty.
+
+    `contrast`: of ink on clouded plastic.
+    """
     chance = np.random.default_rng(seed)
     camera = Camera.over(Shot(size=(1280, 720), tilt=tilt, turn=float(chance.normal(0, 3))), 400.0)
     spots = [np.array([col - 6.0, row - 1.0]) * (29.2, 42.0) for row, count in enumerate(ROWS) for col in range(count)]
@@ -38,6 +49,8 @@ def tray_picture(serials: tuple[int, ...], seed: int = 1, tilt: float = 6.0) -> 
         for spot, serial in zip(spots, serials, strict=True)
         if serial
     ]
+    if contrast is not None:
+        tiles = [replace(tile, back=clouded(tile.back, contrast, chance)) for tile in tiles]
     return picture_of(camera, ground("wood", chance), [], tiles, chance)
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.vision.enrolled.drawn_sets import TRAY, tray_of, tray_picture
 from vision.enrolled.enrolment import TRAYS, Doubt, enrol_tray, serials_of_tray
 from vision.enrolled.file import EnrolledSet
-from vision.errors import EnrolOrderError, EnrolTrayError
+from vision.errors import EnrolOrderError, EnrolPaleError, EnrolTrayError
 from vision.reader import read_picture
 
 NOTHING = EnrolledSet(3, None, {})
@@ -72,6 +72,13 @@ def test_a_tile_that_is_missing_is_asked_for_again_and_the_others_are_kept() -> 
     enrolled, doubts = enrol_tray(NOTHING, tray_picture(lacking, seed=1), 1)
     assert doubts == (Doubt(17, 1, 3),)
     assert set(enrolled.backs) == set(tray_of(1)) - {17}
+
+
+def test_a_set_as_pale_as_the_clouds_in_its_plastic_is_refused_at_once() -> None:
+    with pytest.raises(EnrolPaleError, match="too pale"):
+        enrol_tray(NOTHING, tray_picture(tray_of(1), contrast=0.15), 1)
+    clear, doubts = enrol_tray(NOTHING, tray_picture(tray_of(1), contrast=1.0), 1)
+    assert (len(clear.backs), doubts) == (TRAY, ())
 
 
 def test_a_picture_without_a_tray_is_refused() -> None:

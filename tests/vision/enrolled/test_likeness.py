@@ -79,6 +79,7 @@ def test_ink_is_told_by_its_colour_where_backs_are_clouded() -> None:
     clouds = [cv2.resize(chance.normal(0, 30, (6, 5)), (80, 112), interpolation=cv2.INTER_CUBIC) for _ in range(20)]
     backs = np.stack([np.repeat(140 + cloud[:, :, None], 3, axis=2) for cloud in clouds])
     backs[:, 45:65, 25:55, 2] += 25  # red
-    axis = ink_axis(np.clip(backs, 0, 255).astype(np.uint8))
+    axis, apart = ink_axis(np.clip(backs, 0, 255).astype(np.uint8))
+    assert apart > ink_axis(np.clip(backs[:, ::-1, :, ::-1] * 0 + 140, 0, 255).astype(np.uint8))[1]
     assert abs(axis[2]) > 0.6
     assert abs(axis.sum()) < 0.5  # what is as red as it is green and blue does not show

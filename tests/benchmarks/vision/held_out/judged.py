@@ -15,6 +15,7 @@ from tests.benchmarks.vision.scenes import Scene
 from vision.enrolled.check import agreed_mark
 from vision.enrolled.enrolment import TRAYS, enrol_tray
 from vision.enrolled.file import EnrolledSet
+from vision.errors import EnrolPaleError
 from vision.geometry import Picture
 from vision.marks.digits import cut_backs
 from vision.marks.label import NO_MARK
@@ -81,7 +82,11 @@ def count_enrolled(kind: Kind, seeds: range, part: Part, played: int = 2) -> Enr
         drawn = DrawnSet(kind, seed, part)
         enrolled = enrol(drawn)
         scenes = [drawn.played(number) for number in range(played)]
-        sums.append((_count(kind, scenes, None), _count(kind, scenes, enrolled)))
+        alone = _count(kind, scenes, None)
+        if enrolled is None:
+            sums.append((alone, alone))
+            continue
+        sums.append((alone, _count(kind, scenes, enrolled)))
         for scene in scenes:
             backs, serials = _own_backs(scene), [tile.serial for tile in scene.tiles]
             answers = [_false_claims(enrolled, backs, serials, seed)]
@@ -92,11 +97,14 @@ def count_enrolled(kind: Kind, seeds: range, part: Part, played: int = 2) -> Enr
     return EnrolledCount(before, after, asked, agreed)
 
 
-def enrol(drawn: DrawnSet) -> EnrolledSet:
-    """Enrol a drawn set as the command does; what it doubts is left as it is."""
+def enrol(drawn: DrawnSet) -> EnrolledSet | None:
+    """Enrol a drawn set as the command does; what it doubts is left as it is. None for one that is too pale."""
     enrolled = EnrolledSet(8, None, {})
-    for tray in range(1, TRAYS + 1):
-        enrolled, _ = enrol_tray(enrolled, drawn.enrolment(tray - 1).picture, tray)
+    try:
+        for tray in range(1, TRAYS + 1):
+            enrolled, _ = enrol_tray(enrolled, drawn.enrolment(tray - 1).picture, tray)
+    except EnrolPaleError:
+        return None
     return enrolled
 
 

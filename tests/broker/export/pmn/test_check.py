@@ -95,7 +95,7 @@ def test_a_profile_that_nobody_knows_is_told_in_its_tag() -> None:
 
 def test_another_profile_may_stand_in_for_the_record_s() -> None:
     under = replace(GOOD, points=dict(zip(SEATS, (-40, 28, -16, 28), strict=True)), profile="oedmc-2020")
-    assert judge_record(under, declared_judge, load_mcr("mahjongsoft")) is not None
+    assert judge_record(under, declared_judge, load_mcr("zero-sum")) is not None
     assert wrong(under) == ("wrong_points", "Result", None)
 
 

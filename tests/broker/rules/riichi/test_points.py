@@ -1,5 +1,6 @@
 """From han and fu to points: RIICHI-POINTS, every cell of the usual table, limits, counters and deposits."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Final
 
@@ -9,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.rules import RuleError, Stated, load_riichi
-from broker.rules.riichi import MANGAN, PaidWin, RiichiPayments, riichi_payments
+from broker.rules.riichi import MANGAN, PaidWin, RiichiPayments, refuse_impossible_win, riichi_payments
 
-RULES: Final = load_riichi("riichi-montreal").points
+MONTREAL: Final = load_riichi("riichi-montreal")
+RULES: Final = MONTREAL.points
 
 TABLE: Final = """
 fu  han  ron    each/dealer   dealer-ron  each
@@ -199,3 +201,31 @@ def test_what_no_hand_is_worth_is_refused(wrong: dict[str, int], code: str) -> N
     with pytest.raises(RuleError) as refused:
         replace(right, **wrong)  # type: ignore[arg-type]  # only numbers are wrong here
     assert refused.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("han", "fu", "discard", "drawn"),
+    [
+        (1, 20, False, False),
+        (2, 20, False, True),
+        (1, 25, False, False),
+        (2, 25, True, False),
+        (3, 25, True, True),
+        (1, 30, True, True),
+    ],
+)
+def test_a_pinfu_and_seven_pairs_have_han_of_their_own(han: int, fu: int, *, discard: bool, drawn: bool) -> None:
+    for self_drawn, possible in ((False, discard), (True, drawn)):
+        win = PaidWin(han, fu, dealer=False, self_drawn=self_drawn)
+        with nullcontext() if possible else pytest.raises(RuleError, match=f"no hand wins {han} han {fu} fu"):
+            refuse_impossible_win(win, MONTREAL.fu)
+
+
+def test_an_open_hand_may_have_20_fu_where_rules_say_so() -> None:
+    open_20 = msgspec.structs.replace(MONTREAL.fu, open_pinfu=Stated(20, "a test"))
+    refuse_impossible_win(PaidWin(1, 20, dealer=False, self_drawn=False), open_20)
+
+
+def test_from_5_han_and_for_yakuman_fu_do_not_matter() -> None:
+    refuse_impossible_win(PaidWin(5, 0, dealer=False, self_drawn=False), MONTREAL.fu)
+    refuse_impossible_win(PaidWin(0, 0, dealer=False, self_drawn=True, yakuman=1), MONTREAL.fu)

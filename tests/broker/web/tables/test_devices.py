@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pytest
 from msgspec.structs import replace
 
+from broker.i18n import N_
 from broker.people import Actor, Authentication
 from broker.protocol.signing import SigningKey
 from broker.web.server import DeskServer
@@ -23,6 +24,10 @@ from tests.broker.web.test_auth import logged_in, token_of
 FIRST, SECOND = "kiosk-0001", "kiosk-0002"
 NEW = SigningKey.from_bytes(b"3" * 32)
 """A device that nobody has paired."""
+
+BROKER = N_(
+    "Tables are connected through {program}: {why}.", program="mosquitto 2.0.11", why=N_("asked for with --broker")
+)
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
         hall.hear(replace(state(2, device=NEW.device), key=NEW.public), state(3, device="old-device-1"))
         thread = threading.Thread(target=hall.scorer.run, args=(stop,))
         thread.start()
-        services = Services(scorer=hall.scorer, orders=OrderDesk("cup", auth, Ear()))
+        services = Services(scorer=hall.scorer, orders=OrderDesk("cup", auth, Ear()), broker=BROKER)
         with DeskServer(sample.feed(), port=0, auth=auth, services=services) as server:
             yield Room(hall, auth, server)
         stop.set()
@@ -155,3 +160,9 @@ def test_only_the_head_arbiter_says_which_devices_are_believed(room: Room, where
         page = client.post(f"/devices/{where}", data={**form, "reason": "why"})
     assert "head_arbiter_only" in page.text
     assert FIRST in known(room, 1)
+
+
+def test_the_page_says_through_which_broker_devices_are_connected_and_why(room: Room) -> None:
+    with logged_in(room.server, "table_arbiter") as client:
+        assert BROKER in client.get("/devices").text
+        assert "Les tables sont reliées par mosquitto 2.0.11" in client.get("/devices?lang=fr").text
