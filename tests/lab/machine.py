@@ -19,7 +19,7 @@ import numpy as np
 from broker.mqtt.process import find_setpriv
 from vision.geometry import Picture
 
-COMES_UP_S: Final = 400.0
+COMES_UP_S: Final = 900.0
 """Two cores that others use as well, and an emulator."""
 
 COMMAND_S: Final = 180.0

@@ -8,7 +8,7 @@ from broker.store import STORE
 from tests.lab.machine import COMES_UP_S, is_picture
 from tests.lab.outside import TABLE
 from tests.lab.report import Report
-from tests.lab.table import LabTable
+from tests.lab.table import HERE, LabTable
 
 LONGEST_S = 25.0
 """Between the table's program being there and the plug being pulled."""
@@ -45,7 +45,7 @@ def _cut_once(table: LabTable, chance: random.Random) -> None:
     table.machine.wait_until_up()
     table.set_clock()
     table.wait_for_kiosk()
-    table.outside.wait_for("the table has come back", lambda shown: shown["lifecycle"] == "ready", COMES_UP_S)
+    table.outside.wait_for("the table has come back", lambda shown: shown["lifecycle"] in HERE, COMES_UP_S)
     table.machine.wait_for("a picture", lambda: is_picture(table.machine.screen()))
     after = table.record()
     assert after.happened[: len(before.happened)] == before.happened, "what was on the disk is not"

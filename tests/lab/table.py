@@ -13,6 +13,9 @@ from tests.lab.outside import SOON_S, Outside
 UNIT: Final = "homologue-kiosk@table.service"
 STATE: Final = "/var/lib/homologue-kiosk"
 PINS: Final[dict[Seat, int]] = {"east": 5, "south": 6, "west": 13, "north": 19}
+HERE: Final = ("ready", "alert")
+"""Lifecycles of a table that is there; `alert` while something is wrong with its devices."""
+
 HELD_S: Final = 0.3
 READING_S: Final = 300.0
 """Four trays, in an emulator."""
@@ -71,7 +74,7 @@ class LabTable:
         """Pair the device at its screen, by typing the desk's address and code."""
         self.machine.type([*self.outside.desk_address, "enter"])
         self.machine.type([*self.outside.pairing_code(), "enter"])
-        self.outside.wait_for("the table has come", lambda shown: shown["lifecycle"] == "ready")
+        self.outside.wait_for("the table has come", lambda shown: shown["lifecycle"] in HERE)
 
     def press(self, *seats: Seat) -> None:
         """Press buttons, one after the other."""
