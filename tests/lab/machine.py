@@ -23,6 +23,9 @@ COMES_UP_S: Final = 900.0
 """Two cores that others use as well, and an emulator."""
 
 COMMAND_S: Final = 180.0
+LOOK_S: Final = 1.0
+"""Between two looks into a machine, which has no time to spare."""
+
 MEMORY_MB: Final = 1024
 CONSOLE_TAIL: Final = 60
 
@@ -205,15 +208,26 @@ class Machine:
 
     def run(self, command: str, given: bytes = b"", limit_s: float = COMMAND_S) -> Answer:
         """Run a command in it, as root. Raises MachineError where no answer comes."""
+        return self._ask({"command": command, "input": base64.b64encode(given).decode()}, limit_s)
+
+    def journal(self, folder: str) -> dict[str, Any]:
+        """Return what the journal of the table in it holds. Raises MachineError."""
+        answer = self._ask({"journal": folder}, COMMAND_S)
+        if answer.status:
+            raise self.failure(f"its journal cannot be read: {answer.output}")
+        held: dict[str, Any] = json.loads(answer.output)
+        return held
+
+    def _ask(self, asked: dict[str, str], limit_s: float) -> Answer:
         if self._agent is None:
             raise self.failure("the machine is switched off")
         self._asked += 1
-        self._agent.send({"id": self._asked, "command": command, "input": base64.b64encode(given).decode()})
+        self._agent.send({"id": self._asked, **asked})
         try:
             while (told := self._agent.receive(limit_s))["id"] != self._asked:
                 pass  # the answer to a command that nobody waited for any more
         except (TimeoutError, EOFError, OSError):
-            raise self.failure(f"no answer within {limit_s:.0f} s: {command}") from None
+            raise self.failure(f"no answer within {limit_s:.0f} s: {asked}") from None
         return Answer(told["status"], base64.b64decode(told["output"]).decode(errors="replace"))
 
     def must(self, command: str, given: bytes = b"", limit_s: float = COMMAND_S) -> str:
@@ -253,7 +267,7 @@ class Machine:
         while not holds():
             if time.monotonic() > deadline:
                 raise self.failure(f"not within {limit_s:.0f} s: {what}")
-            pause.wait(0.5)
+            pause.wait(LOOK_S)
 
     def failure(self, what: str) -> MachineError:
         """Return what is raised, with the end of what the console said."""

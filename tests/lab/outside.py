@@ -30,7 +30,7 @@ HEAD: Final = "head"
 PASSWORD: Final = "tiles of the east wall 34"
 CAMERA: Final = "sim://tray?width=1024&height=576&noise=0&blur=0&tilt=0"
 START_S: Final = 300.0
-SOON_S: Final = 240.0
+SOON_S: Final = 600.0
 
 
 def free_port() -> int:

@@ -1,6 +1,5 @@
 """A table in the laboratory: a machine with the package of tables, a scorer outside, and the people who play there."""
 
-import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ HERE: Final = ("ready", "alert")
 """Lifecycles of a table that is there; `alert` while something is wrong with its devices."""
 
 HELD_S: Final = 0.3
-READING_S: Final = 300.0
+READING_S: Final = 600.0
 """Four trays, in an emulator."""
 
 
@@ -61,7 +60,7 @@ class LabTable:
 
     def record(self) -> TableRecord:
         """Return the table's journal as it is on the disk."""
-        told = json.loads(self.machine.must(f"python3 /usr/lib/lab/journal.py {STATE}"))
+        told = self.machine.journal(STATE)
         return TableRecord(told["happened"], [(seq, id_, state) for seq, id_, state in told["outbox"]])
 
     def set_clock(self) -> None:

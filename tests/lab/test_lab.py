@@ -15,7 +15,7 @@ from kiosk.screens import ScreenView
 from kiosk.screens.views import PairingView, StatusLine
 from tests.lab import image
 from tests.lab.first_boot import LIKE, difference, drawn
-from tests.lab.inside import agent, journal
+from tests.lab.inside import agent
 from tests.lab.machine import JsonLines, Machine, MachineError, Monitor, is_picture
 from tests.lab.report import Report
 from tests.lab.table import TableRecord
@@ -123,7 +123,7 @@ def test_the_last_line_counts_what_was_checked_and_what_held() -> None:
 
 
 def test_a_folder_without_a_journal_is_an_empty_record(tmp_path: Path) -> None:
-    assert journal.read(tmp_path) == {"happened": [], "outbox": []}
+    assert agent.journal(tmp_path) == {"happened": [], "outbox": []}
     assert TableRecord([], [(1, "a", "safe"), (2, "b", "open")]).safe == {"a"}
 
 
