@@ -198,11 +198,14 @@ class OfferCamera:
             self._thread.join(timeout=20)
 
     def _run(self) -> None:
+        told = ""
         while not self._stopped.is_set():
             try:
                 self._look()
             except Exception as error:  # noqa: BLE001 - a camera may fail as it likes: the code can be typed
-                log.info("camera", code=getattr(error, "code", type(error).__name__))
+                if (wrong := getattr(error, "code", type(error).__name__)) != told:
+                    log.info("camera", code=wrong)
+                told = wrong
             self._stopped.wait(AGAIN_S)
 
     def _look(self) -> None:
