@@ -42,6 +42,7 @@ FILES: Final[dict[Role, dict[str, str]]] = {
         "homologue-scorer.sysusers": "etc/sysusers.d/homologue-scorer.conf",
         "homologue-scorer@.service": "etc/systemd/system/homologue-scorer@.service",
         "homologue-mosquitto.service": "etc/systemd/system/homologue-mosquitto.service",
+        "homologue-mosquitto-certificates.service": "etc/systemd/system/homologue-mosquitto-certificates.service",
         "homologue-failed@.service": "etc/systemd/system/homologue-failed@.service",
         "homologue-journald.conf": "etc/systemd/journald.conf.d/homologue.conf",
     },
@@ -208,7 +209,9 @@ def material(name: str) -> str:
     folder = beside if beside.is_dir() else Path(__file__).parents[2] / "systemd"
     text = (folder / name).read_text(encoding="utf-8")
     packaged = Path("/usr/bin/homologue").resolve().is_relative_to(sys.prefix)
-    return text if packaged else text.replace("/usr/bin/homologue", f"{sys.prefix}/bin/homologue")
+    if packaged:
+        return text
+    return re.sub(r"/usr/(?:lib/homologue/)?bin/(homologue|python3)\b", rf"{sys.prefix}/bin/\1", text)
 
 
 def _file(place: Path, content: str) -> Step:
