@@ -22,19 +22,6 @@ from broker.files import PRIVATE
 from broker.version import program_version
 
 
-@click.group(short_help="Find what is wrong, and what to do about it.")
-def doctor() -> None:
-    """Look at a table's machine, a scorer's, or the hall, and say what is wrong, why it matters and what to do.
-
-    The exit code is 1 if something must be done. Nothing is changed.
-
-    \b
-    homologue doctor scorer my-cup --backup /media/stick
-    homologue doctor hall https://desk.example.org:8136 --token-file grafana.token
-    homologue doctor table /etc/homologue/table-3.toml --bundle table-3.zip
-    """
-
-
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something that is wrong (or, where nothing `must` be done, odd): what it is, why it matters, what to do."""

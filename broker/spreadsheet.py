@@ -234,7 +234,9 @@ def fold(text: str) -> str:
 def _names() -> dict[str, str]:
     """Return the columns by what people write above them."""
     translators = [Translator(language) for language in languages()]
-    found = {fold(one): name for name, text in HEADINGS.items() for _ in translators for one in _(text).split(",")}
+    found = {
+        fold(one): name for name, text in HEADINGS.items() for _ in translators for one in re.split("[,、]", _(text))
+    }
     return found | {fold(name): name for name in HEADINGS}
 
 
