@@ -17,6 +17,7 @@ from typing import Final
 
 import click
 
+from broker.console import json_option
 from broker.files import PRIVATE
 from broker.version import program_version
 
@@ -61,7 +62,7 @@ def tell(examined: Examined, *, as_json: bool) -> int:
     return 1 if any(one.must for one in examined.findings) else 0
 
 
-JSON_OPTION: Final = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+JSON_OPTION: Final = json_option()
 BUNDLE_OPTION: Final = click.option(
     "--bundle",
     type=click.Path(dir_okay=False, path_type=Path),

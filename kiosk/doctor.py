@@ -18,6 +18,7 @@ import click
 from cryptography import x509
 
 from broker.checkup import BUNDLE_OPTION, JSON_OPTION, Examined, Finding, tell, write_bundle
+from broker.console import EXISTING_FILE
 from firmware.errors import FirmwareError
 from firmware.hardware.command import inspect_hardware
 from firmware.hardware.inventory import clock_troubles
@@ -34,7 +35,7 @@ JOURNAL: Final = "table.sqlite"
 
 
 @click.command(short_help="Look at a table's machine.")
-@click.argument("config", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("config", type=EXISTING_FILE)
 @JSON_OPTION
 @BUNDLE_OPTION
 def table_doctor(config: Path, bundle: Path | None, *, as_json: bool) -> None:
@@ -102,7 +103,7 @@ def _devices(settings: KioskSettings, root: Path) -> Iterator[Finding]:
     for trouble in inspect_hardware(wiring, root, addresses).troubles:
         what, _, do = trouble.text.partition(": ")
         why = "a part of the table does not work, or works less well"
-        yield Finding(trouble.code, what=what, why=why, do=do or "homologue hardware CONFIG says more")
+        yield Finding(trouble.code, what=what, why=why, do=do or "homologue table hardware CONFIG says more")
 
 
 def _clock() -> Iterator[Finding]:

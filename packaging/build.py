@@ -13,7 +13,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterable, Iterator
 from email.parser import HeaderParser
 from pathlib import Path
@@ -86,6 +85,7 @@ class Target:
         self.work = BUILD / f"{dist}-{arch}"
         self.site = PREFIX / "lib" / f"python{self.python}" / "site-packages"
         self.wheels = self.work / "wheels"
+        self.version = ""
 
     @property
     def platform(self) -> list[str]:
@@ -248,10 +248,11 @@ def licences(stage: Path) -> Iterator[str]:
         yield f" {about['Name']} {about['Version']}: {text or ', '.join(classified) or 'see its files'}"
 
 
-def version_of(target: Target) -> str:
-    """Return the packages' version: ours, and the release that they are for."""
-    about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    return f"{about['project']['version']}+{RELEASE[target.dist]}"
+def debian_version(target: Target, wheel: Path) -> str:
+    """Return the packages' version: our own wheel's, as Debian sorts it, and the release that they are for."""
+    version = wheel.name.split("-")[1]
+    version = re.sub(r"\.?(dev|a|b|rc)(?=\d)", r"~\1", version).replace("+", ".")
+    return f"{version}+{RELEASE[target.dist]}"
 
 
 def documents(target: Target, stage: Path, package: str) -> None:
@@ -263,7 +264,7 @@ def documents(target: Target, stage: Path, package: str) -> None:
         (templates / "copyright").read_text(encoding="utf-8") + "".join(line + "\n" for line in licences(stage)),
         encoding="utf-8",
     )
-    changes = f"homologue ({version_of(target)}) {target.dist}; urgency=medium\n\n"
+    changes = f"homologue ({target.version}) {target.dist}; urgency=medium\n\n"
     changes += "  * What users see is in /usr/share/doc/homologue-common/CHANGELOG.md.gz.\n\n"
     date = run("git", "log", "-1", "--format=%cD").strip()
     changes += f" -- {MAINTAINER}  {date}\n"
@@ -294,7 +295,7 @@ def pack(target: Target, stage: Path, package: str) -> Path:
     next_python = "3." + str(int(target.python.split(".")[1]) + 1)
     size = sum(path.lstat().st_size for path in stage.rglob("*") if path.is_file() and not path.is_symlink())
     values = {
-        "VERSION": version_of(target), "ARCH": target.arch, "MAINTAINER": MAINTAINER, "SIZE": str(-(-size // 1024)),
+        "VERSION": target.version, "ARCH": target.arch, "MAINTAINER": MAINTAINER, "SIZE": str(-(-size // 1024)),
         "PYTHON": f"python3 (>= {target.python}), python3 (<< {next_python}~)",
     }  # fmt: skip
     for name, value in values.items():
@@ -311,8 +312,8 @@ def pack(target: Target, stage: Path, package: str) -> Path:
     ]
     (control / "md5sums").write_text("".join(sums), encoding="utf-8")
     run("chmod", "--recursive", "u=rwX,go=rX", stage)
-    deb = BUILD / f"{package}_{version_of(target)}_{target.arch}.deb"
-    run("dpkg-deb", "--root-owner-group", "-Zxz", "-z3", "--build", stage, deb)
+    deb = BUILD / f"{package}_{target.version}_{target.arch}.deb"
+    run("dpkg-deb", "--root-owner-group", "-Zxz", "-z1", "--build", stage, deb)
     return deb
 
 
@@ -322,6 +323,7 @@ def build(target: Target) -> list[Path]:
     make_root(target)
     compile_sources(target)
     own = own_wheel()
+    target.version = debian_version(target, own)
     built = []
     for part, names in parts(target).items():
         package = f"homologue-{part}"

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Final
 from urllib.error import URLError
@@ -21,6 +20,7 @@ from urllib.parse import urlsplit
 import click
 
 from broker.checkup import BUNDLE_OPTION, JSON_OPTION, Examined, Finding, tell, write_bundle
+from broker.console import EXISTING_FILE, EXISTING_FOLDER
 from broker.errors import BackupBroken, BrokerError, ProgramMissing, ScorerError, StoreError
 from broker.event.event import open_event
 from broker.event.readiness import deal_notes, start_notes, start_problems
@@ -36,31 +36,13 @@ from broker.store import STORE, database_of
 from broker.store.backup import copy_names, read_manifest
 from broker.web.tables.devices import CLOCK_OFF_S, HOT_CELSIUS, LOW_MIB
 
-COMMANDS: Final = "homologue.doctor"
-"""Entry points of what other rooms look at."""
-
 MIB: Final = 1024 * 1024
 PATIENCE_S: Final = 10
 
 Look = Callable[[], Iterator[Finding]]
 
 
-class _Doctor(click.Group):
-    """A group whose other commands are entry points, so that no room needs to import another."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands."""
-        return sorted({*super().list_commands(ctx), *(point.name for point in entry_points(group=COMMANDS))})
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return one command; that of another room is imported now."""
-        for point in entry_points(group=COMMANDS, name=cmd_name):
-            command = point.load()
-            return command if isinstance(command, click.Command) else None
-        return super().get_command(ctx, cmd_name)
-
-
-@click.group(cls=_Doctor, short_help="Find what is wrong, and what to do about it.")
+@click.group(short_help="Find what is wrong, and what to do about it.")
 def doctor() -> None:
     """Look at a table's machine, a scorer's, or the hall, and say what is wrong, why it matters and what to do.
 
@@ -74,7 +56,7 @@ def doctor() -> None:
 
 
 @doctor.command("scorer", short_help="Look at a scorer's machine and an event's folder.")
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("folder", type=EXISTING_FOLDER)
 @click.option("--broker", type=click.Choice(["embedded", "mosquitto"]), default="embedded", show_default=True)
 @click.option("--backup", type=click.Path(file_okay=False, path_type=Path), help="Folder with copies of the event.")
 @click.option("--backup-age", type=click.IntRange(1), default=60, show_default=True, help="Minutes a copy may be old.")
@@ -215,7 +197,7 @@ def _no_head() -> Finding:
         "no_head_arbiter",
         "nobody may log in as head arbiter",
         "without one nobody gives orders or rules",
-        "homologue people add, with the role head_arbiter",
+        "homologue event people add, with the role head_arbiter",
         must=False,
     )
 
@@ -264,14 +246,14 @@ def _copies(folder: Path, backup: Path, minutes: int) -> Iterator[Finding]:
 
 @doctor.command("hall", short_help="Ask a running desk how all tables are.")
 @click.argument("desk")
-@click.option("--token-file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=True)
-@click.option("--ca", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="The event's authority.")
+@click.option("--token-file", type=EXISTING_FILE, required=True)
+@click.option("--ca", type=EXISTING_FILE, help="The event's authority.")
 @JSON_OPTION
 @BUNDLE_OPTION
 def hall_doctor(desk: str, token_file: Path, ca: Path | None, bundle: Path | None, *, as_json: bool) -> None:
     """Ask the desk at the address DESK how its scorer and all tables are.
 
-    The token is that of a monitor (`homologue people token add FOLDER NAME --role monitor`).
+    The token is that of a monitor (`homologue event people token add FOLDER NAME --role monitor`).
     """
     token = token_file.read_text(encoding="ascii", errors="replace").strip()
     try:

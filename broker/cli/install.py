@@ -17,6 +17,8 @@ from typing import Final, Literal
 
 import click
 
+from broker.console import CommandError, said_as_json, say
+
 Role = Literal["table", "scorer"]
 
 INSTANCE: Final = "homologue-kiosk@table.service"
@@ -40,6 +42,7 @@ FILES: Final[dict[Role, dict[str, str]]] = {
         "homologue-scorer.sysusers": "etc/sysusers.d/homologue-scorer.conf",
         "homologue-scorer@.service": "etc/systemd/system/homologue-scorer@.service",
         "homologue-mosquitto.service": "etc/systemd/system/homologue-mosquitto.service",
+        "homologue-mosquitto-certificates.service": "etc/systemd/system/homologue-mosquitto-certificates.service",
         "homologue-failed@.service": "etc/systemd/system/homologue-failed@.service",
         "homologue-journald.conf": "etc/systemd/journald.conf.d/homologue.conf",
     },
@@ -98,6 +101,7 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--scorer", help="A table takes the time from this machine: its name or address.")
 @click.option("--locked", is_flag=True, help="A table: no console, key or stick does anything there.")
 @click.option("--read-only", is_flag=True, help=f"A table: the card is not written, but for a partition {DATA}.")
+@said_as_json
 def install(role: Role, root: Path, *, dry_run: bool, **wishes: str | bool | None) -> None:
     """Set this machine up as a table or as the scorer. The Debian packages have done this already.
 
@@ -114,6 +118,7 @@ def install(role: Role, root: Path, *, dry_run: bool, **wishes: str | bool | Non
 
 @click.command(short_help="Take away what `install` has set up; data stays.")
 @options
+@said_as_json
 def uninstall(role: Role, root: Path, *, dry_run: bool) -> None:
     """Take away what `homologue install` has laid out for this role.
 
@@ -129,16 +134,15 @@ def _take(found: list[Step], root: Path, *, dry_run: bool) -> None:
         if step.done():
             continue
         changed = True
-        click.echo(step.what)
+        say(step.what, step=step.what)
         if dry_run:
             continue
         try:
             step.do()
         except (OSError, subprocess.CalledProcessError) as error:
-            click.echo(f"homologue install: install_failed: {error}", err=True)
-            sys.exit(1)
+            raise CommandError("install_failed", str(error)) from error
     if not changed:
-        click.echo("Nothing to do.")
+        say("Nothing to do.", step=None)
     elif not dry_run and _is_running(root):
         for command in (["systemctl", "daemon-reload"], ["udevadm", "control", "--reload"]):
             subprocess.run(command, check=False)
@@ -205,7 +209,9 @@ def material(name: str) -> str:
     folder = beside if beside.is_dir() else Path(__file__).parents[2] / "systemd"
     text = (folder / name).read_text(encoding="utf-8")
     packaged = Path("/usr/bin/homologue").resolve().is_relative_to(sys.prefix)
-    return text if packaged else text.replace("/usr/bin/homologue", f"{sys.prefix}/bin/homologue")
+    if packaged:
+        return text
+    return re.sub(r"/usr/(?:lib/homologue/)?bin/(homologue|python3)\b", rf"{sys.prefix}/bin/\1", text)
 
 
 def _file(place: Path, content: str) -> Step:
@@ -271,9 +277,9 @@ def _unmasked(root: Path, unit: str) -> Step:
 def _protect_card(root: Path) -> Iterator[Step]:
     """Write nothing to the card but the table's own folder, by Debian's overlayroot and a partition for the journal."""
     if not (root / "etc/overlayroot.conf").exists():
-        raise click.ClickException("part_missing: --read-only needs Debian's overlayroot (apt install overlayroot)")
+        raise CommandError("part_missing", "--read-only needs Debian's overlayroot (apt install overlayroot)")
     if root == Path("/") and not Path("/dev/disk/by-label", DATA).exists():
-        raise click.ClickException(f"part_missing: --read-only needs a partition with the label {DATA} (mkfs.ext4 -L)")
+        raise CommandError("part_missing", f"--read-only needs a partition with the label {DATA} (mkfs.ext4 -L)")
     table, mount = root / "etc/fstab", f"LABEL={DATA} /var/lib/homologue-kiosk ext4 defaults,noatime 0 2"
     text = _read(table) or ""
     yield Step(

@@ -1,6 +1,7 @@
 """`homologue scorer`: the scorer's process, put together from broker, store, scorer and desk."""
 
 import gc
+import ipaddress
 import logging
 import os
 import re
@@ -11,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,9 @@ import click
 from broker.cli.encryption import PLAIN, CertificatesFollowed, Logins, certificates_of
 from broker.cli.encryption import desk_certificate as desk_certificate_of
 from broker.cli.store import StoreOptions, store_options
-from broker.errors import BrokerError, ScorerActive, ScorerError, StoreError
+from broker.console import EXISTING_FILE, EXISTING_FOLDER
+from broker.discovery import Announcement
+from broker.errors import ScorerActive, StoreError
 from broker.event import Event, open_event, read_deals
 from broker.event.deals import refuse_altered_deals
 from broker.i18n import N_, Message
@@ -31,7 +34,7 @@ from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Broker, Kind, make_broker
 from broker.mqtt.programs import choose_broker, kind_of_event, remember_kind
 from broker.notify import ServiceNotifier
-from broker.people import FIRST_LINK_FILE, Authentication, PeopleError
+from broker.people import FIRST_LINK_FILE, Authentication
 from broker.people.copies import ClosedAccounts, copy_people
 from broker.protocol import HOST_PATTERN
 from broker.protocol.link import Address
@@ -46,7 +49,6 @@ from broker.store.chain import CheckedAhead
 from broker.store.location import PAUSE_S
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.structs import examine_structs
-from broker.web import DeskError
 from broker.web.api.webhooks import WebhookSender
 from broker.web.connections import ConnectionLimits
 from broker.web.embargo import Sheets
@@ -76,8 +78,8 @@ OTHER_BROKER = re.compile(
 )
 
 
-@click.command(short_help="Run an event's scorer, broker and desk.")
-@click.argument("event", type=click.Path(file_okay=False, path_type=Path))
+@click.command(short_help="Run an event's scorer, with broker and desk.")
+@click.argument("event", type=EXISTING_FOLDER)
 @click.option(
     "--broker",
     help="mosquitto, embedded (nats-server), or HOST:PORT of a running broker [default: what the event was run on, "
@@ -91,10 +93,10 @@ OTHER_BROKER = re.compile(
 @PLAIN
 @click.option(
     "--desk-certificate",
-    type=FILE,
+    type=EXISTING_FILE,
     help="TLS certificate of the desk [default: EVENT/desk.crt, if it exists, or the event's].",
 )
-@click.option("--desk-key", type=FILE, help="Key of the certificate [default: EVENT/desk.key].")
+@click.option("--desk-key", type=EXISTING_FILE, help="Key of the certificate [default: EVENT/desk.key].")
 @click.option(
     "--desk-connections",
     type=click.IntRange(8, MOST_CONNECTIONS),
@@ -106,7 +108,7 @@ OTHER_BROKER = re.compile(
 @click.option(
     "--broker-name", help="Host name by which tables reach the broker [default: the one by which they reach the desk]."
 )
-@click.option("--ca", type=FILE, help="Certificate authority of HOST:PORT, if it is not the event's own.")
+@click.option("--ca", type=EXISTING_FILE, help="Certificate authority of HOST:PORT, if it is not the event's own.")
 @click.option("--credentials", type=FILE, help="Passwords of the broker's users [default: EVENT/credentials.json].")
 @store_options
 def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a part
@@ -131,84 +133,83 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
     """Run the scorer and desk of an event. EVENT is the event's folder."""
     stop = threading.Event()
     _set_up_process(stop)
-    try:
-        with ExitStack() as running, CheckedAhead(event / STORE) as ahead:
-            checked, passwords = _open_checked(event), credentials or event / CREDENTIALS
-            names = host_names(host, desk_host, *desk_name, broker_name)
-            logins = Logins(passwords, certificates_of(event, names, plain=plain), ca)
-            space = DiskSpace(event)
-            journal = _journal(event, checked.name, wishes, stop, ahead) if space.wait(stop, click.echo) else None
-            if journal is None:
-                return
-            running.callback(journal.close)
-            with ThreadPoolExecutor(1, "start of the broker") as beside:  # it hashes the passwords of all tables
-                begun = beside.submit(_broker, running, broker, checked, event, (host, mqtt_port), logins)
-                work = _load_scorer(checked, journal, event, space, wishes, passwords)
-            address, watch, broker_told = begun.result()
-            own = broker is None or broker in get_args(Kind)
-            join = running.enter_context(JoinWire(work, journal, address, place=_place(event), own=own))
-            if not join.wait(stop, standby=wishes.standby):
-                return
-            tls = desk_certificate_of(event, desk_certificate, desk_key, logins.certificates)
-            auth = running.enter_context(closing(Authentication(event)))
-            line = DeskLink(checked.name, auth, logins.desk(address), work.access.sessions)
-            running.callback(line.stop)
-            backup = _backup(running, event, work, checked.name, wishes, auth)
-            watches = [watch, join.look, *([backup.look] if backup else [])]
-            for_tables = broker_for_tables(checked.name, passwords, address, host if own else None, broker_name)
-            vouched = tls.anchor if tls else ""
-            services = Services(
-                lambda: work.snapshot,
-                work.wire,
-                open_public=public,
-                plain=logins.certificates is None,
-                broker=broker_told,
-                scorer=work,
-                folder=event,
-                deals=read_deals(event),
-                orders=line.orders,
-                broker_kind=kind_of_event(event / BROKER_FOLDER) or "other" if own else "other",
-                backup_age_s=lambda: backup.age_s if backup else None,
-                pairing=PairingService(
-                    replace(
-                        for_tables,
-                        certificates=logins.certificates if address.identity else None,
-                        certified=lambda: work.ask(watch),
-                        tell_pin=lambda: work.ask(work.pin_changed),
-                        event_key=work.publisher.key.public,
-                        admit=lambda table, key, machine: work.ask(lambda: work.devices.admit(table, key, machine)),
-                    ),
-                    PairingCodes(fingerprint_of(vouched) if vouched else ""),
-                    vouched,
-                    desk_names_for_tables(desk_host, desk_name),
-                    begun=lambda: work.begun,
+    with ExitStack() as running, CheckedAhead(event / STORE) as ahead:
+        checked, passwords = _open_checked(event), credentials or event / CREDENTIALS
+        names = host_names(host, desk_host, *desk_name, broker_name)
+        logins = Logins(passwords, certificates_of(event, names, plain=plain), ca)
+        space = DiskSpace(event)
+        journal = _journal(event, checked.name, wishes, stop, ahead) if space.wait(stop, click.echo) else None
+        if journal is None:
+            return
+        running.callback(journal.close)
+        with ThreadPoolExecutor(1, "start of the broker") as beside:  # it hashes the passwords of all tables
+            begun = beside.submit(_broker, running, broker, checked, event, (host, mqtt_port), logins)
+            work = _load_scorer(checked, journal, event, space, wishes, passwords)
+        address, watch, broker_told = begun.result()
+        own = broker is None or broker in get_args(Kind)
+        join = running.enter_context(JoinWire(work, journal, address, place=_place(event), own=own))
+        if not join.wait(stop, standby=wishes.standby):
+            return
+        tls = desk_certificate_of(event, desk_certificate, desk_key, logins.certificates)
+        auth = running.enter_context(closing(Authentication(event)))
+        line = DeskLink(checked.name, auth, logins.desk(address), work.access.sessions)
+        running.callback(line.stop)
+        backup = _backup(running, event, work, checked.name, wishes, auth)
+        watches = [watch, join.look, *([backup.look] if backup else [])]
+        for_tables = broker_for_tables(checked.name, passwords, address, host if own else None, broker_name)
+        vouched = tls.anchor if tls else ""
+        services = Services(
+            lambda: work.snapshot,
+            work.wire,
+            open_public=public,
+            plain=logins.certificates is None,
+            broker=broker_told,
+            scorer=work,
+            folder=event,
+            deals=read_deals(event),
+            orders=line.orders,
+            broker_kind=kind_of_event(event / BROKER_FOLDER) or "other" if own else "other",
+            backup_age_s=lambda: backup.age_s if backup else None,
+            pairing=PairingService(
+                replace(
+                    for_tables,
+                    certificates=logins.certificates if address.identity else None,
+                    certified=lambda: work.ask(watch),
+                    tell_pin=lambda: work.ask(work.pin_changed),
+                    event_key=work.publisher.key.public,
+                    admit=lambda table, key, machine: work.ask(lambda: work.devices.admit(table, key, machine)),
                 ),
+                PairingCodes(fingerprint_of(vouched) if vouched else ""),
+                vouched,
+                desk_names_for_tables(desk_host, desk_name),
+                begun=lambda: work.begun,
+            ),
+        )
+        _follow_audit(running, auth, work)
+        sheets = Sheets(lambda: work.snapshot, _wall_clock)
+        running.enter_context(WebhookSender(auth, lambda: work.feed.current, sheets))
+        desk = running.enter_context(
+            DeskServer(
+                work.feed,
+                desk_host,
+                desk_port,
+                hosts=desk_name,
+                auth=auth,
+                tls=tls,
+                services=services,
+                limits=ConnectionLimits(desk_connections, max(desk_connections, ConnectionLimits().in_all)),
             )
-            _follow_audit(running, auth, work)
-            sheets = Sheets(lambda: work.snapshot, _wall_clock)
-            running.enter_context(WebhookSender(auth, lambda: work.feed.current, sheets))
-            desk = running.enter_context(
-                DeskServer(
-                    work.feed,
-                    desk_host,
-                    desk_port,
-                    hosts=desk_name,
-                    auth=auth,
-                    tls=tls,
-                    services=services,
-                    limits=ConnectionLimits(desk_connections, max(desk_connections, ConnectionLimits().in_all)),
-                )
-            )
-            if logins.certificates:
-                watches.append(CertificatesFollowed(logins.certificates, work.devices.admissions, desk).look)
-            click.echo(f"Desk: {desk.url}")
-            show_first_link(auth, desk.url, event, open_room=is_loopback(desk_host) and not desk_name)
-            line.start()
-            watches.append(ServiceNotifier().alive)
-            work.run(stop, partial(_check_all, watches))
-    except (ScorerError, StoreError, BrokerError, DeskError, PeopleError) as error:
-        click.echo(f"homologue scorer: {error.code}: {error}", err=True)
-        sys.exit(1)
+        )
+        if logins.certificates:
+            watches.append(CertificatesFollowed(logins.certificates, work.devices.admissions, desk).look)
+        click.echo(f"Desk: {desk.url}")
+        if not is_loopback(desk_host):
+            announced = [desk_host] if _is_address(desk_host) and desk_host not in ANYWHERE else []
+            running.enter_context(Announcement(checked.name, desk.port, announced))
+        show_first_link(auth, desk.url, event, open_room=is_loopback(desk_host) and not desk_name)
+        line.start()
+        watches.append(ServiceNotifier().alive)
+        work.run(stop, partial(_check_all, watches))
 
 
 def _set_up_process(stop: threading.Event) -> None:
@@ -402,8 +403,6 @@ def _other_broker(broker: str, logins: Logins) -> Address:
     found = OTHER_BROKER.fullmatch(broker)
     if not found or not 1 <= int(found["port"]) <= LAST_PORT:
         raise click.UsageError("--broker is embedded, mosquitto, or HOST:PORT")
-    if logins.ca and not logins.ca.is_file():
-        raise click.UsageError(f"--ca: there is no file {logins.ca}")
     return logins.scorer(found["host"].strip("[]"), int(found["port"]))
 
 
@@ -436,6 +435,12 @@ def host_names(*hosts: str | None) -> list[str]:
 def _reachable_host(host: str) -> str | None:
     """Return an address by which others reach this machine, if it is one."""
     return None if is_loopback(host) or host in ANYWHERE else host
+
+
+def _is_address(host: str) -> bool:
+    with suppress(ValueError):
+        return ipaddress.ip_address(host) is not None
+    return False
 
 
 def _check_all(watches: Sequence[Callable[[], None]]) -> None:

@@ -7,14 +7,15 @@ from typing import Any, get_args
 import click
 
 from broker.cli.stream import write_answer
+from broker.console import json_option
 from broker.errors import ProgramMissing
 from broker.mqtt.brokers import Kind
 from broker.mqtt.programs import BrokerChoice, BrokerProgram, broker_program, preferred_broker
 from broker.version import program_version
 
 
-@click.command(short_help="Say which programs would run, and where they come from.")
-@click.option("--json", "as_json", is_flag=True, help="Write one JSON line.")
+@click.command(short_help="Show which programs would run, and where they come from.")
+@json_option("Write one JSON line.")
 def version(*, as_json: bool) -> None:
     """Say which version this is, which brokers there are, and which one a new event is run on.
 

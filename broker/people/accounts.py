@@ -23,9 +23,9 @@ from argon2.exceptions import InvalidHashError, VerifyMismatchError
 from argon2.profiles import RFC_9106_LOW_MEMORY
 from sqlalchemy import Update, delete, insert, select, update
 
-from broker.files import csv_rows
 from broker.people.database import ACCOUNTS, AUDIT, SESSIONS, PeopleDatabase
 from broker.people.errors import AccountTaken, AccountUnknown, AuditBroken, BadAccount, LastHeadArbiter, WeakPassword
+from broker.spreadsheet import csv_rows
 from broker.store.witness import WitnessLine
 
 Role = Literal["head_arbiter", "table_arbiter", "organiser", "display"]

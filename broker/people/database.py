@@ -24,7 +24,7 @@ PEOPLE_FILE: Final = "people.sqlite"
 VERSION: Final = 1
 PEOPLE_WITNESS: Final = Path(PEOPLE_FILE).with_suffix(SUFFIX).name
 PATIENCE_S: Final = 5.0
-"""The command `homologue people` may write while the desk does."""
+"""The command `homologue event people` may write while the desk does."""
 
 METADATA: Final = sa.MetaData()
 

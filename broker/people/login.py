@@ -103,7 +103,9 @@ class Authentication:
         link = self._link
         fresh = link is not None and self.clock() <= link[1] and hmac.compare_digest(token_hash(token), link[0])
         if not fresh or self.accounts.any():
-            raise LinkSpent("this link was used, has run out, or was never one: `homologue people add` makes accounts")
+            raise LinkSpent(
+                "this link was used, has run out, or was never one: `homologue event people add` makes accounts"
+            )
 
     def welcome(self, token: str, name: str, full: str, password: str, address: str) -> Account:
         """Make the first head arbiter. Raises LinkSpent, BadAccount, WeakPassword."""

@@ -41,7 +41,7 @@ class PostgresPeople(PeopleDatabase):
     def __init__(self, parameters: Mapping[str, str], event: str, witness: Path | None = None) -> None:
         """Open it; the tables are made if there are none. Raises PeopleStoreBroken."""
         self._parameters, self._event = parameters, event
-        self._key = lock_number(f"homologue people {event}")
+        self._key = lock_number(f"homologue event people {event}")
         super().__init__(postgresql_engine(self._session, poolclass=sa.QueuePool, pool_pre_ping=True), witness)
         try:
             with self._connected() as connection:

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from broker.discovery import DeskFinder, FoundDesk
 from broker.logs import get_logger
 from broker.notify import ServiceNotifier
 from broker.protocol.pairing import Pairing, PairingOffer, read_pairing
@@ -50,7 +51,7 @@ class PairingFailed:
 MOST_ASKED, BUSY_PAUSE_S = 20, 1.0
 """How often a desk is asked that hears too many others at once, and the pause before the next time."""
 
-Item = PairingOffer | Pairing | PairingFailed
+Item = PairingOffer | Pairing | PairingFailed | tuple[FoundDesk, ...]
 Ask = Callable[[PairingOffer, SigningKey], Pairing]
 
 
@@ -98,6 +99,8 @@ class PairingDesk:
                 store_pairing(self._folder, item)
                 log.info("paired", event_name=item.event, table=item.table)
                 self.form, self.done = forms.with_pairing(self.form, item.event, item.table), True
+            case tuple():
+                self.form = forms.with_found(self.form, item)
             case PairingFailed(code):
                 self.form = forms.with_refusal(self.form, code)
 
@@ -149,6 +152,8 @@ def pair_at_the_table(own: UnpairedSettings, stop: threading.Event, picture: Pat
         seeing = OfferCamera(partial(open_camera, own.camera), desk.put)
         opened.callback(seeing.stop)
         seeing.start()
+        if not own.desk and not own.devices.buttons.startswith("sim:"):  # a simulated table is in no hall
+            opened.callback(DeskFinder(desk.put).close)
         _run(desk, window, stop, picture)
     return desk.done
 
@@ -193,11 +198,14 @@ class OfferCamera:
             self._thread.join(timeout=20)
 
     def _run(self) -> None:
+        told = ""
         while not self._stopped.is_set():
             try:
                 self._look()
             except Exception as error:  # noqa: BLE001 - a camera may fail as it likes: the code can be typed
-                log.info("camera", code=getattr(error, "code", type(error).__name__))
+                if (wrong := getattr(error, "code", type(error).__name__)) != told:
+                    log.info("camera", code=wrong)
+                told = wrong
             self._stopped.wait(AGAIN_S)
 
     def _look(self) -> None:

@@ -20,8 +20,8 @@ Document = dict[str, Any]
 
 INTRODUCTION: Final = """\
 What other programs may read of an event, at the scorer's desk. A program says who it is by a token \
-(`homologue people token add`), in the header `Authorization: Bearer ...`. What is under embargo is in no answer to a \
-token that is not an arbiter's. Lists come in pages. Each answer has an `ETag`: with it in `If-None-Match`, \
+(`homologue event people token add`), in the header `Authorization: Bearer ...`. What is under embargo is in no answer \
+to a token that is not an arbiter's. Lists come in pages. Each answer has an `ETag`: with it in `If-None-Match`, \
 an answer that has not changed is 304. Within a version names and meanings stay; fields and resources may be added."""
 
 ERROR_CODES: Final = {

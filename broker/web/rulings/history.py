@@ -14,7 +14,6 @@ import msgspec
 from markupsafe import Markup
 from msgspec import Struct
 
-from broker.files import csv_text
 from broker.i18n import N_, folded
 from broker.protocol import (
     SEATS,
@@ -41,6 +40,7 @@ from broker.rules import AwardRules
 from broker.rulings import CountedPlay, RulingBook, RulingEntry, imp_of
 from broker.rulings.preview import Groups, RulingChange, SubjectState
 from broker.scorer.tables import Visit
+from broker.spreadsheet import csv_text
 from broker.terms import SEAT_NAMES
 from broker.web import HtmlTranslator, signed_number, time_tag
 from broker.web.labels import FAULT, RIICHI, RIICHI_WIN, RULING, TOLD, WIN
