@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 PIN := uv pip compile --quiet --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
-  --no-emit-find-links --python-version 3.11 pyproject.toml
+  --no-emit-find-links --python-version 3.11
 
 MICROPYTHON := tests/firmware/micropython/node_modules/.package-lock.json
 
@@ -25,7 +25,7 @@ $(VENV)/ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Python's venv module is missing: sudo apt-get install python3-venv"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	@command -v g++ >/dev/null || { echo "A C++ compiler is missing (one package comes as source only): sudo apt-get install g++ python3-dev"; exit 1; }
-	@sed -n '/^setuptools==/,/[^\\]$$/p' requirements.lock > $(VENV)/setuptools.lock
+	@sed -nE '/^(setuptools|setuptools-scm|vcs-versioning|packaging)==/,/[^\\]$$/p' requirements.lock > $(VENV)/setuptools.lock
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement $(VENV)/setuptools.lock
 	$(BIN)/python -m pip install --quiet --require-hashes --no-build-isolation --requirement requirements.lock
 	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
@@ -103,9 +103,9 @@ power: setup ## cut the power at every write of tables, scorer, people and copie
 	$(BIN)/python -m tests.power $(if $(CUTS),--cuts $(CUTS)) $(if $(SEED),--seed $(SEED))
 
 .PHONY: chaos
-chaos: setup ## play a whole event while everything fails, and judge it (SEED=N PLAYS=N TABLES=N BROKER=embedded|mosquitto)
+chaos: setup ## play a whole event while everything fails, and judge it (SEED=N PLAYS=N TABLES=N BROKER=embedded|mosquitto PLAIN=yes)
 	$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) $(if $(PLAYS),--plays $(PLAYS)) \
-	  $(if $(TABLES),--tables $(TABLES)) $(if $(BROKER),--broker $(BROKER))
+	  $(if $(TABLES),--tables $(TABLES)) $(if $(BROKER),--broker $(BROKER)) $(if $(filter yes,$(PLAIN)),--plain)
 
 .PHONY: attack
 attack: setup ## attack a running scorer, broker and desk, and print what was tried and what was held (BROKER= SEED=N TLS=yes|no ONLY=NAME)
@@ -127,6 +127,20 @@ audit: setup $(SUPPLY) ## ask whether faults are known of what is pinned; fails 
 	$(BIN)/homologue version
 	$(BIN)/pip-audit --strict --disable-pip --require-hashes --requirement requirements.lock
 
+SITE := build/site-env
+$(SITE)/ready: requirements-site.lock
+	$(PYTHON) -m venv $(SITE)
+	$(SITE)/bin/python -m pip install --quiet --require-hashes --requirement $<
+	@touch $@
+
+.PHONY: site
+site: $(SITE)/ready ## write the documents as a site into build/site, in three languages, with its search (VERSION=0.2.0)
+	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --site-dir build/site/$(or $(VERSION),development)
+
+.PHONY: release
+release: setup $(SUPPLY) ## cut the changelog, tag, and build wheel, source, packages, SBOM and checksums in dist (VERSION=0.2.0)
+	$(BIN)/python -m tests.supply.release $(VERSION)
+
 .PHONY: lint
 lint: setup ## ruff, mypy, the import rules and the catalogues of translations
 	$(BIN)/ruff format --check .
@@ -143,6 +157,7 @@ format: setup ## put the code into the project's format
 .PHONY: docs
 docs: setup ## write anew the documents that are generated from the code
 	$(BIN)/python -m broker.protocol.asyncapi > docs/asyncapi.json.new && mv docs/asyncapi.json.new docs/asyncapi.json
+	$(BIN)/python -m broker.web.api.openapi > docs/openapi.json.new && mv docs/openapi.json.new docs/openapi.json
 	$(BIN)/python -m broker.export.document > docs/event-document.json.new && mv docs/event-document.json.new docs/event-document.json
 	$(BIN)/python -m kiosk.table.diagram > docs/table-states.md.new && mv docs/table-states.md.new docs/table-states.md
 	$(BIN)/python -m broker.cli.reference commands > docs/commands.md.new && mv docs/commands.md.new docs/commands.md
@@ -150,6 +165,10 @@ docs: setup ## write anew the documents that are generated from the code
 	$(BIN)/python -m broker.cli.reference topics > docs/topics.md.new && mv docs/topics.md.new docs/topics.md
 	$(BIN)/python -m firmware.diagrams header > docs/wiring.svg.new && mv docs/wiring.svg.new docs/wiring.svg
 	$(BIN)/python -m firmware.diagrams box > docs/button-box.svg.new && mv docs/button-box.svg.new docs/button-box.svg
+
+.PHONY: man
+man: setup ## write a man page of each command into build/man
+	$(BIN)/python -m broker.cli.reference man build/man
 
 .PHONY: messages
 messages: setup ## collect the texts of the code, and bring them into the catalogues of translations
@@ -169,10 +188,30 @@ pictures: setup ## take the pictures of the guides that show the desk anew, in d
 
 .PHONY: lock
 lock: ## pin the dependencies anew, with hashes (needs uv)
-	$(PIN) --group dev --output-file requirements.lock
-	$(PIN) --group bench --constraint requirements.lock --output-file requirements-bench.lock
+	$(PIN) pyproject.toml --all-extras --group dev --output-file requirements.lock
+	$(PIN) pyproject.toml --all-extras --group bench --constraint requirements.lock --output-file requirements-bench.lock
 	$(PIN) --group site --constraint requirements.lock --output-file requirements-site.lock
-	$(PIN) --group supply --constraint requirements.lock --output-file requirements-supply.lock
+	$(PIN) pyproject.toml --group supply --constraint requirements.lock --output-file requirements-supply.lock
+
+DIST ?= trixie
+DEB_ARCH ?= $(shell dpkg --print-architecture)
+
+.PHONY: deb
+deb: setup ## build the Debian packages in build/deb (DIST=bookworm|trixie DEB_ARCH=amd64|arm64; as root; needs uv)
+	@command -v uv >/dev/null || { echo "uv is missing: python3 -m pip install uv"; exit 1; }
+	@tests/install-system-packages deb
+	$(BIN)/python packaging/build.py --dist $(DIST) --arch $(DEB_ARCH)
+
+.PHONY: arm64
+arm64: setup ## run the arm64 packages of build/deb by an emulator, and compare them with this machine (DIST=bookworm|trixie)
+	@tests/install-system-packages deb
+	$(BIN)/python packaging/arm64.py --dist $(DIST)
+
+.PHONY: lab
+lab: setup ## install build/deb in a machine without hardware, and let everything go wrong there; some 40 minutes (CUTS=N SEED=N UNTIL=THEME KEEP=FOLDER)
+	@tests/install-system-packages lab
+	$(BIN)/python -m tests.lab $(if $(CUTS),--cuts $(CUTS)) $(if $(SEED),--seed $(SEED)) \
+	  $(if $(UNTIL),--until $(UNTIL)) $(if $(KEEP),--keep $(KEEP))
 
 .PHONY: clean
 clean: ## remove the virtual environment and caches (events are kept)

@@ -1,18 +1,14 @@
-"""Files that are written in one step, so that a power cut leaves the old one or the new one; CSV safe for spreadsheets.
+"""Files that are written in one step, so that a power cut leaves the old one or the new one.
 
 Only the label sheets' command has a writer of its own (`vision.sheets.registry.private_file`): `vision` imports nothing
 of ours, and its PDF and registry take their names together.
 """
 
-import csv
 import fcntl
-import io
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
@@ -102,42 +98,3 @@ def write_whole(output: Path, content: bytes) -> None:
         output.write_bytes(content)  # a device or a pipe has no old content, and nothing is put in its place
     else:
         write_file(output, content)
-
-
-CsvCell = int | Decimal | str | None
-
-THOUSANDTH: Final = Decimal("0.001")
-
-FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""What a spreadsheet may take for the beginning of a formula, full width too."""
-
-
-def without_formula(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula: one that begins so gets an apostrophe before it."""
-    return f"'{text}" if text.startswith(FORMULA_STARTS) or text.lstrip().startswith(FORMULA_STARTS) else text
-
-
-def decimal(number: int | str | Fraction) -> int | Decimal:
-    """Return a fraction as a decimal of three places: a spreadsheet would take 7/3 for a day in March."""
-    exact = Fraction(number)
-    if exact.denominator == 1:
-        return exact.numerator
-    return (Decimal(exact.numerator) / Decimal(exact.denominator)).quantize(THOUSANDTH)
-
-
-def csv_text(header: Iterable[str], rows: Iterable[Iterable[CsvCell]]) -> str:
-    """Write CSV (RFC 4180). None is an empty cell; every text is made inert, numbers stay numbers."""
-    return csv_rows([tuple(header)]) + csv_rows(rows)
-
-
-def csv_rows(rows: Iterable[Iterable[CsvCell]]) -> str:
-    """Write rows as `csv_text` does, for what is written bit by bit."""
-    out = io.StringIO()
-    csv.writer(out).writerows([_cell(value) for value in row] for row in rows)
-    return out.getvalue()
-
-
-def _cell(value: CsvCell) -> int | Decimal | str:
-    if value is None:
-        return ""
-    return without_formula(value) if isinstance(value, str) else value

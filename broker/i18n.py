@@ -9,7 +9,9 @@ import gettext
 import hashlib
 import io
 import re
+import unicodedata
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -25,6 +27,9 @@ FOLDER: Final = files("broker") / "locale"
 
 CONTEXT_END: Final = "\x04"
 """What gettext puts between a context and a text to make the key of both."""
+
+UNDATED: Final = datetime(1970, 1, 1, tzinfo=UTC)
+"""When a catalogue was compiled, as it says: a release is the same bytes whenever it is built."""
 
 NO_VALUES: Final[Mapping[str, object]] = MappingProxyType({})
 
@@ -136,6 +141,7 @@ def compiled(language: str, source: bytes) -> bytes:
     from babel.messages.pofile import read_po  # noqa: PLC0415
 
     read, made = read_po(io.BytesIO(source), locale=language), io.BytesIO()
+    read.creation_date = read.revision_date = UNDATED
     for message in read:
         texts = message.string or ""
         message.string = (
@@ -148,3 +154,9 @@ def compiled(language: str, source: bytes) -> bytes:
 def typeset(language: str, text: str) -> str:
     """Return a text as it is printed: in French no line begins with a colon or ends with an opening quotation mark."""
     return re.sub(r" (?=[:;?!»])|(?<=«) ", "\N{NO-BREAK SPACE}", text) if language == "fr" else text
+
+
+def folded(text: str) -> str:
+    """Return a text as it is searched and sorted: without accents and capitals, which nobody types on a telephone."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(one for one in plain if not unicodedata.combining(one))

@@ -14,7 +14,7 @@ MOVEMENT: Final = "movement.csv"
 
 STANDINGS: Final = "standings.csv"
 
-EXPORT_SUFFIXES: Final = (".csv", ".jsonl", ".pdf", ".pmn", ".txt", ".zip")
+EXPORT_SUFFIXES: Final = (".csv", ".jsonl", ".pdf", ".pmn", ".txt", ".xlsx", ".zip")
 """Ends of names that may be written inside an event's folder; the others there are the event itself."""
 
 

@@ -4,7 +4,6 @@ import logging
 import os
 import signal
 import sqlite3
-import sys
 import threading
 import time
 from contextlib import ExitStack, suppress
@@ -13,33 +12,34 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from broker.console import EXISTING_FILE
+from broker.logs import get_logger, set_up_logs
 from broker.structs import examine_structs
 from firmware.button_addresses import OpenedButtons, open_buttons
-from firmware.errors import FirmwareError
 from firmware.scanners import open_scanner
 from kiosk.camera.observations import picture_room
 from kiosk.camera.thread import CameraThread
 from kiosk.config import KioskSettings
-from kiosk.errors import JournalBroken, KioskError, NotPaired, PairingAsked
+from kiosk.errors import JournalBroken, NotPaired, PairingAsked
 from kiosk.journal import JournalOwner, TableJournal
 from kiosk.loop import LoopRound, run_program
+from kiosk.metrics import serve_metrics
 from kiosk.program import TableProgram
 from kiosk.screens import ScreenWindow, open_keyboards, type_key
 from kiosk.screens.texts import translator
-from vision.errors import VisionError
 
 if TYPE_CHECKING:
     from kiosk.sim import People
     from vision.sim.table import SimulatedTable
 
 
-log = logging.getLogger("homologue.kiosk")
+log = get_logger("homologue.kiosk")
 
 SIZES: Final = ("800x480", "1024x600", "1280x720", "1920x1080")
 
 
 @click.command(short_help="Run one table.")
-@click.argument("config", type=click.Path(dir_okay=False, path_type=Path), required=False)
+@click.argument("config", type=EXISTING_FILE, required=False)
 @click.option(
     "--picture", type=click.Path(path_type=Path), help="Keep a PNG picture of the current screen in this file."
 )
@@ -63,7 +63,7 @@ def kiosk(config: Path | None, picture: Path | None, *, anew: bool, practice: bo
     if practice == (config is not None) or ((chosen and not practice) or ((anew or picture) and practice)):
         raise click.UsageError("give either CONFIG, or --practice and what is chosen for it")
     os.umask(0o077)  # the journal holds presses while a claim window is open
-    logging.basicConfig(stream=sys.stdout, level=logging.INFO, format="%(message)s")
+    set_up_logs(logging.INFO)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -74,12 +74,8 @@ def kiosk(config: Path | None, picture: Path | None, *, anew: bool, practice: bo
             from kiosk.practice.session import practise  # noqa: PLC0415 - no table in an event needs it
 
             practise(stop, **chosen)
-    except (KioskError, FirmwareError, VisionError) as error:
-        click.echo(f"homologue kiosk: {error.code}: {error}", err=True)
-        sys.exit(1)
     except sqlite3.Error as error:
-        click.echo(f"homologue kiosk: {JournalBroken.code}: {error}", err=True)
-        sys.exit(1)
+        raise JournalBroken(str(error)) from error
 
 
 def _run_table(config: Path, stop: threading.Event, picture: Path | None, *, anew: bool) -> None:
@@ -118,7 +114,7 @@ def serve(settings: KioskSettings, stop: threading.Event, picture: Path | None =
         whose = JournalOwner(config.event, config.table)
         journal = TableJournal(settings.folder / "table.sqlite", whose, settings.device_key(), settings.spares)
         if config.broker.plain:
-            log.warning("connection_plain: the connection with the broker is not encrypted")
+            log.warning("connection_plain")
         opened.callback(journal.close)
         window = opened.enter_context(ScreenWindow(config.screen, translator(config.language)))
         program = TableProgram(settings, journal)
@@ -150,6 +146,8 @@ def serve(settings: KioskSettings, stop: threading.Event, picture: Path | None =
         camera_thread.start()
         each_round = LoopRound(program, window, camera_thread, buttons.buttons.show, stop, people, picture)
         each_round.pairs = settings.paired
+        if config.metrics_port is not None:
+            opened.enter_context(serve_metrics(program.metrics, config.metrics_port))
         run_program(program, stop, each_round)
 
 

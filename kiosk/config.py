@@ -168,6 +168,12 @@ class ScreenSettings(Struct, frozen=True, forbid_unknown_fields=True):
     backlight: str | None = None
 
 
+MetricsPort = Annotated[
+    Annotated[int, Meta(ge=1, le=65535)] | None,
+    Meta(description="port on this machine alone, where Prometheus reads how the table is; null: none"),
+]
+
+
 class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """All settings."""
 
@@ -187,6 +193,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
         PublicKey | None, Meta(description="the event's public key; without it receipts are believed unsigned")
     ] = None
     key_file: Annotated[str, Meta(description="the device's private key; made where it is absent")] = ""
+    metrics_port: MetricsPort = None
 
 
 class UnpairedConfig(Struct, frozen=True, forbid_unknown_fields=True):
@@ -200,6 +207,7 @@ class UnpairedConfig(Struct, frozen=True, forbid_unknown_fields=True):
     language: Language = "en"
     self_test: SelfTestWhen = None
     spare_folder: SpareFolder = None
+    metrics_port: MetricsPort = None
 
     def with_table(self, folder: Path) -> Config:
         """Add what the desk has told, kept in a folder. Raises NotPaired, BadConfiguration."""
@@ -225,6 +233,7 @@ class UnpairedConfig(Struct, frozen=True, forbid_unknown_fields=True):
             spare_folder=self.spare_folder,
             event_key=kept.event_key,
             key_file=str(folder / KEY_FILE),
+            metrics_port=self.metrics_port,
         )
 
 

@@ -1,13 +1,14 @@
 """The kiosk's main loop: keys in; out to screen, lamps, log, camera and simulated people."""
 
-import logging
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from broker.i18n import Translator
-from firmware.reports import SEATS, Lamp, Seat
+from broker.logs import follow_play, get_logger
+from broker.notify import ServiceNotifier
+from firmware.reports import SEATS, Health, Lamp, Seat
 from kiosk.camera.observations import CameraTarget
 from kiosk.camera.thread import CameraThread
 from kiosk.errors import PairingAsked
@@ -31,16 +32,18 @@ if TYPE_CHECKING:
 def run_program(program: TableProgram, stop: threading.Event, each_round: Callable[[], float]) -> None:
     """Work until told to stop: a round when a device or the network has something, or when the last one wished it."""
     program.start()
+    service = ServiceNotifier()
     try:
         pause = 0.0
         while not stop.is_set():
             program.step(timeout=pause)
             pause = each_round()
+            service.alive()
     finally:
         program.stop()
 
 
-log = logging.getLogger("homologue.kiosk")
+log = get_logger("homologue.kiosk")
 
 PAIR_KEY: Final = "p"
 """The key that asks for another pairing."""
@@ -68,6 +71,7 @@ class LoopRound:
         self._seen: Table | None = None
         self._target: CameraTarget | None = None
         self._view: ScreenView | None = None
+        self._fault: str | None = None
         self._log = StateLog()
 
     def __call__(self) -> float:
@@ -84,10 +88,17 @@ class LoopRound:
         if self.pairs:
             view = with_pairing(view)
         self._window.show(view)
+        self._check_screen()
         if view != self._view:
             self._view = view
             self._show(view)
         return self._window.pause
+
+    def _check_screen(self) -> None:
+        """Tell log and desk where nobody can see what is shown."""
+        if (fault := self._window.fault) != self._fault:
+            self._fault = fault
+            self._program.report(Health("screen", fault))
 
     def _look(self, state: Table) -> None:
         """Let camera and people see the table."""
@@ -122,15 +133,16 @@ class StateLog:
         """Tell what is new."""
         if (now := (view.state, view.play.round if view.play else None)) != self._state:
             self._state = now
-            log.info("%s%s", view.state, f", deal {view.deal}" if view.deal else "")
+            follow_play(now[1], view.table, view.deal)
+            log.info("state", state=view.state, deal=view.deal)
         check = view.phase.check if isinstance(view.phase, RestoringView) else None
         if check and check != self._checked:
             for sentence in (tray_verdict(ENGLISH, check), *fault_sentences(ENGLISH, check)):
-                log.info("%s", sentence)
+                log.info("tray", says=sentence)
         self._checked = check
         if view.line.health != self._health:
             self._health = view.line.health
-            log.info("health: %s", ", ".join(self._health) or "all well")
+            log.info("health", wrong=list(self._health))
 
 
 ASKING = ("seating", "confirming", "accepting")

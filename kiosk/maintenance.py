@@ -6,7 +6,6 @@ With the dead one's card a device goes on where that stood, or has its facts to 
 import os
 import shutil
 import sqlite3
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -16,18 +15,19 @@ from typing import Final
 
 import click
 
+from broker.console import EXISTING, EXISTING_FILE, said_as_json, say
 from broker.protocol import Refused
 from broker.protocol.pairing import read_typed_pairing
 from broker.protocol.signing import SigningKey
 from kiosk.config import KEY_FILE, KioskSettings, open_device_key, store_pairing, unpaired_settings
-from kiosk.errors import BadConfiguration, JournalBroken, KioskError
+from kiosk.errors import BadConfiguration, JournalBroken
 from kiosk.journal import JournaledTable, JournalOwner, TableJournal
 from kiosk.pairing import exchange
 
-CONFIG = click.argument("config", type=click.Path(dir_okay=False, path_type=Path))
+CONFIG = click.argument("config", type=EXISTING_FILE)
 
 
-@click.group(short_help="Look after a table's device: pairing, its key, replacing a dead one.")
+@click.group(short_help="Pair a table's device, test its hardware, replace a dead one.")
 def table() -> None:
     """Maintain a table's device. CONFIG is the table's TOML file (see docs/installer.md)."""
     os.umask(0o077)
@@ -35,7 +35,8 @@ def table() -> None:
 
 @table.command("import")
 @CONFIG
-@click.argument("card", type=click.Path(path_type=Path))
+@click.argument("card", type=EXISTING)
+@said_as_json
 def import_journal(config: Path, card: Path) -> None:
     """Import a dead device's journal from its CARD or a stick. The kiosk must not be running.
 
@@ -45,53 +46,47 @@ def import_journal(config: Path, card: Path) -> None:
     A device that has not been used yet continues where the dead one stopped. One that is in use gets what the dead one
     had not yet sent.
     """
-    with _errors_told():
-        settings = KioskSettings(config)
-        whose = JournalOwner(settings.config.event, settings.config.table)
-        journal = find_journal(card, whose) if card.is_dir() else card
-        taken = take_over_journal(journal, settings.folder / NAME, whose, settings.device_key())
+    settings = KioskSettings(config)
+    whose = JournalOwner(settings.config.event, settings.config.table)
+    journal = find_journal(card, whose) if card.is_dir() else card
+    taken = take_over_journal(journal, settings.folder / NAME, whose, settings.device_key())
     where = "This device goes on where the dead one stood" if taken.whole else "This device had begun already"
-    click.echo(f"{where}; {taken.facts} facts will be sent.")
+    say(f"{where}; {taken.facts} facts will be sent.", goes_on=taken.whole, facts=taken.facts)
 
 
 @table.command("pair")
 @CONFIG
 @click.argument("desk")
 @click.option("--code", prompt=True, hide_input=True, help="The eight digits that the desk shows [default: ask].")
+@said_as_json
 def pair(config: Path, desk: str, code: str) -> None:
     """Pair this device with an event, as on the kiosk's screen.
 
     DESK is the desk's name or address, with its port if that is not 8136. CONFIG must have the setting `paired`.
     """
-    with _errors_told():
-        offer = read_typed_pairing(desk, code)
-        if offer is None:
-            raise BadConfiguration("DESK is a name or an address, and a code has eight digits")
-        folder = unpaired_settings(config).paired
-        pairing = exchange.request_pairing(offer, open_device_key(folder / KEY_FILE))
-        store_pairing(folder, pairing)
-    click.echo(f"Paired with {pairing.event}, table {pairing.table}. A kiosk that runs takes it when it starts again.")
+    offer = read_typed_pairing(desk, code)
+    if offer is None:
+        raise BadConfiguration("DESK is a name or an address, and a code has eight digits")
+    folder = unpaired_settings(config).paired
+    pairing = exchange.request_pairing(offer, open_device_key(folder / KEY_FILE))
+    store_pairing(folder, pairing)
+    say(
+        f"Paired with {pairing.event}, table {pairing.table}. A kiosk that runs takes it when it starts again.",
+        event=pairing.event,
+        table=pairing.table,
+    )
 
 
-@table.command("key")
+@table.command("key", short_help="Print the public key and the id of this table's device.")
 @CONFIG
+@said_as_json
 def key(config: Path) -> None:
     """Print the public key of this table's device, and the id that the desk shows; a device without a key gets one.
 
     Tables that are not paired at the desk are listed with it: `homologue event device`.
     """
-    with _errors_told():
-        made = KioskSettings(config).device_key()
-    click.echo(f"key: {made.public}\ndevice: {made.device}")
-
-
-@contextmanager
-def _errors_told() -> Iterator[None]:
-    try:
-        yield
-    except KioskError as error:
-        click.echo(f"homologue table: {error.code}: {error}", err=True)
-        sys.exit(1)
+    made = KioskSettings(config).device_key()
+    say(f"key: {made.public}\ndevice: {made.device}", key=made.public, device=made.device)
 
 
 NAME: Final = "table.sqlite"

@@ -1,12 +1,12 @@
 """One table's program: threads put events on one queue, one loop alone changes state and shows what follows."""
 
-import logging
 import queue
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 
+from broker.logs import get_logger
 from broker.protocol import ArbiterPin, Assignment, Counted, Kept, Order, Receipt, ScorerState, Served
 from broker.protocol.link import Incoming, LinkChanged
 from broker.protocol.play_sequence import fact_kind
@@ -28,6 +28,7 @@ from kiosk.errors import FactUnexpected, JournalFull
 from kiosk.held_events import HeldEvents
 from kiosk.input import Keyboard, TableButtons
 from kiosk.journal import JournaledTable, TableJournal
+from kiosk.metrics import TableMetrics, TableNumbers
 from kiosk.restoring import RestoringDesk
 from kiosk.screens import (
     CallView,
@@ -67,7 +68,7 @@ from kiosk.uplink import (
     wall_clock_ms,
 )
 
-log = logging.getLogger("homologue.kiosk")
+log = get_logger("homologue.kiosk")
 
 Item = Incoming | LinkChanged | CameraReport | Report | TooShort
 """What other threads put on the queue."""
@@ -94,7 +95,8 @@ class TableProgram:
         connection: TableConnection = (
             link(self._queue.put) if link else open_table_link(settings, journal, self.state, self._queue.put)
         )
-        self._health = DeviceHealth()
+        self._health, self._looks = DeviceHealth(), 0
+        self.metrics = TableMetrics(lambda: journal.room)
         self._unexpected: Unexpected | None = None
         self._server = ServerLink(config, journal, connection, self._health, lambda: (self.state, self._keyboard.pin))
         self._keyboard = Keyboard(self._apply, self._pin(settings, journal, connection), journal)
@@ -175,6 +177,7 @@ class TableProgram:
 
     def _observed(self, item: CameraReport) -> None:
         """Take in what the camera reports."""
+        self._looks += not isinstance(item, CameraHealth)
         match item:
             case CameraHealth(code=code):
                 self._health.say(CAMERA, code)
@@ -231,7 +234,7 @@ class TableProgram:
         found = self._table.sequence.unexpected
         if found and found is not self._unexpected:
             fact, kind = found.fact, fact_kind(found.fact)
-            log.error("%s: %s, round %d, deal %d: %s", FactUnexpected.code, kind, fact.round, fact.deal, found.code)
+            log.error(FactUnexpected.code, fact=kind, round=fact.round, deal=fact.deal, code=found.code)
         self._unexpected = found
         self._health.say("facts", FactUnexpected.code if found else None)
 
@@ -291,6 +294,20 @@ class TableProgram:
             self._counting.follow(self.state, self._keyboard.filled_in)
         self._restoring.write()
         self._server.publish()
+        self.metrics.follow(self._numbers())
+
+    def _numbers(self) -> TableNumbers:
+        facts = self._server.facts
+        return TableNumbers(
+            self.state.phase,
+            self.state.public,
+            self._server.connected,
+            facts.unsent,
+            len(facts.refused),
+            self._looks,
+            self._health.codes,
+            self._table.writes.now(),
+        )
 
     def key(self, key: str) -> None:
         """Take one key in. Where another device serves the table, Enter asks to be let in."""

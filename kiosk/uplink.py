@@ -3,7 +3,6 @@
 Also which plan is taken when, and whether this device or another one serves the table.
 """
 
-import logging
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterable
@@ -12,8 +11,10 @@ from typing import Final, Literal, Protocol
 
 from msgspec.structs import replace
 
+from broker.logs import get_logger
 from broker.protocol import (
     BEAT_S,
+    DISK_STEP_MIB,
     SILENT_S,
     ArbiterPin,
     Assignment,
@@ -38,6 +39,7 @@ from broker.protocol import (
 from broker.protocol.link import Incoming, Link, LinkChanged, LinkRefused, Will, session_id
 from broker.protocol.signing import is_signed_by, kept_form, with_sender
 from broker.version import program_version
+from firmware.hardware.inventory import board_celsius
 from firmware.reports import Health
 from kiosk.config import Config, KioskSettings
 from kiosk.errors import DeviceUnknown, JournalFull, PinGuessed, ReceiptUnproven, SelfTestFailed, SelfTestSkipped
@@ -57,9 +59,10 @@ from kiosk.table import (
     settled_now,
 )
 
-log = logging.getLogger("homologue.kiosk")
+log = get_logger("homologue.kiosk")
 
 SECOND_NS: Final = 1_000_000_000
+MIB: Final = 1024 * 1024
 
 RESEND_NS: Final = 3 * SECOND_NS
 """Without a receipt for so long, what is unsent is sent again: a PUBACK proves nothing."""
@@ -521,6 +524,7 @@ class ServerLink:
         self.scorer = ScorerWatch()
         self._beat_at = 0
         """When to say next that the table is there (monotonic ns)."""
+        self._free_mib: int | None = None
         self.connected = False
         """Whether the loop has taken in that the link is up; the link itself knows it a moment earlier."""
         self._config, self._journal, self._health, self._state = config, journal, health, state
@@ -566,7 +570,7 @@ class ServerLink:
         """Take in that there is a connection, or none."""
         self.connected = change.up
         if change.why and str(change.why) != self._why:
-            log.warning("%s: %s", change.why.code, change.why)
+            log.warning(change.why.code, why=str(change.why))
         self._why = str(change.why)
         if isinstance(change.why, LinkRefused):
             self._health.say("broker", change.why.code)
@@ -584,7 +588,7 @@ class ServerLink:
         unknown = DeviceUnknown.code if self.service.unknown else None
         self._health.say(f"key-{self._journal.device[:ID_SHOWN]}", unknown)
         if self.elsewhere and not was_elsewhere:
-            log.warning("%s: table %s is served by %s", OTHER_DEVICE, self._config.table, served.device)
+            log.warning(OTHER_DEVICE, table=self._config.table, device=served.device)
         if change:
             self.greet()
         if change == "back":
@@ -613,6 +617,12 @@ class ServerLink:
             self._plan = None
             self._health.say("plan", code)
 
+    def _disk_mib(self) -> int:
+        """Return how much of the disk is free; while nothing may show, as it was before."""
+        if self._free_mib is None or self._state()[0].phase not in QUIET:
+            self._free_mib = self._journal.room // MIB // DISK_STEP_MIB * DISK_STEP_MIB
+        return self._free_mib
+
     def due(self, now: int) -> None:
         """Send again what should have a receipt by now, and say that the table is there."""
         if not self.connected:
@@ -622,6 +632,15 @@ class ServerLink:
         if now >= self._beat_at:
             self._beat_at = now + BEAT_S * SECOND_NS
             config, device, start = self._config, self._journal.device, self._journal.start
-            beat = Beat(id=uuid.uuid4().hex, event=config.event, table=config.table, device=device, start=start)
+            beat = Beat(
+                id=uuid.uuid4().hex,
+                event=config.event,
+                table=config.table,
+                device=device,
+                start=start,
+                at=wall_clock_ms(),
+                disk_mib=self._disk_mib(),
+                celsius=board_celsius(),
+            )
             topic = topics.BEAT.at(config.event, table=config.table)
             self.link.publish(topic, encode(beat), retain=topics.BEAT.retain)

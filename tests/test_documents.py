@@ -1,19 +1,23 @@
 """What the documents say is there is there: commands, files, topics, targets."""
 
 import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Final
 
+import click
 import pytest
 
-from broker.cli.main import GROUP
+from broker.cli.main import GROUP, homologue
 from broker.cli.reference import PAGES
 
 ROOT: Final = Path(__file__).parents[1]
-LINK: Final = re.compile(r"\]\((?!https?:)([^)#\s]+)")
+LINK: Final = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
+FENCED: Final = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 COMMAND: Final = re.compile(r"^\| `homologue ([\w-]+)", re.MULTILINE)
 
 
@@ -29,9 +33,14 @@ def documents() -> list[Path]:
 
 
 def test_the_readme_lists_the_commands_that_there_are() -> None:
-    assert sorted(COMMAND.findall((ROOT / "README.md").read_text(encoding="utf-8"))) == [
-        *sorted(point.name for point in entry_points(group=GROUP))
-    ]
+    readme, points = (
+        (ROOT / "README.md").read_text(encoding="utf-8"),
+        [point.name for point in entry_points(group=GROUP)],
+    )
+    assert sorted(COMMAND.findall(readme)) == sorted({name.partition(".")[0] for name in points})
+    assert [
+        name for name in points if name.startswith("rules.") and f"`{name.removeprefix('rules.')}`" not in readme
+    ] == []
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -43,10 +52,53 @@ def test_a_page_that_is_made_from_the_code_is_up_to_date(page: str) -> None:
     assert (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") == made.stdout, "make docs"
 
 
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as forges and the site make them."""
+    headings = re.findall(r"^#+ (.*)$", FENCED.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    plain = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).strip().lower() for heading in headings]
+    return {re.sub(r"[^\w -]", "", heading).replace(" ", "-") for heading in plain}
+
+
 @pytest.mark.parametrize("page", documents(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_what_a_page_points_to_is_there(page: Path) -> None:
-    links = LINK.findall(page.read_text(encoding="utf-8"))
-    assert [link for link in links if not (page.parent / link).exists()] == []
+    links = [(page.parent / file if file else page, at) for file, at in LINK.findall(page.read_text(encoding="utf-8"))]
+    assert [str(file) for file, _ in links if not file.exists()] == []
+    assert [f"{file}#{at}" for file, at in links if at and file.suffix == ".md" and at not in anchors(file)] == []
+
+
+def commands_in(page: Path) -> Iterator[list[str]]:
+    """Return the commands `homologue ...` of a page's boxes for the shell, in words; of a pipe, each."""
+    for box in re.findall(r"^ *```sh\n(.*?)^ *```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        for line in box.replace("\\\n", " ").splitlines():
+            for part in re.split(r" \| ", re.sub(r"<<?'?\w.*|^\s*\$ ", "", line)):
+                words = shlex.split(part, comments=True)
+                words = words[words[:1] == ["sudo"] :]
+                if words and Path(words[0]).name == "homologue" and words[1:]:
+                    yield words[1:]
+
+
+@pytest.mark.parametrize("page", documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_command_of_a_page_is_one_with_these_options(page: Path) -> None:
+    for words in commands_in(page):
+        command: click.Command | None = homologue
+        with click.Context(homologue) as context:
+            while words and isinstance(command, click.Group) and not words[0].startswith("-"):
+                command = command.get_command(context, words.pop(0))
+            assert command is not None, words
+            known = {name for parameter in command.params for name in [*parameter.opts, *parameter.secondary_opts]}
+            known |= set(context.help_option_names) | {"--help", "--version"}
+            assert [word for word in words if word.startswith("--") and word.split("=")[0] not in known] == [], words
+
+
+def test_every_page_of_the_site_is_in_its_menu_and_leads_nowhere_outside() -> None:
+    pages = {path.name for path in tracked("docs/*.md")}
+    menu = re.findall(r"- ([\w-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(menu) == sorted(name for name in pages if name.count(".") == 1)
+    assert [name for name in pages if name.count(".") == 2 and f"{name.split('.')[0]}.md" not in pages] == []
+    out = [
+        (name, file) for name in pages for file, _ in LINK.findall((ROOT / "docs" / name).read_text(encoding="utf-8"))
+    ]
+    assert [each for each in out if each[1].startswith(("..", "/"))] == []
 
 
 @pytest.mark.parametrize("room", ["broker", "firmware", "kiosk", "systemd", "vision"])
@@ -60,7 +112,9 @@ def test_every_make_target_explains_itself() -> None:
     assert [target for target in targets if not re.search(rf"^{target}:.* ## \S", makefile, re.MULTILINE)] == []
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-bench.lock", "requirements-supply.lock"])
+@pytest.mark.parametrize(
+    "name", ["requirements.lock", "requirements-bench.lock", "requirements-site.lock", "requirements-supply.lock"]
+)
 def test_a_lock_file_pins_by_hash_and_names_no_place(name: str) -> None:
     lock = (ROOT / name).read_text(encoding="utf-8")
     pins = re.split(r"\n(?=\S)", lock.strip())

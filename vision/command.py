@@ -9,8 +9,9 @@ from typing import Any
 import click
 import numpy as np
 
+from broker.console import EXISTING_FILE, json_option, progress, report
 from vision.enrolled.file import EnrolledSet, read_complete
-from vision.errors import EnrolError, ExpectedDealError, VisionError
+from vision.errors import PictureMissingError, VisionError
 from vision.overlay import draw_overlay, list_serials, write_overlay
 from vision.picture import load_picture
 from vision.reader import read_picture
@@ -131,11 +132,11 @@ def fault_sentence(fault: TrayFault) -> str:
 
 @click.command(short_help="Read pictures of tile backs.")
 @click.argument("pictures", metavar="PICTURE...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per picture and line, including errors.")
+@json_option("Print one JSON object per picture and line, including errors.")
 @click.option(
     "--expected",
     "expected_file",
-    type=click.Path(path_type=Path),
+    type=EXISTING_FILE,
     help='JSON file with the expected serials: {"tray": [[13 serials], [11], [10]]}, or such rows '
     'under "E", "S", "W" and "N".',
 )
@@ -148,7 +149,7 @@ def fault_sentence(fault: TrayFault) -> str:
 @click.option(
     "--set",
     "enrolled_file",
-    type=click.Path(path_type=Path),
+    type=EXISTING_FILE,
     help="File of the set's own pictures (`homologue set enrol`): each serial is checked against that tile's picture.",
 )
 def read(
@@ -161,19 +162,24 @@ def read(
 ) -> None:
     """Read the serials on tile backs, row by row. With --expected, list what is wrong in the tray.
 
-    If a picture cannot be read, its error is printed and the next one is read; the exit code is still 0.
+    If a picture cannot be read, its error is printed and the next one is read. The exit code is then 1; with --json,
+    where an error is a line like any other, only if a picture is missing.
     """
-    try:
-        expected = load_expected(expected_file) if expected_file else None
-        enrolled = read_complete(enrolled_file) if enrolled_file else None
-    except (ExpectedDealError, EnrolError) as error:
-        message = {"error": {"code": error.code, "message": str(error)}}
-        click.echo(json.dumps(message) if as_json else f"{error.code}: {error}", err=not as_json)
-        raise click.exceptions.Exit(1) from error
+    expected = load_expected(expected_file) if expected_file else None
+    enrolled = read_complete(enrolled_file) if enrolled_file else None
     if overlay is not None and len(pictures) > 1 and not overlay.is_dir():
         raise click.UsageError("--overlay names a folder that is there when several pictures are read")
-    for picture in pictures:
-        click.echo(_read_one(picture, expected, overlay, enrolled, as_json=as_json))
+    failed = False
+    for path in progress(pictures, "Reading"):
+        try:
+            click.echo(_read_one(path, expected, overlay, enrolled, as_json=as_json))
+        except VisionError as error:
+            failed = failed or not as_json or isinstance(error, PictureMissingError)
+            if as_json:
+                click.echo(json.dumps(reading_error_line(path.name, error)))
+            else:
+                report(error, path)
+    raise click.exceptions.Exit(int(failed))
 
 
 def _read_one(
@@ -184,20 +190,17 @@ def _read_one(
     *,
     as_json: bool,
 ) -> str:
-    """Return the lines for one picture; a picture that cannot be read stops no other."""
+    """Return the lines for one picture. Raises VisionError."""
     image = path.name
     began = time.perf_counter()
-    try:
-        picture = load_picture(path)
-        reading = read_picture(picture, enrolled=enrolled)
-        verdict = _judge(reading, expected) if expected else None
-        took = (time.perf_counter() - began) * 1000
-        if overlay is not None:
-            faults = verdict.faults if verdict else ()
-            drawn = draw_overlay(picture, reading, faults), list_serials(picture, reading, faults)
-            write_overlay(overlay, image, np.vstack(drawn))
-    except VisionError as error:
-        return json.dumps(reading_error_line(image, error)) if as_json else f"{image}: {error} ({error.code})"
+    picture = load_picture(path)
+    reading = read_picture(picture, enrolled=enrolled)
+    verdict = _judge(reading, expected) if expected else None
+    took = (time.perf_counter() - began) * 1000
+    if overlay is not None:
+        faults = verdict.faults if verdict else ()
+        drawn = draw_overlay(picture, reading, faults), list_serials(picture, reading, faults)
+        write_overlay(overlay, image, np.vstack(drawn))
     if as_json:
         return json.dumps(reading_line(image, took, reading, verdict))
     text = reading_text(image, took, reading, verdict)

@@ -11,6 +11,7 @@ from msgspec import Raw, Struct, field
 
 from broker.cli.profile import load_either_profile, load_profile_once
 from broker.cli.stream import answer_each, error_answer, read_line
+from broker.console import json_option
 from broker.protocol import HandValue, Seat, WinKind
 from broker.rules import DEFAULT_MCR, Outcome, Profile, RuleError, allowed_outcome, load_mcr
 from broker.rules import seat_points as points_of
@@ -77,7 +78,7 @@ def _fan_answer(counted: FanCount, minimum: int, language: Language) -> dict[str
     return told
 
 
-@click.command(short_help="Value of a winning hand, with its fan.")
+@click.command(short_help="Value a winning hand, fan by fan.")
 @click.option(
     "--ruleset",
     type=click.Choice(RULESETS),
@@ -88,12 +89,7 @@ def _fan_answer(counted: FanCount, minimum: int, language: Language) -> dict[str
 @click.option("--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of names.")
 @click.option("--profile", default=DEFAULT_MCR, show_default=True, help="Rule profile that sets the minimum.")
 @click.option("--minimum", type=click.IntRange(0, 999), help="Minimum instead of the profile's; 0 counts every hand.")
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Read JSON lines from standard input and print one answer per line (required).",
-)
+@json_option("Read JSON lines from standard input and print one answer per line (required).")
 def fan(ruleset: Ruleset, language: Language, profile: str, minimum: int | None, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
     """Value a winning MCR hand, fan by fan.
 
@@ -130,19 +126,14 @@ def _points_answer(question: PointsQuestion, otherwise: Callable[[], Profile]) -
     return {"points": points_of(allowed_outcome(declared, payments), payments)}
 
 
-@click.command(short_help="Points of the four seats for an outcome.")
+@click.command(short_help="Compute the points of the four seats for an outcome.")
 @click.option(
     "--profile",
     default=DEFAULT_MCR,
     show_default=True,
     help="Rule profile for lines that name none, by id or as a .toml file.",
 )
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Read JSON lines from standard input and print one answer per line (required).",
-)
+@json_option("Read JSON lines from standard input and print one answer per line (required).")
 def points_command(profile: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
     """Compute the points of the four seats for the outcome of a play.
 
@@ -178,19 +169,14 @@ def read_exact(written: str) -> Fraction:
         raise RuleError("not_a_number", f"{text[:40]!r} divides by zero") from None
 
 
-@click.command(short_help="IMPs for a difference.")
+@click.command(short_help="Convert a difference to IMPs.")
 @click.option(
     "--profile",
     default=DEFAULT_MCR,
     show_default=True,
     help="Rule profile whose IMP scale is used, by id or as a .toml file.",
 )
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Read JSON lines from standard input and print one answer per line (required).",
-)
+@json_option("Read JSON lines from standard input and print one answer per line (required).")
 def imp_command(profile: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
     """Convert a difference between points and datum to IMPs.
 

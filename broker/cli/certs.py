@@ -8,13 +8,14 @@ from typing import Any
 import click
 
 from broker.cli import options
+from broker.console import json_option, said_as_json, say
 from broker.mqtt.certificates import Certificates, TableCertificate
 from broker.protocol import LAST_TABLE
 
 HOST = click.option("--host", "hosts", multiple=True, help="Further name or address of this machine; may be repeated.")
 
 
-@click.group(cls=options.ReportingGroup, short_help="Show, renew and revoke an event's certificates.")
+@click.group(short_help="Show, renew and revoke an event's certificates.")
 def certs() -> None:
     """Look after the certificates of an event, which are in its folder, in `tls`.
 
@@ -27,6 +28,7 @@ def certs() -> None:
 @certs.command("new", short_help="Make certificates for an event that has none.")
 @options.folder_argument
 @HOST
+@said_as_json
 def certs_new(folder: Path, hosts: tuple[str, ...]) -> None:
     """Make what is missing of the certificates of an event, such as one that began without.
 
@@ -36,12 +38,12 @@ def certs_new(folder: Path, hosts: tuple[str, ...]) -> None:
     homologue certs new my-cup
     """
     made = Certificates.ensure(folder, hosts)
-    click.echo(f"{made.folder}: authority {made.fingerprint}")
+    say(f"{made.folder}: authority {made.fingerprint}", folder=made.folder, authority=made.fingerprint)
 
 
 @certs.command("show", short_help="List certificates, their ends and fingerprints.")
 @options.folder_argument
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option()
 def certs_show(folder: Path, *, as_json: bool) -> None:
     """Show the authority, the server's names and end, and each device of a table. No secret is shown.
 
@@ -70,6 +72,7 @@ def _row(one: TableCertificate) -> dict[str, Any]:
 @certs.command("renew", short_help="Make the server's certificate anew.")
 @options.folder_argument
 @HOST
+@said_as_json
 def certs_renew(folder: Path, hosts: tuple[str, ...]) -> None:
     """Make the server's key and certificate anew: for another address, or because somebody else had its key.
 
@@ -81,20 +84,26 @@ def certs_renew(folder: Path, hosts: tuple[str, ...]) -> None:
     """
     known = Certificates.of_event(folder)
     known.renew(hosts)
-    click.echo(f"{known.server}: until {known.server_ends.date()}, for {', '.join(known.server_names)}")
+    say(
+        f"{known.server}: until {known.server_ends.date()}, for {', '.join(known.server_names)}",
+        file=known.server,
+        names=known.server_names,
+        ends=known.server_ends.date(),
+    )
 
 
 @certs.command("revoke", short_help="Let a table's devices connect no more.")
 @options.folder_argument
 @click.argument("table", type=click.IntRange(1, LAST_TABLE))
 @click.option("--device", default="", help="Only the device whose id begins so, as `certs show` lists it.")
+@said_as_json
 def certs_revoke(folder: Path, table: int, device: str) -> None:
     """Revoke the certificates of a table's devices, for good: what they say ends at once, nobody else notices.
 
-    To let a device connect again, pair it again. A hall's own Mosquitto learns of it as docs/brokers.md says.
+    To let a device connect again, pair it again.
 
     \b
     homologue certs revoke my-cup 5
     """
     for one in Certificates.of_event(folder).revoke(table, device):
-        click.echo(f"table {one.table}: device {one.device} is revoked")
+        say(f"table {one.table}: device {one.device} is revoked", table=one.table, device=one.device, revoked=True)

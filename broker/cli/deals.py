@@ -1,7 +1,6 @@
 """`homologue deal`: what the organiser does with deals and tile sets before and after an event."""
 
 import secrets
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -12,6 +11,7 @@ import msgspec
 
 from broker.cli import draw, options
 from broker.cli.people import note_faces_shown
+from broker.console import EXISTING, EXISTING_FILE, json_option, progress, said_as_json, say, working
 from broker.event import SETS
 from broker.event.deals import LAST_SET, commitment, make, read_commitment, tile_sets
 from broker.event.deals.sealing import Opener
@@ -27,7 +27,7 @@ from broker.rules.commitment import Commitment
 from broker.rules.riichi import CommonWall, common_wall, wall_of
 
 
-@click.group(cls=options.ReportingGroup, short_help="Make, commit to, reveal and print deals; register tile sets.")
+@click.group(short_help="Make, commit to, reveal and print deals; register tile sets.")
 def deal() -> None:
     """Make the deals of an event, commit to them, print sheets for the carriers, and reveal the deals afterwards.
 
@@ -42,13 +42,14 @@ def deal() -> None:
 
 
 @deal.command("new", short_help="Make random deals and commit to them.")
-@options.folder_argument
+@options.new_folder_argument
 @options.event_option
 @click.option("--deals", "count", type=click.IntRange(1, make.LAST_DEAL), required=True, help="Number of deals.")
 @options.winds_option
 @options.dealers_option
 @options.sets_option
 @options.red_fives_option
+@said_as_json
 def deal_new(
     *,
     folder: Path,
@@ -71,16 +72,19 @@ def deal_new(
     name = commitment.resolve_event_name(folder, event)
     make.refuse_existing_deals(folder)
     chance = secrets.SystemRandom()
-    deals = make.salt_deals(make.mix_deals(count, prevalent_winds, dealers, wished, chance, red=red))
-    make_folder(folder)
-    tile_sets.ensure_sets(folder, {deal.set for deal in deals}, chance, red=red)
-    _report_deals(folder, make.save_deals(folder, name, deals), count)
+    with working("Making deals"):
+        deals = make.salt_deals(make.mix_deals(count, prevalent_winds, dealers, wished, chance, red=red))
+        make_folder(folder)
+        tile_sets.ensure_sets(folder, {deal.set for deal in deals}, chance, red=red)
+        root = make.save_deals(folder, name, deals)
+    _report_deals(folder, root, count)
 
 
 @deal.command(name="import", short_help="Import deals from a CSV or JSON list.")
-@click.argument("file", type=options.FILE)
-@options.folder_argument
+@click.argument("file", type=EXISTING_FILE)
+@options.new_folder_argument
 @options.event_option
+@said_as_json
 def deal_import(file: Path, folder: Path, event: str | None) -> None:
     """Import a list of deals into FOLDER and commit to them. Nothing is written if there is any mistake.
 
@@ -100,6 +104,7 @@ def deal_import(file: Path, folder: Path, event: str | None) -> None:
 @deal.command("commit", short_help="Commit to deals that have no commitment yet.")
 @options.folder_argument
 @options.event_option
+@said_as_json
 def deal_commit(folder: Path, event: str | None) -> None:
     """Write commitment.json for the deals in FOLDER.
 
@@ -109,12 +114,13 @@ def deal_commit(folder: Path, event: str | None) -> None:
     homologue deal commit my-cup
     """
     root = commitment.commit_folder(folder, commitment.resolve_event_name(folder, event))
-    click.echo(f"Publish this before the event: {root}")
+    say(f"Publish this before the event: {root}", root=root)
 
 
 def _report_deals(folder: Path, root: str, count: int) -> None:
-    click.echo(f"{count} deal{'s' * (count > 1)} in {folder / 'deals.json'}: secret.")
-    click.echo(f"Publish {folder / commitment.COMMITMENT} before the event, or at least its root: {root}")
+    secret = f"{count} deal{'s' * (count > 1)} in {folder / 'deals.json'}: secret."
+    public = f"Publish {folder / commitment.COMMITMENT} before the event, or at least its root: {root}"
+    say(f"{secret}\n{public}", deals=count, folder=folder, root=root)
 
 
 @click.command("reveal", short_help="Publish deals that have been played.")
@@ -122,6 +128,7 @@ def _report_deals(folder: Path, root: str, count: int) -> None:
 @options.deals_option
 @click.option("--output", type=options.FILE, required=True, help="File to publish.")
 @click.option("--early", is_flag=True, help="Include deals that have not been played at every table; this spoils them.")
+@said_as_json
 def deal_reveal(folder: Path, numbers: tuple[int, ...], output: Path, *, early: bool) -> None:
     """Write a public file with the faces and salts of deals that have been played at every table.
 
@@ -134,15 +141,15 @@ def deal_reveal(folder: Path, numbers: tuple[int, ...], output: Path, *, early: 
     content, which = revealed_deals.reveal_deals(folder, numbers, early=early), _which(numbers)
     note_faces_shown(folder, which)
     publish(output, content)
-    click.echo(f"{output}: faces of {which}.")
+    say(f"{output}: faces of {which}.", file=output, deals=sorted(set(numbers)) or "all")
 
 
 @click.command("verify", short_help="Check revealed deals against the commitment.")
-@click.argument("published", metavar="REVEALED|FOLDER", type=click.Path(path_type=Path))
+@click.argument("published", metavar="REVEALED|FOLDER", type=EXISTING)
 @click.option(
     "--commitment",
     "committed",
-    type=options.FILE,
+    type=EXISTING_FILE,
     help="The commitment that was published before the event [default: the one in FOLDER].",
 )
 @click.option(
@@ -151,10 +158,8 @@ def deal_reveal(folder: Path, numbers: tuple[int, ...], output: Path, *, early: 
 @click.option(
     "--draw", "drawn", metavar="HASH", help="Announcement of the draw, as it was published before the words were said."
 )
-@click.option("--json", "as_lines", is_flag=True, help="Print one JSON line per deal.")
-def deal_verify(
-    *, published: Path, committed: Path | None, root: str | None, drawn: str | None, as_lines: bool
-) -> None:
+@json_option("Print one JSON line per deal.")
+def deal_verify(*, published: Path, committed: Path | None, root: str | None, drawn: str | None, as_json: bool) -> None:
     """Check each revealed deal against the commitment from before the event; drawn deals against the draw too.
 
     FOLDER: an event's folder, or one with the published files revealed.json, commitment.json and draws.json. No face is
@@ -176,10 +181,10 @@ def deal_verify(
         raise RuleError("draw_differs", N_("this is not the draw that the commitment names"))
     said = said or revealed_deals.verify_file(published, commitment)
     for verdict in said.deals:
-        click.echo(_verdict_json(verdict) if as_lines else _verdict_text(verdict))
+        click.echo(_verdict_json(verdict) if as_json else _verdict_text(verdict))
     if said.draw:
-        click.echo(_draw_json(said.draw) if as_lines else _draw_text(said.draw))
-    if not as_lines:
+        click.echo(_draw_json(said.draw) if as_json else _draw_text(said.draw))
+    if not as_json:
         click.echo(_summary(said.deals, commitment))
     if any(verdict.refusal for verdict in said.deals) or (said.draw and said.draw.refusal):
         raise click.exceptions.Exit(1)
@@ -247,6 +252,7 @@ FORMATS: Final[Mapping[str, Callable[[CarrierLayout, str], bytes]]] = {
     help="pdf: carrier sheet; json, csv: layout for programs. May be repeated.",
 )  # fmt: skip
 @click.option("--output", type=options.FOLDER, required=True, help="Folder for the files, one per deal: deal-0007.pdf.")
+@said_as_json
 def deal_export(
     *,
     folder: Path,
@@ -266,11 +272,15 @@ def deal_export(
     """
     layouts = carrier_layouts(folder, numbers, event)
     output.mkdir(parents=True, exist_ok=True)
-    with click.progressbar(layouts, label="Sheets", file=sys.stderr, hidden=not sys.stderr.isatty()) as progress:
-        for layout in progress:
-            for kind in formats:
-                publish(output / f"deal-{layout.deal:04}.{kind}", FORMATS[kind](layout, language))
-    click.echo(f"{output}: {', '.join(formats)} of {len(layouts)} deal{'s' * (len(layouts) != 1)}.")
+    for layout in progress(layouts, "Sheets"):
+        for kind in formats:
+            publish(output / f"deal-{layout.deal:04}.{kind}", FORMATS[kind](layout, language))
+    say(
+        f"{output}: {', '.join(formats)} of {len(layouts)} deal{'s' * (len(layouts) != 1)}.",
+        folder=output,
+        formats=formats,
+        deals=len(layouts),
+    )
 
 
 @click.group(name="set", short_help="Register tile sets: which serial is on which face.")
@@ -291,8 +301,8 @@ A_LINE: Final = 21
 @click.command("wall", short_help="Show a deal as riichi plays it (secret faces).")
 @options.folder_argument
 @options.deals_option
-@click.option("--json", "as_lines", is_flag=True, help="Print one JSON line per deal.")
-def deal_wall(folder: Path, numbers: tuple[int, ...], *, as_lines: bool) -> None:
+@json_option("Print one JSON line per deal.")
+def deal_wall(folder: Path, numbers: tuple[int, ...], *, as_json: bool) -> None:
     """Show hands, live wall, replacement tiles and indicators of deals that are played under riichi rules.
 
     This shows faces: an arbiter should look only at deals that have been played.
@@ -306,7 +316,7 @@ def deal_wall(folder: Path, numbers: tuple[int, ...], *, as_lines: bool) -> None
     for record in records:
         deal = opener.deal(record).deal()
         found = common_wall(deal)
-        if as_lines:
+        if as_json:
             click.echo(msgspec.json.encode({"deal": deal.number, "dealer": deal.dealer, **asdict(found)}).decode())
         else:
             click.echo("\n".join(_lines(deal, found)))
@@ -334,7 +344,7 @@ deal_set.add_command(draw.set_open)
 
 
 @deal_set.command("new", short_help="Register a new set with random serials.")
-@options.folder_argument
+@options.new_folder_argument
 @click.option(
     "--set",
     "numbers",
@@ -344,6 +354,7 @@ deal_set.add_command(draw.set_open)
     help="Number of the set, or several: 1-8,12.",
 )
 @options.red_fives_option
+@said_as_json
 def set_new(folder: Path, numbers: tuple[int, ...], *, red: bool) -> None:
     """Assign serials to the 136 tiles of a new set at random. Its labels are then printed from sets.json.
 
@@ -356,11 +367,12 @@ def set_new(folder: Path, numbers: tuple[int, ...], *, red: bool) -> None:
 
 
 @deal_set.command(name="import", short_help="Import a set whose tiles are already numbered.")
-@click.argument("file", type=options.FILE)
-@options.folder_argument
+@click.argument("file", type=EXISTING_FILE)
+@options.new_folder_argument
 @click.option(
     "--set", "number", type=click.IntRange(1, LAST_SET), help="Number of the set, unless the file has a column `set`."
 )
+@said_as_json
 def set_import(file: Path, folder: Path, number: int | None) -> None:
     """Import a CSV file with the columns serial and face (1m..9m, 1p..9p, 1s..9s, 1z..7z), 136 lines per set.
 
@@ -379,6 +391,7 @@ def set_import(file: Path, folder: Path, number: int | None) -> None:
 
 @deal_set.command("check", short_help="Check that sets are complete and every deal has one.")
 @options.folder_argument
+@said_as_json
 def set_check(folder: Path) -> None:
     """List everything that is wrong with the sets in FOLDER. The exit code is 1 if there is a problem.
 
@@ -386,8 +399,8 @@ def set_check(folder: Path) -> None:
     homologue deal set check my-cup
     """
     registry = tile_sets.check_sets(folder)
-    click.echo(f"{len(registry)} sets, each whole: {', '.join(map(str, sorted(registry)))}.")
+    say(f"{len(registry)} sets, each whole: {', '.join(map(str, sorted(registry)))}.", sets=sorted(registry))
 
 
 def _report_sets(folder: Path, count: int) -> None:
-    click.echo(f"{count} set{'s' * (count > 1)} in {folder / SETS}: secret.")
+    say(f"{count} set{'s' * (count > 1)} in {folder / SETS}: secret.", sets=count, file=folder / SETS)

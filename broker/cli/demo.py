@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from broker.console import CommandError
 from broker.errors import BrokerError
 from broker.sim.demo import Demo, RiichiDemo
 
@@ -36,6 +37,7 @@ def demo(once: bool, folder: Path | None, broker: str, seed: int | None, riichi:
     seed = int(time.time()) if seed is None else seed
     try:
         sys.exit((RiichiDemo if riichi else Demo)(where, broker, seed, stop).play(once=once))
-    except (TimeoutError, OSError, BrokerError) as error:
-        click.echo(f"homologue demo: {getattr(error, 'code', 'demo_failed')}: {error}", err=True)
-        sys.exit(1)
+    except BrokerError:
+        raise
+    except OSError as error:  # a TimeoutError too
+        raise CommandError("demo_failed", str(error)) from error

@@ -10,6 +10,7 @@ from shamir_mnemonic.wordlist import WORDLIST
 
 from broker.cli import options
 from broker.cli.people import note_faces_shown
+from broker.console import said_as_json, say, working
 from broker.event import DEALS, SETS, read_deals, read_registry, write_registry
 from broker.event.deals import LAST_DEAL, LAST_SET, commitment, sealing, shares
 from broker.event.deals import draw as draws
@@ -80,7 +81,7 @@ def _people(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]
 
 
 @deal_draw.command("announce", short_help="Announce a draw: publish this before anybody says their words.")
-@options.folder_argument
+@options.new_folder_argument
 @options.event_option
 @click.option("--deals", "count", type=click.IntRange(1, LAST_DEAL), required=True, help="Number of deals.")
 @click.option("--person", "people", metavar="NAME=HASH", multiple=True, required=True, callback=_people,
@@ -98,6 +99,7 @@ def _people(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]
 @click.option(
     "--seal-for", metavar="KEY", help="Public key of the scorer's machine, if it is another: `homologue deal key`."
 )
+@said_as_json
 def draw_announce(  # noqa: PLR0913 - its options
     *,
     folder: Path,
@@ -128,7 +130,7 @@ def draw_announce(  # noqa: PLR0913 - its options
         beacon=_beacon(*beacon) if beacon else None,
     )
     draw = draws.announce_draw(folder, request, seal_for.strip().lower() if seal_for else None)
-    click.echo(announcement_lines(draw.announcement))
+    say(announcement_lines(draw.announcement), draw=draw.announcement.number, hash=draw.announcement.hash)
 
 
 def _beacon(source: str, round_: str) -> Beacon:
@@ -164,7 +166,8 @@ def draw_make(folder: Path, beacon_value: str) -> None:
     if draw is None:
         raise RuleError("no_draw", N_("no draw is open: announce one first"))
     words = [_asked(person) for person in draw.announcement.people]
-    root = draws.make_drawn_deals(folder, words, beacon_value)
+    with working("Making and sealing deals"):
+        root = draws.make_drawn_deals(folder, words, beacon_value)
     click.echo(f"{draw.announcement.deals} deals in {folder / 'deals.json'}: sealed.")
     click.echo(f"Publish {folder / commitment.COMMITMENT} before the event, or at least its root: {root}")
     click.echo(f"Now make shares of the key: homologue deal shares {folder} --people 5 --needed 3 --output shares")
@@ -184,6 +187,7 @@ def _asked(person: Contributor) -> str:
 @deal_draw.command("give-up", short_help="Give up the draw that was announced; it stays in the list.")
 @options.folder_argument
 @click.option("--reason", required=True, help="Why, for everybody to read.")
+@said_as_json
 def draw_give_up(folder: Path, reason: str) -> None:
     """End a draw whose words cannot be said. It stays in draws.json with the reason; the next has another number.
 
@@ -191,11 +195,16 @@ def draw_give_up(folder: Path, reason: str) -> None:
     homologue deal draw give-up my-cup --reason "Anne has lost her words"
     """
     draw = draws.give_up_draw(folder, reason)
-    click.echo(f"Draw {draw.announcement.number} is given up, and stays listed in {folder / draws.DRAWS}.")
+    say(
+        f"Draw {draw.announcement.number} is given up, and stays listed in {folder / draws.DRAWS}.",
+        draw=draw.announcement.number,
+        reason=reason,
+    )
 
 
 @click.command("key", short_help="Show the public key for deals that another machine seals.")
-@options.folder_argument
+@options.new_folder_argument
+@said_as_json
 def deal_key(folder: Path) -> None:
     """Show the public half of this folder's key for sealed deals; the key is made if there is none.
 
@@ -206,20 +215,23 @@ def deal_key(folder: Path) -> None:
     homologue deal key my-cup
     """
     make_folder(folder)
-    click.echo(sealing.ensure_key(folder).public)
+    public = sealing.ensure_key(folder).public
+    say(public, key=public)
 
 
 @click.command("seal", short_help="Seal deals and sets that were not drawn.")
 @options.folder_argument
 @click.option("--for", "public", metavar="KEY", help="Public key of the scorer's machine, if it is another.")
+@said_as_json
 def deal_seal(folder: Path, public: str | None) -> None:
     """Encrypt the faces in deals.json and sets.json. Print labels first: they need the faces.
 
     \b
     homologue deal seal my-cup
     """
-    count = sealing.seal_folder(folder, public.strip().lower() if public else sealing.ensure_key(folder).public)
-    click.echo(f"{count} sealed." if count else "Everything is sealed already.")
+    with working("Sealing deals"):
+        count = sealing.seal_folder(folder, public.strip().lower() if public else sealing.ensure_key(folder).public)
+    say(f"{count} sealed." if count else "Everything is sealed already.", sealed=count)
 
 
 @click.command("shares", short_help="Share the key for sealed deals among people.")
@@ -228,6 +240,7 @@ def deal_seal(folder: Path, public: str | None) -> None:
 @click.option("--needed", type=click.IntRange(2, shares.MOST_SHARES), required=True, help="How many recover the key.")
 @click.option("--output", type=options.FOLDER, required=True, help="Folder for the pages (PDF), one per person.")
 @LANGUAGE
+@said_as_json
 def deal_shares(folder: Path, people: int, needed: int, output: Path, language: str) -> None:
     """Write a page for each person with a share of the key, in words. So many recover it; fewer learn nothing.
 
@@ -248,7 +261,12 @@ def deal_shares(folder: Path, people: int, needed: int, output: Path, language: 
     for number, words in enumerate(made, 1):
         title = _("{folder}: share {number} of {people}", folder=folder.absolute().name, number=number, people=people)
         write_private(output / f"share-{number:02}.pdf", words_page(title, told, words, language))
-    click.echo(f"{output}: {people} shares, of which {needed} are needed. Print them, hand them out, delete them.")
+    say(
+        f"{output}: {people} shares, of which {needed} are needed. Print them, hand them out, delete them.",
+        folder=output,
+        people=people,
+        needed=needed,
+    )
 
 
 @click.command("recover", short_help="Recover the key for sealed deals from shares.")
@@ -286,6 +304,7 @@ def _opens(folder: Path) -> int:
 @click.option("--set", "numbers", metavar="NUMBERS", callback=options.parse_set_numbers, required=True,
               help="Number of the set, or several: 1-8,12.")  # fmt: skip
 @click.option("--output", type=options.FOLDER, required=True, help="New folder for a sets.json that can be read.")
+@said_as_json
 def set_open(folder: Path, numbers: tuple[int, ...], output: Path) -> None:
     """Write the faces of sealed sets into another folder, for `homologue labels`. Delete it after printing.
 
@@ -302,13 +321,18 @@ def set_open(folder: Path, numbers: tuple[int, ...], output: Path) -> None:
     note_faces_shown(folder, f"set {', '.join(map(str, opened))}")
     make_folder(output, PRIVATE_FOLDER)
     write_registry(output, opened)
-    click.echo(f"{output / SETS}: {len(opened)} set{'s' * (len(opened) > 1)}, not sealed: delete it after printing.")
+    say(
+        f"{output / SETS}: {len(opened)} set{'s' * (len(opened) > 1)}, not sealed: delete it after printing.",
+        file=output / SETS,
+        sets=list(opened),
+    )
 
 
 @click.command("move", short_help="Put a deal into another tile set.")
 @options.folder_argument
 @click.option("--deal", "number", type=click.IntRange(1, LAST_DEAL), required=True, help="Number of the deal.")
 @click.option("--set", "to", type=click.IntRange(1, LAST_SET), required=True, help="Number of the set it goes into.")
+@said_as_json
 def deal_move(folder: Path, number: int, to: int) -> None:
     """Put a deal into another set, as where a set is damaged. Its faces stay: so does the commitment.
 
@@ -318,7 +342,11 @@ def deal_move(folder: Path, number: int, to: int) -> None:
     homologue deal move my-cup --deal 7 --set 20
     """
     sealing.move_deal(folder, number, to)
-    click.echo(f"Deal {number} lies in set {to}. Print its sheet again: homologue deal export --deal {number}")
+    say(
+        f"Deal {number} lies in set {to}. Print its sheet again: homologue deal export --deal {number}",
+        deal=number,
+        set=to,
+    )
 
 
 COMMANDS: Final = (deal_draw, deal_key, deal_seal, deal_shares, deal_recover, deal_move)

@@ -20,6 +20,7 @@ from broker.cli.encryption import PLAIN, certificates_of, desk_certificate
 from broker.cli.movement import movement_new as new_movement
 from broker.cli.people import COMMAND_ACTOR, note_command
 from broker.cli.scorer import CREDENTIALS, PORTS, host_names, show_first_link
+from broker.console import EXISTING_FILE, json_option, said_as_json, say
 from broker.errors import BrokerError, ScorerError, StoreError
 from broker.event import (
     EVENT,
@@ -43,11 +44,12 @@ from broker.event.readiness import Finding, deal_notes, start_notes, start_probl
 from broker.event.setup import MOST_ROUNDS, plan_of, read_public
 from broker.export.document import read_document, restore_event
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
+from broker.export.seating import seating_pdf
 from broker.files import make_folder, write_private
-from broker.i18n import languages
+from broker.i18n import Translator, languages
 from broker.mqtt.certificates import CA, FOLDER, Certificates, device_user
 from broker.output import deliver
-from broker.people import DEVICE_LISTED, EVENT_CLOSED, Authentication, PeopleError
+from broker.people import DEVICE_LISTED, EVENT_CLOSED, Authentication
 from broker.protocol import LAST_TABLE, SEATS
 from broker.rules import DEFAULT_MCR, RuleError, counts_red_fives, load_rules
 from broker.scorer.closing import close_tables
@@ -56,7 +58,6 @@ from broker.scorer.event_key import open_event_key
 from broker.scorer.stored_event import open_stored_event
 from broker.scorer.view import DashboardView
 from broker.store import has_started
-from broker.web import DeskError
 from broker.web.server import PORT, DeskServer, is_loopback
 from broker.web.services import Services
 from broker.web.tables.event_pin import EventPin
@@ -85,7 +86,7 @@ def plan_corrections(folder: Path) -> list[Finding]:
     return [(one.code, one.text) for one in (RuleError("plan_corrected", text) for text in found)]
 
 
-@click.group(cls=options.ReportingGroup, short_help="Set an event up in one folder; check whether it may start.")
+@click.group(short_help="Set up an event in one folder, and check whether it may start.")
 def event_group() -> None:
     """Set up an event. Everything is in FOLDER, which can be copied to another machine and used there.
 
@@ -96,7 +97,7 @@ def event_group() -> None:
 
 
 @event_group.command("new", short_help="Create an event; asks for what is missing.")
-@options.folder_argument
+@options.new_folder_argument
 @click.option(
     "--name",
     prompt="Name (lower-case letters, digits, hyphens)",
@@ -108,12 +109,12 @@ def event_group() -> None:
     prompt="Rule profile",
     default=DEFAULT_MCR,
     show_default=True,
-    help="Rule profile; see `homologue profile list`.",
+    help="Rule profile; see `homologue rules profile list`.",
 )
 @click.option(
     "--players",
     "listed",
-    type=options.FILE,
+    type=EXISTING_FILE,
     prompt="CSV file of the players",
     help="CSV file with the columns name, team, ...; see docs/organiser.md.",
 )
@@ -228,7 +229,7 @@ def _plan(name: str, title: str, profile: str, players: Sequence[ListedPlayer]) 
 
 @event_group.command("check", short_help="Check whether an event is ready to start.")
 @options.folder_argument
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the exit code is 0.")
+@json_option("Print one JSON object; the exit code is 0.")
 @click.pass_context
 def event_check(ctx: click.Context, folder: Path, as_json: bool) -> None:  # noqa: FBT001 - click's way
     """Check players, movement, deals, commitment, sets and profile of an event, and list all problems.
@@ -274,6 +275,28 @@ def event_sheets(
 event_group.add_command(event_sheets)
 
 
+@event_group.command("seating", short_help="Print who sits where: lists, and a card for each player.")
+@options.folder_argument
+@click.option("--output", type=options.FILE, help="PDF file to write [default: standard output].")
+@click.option("--by", "kind", type=click.Choice(["names", "tables"]), default="names", show_default=True)
+@click.option("--cards", is_flag=True, help="A card for each player instead, eight per page.")
+@click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
+def event_seating(folder: Path, output: Path | None, kind: str, language: str, *, cards: bool, force: bool) -> None:
+    """Print who sits where in each round, on A4.
+
+    The same is at /seating on the desk, for everybody.
+
+    \b
+    homologue event seating my-cup --output by-name.pdf
+    homologue event seating my-cup --by tables --output by-table.pdf
+    homologue event seating my-cup --cards --language fr --output cards.pdf
+    """
+    event = open_stored_event(folder).event if has_started(folder) else open_event(folder)
+    made = seating_pdf(event, "cards" if cards else kind, Translator(language))
+    deliver(made, output, source=folder, force=force)
+
+
 def _report_findings(ctx: click.Context, folder: Path, *, as_json: bool) -> None:
     found = start_problems(folder)
     plan = None if found else plan_of(folder)
@@ -295,8 +318,9 @@ def _rows(found: Iterable[Finding]) -> list[dict[str, str]]:
 
 
 @click.command(name="import", short_help="Create an event's folder from its JSON document.")
-@click.argument("file", metavar="DOCUMENT", type=options.FILE)
-@options.folder_argument
+@click.argument("file", metavar="DOCUMENT", type=EXISTING_FILE)
+@options.new_folder_argument
+@said_as_json
 def event_import(file: Path, folder: Path) -> None:
     """Recreate an event from its complete JSON document. FOLDER must be new or empty.
 
@@ -310,14 +334,14 @@ def event_import(file: Path, folder: Path) -> None:
     os.umask(0o077)
     count = restore_event(read_document(file), folder)
     Certificates.ensure(folder)
-    click.echo(f"{folder}: {count} facts. Start it with homologue scorer {folder}")
+    say(f"{folder}: {count} facts. Start it with homologue scorer {folder}", folder=folder, facts=count)
 
 
 event_group.add_command(event_import)
 
 
 @event_group.command(name="desk", short_help="Set up an event in a browser.")
-@options.folder_argument
+@options.new_folder_argument
 @click.option("--desk-host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--desk-port", type=PORTS, default=PORT, show_default=True, help="Port to listen on.")
 @click.option("--desk-name", multiple=True, help="Additional host name under which the desk may be opened.")
@@ -352,14 +376,13 @@ def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[st
             click.echo(f"Set-up: {server.url}setup")
             show_first_link(auth, server.url, folder, open_room=is_loopback(desk_host) and not desk_name)
             stop.wait()
-    except (BrokerError, DeskError, PeopleError) as error:
-        raise click.ClickException(f"{error.code}: {error}") from None
     finally:
         auth.close()
 
 
 @event_group.command("key", short_help="Print the event's public key; make it if there is none.")
 @options.folder_argument
+@said_as_json
 def event_key(folder: Path) -> None:
     """Print the public key by which tables know this event's receipts: the setting `event_key` of a table.
 
@@ -369,7 +392,8 @@ def event_key(folder: Path) -> None:
     homologue event key my-cup
     """
     os.umask(0o077)
-    click.echo(open_event_key(folder).public)
+    public = open_event_key(folder).public
+    say(public, key=public)
 
 
 @event_group.command("device", short_help="List a table's device that is not paired at the desk.")
@@ -377,6 +401,7 @@ def event_key(folder: Path) -> None:
 @click.option("--table", "number", type=click.IntRange(1, LAST_TABLE), required=True, help="Number of the table.")
 @click.option("--key", required=True, help="Its public key, as `homologue table key` prints it.")
 @click.option("--machine", default="", help="The device's name, for people.")
+@said_as_json
 def event_device(folder: Path, number: int, key: str, machine: str) -> None:
     """List a device with the event: the scorer takes what it says of its table from its next start on.
 
@@ -394,18 +419,19 @@ def event_device(folder: Path, number: int, key: str, machine: str) -> None:
     others = [one for one in read_devices(folder) if (one.table, one.key) != (number, key)]
     note_command(folder, DEVICE_LISTED, str(number), listed.device)
     write_devices(folder, [*others, listed])
-    click.echo(f"table {number}: device {listed.device}")
+    text, made = f"table {number}: device {listed.device}", None
     if (folder / FOLDER / CA).exists():
         certificates = Certificates.of_event(folder)
         certificates.issue(number, key)
-        click.echo(
-            f"certificate: {certificates.folder / device_user(number, listed.device)}.crt, with {certificates.ca}"
-        )
+        made = certificates.folder / f"{device_user(number, listed.device)}.crt"
+        text += f"\ncertificate: {made}, with {certificates.ca}"
+    say(text, table=number, device=listed.device, certificate=made)
 
 
 @event_group.command("close", short_help="End the access of all tables after an event.")
 @options.folder_argument
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@said_as_json
 def event_close(folder: Path, yes: bool) -> None:  # noqa: FBT001 - click's way
     """Revoke the key of every table's device, give tables other passwords, and remove the arbiters' PIN.
 
@@ -425,7 +451,7 @@ def event_close(folder: Path, yes: bool) -> None:  # noqa: FBT001 - click's way
         note_command(folder, EVENT_CLOSED, "", str(count))
     except (StoreError, BrokerError, OSError) as error:
         raise RuleError(getattr(error, "code", "file_unwritable"), str(error)) from None
-    click.echo(f"{name} is closed: {count} devices revoked, other passwords for all tables, no PIN")
+    say(f"{name} is closed: {count} devices revoked, other passwords for all tables, no PIN", event=name, devices=count)
 
 
 def empty_view_feed() -> ViewFeed:

@@ -1,20 +1,20 @@
 """`homologue export`: an event's results for print and for other programs."""
 
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from datetime import datetime
+from functools import wraps
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
+from broker.cli import options
 from broker.cli.people import note_faces_shown
 from broker.cli.profile import load_profile
 from broker.cli.score_input import Plays, read_plays
 from broker.cli.stream import input_lines, read_lines
-from broker.errors import ScorerError, StoreError
-from broker.event.file_io import flatten_errors
+from broker.console import EXISTING, EXISTING_FILE, Existing, working
 from broker.export import ema, results
 from broker.export.archive import BY_NAME, ExportSource, archive
 from broker.export.document import encode_document, event_document
@@ -24,13 +24,13 @@ from broker.export.pmn.notation import write_records
 from broker.export.results import OutsidePlaysRow, ResultRow, outside_plays_rows, result_rows
 from broker.i18n import N_, Translator, languages
 from broker.output import deliver
-from broker.people import PeopleError
 from broker.people.anchors import anchor_of
 from broker.protocol import Standing
 from broker.rules import DEFAULT_MCR, Profile, RuleError
 from broker.scorer import snapshot
 from broker.scorer.stored_event import StoredEvent, open_stored_event
 from broker.scoring import Ledger, player_standings
+from broker.spreadsheet import encoded
 
 LANGUAGE = click.option(
     "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of printed pages."
@@ -38,8 +38,8 @@ LANGUAGE = click.option(
 
 F = TypeVar("F", bound=Callable[..., None])
 
-FOLDER = click.argument("folder", metavar="EVENT_FOLDER", type=click.Path(path_type=Path))
-SOURCE = click.argument("source", metavar="EVENT_FOLDER|PLAYS", type=click.Path(path_type=Path, allow_dash=True))
+FOLDER = click.argument("folder", metavar="EVENT_FOLDER", type=EXISTING)
+SOURCE = click.argument("source", metavar="EVENT_FOLDER|PLAYS", type=Existing(allow_dash=True))
 EMBARGOED = click.option(
     "--embargoed", is_flag=True, help="Include results of deals that have not been played at every table."
 )
@@ -49,15 +49,21 @@ PROFILE = click.option(
 
 
 def _file(command: F) -> F:
-    """Add what all exports have: where to write."""
+    """Add what all exports have: where to write, and that something goes on meanwhile."""
+
+    @wraps(command)
+    def exporting(*args: Any, output: Path | None, **said: Any) -> None:  # noqa: ANN401 - click's way
+        with working("Exporting") if output else nullcontext():
+            command(*args, output=output, **said)
+
     force = click.option("--force", is_flag=True, help="Overwrite an existing file.")
     output = click.option(
         "--output", type=click.Path(path_type=Path, dir_okay=False), help="File to write [default: standard output]."
     )
-    return output(force(command))
+    return cast("F", output(force(exporting)))
 
 
-@click.group(short_help="Results of an event: PDF, CSV, JSON, EMA report, PMN records.")
+@click.group(short_help="Export an event's results: PDF, CSV, Excel, JSON, EMA report, PMN records.")
 def export() -> None:
     """Export the results of an event, to print or for other programs.
 
@@ -69,27 +75,30 @@ def export() -> None:
 @export.command("results")
 @SOURCE
 @_file
+@options.excel_option
 @EMBARGOED
 @PROFILE
-def results_(source: Path, output: Path | None, profile: str, *, force: bool, embargoed: bool) -> None:
+def results_(source: Path, output: Path | None, profile: str, *, force: bool, excel: bool, embargoed: bool) -> None:
     """Export all plays as CSV, with a row for each seat of each play.
 
     PLAYS is a file of JSON lines as for `homologue score`, or - for standard input.
 
     \b
     homologue export results my-event --output results.csv
+    homologue export results my-event --output results.xlsx
     homologue export results plays.jsonl --profile mcr
     """
-    with _reported("results"):
-        if not source.is_dir():
-            secret, rules = False, load_profile(profile)
-            listed = rows_of_plays(read_played_lines(source, rules), rules)
-        else:
-            stored = open_stored_event(source)
-            _say_what_is_left_out(stored, all_of_it=embargoed)
-            listed = results.event_result_rows(stored, embargoed=embargoed)
-            secret = embargoed and not stored.room.final
-        deliver(results.results_csv(listed), output, source=source, force=force, secret=secret)
+    if not source.is_dir():
+        secret, rules = False, load_profile(profile)
+        listed = rows_of_plays(read_played_lines(source, rules), rules)
+    else:
+        stored = open_stored_event(source)
+        _say_what_is_left_out(stored, all_of_it=embargoed)
+        listed = results.event_result_rows(stored, embargoed=embargoed)
+        secret = embargoed and not stored.room.final
+    deliver(
+        encoded(results.results_csv(listed), output, excel=excel), output, source=source, force=force, secret=secret
+    )
 
 
 @export.command("plays")
@@ -102,64 +111,61 @@ def plays(folder: Path, output: Path | None, *, force: bool, embargoed: bool) ->
     \b
     homologue export plays my-event | homologue score --json --event team --teams teams.json
     """
-    with _reported("plays"):
-        stored = open_stored_event(folder)
-        _say_what_is_left_out(stored, all_of_it=embargoed)
-        secret = embargoed and not stored.room.final
-        deliver(results.play_lines(stored, embargoed=embargoed), output, source=folder, force=force, secret=secret)
+    stored = open_stored_event(folder)
+    _say_what_is_left_out(stored, all_of_it=embargoed)
+    secret = embargoed and not stored.room.final
+    deliver(results.play_lines(stored, embargoed=embargoed), output, source=folder, force=force, secret=secret)
 
 
 @export.command("standings")
 @SOURCE
 @_file
+@options.excel_option
 @PROFILE
-def standings_(source: Path, output: Path | None, profile: str, *, force: bool) -> None:
+def standings_(source: Path, output: Path | None, profile: str, *, force: bool, excel: bool) -> None:
     """Export the standings as CSV. They are provisional until the correction period is over.
 
     \b
     homologue export standings my-event --output standings-friday.csv
     homologue export standings - <plays.jsonl
     """
-    with _reported("standings"):
-        if not source.is_dir():
-            rules = load_profile(profile)
-            ranked, event = standings_of(read_played_lines(source, rules), rules), None
-        else:
-            stored = open_stored_event(source)
-            _say_provisional(stored)
-            ranked, event = snapshot.standing_rows(stored.room.standings(), stored.event.players), stored.event
-        deliver(
-            snapshot.standings_csv(ranked, event.origin_of if event else snapshot.no_origin),
-            output,
-            source=source,
-            force=force,
-        )
+    if not source.is_dir():
+        rules = load_profile(profile)
+        ranked, event = standings_of(read_played_lines(source, rules), rules), None
+    else:
+        stored = open_stored_event(source)
+        _say_provisional(stored)
+        ranked, event = snapshot.standing_rows(stored.room.standings(), stored.event.players), stored.event
+    text = snapshot.standings_csv(ranked, event.origin_of if event else snapshot.no_origin)
+    deliver(encoded(text, output, excel=excel), output, source=source, force=force)
 
 
 @export.command("ema")
 @FOLDER
 @_file
+@options.excel_option
 @click.option(
     "--players",
-    type=click.Path(path_type=Path),
+    type=EXISTING_FILE,
     help="CSV file with the columns id, ema, last_name, first_name, country [default: the event's players.csv].",
 )
 @click.option("--provisional", is_flag=True, help="Export even though the standings are not final.")
-def ema_(folder: Path, output: Path | None, players: Path | None, *, force: bool, provisional: bool) -> None:
+def ema_(
+    folder: Path, output: Path | None, players: Path | None, *, force: bool, excel: bool, provisional: bool
+) -> None:
     """Export the report for the European Mahjong Association as CSV.
 
     \b
     homologue export ema my-event --players players.csv --output report.csv
     """
-    with _reported("ema"):
-        stored = open_stored_event(folder)
-        if not provisional and not _is_final(stored):
-            raise RuleError("not_final", f"{_missing(stored)}; --provisional reports what there is")
-        known = ema.read_entrants(players) if players else ema.entrants_of(folder, stored.event)
-        made = ema.ema_report(stored, known)
-        if made.without_number:
-            click.echo(f"without an EMA number: {', '.join(made.without_number)}", err=True)
-        deliver(made.text, output, source=folder, force=force)
+    stored = open_stored_event(folder)
+    if not provisional and not _is_final(stored):
+        raise RuleError("not_final", f"{_missing(stored)}; --provisional reports what there is")
+    known = ema.read_entrants(players) if players else ema.entrants_of(folder, stored.event)
+    made = ema.ema_report(stored, known)
+    if made.without_number:
+        click.echo(f"without an EMA number: {', '.join(made.without_number)}", err=True)
+    deliver(encoded(made.text, output, excel=excel), output, source=folder, force=force)
 
 
 @export.command("pmn")
@@ -175,15 +181,14 @@ def pmn(folder: Path, output: Path | None, *, force: bool, embargoed: bool, with
     \b
     homologue export pmn my-event --output my-event.pmn
     """
-    with _reported("pmn"):
-        stored = open_stored_event(folder)
-        _say_what_is_left_out(stored, all_of_it=embargoed)
-        listed = event.event_records(stored, with_deals=with_deals, embargoed=embargoed)
-        secret = (with_deals or embargoed) and not stored.room.final
-        if with_deals:
-            note_faces_shown(folder, "export pmn")
-        text = write_records(listed, pmn_notes(stored, embargoed=embargoed))
-        deliver(text, output, source=folder, force=force, secret=secret)
+    stored = open_stored_event(folder)
+    _say_what_is_left_out(stored, all_of_it=embargoed)
+    listed = event.event_records(stored, with_deals=with_deals, embargoed=embargoed)
+    secret = (with_deals or embargoed) and not stored.room.final
+    if with_deals:
+        note_faces_shown(folder, "export pmn")
+    text = write_records(listed, pmn_notes(stored, embargoed=embargoed))
+    deliver(text, output, source=folder, force=force, secret=secret)
 
 
 @export.command("pdf")
@@ -199,13 +204,12 @@ def pdf_(which: str, folder: Path, language: str, output: Path | None, *, force:
     homologue export pdf standings my-event --language fr --output standings.pdf
     homologue export pdf travellers my-event --output travellers.pdf
     """
-    with _reported("pdf"):
-        stored = open_stored_event(folder)
-        _say_what_is_left_out(stored, all_of_it=embargoed or which == "standings")
-        source = ExportSource(folder, stored, Translator(language), _now(), embargoed, anchor=anchor_of(folder))
-        secret = embargoed and not stored.room.final
-        content = BY_NAME[f"{which}.pdf"].content(source)
-        deliver(content, output, source=folder, force=force, secret=secret)
+    stored = open_stored_event(folder)
+    _say_what_is_left_out(stored, all_of_it=embargoed or which == "standings")
+    source = ExportSource(folder, stored, Translator(language), _now(), embargoed, anchor=anchor_of(folder))
+    secret = embargoed and not stored.room.final
+    content = BY_NAME[f"{which}.pdf"].content(source)
+    deliver(content, output, source=folder, force=force, secret=secret)
 
 
 @export.command("json")
@@ -222,14 +226,13 @@ def json_(folder: Path, output: Path | None, *, force: bool, embargoed: bool, wh
     homologue export json my-event --output my-event.json
     homologue export json my-event --whole --output secret.json
     """
-    with _reported("json"):
-        stored = open_stored_event(folder)
-        _say_what_is_left_out(stored, all_of_it=embargoed or whole)
-        secret = whole or (embargoed and not stored.room.final)
-        content = encode_document(event_document(folder, stored, _now(), whole=whole, embargoed=embargoed))
-        if whole:
-            note_faces_shown(folder, "export json")
-        deliver(content, output, source=folder, force=force, secret=secret)
+    stored = open_stored_event(folder)
+    _say_what_is_left_out(stored, all_of_it=embargoed or whole)
+    secret = whole or (embargoed and not stored.room.final)
+    content = encode_document(event_document(folder, stored, _now(), whole=whole, embargoed=embargoed))
+    if whole:
+        note_faces_shown(folder, "export json")
+    deliver(content, output, source=folder, force=force, secret=secret)
 
 
 @export.command("all")
@@ -243,32 +246,15 @@ def all_(folder: Path, language: str, output: Path | None, *, force: bool, embar
     \b
     homologue export all my-event --output my-event.zip
     """
-    with _reported("all"):
-        stored = open_stored_event(folder)
-        _say_what_is_left_out(stored, all_of_it=embargoed)
-        content = archive(
-            ExportSource(folder, stored, Translator(language), _now(), embargoed, anchor=anchor_of(folder))
-        )
-        secret = embargoed and not stored.room.final
-        deliver(content, output, source=folder, force=force, secret=secret)
+    stored = open_stored_event(folder)
+    _say_what_is_left_out(stored, all_of_it=embargoed)
+    content = archive(ExportSource(folder, stored, Translator(language), _now(), embargoed, anchor=anchor_of(folder)))
+    secret = embargoed and not stored.room.final
+    deliver(content, output, source=folder, force=force, secret=secret)
 
 
 def _now() -> datetime:
     return datetime.now().astimezone()
-
-
-@contextmanager
-def _reported(name: str) -> Iterator[None]:
-    """End with what is wrong, in one line."""
-    try:
-        yield
-    except (RuleError, ScorerError, StoreError, PeopleError) as problem:
-        click.echo(f"homologue export {name}: {problem.code}: {problem}", err=True)
-        sys.exit(1)
-    except ExceptionGroup as several:
-        for one in flatten_errors(several):
-            click.echo(f"homologue export {name}: {one.code}: {one}", err=True)
-        sys.exit(1)
 
 
 def _is_final(stored: StoredEvent) -> bool:

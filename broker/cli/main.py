@@ -1,31 +1,209 @@
-"""The command `homologue`: finds the rooms' commands and imports a room only when one of its commands is called."""
+"""The command `homologue`: its groups, found by name and imported only when they are called, and its errors."""
 
-from importlib.metadata import EntryPoint, entry_points
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from importlib.metadata import EntryPoint, distribution
+from typing import Any, Final
 
 import click
+from click.shell_completion import get_completion_class
 
-GROUP = "homologue.commands"
+from broker.console import JSON, ROOMS, CommandError, Failed, color, problems_of
+from broker.version import version_and_commit
+
+GROUP: Final = "homologue.commands"
+"""Entry points: `event` is a command of `homologue`, `event.people` one of its group `event`."""
+
+SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "An event": ("event", "deal", "movement", "scorer", "certs"),
+    "A table": ("kiosk", "table"),
+    "Tiles and cameras": ("read", "camera", "labels", "set"),
+    "Results and records": ("export", "record", "store"),
+    "Rules and calculators": ("rules",),
+    "This machine": (),
+}
+"""Who needs which commands. What is in none of them is shown with this machine's."""
+
+SHORT: Final = ("fan", "furiten", "imp", "points", "referee", "riichi", "score", "session")
+"""Calculators that are called without `rules` too: scripts rely on these names."""
+
+MOVED: Final[Mapping[str, str]] = {
+    "cards": "event.cards",
+    "hardware": "table.hardware",
+    "people": "event.people",
+    "profile": "rules.profile",
+    "sheet": "rules.sheet",
+    "what-if": "rules.what-if",
+}
+"""Names until 0.1; they go with the release after the next."""
 
 
-class EntryPointGroup(click.Group):
+def load_command(path: str) -> click.Command | None:
+    """Import one command by its path, such as `event.people`."""
+    found = distribution("homologue").entry_points.select(group=GROUP, name=path)
+    if not found:
+        return None
+    (point,) = found
+    try:
+        command = point.load()
+    except ModuleNotFoundError as error:
+        raise _part_missing(point, error) from error
+    if not isinstance(command, click.Command):
+        raise TypeError(f"{point.value} is no command")
+    return _with_rooms_of_others(path, command) if isinstance(command, click.Group) else command
+
+
+def _part_missing(point: EntryPoint, error: ModuleNotFoundError) -> Exception:
+    """Return what to say where a command's library is not installed: the part of Homologue that brings it."""
+    parts = " and ".join(f"homologue-{extra}" for extra in point.extras)
+    pip = ",".join(point.extras)
+    if not parts or (error.name or "").partition(".")[0] in ROOMS:
+        return error
+    return CommandError(
+        "part_missing",
+        f"`homologue {point.name.replace('.', ' ')}` needs {parts}, which is not installed on this machine "
+        f"({error}; apt install {parts.replace(' and', '')}, or pip install 'homologue[{pip}]')",
+    )
+
+
+def installed(group: click.Group, ctx: click.Context, names: Iterable[str]) -> Iterator[tuple[str, click.Command]]:
+    """Return the commands that this machine can run: a table need not have a scorer's."""
+    for name in names:
+        with suppress(CommandError):
+            if command := group.get_command(ctx, name):
+                yield name, command
+
+
+def _with_rooms_of_others(path: str, group: click.Group) -> click.Group:
+    """Return a group with those of its commands that other files bring."""
+    names = [name for name in _children(path) if name not in group.commands]
+    return RoomGroup(path, group) if names else group
+
+
+def _children(path: str) -> list[str]:
+    points = distribution("homologue").entry_points.select(group=GROUP)
+    start = f"{path}." if path else ""
+    return sorted(
+        name for one in points if one.name.startswith(start) and "." not in (name := one.name.removeprefix(start))
+    )
+
+
+class RoomGroup(click.Group):
     """A group whose commands are entry points, so that no room needs to import another for the command line."""
+
+    def __init__(self, path: str, group: click.Group) -> None:
+        super().__init__(
+            group.name, group.commands, callback=group.callback, params=group.params, help=group.help,
+            epilog=group.epilog, short_help=group.short_help,
+        )  # fmt: skip
+        self._path = path
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, without importing them."""
-        return sorted(point.name for point in entry_points(group=GROUP)) + super().list_commands(ctx)
+        return sorted({*super().list_commands(ctx), *_children(self._path)})
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write those that this machine can run."""
+        found = [*installed(self, ctx, self.list_commands(ctx))]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.get_short_help_str(formatter.width)) for name, command in found])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one command."""
-        found: tuple[EntryPoint, ...] = tuple(entry_points(group=GROUP, name=cmd_name))
-        if not found:
-            return super().get_command(ctx, cmd_name)
-        command = found[0].load()
-        if not isinstance(command, click.Command):
-            raise TypeError(f"{found[0].value} is no command")
+        return super().get_command(ctx, cmd_name) or load_command(f"{self._path}.{cmd_name}")
+
+
+class Homologue(click.Group):
+    """The command: its sections in the help, names of before, and every error in one form."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's way
+        """Return the names of all commands in the order of the help, without importing them."""
+        return [name for names in sections().values() for name in names]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command, by its name of today or of before."""
+        path = MOVED.get(cmd_name) or (f"rules.{cmd_name}" if cmd_name in SHORT else cmd_name)
+        command = load_command(path) if "." not in cmd_name else None
+        if command and cmd_name in MOVED and not ctx.resilient_parsing:
+            now = path.replace(".", " ")
+            logging.getLogger("homologue").info("homologue %s is called homologue %s now", cmd_name, now)
         return command
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands in sections."""
+        width = formatter.width - 6 - max(map(len, self.list_commands(ctx)))
+        for title, names in sections().items():
+            found = [*installed(self, ctx, names)]
+            if found:
+                with formatter.section(title):
+                    formatter.write_dl([(name, command.get_short_help_str(width)) for name, command in found])
 
-@click.group(cls=EntryPointGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(package_name="homologue", prog_name="homologue")
-def homologue() -> None:
-    """Table arbiter for duplicate mahjong: walls verified, hu in silence, IMPs at once."""
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's way
+        """Run the command. What it refuses is reported here, and nowhere else."""
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
+            problems = problems_of(error)
+            if not problems:
+                raise
+            raise Failed(problems, as_json=ctx.meta.get(JSON, False)) from error
+
+
+def sections() -> dict[str, list[str]]:
+    """Return the names of all commands, by section."""
+    there, (*_, last) = _children(""), SECTIONS
+    found = {title: [name for name in names if name in there] for title, names in SECTIONS.items()}
+    found[last] += [name for name in there if not any(name in names for names in found.values())]
+    return found
+
+
+def _log_to_standard_error(_ctx: click.Context, _param: click.Parameter, verbose: int) -> None:
+    if verbose:
+        logging.basicConfig(level=logging.INFO if verbose == 1 else logging.DEBUG)
+
+
+@click.group(cls=Homologue, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.option(
+    "-v",
+    "--verbose",
+    count=True,
+    expose_value=False,
+    callback=_log_to_standard_error,
+    help="Say what goes on, on standard error; twice: everything.",
+)
+@click.version_option(version_and_commit(), prog_name="homologue", message="%(prog)s %(version)s")
+@click.pass_context
+def homologue(ctx: click.Context) -> None:
+    """Table arbiter for duplicate mahjong: walls verified, hu in silence, IMPs at once.
+
+    `homologue COMMAND --help` explains a command. An error is a line, `homologue: <sentence> [code]`, and exit code 1;
+    docs/codes.md explains the codes. With --json errors are JSON too.
+    """
+    ctx.color = color()
+
+
+@click.group(short_help="Value hands, count points and IMPs, check plays; rule profiles.")
+def rules() -> None:
+    """Value hands, count points and IMPs, check what is legal, and show rule profiles.
+
+    With --json, calculators read JSON lines and write one JSON line for each, errors included. `homologue fan`,
+    `furiten`, `imp`, `points`, `referee`, `riichi`, `score` and `session` work without `rules` too.
+    """
+
+
+@click.command(short_help="Print what a shell needs to complete commands and options.")
+@click.argument("shell", type=click.Choice(["bash", "fish", "zsh"]))
+def completion(shell: str) -> None:
+    """Print what makes a shell complete the names of commands, options and files when you press Tab.
+
+    \b
+    homologue completion bash > ~/.local/share/bash-completion/completions/homologue
+    homologue completion fish > ~/.config/fish/completions/homologue.fish
+    homologue completion zsh > ~/.zfunc/_homologue    (a folder of your fpath)
+    """
+    made = get_completion_class(shell)
+    if made is not None:
+        click.echo(made(homologue, {}, "homologue", "_HOMOLOGUE_COMPLETE").source())

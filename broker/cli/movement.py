@@ -1,5 +1,6 @@
 """`homologue movement`: makes a movement, checks one, and plans anew what is left of an event."""
 
+import logging
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,6 +14,8 @@ from typing import Any, Final, TypeVar
 import click
 import msgspec
 
+from broker.cli import options
+from broker.console import EXISTING, json_option, said_as_json, say, watched
 from broker.event import MOVEMENT
 from broker.event.movement import (
     STEPS_AT_ONCE,
@@ -37,6 +40,9 @@ from broker.event.movement.files import check_teams_of_four, player_names, read_
 from broker.event.movement.make import usual_order
 from broker.output import deliver, may_write
 from broker.rules import RuleError
+from broker.spreadsheet import encoded
+
+log = logging.getLogger("homologue.movement")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -44,11 +50,12 @@ PROGRESS_S: Final = 2.0
 """Seconds between two lines of progress."""
 
 OPTIONS: Final = (
-    click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+    json_option(),
     click.option("--cards", is_flag=True, help="Print a card for each player."),
     click.option("--print", "tables_shown", is_flag=True, help="Print the rounds as tables."),
+    options.excel_option,
     click.option("--force", is_flag=True, help="Overwrite an existing file or movement."),
-    click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="CSV file to write."),
+    click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="File to write, CSV or .xlsx."),
     click.option("--iterations", type=click.IntRange(min=0), help="Number of search steps, instead of a time limit."),
     click.option(
         "--seconds", type=click.FloatRange(min=0), default=20.0, show_default=True, help="Time limit of the search."
@@ -75,6 +82,7 @@ class SearchOptions:
     tables_shown: bool
     cards: bool
     as_json: bool
+    excel: bool
     written: bool = False
     """The movement is in its event already, and not asked for on standard output."""
 
@@ -88,12 +96,12 @@ def search_options(command: F) -> F:
 
 @contextmanager
 def refusals_reported(*, as_json: bool) -> Iterator[None]:
-    """End with a refusal's code and text: an answer like any other for programs, a failure for people."""
+    """Write a refusal as an answer like any other for programs; people get it as a failure."""
     try:
         yield
     except RuleError as problem:
         if not as_json:
-            raise click.ClickException(f"{problem.code}: {problem.text}") from None
+            raise
         click.echo(msgspec.json.encode({"error": {"code": problem.code, "message": str(problem.text)}}).decode())
 
 
@@ -126,7 +134,11 @@ def _clock(wanted: SearchOptions, stopped: Sequence[int]) -> KeepSearching:
         now = time.monotonic()
         if now - told >= PROGRESS_S:
             told = now
-            click.echo(f"searching: {now - start:.0f} s, {steps} steps; Ctrl-C takes the best so far", err=True)
+            text = f"searching: {now - start:.0f} s, {steps} steps; Ctrl-C takes the best so far"
+            if watched():
+                click.echo(text, err=True)
+            else:
+                log.info(text)
         steps += STEPS_AT_ONCE
         return not stopped and (
             now - start < wanted.seconds if wanted.iterations is None else steps <= wanted.iterations
@@ -145,7 +157,12 @@ def write_movement(
     """Write what was asked for; `more` is for the JSON object. The measures go to standard error."""
     measured = measure_movement(plays, names)
     if wanted.output:
-        deliver(movement_csv(plays), wanted.output, source=None, force=wanted.force)
+        deliver(
+            encoded(movement_csv(plays), wanted.output, excel=wanted.excel),
+            wanted.output,
+            source=None,
+            force=wanted.force,
+        )
     if wanted.as_json:
         told = [{"code": fault.code, "message": str(fault.text)} for fault in faults]
         listed = [{"round": p.round, "table": p.table, "deal": p.deal, "players": dict(p.players)} for p in plays]
@@ -157,16 +174,16 @@ def write_movement(
     if wanted.cards:
         click.echo(summary.player_cards(plays, names))
     if not (wanted.output or wanted.tables_shown or wanted.cards or wanted.written):
-        click.echo(movement_csv(plays), nl=False)
+        deliver(encoded(movement_csv(plays), None, excel=wanted.excel), None, source=None, force=False)
     for fault in faults:
         click.echo(f"{fault.code}: {fault.text}", err=True)
     click.echo(summary.measures_in_words(measured), err=True)
 
 
-FILE = click.Path(path_type=Path)
+FILE = EXISTING
 
 
-@click.group(short_help="Who plays which deal, where and when: make, check, repair.")
+@click.group(short_help="Make, check and repair movements: who plays which deal, where and when.")
 def movement() -> None:
     """Plan who plays which deal, at which table and seat, in which round.
 
@@ -251,6 +268,7 @@ def movement_new(
 @click.argument("file", type=FILE)
 @click.option("--event", type=FILE, required=True, help="Folder of the event.")
 @click.option("--force", is_flag=True, help="Replace the existing movement.")
+@said_as_json
 def movement_take(*, file: Path, event: Path, force: bool) -> None:
     """Copy a movement into an event's folder, for example one that you wrote or that `repair` planned.
 
@@ -263,22 +281,24 @@ def movement_take(*, file: Path, event: Path, force: bool) -> None:
         read = files.read_movement(file)
         problems = [*read.problems, *(_at_line(fault, read.lines) for fault in check_movement(read.plays, 1))]
         for problem in sorted(problems, key=lambda p: p.line):
-            click.echo(f"line {problem.line}: {problem.code}: {problem.text}")
+            said = {"line": problem.line, "code": problem.code, "message": str(problem.text)}
+            say(f"line {problem.line}: {problem.code}: {problem.text}", **said)
         if problems:
             click.get_current_context().exit(1)
-        click.echo(f"{files.write_movement_to_event(event, read.plays, force=force)} plays in {event / MOVEMENT}")
+        count = files.write_movement_to_event(event, read.plays, force=force)
+        say(f"{count} plays in {event / MOVEMENT}", plays=count, file=event / MOVEMENT)
 
 
 @movement.command("check", short_help="Check a movement.")
 @click.argument("file", type=FILE)
 @click.option("--copies", type=click.IntRange(min=1), help="Carriers of each deal [default: what most deals need].")
 @click.option("--teams", type=FILE, help='Team event: a JSON file {"team": ["p01", ...]}, four players each.')
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the exit code is 0.")
+@json_option("Print one JSON object; the exit code is 0.")
 def movement_check(*, file: Path, copies: int | None, teams: Path | None, as_json: bool) -> None:
     """List everything that is wrong with a movement, by code and line, and measure its quality.
 
-    FILE is a CSV file (columns round, table, deal, east, south, west, north), or an event's folder. The exit code is 1
-    if something is wrong.
+    FILE is CSV or a workbook (columns round, table, deal, east, south, west, north), or an event's folder. The exit
+    code is 1 if something is wrong.
 
     \b
     homologue movement check cup.csv

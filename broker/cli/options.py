@@ -1,21 +1,20 @@
-"""Arguments that several commands have, and how refusals are told."""
+"""Arguments that several commands have."""
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Final
 
 import click
 
-from broker.errors import BrokerError, ScorerError, StoreError
+from broker.console import EXISTING_FOLDER
 from broker.event.deals import DEFAULT_WINDS, LAST_DEAL, LAST_SET
-from broker.event.file_io import flatten_errors
 from broker.protocol import SEATS, Seat
-from broker.rules import RuleError
 
 FOLDER: Final = click.Path(file_okay=False, path_type=Path)
 FILE: Final = click.Path(dir_okay=False, path_type=Path)
 
-folder_argument = click.argument("folder", type=FOLDER)
+folder_argument = click.argument("folder", type=EXISTING_FOLDER)
+new_folder_argument = click.argument("folder", type=FOLDER)
 event_option = click.option("--event", metavar="NAME", help="Name of the event [default: the one in FOLDER].")
 deals_option = click.option(
     "--deal",
@@ -26,6 +25,11 @@ deals_option = click.option(
 )
 
 
+excel_option = click.option(
+    "--excel",
+    is_flag=True,
+    help="Write CSV as Excel opens it where a decimal has a comma: with semicolons. A file named .xlsx is a workbook.",
+)
 red_fives_option = click.option("--red-fives", "red", is_flag=True, help="Make one five of each suit red (riichi).")
 
 
@@ -79,29 +83,3 @@ sets_option = click.option(
     callback=parse_set_numbers,
     help="Tile sets, used in turn, such as 1-16 [default: deal 7 uses set 7].",
 )
-
-
-class ReportingGroup(click.Group):
-    """A group whose refusals are told by code and sentence, all at once; exit code 1."""
-
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's way
-        """Run the command."""
-        try:
-            return super().invoke(ctx)
-        except BrokenPipeError:
-            raise  # click ends quietly when the reader has gone
-        except (RuleError, BrokerError, ScorerError, StoreError) as refusal:
-            _report(ctx, [refusal])
-        except OSError as failure:
-            where = f"{failure.filename}: " if failure.filename else ""
-            _report(ctx, [RuleError("file_failed", f"{where}{failure.strerror}")])
-        except ExceptionGroup as several:
-            if several.split(RuleError)[1]:
-                raise
-            _report(ctx, flatten_errors(several))
-
-
-def _report(ctx: click.Context, refusals: Iterable[RuleError | BrokerError | ScorerError | StoreError]) -> NoReturn:
-    for refusal in refusals:
-        click.echo(f"{ctx.command_path}: {refusal.code}: {refusal}", err=True)
-    ctx.exit(1)

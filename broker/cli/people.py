@@ -1,47 +1,40 @@
-"""`homologue people`: accounts of the desk, from the machine on which the event's folder lies."""
+"""`homologue event people`: accounts of the desk, from the machine on which the event's folder lies."""
 
-import json
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
+from broker.cli import options
+from broker.console import EXISTING_FOLDER, said_as_json, say
 from broker.errors import StoreError
+from broker.output import deliver
 from broker.people import (
     FACES_SHOWN,
     PEOPLE_FILE,
     ROLES,
+    TOKEN_RIGHTS,
     Actor,
     AuditEntry,
     Authentication,
     PeopleError,
     audit_line,
+    time_text,
 )
 from broker.rules import RuleError
+from broker.spreadsheet import for_excel
 from broker.store import database_of
 
 COMMAND_ACTOR: Final = Actor("(command)")
 """Who may read the folder may do all this; the audit log says that it was done here."""
 
-folder = click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+folder = click.argument("folder", type=EXISTING_FOLDER)
 stdin = click.option("--password-stdin", is_flag=True, help="Read the password from standard input, one line.")
-
-
-class _Refusing(click.Group):
-    """A group whose refusals are told by code and sentence; exit code 1."""
-
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's way
-        """Run the command."""
-        os.umask(0o077)  # names and hashes are nobody else's
-        try:
-            return super().invoke(ctx)
-        except PeopleError as refusal:
-            click.echo(f"{ctx.command_path}: {refusal.code}: {refusal}", err=True)
-            ctx.exit(1)
 
 
 def note_faces_shown(folder: Path, about: str) -> None:
@@ -60,17 +53,18 @@ def note_command(folder: Path, action: str, about: str, detail: str = "") -> Non
         raise RuleError(error.code, str(error)) from None
 
 
-@click.group(cls=_Refusing, short_help="Accounts of the desk: add, list, disable, new password; the audit log.")
+@click.group(short_help="Manage the desk's accounts; show the audit log.")
 def people() -> None:
     """Manage the accounts of an event's desk. FOLDER is the event's folder; the scorer may be running.
 
     Roles: head_arbiter, table_arbiter, organiser, display (docs/arbiter.md says what each may do).
 
     \b
-    homologue people add my-cup anne --full "Anne Lefèvre" --role head_arbiter
-    homologue people list my-cup
-    homologue people audit my-cup --csv
+    homologue event people add my-cup anne --full "Anne Lefèvre" --role head_arbiter
+    homologue event people list my-cup
+    homologue event people audit my-cup --csv
     """
+    os.umask(0o077)  # names and hashes are nobody else's
 
 
 @people.command("add", short_help="Create an account.")
@@ -79,97 +73,231 @@ def people() -> None:
 @click.option("--full", required=True, help="The person's full name, shown with orders and rulings.")
 @click.option("--role", type=click.Choice(ROLES), required=True)
 @stdin
+@said_as_json
 def add_account(folder: Path, name: str, full: str, role: str, password_stdin: bool) -> None:  # noqa: FBT001 - click's way
     """Create an account. You are asked for the password: it is never an argument, because other users could see it.
 
     \b
-    homologue people add my-cup anne --full "Anne Lefèvre" --role table_arbiter
+    homologue event people add my-cup anne --full "Anne Lefèvre" --role table_arbiter
     """
     with _auth(folder) as auth:
         account = auth.accounts.add(name, full, role, _password(from_stdin=password_stdin), COMMAND_ACTOR)
-    click.echo(f"{account.name}: {account.role}, {account.full}")
+    say(f"{account.name}: {account.role}, {account.full}", name=account.name, role=account.role, full=account.full)
 
 
 @people.command("list", short_help="List the accounts.")
 @folder
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
-def list_accounts(folder: Path, as_json: bool) -> None:  # noqa: FBT001 - click's way
+@said_as_json
+def list_accounts(folder: Path) -> None:
     """List all accounts, including disabled ones.
 
     \b
-    homologue people list my-cup
+    homologue event people list my-cup
     """
     with _auth(folder) as auth:
         for one in auth.accounts.all():
             sessions = len(auth.sessions.of(one.name))
             row = {"name": one.name, "full": one.full, "role": one.role, "disabled": one.disabled, "sessions": sessions}
             state = "disabled" if one.disabled else f"{sessions} session{'s' * (sessions != 1)}"
-            click.echo(
-                json.dumps(row, ensure_ascii=False) if as_json else f"{one.name}\t{one.role}\t{state}\t{one.full}"
-            )
+            say(f"{one.name}\t{one.role}\t{state}\t{one.full}", **row)
 
 
 @people.command("disable", short_help="Disable an account.")
 @folder
 @click.argument("name")
+@said_as_json
 def disable_account(folder: Path, name: str) -> None:
     """Disable an account and end its sessions immediately. It stays in the list, because the audit log refers to it.
 
     \b
-    homologue people disable my-cup anne
+    homologue event people disable my-cup anne
     """
     with _auth(folder) as auth:
         auth.accounts.disable(name, COMMAND_ACTOR)
-    click.echo(f"{name}: disabled")
+    say(f"{name}: disabled", name=name, disabled=True)
 
 
 @people.command("enable", short_help="Enable an account again.")
 @folder
 @click.argument("name")
+@said_as_json
 def enable_account(folder: Path, name: str) -> None:
     """Enable an account that was disabled.
 
     \b
-    homologue people enable my-cup anne
+    homologue event people enable my-cup anne
     """
     with _auth(folder) as auth:
         auth.accounts.enable(name, COMMAND_ACTOR)
-    click.echo(f"{name}: enabled")
+    say(f"{name}: enabled", name=name, disabled=False)
 
 
 @people.command("password", short_help="Set an account's password.")
 @folder
 @click.argument("name")
 @stdin
+@said_as_json
 def new_password(folder: Path, name: str, password_stdin: bool) -> None:  # noqa: FBT001 - click's way
     """Set an account's password and end its sessions.
 
     \b
-    homologue people password my-cup anne
+    homologue event people password my-cup anne
     """
     with _auth(folder) as auth:
         auth.accounts.get(name)
         auth.accounts.set_password(name, _password(from_stdin=password_stdin), COMMAND_ACTOR)
-    click.echo(f"{name}: new password")
+    say(f"{name}: new password", name=name)
+
+
+@people.group("token", short_help="Tokens by which other programs read.")
+def token() -> None:
+    """Manage the tokens by which other programs read an event (docs/api.md).
+
+    \b
+    homologue event people token add my-cup scoreboard --role public
+    homologue event people token list my-cup
+    homologue event people token revoke my-cup scoreboard
+    """
+
+
+@token.command("add", short_help="Make a token.")
+@folder
+@click.argument("name")
+@click.option(
+    "--role",
+    type=click.Choice(list(TOKEN_RIGHTS)),
+    required=True,
+    help="public: what everybody may know; arbiter: embargoed results too; monitor: /metrics alone.",
+)
+@said_as_json
+def add_token(folder: Path, name: str, role: str) -> None:
+    """Make a token and print it. It is shown this once: only its hash is stored.
+
+    \b
+    homologue event people token add my-cup grafana --role monitor > grafana.token
+    """
+    with _auth(folder) as auth:
+        made = auth.tokens.add(name, role, COMMAND_ACTOR)
+    say(made, name=name, role=role, token=made)
+
+
+@token.command("list", short_help="List the tokens.")
+@folder
+@said_as_json
+def list_tokens(folder: Path) -> None:
+    """List all tokens, revoked ones too, with when each was used last.
+
+    \b
+    homologue event people token list my-cup
+    """
+    with _auth(folder) as auth:
+        for one in auth.tokens.all():
+            used = f"used {time_text(one.used_at)}" if one.used_at else "never used"
+            state = "revoked" if one.revoked else used
+            say(f"{one.name}\t{one.role}\t{state}", **asdict(one))
+
+
+@token.command("revoke", short_help="Revoke a token.")
+@folder
+@click.argument("name")
+@said_as_json
+def revoke_token(folder: Path, name: str) -> None:
+    """Revoke a token: from the next request on it opens nothing.
+
+    \b
+    homologue event people token revoke my-cup scoreboard
+    """
+    with _auth(folder) as auth:
+        auth.tokens.revoke(name, COMMAND_ACTOR)
+    say(f"{name}: revoked", name=name, revoked=True)
+
+
+@people.group("webhook", short_help="Addresses that are told the final results.")
+def webhook() -> None:
+    """Manage the addresses that are told the final results by a signed POST (docs/api.md).
+
+    \b
+    homologue event people webhook add my-cup federation https://results.example.org/hook
+    homologue event people webhook list my-cup
+    """
+
+
+@webhook.command("add", short_help="Register an address.")
+@folder
+@click.argument("name")
+@click.argument("url")
+@click.option("--inner", is_flag=True, help="Allow an address in a private network.")
+@said_as_json
+def add_webhook(folder: Path, name: str, url: str, inner: bool) -> None:  # noqa: FBT001 - click's way
+    """Register an address and print the secret that signs what is sent there. It is shown this once.
+
+    URL begins with https://, or is this machine's own (http://127.0.0.1:PORT/).
+
+    \b
+    homologue event people webhook add my-cup federation https://results.example.org/hook
+    """
+    with _auth(folder) as auth:
+        secret = auth.webhooks.add(name, url, COMMAND_ACTOR, inner=inner)
+    say(secret, name=name, url=url, secret=secret)
+
+
+@webhook.command("list", short_help="List the addresses.")
+@folder
+@said_as_json
+def list_webhooks(folder: Path) -> None:
+    """List all addresses, and whether each was told.
+
+    \b
+    homologue event people webhook list my-cup
+    """
+    with _auth(folder) as auth:
+        for one in auth.webhooks.all():
+            state = "waiting" if one.delivery else "failed" if one.failure else "told" if one.seen else "nothing yet"
+            row = {"name": one.name, "url": one.url, "state": state, "tries": one.tries, "failure": one.failure}
+            say("\t".join(map(str, row.values())), **row)
+
+
+@webhook.command("remove", short_help="Remove an address.")
+@folder
+@click.argument("name")
+@said_as_json
+def remove_webhook(folder: Path, name: str) -> None:
+    """Remove an address: it is told nothing any more.
+
+    \b
+    homologue event people webhook remove my-cup federation
+    """
+    with _auth(folder) as auth:
+        auth.webhooks.remove(name, COMMAND_ACTOR)
+    say(f"{name}: removed", name=name, removed=True)
 
 
 @people.command("audit", short_help="Check and export the audit log.")
 @folder
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV instead of JSON lines.")
-def export_audit(folder: Path, as_csv: bool) -> None:  # noqa: FBT001 - click's way
+@options.excel_option
+def export_audit(folder: Path, *, as_csv: bool, excel: bool) -> None:
     """Print the audit log: who did what, when and from where, oldest first.
 
     Each entry's digest covers all earlier ones. If an entry was changed, removed or inserted, the output stops before
     it with an error (`audit_broken`).
 
     \b
-    homologue people audit my-cup --csv > audit.csv
+    homologue event people audit my-cup --csv > audit.csv
     """
     with _auth(folder) as auth:
-        if as_csv:
-            click.echo(",".join(AuditEntry._fields))
+        if as_csv or excel:
+            _print_csv(",".join(AuditEntry._fields) + "\n", excel=excel)
         for entry in auth.audit.checked():
-            click.echo(audit_line(entry, as_csv=as_csv), nl=False)
+            if as_csv or excel:
+                _print_csv(audit_line(entry, as_csv=True), excel=excel)
+            else:
+                click.echo(audit_line(entry, as_csv=False), nl=False)
+
+
+def _print_csv(line: str, *, excel: bool) -> None:
+    head = line.startswith(AuditEntry._fields[0])
+    deliver(for_excel(line, begins=head) if excel else line, None, source=None, force=False)
 
 
 def _password(*, from_stdin: bool) -> str:

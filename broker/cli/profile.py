@@ -1,4 +1,4 @@
-"""`homologue profile`: list, show and check rule profiles; and the profile that other commands are asked to use."""
+"""`homologue rules profile`: list, show and check rule profiles; the profile that other commands are asked to use."""
 
 import json
 import sys
@@ -10,6 +10,7 @@ from typing import Final
 import click
 import msgspec
 
+from broker.console import EXISTING_FILE, json_option, said_as_json, say
 from broker.i18n import N_
 from broker.protocol import LONGEST_PROFILE
 from broker.rules import (
@@ -89,36 +90,35 @@ def parse_profile(path: Path) -> str:
         raise RuleError("bad_profile", N_("{where}: {problem}", where=path.name, problem=str(error))) from None
 
 
-@click.group(short_help="Rule profiles: list, show, check.")
+@click.group(short_help="List, show and check rule profiles.")
 def profile() -> None:
     """List, show and check rule profiles."""
 
 
 @profile.command("list")
+@said_as_json
 def profile_list() -> None:
     """List the included profiles."""
-    for profile_id in shipped_profiles():
-        one = load_mcr(profile_id)
-        mark = "  (default)" if profile_id == DEFAULT_MCR else ""
-        click.echo(f"{profile_id:16} version {one.version}  {one.title}{mark}")
-    for profile_id in profiles.shipped_riichi():
-        one_of_riichi = profiles.load_riichi(profile_id)
-        click.echo(f"{profile_id:16} version {one_of_riichi.version}  {one_of_riichi.title}")
+    ours: list[Profile | RiichiProfile] = [
+        *map(load_mcr, shipped_profiles()),
+        *map(profiles.load_riichi, profiles.shipped_riichi()),
+    ]
+    for one in ours:
+        mark = "  (default)" if one.id == DEFAULT_MCR else ""
+        say(f"{one.id:16} version {one.version}  {one.title}{mark}", id=one.id, version=one.version, title=one.title)
 
 
 @profile.command("show")
 @click.argument("profile_id", metavar="ID|FILE", default=DEFAULT_MCR)
 @click.option("--toml", "as_toml", is_flag=True, help="Print the profile's TOML file, as a start for your own.")
+@said_as_json
 def profile_show(profile_id: str, as_toml: bool) -> None:  # noqa: FBT001 - click's way
     """Show every setting of a profile with its value and source.
 
     \b
-    homologue profile show mcr --toml > our-club.toml
+    homologue rules profile show mcr --toml > our-club.toml
     """
-    try:
-        one = load_either_profile(profile_id)
-    except RuleError as problem:
-        raise click.ClickException(f"{problem.code}: {problem.text}") from None
+    one = load_either_profile(profile_id)
     if as_toml:
         text = (
             profiles.riichi_profile_text(profile_id)
@@ -127,22 +127,22 @@ def profile_show(profile_id: str, as_toml: bool) -> None:  # noqa: FBT001 - clic
         )
         click.echo(text, nl=False)
         return
-    click.echo(f"{one.id}, version {one.version}: {one.title}\n")
-    for name, stated in profile_settings(one):
-        click.echo(f"{name} = {_toml_value(stated.value)}\n    {stated.source}")
+    settings = profile_settings(one)
+    lines = [f"{name} = {_toml_value(stated.value)}\n    {stated.source}" for name, stated in settings]
+    values = {name: msgspec.to_builtins(stated) for name, stated in settings}
+    text = "\n".join((f"{one.id}, version {one.version}: {one.title}\n", *lines))
+    say(text, id=one.id, version=one.version, title=one.title, settings=values)
 
 
 @profile.command("check")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--examples", "worked", type=click.Path(path_type=Path), help="Worked examples to check the profile against (TOML)."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.argument("file", type=EXISTING_FILE)
+@click.option("--examples", "worked", type=EXISTING_FILE, help="Worked examples to check the profile against (TOML).")
+@json_option()
 def profile_check(file: Path, worked: Path | None, as_json: bool) -> None:  # noqa: FBT001 - click's way
     """Check a profile that you have written. The exit code is 1 if there is a problem.
 
     \b
-    homologue profile check our-club.toml --examples our-examples.toml
+    homologue rules profile check our-club.toml --examples our-examples.toml
     """
     try:
         problems = _problems(file, worked)

@@ -7,16 +7,14 @@ from pathlib import Path
 import click
 
 from broker.cli.profile import load_profile
+from broker.console import Existing, json_option
 from broker.export.pmn.check import JUDGE_NAMES, JudgeName, describe_record, judge_named, judged_verdicts, read_verdicts
 from broker.export.pmn.notation import write_record
-from broker.rules import RuleError
 
-FILES = click.argument(
-    "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True)
-)
+FILES = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=Existing(allow_dash=True))
 
 
-@click.group(short_help="Records of plays (PMN): check, show.")
+@click.group(short_help="Check and show records of plays (PMN).")
 def record() -> None:
     """Check and show records of plays in Portable Majiang Notation (PMN); see docs/records.md."""
 
@@ -31,7 +29,7 @@ def record() -> None:
     show_default=True,
     help="Count hands by one of two rule books, or trust the declared value.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON line per record.")
+@json_option("Print one JSON line per record.")
 def record_check(files: tuple[Path, ...], profile: str | None, hands: JudgeName, *, as_json: bool) -> None:
     """Replay each record and report mistakes. The exit code is 1 if there are any.
 
@@ -42,10 +40,7 @@ def record_check(files: tuple[Path, ...], profile: str | None, hands: JudgeName,
     homologue record check friday.pmn saturday.pmn
     homologue record check --hands declared --json old.pmn
     """
-    try:
-        rules = load_profile(profile) if profile else None
-    except RuleError as problem:
-        raise click.ClickException(f"{problem.code}: {problem.text}") from None
+    rules = load_profile(profile) if profile else None
     wrong = False
     for file in files:
         for verdict in judged_verdicts(file, judge_named(hands), rules):

@@ -10,6 +10,7 @@ from msgspec import Raw, Struct
 from broker.cli.profile import load_profile_once, load_riichi_rules, riichi_rules_of_line
 from broker.cli.riichi_referee import answer_riichi
 from broker.cli.stream import answer_each, read_line
+from broker.console import json_option
 from broker.protocol import SEATS, Seat
 from broker.rules import DEFAULT_MCR, McrPaymentRules, RuleError
 from broker.rules import DEFAULT_RIICHI as RIICHI
@@ -79,7 +80,7 @@ def _row(state: Turns, reason: str | None) -> dict[str, Any]:
     }
 
 
-@click.command(short_help="Check which actions of a play are legal, and when the last tile of the wall is reached.")
+@click.command(short_help="Check which actions of a play are legal.")
 @click.option(
     "--profile", default=DEFAULT_MCR, show_default=True, help="Rule profile: sets how many players may win at once."
 )
@@ -89,12 +90,7 @@ def _row(state: Turns, reason: str | None) -> dict[str, Any]:
     show_default=True,
     help="Riichi: file of your own profile, which lines refer to by its id.",
 )
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Read JSON lines from standard input and print one answer per line (required).",
-)
+@json_option("Read JSON lines from standard input and print one answer per line (required).")
 def referee(profile: str, rules: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
     """Check which actions of a play are legal, and when the last tile of the wall is reached.
 

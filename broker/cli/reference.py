@@ -1,8 +1,13 @@
-"""Writes the pages of commands, profiles and topics from the code itself: `python -m broker.cli.reference commands`."""
+"""Writes pages from the code itself: `python -m broker.cli.reference commands` (or profiles, topics), and man pages.
 
+`python -m broker.cli.reference man FOLDER` writes a man page for each command.
+"""
+
+import inspect
 import json
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Final
 
 import click
@@ -12,11 +17,29 @@ from broker.cli.main import homologue
 from broker.protocol import TOPICS
 from broker.rules import Profile, load_mcr, load_riichi, profile_settings, shipped_mcr, shipped_riichi
 from broker.rules.riichi import RiichiProfile
+from broker.version import program_version
 
 COMMANDS_HEAD: Final = """# Commands and their options
 
 Generated from the commands' help texts by `make docs`; a test fails when it is stale.
-`homologue COMMAND --help` says the same.
+`homologue COMMAND --help` says the same, and so do man pages (`make man` writes them into `build/man`).
+
+**Of all commands.** An error is one line on standard error, `homologue: <sentence> [code]`, and exit code 1;
+[codes.md](codes.md) explains the codes. A command line that makes no sense ends with exit code 2. With `--json`
+output is JSON, and an error is `{"error": {"code": ..., "message": ...}}` on standard output. `homologue -v COMMAND`
+says more on standard error. Colours and progress are shown in a terminal only; `NO_COLOR=1` switches colours off.
+
+**Tables in and out.** Lists (players, movements, plays on paper, deals, sets) may be CSV in UTF-8, UTF-16 or
+Windows-1252, with commas, semicolons or tabs, or an Excel workbook (`.xlsx`), of which the first sheet is read;
+columns are named in English, French or Chinese (`Nom;Pays;Club`). What is written as CSV is a workbook where the
+file's name ends in `.xlsx`, and `--excel` writes CSV with semicolons and decimal commas.
+
+**Completion.** `homologue completion bash > ~/.local/share/bash-completion/completions/homologue` (also `zsh` and
+`fish`).
+
+**Names of before.** `cards`, `hardware`, `people`, `profile`, `sheet` and `what-if` stand in groups since 0.1
+(`homologue event people`); their old names work for one more release. The calculators' short names (`homologue fan`)
+stay.
 """
 
 TOPICS_HEAD: Final = """# Topics
@@ -31,20 +54,76 @@ Generated from `broker/protocol/topics.py` by `make docs`; a test fails when it 
 
 def commands() -> str:
     """Return the page of commands."""
-    parent = click.Context(homologue, info_name="homologue", **homologue.context_settings)
-    return COMMANDS_HEAD + "".join(_commands_of(homologue, parent))
+    contexts = command_contexts(click.Context(homologue, info_name="homologue", **homologue.context_settings))
+    pages = (f"\n## {one.command_path}\n\n```text\n{one.command.get_help(one)}\n```\n" for one in contexts)
+    return COMMANDS_HEAD + "".join(pages)
 
 
-def _commands_of(group: click.Group, parent: click.Context) -> Iterator[str]:
-    """Return each command of a group, and those of the groups in it."""
+def command_contexts(parent: click.Context) -> Iterator[click.Context]:
+    """Return a context for each command of a group, and for those of the groups in it."""
+    group = parent.command
+    assert isinstance(group, click.Group)  # noqa: S101 - for mypy
     for name in group.list_commands(parent):
         command = group.get_command(parent, name)
         if command is None:
             raise LookupError(name)
         context = click.Context(command, info_name=name, parent=parent, terminal_width=110, max_content_width=110)
-        yield f"\n## {context.command_path}\n\n```text\n{command.get_help(context)}\n```\n"
+        yield context
         if isinstance(command, click.Group):
-            yield from _commands_of(command, context)
+            yield from command_contexts(context)
+
+
+def write_man_pages(folder: Path) -> None:
+    """Write a man page for the command and for each that it has."""
+    folder.mkdir(parents=True, exist_ok=True)
+    root = click.Context(homologue, info_name="homologue", **homologue.context_settings)
+    for context in (root, *command_contexts(root)):
+        (folder / f"{context.command_path.replace(' ', '-')}.1").write_text(man_page(context), encoding="utf-8")
+
+
+def man_page(context: click.Context) -> str:
+    """Return a command's man page (man(7))."""
+    command, name = context.command, context.command_path.replace(" ", "-")
+    pieces = " ".join(command.collect_usage_pieces(context))
+    lines = [
+        f'.TH "{name.upper()}" "1" "" "homologue {program_version()}" "Homologue"',
+        f".SH NAME\n{_roff(name)} \\- {_roff(command.get_short_help_str(200))}",
+        f".SH SYNOPSIS\n.B {_roff(context.command_path)}\n{_roff(pieces)}",
+        ".SH DESCRIPTION",
+        *_paragraphs(inspect.cleandoc(command.help or "")),
+        ".SH OPTIONS",
+    ]
+    for names, about in (one.get_help_record(context) or ("", "") for one in command.get_params(context)):
+        lines += [f".TP\n.B {_roff(names)}\n{_roff(about)}"] * bool(about)
+    if isinstance(command, click.Group):
+        lines.append(".SH COMMANDS")
+        for sub in command.list_commands(context):
+            found = command.get_command(context, sub)
+            about = found.get_short_help_str(200) if found else ""
+            lines.append(f".TP\n.BR {_roff(f'{name}-{sub}')} (1)\n{_roff(about)}")
+    return "\n".join([*lines, ".SH EXIT STATUS", EXIT_STATUS, ""])
+
+
+EXIT_STATUS: Final = "0: done. 1: refused, or something was found wrong. 2: the command line makes no sense."
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """Return the paragraphs of a help text; those that stand as they are begin with \\b."""
+    for paragraph in text.split("\n\n"):
+        if paragraph.startswith("\b\n"):
+            yield f".PP\n.nf\n{_roff(paragraph[2:])}\n.fi"
+        else:
+            yield f".PP\n{_roff(' '.join(paragraph.split()))}"
+
+
+ROFF: Final = {"\\": "e", "-": "-", "`": "(ga", "~": "(ti", "^": "(ha"}
+"""What roff would read otherwise, and how it is written."""
+
+
+def _roff(text: str) -> str:
+    """Return text as roff reads it, with nothing in it taken for a command."""
+    plain = text.translate({ord(one): f"\\{escape}" for one, escape in ROFF.items()})
+    return "\n".join(f"\\&{line}" if line.startswith((".", "'")) else line for line in plain.split("\n"))
 
 
 def topics() -> str:
@@ -87,4 +166,7 @@ def _toml(value: object) -> str:
 PAGES: Final[dict[str, Callable[[], str]]] = {"commands": commands, "profiles": profiles, "topics": topics}
 
 if __name__ == "__main__":
-    sys.stdout.write(PAGES[sys.argv[1]]())
+    if sys.argv[1] == "man":
+        write_man_pages(Path(sys.argv[2]))
+    else:
+        sys.stdout.write(PAGES[sys.argv[1]]())

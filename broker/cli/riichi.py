@@ -24,9 +24,10 @@ from broker.cli.riichi_answers import (
     worth_sentence,
 )
 from broker.cli.stream import answer_each
+from broker.console import json_option, said_as_json, say
 from broker.export.points_table import points_table_pdf, points_table_text
 from broker.files import write_whole
-from broker.rules import DEFAULT_RIICHI, RuleError, load_riichi
+from broker.rules import DEFAULT_RIICHI, load_riichi
 from broker.rules.riichi import LANGUAGES, Language, PaidWin, RiichiProfile, refuse_impossible_win, riichi_payments
 from broker.rules.riichi.value import value_and_payments
 
@@ -41,10 +42,8 @@ language_option: Final = click.option(
 )
 
 
-@click.group(invoke_without_command=True, short_help="Value of a riichi hand and what it pays; the points table.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Read JSON lines from standard input and print one answer per line."
-)
+@click.group(invoke_without_command=True, short_help="Value a riichi hand and what it pays; print the points table.")
+@json_option("Read JSON lines from standard input and print one answer per line.")
 @rules_option
 @language_option
 @click.pass_context
@@ -120,6 +119,7 @@ sticks_option: Final = click.option(
 @sticks_option
 @rules_option
 @language_option
+@said_as_json
 def one_hand(  # noqa: PLR0913 - one parameter an option
     *,
     concealed: str,
@@ -142,25 +142,22 @@ def one_hand(  # noqa: PLR0913 - one parameter an option
     homologue riichi hand 2233m456p678s 3m --pon 777z --tsumo --seat east --language fr
     """
     called = [("chii", chii, True), ("pon", pon, True), ("kan", kan, True), ("kan", closed_kan, False)]
-    try:
-        melds = tuple(
-            RiichiMeldQuestion(kind, parse_tiles(text), is_open) for kind, many, is_open in called for text in many
-        )
-        question = RiichiHandQuestion(
-            concealed=parse_tiles(concealed),
-            winning_tile=winning_tile,
-            melds=melds,
-            riichi=2 if double_riichi else int(declared),
-            dora_indicators=parse_tiles(dora_indicators),
-            ura_indicators=parse_tiles(ura_indicators),
-            **said,
-        )
-        found = value_and_payments(
-            question_hand(question), question_situation(question), chosen(rules), question.honba, question.riichi_sticks
-        )
-    except RuleError as problem:
-        raise click.ClickException(f"{problem.code}: {problem.text}") from None
-    click.echo("\n".join(hand_sentences(*found, language)))
+    melds = tuple(
+        RiichiMeldQuestion(kind, parse_tiles(text), is_open) for kind, many, is_open in called for text in many
+    )
+    question = RiichiHandQuestion(
+        concealed=parse_tiles(concealed),
+        winning_tile=winning_tile,
+        melds=melds,
+        riichi=2 if double_riichi else int(declared),
+        dora_indicators=parse_tiles(dora_indicators),
+        ura_indicators=parse_tiles(ura_indicators),
+        **said,
+    )
+    found = value_and_payments(
+        question_hand(question), question_situation(question), chosen(rules), question.honba, question.riichi_sticks
+    )
+    say("\n".join(hand_sentences(*found, language)), **hand_answer(*found, language))
 
 
 @click.command("points", short_help="Show what han and fu pay.")
@@ -173,6 +170,7 @@ def one_hand(  # noqa: PLR0913 - one parameter an option
 @sticks_option
 @rules_option
 @language_option
+@said_as_json
 def han_and_fu(  # noqa: PLR0913 - one parameter an option
     *,
     han: int,
@@ -190,14 +188,14 @@ def han_and_fu(  # noqa: PLR0913 - one parameter an option
     \b
     homologue riichi points 3 50 --tsumo
     """
-    try:
-        win = PaidWin(han, fu, dealer, self_drawn, yakuman, honba, riichi_sticks)
-        profile = chosen(rules)
-        refuse_impossible_win(win, profile.fu)
-        paid = riichi_payments(win, profile.points)
-    except RuleError as problem:
-        raise click.ClickException(f"{problem.code}: {problem.text}") from None
-    click.echo("\n".join(payments_sentences(worth_sentence(han, fu, yakuman, language), paid, language)))
+    win = PaidWin(han, fu, dealer, self_drawn, yakuman, honba, riichi_sticks)
+    profile = chosen(rules)
+    refuse_impossible_win(win, profile.fu)
+    paid = riichi_payments(win, profile.points)
+    say(
+        "\n".join(payments_sentences(worth_sentence(han, fu, yakuman, language), paid, language)),
+        **points_answer(han, fu, yakuman, paid),
+    )
 
 
 @click.command("table", short_help="Show or print the points table.")
@@ -212,17 +210,11 @@ def riichi_table(output: Path | None, rules: str, language: Language) -> None:
     \b
     homologue riichi table --output points.pdf --language fr
     """
-    try:
-        profile = chosen(rules)
-    except RuleError as problem:
-        raise click.ClickException(f"{problem.code}: {problem.text}") from None
+    profile = chosen(rules)
     if output is None:
         click.echo(points_table_text(profile, language))
         return
-    try:
-        write_whole(output, points_table_pdf(profile, language))
-    except OSError as error:
-        raise click.ClickException(f"cannot write {output}: {error.strerror}") from None
+    write_whole(output, points_table_pdf(profile, language))
     click.echo(f"{output}")
 
 

@@ -1,4 +1,4 @@
-"""The riichi half of `homologue referee`, and `homologue furiten`: which actions of a hand are legal."""
+"""The riichi half of `homologue referee`, and `homologue rules furiten`: which actions of a hand are legal."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any, Final, Literal
@@ -7,6 +7,7 @@ import click
 from msgspec import Meta, Raw, Struct, field
 
 from broker.cli.stream import PlayerNumber, answer_each, read_line
+from broker.console import json_option
 from broker.protocol import SEATS, Seat
 from broker.rules import SEAT_INDEX, RuleError
 from broker.rules.riichi import RiichiProfile, check_player
@@ -227,13 +228,8 @@ def _wait(question: FuritenQuestion) -> tuple[str, ...]:
     return riichi_waits(question.concealed or (), [meld.tiles for meld in question.melds])
 
 
-@click.command("furiten", short_help="Riichi: whether a player may win on a discard.")
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Read JSON lines from standard input and print one answer per line (required).",
-)
+@click.command("furiten", short_help="Riichi: say whether a player may win on a discard.")
+@json_option("Read JSON lines from standard input and print one answer per line (required).")
 def furiten_command(as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
     """Check whether furiten keeps a player from winning on a discard (riichi).
 

@@ -9,6 +9,7 @@ import click
 from broker.cli.profile import load_either_profile
 from broker.cli.score_input import Event, Plays, Previous, read_plays, read_previous, read_team_file
 from broker.cli.stream import error_answer, input_lines, write_answer
+from broker.console import json_option
 from broker.i18n import N_
 from broker.rules import DEFAULT_MCR, ComparisonRules, RuleError
 from broker.scoring import (
@@ -122,7 +123,7 @@ def _members(event: Event, teams: Path | None) -> Teams:
     return {}
 
 
-@click.command(short_help="Travellers and standings from all plays.")
+@click.command(short_help="Compute travellers and standings from all plays.")
 @click.option("--profile", default=DEFAULT_MCR, show_default=True, help="Rule profile, by id or as a .toml file.")
 @click.option("--event", type=click.Choice(["individual", "team"]), default="individual", show_default=True)
 @click.option("--teams", type=click.Path(path_type=Path), help='Team event: JSON file {"team": ["p01", ...]}.')
@@ -133,7 +134,7 @@ def _members(event: Event, teams: Path | None) -> Teams:
     metavar="PLAYER",
     help="Compare this player's plays, but do not rank the player; may be repeated.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Read one JSON line per play from standard input (required).")
+@json_option("Read one JSON line per play from standard input (required).")
 def score(
     profile: str,
     event: Event,

@@ -1,6 +1,7 @@
 """`homologue scorer`: the scorer's process, put together from broker, store, scorer and desk."""
 
 import gc
+import ipaddress
 import logging
 import os
 import re
@@ -11,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,13 +23,18 @@ import click
 from broker.cli.encryption import PLAIN, CertificatesFollowed, Logins, certificates_of
 from broker.cli.encryption import desk_certificate as desk_certificate_of
 from broker.cli.store import StoreOptions, store_options
-from broker.errors import BrokerError, ScorerActive, ScorerError, StoreError
+from broker.console import EXISTING_FILE, EXISTING_FOLDER
+from broker.discovery import Announcement
+from broker.errors import ScorerActive, StoreError
 from broker.event import Event, open_event, read_deals
 from broker.event.deals import refuse_altered_deals
+from broker.i18n import N_, Message
+from broker.logs import set_up_logs
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Broker, Kind, make_broker
-from broker.mqtt.programs import broker_program
-from broker.people import FIRST_LINK_FILE, Authentication, PeopleError
+from broker.mqtt.programs import choose_broker, kind_of_event, remember_kind
+from broker.notify import ServiceNotifier
+from broker.people import FIRST_LINK_FILE, Authentication
 from broker.people.copies import ClosedAccounts, copy_people
 from broker.protocol import HOST_PATTERN
 from broker.protocol.link import Address
@@ -43,8 +49,9 @@ from broker.store.chain import CheckedAhead
 from broker.store.location import PAUSE_S
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.structs import examine_structs
-from broker.web import DeskError
+from broker.web.api.webhooks import WebhookSender
 from broker.web.connections import ConnectionLimits
+from broker.web.embargo import Sheets
 from broker.web.people.audit_watch import AuditWatch
 from broker.web.rulings.audited import AuditedRulings
 from broker.web.server import ANYWHERE, PORT, DeskServer, is_loopback
@@ -55,6 +62,7 @@ from broker.web.tables.pairing import BrokerForTables, PairingService
 from broker.web.tables.pairing_codes import PairingCodes
 
 CREDENTIALS = "credentials.json"
+BROKER_FOLDER = "broker"
 MQTT_PORT = 1883
 MOST_CONNECTIONS = 10_000
 SHARED_PLACE = "database"
@@ -70,13 +78,12 @@ OTHER_BROKER = re.compile(
 )
 
 
-@click.command(short_help="Run an event's scorer, broker and desk.")
-@click.argument("event", type=click.Path(file_okay=False, path_type=Path))
+@click.command(short_help="Run an event's scorer, with broker and desk.")
+@click.argument("event", type=EXISTING_FOLDER)
 @click.option(
     "--broker",
-    default="embedded",
-    show_default=True,
-    help="embedded (nats-server), mosquitto (if installed), or HOST:PORT of a running broker.",
+    help="mosquitto, embedded (nats-server), or HOST:PORT of a running broker [default: what the event was run on, "
+    "else mosquitto where it is installed as a package of the system, else embedded].",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address that the scorer's own broker listens on.")
 @click.option("--mqtt-port", type=PORTS, default=MQTT_PORT, show_default=True, help="Port of the scorer's own broker.")
@@ -86,10 +93,10 @@ OTHER_BROKER = re.compile(
 @PLAIN
 @click.option(
     "--desk-certificate",
-    type=FILE,
+    type=EXISTING_FILE,
     help="TLS certificate of the desk [default: EVENT/desk.crt, if it exists, or the event's].",
 )
-@click.option("--desk-key", type=FILE, help="Key of the certificate [default: EVENT/desk.key].")
+@click.option("--desk-key", type=EXISTING_FILE, help="Key of the certificate [default: EVENT/desk.key].")
 @click.option(
     "--desk-connections",
     type=click.IntRange(8, MOST_CONNECTIONS),
@@ -101,13 +108,13 @@ OTHER_BROKER = re.compile(
 @click.option(
     "--broker-name", help="Host name by which tables reach the broker [default: the one by which they reach the desk]."
 )
-@click.option("--ca", type=FILE, help="Certificate authority of HOST:PORT, if it is not the event's own.")
+@click.option("--ca", type=EXISTING_FILE, help="Certificate authority of HOST:PORT, if it is not the event's own.")
 @click.option("--credentials", type=FILE, help="Passwords of the broker's users [default: EVENT/credentials.json].")
 @store_options
 def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a part
     *,
     event: Path,
-    broker: str,
+    broker: str | None,
     host: str,
     mqtt_port: int,
     desk_host: str,
@@ -126,77 +133,83 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
     """Run the scorer and desk of an event. EVENT is the event's folder."""
     stop = threading.Event()
     _set_up_process(stop)
-    try:
-        with ExitStack() as running, CheckedAhead(event / STORE) as ahead:
-            checked, passwords = _open_checked(event), credentials or event / CREDENTIALS
-            names = host_names(host, desk_host, *desk_name, broker_name)
-            logins = Logins(passwords, certificates_of(event, names, plain=plain), ca)
-            space = DiskSpace(event)
-            journal = _journal(event, checked.name, wishes, stop, ahead) if space.wait(stop, click.echo) else None
-            if journal is None:
-                return
-            running.callback(journal.close)
-            with ThreadPoolExecutor(1, "start of the broker") as beside:  # it hashes the passwords of all tables
-                begun = beside.submit(_broker, running, broker, checked, event, (host, mqtt_port), logins)
-                work = _load_scorer(checked, journal, event, space, wishes, passwords)
-            address, watch = begun.result()
-            own = broker in get_args(Kind)
-            join = running.enter_context(JoinWire(work, journal, address, place=_place(event), own=own))
-            if not join.wait(stop, standby=wishes.standby):
-                return
-            tls = desk_certificate_of(event, desk_certificate, desk_key, logins.certificates)
-            auth = running.enter_context(closing(Authentication(event)))
-            line = DeskLink(checked.name, auth, logins.desk(address), work.access.sessions)
-            running.callback(line.stop)
-            watches = [watch, join.look, *_backup(running, event, work, checked.name, wishes, auth)]
-            for_tables = broker_for_tables(checked.name, passwords, address, host if own else None, broker_name)
-            vouched = tls.anchor if tls else ""
-            services = Services(
-                lambda: work.snapshot,
-                work.wire,
-                open_public=public,
-                plain=logins.certificates is None,
-                scorer=work,
-                folder=event,
-                deals=read_deals(event),
-                orders=line.orders,
-                pairing=PairingService(
-                    replace(
-                        for_tables,
-                        certificates=logins.certificates if address.identity else None,
-                        certified=lambda: work.ask(watch),
-                        tell_pin=lambda: work.ask(work.pin_changed),
-                        event_key=work.publisher.key.public,
-                        admit=lambda table, key, machine: work.ask(lambda: work.devices.admit(table, key, machine)),
-                    ),
-                    PairingCodes(fingerprint_of(vouched) if vouched else ""),
-                    vouched,
-                    desk_names_for_tables(desk_host, desk_name),
-                    begun=lambda: work.begun,
+    with ExitStack() as running, CheckedAhead(event / STORE) as ahead:
+        checked, passwords = _open_checked(event), credentials or event / CREDENTIALS
+        names = host_names(host, desk_host, *desk_name, broker_name)
+        logins = Logins(passwords, certificates_of(event, names, plain=plain), ca)
+        space = DiskSpace(event)
+        journal = _journal(event, checked.name, wishes, stop, ahead) if space.wait(stop, click.echo) else None
+        if journal is None:
+            return
+        running.callback(journal.close)
+        with ThreadPoolExecutor(1, "start of the broker") as beside:  # it hashes the passwords of all tables
+            begun = beside.submit(_broker, running, broker, checked, event, (host, mqtt_port), logins)
+            work = _load_scorer(checked, journal, event, space, wishes, passwords)
+        address, watch, broker_told = begun.result()
+        own = broker is None or broker in get_args(Kind)
+        join = running.enter_context(JoinWire(work, journal, address, place=_place(event), own=own))
+        if not join.wait(stop, standby=wishes.standby):
+            return
+        tls = desk_certificate_of(event, desk_certificate, desk_key, logins.certificates)
+        auth = running.enter_context(closing(Authentication(event)))
+        line = DeskLink(checked.name, auth, logins.desk(address), work.access.sessions)
+        running.callback(line.stop)
+        backup = _backup(running, event, work, checked.name, wishes, auth)
+        watches = [watch, join.look, *([backup.look] if backup else [])]
+        for_tables = broker_for_tables(checked.name, passwords, address, host if own else None, broker_name)
+        vouched = tls.anchor if tls else ""
+        services = Services(
+            lambda: work.snapshot,
+            work.wire,
+            open_public=public,
+            plain=logins.certificates is None,
+            broker=broker_told,
+            scorer=work,
+            folder=event,
+            deals=read_deals(event),
+            orders=line.orders,
+            broker_kind=kind_of_event(event / BROKER_FOLDER) or "other" if own else "other",
+            backup_age_s=lambda: backup.age_s if backup else None,
+            pairing=PairingService(
+                replace(
+                    for_tables,
+                    certificates=logins.certificates if address.identity else None,
+                    certified=lambda: work.ask(watch),
+                    tell_pin=lambda: work.ask(work.pin_changed),
+                    event_key=work.publisher.key.public,
+                    admit=lambda table, key, machine: work.ask(lambda: work.devices.admit(table, key, machine)),
                 ),
+                PairingCodes(fingerprint_of(vouched) if vouched else ""),
+                vouched,
+                desk_names_for_tables(desk_host, desk_name),
+                begun=lambda: work.begun,
+            ),
+        )
+        _follow_audit(running, auth, work)
+        sheets = Sheets(lambda: work.snapshot, _wall_clock)
+        running.enter_context(WebhookSender(auth, lambda: work.feed.current, sheets))
+        desk = running.enter_context(
+            DeskServer(
+                work.feed,
+                desk_host,
+                desk_port,
+                hosts=desk_name,
+                auth=auth,
+                tls=tls,
+                services=services,
+                limits=ConnectionLimits(desk_connections, max(desk_connections, ConnectionLimits().in_all)),
             )
-            _follow_audit(running, auth, work)
-            desk = running.enter_context(
-                DeskServer(
-                    work.feed,
-                    desk_host,
-                    desk_port,
-                    hosts=desk_name,
-                    auth=auth,
-                    tls=tls,
-                    services=services,
-                    limits=ConnectionLimits(desk_connections, max(desk_connections, ConnectionLimits().in_all)),
-                )
-            )
-            if logins.certificates:
-                watches.append(CertificatesFollowed(logins.certificates, work.devices.admissions, desk).look)
-            click.echo(f"Desk: {desk.url}")
-            show_first_link(auth, desk.url, event, open_room=is_loopback(desk_host) and not desk_name)
-            line.start()
-            work.run(stop, partial(_check_all, watches))
-    except (ScorerError, StoreError, BrokerError, DeskError, PeopleError) as error:
-        click.echo(f"homologue scorer: {error.code}: {error}", err=True)
-        sys.exit(1)
+        )
+        if logins.certificates:
+            watches.append(CertificatesFollowed(logins.certificates, work.devices.admissions, desk).look)
+        click.echo(f"Desk: {desk.url}")
+        if not is_loopback(desk_host):
+            announced = [desk_host] if _is_address(desk_host) and desk_host not in ANYWHERE else []
+            running.enter_context(Announcement(checked.name, desk.port, announced))
+        show_first_link(auth, desk.url, event, open_room=is_loopback(desk_host) and not desk_name)
+        line.start()
+        watches.append(ServiceNotifier().alive)
+        work.run(stop, partial(_check_all, watches))
 
 
 def _set_up_process(stop: threading.Event) -> None:
@@ -206,7 +219,7 @@ def _set_up_process(stop: threading.Event) -> None:
     sys.setswitchinterval(SWITCH_S)
     files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(files, most), most))  # each connection is an open file
-    logging.basicConfig(stream=sys.stdout, level=logging.WARNING, format="%(message)s")
+    set_up_logs(logging.WARNING)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
 
@@ -313,12 +326,12 @@ def _follow_audit(running: ExitStack, auth: Authentication, work: Scorer) -> Non
 
 def _backup(
     running: ExitStack, folder: Path, work: Scorer, event: str, wishes: StoreOptions, auth: Authentication
-) -> tuple[Callable[[], None], ...]:
+) -> BackupWorker | None:
     """Begin to write a second home and to make copies, if that was asked for."""
     if home := _second_home(wishes, event):
         work.homes.write_to(running.enter_context(SecondHomeWriter(home, folder, work.report_second_home)))
     if wishes.backup is None:
-        return ()
+        return None
     worker = BackupWorker(
         folder,
         event,
@@ -331,7 +344,7 @@ def _backup(
         urgent=ClosedAccounts(auth.store).news,
         found=work.report_faults,
     )
-    return (running.enter_context(worker).look,)
+    return running.enter_context(worker)
 
 
 def show_first_link(auth: Authentication, url: str, event: Path, *, open_room: bool) -> None:
@@ -347,13 +360,23 @@ def show_first_link(auth: Authentication, url: str, event: Path, *, open_room: b
 
 
 def _broker(
-    running: ExitStack, broker: str, event: Event, folder: Path, listen: tuple[str, int], logins: Logins
-) -> tuple[Address, Callable[[], None]]:
-    """Return the broker that was asked for, started here or not, and what is to be called to look after it."""
-    if broker not in get_args(Kind):
-        return _other_broker(broker, logins), _check_nothing
-    child = _start(running, cast("Kind", broker), event, folder, listen, logins)
-    return logins.scorer(child.host, child.port), child.check
+    running: ExitStack, broker: str | None, event: Event, folder: Path, listen: tuple[str, int], logins: Logins
+) -> tuple[Address, Callable[[], None], Message]:
+    """Return the broker, started here or not, what is to be called to look after it, and what is told of it."""
+    if broker is not None and broker not in get_args(Kind):
+        told = N_("Tables are connected through a broker of its own: {address}.", address=broker)
+        return _other_broker(broker, logins), _check_nothing, told
+    kept = folder / BROKER_FOLDER
+    known, choice = kind_of_event(kept), choose_broker(kept, cast("Kind | None", broker))
+    child = _start(running, choice.kind, event, kept, listen, logins)
+    program = choice.program
+    click.echo(f"Broker: {choice.kind}, port {child.port}: {choice.why}")
+    click.echo(f"Broker program: {program}")
+    if known not in (None, choice.kind):
+        click.echo(f"Broker changed: the event was run on {known} before; from now on it is run on {choice.kind}")
+    remember_kind(kept, choice.kind)
+    told = N_("Tables are connected through {program}: {why}.", program=program.named, why=choice.why)
+    return logins.scorer(child.host, child.port), child.check, told
 
 
 def _start(
@@ -363,7 +386,7 @@ def _start(
     tables = max(event.tables)
     child = make_broker(
         kind,
-        folder / "broker",
+        folder,
         event.name,
         Credentials.ensure(logins.passwords, tables),
         tables=tables,
@@ -372,8 +395,6 @@ def _start(
         certificates=logins.certificates,
     )
     running.enter_context(child)
-    click.echo(f"Broker: {kind}, port {child.port}")
-    click.echo(f"Broker program: {broker_program(kind)}")
     return child
 
 
@@ -382,8 +403,6 @@ def _other_broker(broker: str, logins: Logins) -> Address:
     found = OTHER_BROKER.fullmatch(broker)
     if not found or not 1 <= int(found["port"]) <= LAST_PORT:
         raise click.UsageError("--broker is embedded, mosquitto, or HOST:PORT")
-    if logins.ca and not logins.ca.is_file():
-        raise click.UsageError(f"--ca: there is no file {logins.ca}")
     return logins.scorer(found["host"].strip("[]"), int(found["port"]))
 
 
@@ -416,6 +435,12 @@ def host_names(*hosts: str | None) -> list[str]:
 def _reachable_host(host: str) -> str | None:
     """Return an address by which others reach this machine, if it is one."""
     return None if is_loopback(host) or host in ANYWHERE else host
+
+
+def _is_address(host: str) -> bool:
+    with suppress(ValueError):
+        return ipaddress.ip_address(host) is not None
+    return False
 
 
 def _check_all(watches: Sequence[Callable[[], None]]) -> None:

@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 
 from broker.cli.profile import load_riichi_rules, riichi_rules_of_line
 from broker.cli.stream import PlayerNumber, answer_each
+from broker.console import json_option
 from broker.protocol import SEATS
 from broker.rules import DEFAULT_RIICHI, RuleError
 from broker.rules.points import score_alone
@@ -321,19 +322,14 @@ def _answer_of(settled: SettledEvent) -> dict[str, Any]:
     return told if settled.places is None else told | {"places": settled.places}
 
 
-@click.command(short_help="What a hand of riichi pays, and how the session goes on.")
+@click.command(short_help="Riichi: say what a hand pays, and how the session goes on.")
 @click.option(
     "--rules",
     default=DEFAULT_RIICHI,
     show_default=True,
     help="Riichi profile for lines that name none, by id or as a file.",
 )
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Read JSON lines from standard input and print one answer per line (required).",
-)
+@json_option("Read JSON lines from standard input and print one answer per line (required).")
 def session(rules: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
     """Settle a hand of riichi: what it pays, who deals next, and whether the session is over.
 

@@ -1,4 +1,4 @@
-"""`homologue sheet`: the sheet of a riichi session."""
+"""`homologue rules sheet`: the sheet of a riichi session."""
 
 from pathlib import Path
 
@@ -8,11 +8,11 @@ from msgspec import Struct
 from broker.cli.profile import load_riichi_rules
 from broker.cli.session import EventLine
 from broker.cli.stream import input_lines, read_line
-from broker.errors import ScorerError, StoreError
+from broker.console import EXISTING_FOLDER
 from broker.export.session_sheet import StoredSession, make_session_sheet, read_session, session_pdf, session_text
 from broker.files import write_whole
 from broker.i18n import languages
-from broker.rules import DEFAULT_RIICHI, RuleError
+from broker.rules import DEFAULT_RIICHI
 from broker.rules.riichi import first_state, play_session
 
 SEATED = 4
@@ -24,11 +24,11 @@ class SheetEvent(Struct):
     event: EventLine
 
 
-@click.command(short_help="The sheet of a riichi session: every hand, scores, places.")
+@click.command(short_help="Write the sheet of a riichi session: every hand, scores, places.")
 @click.option(
     "--event",
     "folder",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=EXISTING_FOLDER,
     help="Use a table of this event; requires --table.",
 )
 @click.option("--table", type=int, help="Number of the table.")
@@ -51,29 +51,21 @@ def session_sheet(  # noqa: PLR0913, PLR0917 - one for each option
     """Write the sheet of a riichi session.
 
     The events come from standard input, one per line, starting with the first hand, or from what a table of an event
-    has sent to its scorer: `homologue sheet --event cup --table 3`.
+    has sent to its scorer: `homologue rules sheet --event cup --table 3`.
 
     Lines are those of `homologue session`; `start` is ignored.
 
     \b
-    homologue sheet --players "Ann,Bob,Cho,Dov" --pdf session.pdf <events.jsonl
+    homologue rules sheet --players "Ann,Bob,Cho,Dov" --pdf session.pdf <events.jsonl
     {"event": {"type": "ron", "winner": 1, "loser": 2, "han": 3, "fu": 30}}
     """
-    try:
-        told = _typed(rules, players) if folder is None else read_session(folder, table or 0, round_)
-        entries = play_session(told.events, told.rules)
-        made = make_session_sheet(title or told.rules.title, first_state(told.rules), entries, told.names, language)
-    except RuleError as problem:
-        raise click.ClickException(f"{problem.code}: {problem.text}") from None
-    except (ScorerError, StoreError) as problem:
-        raise click.ClickException(f"{problem.code}: {problem}") from None
+    told = _typed(rules, players) if folder is None else read_session(folder, table or 0, round_)
+    entries = play_session(told.events, told.rules)
+    made = make_session_sheet(title or told.rules.title, first_state(told.rules), entries, told.names, language)
     if file is None:
         click.echo(session_text(made), nl=False)
-        return
-    try:
+    else:
         write_whole(file, session_pdf(made))
-    except OSError as error:
-        raise click.ClickException(f"{file}: {error.strerror}") from None
 
 
 def _typed(rules: str, players: str) -> StoredSession:

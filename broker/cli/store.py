@@ -7,7 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,9 +15,9 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from broker.errors import AnchorChanged, BackupBroken, BackupMissing, ScorerError, StoreError, StoreMissing
+from broker.console import EXISTING_FILE, EXISTING_FOLDER, json_option, progress, said_as_json, say, working
+from broker.errors import AnchorChanged, BackupBroken, BackupMissing, StoreMissing
 from broker.event import open_event
-from broker.people import PeopleError
 from broker.people.anchors import CheckedAnchor, check_anchor
 from broker.people.copies import copy_people, restore_people
 from broker.scorer.alerts import Concern, concerns_of_faults
@@ -61,13 +61,12 @@ from broker.store.sqlite import SqliteJournal
 F = TypeVar("F", bound=Callable[..., object])
 
 FOLDER: Final = click.Path(file_okay=False, path_type=Path)
-PASSWORD_FILE: Final = click.Path(dir_okay=False, path_type=Path)
 
 ADDRESS = click.option(
     "--store", "store_address", metavar="postgresql://USER@HOST/DATABASE", help="Keep the journal in PostgreSQL."
 )
 PASSWORD = click.option(
-    "--store-password", type=PASSWORD_FILE, help="File that contains only the password for --store."
+    "--store-password", type=EXISTING_FILE, help="File that contains only the password for --store."
 )
 KEEP = click.option(
     "--keep", type=click.IntRange(min=1), default=12, show_default=True, help="Number of copies to keep."
@@ -137,29 +136,29 @@ def store_options(command: F) -> F:
     return wished  # type: ignore[return-value] # click calls it with what its options name
 
 
-SOURCE = click.argument("source", metavar="COPY|FOLDER", type=click.Path(file_okay=False, path_type=Path))
+SOURCE = click.argument("source", metavar="COPY|FOLDER", type=EXISTING_FOLDER)
 
 
-@click.group(short_help="Copy an event to another disk, restore it, move its journal into PostgreSQL.")
+@click.group(short_help="Back up an event, check and restore copies, move its journal into PostgreSQL.")
 def store() -> None:
     """Back up, check, restore and move an event's journal. See docs/store.md."""
 
 
 @store.command()
 @SOURCE
+@said_as_json
 def check_command(source: Path) -> None:
     """Check copies by reading every message. The exit code is 1 if one is damaged.
 
     \b
     homologue store check /media/stick
     """
-    with _errors_in_one_line("check"):
-        names = [source.name] if (source / MANIFEST).exists() else copy_names(_names(source))
-        within = source.parent if (source / MANIFEST).exists() else source
-        if not names:
-            raise BackupMissing(f"{source} has no copy in it")
-        if not all([_check_one(within / name) for name in names]):  # noqa: C419 - all of them are told
-            sys.exit(1)
+    names = [source.name] if (source / MANIFEST).exists() else copy_names(_names(source))
+    within = source.parent if (source / MANIFEST).exists() else source
+    if not names:
+        raise BackupMissing(f"{source} has no copy in it")
+    if not all([_check_one(within / name) for name in progress(names, "Reading copies")]):  # noqa: C419 - all of them are told
+        sys.exit(1)
 
 
 FAULTS: Final = {
@@ -174,9 +173,9 @@ FAULTS: Final = {
 
 
 @store.command()
-@click.argument("source", metavar="FOLDER|COPY", type=FOLDER)
+@click.argument("source", metavar="FOLDER|COPY", type=EXISTING_FOLDER)
 @click.option("--anchor", help="An anchor that somebody has noted: was anything changed since that was before it?")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option()
 def verify_command(source: Path, anchor: str | None, as_json: bool) -> None:  # noqa: FBT001 - click's way
     """Prove every row of an event's store, or of one copy. Its scorer may be running.
 
@@ -188,14 +187,8 @@ def verify_command(source: Path, anchor: str | None, as_json: bool) -> None:  # 
     homologue store verify my-event
     homologue store verify my-event --anchor 7K2M-9QXD-...
     """
-    try:
+    with working("Verifying"):
         found, checked = _prove(source, anchor)
-    except (StoreError, ScorerError, PeopleError) as problem:
-        if not as_json:
-            click.echo(f"homologue store verify: {problem.code}: {problem}", err=True)
-        else:
-            click.echo(json.dumps({"error": {"code": problem.code, "message": str(problem)}}, ensure_ascii=False))
-        sys.exit(1)
     if as_json:
         faults = [fault._asdict() for fault in found.faults]
         told = {"event": found.event, "messages": found.messages, "links": found.has_links, "faults": faults}
@@ -254,21 +247,23 @@ def _fault_lines(faults: Iterable[Fault]) -> Iterator[str]:
 
 
 @store.command()
-@click.argument("event", type=FOLDER)
+@click.argument("event", type=EXISTING_FOLDER)
 @click.option(
     "--to", "address", metavar="postgresql://USER@HOST/DATABASE", required=True, help="Address of the database."
 )
 @PASSWORD
+@said_as_json
 def move_command(event: Path, address: str, store_password: Path | None) -> None:
     """Move an event's journal from its folder into PostgreSQL. Its scorer must not be running.
 
     \b
     homologue store move my-event --to postgresql://scorer@db.example.org/homologue --store-password db.password
     """
-    with _errors_in_one_line("move"):
-        wanted = database_address(address, store_password)
-        if wanted is not None:
-            click.echo(f"{_move(event, wanted)} messages moved; {STORE}.moved is the journal as it was")
+    wanted = database_address(address, store_password)
+    if wanted is not None:
+        with working("Moving"):
+            count = _move(event, wanted)
+        say(f"{count} messages moved; {STORE}.moved is the journal as it was", messages=count)
 
 
 def _move(folder: Path, wanted: DatabaseAddress) -> int:
@@ -291,11 +286,12 @@ def _check_one(path: Path) -> bool:
         manifest = check_copy(path)
         faults = copy_faults(path, manifest.event)
     except BackupBroken as problem:
-        click.echo(f"{problem.code}: {problem}")
+        say(f"{problem.code}: {problem}", copy=path.name, whole=False, code=problem.code, message=str(problem))
         return False
-    click.echo(_describe(path, manifest))
-    for line in _fault_lines(faults):
-        click.echo(f"  {line}")
+    lines = "".join(f"\n  {line}" for line in _fault_lines(faults))
+    found = {"event": manifest.event, "messages": manifest.height, "made_at": manifest.made_at}
+    rows = [fault._asdict() for fault in faults]
+    say(_describe(path, manifest) + lines, copy=path.name, whole=not faults, **found, faults=rows)
     return not faults
 
 
@@ -309,35 +305,23 @@ def _names(folder: Path) -> Iterator[str]:
     return (path.name for path in folder.iterdir()) if folder.is_dir() else iter(())
 
 
-@contextmanager
-def _errors_in_one_line(name: str) -> Iterator[None]:
-    """End with what is wrong, in one line."""
-    try:
-        yield
-    except (StoreError, ScorerError) as problem:
-        click.echo(f"homologue store {name}: {problem.code}: {problem}", err=True)
-        sys.exit(1)
-    except OSError as problem:
-        click.echo(f"homologue store {name}: backup_failed: {problem.filename}: {problem.strerror}", err=True)
-        sys.exit(1)
-
-
 __all__ = ["store"]
 
 
 @store.command()
-@click.argument("event", type=FOLDER)
+@click.argument("event", type=EXISTING_FOLDER)
 @click.option("--to", "target", type=FOLDER, required=True, help="Folder for copies, on a second disk or a stick.")
 @KEEP
+@said_as_json
 def backup_command(event: Path, target: Path, keep: int) -> None:
     """Copy an event now. Its scorer may be running.
 
     \b
     homologue store backup my-event --to /media/stick
     """
-    with _errors_in_one_line("backup"):
+    with working("Copying, and reading the copy back"):
         made = make_copy(event, event_name(event), target, _now(), keep, (copy_people,))
-        click.echo(f"{made}: read back and whole")
+    say(f"{made}: read back and whole", copy=made)
 
 
 @store.command()
@@ -349,6 +333,7 @@ def backup_command(event: Path, target: Path, keep: int) -> None:
 )
 @ADDRESS
 @PASSWORD
+@said_as_json
 def restore_command(
     source: Path,
     folder: Path,
@@ -365,17 +350,19 @@ def restore_command(
     \b
     homologue store restore /media/stick my-event
     """
-    with _errors_in_one_line("restore"):
-        chosen, manifest, broken = choose_copy(source, event)
-        for problem in broken:
-            click.echo(f"passed over: {problem}", err=True)
+    chosen, manifest, broken = choose_copy(source, event)
+    for problem in broken:
+        click.echo(f"passed over: {problem}", err=True)
+    with working("Restoring"):
         put_back(chosen, manifest, folder, database_address(store_address, store_password))
         people = restore_people(folder, chosen, _newer_copies(chosen, manifest.event), _now())
-        click.echo(f"{folder}: {_describe(chosen, manifest)}")
-        for line in _restored_lines(folder, manifest.event, second_home, _newer_copies(chosen, manifest.event)):
-            click.echo(line)
-        if people:
-            click.echo(f"accounts: as in {people}; everybody logs in again. Look through them: homologue people list")
+    lines = [*_restored_lines(folder, manifest.event, second_home, _newer_copies(chosen, manifest.event))]
+    if people:
+        lines.append(
+            f"accounts: as in {people}; everybody logs in again. Look through them: homologue event people list"
+        )
+    text = "\n".join((f"{folder}: {_describe(chosen, manifest)}", *lines))
+    say(text, folder=folder, copy=chosen.name, event=manifest.event, messages=manifest.height, notes=lines)
 
 
 def _restored_lines(folder: Path, event: str, second_home: Path | None, newer: Sequence[Path]) -> Iterator[str]:

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Annotated, Any, BinaryIO, Final, TypeVar
 
-import click
 import msgspec
 from msgspec import Meta
 
+from broker.console import CommandError, Failed, problems_of
 from broker.protocol import Refused, refuse_duplicate_names
 from broker.rules import RuleError
 
@@ -42,27 +42,27 @@ def read_line(line: str, kind: type[Q]) -> Q:
 
 
 def write_answer(answer: object) -> None:
-    """Write one answer, at once, in UTF-8 whatever the locale. Raises ClickException where it cannot be written."""
+    """Write one answer, at once, in UTF-8 whatever the locale. Raises Failed `unwritable`."""
     sink = getattr(sys.stdout, "buffer", None)  # sys.stdout is None where the caller has closed it
     if sink is None:
-        raise click.ClickException("there is no standard output")
+        raise Failed(problems_of(CommandError("unwritable", "there is no standard output")))
     try:
         sink.write(msgspec.json.encode(answer) + b"\n")
         sink.flush()
     except BrokenPipeError:
         raise  # click ends quietly when the reader has gone
     except OSError as error:
-        raise click.ClickException(f"cannot write: {error.strerror}") from None
+        raise Failed(problems_of(CommandError("unwritable", f"standard output: {error.strerror}"))) from None
 
 
 def input_lines() -> Iterator[tuple[int, str]]:
     """Return the questions on standard input, by the numbers of their lines.
 
-    Raises ClickException where it is closed.
+    Raises Failed `unreadable` where it is closed.
     """
     source = getattr(sys.stdin, "buffer", None)  # sys.stdin is None where the caller has closed it
     if source is None:
-        raise click.ClickException("there is no standard input")
+        raise Failed(problems_of(CommandError("unreadable", "there is no standard input")))
     return read_lines(source)
 
 

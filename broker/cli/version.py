@@ -2,43 +2,54 @@
 
 import platform
 import sys
-from typing import Any, Final, Literal
+from typing import Any, get_args
 
 import click
 
 from broker.cli.stream import write_answer
+from broker.console import json_option
 from broker.errors import ProgramMissing
-from broker.mqtt.programs import BrokerProgram, broker_program
+from broker.mqtt.brokers import Kind
+from broker.mqtt.programs import BrokerChoice, BrokerProgram, broker_program, preferred_broker
 from broker.version import program_version
 
-KINDS: Final[tuple[Literal["embedded", "mosquitto"], ...]] = ("embedded", "mosquitto")
 
-
-@click.command(short_help="Say which programs would run, and where they come from.")
-@click.option("--json", "as_json", is_flag=True, help="Write one JSON line.")
+@click.command(short_help="Show which programs would run, and where they come from.")
+@json_option("Write one JSON line.")
 def version(*, as_json: bool) -> None:
-    """Say which version this is, and which brokers there are.
+    """Say which version this is, which brokers there are, and which one a new event is run on.
 
     Of each broker: its version, the package that it came in, and the SHA-256 of the program. Ends with an error where a
     program is not what its package installed.
     """
-    found = {kind: _program(kind) for kind in KINDS}
+    found = {kind: _program(kind) for kind in get_args(Kind)}
+    preferred = _preferred()
     if as_json:
         write_answer(
             {"homologue": program_version(), "python": platform.python_version()}
             | {"brokers": {kind: _as_json(one) for kind, one in found.items()}}
+            | {"preferred": {"kind": preferred.kind, "why": str(preferred.why)} if preferred else None}
         )
     else:
         click.echo(f"homologue {program_version()}, Python {platform.python_version()}")
         for kind, one in found.items():
             click.echo(f"{kind}: {one or 'not installed'}")
+        if preferred:
+            click.echo(f"A new event is run on {preferred.kind}: {preferred.why}")
     if any(one and one.altered for one in found.values()):
         sys.exit(1)
 
 
-def _program(kind: Literal["embedded", "mosquitto"]) -> BrokerProgram | None:
+def _program(kind: Kind) -> BrokerProgram | None:
     try:
         return broker_program(kind)
+    except ProgramMissing:
+        return None
+
+
+def _preferred() -> BrokerChoice | None:
+    try:
+        return preferred_broker()
     except ProgramMissing:
         return None
 

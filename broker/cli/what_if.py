@@ -1,7 +1,6 @@
-"""`homologue what-if`: an event counted under other rules, and who would change place. Nothing is written."""
+"""`homologue rules what-if`: an event counted under other rules, and who would change place. Nothing is written."""
 
 import json
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -10,7 +9,7 @@ import click
 import msgspec
 
 from broker.cli.profile import FILE, load_either_profile
-from broker.errors import ScorerError, StoreError
+from broker.console import EXISTING_FOLDER, json_option
 from broker.rules import RuleError, Rules, load_of_same_book
 from broker.rules.riichi import RiichiProfile
 from broker.rulings.preview import CHOICES, StandingChange, WhatIf, changed_rules, what_if
@@ -29,15 +28,15 @@ def _choice(name: str, about: str) -> click.Option:
     "what-if",
     short_help="Count an event under other rules: who would change place.",
     params=[
-        click.Argument(["folder"], metavar="EVENT_FOLDER", type=click.Path(path_type=Path)),
+        click.Argument(["folder"], metavar="EVENT_FOLDER", type=EXISTING_FOLDER),
         click.Option(["--profile"], help="Rule profile, by id or as a .toml file [default: the event's]."),
         _choice("method", "Compare with the datum or with every other play"),
         _choice("own_score", "Whether a player's own score is part of the datum"),
         _choice("gap", "Where a step of the IMP scale begins between two integers"),
         _choice("rounding", "Rounding of the datum"),
-        click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON object."),
     ],
 )
+@json_option()
 def what_if_command(folder: Path, profile: str | None, *, as_json: bool, **wishes: str | None) -> None:
     """Count an event under other rules, and show who would change place, as the desk's page *What if* does.
 
@@ -45,15 +44,11 @@ def what_if_command(folder: Path, profile: str | None, *, as_json: bool, **wishe
     turn order win; a win below the profile's minimum becomes a draw.
 
     \b
-    homologue what-if my-event --profile mcr
-    homologue what-if my-event --method cross --own-score excluded --json
+    homologue rules what-if my-event --profile mcr
+    homologue rules what-if my-event --method cross --own-score excluded --json
     """
-    try:
-        stored = open_stored_event(folder)
-        base = _other(stored.event.profile, profile) if profile else stored.event.profile
-    except (RuleError, ScorerError, StoreError) as problem:
-        click.echo(f"homologue what-if: {problem.code}: {problem}", err=True)
-        sys.exit(1)
+    stored = open_stored_event(folder)
+    base = _other(stored.event.profile, profile) if profile else stored.event.profile
     said = {name: value for name, value in wishes.items() if value is not None}
     if not stored.room.final:
         plays = f"{stored.room.plays_in} of {len(stored.event.plan.plays)}"

@@ -1,8 +1,6 @@
 """Files that people send: JSON and CSV, bounded in size, with all errors reported at once."""
 
-import csv
-import io
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -14,6 +12,7 @@ from broker.files import write_private
 from broker.i18n import N_
 from broker.protocol import Refused, refuse_duplicate_names
 from broker.rules import RuleError
+from broker.spreadsheet import BadRow, Grid, columns, read_grid
 
 MAX_FILE_BYTES: Final = 16 * 2**20
 """Bytes of one file that is read; all deals that an event may have are about 8 MB."""
@@ -96,8 +95,6 @@ def flatten_errors(several: BaseExceptionGroup[BaseException]) -> list[RuleError
     return found
 
 
-DELIMITERS: Final = ",;\t"
-
 MAX_CSV_LINES: Final = 40_000
 """Four lines for each of the 9999 deals that there may be."""
 
@@ -106,9 +103,16 @@ MAX_CSV_LINES: Final = 40_000
 class CsvRow:
     """One line: what stands under each heading, trimmed."""
 
-    line: int
+    line: int | str
+    """Of a workbook `Players!5`."""
     cells: Mapping[str, str]
     fields: int
+    places: Mapping[str, int | str]
+    """Where each cell is, if not on its line: `Players!B5`."""
+
+    def at(self, name: str) -> int | str:
+        """Return where what stands under a heading is."""
+        return self.places.get(name, self.line)
 
     def whole(self, fields: int) -> None:
         """Raise RuleError `line_incomplete` unless the line has as many fields as the heading."""
@@ -131,7 +135,7 @@ class CsvRow:
                 "number_wrong",
                 N_(
                     "line {line}: {field} is {text}; it must be a number from 1 to {most}",
-                    line=self.line,
+                    line=self.at(name),
                     field=name,
                     text=repr(text[:20]),
                     most=largest,
@@ -140,55 +144,49 @@ class CsvRow:
         return int(text)
 
 
-def read_csv(path: Path, needed: Collection[str], optional: Collection[str] = ()) -> tuple[list[CsvRow], int]:
-    """Return all rows and how many fields each has to have; blank lines are nothing.
+def read_csv(path: Path, needed: Collection[str], optional: Collection[str] | None = ()) -> tuple[list[CsvRow], int]:
+    """Return all rows of a list, as CSV or a workbook, and how many fields each has to have; blank ones are nothing.
 
-    Raises RuleError `too_large`, `not_utf8`, `heading_wrong`, `malformed`; OSError.
+    `optional`: columns that there may be; None: any.
+
+    Raises RuleError `too_large`, `not_text`, `bad_workbook`, `heading_wrong`, `malformed`; OSError.
     """
-    lines = _lines(_text(path), path.name)
-    _, first = next(lines, (1, []))
-    heading = [name.strip().lower() for name in first]
-    missing = [name for name in needed if name not in heading]
-    strange = [name for name in heading if name not in {*needed, *optional} or heading.count(name) > 1]
-    if missing or strange:
-        raise RuleError("heading_wrong", _about(path.name, missing, strange))
-    rows = [_row(line, fields, heading) for line, fields in islice(lines, MAX_CSV_LINES) if any(map(str.strip, fields))]
-    if next(lines, None):
+    grid = _grid(path)
+    try:
+        _, first = next(grid.rows, (1, []))
+        heading = columns(first)
+        missing = [name for name in needed if name not in heading]
+        known = heading if optional is None else (*needed, *optional)
+        strange = [name for name in heading if name not in known or heading.count(name) > 1]
+        if missing or strange:
+            raise RuleError("heading_wrong", _about(path.name, missing, strange))
+        rows = [_row(grid, row, fields, heading) for row, fields in islice(grid.rows, MAX_CSV_LINES)]
+        more = next(grid.rows, None)
+    except BadRow as bad:
+        raise _in_file(path, bad, grid) from None
+    if more:
         raise RuleError("too_large", N_("{file} has more than {most} lines", file=path.name, most=MAX_CSV_LINES))
     return rows, len(first)
 
 
-def _row(line: int, fields: list[str], heading: list[str]) -> CsvRow:
-    cells = {name: field.strip() for name, field in zip(heading, fields, strict=False)}
-    return CsvRow(line, cells, len(fields))
-
-
-def _text(path: Path) -> str:
-    content = read_bytes(path)
+def _grid(path: Path) -> Grid:
     try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise RuleError(
-            "not_utf8", N_("{file}, line {line}: this is not UTF-8 text", file=path.name, line=line)
-        ) from None
+        return read_grid(read_bytes(path))
+    except RuleError as problem:
+        if problem.code == "too_large":
+            raise
+        raise RuleError(problem.code, N_("{where}: {problem}", where=path.name, problem=problem.text)) from None
 
 
-def _lines(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
-    heading = text.partition("\n")[0]
-    delimiter = max(DELIMITERS, key=heading.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    while True:
-        line = reader.line_num + 1
-        try:
-            fields = next(reader, None)
-        except csv.Error as error:
-            raise RuleError(
-                "malformed", N_("{file}, line {line}: {problem}", file=name, line=line, problem=str(error))
-            ) from None
-        if fields is None:
-            return
-        yield line, fields
+def _in_file(path: Path, bad: BadRow, grid: Grid) -> RuleError:
+    where = grid.place(bad.row)
+    return RuleError(bad.code, N_("{file}, line {line}: {problem}", file=path.name, line=where, problem=bad.text))
+
+
+def _row(grid: Grid, row: int, fields: list[str], heading: list[str]) -> CsvRow:
+    cells = {name: field.strip() for name, field in zip(heading, fields, strict=False)}
+    places = {name: grid.place(row, at) for at, name in enumerate(heading)} if grid.sheet else {}
+    return CsvRow(grid.place(row), cells, len(fields), places)
 
 
 def _about(name: str, missing: list[str], strange: list[str]) -> str:

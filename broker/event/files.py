@@ -5,8 +5,6 @@ event's own. `players.csv` says where players come from; nothing is computed fro
 left out (`homologue event check` names what is wrong).
 """
 
-import csv
-import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -49,6 +47,7 @@ from broker.rules import (
 )
 from broker.rules.mcr import Action
 from broker.rules.riichi import RiichiProfile
+from broker.spreadsheet import columns, read_grid
 
 DEALS: Final = "deals.json"
 SETS: Final = "sets.json"
@@ -263,7 +262,6 @@ def _read_profile(path: Path) -> str | None:
 
 
 PLAYERS: Final = "players.csv"
-DELIMITERS: Final = ",;\t"
 
 
 class Origin(NamedTuple):
@@ -281,18 +279,15 @@ Origins = Mapping[PlayerId, Origin]
 def read_origins(folder: Path) -> Origins:
     """Read them; nobody's where there is no list."""
     try:
-        text = (folder / PLAYERS).read_text(encoding="utf-8-sig")
-        return {player: origin for player, origin in _origins(text) if origin != UNKNOWN_ORIGIN}
-    except (OSError, ValueError, csv.Error):
+        rows = read_grid((folder / PLAYERS).read_bytes()).rows
+        return {player: origin for player, origin in _origins(rows) if origin != UNKNOWN_ORIGIN}
+    except (OSError, ValueError):  # a RuleError too
         return {}
 
 
-def _origins(text: str) -> Iterator[tuple[PlayerId, Origin]]:
-    heading = text.partition("\n")[0]
-    delimiter = max(DELIMITERS, key=heading.count)
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    names = [name.strip().lower() for name in next(lines, [])]
-    for fields in lines:
+def _origins(rows: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[PlayerId, Origin]]:
+    names = columns(next(rows, (1, []))[1])
+    for _, fields in rows:
         cells = dict(zip(names, map(_clean_field, fields), strict=False))
         country, club = cells.get("country", ""), cells.get("club", "")
         yield cells.get("id", ""), Origin(country if re.fullmatch(COUNTRY, country) else "", club)

@@ -1,4 +1,4 @@
-"""Players from a CSV list: their teams, and country, club, national and EMA numbers, which are kept beside the plan."""
+"""Players from a list: their teams, and country, club, national and EMA numbers, which are kept beside the plan."""
 
 import re
 from collections import Counter
@@ -14,10 +14,10 @@ from broker.event.file_io import CsvRow, collect_errors, raise_errors, read_csv
 from broker.event.files import PLAYERS
 from broker.event.movement import SEATED
 from broker.event.plan import LARGEST_TEAM, Plan
-from broker.files import csv_text
 from broker.i18n import N_
 from broker.protocol import COUNTRY, LONGEST_LINE, Player, PlayerCorrected
 from broker.rules import RuleError
+from broker.spreadsheet import csv_text
 
 EXTRA_COLUMNS: Final = ("country", "club", "national", "ema")
 PARTS: Final = ("first_name", "last_name")
@@ -68,7 +68,7 @@ def read_players(path: Path) -> tuple[ListedPlayer, ...]:
         raise RuleError("too_large", N_("{file} has more than {most} players", file=path.name, most=MAX_PLAYERS))
     width = max(2, len(str(len(rows))))
 
-    def take(numbered: tuple[int, CsvRow]) -> tuple[int, ListedPlayer]:
+    def take(numbered: tuple[int, CsvRow]) -> tuple[int | str, ListedPlayer]:
         number, row = numbered
         row.whole(fields)
         return row.line, _listed(row, f"p{number:0{width}}")
@@ -84,19 +84,22 @@ def _listed(row: CsvRow, made: str) -> ListedPlayer:
     parts = [" ".join(of[column].split()) for column in PARTS]
     name = of["name"] or " ".join(filter(None, parts))
     if not name.strip():
-        raise RuleError("name_missing", N_("line {line}: the name is missing", line=row.line))
+        raise RuleError("name_missing", N_("line {line}: the name is missing", line=row.at("name")))
     try:
         said = {"id": of["id"] or made, "name": name}
         player = msgspec.convert(said, Player)
     except msgspec.ValidationError as error:
         if "`$.id`" in str(error):
             raise RuleError(
-                "player_id_wrong", N_("line {line}: {problem}", line=row.line, problem=str(error))
+                "player_id_wrong", N_("line {line}: {problem}", line=row.at("id"), problem=str(error))
             ) from None
-        raise RuleError("player_name_wrong", N_("line {line}: {problem}", line=row.line, problem=str(error))) from None
+        raise RuleError(
+            "player_name_wrong", N_("line {line}: {problem}", line=row.at("name"), problem=str(error))
+        ) from None
     if not player.name.isprintable():
         raise RuleError(
-            "player_name_wrong", N_("line {line}: the name has characters that cannot be displayed", line=row.line)
+            "player_name_wrong",
+            N_("line {line}: the name has characters that cannot be displayed", line=row.at("name")),
         )
     further, team = tuple(of[column] for column in EXTRA_COLUMNS), " ".join(of[TEAM].split())
     for column, text in zip((*EXTRA_COLUMNS, *PARTS, TEAM), (*further, *parts, team), strict=True):
@@ -105,7 +108,7 @@ def _listed(row: CsvRow, made: str) -> ListedPlayer:
                 "player_detail_wrong",
                 N_(
                     "line {line}: {column} has at most {most} printable characters",
-                    line=row.line,
+                    line=row.at(column),
                     column=column,
                     most=LONGEST_LINE,
                 ),
@@ -115,7 +118,7 @@ def _listed(row: CsvRow, made: str) -> ListedPlayer:
             "country_wrong",
             N_(
                 "line {line}: {text} is not a country code: use two or three capital letters",
-                line=row.line,
+                line=row.at("country"),
                 text=repr(further[0]),
             ),
         )
@@ -149,9 +152,9 @@ def _corrected(one: ListedPlayer, said: PlayerCorrected) -> ListedPlayer:
     return ListedPlayer(Player(id=one.player.id, name=said.name), further, one.team, said.first_name, said.last_name)
 
 
-def _twice(found: Iterable[tuple[int, ListedPlayer]]) -> Iterable[RuleError]:
+def _twice(found: Iterable[tuple[int | str, ListedPlayer]]) -> Iterable[RuleError]:
     """Name ids, national and EMA numbers that two players have; two people may well share a name."""
-    first: dict[tuple[str, str], int] = {}
+    first: dict[tuple[str, str], int | str] = {}
     for line, one in found:
         of = dict(zip(EXTRA_COLUMNS, one.further, strict=True))
         for what, text in (("id", one.player.id), ("national", of["national"]), ("ema", of["ema"])):
@@ -168,7 +171,7 @@ def _twice(found: Iterable[tuple[int, ListedPlayer]]) -> Iterable[RuleError]:
                 )
 
 
-def _in_no_team(found: Iterable[tuple[int, ListedPlayer]]) -> Iterable[RuleError]:
+def _in_no_team(found: Iterable[tuple[int | str, ListedPlayer]]) -> Iterable[RuleError]:
     """Name the players without a team where others have one, and the teams that are too small or too large."""
     listed = list(found)
     sizes = Counter(one.team for _, one in listed)

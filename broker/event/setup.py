@@ -31,6 +31,7 @@ from broker.i18n import N_
 from broker.output import EVENT, MOVEMENT
 from broker.protocol import SEATS, EventName, PublicAddress, Session
 from broker.rules import RuleError, counts_red_fives, load_rules, parse_own_rules
+from broker.spreadsheet import sent_content
 from broker.store import STORE, has_started
 
 T = TypeVar("T")
@@ -117,7 +118,7 @@ def read_public(typed: str) -> str:
 
 
 def player_list_of(text: str) -> tuple[ListedPlayer, ...]:
-    """Read a list of players (CSV). Raises as `read_players`, `not_utf8`."""
+    """Read a list of players (CSV). Raises as `read_players`, `not_text`."""
     return from_file(text, "players.csv", read_players)
 
 
@@ -151,7 +152,7 @@ class MovementDraft:
 
 
 def movement_of(text: str) -> MovementDraft:
-    """Read a movement (CSV) and check it. Raises RuleError `too_large`, `not_utf8`."""
+    """Read a movement (CSV) and check it. Raises RuleError `too_large`, `not_text`."""
     found = from_file(text, MOVEMENT, files.read_movement)
     faults = (
         MovementProblem(fault.code, fault.text, found.lines[fault.at[-1]]) for fault in check_movement(found.plays)
@@ -234,11 +235,9 @@ def _converted(said: object, kind: type[T]) -> T:
 
 def from_file(text: str, name: str, reader: Callable[[Path], T]) -> T:
     """Read what was sent as the commands read a file, so that both refuse alike."""
-    if "\ufffd" in text:
-        raise RuleError("not_utf8", N_("{file} is not UTF-8: save it anew in that encoding", file=name))
     with TemporaryDirectory() as beside:
         path = Path(beside) / name
-        path.write_text(text, encoding="utf-8", newline="")
+        path.write_bytes(sent_content(text))
         return reader(path)
 
 

@@ -3,7 +3,6 @@
 It shows no face. For programs the same layout is written as JSON and as CSV.
 """
 
-import csv
 import io
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
@@ -25,6 +24,7 @@ from broker.export.pdf import BOLD, LATIN, draw_qr, draw_text, fit_text, text_wi
 from broker.i18n import N_, Translator
 from broker.protocol import SEATS, CarrierCode, DealNo, EventName, Hash, Name, Seat, SetNo, Wind, carrier_code_text
 from broker.rules import ROWS, RuleError, SerialTray, form_hash, seat_wind
+from broker.spreadsheet import csv_text
 from broker.terms import SEAT_NAMES
 
 
@@ -75,13 +75,13 @@ def layout_json(layout: CarrierLayout) -> bytes:
 
 def layout_csv(layout: CarrierLayout) -> bytes:
     """Return a layout as CSV, a line a place; rows and places count from 1, the hand first."""
-    text = io.StringIO(newline="")
-    lines = csv.writer(text)
-    lines.writerow(("deal", "set", "seat", "row", "place", "serial"))
-    for seat in SEATS:
-        for row, serials in enumerate(layout.order[seat], 1):
-            lines.writerows((layout.deal, layout.set, seat, row, place, s) for place, s in enumerate(serials, 1))
-    return text.getvalue().encode()
+    places = (
+        (layout.deal, layout.set, seat, row, place, serial)
+        for seat in SEATS
+        for row, serials in enumerate(layout.order[seat], 1)
+        for place, serial in enumerate(serials, 1)
+    )
+    return csv_text(("deal", "set", "seat", "row", "place", "serial"), places).encode()
 
 
 def carrier_layouts(folder: Path, numbers: Collection[int] = (), event: str | None = None) -> list[CarrierLayout]:

@@ -5,7 +5,6 @@ results workbook reads (github.com/Jesterboxboy/ema_scraper, get_results.py). Wh
 event is our reading: docs/records.md.
 """
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -13,14 +12,14 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from broker.event import PLAYERS, Event
-from broker.event.file_io import flatten_errors
+from broker.event.file_io import CsvRow, flatten_errors, read_csv
 from broker.event.players import EXTRA_COLUMNS, ListedPlayer, as_corrections, read_players
-from broker.files import CsvCell, csv_text, decimal
 from broker.i18n import N_
 from broker.protocol import Player
 from broker.rules import RuleError
 from broker.scorer.stored_event import StoredEvent
 from broker.scoring import Ranked
+from broker.spreadsheet import CsvCell, csv_text, decimal
 
 HEADER: Final = (*("place", "first_name", "last_name", "ema_number", "table_points", "score", "ema_member", "country"),)
 
@@ -28,7 +27,6 @@ NUMBER: Final = re.compile(r"[0-9]{8}")
 DIGITS: Final = 8
 COUNTRY: Final = re.compile(r"[A-Za-z]{2,3}")
 PLAYER_COLUMNS: Final = ("id", "ema", "last_name", "first_name", "country")
-LARGEST: Final = 2_000_000
 """Bytes of the list of players."""
 
 
@@ -47,14 +45,12 @@ def read_entrants(path: Path) -> dict[str, Entrant]:
     Raises RuleError `bad_players`, which names the line.
     """
     try:
-        if path.stat().st_size > LARGEST:
-            raise RuleError("bad_players", f"{path.name}: more than {LARGEST} bytes")
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return _entrants(csv.DictReader(file, strict=True), path.name)
-    except (OSError, ValueError, csv.Error) as error:
-        if isinstance(error, RuleError):
-            raise
+        rows, _ = read_csv(path, PLAYER_COLUMNS, None)
+    except RuleError as problem:
+        raise RuleError("bad_players", problem.text) from None
+    except OSError as error:
         raise RuleError("bad_players", N_("{where}: {problem}", where=path.name, problem=str(error))) from None
+    return _entrants(rows, path.name)
 
 
 def entrants_of(folder: Path, event: Event) -> dict[str, Entrant]:
@@ -82,12 +78,10 @@ def _of_list(one: ListedPlayer) -> Entrant:
     return _entrant(of["ema"], one.last_name if named else one.player.name, one.first_name, of["country"])
 
 
-def _entrants(reader: "csv.DictReader[str]", name: str) -> dict[str, Entrant]:
-    if missing := [column for column in PLAYER_COLUMNS if column not in (reader.fieldnames or ())]:
-        raise RuleError("bad_players", f"{name}: there is no column {', no '.join(missing)}")
+def _entrants(rows: Iterable[CsvRow], name: str) -> dict[str, Entrant]:
     entrants: dict[str, Entrant] = {}
-    for row in reader:
-        cells = {column: (row[column] or "").strip() for column in PLAYER_COLUMNS}
+    for row in rows:
+        cells = {column: row.cells.get(column, "") for column in PLAYER_COLUMNS}
         try:
             player = cells.pop("id")
             if player in entrants:
@@ -96,7 +90,7 @@ def _entrants(reader: "csv.DictReader[str]", name: str) -> dict[str, Entrant]:
         except RuleError as problem:
             raise RuleError(
                 "bad_players",
-                N_("{file}, line {line}: {problem}", file=name, line=reader.line_num, problem=problem.text),
+                N_("{file}, line {line}: {problem}", file=name, line=row.line, problem=problem.text),
             ) from None
     _refuse_shared(entrants, name)
     return entrants

@@ -21,13 +21,13 @@ from broker.export.pdf import (
     striped_rows,
     text_width,
 )
-from broker.files import decimal
 from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS, Seat, Standing
 from broker.rulings import CountedPlay
 from broker.scorer import snapshot
 from broker.scorer.stored_event import StoredEvent
 from broker.scoring import ComparisonGroup, Exact, PlayWithImps, ScoredPlay, real_table
+from broker.spreadsheet import decimal
 from broker.terms import SEAT_LETTERS, SEAT_NAMES
 
 PLACE: Final = 16 * mm

@@ -9,11 +9,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from broker.event import UNKNOWN_ORIGIN, BookedPlay, Origin
-from broker.files import CsvCell, csv_text, decimal
 from broker.protocol import SEATS, Seat, WinKind
 from broker.rulings import CountedPlay
 from broker.scorer.stored_event import StoredEvent
 from broker.scoring import Adjustment, ComparisonGroup, Exact, ScoredPlay, real_table
+from broker.spreadsheet import CsvCell, csv_text, decimal
 
 HEADER: Final = (
     *("event", "round", "table", "deal", "form", "seat", "player", "name", "points", "hand_value", "win"),

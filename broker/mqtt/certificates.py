@@ -6,6 +6,7 @@ that the authority has signed (a CRL): by whoever runs the event, for good; by t
 again.
 """
 
+import os
 import re
 import socket
 from collections.abc import Callable, Iterable, Mapping
@@ -263,9 +264,14 @@ class Certificates:
         write_private(self.revoked, made.sign(self._key(), hashes.SHA256()).public_bytes(Encoding.PEM))
 
     @property
-    def stamp(self) -> tuple[int, int, int]:
-        """What is another once anything here was changed, also twice within a tick of the file system's clock."""
-        return self.folder.stat().st_mtime_ns, sum(1 for _ in self.folder.iterdir()), self.revoked.stat().st_size
+    def stamp(self) -> tuple[object, ...]:
+        """What is another once anything here was changed, also twice within a tick of the file system's clock.
+
+        While a file is being written, the name that it has until then is here: what was seen half done is seen again.
+        """
+        changed, revoked = self.folder.stat().st_mtime_ns, self.revoked.stat()
+        with os.scandir(self.folder) as entries:
+            return changed, frozenset(entry.name for entry in entries), revoked.st_ino, revoked.st_size
 
     # ---- signing ----------------------------------------------------------------------------
 

@@ -1,31 +1,44 @@
-"""Which program a broker is: its version, the SHA-256 of what would run, and the package that it came in.
+"""Which broker an event runs on, and which program that is: its version, SHA-256, and the package that it came in.
 
-The embedded broker comes in a wheel that a private person packs (docs/brokers.md), so what runs is to be seen: pip
-keeps the hash that the wheel gave, dpkg that of Debian's package, and a program that has another one is altered.
+The embedded broker comes in a wheel that a private person packs (docs/brokers.md). So the distribution's Mosquitto is
+preferred where it is installed, and what runs is to be seen: pip keeps the hash that the wheel gave, dpkg that of
+Debian's package, and a program that has another one is altered.
 """
 
 import base64
 import hashlib
 import re
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, cast, get_args
 
 from broker.errors import ProgramMissing
+from broker.files import write_private
+from broker.i18n import N_, Message
+from broker.mqtt.brokers import Kind
+from broker.mqtt.mosquitto import CONFIGURATION_FILE as MOSQUITTO_CONFIGURATION
 from broker.mqtt.mosquitto import find_mosquitto
+from broker.mqtt.nats import CONFIGURATION_FILE as NATS_CONFIGURATION
 from broker.mqtt.nats import PACKAGE, find_nats_server
 
 PATIENCE_S: Final = 10.0
 VERSION: Final = re.compile(r"[0-9]+(?:\.[0-9]+)+")
+
+OLDEST_MOSQUITTO: Final = "2.0.11"
+"""Debian 12's, which everything here was measured with."""
+
+KIND_FILE: Final = "kind"
+"""In the broker's folder: the kind that an event was last run on."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerProgram:
     """The program of one kind of broker on this machine."""
 
-    kind: Literal["embedded", "mosquitto"]
+    kind: Kind
     path: Path
     version: str
     """As the program says; empty: it does not say."""
@@ -35,14 +48,96 @@ class BrokerProgram:
     altered: bool
     """Whether it is not what its package installed."""
 
+    @property
+    def named(self) -> str:
+        """The program's name and version."""
+        return f"{self.path.name} {self.version or '(of unknown version)'}"
+
     def __str__(self) -> str:
         """Return one line that names it."""
         origin = f"from {self.package}" if self.package else "from no package"
         warning = "; it is NOT what its package installed" if self.altered else ""
-        return f"{self.path.name} {self.version or '(of unknown version)'}, {origin}, SHA-256 {self.sha256}{warning}"
+        return f"{self.named}, {origin}, SHA-256 {self.sha256}{warning}"
 
 
-def broker_program(kind: Literal["embedded", "mosquitto"]) -> BrokerProgram:
+@dataclass(frozen=True, slots=True)
+class BrokerChoice:
+    """The program that an event is run on, and why it is that one."""
+
+    program: BrokerProgram
+    why: Message
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the program."""
+        return self.program.kind
+
+
+def choose_broker(folder: Path, asked: Kind | None = None) -> BrokerChoice:
+    """Return what to run in a broker's folder: what is asked for, else what ran there, else what is preferred here.
+
+    An event does not change its broker by itself: what one keeps for a table that is away, the other one has not.
+    Raises ProgramMissing.
+    """
+    if asked:
+        return BrokerChoice(broker_program(asked), N_("asked for with --broker"))
+    known = kind_of_event(folder)
+    if known is None:
+        return preferred_broker()
+    try:
+        return BrokerChoice(broker_program(known), N_("the event was run on it before"))
+    except ProgramMissing as error:
+        other = next(kind for kind in get_args(Kind) if kind != known)
+        why = f"the event was run on {known} before; to change that, for good: --broker {other}"
+        raise ProgramMissing(f"{error} ({why})") from None
+
+
+def preferred_broker() -> BrokerChoice:
+    """Return what an event is run on that was not run yet: the distribution's Mosquitto, else the embedded broker.
+
+    Raises ProgramMissing.
+    """
+    try:
+        found = broker_program("mosquitto")
+    except ProgramMissing:
+        return BrokerChoice(broker_program("embedded"), N_("Mosquitto is not installed"))
+    if not found.package or found.altered:
+        why = N_("the installed Mosquitto is not what a package of the system brought")
+    elif _numbers(found.version) < _numbers(OLDEST_MOSQUITTO):
+        why = N_("the installed Mosquitto is older than {version}", version=OLDEST_MOSQUITTO)
+    else:
+        return BrokerChoice(found, N_("it is installed, and the system keeps it up to date"))
+    return BrokerChoice(broker_program("embedded"), why)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in version.split(".") if number)
+
+
+def kind_of_event(folder: Path) -> Kind | None:
+    """Return the kind that a broker's folder was last used by; None: by none.
+
+    Where it is not noted, it is whose configuration was written last.
+    """
+    with suppress(OSError, UnicodeDecodeError):
+        if (noted := (folder / KIND_FILE).read_text("ascii").strip()) in get_args(Kind):
+            return cast("Kind", noted)
+    written: tuple[tuple[Kind, Path], ...] = (
+        ("embedded", folder / NATS_CONFIGURATION),
+        ("mosquitto", folder / MOSQUITTO_CONFIGURATION),
+    )
+    there = [(path.stat().st_mtime_ns, kind) for kind, path in written if path.is_file()]
+    return max(there)[1] if there else None
+
+
+def remember_kind(folder: Path, kind: Kind) -> None:
+    """Note the kind that runs in a broker's folder. On a full disk the configuration has to do."""
+    with suppress(OSError):
+        if kind_of_event(folder) != kind or not (folder / KIND_FILE).exists():
+            write_private(folder / KIND_FILE, f"{kind}\n".encode("ascii"))
+
+
+def broker_program(kind: Kind) -> BrokerProgram:
     """Return what would run on this machine. Raises ProgramMissing."""
     path = find_nats_server() if kind == "embedded" else Path(find_mosquitto()).resolve()
     try:

@@ -18,6 +18,7 @@ from broker.people.accounts import (
     AuditLog,
     Right,
     audit_line,
+    time_text,
 )
 from broker.people.database import (
     KEYINGS,
@@ -32,6 +33,8 @@ from broker.people.errors import (
     AuditBroken,
     BadAccount,
     BadOrder,
+    BadToken,
+    BadWebhook,
     LastHeadArbiter,
     LinkSpent,
     LoginDelayed,
@@ -41,7 +44,11 @@ from broker.people.errors import (
     PeopleError,
     PeopleStoreBroken,
     TablesUnheard,
+    TokenTaken,
+    TokenUnknown,
     WeakPassword,
+    WebhookTaken,
+    WebhookUnknown,
 )
 from broker.people.login import (
     FIRST_LINK_FILE,
@@ -59,6 +66,7 @@ from broker.people.login import (
     csrf_token,
     network_of,
 )
+from broker.people.tokens import TOKEN_RIGHTS, Token, Tokens
 
 __all__ = [
     "ARGON2_SETTING",
@@ -83,6 +91,7 @@ __all__ = [
     "RIGHTS",
     "ROLES",
     "SHORTEST_PASSWORD",
+    "TOKEN_RIGHTS",
     "WHOLE_MS",
     "Account",
     "AccountTaken",
@@ -94,6 +103,8 @@ __all__ = [
     "Authentication",
     "BadAccount",
     "BadOrder",
+    "BadToken",
+    "BadWebhook",
     "LastHeadArbiter",
     "LinkSpent",
     "LoginDelayed",
@@ -107,9 +118,16 @@ __all__ = [
     "Right",
     "TablesUnheard",
     "Throttle",
+    "Token",
+    "TokenTaken",
+    "TokenUnknown",
+    "Tokens",
     "WeakPassword",
+    "WebhookTaken",
+    "WebhookUnknown",
     "all_rows",
     "audit_line",
     "csrf_token",
     "network_of",
+    "time_text",
 ]

@@ -23,19 +23,21 @@ from argon2.exceptions import InvalidHashError, VerifyMismatchError
 from argon2.profiles import RFC_9106_LOW_MEMORY
 from sqlalchemy import Update, delete, insert, select, update
 
-from broker.files import csv_rows
 from broker.people.database import ACCOUNTS, AUDIT, SESSIONS, PeopleDatabase
 from broker.people.errors import AccountTaken, AccountUnknown, AuditBroken, BadAccount, LastHeadArbiter, WeakPassword
+from broker.spreadsheet import csv_rows
 from broker.store.witness import WitnessLine
 
 Role = Literal["head_arbiter", "table_arbiter", "organiser", "display"]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
-Right = Literal["see_public", "see_room", "give_orders", "rule", "set_up", "print_sheets", "keep_people", "admit"]
+Right = Literal[
+    "see_public", "see_room", "give_orders", "rule", "set_up", "print_sheets", "keep_people", "admit", "see_metrics"
+]
 """`see_public`: what players may know. `see_room`: all, deals under embargo too. `rule`: on plays, if the scorer lets.
 `set_up`: the event before it starts, and what its plan has wrong afterwards. `print_sheets`: blank ones, for paper.
 `keep_people`: accounts and the audit log. `admit`: the arbiters' PIN, and which devices are believed; who sets the
-event up pairs tables too, until the first of them has told a fact."""
+event up pairs tables too, until the first of them has told a fact. `see_metrics`: how machines and programs are."""
 
 RIGHTS: Final[dict[Role, frozenset[Right]]] = {
     "head_arbiter": frozenset(get_args(Right)),
@@ -355,9 +357,10 @@ def digest_of(before: str, entry: AuditEntry) -> str:
 
 def audit_line(entry: AuditEntry, *, as_csv: bool) -> str:
     """Write one entry, its time as people read it (UTC)."""
-    row = entry._asdict() | {"at": _time_text(entry.at)}
+    row = entry._asdict() | {"at": time_text(entry.at)}
     return csv_rows([tuple(row.values())]) if as_csv else json.dumps(row, ensure_ascii=False) + "\n"
 
 
-def _time_text(at: int) -> str:
+def time_text(at: int) -> str:
+    """Write a time (ms since 1970) as people read it (UTC)."""
     return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds")

@@ -91,7 +91,7 @@ def _rename_file(folder: Path, end: str) -> None:
     path.rename(next(folder / name for name in names if not (folder / name).exists()))
 
 
-CLOSING: Final = ("account_disabled", "password_set", "sessions_ended")
+CLOSING: Final = ("account_disabled", "password_set", "sessions_ended", "token_revoked")
 """What is done to keep somebody out."""
 
 

@@ -1,4 +1,4 @@
-"""Where accounts, sessions, the audit log, orders and keyings are stored.
+"""Where accounts, sessions, tokens, webhooks, the audit log, orders and keyings are stored.
 
 They are apart from the scorer's journal: results can be shown, copied and exported without anybody's password hash.
 They lie in `people.sqlite` in the event's folder, or in PostgreSQL where the journal is (`postgresql.py`).
@@ -24,7 +24,7 @@ PEOPLE_FILE: Final = "people.sqlite"
 VERSION: Final = 1
 PEOPLE_WITNESS: Final = Path(PEOPLE_FILE).with_suffix(SUFFIX).name
 PATIENCE_S: Final = 5.0
-"""The command `homologue people` may write while the desk does."""
+"""The command `homologue event people` may write while the desk does."""
 
 METADATA: Final = sa.MetaData()
 
@@ -85,7 +85,34 @@ KEYINGS: Final = _table(
     Column("body", LargeBinary),
     Column("reason", Text),
 )
-TABLES: Final = (ACCOUNTS, SESSIONS, AUDIT, ORDERS, KEYINGS)
+TOKENS: Final = _table(
+    "tokens",
+    Column("key", Text, primary_key=True),
+    Column("name", Text, unique=True),
+    Column("role", Text),
+    Column("made_at", BIG),
+    Column("used_at", BIG),
+    Column("revoked", Integer),
+)
+WEBHOOKS: Final = _table(
+    "webhooks",
+    Column("name", Text, primary_key=True),
+    Column("url", Text),
+    Column("secret", Text),
+    Column("inner", Integer),
+    Column("made_at", BIG),
+    Column("seen", Text),
+    Column("delivery", Text),
+    Column("body", LargeBinary),
+    Column("since", BIG),
+    Column("tries", Integer),
+    Column("due_at", BIG),
+    Column("failure", Text),
+)
+LATER: Final = (TOKENS, WEBHOOKS)
+"""Added since version 1, beside its tables: a program of then does without them."""
+
+TABLES: Final = (ACCOUNTS, SESSIONS, AUDIT, ORDERS, KEYINGS, *LATER)
 """All that there is of one event, in an order in which it can be copied."""
 
 APPEND_ONLY: Final = (AUDIT, ORDERS, KEYINGS)

@@ -63,6 +63,43 @@ class LinkSpent(PeopleError, PermissionError):
     code = "link_spent"
 
 
+class BadToken(PeopleError, ValueError):
+    """A name or a role that a token cannot have."""
+
+    code = "bad_token"
+
+
+class TokenTaken(PeopleError, ValueError):
+    """There is a token of this name; names are never used again, as the audit log names them."""
+
+    code = "token_taken"
+
+
+class TokenUnknown(PeopleError, LookupError):
+    """There is no such token, or it was revoked."""
+
+    code = "token_unknown"
+    status = 401
+
+
+class BadWebhook(PeopleError, ValueError):
+    """A name that a webhook cannot have, or an address to which nothing is sent."""
+
+    code = "bad_webhook"
+
+
+class WebhookTaken(PeopleError, ValueError):
+    """There is a webhook of this name."""
+
+    code = "webhook_taken"
+
+
+class WebhookUnknown(PeopleError, LookupError):
+    """There is no webhook of this name."""
+
+    code = "webhook_unknown"
+
+
 class BadOrder(PeopleError, ValueError):
     """An order that cannot be given: to no table, without a reason, or of a kind that there is not."""
 

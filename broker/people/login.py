@@ -27,6 +27,8 @@ from broker.people.accounts import ACCOUNT_COLUMNS, IDLE_MS, WHOLE_MS, Account, 
 from broker.people.copies import open_people
 from broker.people.database import ACCOUNTS, SESSIONS, PeopleDatabase
 from broker.people.errors import LinkSpent, LoginDelayed, LoginRefused
+from broker.people.tokens import SEEN_EVERY_MS, TOKEN_BYTES, Tokens, token_hash
+from broker.people.webhooks import Webhooks
 
 FIRST_LINK_FILE: Final = "first-link.txt"
 FIRST_LINK_MS: Final = 60 * 60 * 1000
@@ -70,6 +72,8 @@ class Authentication:
         self.audit = AuditLog(self.store)
         self.accounts = Accounts(self.store, self.audit, clock)
         self.sessions = LoginSessions(self.store)
+        self.tokens = Tokens(self.store, self.audit, clock)
+        self.webhooks = Webhooks(self.store, self.audit, clock)
         self._throttle = Throttle()
         self._counting = threading.Lock()
         self._link: tuple[str, int] | None = None
@@ -99,7 +103,9 @@ class Authentication:
         link = self._link
         fresh = link is not None and self.clock() <= link[1] and hmac.compare_digest(token_hash(token), link[0])
         if not fresh or self.accounts.any():
-            raise LinkSpent("this link was used, has run out, or was never one: `homologue people add` makes accounts")
+            raise LinkSpent(
+                "this link was used, has run out, or was never one: `homologue event people add` makes accounts"
+            )
 
     def welcome(self, token: str, name: str, full: str, password: str, address: str) -> Account:
         """Make the first head arbiter. Raises LinkSpent, BadAccount, WeakPassword."""
@@ -202,16 +208,6 @@ class Authentication:
         with self.store.commit():
             self.sessions.end(session.key)
             self.audit.note(now, session.account.name, action, address=address)
-
-
-TOKEN_BYTES: Final = 32
-SEEN_EVERY_MS: Final = 60_000
-"""How exactly it is kept when a session was last used: a write for each request would wear out a card."""
-
-
-def token_hash(token: str) -> str:
-    """Return what is kept of a token: who reads the file can be nobody with it."""
-    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
 def csrf_token(token: str) -> str:

@@ -15,7 +15,16 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateSchema
 
 from broker.errors import StoreError
-from broker.people.database import APPEND_ONLY, APPEND_ONLY_TEXT, PATIENCE_S, SESSIONS, TABLES, VERSION, PeopleDatabase
+from broker.people.database import (
+    APPEND_ONLY,
+    APPEND_ONLY_TEXT,
+    LATER,
+    PATIENCE_S,
+    SESSIONS,
+    TABLES,
+    VERSION,
+    PeopleDatabase,
+)
 from broker.people.errors import PeopleStoreBroken
 from broker.store.journal import make_append_only, transaction
 from broker.store.postgresql import lock_number, open_session, postgresql_engine
@@ -32,7 +41,7 @@ class PostgresPeople(PeopleDatabase):
     def __init__(self, parameters: Mapping[str, str], event: str, witness: Path | None = None) -> None:
         """Open it; the tables are made if there are none. Raises PeopleStoreBroken."""
         self._parameters, self._event = parameters, event
-        self._key = lock_number(f"homologue people {event}")
+        self._key = lock_number(f"homologue event people {event}")
         super().__init__(postgresql_engine(self._session, poolclass=sa.QueuePool, pool_pre_ping=True), witness)
         try:
             with self._connected() as connection:
@@ -91,15 +100,20 @@ ONE_AT_A_TIME: Final = 0x686F6D6F70656F
 
 def ensure_people_schema(connection: Connection) -> None:
     """Make the tables where there are none; whoever may only use them is not asked to. Raises PeopleStoreBroken."""
-    if _version(connection) == VERSION:
+    if _version(connection) == VERSION and not _missing(connection):
         return
     with transaction(connection):
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(ONE_AT_A_TIME)))
         found = _version(connection)
         if found not in {0, VERSION}:
             raise PeopleStoreBroken(f"the tables of people are of version {found}, not {VERSION}")
-        if not found:
-            _make_tables(connection)
+        _make_tables(connection, fresh=not found)
+
+
+def _missing(connection: Connection) -> list[sa.Table]:
+    """Return the tables that were added since this database was made."""
+    names = {table: f"{SCHEMA}.{ALL[table].name}" for table in LATER}
+    return [one for one in LATER if connection.execute(sa.select(sa.func.to_regclass(names[one]))).scalar() is None]
 
 
 def _version(connection: Connection) -> int:
@@ -109,11 +123,17 @@ def _version(connection: Connection) -> int:
     return connection.execute(sa.select(ABOUT.c.version)).scalar() or 0
 
 
-def _make_tables(connection: Connection) -> None:
-    connection.execute(CreateSchema(SCHEMA))
-    SHARED.create_all(connection, checkfirst=False)
-    connection.execute(sa.insert(ABOUT).values(version=VERSION))
-    for table in TABLES:
+def _make_tables(connection: Connection, *, fresh: bool) -> None:
+    """Make all tables of a `fresh` schema, or those that it has not got yet."""
+    missing = TABLES if fresh else _missing(connection)
+    if fresh:
+        connection.execute(CreateSchema(SCHEMA))
+        SHARED.create_all(connection, checkfirst=False)
+        connection.execute(sa.insert(ABOUT).values(version=VERSION))
+    else:
+        for table in missing:
+            ALL[table].create(connection)
+    for table in missing:
         columns = ", ".join(f'"{column.name}"' for column in table.c)
         connection.exec_driver_sql(
             f"CREATE VIEW {SCHEMA}.{table.name} AS SELECT {columns} FROM {SCHEMA}.all_{table.name} WHERE event = {OURS}"  # noqa: S608 - names of ours

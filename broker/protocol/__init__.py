@@ -42,6 +42,7 @@ from broker.protocol.facts import (
 from broker.protocol.messages import (
     BEAT_S,
     CLOCK_TOLERANCE_MS,
+    DISK_STEP_MIB,
     MOST_ORDERS_KEPT,
     SILENT_S,
     Alert,
@@ -209,6 +210,7 @@ __all__ = [
     "CODE_ALPHABET",
     "COUNTRY",
     "DEAL_DECISIONS",
+    "DISK_STEP_MIB",
     "EVENT_DECISIONS",
     "FINE_IMP",
     "HOST_PATTERN",

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from broker.protocol.messages import FromScorer, Message
+from broker.protocol.messages import Message, ToTable
 from broker.protocol.types import Code, Count, DealNo, MessageId, RoundNo, Seat, Serial, TableNo, Wind
 
 MOST_TILES = 18
@@ -137,7 +137,7 @@ class NotCounted(CountAnswer, frozen=True, tag="refused", kw_only=True):
 AnyCountAnswer = McrValue | RiichiValue | NotCounted
 
 
-class Counted(FromScorer, frozen=True, kw_only=True):
+class Counted(ToTable, frozen=True, kw_only=True):
     """The answer to one request, for the table that asked."""
 
     table: TableNo

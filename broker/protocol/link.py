@@ -10,6 +10,7 @@ import socket
 import ssl
 import stat
 import threading
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -103,6 +104,8 @@ class Incoming:
     topic: str
     payload: bytes
     acknowledge: Acknowledge
+    came_at: float = field(default_factory=time.monotonic, compare=False)
+    """By a clock that counts on, in s."""
 
 
 @dataclass(frozen=True, slots=True)

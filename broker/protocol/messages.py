@@ -163,12 +163,23 @@ SILENT_S: Final = 3 * BEAT_S
 """Who is not heard of for so long is told to people. Judged by clocks that count on, never by wall clocks."""
 
 
+DISK_STEP_MIB: Final = 64
+"""So exactly is it told how much of a disk is free: what is written of one play moves nothing."""
+
+
 class Beat(Message, frozen=True, kw_only=True):
     """A table is there, and its program works. Never queued: an old one would say nothing."""
 
     table: TableNo
     device: DeviceId
     start: Annotated[Count, Meta(description="how often the device's program has been started")]
+    at: Annotated[Milliseconds | None, Meta(description="wall clock of the table; null: not told")] = None
+    disk_mib: Annotated[
+        Count | None, Meta(description=f"free on its disk, in steps of {DISK_STEP_MIB} MiB; null: not told")
+    ] = None
+    celsius: Annotated[
+        Annotated[int, Meta(ge=-99, le=199)] | None, Meta(description="of its hottest part; null: not known")
+    ] = None
 
 
 # ---- from the scorer ----------------------------------------------------------------------------
@@ -180,7 +191,15 @@ class FromScorer(Message, frozen=True, kw_only=True):
     seq: Annotated[Count, Meta(description="height of the scorer's journal when this was said")]
 
 
-class ScorerState(FromScorer, frozen=True, kw_only=True):
+class ToTable(FromScorer, frozen=True, kw_only=True):
+    """What the scorer's messages to tables carry: by the journal's height a table could count what it may not know."""
+
+    seq: Annotated[
+        Count, Meta(description="grows with each message to this table, or to all, since the scorer was started")
+    ]
+
+
+class ScorerState(ToTable, frozen=True, kw_only=True):
     """The scorer is there, and works; its last will says that it is gone. Said every BEAT_S seconds."""
 
     run: Annotated[MessageId, Meta(description="another one whenever the program is started")]
@@ -212,7 +231,7 @@ class Taken(Struct, frozen=True, kw_only=True):
     id: MessageId
 
 
-class Receipt(FromScorer, frozen=True, kw_only=True):
+class Receipt(ToTable, frozen=True, kw_only=True):
     """What of a table's facts is in the scorer's store: all up to `upto` but the `gaps`, and nothing beyond.
 
     `taken` names the last ones by id, so that a device never takes another device's fact of the same number
@@ -242,7 +261,7 @@ class Receipt(FromScorer, frozen=True, kw_only=True):
     )
 
 
-class Assignment(FromScorer, frozen=True, kw_only=True):
+class Assignment(ToTable, frozen=True, kw_only=True):
     """All plays of one table, so that it can go on offline."""
 
     table: TableNo
@@ -274,7 +293,7 @@ class Assignment(FromScorer, frozen=True, kw_only=True):
     public_address: PublicAddress = ""
 
 
-class Served(FromScorer, frozen=True, kw_only=True):
+class Served(ToTable, frozen=True, kw_only=True):
     """How the room sees a table: which device serves it, and what becomes of its call."""
 
     table: TableNo
@@ -295,7 +314,7 @@ class PinAnswer(Struct, frozen=True, kw_only=True):
     code: Annotated[Code | None, Meta(description="why it opens none: `pin_wrong`, `pin_locked`")] = None
 
 
-class ArbiterPin(FromScorer, frozen=True, kw_only=True):
+class ArbiterPin(ToTable, frozen=True, kw_only=True):
     """How a table has a PIN judged: to which key it is sealed, and what was found of the last one; nothing of it."""
 
     table: TableNo
@@ -357,7 +376,7 @@ class KeptRecord(Struct, frozen=True, kw_only=True):
 KeptRecords = Annotated[tuple[KeptRecord, ...], Meta(max_length=MOST_KEPT)]
 
 
-class Kept(FromScorer, frozen=True, kw_only=True):
+class Kept(ToTable, frozen=True, kw_only=True):
     """Rulings and the like that a table keeps beside the scorer. What it has more it gives back (`KeptBack`)."""
 
     table: TableNo

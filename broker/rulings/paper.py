@@ -108,7 +108,7 @@ def read_sheets(path: Path, event: Event) -> tuple[PaperSheet, ...]:
     if not rows:
         raise RuleError("no_plays", N_("{file} contains no sheets", file=path.name))
 
-    def take(row: CsvRow) -> tuple[int, PaperSheet]:
+    def take(row: CsvRow) -> tuple[int | str, PaperSheet]:
         row.whole(fields)
         try:
             return row.line, sheet_of(keyed_of(row.cells), event)
@@ -120,8 +120,8 @@ def read_sheets(path: Path, event: Event) -> tuple[PaperSheet, ...]:
     return tuple(sheet for _, sheet in found)
 
 
-def _twice(found: Iterable[tuple[int, PaperSheet]]) -> Iterable[RuleError]:
-    first: dict[tuple[int, int], int] = {}
+def _twice(found: Iterable[tuple[int | str, PaperSheet]]) -> Iterable[RuleError]:
+    first: dict[tuple[int, int], int | str] = {}
     for line, sheet in found:
         if first.setdefault(sheet.keyed.key, line) != line:
             yield RuleError(

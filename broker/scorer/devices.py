@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from broker.errors import NoDeviceWaits
 from broker.event.plan import MINUTE_MS
-from broker.protocol import SILENT_S, DeviceAdmitted, DeviceRecord, DeviceRevoked, TableState, clock_offset
+from broker.protocol import SILENT_S, Beat, DeviceAdmitted, DeviceRecord, DeviceRevoked, TableState, clock_offset
 from broker.protocol.signing import device_of
 from broker.scorer.admissions import Admissions
 from broker.scorer.alerts import Concern
@@ -277,6 +277,17 @@ class UnknownDevice(Struct, frozen=True):
     """Its public key; None where its program is too old to sign."""
 
 
+class Reading(Struct, frozen=True):
+    """What a table's device has told last of its machine. Times in ms."""
+
+    heard_at: float
+    """By our clock that counts on, in s."""
+    offset_ms: int | None = None
+    """How far its wall clock is ahead of ours."""
+    disk_mib: int | None = None
+    celsius: int | None = None
+
+
 class Devices:
     """All that is known of the tables' devices. On the scorer's thread alone.
 
@@ -301,6 +312,8 @@ class Devices:
         self._older: dict[int, int] = {}
         """By table, up to which number of its receipts it was told that the store has less."""
         self.liveness = Liveness()
+        self.readings: dict[int, Reading] = {}
+        """By table, of the device that serves it."""
         self.connected: set[int] = set()
         """Tables whose device has connected since the last answer: they need their plan and their receipt."""
         self.refused: set[int] = set()
@@ -334,13 +347,19 @@ class Devices:
         clock.apply(state, now)
         return found
 
-    def heard(self, table: int, device: str) -> bool:
-        """Take in, within a commit, that a device has said it is there; return whether that shows."""
-        if self.serving.of(table)[0] != device or not self.liveness.expected(table):
+    def heard(self, beat: Beat, now: int, seconds: float) -> bool:
+        """Take in, within a commit, that a device has said it is there; return whether that shows.
+
+        `now`: ms since 1970; `seconds`: of a clock that counts on.
+        """
+        table = beat.table
+        if self.serving.of(table)[0] != beat.device or not self.liveness.expected(table):
             return False
+        offset = None if beat.at is None else beat.at - now
+        self.readings[table] = Reading(seconds, offset, beat.disk_mib, beat.celsius)
         was_silent = self.liveness.heard(table)
         if was_silent:
-            self.serving.found(table, device)
+            self.serving.found(table, beat.device)
             self._keep(table)
         return was_silent
 

@@ -1,9 +1,8 @@
 """What the scorer publishes: receipts, plans, travellers, standings, alerts, public copies; and a log of the wire."""
 
-import logging
 import time
 import uuid
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -16,6 +15,7 @@ from typing import Final, Literal, NamedTuple, TypeVar
 from msgspec.structs import replace
 
 from broker.event import STANDINGS, Event, RiichiBooking
+from broker.logs import get_logger
 from broker.protocol import (
     BEAT_S,
     Alert,
@@ -57,7 +57,7 @@ from broker.scorer.state import EventState
 from broker.scoring import PlayWithImps, json_imp
 from broker.version import program_version
 
-log = logging.getLogger("homologue.scorer")
+log = get_logger("homologue.scorer")
 
 ID_PREFIX: Final = uuid.uuid4().hex[:20]
 """Of the ids of this process: to ask the system for a random number for each lets other threads go first."""
@@ -141,6 +141,8 @@ class Publisher:
         """Deals to be published again since there is a connection."""
         self._calls: dict[int, tuple[int, bool]] = {}
         """How many calls are before each table's own, and whether an arbiter comes, as published."""
+        self._numbers: defaultdict[int, Iterator[int]] = defaultdict(partial(count, 1))
+        """Of the messages to each table, and (0) to all of them."""
         self._public = PublicPart()
         self.large = is_large(state.planned)
         self.standings_due = Throttle(PAUSE_S if self.large else 0.0, seconds)
@@ -189,11 +191,15 @@ class Publisher:
             message, topic = self._scorer_state(lifecycle, answers), topics.SCORER
             self.link.publish(topic.at(self._name), encode(message), retain=topic.retain)
 
+    def _number(self, table: int = 0) -> int:
+        """Return the number of the next message to a table, or to all."""
+        return next(self._numbers[table])
+
     def _scorer_state(self, lifecycle: Literal["active", "gone"], answers: str | None = None) -> ScorerState:
         return ScorerState(
             id=_new_id(),
             event=self._name,
-            seq=self.height,
+            seq=self._number(),
             run=self.lease.run,
             term=self.lease.term,
             answers=answers,
@@ -205,7 +211,7 @@ class Publisher:
     def connection_changed(self, change: LinkChanged) -> None:
         """Log why there is no connection; on a new one all deals are to be published again."""
         if change.why and str(change.why) != self._failure:
-            log.warning("%s: %s", change.why.code, change.why)
+            log.warning(change.why.code, why=str(change.why))
         self._failure = str(change.why)
         self._again = [*self._state.planned.expected] if change.up else []
         if change.up:
@@ -228,7 +234,7 @@ class Publisher:
         message = Receipt(
             id=_new_id(),
             event=self._name,
-            seq=self.height,
+            seq=self._number(table),
             table=table,
             at=self._clock(),
             store=self._store,
@@ -245,7 +251,7 @@ class Publisher:
 
     def kept(self, table: int, records: tuple[KeptRecord, ...]) -> None:
         """Publish what a table keeps for us: what it has more it gives back."""
-        message = Kept(id=_new_id(), event=self._name, seq=self.height, table=table, records=records)
+        message = Kept(id=_new_id(), event=self._name, seq=self._number(table), table=table, records=records)
         self._publish(topics.KEPT, message, table=table)
 
     def assignment(self, table: int) -> None:
@@ -258,7 +264,7 @@ class Publisher:
         message = Assignment(
             id=_new_id(),
             event=self._name,
-            seq=self.height,
+            seq=self._number(table),
             table=table,
             store=self._store,
             profile=state.profile.id,
@@ -276,7 +282,7 @@ class Publisher:
         message = Assignment(
             id=_new_id(),
             event=self._name,
-            seq=self.height,
+            seq=self._number(booking.table),
             table=booking.table,
             store=self._store,
             profile=booking.profile,
@@ -305,7 +311,7 @@ class Publisher:
             message = Served(
                 id=_new_id(),
                 event=self._name,
-                seq=self.height,
+                seq=self._number(table),
                 table=table,
                 device=device,
                 refused=refused,
@@ -320,7 +326,7 @@ class Publisher:
         message = ArbiterPin(
             id=_new_id(),
             event=self._name,
-            seq=self.height,
+            seq=self._number(table),
             table=table,
             key=access.pin_key.public,
             mark=access.mark,
@@ -331,7 +337,12 @@ class Publisher:
     def counted(self, request: CountRequest, answer: AnyCountAnswer) -> None:
         """Answer a table that has asked what a hand is worth."""
         message = Counted(
-            id=_new_id(), event=self._name, seq=self.height, table=request.table, asked=request.id, answer=answer
+            id=_new_id(),
+            event=self._name,
+            seq=self._number(request.table),
+            table=request.table,
+            asked=request.id,
+            answer=answer,
         )
         self._publish(topics.COUNTED, message, table=request.table)
 

@@ -4,6 +4,7 @@ One thread alone changes anything. The link's thread only puts messages into the
 requests: they are answered in turn, between batches.
 """
 
+import logging
 import queue
 import threading
 import time
@@ -17,6 +18,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from broker.errors import ScorerBusy, ScorerError, ScorerReplaced, StoreLost
 from broker.event import Event, read_devices
+from broker.logs import get_logger, play_id
 from broker.protocol import (
     Beat,
     CountRequest,
@@ -36,6 +38,7 @@ from broker.protocol import (
     topics,
 )
 from broker.protocol.link import Address, Incoming, LinkChanged
+from broker.protocol.play_sequence import fact_kind
 from broker.protocol.signing import kept_form
 from broker.rulings import plan
 from broker.rulings.service import RulingService
@@ -60,6 +63,7 @@ from broker.scorer.event_key import KEY_FILE, open_event_key
 from broker.scorer.homes import Seal, SecondHomes, with_second_home
 from broker.scorer.intake import Intake, IntakeVerdict
 from broker.scorer.lease import Lease, keep_lease, new_lease
+from broker.scorer.metrics import ScorerMetrics
 from broker.scorer.publisher import Publisher, WireLog
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.snapshot import Snapshot
@@ -72,6 +76,8 @@ from broker.store.backup_worker import BackupReport
 from broker.store.chain import Fault
 from broker.store.records import DESK, Decided
 from broker.store.second_home import SecondHome
+
+log = get_logger("homologue.scorer")
 
 T = TypeVar("T")
 
@@ -111,7 +117,7 @@ class Scorer:
         space: DiskSpace | None = None,
         home: SecondHome | None = None,
     ) -> None:
-        self._space = space
+        self._space, self.metrics = space, ScorerMetrics()
         self._waiting: list[Incoming] = []
         """Messages that wait for room on the disk; the broker has them too."""
         self._journal, self._clock, self._seconds = journal, clock, seconds
@@ -228,6 +234,11 @@ class Scorer:
         self._alerts.load(past)
         self.dashboard.changed(set())
         self.dashboard.show()
+
+    @property
+    def waiting(self) -> int:
+        """How many messages wait to be taken in, those among them for which the disk has no room."""
+        return self._inbox.qsize() + len(self._waiting)
 
     @property
     def begun(self) -> bool:
@@ -373,6 +384,7 @@ class Scorer:
             one.acknowledge()
         self.publisher.height = self._journal.height
         self._answer(verdicts, now)
+        self.metrics.answered((one for one in batch if one.topic.endswith(LOG_ENDS)), time.monotonic())
         for verdict in verdicts:
             if isinstance(verdict.message, KeptBack) and not verdict.code:
                 self.homes.come_back(verdict.message)
@@ -392,7 +404,7 @@ class Scorer:
     def _take_up(self, one: Incoming, verdict: IntakeVerdict, now: int) -> None:
         """Keep a message that was judged, or that it was refused."""
         if isinstance(verdict.message, Beat) and not verdict.code:
-            if self.devices.heard(verdict.message.table, verdict.message.device):
+            if self.devices.heard(verdict.message, now, self._seconds()):
                 self.dashboard.changed({verdict.message.table})
             return  # of no use in the log of the wire
         if isinstance(verdict.message, TableState) and not verdict.code:
@@ -401,6 +413,8 @@ class Scorer:
                 self._alerts.note(self.devices.compare_receipts(verdict.message.table, book.upto))
         self.wire.note(now, "in", one.topic, one.payload, verdict.code)
         fact = verdict.message if isinstance(verdict.message, LogMessage) else None
+        self.metrics.judged(verdict)
+        _log(verdict)
         if verdict.code:
             place = topics.parse_topic(one.topic)
             about = (place.table if place else None, fact.seq if fact else None, fact.id if fact else None)
@@ -606,6 +620,15 @@ class PendingCall(Generic[T]):
         except BaseException as broken:
             self.answer.set_exception(broken)
             raise
+
+
+def _log(verdict: IntakeVerdict) -> None:
+    """Log what became of a fact, by its kind alone: what it says is under embargo."""
+    message = verdict.message
+    if isinstance(message, LogMessage) and log.isEnabledFor(logging.INFO):
+        play = play_id(message.fact.round, message.table, message.fact.deal)
+        told = verdict.code or ("fact_taken" if verdict.new else "fact_again")
+        log.info(told, table=message.table, seq=message.seq, kind=fact_kind(message.fact), play=play)
 
 
 def wait_for(call: PendingCall[T]) -> T:

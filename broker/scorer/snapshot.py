@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Struct
 
 from broker.event import UNKNOWN_ORIGIN, Event, Origin, PlayColumns
-from broker.files import csv_text, decimal, write_file
+from broker.files import write_file
 from broker.protocol import Imp, LogMessage, Player, Result, Seat, Standing, TeamStanding
 from broker.rulings import CountedPlay, PlayKey, StandIn, result_of, substitute_of
 from broker.scoring import (
@@ -37,6 +37,7 @@ from broker.scoring import (
     real_table,
     standings,
 )
+from broker.spreadsheet import csv_text, decimal
 
 
 class RepeatedDeal(Struct, frozen=True):

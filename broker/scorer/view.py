@@ -183,8 +183,8 @@ class DashboardView(Struct, frozen=True):
     """Of the last round that is over; made then, so that it tells of nothing that is stored since."""
 
 
-def view_json(view: DashboardView) -> bytes:
-    """Write a view as programs get it."""
+def as_json(view: object) -> bytes:
+    """Write a view, or what was made from one, as programs get it."""
     return msgspec.json.encode(view, enc_hook=_plain)
 
 

@@ -118,6 +118,7 @@ class BackupWorker:
         self._watch = BackupWatch(int(pause_s * 1000), self._passed_ms())
         self._turn = threading.Lock()
         self._was_elsewhere = False
+        self._made_at: float | None = None
         self._ending = threading.Event()
         # A disk that hangs must not keep the process from ending.
         self._thread = threading.Thread(target=self._work, name="backup", daemon=True)
@@ -131,6 +132,11 @@ class BackupWorker:
         """Make the last copy, unless the disk hangs."""
         self._ending.set()
         self._thread.join(LAST_S)
+
+    @property
+    def age_s(self) -> float | None:
+        """How long ago the last copy was made; None: none was, since this program was started."""
+        return None if self._made_at is None else self._seconds() - self._made_at
 
     def look(self) -> None:
         """Notice that a copy does not come to its end. Called by the scorer, now and then."""
@@ -169,6 +175,7 @@ class BackupWorker:
             text = f"{self._target}: {type(error).__name__}: {error}"
             self._say(lambda now: self._watch.failed(text, now))
         else:
+            self._made_at = self._seconds()
             self._say(self._watch.made)
 
     def _passed_ms(self) -> int:

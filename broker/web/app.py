@@ -18,15 +18,19 @@ from broker.i18n import N_
 from broker.people import Authentication, PeopleError
 from broker.rules import RuleError
 from broker.scorer.dashboard import ViewFeed
+from broker.web.api.openapi import document_route
+from broker.web.api.resources import ReadInterface
 from broker.web.auth import MENU, Access, MenuEntry, Visitor, wants_html
 from broker.web.embargo import EmbargoTrace, Feeds, Sheets
 from broker.web.errors import DeskError, PageUnknown
 from broker.web.live import EventStreams, LivePages, StreamPace
+from broker.web.metrics import MetricsPage
 from broker.web.paper.views import PaperPage
 from broker.web.people.views import Login, PeoplePage
 from broker.web.render import render_page
 from broker.web.results.display import DisplayPage
 from broker.web.results.exports import ExportsPage
+from broker.web.results.seating import SeatingPage
 from broker.web.results.sessions import SESSIONS_PATH, SessionsNow, SessionsPage
 from broker.web.results.views import ReceiptPage, ResultsPage
 from broker.web.rulings.audited import AuditedRulings
@@ -138,7 +142,7 @@ def _people_routes(feed: ViewFeed, services: Services, access: Access, auth: Aut
     if services.scorer:
         rulings = AuditedRulings(services.scorer, auth)
         yield from CallsPage(access, services.scorer, auth, feed).routes()
-        yield from DevicesPage(access, services.scorer, auth).routes()
+        yield from DevicesPage(access, services.scorer, auth, services.broker).routes()
         yield from RulingsPage(access, rulings).routes()
         yield from WhatIfPage(access, rulings).routes()
         if services.folder:
@@ -154,10 +158,12 @@ def _result_routes(
         return
     sheets = Sheets(services.snapshots, services.clock, trace=trace)
     carriers = CarriersNow(services.snapshots, services.clock)
+    yield from (document_route(), *ReadInterface(access, feeds, sheets).routes())
     yield from ResultsPage(access, sheets, live).routes()
     yield from ReceiptPage(feeds.public, sheets).routes()
     yield from CarriersPage(feeds.room, carriers).routes(live)
     yield from DisplayPage(feeds.public, access, sheets).routes()
+    yield from SeatingPage(access, sheets, live).routes()
     if services.wire:
         yield from GridPage(feeds.room, sheets, carriers, services.clock).routes(live)
         yield from WirePage(services.wire, feeds.room, trace).routes(live)
@@ -168,6 +174,7 @@ def _scorer_routes(feed: ViewFeed, services: Services, access: Access, live: Liv
     if services.scorer is None:
         return
     scorer, room = services.scorer, services.scorer.rulings.room
+    yield MetricsPage(access, feed, services, scorer).route()
     sessions = SessionsPage(lambda: room.event, SessionsNow(lambda: room.event, room.tables.sessions))
     yield from (*sessions.routes(live), *sessions.files(access))
     if services.deals:
@@ -199,7 +206,7 @@ SECURITY_HEADERS: Final = {
 }
 
 CACHE_LIVE: Final = "no-store"
-CACHE_STATIC: Final = "no-cache"
+CACHE: Final = {"/static/": "no-cache", "/api/": "private, no-cache"}
 """Kept, but asked about each time: a page never runs with the style of an older version."""
 
 
@@ -214,7 +221,7 @@ class SecurityHeaders:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        caching = CACHE_STATIC if scope["path"].startswith("/static/") else CACHE_LIVE
+        caching = next((kept for path, kept in CACHE.items() if scope["path"].startswith(path)), CACHE_LIVE)
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -233,7 +240,9 @@ def error_response(request: Request, error: Exception) -> Response:
             request, "refused.html", N_("Not possible"), getattr(request.state, "visitor", Visitor()), error=error
         )
     code, status = getattr(error, "code", "desk_error"), getattr(error, "status", 400)
-    return JSONResponse({"error": {"code": code, "message": str(error)}}, status)
+    wait = getattr(error, "wait_s", 0)
+    headers = {"Retry-After": str(wait)} if wait else None
+    return JSONResponse({"error": {"code": code, "message": str(error)}}, status, headers)
 
 
 def not_found(request: Request, _error: Exception) -> Response:

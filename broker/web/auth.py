@@ -16,10 +16,10 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from broker.i18n import N_, Message
-from broker.people import Authentication, LoginSession, Right, csrf_token, network_of
+from broker.people import Authentication, LoginSession, Right, Token, TokenUnknown, csrf_token, network_of
 from broker.scorer.space import READ_ONLY, DiskLevel
 from broker.scorer.view import DashboardView
-from broker.web.errors import DeskReadOnly, LoginNeeded, NotAllowed
+from broker.web.errors import DeskReadOnly, LoginNeeded, NotAllowed, TooManyMisses
 from broker.web.labels import banners
 
 COOKIE: Final = "homologue"
@@ -29,6 +29,8 @@ LONGEST_MARKS: Final = 1_000
 YEAR_S: Final = 365 * 24 * 60 * 60
 """Under TLS: a browser takes this name only with `Secure`, for this host alone."""
 
+LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "::1")
+
 LONGEST_TOKEN: Final = 64
 
 LONGEST_TAG: Final = 16
@@ -37,7 +39,10 @@ LONGEST_TAG: Final = 16
 RULINGS_PATH: Final = "/rulings"
 """Where arbiters rule: pages that a desk may have."""
 
-READ_RIGHTS: Final[frozenset[Right]] = frozenset({"see_public", "see_room"})
+READ_RIGHTS: Final[frozenset[Right]] = frozenset({"see_public", "see_room", "see_metrics"})
+
+PROGRAMS: Final = ("/api/", "/metrics")
+"""What other programs read, whatever they say that they accept."""
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -85,6 +90,16 @@ class Visitor:
     """Whether what tables and the desk send is not encrypted."""
     banners: tuple[Message, ...] = ()
     """What stands in red over the pages of who has logged in."""
+    token: Token | None = None
+    """By which another program reads."""
+    address: str = ""
+
+    @property
+    def name(self) -> str:
+        """How the audit log calls who asks; empty: nobody who is known."""
+        if self.session:
+            return self.session.account.name
+        return f"(token {self.token.name})" if self.token else ""
 
     def may(self, right: Right) -> bool:
         """Return whether this visitor has a right. In an open room everybody may look, and nobody may do anything.
@@ -93,6 +108,8 @@ class Visitor:
         """
         if right in self.withheld:
             return False
+        if self.token:
+            return self.token.may(right)
         if self.session is None:
             return (self.open_room and right in READ_RIGHTS) or (self.open_public and right == "see_public")
         return self.session.account.may(right)
@@ -114,6 +131,7 @@ class Access:
     ) -> None:
         self.auth, self._open_room, self._open_public, self._plain = auth, open_room, open_public, plain
         self._withheld: frozenset[Right] = frozenset()
+        self._misses = Misses()
         self.menu: tuple[MenuEntry, ...] = ()
         """The pages that this desk has."""
         self.room: Callable[[], DashboardView] | None = None
@@ -126,17 +144,42 @@ class Access:
     def visitor(self, request: Request) -> Visitor:
         """Return who asks."""
         if self.auth is None:
-            return self._stranger(open_room=self._open_room)
+            return self._stranger(request, open_room=self._open_room)
         token = request.cookies.get(cookie_name(request), "")[:LONGEST_TOKEN]
         session = self.auth.known(token, agent=user_agent(request), address=client_address(request)) if token else None
         if session:
-            known = Visitor(session, csrf_token(token), withheld=self._withheld, menu=self.menu, plain=self._plain)
+            known = replace(
+                self._stranger(request),
+                session=session,
+                form=csrf_token(token),
+                withheld=self._withheld,
+                address=session.address,
+            )
             view = self.room() if self.room else None
             return replace(known, disk=view.disk, banners=banners(view)) if view else known
-        return self._stranger(open_room=self._open_room and not self.auth.accounts.any())
+        return self._stranger(request, open_room=self._open_room and not self.auth.accounts.any())
 
-    def _stranger(self, *, open_room: bool) -> Visitor:
-        return Visitor(open_room=open_room, open_public=self._open_public, menu=self.menu, plain=self._plain)
+    def reader(self, request: Request) -> Visitor:
+        """Return who reads as a program: by a token, or as `visitor`. Raises TokenUnknown, TooManyMisses."""
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or self.auth is None:
+            return self.visitor(request)
+        address, now = client_address(request), self.auth.clock()
+        if wait := self._misses.wait_ms(address, now):
+            raise TooManyMisses(-(-wait // 1000))
+        found = self.auth.tokens.find(token.strip()[:LONGEST_TOKEN])
+        if found is None:
+            self._misses.missed(address, now)
+            raise TokenUnknown("this token opens nothing: it was revoked, or was never one")
+        return Visitor(token=found, address=address)
+
+    def _stranger(self, request: Request, *, open_room: bool = False) -> Visitor:
+        plain = self.unencrypted(request)
+        return Visitor(open_room=open_room, open_public=self._open_public, menu=self.menu, plain=plain)
+
+    def unencrypted(self, request: Request) -> bool:
+        """Return whether what is typed here, or what the event's parts send each other, crosses a network as it is."""
+        return self._plain or (request.url.scheme == "http" and client_address(request) not in LOOPBACK_NAMES)
 
     def goes_on(self, visitor: Visitor) -> bool:
         """Return whether a stream to this visitor may go on."""
@@ -144,17 +187,22 @@ class Access:
             return self.auth is None or not visitor.open_room or not self.auth.accounts.any()
         return self.auth.goes_on(visitor.session)
 
-    def route(self, path: str, answer: Handler, right: Right, methods: tuple[str, ...] = ("GET",)) -> Route:
-        """Return a route that only those with a right may take; the handler finds the visitor in `request.state`."""
+    def route(
+        self, path: str, answer: Handler, right: Right, methods: tuple[str, ...] = ("GET",), *, tokens: bool = False
+    ) -> Route:
+        """Return a route that only those with a right may take; the handler finds the visitor in `request.state`.
+
+        `tokens`: it is for other programs too.
+        """
 
         async def guarded(request: Request) -> Response:
-            visitor = await run_in_threadpool(self.visitor, request)
+            visitor = await run_in_threadpool(self.reader if tokens else self.visitor, request)
             request.state.visitor = visitor
             if visitor.may(right):
                 if request.method == "POST" and visitor.disk in READ_ONLY:
                     raise DeskReadOnly("the scorer's disk is nearly full, and the desk is read-only")
                 return await answer(request)
-            if visitor.session:
+            if visitor.session or visitor.token:
                 raise NotAllowed("your role may not do this")
             if self.auth is not None and request.method in {"GET", "HEAD"} and wants_html(request):
                 return RedirectResponse(
@@ -173,7 +221,7 @@ def _language_query(request: Request) -> str:
 
 def wants_html(request: Request) -> bool:
     """Return whether a person reads the answer: programs and scripts are told by code and not by a page."""
-    return "text/html" in request.headers.get("accept", "")
+    return "text/html" in request.headers.get("accept", "") and not request.url.path.startswith(PROGRAMS)
 
 
 def visitor_of(request: Request) -> Visitor:

@@ -194,15 +194,15 @@ class EmbargoTrace:
 
     def looked(self, visitor: Visitor, at: Iterable[int | str]) -> None:
         """Note it. Raises PeopleStoreBroken."""
-        session = visitor.session
-        if session is None or self._auth is None:
+        name = visitor.name
+        if not name or self._auth is None:
             return
-        now, name = self._auth.clock(), session.account.name
+        now = self._auth.clock()
         with self._lock:
             new = [str(one) for one in at if not 0 <= now - self._last.get((name, str(one)), now + 1) < HOUR_MS]
             self._last.update({(name, one): now for one in new})
         if new:
-            self._auth.audit.note(now, name, EMBARGO_READ, ",".join(new), address=session.address)
+            self._auth.audit.note(now, name, EMBARGO_READ, ",".join(new), address=visitor.address)
 
     def watched(self, visitor: Visitor, page: str, view: DashboardView) -> None:
         """Note who follows a page on which results show as they come, if some are under embargo.
@@ -245,7 +245,7 @@ class Sheets:
         trace: EmbargoTrace | None = None,
     ) -> None:
         """`now` in ms since 1970; `clock` counts on, in seconds. `trace` notes who looks at what is under embargo."""
-        self._snapshots, self._now, self._clock, self._trace = snapshots, now, clock, trace
+        self._snapshots, self.now, self._clock, self._trace = snapshots, now, clock, trace
         self._embargo = Embargo()
         self._ladders: dict[bool, _Kept] = {}
         self._receipts = ReceiptIndex()
@@ -263,11 +263,11 @@ class Sheets:
             kept.of is not snapshot and (self._clock() >= kept.until or _taken_back(kept.of, snapshot))
         ):
             began = self._clock()
-            made = standings_table(snapshot, self._now())
+            made = standings_table(snapshot, self.now())
             took = self._clock() - began
             until = self._clock() + REST * took if took > SLOW_S else began
             kept = self._ladders[arbiter] = _Kept(snapshot, made, until)
-        final = kept.of.is_final(self._now())  # with the correction period's end, though no play has changed
+        final = kept.of.is_final(self.now())  # with the correction period's end, though no play has changed
         if final != kept.ladder.final:
             kept = self._ladders[arbiter] = kept._replace(ladder=replace(kept.ladder, final=final))
         return kept.ladder

@@ -2,7 +2,6 @@
 
 import hmac
 import re
-import unicodedata
 from collections.abc import Iterable
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
@@ -28,12 +27,6 @@ FORM_MEDIA_TYPE: Final = "application/x-www-form-urlencoded"
 CSRF_FIELD: Final = "form"
 
 Form = dict[str, str]
-
-
-def folded(text: str) -> str:
-    """Return a text as it is searched: without accents and capitals, which nobody types on a telephone."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(one for one in plain if not unicodedata.combining(one))
 
 
 async def read_form(request: Request, visitor: Visitor | None, *, largest: int = LARGEST) -> Form:

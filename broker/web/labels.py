@@ -114,6 +114,12 @@ ROLE: Final[Mapping[str, Message]] = {
     "display": N_("Display"),
 }
 
+TOKEN_ROLE: Final[Mapping[str, Message]] = {
+    "public": N_("What everybody may know"),
+    "arbiter": N_("Everything, results under embargo too"),
+    "monitor": N_("How machines and programs are"),
+}
+
 ABOUT: Final[Mapping[str, Message]] = {
     "head_arbiter": N_("can see and do everything"),
     "table_arbiter": N_("can see the whole room, give orders to tables, make rulings and enter result sheets"),

@@ -104,6 +104,11 @@ class DeskServer:
         self.stop()
 
     @property
+    def port(self) -> int:
+        """The page's port; with port 0 it is known once the server has been started."""
+        return self._port
+
+    @property
     def url(self) -> str:
         """Where the page is. With port 0 it is known once the server has been started."""
         host = "localhost" if self._host in ANYWHERE else _bracketed(self._host)

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
 from broker.event import DealRecord
+from broker.i18n import Message
 from broker.people.login import wall_clock_ms
 from broker.rulings.service import RulingService
 from broker.scorer.alerts import Attendance
 from broker.scorer.devices import Devices
+from broker.scorer.metrics import ScorerMetrics
 from broker.scorer.publisher import WireLog
 from broker.web.embargo import SnapshotSource
 from broker.web.tables.orders import OrderDesk
@@ -25,6 +27,11 @@ class ScorerThread(Protocol):
     """Which arbiter goes to a call, and who has seen an alert."""
     devices: Devices
     rulings: RulingService
+    metrics: ScorerMetrics
+
+    @property
+    def waiting(self) -> int:
+        """How many messages wait to be taken in."""
 
     def ask(self, work: Callable[[], T]) -> T:
         """Run `work` on the scorer's thread between two batches, and return its result. Raises ScorerBusy."""
@@ -46,12 +53,18 @@ class Services:
     """For calls, devices, rulings, riichi sessions, corrections of the plan, and exports."""
     plain: bool = False
     """Whether what tables and the desk send is not encrypted, which is said on each page."""
+    broker: Message | None = None
+    """Through which broker tables are connected, and why it is that one."""
     folder: Path | None = None
     """The event's folder: for the set-up or, beside a scorer, for corrections and exports."""
     deals: Sequence[DealRecord] = ()
     """The event's deals: for paper sheets."""
     orders: OrderDesk | None = None
     pairing: PairingService | None = None
+    broker_kind: str = ""
+    """Which kind of broker there is: embedded, mosquitto or other."""
+    backup_age_s: Callable[[], float | None] = lambda: None
+    """How long ago the last copy of the event was made."""
 
     @property
     def grids(self) -> bool:

@@ -1,1 +1,1 @@
-"""`homologue hardware`: what is there, and do the buttons work."""
+"""`homologue table hardware`: what is there, and do the buttons work."""

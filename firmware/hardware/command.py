@@ -1,4 +1,4 @@
-"""The command `homologue hardware`: what is wired to this machine, and a test in which each player presses once."""
+"""`homologue table hardware`: what is wired to this machine, and a test in which each player presses once."""
 
 import json
 import queue
@@ -8,15 +8,17 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
 import click
 
+from broker.console import EXISTING_FILE, json_option
 from firmware.button_addresses import open_buttons
 from firmware.buttons import NS
-from firmware.errors import BadAddress, DeviceMissing, FirmwareError, PinInUse
+from firmware.errors import BadAddress, DeviceMissing, PinInUse
 from firmware.hardware.inventory import (
     Device,
     HardwareTrouble,
@@ -155,8 +157,8 @@ def _press(fingers: _Presser | None, remark: Remark) -> None:
         threading.Thread(target=fingers.press, args=(remark.seat,), name="a simulated player", daemon=True).start()
 
 
-@click.command(short_help="What is wired to this machine, and do the buttons work?")
-@click.argument("config", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@click.command(short_help="List what is wired to this machine, and test the buttons.")
+@click.argument("config", required=False, type=EXISTING_FILE)
 @click.option("--buttons", "address", help="Address of the buttons, instead of the one in CONFIG.")
 @click.option("--test", "testing", is_flag=True, help="Let each player press once, and report the result.")
 @click.option(
@@ -167,32 +169,24 @@ def _press(fingers: _Presser | None, remark: Remark) -> None:
     show_default=True,
     help="With --test: seconds to wait for each player.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object; prompts of --test go to standard error.")
+@json_option("Print one JSON object; prompts of --test go to standard error.")
 def hardware(config: Path | None, address: str | None, wait_s: float, *, testing: bool, as_json: bool) -> None:
     """List what is connected to this machine. CONFIG is a table's TOML file (see docs/installer.md).
 
     The exit code is 0 if nothing is wrong, otherwise 1.
 
-    homologue hardware /etc/homologue/table-3.toml --test
+    homologue table hardware /etc/homologue/table-3.toml --test
 
-    homologue hardware --buttons gpio:east=5/17,south=6/27,west=13/22,north=19/23
+    homologue table hardware --buttons gpio:east=5/17,south=6/27,west=13/22,north=19/23
 
-    homologue hardware --buttons sim://buttons --test --json
+    homologue table hardware --buttons sim://buttons --test --json
     """
-    try:
-        addresses = _configured(config) if config else {}
-        addresses |= {"buttons": address} if address else {}
-        if testing and not addresses:
-            raise click.UsageError("--test needs CONFIG or --buttons")
-        found = (
-            _test(addresses["buttons"], wait_s, as_json=as_json)
-            if testing
-            else _print_report(addresses, as_json=as_json)
-        )
-    except FirmwareError as error:
-        _fail(error, as_json=as_json)
-    else:
-        sys.exit(0 if found else 1)
+    addresses = _configured(config) if config else {}
+    addresses |= {"buttons": address} if address else {}
+    if testing and not addresses:
+        raise click.UsageError("--test needs CONFIG or --buttons")
+    report = partial(_test, addresses["buttons"], wait_s) if testing else partial(_print_report, addresses)
+    sys.exit(0 if report(as_json=as_json) else 1)
 
 
 def _print_report(addresses: dict[str, str], *, as_json: bool) -> bool:
@@ -239,11 +233,3 @@ def _configured(path: Path) -> dict[str, str]:
         if not isinstance(told.get(name), str):
             raise BadAddress(f"{path}: devices.{name} is no text")
     return told
-
-
-def _fail(error: FirmwareError, *, as_json: bool) -> None:
-    if as_json:
-        click.echo(json.dumps({"error": {"code": error.code, "message": str(error)}}))
-    else:
-        click.echo(f"homologue hardware: {error.code}: {error}", err=True)
-    sys.exit(1)

@@ -215,6 +215,11 @@ def _low_power(root: Path) -> bool:
     )
 
 
+def board_celsius(root: Path = Path("/")) -> int | None:
+    """Return how hot the hottest part of the board is; None where it does not tell."""
+    return max((degrees // 1000 for degrees in _heat(root)), default=None)
+
+
 def _heat(root: Path) -> Iterator[int]:
     for zone in (root / "sys/class/thermal").glob("thermal_zone*"):
         with suppress(ValueError):

@@ -3,7 +3,6 @@
 Loads OpenCV and the networks, so it is imported on the camera's thread.
 """
 
-import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -11,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from broker.logs import get_logger
 from broker.protocol import SEATS, CarrierCode, PlannedPlay, Seat, read_carrier_code
 from kiosk.camera.observations import (
     CameraHealth,
@@ -40,7 +40,7 @@ from vision.reader import read_picture, tile_outlines
 from vision.reading import PictureReading, TileRead, TrayFault
 from vision.verdict import compare
 
-log = logging.getLogger("homologue.camera")
+log = get_logger("homologue.camera")
 
 WAIT_S: Final = 0.5
 """Without a frame for so long the camera is taken for lost."""
@@ -91,9 +91,9 @@ def own_pictures(folder: Path | None, number: int) -> EnrolledSet | None:
     try:
         return read_complete(enrolled_file(folder, number)) if folder is not None else None
     except EnrolledMissingError:
-        log.info("set %d is not enrolled: homologue set enrol", number)
+        log.info("set_not_enrolled", set=number)
     except EnrolError as error:
-        log.warning("the pictures of set %d are not used: %s", number, error)
+        log.warning("set_pictures_unused", set=number, why=str(error))
     return None
 
 

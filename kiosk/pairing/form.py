@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
+from broker.discovery import FoundDesk
 from broker.protocol.pairing import DIGITS as CODE_DIGITS
 from broker.protocol.pairing import PairingOffer, read_typed_pairing
 
@@ -23,6 +24,8 @@ class PairingForm:
     code: str = field(default="", repr=False)
     problem: str | None = None
     """Code of what was refused last."""
+    found: tuple[FoundDesk, ...] = ()
+    """Desks that announce themselves in this network."""
     event: str = ""
     table: int = 0
     """What the device is paired with now."""
@@ -31,6 +34,14 @@ class PairingForm:
 def new_pairing_form(address: str) -> PairingForm:
     """Return the form where the desk's address is known, or is not."""
     return PairingForm("code" if address else "address", address)
+
+
+def with_found(form: PairingForm, found: tuple[FoundDesk, ...]) -> PairingForm:
+    """Offer the desks that were found; the only one is taken, where nothing has been typed."""
+    form = replace(form, found=found)
+    if form.ask == "address" and not form.address and len(found) == 1:
+        return replace(form, ask="code", address=found[0].address, problem=None)
+    return form
 
 
 def press_pairing_key(form: PairingForm, key: str) -> PairingForm | PairingOffer:
@@ -42,6 +53,9 @@ def press_pairing_key(form: PairingForm, key: str) -> PairingForm | PairingOffer
 
 def _address(form: PairingForm, key: str) -> PairingForm:
     if key == "enter":
+        chosen = int(form.address) if form.address.isdecimal() else 0
+        if 1 <= chosen <= len(form.found):
+            return replace(form, ask="code", address=form.found[chosen - 1].address, problem=None)
         known = read_typed_pairing(form.address, "0" * CODE_DIGITS) is not None
         return replace(form, ask="code", problem=None) if known else replace(form, problem="address_unreadable")
     typed = {"back": form.address[:-1], "clear": ""}.get(key)

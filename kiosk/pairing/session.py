@@ -3,7 +3,6 @@
 The camera looks for the desk's QR code on a thread of its own.
 """
 
-import logging
 import queue
 import threading
 import time
@@ -14,6 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from broker.discovery import DeskFinder, FoundDesk
+from broker.logs import get_logger
+from broker.notify import ServiceNotifier
 from broker.protocol.pairing import Pairing, PairingOffer, read_pairing
 from broker.protocol.signing import SigningKey
 from broker.version import program_version
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from vision.cameras.camera import Camera
     from vision.geometry import Picture
 
-log = logging.getLogger("homologue.kiosk")
+log = get_logger("homologue.kiosk")
 
 ROUND_S: Final = 1 / 30
 SHOWN_S: Final = 2.0
@@ -49,7 +51,7 @@ class PairingFailed:
 MOST_ASKED, BUSY_PAUSE_S = 20, 1.0
 """How often a desk is asked that hears too many others at once, and the pause before the next time."""
 
-Item = PairingOffer | Pairing | PairingFailed
+Item = PairingOffer | Pairing | PairingFailed | tuple[FoundDesk, ...]
 Ask = Callable[[PairingOffer, SigningKey], Pairing]
 
 
@@ -95,8 +97,10 @@ class PairingDesk:
                     self._begin(item)
             case Pairing():
                 store_pairing(self._folder, item)
-                log.info("paired with %s, table %s", item.event, item.table)
+                log.info("paired", event_name=item.event, table=item.table)
                 self.form, self.done = forms.with_pairing(self.form, item.event, item.table), True
+            case tuple():
+                self.form = forms.with_found(self.form, item)
             case PairingFailed(code):
                 self.form = forms.with_refusal(self.form, code)
 
@@ -110,10 +114,10 @@ class PairingDesk:
         except PairingRefused as refusal:
             self.put(PairingFailed(refusal.why))
         except KioskError as error:
-            log.info("%s: %s", error.code, error)
+            log.info(error.code, why=str(error))
             self.put(PairingFailed(error.code))
         except OSError as error:
-            log.warning("the device's key cannot be kept: %s", error)
+            log.warning("key_not_kept", why=str(error))
             self.put(PairingFailed(BadConfiguration.code))
 
     def _answer(self, offer: PairingOffer, key: SigningKey) -> Pairing:
@@ -148,12 +152,14 @@ def pair_at_the_table(own: UnpairedSettings, stop: threading.Event, picture: Pat
         seeing = OfferCamera(partial(open_camera, own.camera), desk.put)
         opened.callback(seeing.stop)
         seeing.start()
+        if not own.desk and not own.devices.buttons.startswith("sim:"):  # a simulated table is in no hall
+            opened.callback(DeskFinder(desk.put).close)
         _run(desk, window, stop, picture)
     return desk.done
 
 
 def _run(desk: PairingDesk, window: ScreenWindow, stop: threading.Event, picture: Path | None) -> None:
-    done_at = None
+    done_at, service = None, ServiceNotifier()
     while not stop.is_set() and (done_at is None or time.monotonic() < done_at + SHOWN_S):
         desk.step(ROUND_S)
         if desk.done and done_at is None:
@@ -165,6 +171,7 @@ def _run(desk: PairingDesk, window: ScreenWindow, stop: threading.Event, picture
                 desk.key(key)
         if window.show(pairing_view(desk.form, time_of_day())) and picture:
             window.picture(str(picture))
+        service.alive()
 
 
 AGAIN_S: Final = 1.0
@@ -191,11 +198,14 @@ class OfferCamera:
             self._thread.join(timeout=20)
 
     def _run(self) -> None:
+        told = ""
         while not self._stopped.is_set():
             try:
                 self._look()
             except Exception as error:  # noqa: BLE001 - a camera may fail as it likes: the code can be typed
-                log.info("camera: %s", getattr(error, "code", type(error).__name__))
+                if (wrong := getattr(error, "code", type(error).__name__)) != told:
+                    log.info("camera", code=wrong)
+                told = wrong
             self._stopped.wait(AGAIN_S)
 
     def _look(self) -> None:

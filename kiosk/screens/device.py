@@ -228,12 +228,26 @@ def _address(_: Translator, form: PairingForm) -> ScreenBody:
     lines = (
         TextLine(_("Pair this table"), 0.08, drawing.TEXT),
         TextLine(_("Show the desk's QR code to the camera or scanner, or type:"), 0.055, drawing.QUIET),
-        TextLine(_("the desk's address"), 0.055, drawing.TEXT),
+        *_found_desks(_, form),
         TextLine(form.address or "–", 0.08, drawing.TEXT),
         *_problem(_, form),
     )
     dot, colon = KeyButton(".", "."), KeyButton(":", ":")
     return ScreenBody(lines, panel=keypad(_, dot, colon, KeyButton("enter", _("Enter"), "strong")))
+
+
+def _found_desks(_: Translator, form: PairingForm) -> tuple[TextLine, ...]:
+    """Name the desks that were found, by the numbers that choose them."""
+    if not form.found:
+        return (TextLine(_("the desk's address"), 0.055, drawing.TEXT),)
+    asked = TextLine(_("the number of your event, or another address"), 0.055, drawing.TEXT)
+    desks = (
+        TextLine(
+            _("{number}: {event} ({address})", number=at, event=desk.event, address=desk.address), 0.05, drawing.QUIET
+        )
+        for at, desk in enumerate(form.found[:MOST], 1)
+    )
+    return (asked, *desks)
 
 
 def _code(_: Translator, form: PairingForm) -> ScreenBody:

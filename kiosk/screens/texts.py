@@ -181,6 +181,8 @@ REMEDY: Final[Mapping[str, Message]] = {
     "receipt_unproven": N_("Pair the table again: organiser."),
     "fact_unexpected": N_("Stay seated, and call the arbiter."),
     "unknown_keyboard": N_("Unplug it, and call the arbiter."),
+    "screen_black": N_("Tell the installer: its driver shows nothing."),
+    "screen_unplugged": NP_("screen", "Plug it in again, then restart this device."),
     "undervoltage": N_("Use its own power supply, short cable."),
     "too_hot": N_("Give it air; move it out of the sun."),
     "clock_unset": N_("Connect it to the network. Play can begin."),

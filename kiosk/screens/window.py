@@ -4,7 +4,6 @@ Nothing in it makes a sound. A touch counts when the finger lets go on the targe
 in which nothing new was shown and nobody touched or typed, the screen is dimmed.
 """
 
-import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -16,12 +15,14 @@ from typing import Final
 import pygame
 
 from broker.i18n import Translator
+from broker.logs import get_logger
 from firmware.keyboards import TableKeyboards, key_of
 from firmware.reports import OnReport
 from firmware.scanners import parse_scanner
 from kiosk.config import DeviceSettings, ScreenSettings
 from kiosk.errors import ScreenMissing
 from kiosk.screens.layout import TouchTarget
+from kiosk.screens.shown import ScreenCheck, ScreenFault
 from kiosk.screens.table import Appearance, TableScreen
 from kiosk.screens.views import ScreenView
 
@@ -57,6 +58,10 @@ class ScreenWindow:
         """
         if settings.driver:
             os.environ["SDL_VIDEODRIVER"] = settings.driver
+        if settings.driver == "kmsdrm":
+            # SDL would take desktop OpenGL first, whose pictures are black on virtio-gpu. OpenGL ES is what its driver
+            # itself asks for, and what a Pi's drivers speak first.
+            os.environ.setdefault("SDL_FRAMEBUFFER_ACCELERATION", "opengles2")
         size = (settings.width, settings.height)
         whole = (settings.width, settings.height + below)
         try:
@@ -71,7 +76,7 @@ class ScreenWindow:
         self._screen = TableScreen(_, size, Appearance(settings.hand, LARGER[settings.text]))
         self._clock, self._finger, self._dimming = clock, Finger(), Dimming(settings.dim_after_s)
         self._light = Backlight(Path(settings.backlight)) if settings.backlight else None
-        self._pace = PollingPace()
+        self._pace, self._check = PollingPace(), ScreenCheck(settings.driver)
         self.deaf = False
         """Keys that reach the window are left unread: any keyboard that is plugged in types into it."""
         self._drawn: tuple[ScreenView, TouchTarget | None, bool] | None = None
@@ -100,6 +105,11 @@ class ScreenWindow:
         if dark:
             self._surface.fill(DARKER, special_flags=pygame.BLEND_MULT)
         pygame.display.flip()
+
+    @property
+    def fault(self) -> ScreenFault | None:
+        """What keeps people from seeing what is shown, as far as that can be known."""
+        return self._check.fault(self._whole, self._clock())
 
     @property
     def pause(self) -> float:
@@ -258,7 +268,7 @@ class Dimming:
         return 0 < self._after <= now - self._since
 
 
-log = logging.getLogger("homologue.kiosk")
+log = get_logger("homologue.kiosk")
 
 LOWERED: Final = 0.3
 """Share of the most that it can give which is left when it is lowered: it can still be read from a chair."""
@@ -276,7 +286,7 @@ class Backlight:
             )
             most, now = (int((place / name).read_text()) for name in ("max_brightness", "brightness"))
         except (StopIteration, OSError, ValueError) as error:
-            log.warning("no light behind the screen can be set in %s: %s", folder, error or "nothing is there")
+            log.warning("backlight_missing", folder=str(folder), why=str(error or "nothing is there"))
             return
         self._low = max(1, round(LOWERED * most))
         self._bright = now if now > self._low else most  # a kiosk whose power was cut may have left it low
@@ -291,7 +301,7 @@ class Backlight:
             try:
                 self._file.write_text(str(self._low if dark else self._bright))
             except OSError as error:
-                log.warning("the light behind the screen cannot be set: %s", error)
+                log.warning("backlight_not_set", why=str(error))
                 self._file = None
                 return not dark
             self._lowered = dark

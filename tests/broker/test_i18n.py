@@ -2,6 +2,7 @@
 
 import ast
 import hashlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from markupsafe import Markup
 
 from broker import i18n
-from broker.i18n import N_, NP_, Message, Translator, UnknownLanguage, languages
+from broker.i18n import N_, NP_, Message, Translator, UnknownLanguage, folded, languages
 from broker.locale import catalogues
 from broker.web.i18n import HtmlTranslator
 
@@ -94,6 +95,12 @@ def test_numbers_are_written_as_their_language_does() -> None:
     assert Translator("fr").decimal(1.5, "+0.0;-0.0") == "+1,5"
 
 
+def test_a_compiled_catalogue_does_not_say_when_it_was_compiled() -> None:
+    source = (i18n.FOLDER / "fr" / "LC_MESSAGES" / "homologue.po").read_bytes()
+    dates = re.findall(rb"-Date: (\d+)-", i18n.compiled("fr", source))
+    assert set(dates) == {b"1970"}
+
+
 def test_a_compiled_catalogue_is_read_only_if_it_was_made_of_this_source(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,3 +136,10 @@ def _compile() -> None:
         path = catalogues.path_of(language).with_suffix(".mo")
         if not path.is_file() or not path.read_bytes().endswith(hashlib.sha256(source).digest()):
             path.write_bytes(i18n.compiled(language, source))
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"), [("lefevre", "Ève Lefèvre"), ("nunez", "Núñez"), ("李", "李伟"), ("STRASSE", "Straße")]
+)
+def test_a_name_is_found_without_accents_and_capitals(typed: str, name: str) -> None:
+    assert folded(typed) in folded(name)

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.hashes import SHA256, Hash
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from playwright.sync_api import Error, sync_playwright
 
-from broker.cli.certs import certs
+from broker.cli.main import homologue
 from broker.mqtt.certificates import Certificates
 from broker.mqtt.process import probe_broker
 from broker.people import Actor, Authentication
@@ -150,7 +150,7 @@ def test_tables_are_paired_through_tls_and_one_is_revoked_while_the_others_notic
         one.until(up=True)
         assert one.greet().table == one.table
     assert lost.settings.address().password == ""
-    revoked = CliRunner().invoke(certs, ["revoke", str(running.folder), "1"])
+    revoked = CliRunner().invoke(homologue, ["certs", "revoke", str(running.folder), "1"])
     assert lost.key.device in revoked.output
     until_refused(lost.settings.address())
     assert other.greet().table == 2
@@ -204,9 +204,11 @@ def test_plain_is_asked_for_and_said_once_and_on_every_page(folder: Path) -> Non
         assert len([line for line in made.said if line.startswith("connection_plain: ")]) == 1
         origin = {"Origin": made.desk.rstrip("/")}
         with httpx.Client(base_url=made.desk, headers=origin, timeout=60) as client:
+            html = {"Accept": "text/html"}
+            pages = [client.get("/login", headers=html).text]
             client.post("/login", data={"name": "anne", "password": PASSWORD})
-            pages = [client.get(path, headers={"Accept": "text/html"}).text for path in ("/", "/people", "/pairing")]
-        assert ["NOT ENCRYPTED" in page for page in pages] == [True] * 3
+            pages += [client.get(path, headers=html).text for path in ("/", "/people", "/pairing")]
+        assert ['<p class="bar problem" role="alert" id="plain-connections">' in page for page in pages] == [True] * 4
     assert not (folder / "tls").exists()
 
 
@@ -217,7 +219,7 @@ def test_an_event_that_began_without_certificates_goes_on_without_and_says_how_t
         assert made.desk.startswith("http://")
         (said,) = (line for line in made.said if line.startswith("connection_plain: "))
         assert f"homologue certs new {folder}" in said
-    assert CliRunner().invoke(certs, ["new", str(folder)]).exit_code == 0
+    assert CliRunner().invoke(homologue, ["certs", "new", str(folder)]).exit_code == 0
     with started(folder) as made:
         assert made.desk.startswith("https://")
         assert [line for line in made.said if line.startswith("connection_plain")] == []

@@ -110,7 +110,7 @@ def test_a_copy_is_refused_with_a_code_while_the_first_lives_and_the_first_works
     before = beat()
     machines.copy("b")
     second = machines.start("b")
-    second.wait_for(r"^homologue scorer: scorer_active: another scorer is active on", SOON_S)
+    second.wait_for(r"^homologue: another scorer is active on .* \[scorer_active\]", SOON_S)
     assert second.wait(SOON_S) == 1
     assert [line for line in machines.said if line.startswith("b: Desk")] == []
     after = beat()
@@ -129,7 +129,7 @@ def test_a_copy_stands_by_and_takes_over_when_the_first_is_killed_which_then_giv
     second.wait_for(r"^Desk: ", SOON_S)
     table(1)
     again = machines.start("a")
-    again.wait_for(r"^homologue scorer: scorer_active", SOON_S)
+    again.wait_for(r"^homologue: .* \[scorer_active\]", SOON_S)
     assert again.wait(SOON_S) == 1
     assert second.exit_code is None
 
@@ -154,7 +154,7 @@ def test_a_first_scorer_that_was_frozen_ends_when_it_wakes_up_behind_the_copy(
     second = machines.active("b")  # nobody answers it
     table(2)
     os.kill(first.pid, signal.SIGCONT)
-    first.wait_for(r"^homologue scorer: scorer_replaced", SOON_S)
+    first.wait_for(r"^homologue: .* \[scorer_replaced\]", SOON_S)
     assert first.wait(SOON_S) == 1
     table(3)
     assert second.exit_code is None

@@ -9,7 +9,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -58,6 +58,8 @@ class Frame:
     drawn: int
     lamps: tuple[tuple[Seat, Lamp], ...]
     log: tuple[str, ...]
+    metrics: str = field(compare=False)
+    """What whoever watches the device is told."""
 
 
 def tap(seat: Seat, tick: int, ms: int = 60) -> dict[int, tuple[Report, ...]]:
@@ -111,11 +113,14 @@ class Watching:
         if key:
             self.table.program.key(key)
         self._round()
-        frame = Frame(shown_pixels(), self.drawn, tuple(self._lamps), tuple(self.log))
+        frame = Frame(shown_pixels(), self.drawn, tuple(self._lamps), tuple(self.log), self._metrics())
         self.drawn = 0
         self._lamps.clear()
         self.log.clear()
         return frame
+
+    def _metrics(self) -> str:
+        return str([(one.name, one.samples) for one in self.table.program.metrics.collect()])
 
 
 @contextmanager

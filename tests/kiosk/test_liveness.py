@@ -8,7 +8,7 @@ from typing import Literal
 
 import pytest
 
-from broker.protocol import BEAT_S, SILENT_S, Beat, ScorerState, Served, decode_on_topic, encode, topics
+from broker.protocol import BEAT_S, DISK_STEP_MIB, SILENT_S, Beat, ScorerState, Served, decode_on_topic, encode, topics
 from broker.protocol.link import Incoming, LinkChanged
 from kiosk.config import KioskSettings
 from kiosk.journal import TableJournal
@@ -152,4 +152,5 @@ def test_a_gone_scorer_is_waited_for_from_when_the_table_heard_it_first() -> Non
 def test_a_beat_says_nothing_of_the_play(table: Seated) -> None:
     table.wait(1)
     said = json.loads(encode(table.wire.beats[0]))
-    assert set(said) == {"schema", "id", "event", "table", "device", "start"}
+    assert set(said) == {"schema", "id", "event", "table", "device", "start", "at", "disk_mib", "celsius"}
+    assert said["disk_mib"] % DISK_STEP_MIB == 0

@@ -152,6 +152,13 @@ def test_the_log_is_told_the_same_at_the_same_time(
     assert [one.log for one in seconds[hands, keys]] == [one.log for one in seconds["none", keys]]
 
 
+@SAME
+def test_who_watches_the_device_is_told_the_same_whether_or_not_somebody_has_pressed(
+    seconds: dict[tuple[str, str], list[Frame]], hands: str, keys: str
+) -> None:
+    assert len({one.metrics for one in seconds[hands, keys]}) == 1
+
+
 def test_what_is_compared_does_change_when_something_is_shown(
     seconds: dict[tuple[str, str], list[Frame]],
 ) -> None:
@@ -180,6 +187,7 @@ def test_a_press_that_the_card_does_not_take_shows_as_little(
     refused_seconds: dict[str, list[Frame]], hands: str
 ) -> None:
     assert refused_seconds[hands] == refused_seconds["none"]
+    assert len({one.metrics for one in refused_seconds[hands]}) == 1
 
 
 def test_that_the_card_takes_no_writes_is_told_by_the_clock_whether_or_not_somebody_has_pressed(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The pages for staff and players say what the screen says, word by word."""
+"""The pages for staff and players say what the screen says, word by word, in each language."""
 
 from importlib.resources import files
 from io import BytesIO
@@ -13,7 +13,7 @@ from broker.rules import DEFAULT_MCR, load_mcr
 from kiosk.screens.texts import MISPLACED, STATE
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
-ENGLISH: Final = Translator("en")
+LANGUAGES: Final = ("en", "fr", "zh")
 TEXTS: Final = {
     text
     for message in read_po(BytesIO((files("broker") / "locale" / "homologue.pot").read_bytes()))
@@ -22,22 +22,44 @@ TEXTS: Final = {
 """All texts that people read."""
 
 STATES: Final = ("waiting", "restoring", "confirming", "playing", "accepting", "recorded", "finished")
-PLACES: Final = {"one": "row 2, place 5", "other": "row 3, place 1", "serial": 64}
+PLACES: Final = {"one": (2, 5), "other": (3, 1)}
+MOVE: Final[dict[str, object]] = {"one": "", "other": "", "serial": 64}
+SEATS: Final = {"West": "West", "South": "South", "North": "North"}
+PLACE: Final = "row {row}, place {col}"
+
+pytestmark = pytest.mark.parametrize("language", LANGUAGES)
 
 
-def page(name: str) -> str:
+def page(name: str, language: str) -> str:
     """Return a page as one line."""
-    return " ".join((DOCS / name).read_text(encoding="utf-8").split())
+    file = f"{name}.md" if language == "en" else f"{name}.{language}.md"
+    return one_line((DOCS / file).read_text(encoding="utf-8"))
+
+
+def one_line(text: str) -> str:
+    """Return a text with its blanks alike, and quotes as they are typed."""
+    return " ".join(text.split()).replace("’", "'")
+
+
+def said(language: str, text: str, values: dict[str, Any], many: str = "") -> str:
+    """Return what the screen says, seats and places in its language too."""
+    _ = Translator(language)
+    told: dict[str, Any] = {name: _(value) if value in SEATS else value for name, value in values.items()}
+    for name, (row, col) in PLACES.items():
+        if name in told:
+            told[name] = _(PLACE, row=row, col=col)
+    return one_line(_.ngettext(text, many, **told) if many else _(text, **told))
 
 
 @pytest.mark.parametrize("kind", MISPLACED)
-def test_staff_are_told_every_fault_as_the_screen_names_it(kind: str) -> None:
-    assert f"| {ENGLISH(MISPLACED[kind], row=2, col=5, row2=3, col2=1, found=117, expected=64)} |" in page("staff.md")
+def test_staff_are_told_every_fault_as_the_screen_names_it(kind: str, language: str) -> None:
+    values = {"row": 2, "col": 5, "row2": 3, "col2": 1, "found": 117, "expected": 64}
+    assert f"| {said(language, MISPLACED[kind], values)} |" in page("staff", language)
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_staff_are_told_every_state_in_its_word(state: str) -> None:
-    assert f"| **{ENGLISH(STATE[state])}** |" in page("staff.md")
+def test_staff_are_told_every_state_in_its_word(state: str, language: str) -> None:
+    assert f"| **{said(language, STATE[state], {})}** |" in page("staff", language)
 
 
 @pytest.mark.parametrize(
@@ -46,12 +68,12 @@ def test_staff_are_told_every_state_in_its_word(state: str) -> None:
         ("Hand value of {seat}", {"seat": "West"}),
         ("{seat}: not right yet", {"seat": "West"}),
         ("row {row}, place {col}", {"row": 2, "col": 5}),
-        ("Swap: {one} and {other}", PLACES),
-        ("Move: {one} to {other}", PLACES),
-        ("Remove the tile of another set: {one}", PLACES),
-        ("Put in {serial}: {one}", PLACES),
-        ("Turn it over: {one}", PLACES),
-        ("Turn it the right way round: {one}", PLACES),
+        ("Swap: {one} and {other}", MOVE),
+        ("Move: {one} to {other}", MOVE),
+        ("Remove the tile of another set: {one}", MOVE),
+        ("Put in {serial}: {one}", MOVE),
+        ("Turn it over: {one}", MOVE),
+        ("Turn it the right way round: {one}", MOVE),
         ("{seat}: row and place are on the tiles", {"seat": "South"}),
         ("{seen} of {all} tiles seen", {"seen": 124, "all": 136}),
         ("{seat}: {count} of 34 in order", {"seat": "South", "count": 5}),
@@ -68,9 +90,9 @@ def test_staff_are_told_every_state_in_its_word(state: str) -> None:
         ("{count} to send", {"count": 2}),
     ],
 )
-def test_staff_read_the_screens_own_sentences(text: str, values: dict[str, object]) -> None:
+def test_staff_read_the_screens_own_sentences(text: str, values: dict[str, object], language: str) -> None:
     assert text in TEXTS
-    assert ENGLISH(text, **values) in page("staff.md")
+    assert said(language, text, values) in page("staff", language)
 
 
 @pytest.mark.parametrize(
@@ -92,9 +114,9 @@ def test_staff_read_the_screens_own_sentences(text: str, values: dict[str, objec
         ("{count} refused: call the arbiter", "{count} refused: call the arbiter", {"count": 3}),
     ],
 )
-def test_staff_read_the_screens_own_counts(one: str, many: str, values: dict[str, Any]) -> None:
+def test_staff_read_the_screens_own_counts(one: str, many: str, values: dict[str, Any], language: str) -> None:
     assert one in TEXTS
-    assert ENGLISH.ngettext(one, many, **values) in page("staff.md")
+    assert said(language, one, values, many) in page("staff", language)
 
 
 @pytest.mark.parametrize(
@@ -108,17 +130,34 @@ def test_staff_read_the_screens_own_counts(one: str, many: str, values: dict[str
         "Recorded",
     ],
 )
-def test_players_read_the_screens_own_sentences(text: str) -> None:
+def test_players_read_the_screens_own_sentences(text: str, language: str) -> None:
     assert text in TEXTS
-    assert text in page("player.md")
+    assert said(language, text, {}).removesuffix(".").removesuffix("。") in page("player", language)
 
 
-def test_the_numbers_told_are_the_profiles() -> None:
+@pytest.mark.parametrize("name", ["staff", "player"])
+def test_a_translated_page_has_the_sections_tables_and_pictures_of_the_english_one(name: str, language: str) -> None:
+    def shape(text: str) -> list[str]:
+        return [line[: 2 if line[0] == "#" else 1] for line in text.splitlines() if line[:1] in {"#", "|", "!", "1"}]
+
+    english, translated = (
+        (DOCS / file).read_text(encoding="utf-8")
+        for file in (f"{name}.md", f"{name}.md" if language == "en" else f"{name}.{language}.md")
+    )
+    assert shape(translated) == shape(english)
+
+
+def test_the_numbers_told_are_the_profiles(language: str) -> None:
     profile = load_mcr(DEFAULT_MCR)
     assert profile.claim_window_ms.value == 3000
-    assert "claim window, three seconds" in page("player.md")
     assert profile.false_hu.fines.value == (4, 8)
-    assert "4 or 8 IMP" in page("player.md")
-    assert "4 or 8" in page("staff.md")
     assert profile.payments.minimum.value == 8
-    assert "8 at least" in page("player.md")
+    seconds, fine, least = {
+        "en": ("claim window, three seconds", "4 or 8 IMP", "8 at least"),
+        "fr": ("fenêtre de déclaration : trois secondes", "4 ou 8 IMP", "8 au moins"),
+        "zh": ("报和窗口开放三秒", "4 或 8 IMP", "至少 8"),
+    }[language]
+    assert seconds in page("player", language)
+    assert fine in page("player", language)
+    assert least in page("player", language)
+    assert fine.removesuffix(" IMP") in page("staff", language)

@@ -43,7 +43,7 @@ def needed(name: str = "homologue") -> set[str]:
             wanted = [Requirement(text) for text in requires(one) or ()]
         except PackageNotFoundError:
             continue  # for another machine or version of Python: its marker says so
-        names = {canonicalize_name(each.name) for each in wanted if "extra ==" not in str(each.marker)}
+        names = {canonicalize_name(each.name) for each in wanted if "extra ==" not in str(each.marker) or one == name}
         names |= {canonicalize_name(f"{each.name}-{extra}") for each in wanted for extra in each.extras}
         asked += names - found
         found |= names

@@ -1,4 +1,4 @@
-"""The files for a table's Pi that anybody may be alone with: what the installer's page installs is what is read."""
+"""The files for a table's Pi, as `homologue install` lays them out: systemd and udev read them."""
 
 import configparser
 import re
@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from click.testing import CliRunner
 
+from broker.cli.install import CONSOLES, FILES, LOCKED
+from broker.cli.main import homologue
 from tests.systemd.units import ROOT, analyze
 
-PAGE: Final = (ROOT / "docs" / "installer.md").read_text(encoding="utf-8")
-SECTION: Final = PAGE.partition("## Somebody alone with the box")[2].partition("### What the card holds")[0]
-INSTALL: Final = dict(re.findall(r"^sudo install -D -m 644 (\S+) (/etc/\S+)$", SECTION, re.MULTILINE))
-"""Where the page puts each file."""
-
-MASKED: Final = re.findall(r"^sudo systemctl mask (.*)$", SECTION, re.MULTILINE)[0].split()
-PROGRAMS: Final = {"homologue-logind.conf": "systemd-logind", "homologue-manager.conf": "systemd"}
+PROGRAMS: Final = {
+    "homologue-logind.conf": "systemd-logind",
+    "homologue-manager.conf": "systemd",
+    "homologue-journald.conf": "systemd-journald",
+}
 """Which program of systemd reads a file."""
 
 
@@ -35,17 +36,15 @@ def settings(name: str) -> dict[str, dict[str, str]]:
 
 @pytest.fixture
 def installed(tmp_path: Path) -> Path:
-    """A machine on which the page was followed."""
-    for name, place in INSTALL.items():
-        target = tmp_path / place.removeprefix("/")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(ROOT / "systemd" / name, target)
+    """A table that anybody may be alone with."""
+    done = CliRunner().invoke(homologue, ["install", "table", "--locked", "--root", str(tmp_path)])
+    assert done.exit_code == 0, done.output
     return tmp_path
 
 
-def test_the_page_installs_each_of_the_files() -> None:
-    files = {path.name for path in (ROOT / "systemd").glob("homologue-*.conf")} - {"homologue-usb-serial.conf"}
-    assert set(INSTALL) == files | {"70-homologue-usb-storage.rules"}
+def test_each_file_is_laid_out_somewhere() -> None:
+    laid = {name for files in (*FILES.values(), LOCKED) for name in files} | {"table.toml", "README.md"}
+    assert {path.name for path in (ROOT / "systemd").iterdir()} == laid
 
 
 @pytest.mark.parametrize(
@@ -54,6 +53,7 @@ def test_the_page_installs_each_of_the_files() -> None:
         ("homologue-sysctl.conf", "sysctl.d/90-homologue.conf"),
         ("homologue-logind.conf", "systemd/logind.conf"),
         ("homologue-manager.conf", "systemd/system.conf"),
+        ("homologue-journald.conf", "systemd/journald.conf"),
     ],
 )
 def test_systemd_reads_what_is_installed(installed: Path, name: str, asked: str) -> None:
@@ -96,15 +96,10 @@ def test_the_kernel_takes_no_magic_keys() -> None:
     }
 
 
-def test_what_is_masked_is_there_and_is_masked_then(tmp_path: Path) -> None:
-    there = [unit for unit in MASKED if not (Path("/usr/lib/systemd/system") / unit).exists()]
-    assert there == []
-    masked = subprocess.run(
-        ["systemctl", f"--root={tmp_path}", "mask", *MASKED], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert masked.returncode == 0, masked.stderr
-    for unit in MASKED:
-        assert (tmp_path / "etc/systemd/system" / unit).readlink() == Path("/dev/null")
+def test_what_is_masked_is_there_and_is_masked_then(installed: Path) -> None:
+    assert [unit for unit in CONSOLES if not (Path("/usr/lib/systemd/system") / unit).exists()] == []
+    for unit in CONSOLES:
+        assert (installed / "etc/systemd/system" / unit).readlink() == Path("/dev/null")
 
 
 UDEV_LINE: Final = re.compile(r'(?:[A-Z]+(?:\{[^}"]+\})?(?:==|!=|\+=|:=|=)"[^"]*"(?:, |$))+')

@@ -12,8 +12,8 @@ ROOT: Final = Path(__file__).parents[2]
 
 UNITS: Final = sorted((ROOT / "systemd").glob("*.service"))
 
-INSTALLED: Final = "/opt/homologue/.venv/bin/"
-"""Where docs/installer.md puts the commands."""
+INSTALLED: Final = "/usr/bin/"
+"""Where the packages put the command."""
 
 HERE: Final = Path(sys.executable).parent
 
@@ -46,8 +46,13 @@ def as_installed(path: Path, folder: Path, old: str = "", new: str = "") -> Path
     text = path.read_text(encoding="utf-8")
     assert old in text
     copy = folder / path.name
-    copy.write_text(text.replace(INSTALLED, f"{HERE}/").replace(old, new), encoding="utf-8")
+    copy.write_text(commands_here(text).replace(old, new), encoding="utf-8")
     return copy
+
+
+def commands_here(text: str) -> str:
+    """Put this machine's commands in the place of the installed ones."""
+    return re.sub(r"/usr/(?:lib/homologue/)?bin/(homologue|python3)\b", rf"{HERE}/\1", text)
 
 
 def analyze(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from broker.cli.main import homologue
 from tests.vision.other_scenes import SCENES, bricks, page_of_text
-from vision.command import read
 from vision.geometry import Picture
 
 PNG, JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
@@ -43,7 +43,7 @@ def lines_of(folder: Path, *contents: bytes) -> list[dict[str, Any]]:
     paths = [folder / f"{number}.jpg" for number in range(len(contents))]
     for path, content in zip(paths, contents, strict=True):
         path.write_bytes(content)
-    result = CliRunner().invoke(read, [*map(str, paths), "--json"], catch_exceptions=False)
+    result = CliRunner().invoke(homologue, ["read", *map(str, paths), "--json"], catch_exceptions=False)
     lines = [json.loads(line) for line in result.stdout.splitlines()]
     assert (result.exit_code, [line["image"] for line in lines]) == (0, [path.name for path in paths])
     return lines

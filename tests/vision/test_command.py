@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from vision.command import read
+from broker.cli.main import homologue
+from tests.refusals import codes
 
 HERE = Path(__file__).parent / "pictures"
 FAULTY = HERE / "dev_008_tray-faulty.jpg"
 
 
 def lines_of(*arguments: str | Path) -> list[dict[str, Any]]:
-    result = CliRunner().invoke(read, [*map(str, arguments), "--json"])
+    result = CliRunner().invoke(homologue, ["read", *map(str, arguments), "--json"])
     assert result.exit_code == 0
     return [json.loads(line) for line in result.stdout.splitlines()]
 
@@ -49,13 +50,23 @@ def test_a_face_is_seen_and_not_read() -> None:
 
 
 def test_people_get_rows_and_plain_words() -> None:
-    result = CliRunner().invoke(read, [str(FAULTY), "--expected", str(FAULTY.with_suffix(".json"))])
+    result = CliRunner().invoke(homologue, ["read", str(FAULTY), "--expected", str(FAULTY.with_suffix(".json"))])
     assert "row 1, tile 5: 133 of another set lies here instead of 133" in result.stdout
 
 
 def test_one_bad_picture_stops_no_other(tmp_path: Path) -> None:
-    bad, good = lines_of(tmp_path / "gone.jpg", FAULTY)
-    assert (bad["error"]["code"], len(good["reads"])) == ("picture_missing", 34)
+    (tmp_path / "bad.jpg").touch()
+    bad, good = lines_of(tmp_path / "bad.jpg", FAULTY)
+    assert (bad["error"]["code"], len(good["reads"])) == ("picture_empty", 34)
+
+
+def test_a_picture_that_is_missing_stops_no_other_and_fails_the_command(tmp_path: Path) -> None:
+    gone = str(tmp_path / "gone.jpg")
+    lines = CliRunner().invoke(homologue, ["read", gone, str(FAULTY), "--json"])
+    bad, good = map(json.loads, lines.stdout.splitlines())
+    assert (lines.exit_code, bad["error"]["code"], len(good["reads"])) == (1, "picture_missing", 34)
+    text = CliRunner().invoke(homologue, ["read", gone, str(FAULTY)])
+    assert (text.exit_code, codes(text.stderr), " read, " in text.stdout) == (1, ["picture_missing"], True)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +113,7 @@ def test_a_picture_of_nothing_has_no_reads(level: int, size: tuple[int, int], tm
 def test_a_bad_deal_gets_a_code_before_any_picture_is_read(content: str, tmp_path: Path) -> None:
     path = tmp_path / "deal.json"
     path.write_text(content)
-    result = CliRunner().invoke(read, [str(FAULTY), "--json", "--expected", str(path)])
+    result = CliRunner().invoke(homologue, ["read", str(FAULTY), "--json", "--expected", str(path)])
     assert (result.exit_code, json.loads(result.stdout)["error"]["code"]) == (1, "expected_invalid")
 
 
@@ -111,10 +122,10 @@ def test_a_picture_without_a_tray_has_no_fault_and_is_not_verified(tmp_path: Pat
     cv2.imwrite(str(blank), np.full((400, 600, 3), 90, np.uint8))
     (line,) = lines_of(blank, "--expected", FAULTY.with_suffix(".json"))
     assert (line["faults"], line["verified"]) == ([], False)
-    result = CliRunner().invoke(read, [str(blank), "--expected", str(FAULTY.with_suffix(".json"))])
+    result = CliRunner().invoke(homologue, ["read", str(blank), "--expected", str(FAULTY.with_suffix(".json"))])
     assert "NOT verified" in result.stdout
 
 
 def test_without_a_deal_there_is_no_verdict() -> None:
     assert "verified" not in lines_of(FAULTY)[0]
-    assert "verified" not in CliRunner().invoke(read, [str(FAULTY)]).stdout
+    assert "verified" not in CliRunner().invoke(homologue, ["read", str(FAULTY)]).stdout

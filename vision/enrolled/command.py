@@ -5,12 +5,13 @@ from pathlib import Path
 
 import click
 
+from broker.console import EXISTING, EXISTING_FOLDER, json_option, report
 from broker.i18n import N_, Translator, languages
 from vision.cameras.addresses import check_camera_address
 from vision.cameras.feed import CameraLost
 from vision.enrolled.enrolment import TRAYS, Doubt, enrol_tray, serials_of_tray
 from vision.enrolled.file import EnrolledSet, enrolled_file, read_enrolled, write_enrolled
-from vision.errors import CameraUnpluggedError, EnrolError, EnrolledInvalidError, EnrolledMissingError, VisionError
+from vision.errors import CameraUnpluggedError, EnrolError, EnrolledInvalidError, EnrolledMissingError
 from vision.mounting.command import one_shot
 from vision.payload import LAST_SET
 from vision.picture import load_picture
@@ -26,10 +27,10 @@ COMPLETE = N_("Set {set} is enrolled: {file}. Look at it: does each serial stand
 
 @click.command(name="enrol", short_help="Photograph a set's tiles once, so that reads are checked against them.")
 @click.argument("number", metavar="SET", type=click.IntRange(0, LAST_SET))
-@click.argument("pictures", metavar="[PICTURE...]", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("pictures", metavar="[PICTURE...]", nargs=-1, type=EXISTING)
 @click.option(
     "--folder",
-    type=click.Path(file_okay=False, exists=True, path_type=Path),
+    type=EXISTING_FOLDER,
     default=Path(),
     help="Where set-NN.jpg is written, and continued [default: this folder].",
 )
@@ -40,7 +41,7 @@ COMPLETE = N_("Set {set} is enrolled: {file}. Look at it: does each serial stand
     "--camera", "address", help="Take the pictures with this camera, guided; trays that are complete are left out."
 )
 @click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per tray.")
+@json_option("Print one JSON object per tray.")
 def enrol_set(
     number: int,
     pictures: tuple[Path, ...],
@@ -68,16 +69,12 @@ def enrol_set(
     if first + len(pictures) - 1 > TRAYS:
         raise click.UsageError(f"a set has {TRAYS} trays")
     progress = _Progress(enrolled_file(folder, number), Translator(language), as_json=as_json)
-    try:
-        enrolled = _begun(progress.path, number)
-        if address:
-            enrolled = _guided(enrolled, address, progress)
-        for tray, picture in enumerate(pictures, start=first):
-            enrolled, doubts = enrol_tray(enrolled, load_picture(picture), tray)
-            progress.tray(enrolled, tray, doubts)
-    except VisionError as error:
-        progress.refusal(error)
-        raise click.exceptions.Exit(1) from error
+    enrolled = _begun(progress.path, number)
+    if address:
+        enrolled = _guided(enrolled, address, progress)
+    for tray, picture in enumerate(pictures, start=first):
+        enrolled, doubts = enrol_tray(enrolled, load_picture(picture), tray)
+        progress.tray(enrolled, tray, doubts)
     progress.summary(enrolled)
     raise click.exceptions.Exit(1 if enrolled.missing else 0)
 
@@ -105,7 +102,7 @@ def _guided(enrolled: EnrolledSet, address: str, progress: "_Progress") -> Enrol
             try:
                 enrolled, doubts = enrol_tray(enrolled, picture, tray)
             except EnrolError as error:
-                progress.refusal(error)
+                report(error, f"tray {tray}")
                 continue
             progress.tray(enrolled, tray, doubts)
     return enrolled
@@ -132,11 +129,6 @@ class _Progress:
             return
         _, tiles = self._, ", ".join(f"{one.serial:03d} ({one.row + 1}-{one.col + 1})" for one in doubts)
         click.echo(_(AGAIN, tray=tray, tiles=tiles) if doubts else _(DONE, tray=tray))
-
-    def refusal(self, error: VisionError) -> None:
-        """Say why a picture was not taken."""
-        message = {"error": {"code": error.code, "message": str(error)}}
-        click.echo(json.dumps(message) if self._json else f"{error.code}: {error}", err=not self._json)
 
     def summary(self, enrolled: EnrolledSet) -> None:
         """Say whether the set is complete."""

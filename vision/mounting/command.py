@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import click
 
+from broker.console import json_option
 from broker.i18n import N_, Message, Translator, languages
 from vision.cameras.addresses import check_camera_address, open_camera
 from vision.cameras.camera import UnmetSetting
@@ -253,7 +254,7 @@ def _tile_size(_context: click.Context, _option: click.Parameter, value: str) ->
 @click.option("--every", type=click.FloatRange(0, 60), default=1.0, show_default=True, help="Seconds between lines.")
 @click.option("--frames", type=click.IntRange(1), help="Exit after this many lines.")
 @click.option("--once", is_flag=True, help="Take one picture and exit.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@json_option("Print one JSON object per line.")
 @click.option("--window", "in_window", is_flag=True, help="Show the picture in a window; Escape closes it.")
 def camera(  # noqa: PLR0913 -- one parameter an option: click wants it so
     address: str, *, tile: tuple[float, float], mark: str, places: str, enrolled_file: Path | None, view: float | None,

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from broker.console import EXISTING, EXISTING_FILE, json_option
 from vision.enrolled.command import enrol_set
 from vision.errors import RegistrySetMissingError, VisionError
 from vision.picture import load_picture
@@ -41,7 +42,7 @@ def set_name(_context: click.Context, _parameter: click.Parameter, value: str | 
     raise click.BadParameter(f"{value!r}: a number from 0 to 99, or a letter")
 
 
-@click.group(name="set", short_help="Look after tile sets: is one complete? How does each tile look?")
+@click.group(name="set", short_help="Check that a tile set is complete; enrol how its tiles look.")
 def set_commands() -> None:
     """Check tile sets, and enrol how their tiles look. Register sets with `homologue deal set` or `homologue labels`.
 
@@ -55,7 +56,7 @@ set_commands.add_command(enrol_set)
 
 
 @set_commands.command(name="check", short_help="Find missing, double and foreign tiles.")
-@click.argument("pictures", metavar="PICTURE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("pictures", metavar="PICTURE...", nargs=-1, required=True, type=EXISTING)
 @click.option(
     "--set",
     "named",
@@ -65,10 +66,10 @@ set_commands.add_command(enrol_set)
 )
 @click.option(
     "--registry",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=EXISTING_FILE,
     help="Registry of tile sets, to show the (secret) faces of missing and double tiles too.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option()
 def check_set(pictures: tuple[Path, ...], named: str | None, registry: Path | None, *, as_json: bool) -> None:
     """Find missing, double and foreign tiles of a set, from pictures of their backs.
 
@@ -80,15 +81,10 @@ def check_set(pictures: tuple[Path, ...], named: str | None, registry: Path | No
     homologue set check heap-1.jpg heap-2.jpg --set 3
     homologue set check table-*.jpg --set C --json
     """
-    try:
-        known = read_set_registry(registry) if registry else None
-        shots = _checked_pictures(pictures)
-        found = judge_set((shot.look for shot in shots if shot.look), named)
-        faces = _faces_of(known, found.set)
-    except VisionError as error:
-        message = {"error": {"code": error.code, "message": str(error)}}
-        click.echo(json.dumps(message) if as_json else f"{error.code}: {error}", err=not as_json)
-        raise click.exceptions.Exit(1) from error
+    known = read_set_registry(registry) if registry else None
+    shots = _checked_pictures(pictures)
+    found = judge_set((shot.look for shot in shots if shot.look), named)
+    faces = _faces_of(known, found.set)
     click.echo(json.dumps(check_object(found, shots, faces)) if as_json else check_text(found, faces))
     raise click.exceptions.Exit(0 if found.complete else 1)
 

@@ -7,8 +7,9 @@ from typing import Final
 
 import click
 
+from broker.console import said_as_json, say, working
 from broker.i18n import languages
-from vision.errors import FileNameError, SerialsInvalidError, VisionError
+from vision.errors import FileNameError, SerialsInvalidError
 from vision.payload import LAST_SERIAL, LAST_SET
 from vision.sheets import registry
 from vision.sheets.formats import USUAL_FORMAT, sheet_formats, with_margins
@@ -76,6 +77,7 @@ def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> N
 @click.option(
     "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the sheets."
 )
+@said_as_json
 def labels(  # noqa: PLR0913 - one parameter an option
     *,
     number: int,
@@ -105,21 +107,18 @@ def labels(  # noqa: PLR0913 - one parameter an option
     if only is not None and force:
         raise click.UsageError("--only prints labels of a set again, --force draws it anew: one or the other.")
     path = registry or output.parent / REGISTRY
-    try:
-        serials = _serials(only)
-        _refuse_names(output, path)
-        sheet = with_margins(sheet_formats()[name], margin_left, margin_top, scale / 100)
-        with locked_folder(path.parent), ExitStack() as written:
-            done = _registered(path, number, asked=registry is not None, only=bool(serials), force=force)
-            faces = {one: face for one, face in done.faces.items() if one in serials or not serials}
+    serials = _serials(only)
+    _refuse_names(output, path)
+    sheet = with_margins(sheet_formats()[name], margin_left, margin_top, scale / 100)
+    with locked_folder(path.parent), ExitStack() as written:
+        done = _registered(path, number, asked=registry is not None, only=bool(serials), force=force)
+        faces = {one: face for one, face in done.faces.items() if one in serials or not serials}
+        with working("Drawing labels"):
             made = labels_pdf(LabelOrder(number, faces, sheet, modules, printed, language, start, scale / 100))
-            written.enter_context(private_file(output, made))
-            if done.registry is not None:
-                written.enter_context(private_file(path, registry_bytes(done.registry)))
-    except VisionError as error:
-        click.echo(f"{error.code}: {error}", err=True)
-        raise click.exceptions.Exit(1) from error
-    click.echo(_announce(number, path, output, done))
+        written.enter_context(private_file(output, made))
+        if done.registry is not None:
+            written.enter_context(private_file(path, registry_bytes(done.registry)))
+    say(_announce(number, path, output, done), set=number, file=output, registry=path, new=done.registry is not None)
 
 
 def _refuse_names(output: Path, registry: Path) -> None:

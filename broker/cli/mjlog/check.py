@@ -12,6 +12,7 @@ import click
 from broker.cli.mjlog.hands import PLAYER_COUNT, MjlogHand, MjlogWin, mjlog_hands, wins_of
 from broker.cli.mjlog.notation import ANY, LONGEST, MjlogTag, game_kind, profile_as_played, tags_of
 from broker.cli.profile import load_riichi_rules as chosen
+from broker.console import EXISTING_FILE, said_as_json, say
 from broker.rules import RuleError
 from broker.rules.riichi import RiichiPayments, RiichiProfile, SessionEnd, SessionState, riichi_payments, settle_event
 from broker.rules.riichi.value import RiichiHandValue, riichi_value
@@ -20,8 +21,9 @@ RULES: Final = "riichi-tenhou"
 
 
 @click.command("check", short_help="Check Tenhou records.")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=EXISTING_FILE)
 @click.option("--rules", default=RULES, show_default=True, help="Rule profile to count by.")
+@said_as_json
 def riichi_check(files: tuple[Path, ...], rules: str) -> None:
     """Count and settle Tenhou records (mjlog: XML, also gzipped) again, and report differences.
 
@@ -32,22 +34,29 @@ def riichi_check(files: tuple[Path, ...], rules: str) -> None:
     \b
     homologue riichi check game.mjlog another.mjlog.gz
     """
-    try:
-        profile = chosen(rules)
-    except RuleError as problem:
-        raise click.ClickException(f"{problem.code}: {problem.text}") from None
+    profile = chosen(rules)
     wins, hands, unread = CheckTally("win"), CheckTally("hand"), 0
     for file in files:
         try:
             record = check_mjlog(_content(file), profile)
         except RuleError as problem:
-            click.echo(f"{file.name}: {problem.code}: {problem.text}")
+            say(
+                f"{file.name}: {problem.code}: {problem.text}",
+                file=file.name,
+                code=problem.code,
+                message=str(problem.text),
+            )
             unread += 1
             continue
         wins.count(file, record.wins)
         hands.count(file, record.hands)
     told = f"{wins.agree} of {wins.all} wins agree; {hands.agree} of {hands.all} hands pay and go on as in the record"
-    click.echo(told + (f"; {unread} files not read" if unread else ""))
+    say(
+        told + (f"; {unread} files not read" if unread else ""),
+        wins={"agree": wins.agree, "all": wins.all},
+        hands={"agree": hands.agree, "all": hands.all},
+        unread=unread,
+    )
     sys.exit(0 if (wins.agree, hands.agree, unread) == (wins.all, hands.all, 0) else 1)
 
 
@@ -73,7 +82,13 @@ class CheckTally:
             self.all += 1
             self.agree += not one.differences
             for difference in one.differences:
-                click.echo(f"{file.name}: {self.what} {one.number}: {difference}")
+                say(
+                    f"{file.name}: {self.what} {one.number}: {difference}",
+                    file=file.name,
+                    what=self.what,
+                    number=one.number,
+                    difference=difference,
+                )
 
 
 def _content(file: Path) -> bytes:

@@ -188,13 +188,13 @@ def _tray(row: CsvRow, fields: int) -> tuple[Seat, tuple[str, ...]]:
     checks: list[Callable[[], object]] = [
         *(partial(row.number, name, largest) for name, largest in numbers.items()),
         *(partial(_wind, row, name) for name in ("prevalent_wind", "dealer", "seat")),
-        *(partial(_tile, row.line, place, tile) for place, tile in enumerate(tiles, 1)),
+        *(partial(_tile, row.at(str(place)), place, tile) for place, tile in enumerate(tiles, 1)),
     ]
     collect_errors(lambda check: check(), checks)
     return _wind(row, "seat"), tiles
 
 
-def _tile(line: int, place: int, tile: str) -> None:
+def _tile(line: int | str, place: int, tile: str) -> None:
     if tile not in FACES:
         raise RuleError(
             "not_a_tile", f"line {line}, tile {place}: {repr(tile[:20]) + ' is none' if tile else 'missing'}"
@@ -211,7 +211,7 @@ def _wind(row: CsvRow, name: str) -> Seat:
         "seat_unknown",
         N_(
             "line {line}: {field} is {text}; it must be one of {known}",
-            line=row.line,
+            line=row.at(name),
             field=name,
             text=repr(text[:20]),
             known=", ".join(SEATS),
@@ -225,7 +225,7 @@ def _contradictions(number: int, rows: list[CsvRow]) -> Iterator[RuleError]:
         if len(said) > 1:
             lines = f"lines {rows[0].line} to {rows[-1].line}"
             yield RuleError("deal_contradicts_itself", f"deal {number} ({lines}): {name} is {' and '.join(said)}")
-    first: dict[str, int] = {}
+    first: dict[str, int | str] = {}
     for row in rows:
         seat = row.cells["seat"].lower()
         if seat in first:

@@ -98,7 +98,7 @@ def read_sets(path: Path, number: int | None) -> dict[int, SetFaces]:
     """
     rows, fields = read_csv(path, ("serial", "face"), ["set"])
     registry: dict[int, SetFaces] = {}
-    first: dict[tuple[int, int], int] = {}
+    first: dict[tuple[int, int], int | str] = {}
 
     def take(row: CsvRow) -> None:
         at, serial, face = _tile(row, fields, number)
@@ -128,7 +128,9 @@ def _tile(row: CsvRow, fields: int, number: int | None) -> tuple[int, int, str]:
 def _face(row: CsvRow) -> str:
     face = row.cells["face"].lower()
     if face not in FACES:
-        raise RuleError("not_a_tile", N_("line {line}: {face} is not a tile", line=row.line, face=repr(face[:20])))
+        raise RuleError(
+            "not_a_tile", N_("line {line}: {face} is not a tile", line=row.at("face"), face=repr(face[:20]))
+        )
     return face
 
 

@@ -4,8 +4,6 @@ An event may have many thousand plays, with few different cells: each text is re
 fraction of a second.
 """
 
-import csv
-import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,10 +14,10 @@ from typing import Final, Generic, NamedTuple, TypeVar
 import msgspec
 
 from broker.event.movement.plays import MovementPlay
-from broker.files import csv_text
 from broker.i18n import N_
 from broker.protocol import SEATS, DealNo, PlayerId, RoundNo, Seat, TableNo
 from broker.rules import RuleError
+from broker.spreadsheet import BadRow, Grid, columns, csv_text, read_grid
 
 MOVEMENT_COLUMNS: Final = ("round", "table", "deal", *SEATS)
 
@@ -66,14 +64,12 @@ def decode_movement(content: bytes, make: MakePlay[P], most: int | None = None) 
     """Read plays. What is wrong on a line is in `problems`, and the other lines are read; `most`: so many plays."""
     plays, lines, problems = found = CsvPlays[P]([], [], [])
     try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        problems.append(
-            MovementProblem("malformed", N_("this is no UTF-8 text"), content.count(b"\n", 0, error.start) + 1)
-        )
+        grid = read_grid(content)
+    except RuleError as problem:
+        problems.append(MovementProblem(problem.code, problem.text, 1))
         return found
     read = None
-    for line, cells in _rows(text, problems):
+    for line, cells in _rows(grid, problems):
         try:
             if read is None:
                 read = _reader(cells, make)
@@ -91,22 +87,12 @@ def decode_movement(content: bytes, make: MakePlay[P], most: int | None = None) 
     return found
 
 
-def _rows(text: str, problems: list[MovementProblem]) -> Iterator[tuple[int, list[str]]]:
-    """Return each row that is not blank with the line on which it begins; quoting that ends nowhere ends the file."""
-    header = text.lstrip().partition("\n")[0]
-    delimiter = max(",;\t", key=header.count)  # spreadsheets of many countries write semicolons
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            problems.append(MovementProblem("malformed", str(error), line))
-            continue
-        if cells and (cells[0].strip() or "".join(cells).strip()):
-            yield line, cells
+def _rows(grid: Grid, problems: list[MovementProblem]) -> Iterator[tuple[int, list[str]]]:
+    """Return each row; quoting that ends nowhere ends the file."""
+    try:
+        yield from grid.rows
+    except BadRow as bad:
+        problems.append(MovementProblem(bad.code, bad.text, bad.row))
 
 
 def _reader(header: Sequence[str], make: MakePlay[P]) -> Callable[[Sequence[str]], P]:
@@ -133,7 +119,7 @@ def _reader(header: Sequence[str], make: MakePlay[P]) -> Callable[[Sequence[str]
 
 
 def _columns(cells: Sequence[str]) -> Sequence[str]:
-    names = [cell.strip().lower() for cell in cells]
+    names = columns(cells)
     unknown = [name for name in names if name not in MOVEMENT_COLUMNS]
     if unknown:
         raise RuleError(

@@ -6,8 +6,7 @@ two people key each sheet, the other person is the second look (`two_people.py`)
 
 import threading
 from collections.abc import Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from functools import partial
 from typing import Final
 
 from starlette.concurrency import run_in_threadpool
@@ -18,6 +17,7 @@ from starlette.routing import Route
 from broker.errors import ScorerError, StoreError
 from broker.event import BookedPlay, DealRecord, Event
 from broker.event.file_io import flatten_errors
+from broker.event.setup import from_file
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
 from broker.i18n import N_
 from broker.people import Account, PeopleError
@@ -134,12 +134,7 @@ class PaperPage:
         raise FormMalformed("the form does not say what it asks for")
 
     def _read_csv(self, text: str) -> Sequence[PaperSheet]:
-        if "\ufffd" in text:
-            raise RuleError("not_utf8", N_("the file is not UTF-8 text: save it again with the encoding UTF-8"))
-        with TemporaryDirectory() as beside:
-            path = Path(beside) / "sheets.csv"
-            path.write_text(text, encoding="utf-8", newline="")
-            return read_sheets(path, self._event)
+        return from_file(text, "sheets.csv", partial(read_sheets, event=self._event))
 
     def _take(self, request: Request, sheets: Sequence[PaperSheet]) -> list[SheetResult]:
         account = _arbiter(request)

@@ -13,6 +13,7 @@ from broker.people import (
     EMBARGO_READ,
     ROLES,
     SHORTEST_PASSWORD,
+    TOKEN_RIGHTS,
     Account,
     Actor,
     AuditBroken,
@@ -23,7 +24,6 @@ from broker.people import (
     audit_line,
 )
 from broker.web import (
-    COOKIE,
     Access,
     DeskError,
     Form,
@@ -31,7 +31,6 @@ from broker.web import (
     Visitor,
     browser_marks,
     client_address,
-    cookie_name,
     delete_session_cookie,
     read_form,
     redirect,
@@ -42,8 +41,6 @@ from broker.web import (
     user_agent,
     visitor_of,
 )
-
-LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 
 
 class Login:
@@ -139,25 +136,21 @@ class Login:
         return self._auth.with_mark(session.account, marks) if session else marks
 
     def _login_page(self, request: Request, *, name: str = "", error: Exception | None = None) -> Response:
-        values = {"name": name, "plain": is_plain(request)}
-        return render_page(request, "login.html", N_("Log in"), error=error, values=values)
+        visitor = Visitor(plain=self._access.unencrypted(request))
+        return render_page(request, "login.html", N_("Log in"), visitor, error=error, values={"name": name})
 
     def _welcome_page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
         token, name, full = (form.get(field, "")[:64] for field in ("token", "name", "full"))
-        plain = is_plain(request)
+        visitor = Visitor(plain=self._access.unencrypted(request))
         filled: dict[str, object] = {"token": token, "name": name, "full": full}
         return render_page(
             request,
             "welcome.html",
             N_("The first head arbiter"),
+            visitor,
             error=error,
-            values=filled | {"plain": plain, "shortest": SHORTEST_PASSWORD},
+            values=filled | {"shortest": SHORTEST_PASSWORD},
         )
-
-
-def is_plain(request: Request) -> bool:
-    """Return whether a password would cross a network as it is typed."""
-    return cookie_name(request) == COOKIE and client_address(request) not in LOOPBACK_NAMES
 
 
 SHOWN: Final = 50
@@ -187,10 +180,10 @@ class PeoplePage:
         visitor, form = visitor_of(request), Form()
         try:
             form = await read_form(request, visitor)
-            await run_in_threadpool(self._act, visitor, form, Actor(_name(visitor), client_address(request)))
+            token = await run_in_threadpool(self._act, visitor, form, Actor(visitor.name, client_address(request)))
         except (PeopleError, DeskError) as error:
             return await run_in_threadpool(self._page, request, typed_fields(form, error), error)
-        return await run_in_threadpool(self._page, request, None, None, N_("Saved."))
+        return await run_in_threadpool(self._page, request, None, None, N_("Saved."), token)
 
     async def audit(self, _request: Request) -> Response:
         """Return the whole log as a file."""
@@ -205,28 +198,42 @@ class PeoplePage:
         except AuditBroken as broken:
             yield f"{broken.code},{broken}\r\n"
 
-    def _act(self, visitor: Visitor, form: Form, by: Actor) -> None:
+    def _act(self, visitor: Visitor, form: Form, by: Actor) -> str:
+        """Do it; return a token that was made."""
         accounts, name = self._auth.accounts, form.get("name", "").strip()
         actions: dict[str, Callable[[], object]] = {
             "add": lambda: accounts.add(name, form.get("full", ""), form.get("role", ""), form.get("password", ""), by),
             "disable": lambda: accounts.disable(name, by),
             "enable": lambda: accounts.enable(name, by),
             "password": lambda: accounts.set_password(name, form.get("password", ""), by),
+            "revoke_token": lambda: self._auth.tokens.revoke(name, by),
             "end_sessions": lambda: accounts.end_sessions(name, by, but=visitor.session.key if visitor.session else ""),
         }
+        if form.get("action") == "add_token":
+            return self._auth.tokens.add(name, form.get("role", ""), by)
         act = actions.get(form.get("action", ""))
         if act is None:
             raise FormMalformed("the form does not say what it asks for")
         act()
+        return ""
 
     def _page(
-        self, request: Request, form: Form | None = None, error: Exception | None = None, done: Message | None = None
+        self,
+        request: Request,
+        form: Form | None = None,
+        error: Exception | None = None,
+        done: Message | None = None,
+        token: str = "",
     ) -> Response:
+        """Show the page; a `token` that was just made is shown this once."""
         adding = form or {} if (form or {}).get("action") == "add" else {}
         values: dict[str, object] = {
             "accounts": [(one, self._auth.sessions.of(one.name)) for one in self._auth.accounts.all()],
             "entries": self._auth.audit.newest(SHOWN),
             "looked": self._auth.audit.newest(SHOWN, EMBARGO_READ),
+            "tokens": self._auth.tokens.all(),
+            "token": token,
+            "token_roles": tuple(TOKEN_RIGHTS),
             "roles": ROLES,
             "shortest": SHORTEST_PASSWORD,
             "filled": {field: adding.get(field, "")[:64] for field in ("name", "full", "role")},
@@ -234,7 +241,3 @@ class PeoplePage:
         return render_page(
             request, "people.html", N_("People"), visitor_of(request), error=error, done=done, values=values
         )
-
-
-def _name(visitor: Visitor) -> str:
-    return visitor.session.account.name if visitor.session else ""

@@ -1,4 +1,7 @@
-"""The display in the room: the public standings in big type, page after page, whoever has opened it."""
+"""The display in the room: in big type, page after page, whoever has opened it.
+
+It shows the public standings, and who sits where before there are any, or where the address says `show=seating`.
+"""
 
 import re
 from collections.abc import Sequence
@@ -9,10 +12,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from broker.event import Event
+from broker.event.seating import seating_rounds
 from broker.protocol import COUNTRY, TeamStanding
 from broker.scorer.snapshot import StandingsRow, StandingsTable
+from broker.terms import SEAT_LETTERS
 from broker.web import Access, Pagination, Sheets, Visitor, environment, translator_for, translators
 from broker.web.embargo import PublicFeed
+from broker.web.results.seating import SeatedPlayer, seated_players
 
 LINES: Final = 10
 """Names that can be read from the back of a hall on any screen; `display.js` measures how many fit on this one."""
@@ -25,6 +32,12 @@ STAY_S: Final = 12
 LINES_IN_3_S: Final = 4
 """And so many more."""
 
+MOST_ROUNDS: Final = 8
+"""Rounds beside a name that can be read from the back of a hall."""
+
+
+SEATING: Final = "seating"
+"""What an address asks for that shows who sits where, all day."""
 
 Row = TypeVar("Row")
 
@@ -36,6 +49,7 @@ class DisplayOptions(NamedTuple):
     columns: int
     first: int
     country: str
+    show: str = ""
 
     @classmethod
     def of(cls, request: Request) -> "DisplayOptions":
@@ -46,6 +60,7 @@ class DisplayOptions(NamedTuple):
             _number(request, "columns", MOST_COLUMNS) or 1,
             _number(request, "first", MOST_FIRST),
             country if re.fullmatch(COUNTRY, country) else "",
+            SEATING if request.query_params.get("show") == SEATING else "",
         )
 
     @property
@@ -58,16 +73,23 @@ class DisplayOptions(NamedTuple):
         """How long a page stays, seconds."""
         return max(STAY_S, STAY_S + 3 * (self.names - LINES) // LINES_IN_3_S)
 
+    def seats(self, ladder: StandingsTable, event: Event) -> Sequence[SeatedPlayer]:
+        """Return whose seats are shown: everybody's while there are no standings."""
+        if ladder.deals and self.show != SEATING:
+            return ()
+        found = seated_players(event)
+        return [one for one in found if event.origin_of(one.player.id)[0] == self.country] if self.country else found
+
     def rungs(self, ladder: StandingsTable) -> Sequence[StandingsRow]:
         """Return the players who are shown; nobody before there are standings."""
-        if not ladder.deals:
+        if not ladder.deals or self.show == SEATING:
             return ()
         found = [rung for rung in ladder.rungs if rung.country == self.country] if self.country else ladder.rungs
         return found[: self.first or None]
 
     def teams(self, ladder: StandingsTable, teams: Sequence[TeamStanding]) -> Sequence[TeamStanding]:
         """Return the teams who are shown; a country's are players alone."""
-        return () if self.country or not ladder.deals else teams[: self.first or None]
+        return () if self.country or not ladder.deals or self.show == SEATING else teams[: self.first or None]
 
     def asked(self) -> dict[str, object]:
         """Return what of the address stays from page to page."""
@@ -89,10 +111,12 @@ class DisplayPage:
         """Show one page, which names the next: with and without JavaScript the pages follow each other."""
         # An arbiter may have opened it, on a projector: what it shows is what everybody may know, not what they may.
         ladder, options, _ = self._sheets.ladder(Visitor()), DisplayOptions.of(request), translator_for(request)
-        teams, rungs = options.teams(ladder, self._sheets.snapshot(Visitor()).teams), options.rungs(ladder)
+        snapshot = self._sheets.snapshot(Visitor())
+        teams, rungs = options.teams(ladder, snapshot.teams), options.rungs(ladder)
+        seats = options.seats(ladder, snapshot.event)
         of_teams = -(-len(teams) // options.names)
         pagination = Pagination.at(
-            request.query_params.get("page", ""), of_teams * options.names + len(rungs), options.names
+            request.query_params.get("page", ""), of_teams * options.names + len(rungs or seats), options.names
         )
         players = Pagination(pagination.number - of_teams, pagination.of).lines(options.names)
         following = {"page": pagination.number % pagination.of + 1, **options.asked(), "lang": _.language}
@@ -107,6 +131,9 @@ class DisplayPage:
                 if pagination.number <= of_teams
                 else (),
                 rungs=_in_columns(rungs[players], options) if pagination.number > of_teams else (),
+                seats=_in_columns(seats[players], options),
+                rounds=seating_rounds(snapshot.event.plan)[:MOST_ROUNDS],
+                letters=SEAT_LETTERS,
                 pagination=pagination,
                 following=f"/display?{urlencode(following)}",
                 _=_,

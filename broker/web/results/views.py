@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from broker.event.seating import seating_of
 from broker.i18n import N_
 from broker.protocol import SEATS, read_receipt_code, receipt_link
 from broker.scorer.sheets import DealSheet, PlayLine, ReceiptSheet
@@ -54,9 +55,6 @@ class ResultsPage:
         """Return the routes."""
         return [
             self._access.route("/standings.json", self.standings_json, "see_public"),
-            self._access.route("/deal/{deal:int}.json", self.deal_json, "see_public"),
-            self._access.route("/player/{player}.json", self.player_json, "see_public"),
-            self._access.route("/team/{team:int}.json", self.team_json, "see_public"),
             *self._live.routes("/standings", self.standings, "see_public"),
             *self._live.routes("/deals", self.deals, "see_public"),
             *self._live.routes("/deal/{deal:int}", self.deal, "see_public"),
@@ -127,8 +125,10 @@ class ResultsPage:
         """Show one player's sheet."""
         sheet = self._sheets.player(visitor, request.path_params["player"])
         chart = partial(player_chart, sheet, str(_("Points (horizontal) and the resulting IMPs (vertical)")), _seats(_))
-        slips = _slips(self._sheets.snapshot(visitor).event.plan.public_address)
-        return LivePage("player.html", sheet.name, {"sheet": sheet, "chart": chart, "slips": slips}, sheet)
+        plan = self._sheets.snapshot(visitor).event.plan
+        places = seating_of(plan)[sheet.player]
+        values = {"sheet": sheet, "chart": chart, "slips": _slips(plan.public_address), "places": places}
+        return LivePage("player.html", sheet.name, values, (sheet, places))
 
     def team(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show one team's sheet."""
@@ -137,19 +137,8 @@ class ResultsPage:
 
     async def standings_json(self, request: Request) -> Response:
         """The standings, for other programs."""
-        return _json(self._sheets.ladder(visitor_of(request)))
-
-    async def deal_json(self, request: Request) -> Response:
-        """One traveller, for other programs."""
-        return _json(self._sheets.deal(visitor_of(request), request.path_params["deal"]))
-
-    async def player_json(self, request: Request) -> Response:
-        """One player's sheet, for other programs."""
-        return _json(self._sheets.player(visitor_of(request), request.path_params["player"]))
-
-    async def team_json(self, request: Request) -> Response:
-        """One team's sheet, for other programs."""
-        return _json(self._sheets.team(visitor_of(request), request.path_params["team"]))
+        standings = msgspec.json.encode(self._sheets.ladder(visitor_of(request)))
+        return Response(standings, media_type="application/json")
 
 
 def _slips(address: str) -> Callable[[str], Markup] | None:
@@ -159,10 +148,6 @@ def _slips(address: str) -> Callable[[str], Markup] | None:
 
 def _seats(_: HtmlTranslator) -> dict[str, str]:
     return {seat: str(_(SEAT_NAMES[seat])) for seat in SEATS}
-
-
-def _json(sheet: msgspec.Struct) -> Response:
-    return Response(msgspec.json.encode(sheet), media_type="application/json")
 
 
 def _pagination(request: Request, length: int) -> Pagination:

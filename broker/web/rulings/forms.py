@@ -13,7 +13,7 @@ from msgspec import ValidationError
 from msgspec.structs import replace
 
 from broker.event.plan import MINUTE_MS
-from broker.i18n import N_
+from broker.i18n import N_, folded
 from broker.protocol import (
     AWARD_IMP,
     FINE_IMP,
@@ -44,7 +44,6 @@ from broker.rules.points import points_paid, score_riichi
 from broker.rules.riichi import RiichiProfile
 from broker.rulings import CountedPlay, PlayKey, RulingDraft
 from broker.web import TablesUnreadable, tables_of
-from broker.web.forms import folded
 
 Form = Mapping[str, str]
 

@@ -14,8 +14,7 @@ import msgspec
 from markupsafe import Markup
 from msgspec import Struct
 
-from broker.files import csv_text
-from broker.i18n import N_
+from broker.i18n import N_, folded
 from broker.protocol import (
     SEATS,
     Adjusted,
@@ -41,9 +40,9 @@ from broker.rules import AwardRules
 from broker.rulings import CountedPlay, RulingBook, RulingEntry, imp_of
 from broker.rulings.preview import Groups, RulingChange, SubjectState
 from broker.scorer.tables import Visit
+from broker.spreadsheet import csv_text
 from broker.terms import SEAT_NAMES
 from broker.web import HtmlTranslator, signed_number, time_tag
-from broker.web.forms import folded
 from broker.web.labels import FAULT, RIICHI, RIICHI_WIN, RULING, TOLD, WIN
 from broker.web.rulings.forms import RIICHI_KINDS
 

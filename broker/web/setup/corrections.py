@@ -20,7 +20,7 @@ from broker.errors import ScorerError, StoreError
 from broker.event import PLAYERS, Event
 from broker.event.players import EXTRA_COLUMNS, PARTS, ListedPlayer, current_players, players_csv, read_players
 from broker.event.setup import SESSION_FIELDS, rows_to_fill, session_rows, sessions_of
-from broker.i18n import N_, Message
+from broker.i18n import N_, Message, folded
 from broker.people import Account, PeopleError
 from broker.protocol import (
     LONGEST_REASON,
@@ -59,7 +59,6 @@ from broker.web import (
     typed_fields,
     visitor_of,
 )
-from broker.web.forms import folded
 from broker.web.labels import PLAN_FIELD
 from broker.web.rulings.audited import AuditedRulings
 

@@ -3,8 +3,17 @@ for (const input of document.querySelectorAll("input[data-into]")) {
   input.closest("[hidden]").hidden = false;
   input.addEventListener("change", async () => {
     const [file] = input.files;
-    if (file) document.getElementById(input.dataset.into).value = await file.text();
+    if (file) document.getElementById(input.dataset.into).value = textOf(new Uint8Array(await file.arrayBuffer()));
   });
+}
+
+// What is not UTF-8, such as a workbook, goes to the server as it is.
+function textOf(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return `data:;base64,${btoa(Array.from(bytes, (one) => String.fromCharCode(one)).join(""))}`;
+  }
 }
 
 // A form leads back to its own step, and what was refused stands above all steps.

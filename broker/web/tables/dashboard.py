@@ -22,7 +22,7 @@ from broker.people import Account, Authentication, PeopleError
 from broker.scorer.dashboard import ViewFeed
 from broker.scorer.snapshot import no_origin, standings_csv
 from broker.scorer.view import AlertView, DashboardView, TableView
-from broker.scorer.view import view_json as written
+from broker.scorer.view import as_json as written
 from broker.web import (
     CARDS_A_PAGE,
     EVENT_STREAM,

@@ -62,7 +62,7 @@ from broker.web import (
     typed_fields,
     visitor_of,
 )
-from broker.web.people.views import LOOPBACK_NAMES
+from broker.web.auth import LOOPBACK_NAMES
 from broker.web.svg import qr
 from broker.web.tables.event_pin import EventPin, PinsAtTables
 from broker.web.tables.pairing_codes import LASTS_MS, PairingCodes, PairingTurns, PendingCode

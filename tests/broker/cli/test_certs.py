@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from broker.cli.certs import certs
+from broker.cli.main import homologue
 from broker.mqtt.certificates import NO_END, SERVER_LASTS, Certificates
 from broker.protocol.signing import SigningKey
 
@@ -21,7 +21,7 @@ def event(tmp_path: Path) -> Path:
 
 
 def ask(*words: object) -> Result:
-    return CliRunner().invoke(certs, [str(word) for word in words])
+    return CliRunner().invoke(homologue, ["certs", *map(str, words)])
 
 
 def test_what_there_is_is_shown_and_no_secret(event: Path) -> None:

@@ -22,6 +22,7 @@ from broker.protocol.signing import SigningKey
 from broker.rules import RuleError
 from broker.scorer.event_key import KEY_FILE, open_event_key
 from tests.demo_event import exchange_two_tiles
+from tests.refusals import codes
 
 HEAD = ["name", "country", "club", "national", "ema"]
 OPTIONS = ["--name", "cup-2026", "--title", "Club cup", "--profile", "oedmc-2020", "--rounds", "5"]
@@ -99,11 +100,17 @@ def test_nobody_else_may_read_the_folder_s_files(made: Path) -> None:
     assert open_to_others == ["commitment.json"]
 
 
+def refusals(result: Result) -> list[list[str]]:
+    """Return the code of each refusal, and where it is."""
+    places = [line.split(": ")[1] for line in result.stderr.splitlines()]
+    return [[code, place] for code, place in zip(codes(result.stderr), places, strict=True)]
+
+
 def test_every_line_that_is_wrong_is_named_and_nothing_is_made(tmp_path: Path) -> None:
     rows = sixteen()
     rows[1][0], rows[2][1], rows[4][4] = "", "France", rows[3][4]
     result = ask("new", tmp_path / "cup", *OPTIONS, "--players", sheet(tmp_path, rows))
-    assert [line.split(": ")[1:3] for line in result.stderr.splitlines()] == [
+    assert refusals(result) == [
         ["name_missing", "line 3"],
         ["country_wrong", "line 4"],
     ]
@@ -113,14 +120,14 @@ def test_every_line_that_is_wrong_is_named_and_nothing_is_made(tmp_path: Path) -
 def test_an_id_a_name_and_another_column_that_cannot_be_are_told_apart(tmp_path: Path) -> None:
     rows = [[f"p{number}", *row] for number, row in enumerate(sixteen())]
     rows[1][0], rows[2][1], rows[3][1], rows[4][3] = "p 1", "x" * 101, "a\tb", "c" * 61
-    wrong = ask("new", tmp_path / "cup", *OPTIONS, "--players", sheet(tmp_path, rows, ["id", *HEAD])).stderr
-    assert [line.split(": ")[1:3] for line in wrong.splitlines()] == [
+    wrong = ask("new", tmp_path / "cup", *OPTIONS, "--players", sheet(tmp_path, rows, ["id", *HEAD]))
+    assert refusals(wrong) == [
         ["player_id_wrong", "line 3"],
         ["player_name_wrong", "line 4"],
         ["player_name_wrong", "line 5"],
         ["player_detail_wrong", "line 6"],
     ]
-    assert "club has at most 60" in wrong
+    assert "club has at most 60" in wrong.stderr
 
 
 def test_a_list_may_have_names_in_parts_and_then_needs_no_whole_ones(tmp_path: Path) -> None:
@@ -148,7 +155,7 @@ def test_players_of_one_name_and_countries_that_there_are_not_are_noted(tmp_path
 
 
 def test_the_codes_of_countries_are_as_many_as_there_are() -> None:
-    assert [len(codes.split()) for codes in (ISO_2, ISO_3, IOC)] == [250, 249, 206]
+    assert [len(listed.split()) for listed in (ISO_2, ISO_3, IOC)] == [250, 249, 206]
     assert len(COUNTRY_CODES) == 250 + len({*ISO_3.split(), *IOC.split()})
 
 
@@ -156,7 +163,7 @@ def test_a_number_that_two_players_have_is_named(tmp_path: Path) -> None:
     rows = sixteen()
     rows[4][4] = rows[3][4]
     result = ask("new", tmp_path / "cup", *OPTIONS, "--players", sheet(tmp_path, rows))
-    assert [line.split(": ")[1:3] for line in result.stderr.splitlines()] == [["player_listed_twice", "line 6"]]
+    assert refusals(result) == [["player_listed_twice", "line 6"]]
 
 
 @pytest.mark.parametrize("wrong", [["--name", "Cup!"], ["--profile", "nonsense"], ["--title", ""]])

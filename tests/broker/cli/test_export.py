@@ -1,8 +1,10 @@
 """`homologue export`: what it writes, where, and what it will not."""
 
 import json
+import re
 import stat
 import zipfile
+from decimal import Decimal
 from io import BytesIO
 from pathlib import Path
 
@@ -14,10 +16,12 @@ from broker.event import STANDINGS
 from broker.export.archive import EXPORTS
 from broker.scorer.snapshot import standing_rows, standings_csv
 from broker.scorer.stored_event import open_stored_event
+from broker.spreadsheet import read_grid
 from broker.store import STORE
 from tests.broker.export.test_results import LINES
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.small import deals
+from tests.refusals import codes
 
 
 def export(*said: object, given: str | None = None) -> Result:
@@ -27,7 +31,7 @@ def export(*said: object, given: str | None = None) -> Result:
 
 def ended(result: Result) -> tuple[int, str]:
     """Return exit code and the code of what was wrong."""
-    return result.exit_code, result.stderr.split(": ")[1] if result.exit_code else result.stderr
+    return result.exit_code, codes(result.stderr.splitlines()[-1])[0] if result.exit_code else result.stderr
 
 
 @pytest.mark.parametrize(
@@ -47,6 +51,23 @@ def test_a_file_holds_what_would_have_been_printed_and_nothing_lies_beside_it(ov
         assert export(what, over, "--output", path).stdout == ""
         assert path.read_bytes() == export(what, over).stdout_bytes
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["ema", "pmn", "results", "standings"]
+
+
+@pytest.mark.parametrize("what", ["results", "standings", "ema"])
+def test_csv_is_a_workbook_by_its_name_and_for_excel_when_asked(over: Path, tmp_path: Path, what: str) -> None:
+    path = tmp_path / "out.xlsx"
+    assert export(what, over, "--output", path).exit_code == 0
+    plain = content(export(what, over).stdout_bytes)
+    assert content(path.read_bytes()) == plain
+    excel = export(what, over, "--excel").stdout_bytes
+    assert excel.startswith(b"\xef\xbb\xbf" + ";".join(map(str, plain[0])).encode())
+    assert content(excel) == plain
+
+
+def content(written: bytes) -> list[list[Decimal | str]]:
+    """Return what a list holds: numbers by their value, however they are written."""
+    rows = [[cell.replace(",", ".") for cell in row] for _, row in read_grid(written).rows]
+    return [[Decimal(cell) if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", cell) else cell for cell in row] for row in rows]
 
 
 def test_a_file_that_is_there_is_kept_unless_forced(over: Path, tmp_path: Path) -> None:
@@ -117,7 +138,7 @@ def test_an_ema_report_names_who_has_no_number(over: Path, tmp_path: Path) -> No
     assert ",Wei,Li,04010023," in done.stdout
     assert done.stderr.startswith("without an EMA number: p")
     assert "p01" not in done.stderr
-    assert ended(export("ema", over, "--players", tmp_path / "none")) == (1, "bad_players")
+    assert ended(export("ema", over, "--players", tmp_path / "none")) == (1, "file_missing")
 
 
 def faces(text: str) -> bool:
@@ -158,7 +179,7 @@ def test_a_profile_for_plays_in_json_is_named_or_refused(tmp_path: Path) -> None
     path.write_text(LINES, encoding="utf-8")
     assert export("standings", path, "--profile", "mcr").exit_code == 0
     assert ended(export("standings", path, "--profile", "none")) == (1, "unknown_profile")
-    assert ended(export("standings", tmp_path / "no-such-event")) == (1, "unreadable")
+    assert ended(export("standings", tmp_path / "no-such-event")) == (1, "file_missing")
 
 
 def test_the_standings_are_those_that_the_scorer_writes(tmp_path: Path) -> None:

@@ -68,9 +68,9 @@ def closed(command: str, redirection: str) -> subprocess.CompletedProcess[bytes]
 @pytest.mark.parametrize(
     ("redirection", "said"),
     [
-        ("<&-", b"Error: there is no standard input\n"),
-        (">&-", b"Error: there is no standard output\n"),
-        (">/dev/full", b"Error: cannot write: No space left on device\n"),
+        ("<&-", b"homologue: there is no standard input [unreadable]\n"),
+        (">&-", b"homologue: there is no standard output [unwritable]\n"),
+        (">/dev/full", b"homologue: standard output: No space left on device [unwritable]\n"),
     ],
     ids=["no input", "no output", "disk full"],
 )

@@ -68,9 +68,9 @@ def test_a_profile_may_be_given() -> None:
     assert "unknown_profile" in record("check", "--profile", "none", "-", given=zero_sum).stderr
 
 
-def test_a_file_that_is_none_or_not_there_is_told_and_the_next_is_judged(tmp_path: Path) -> None:
-    done = record("check", tmp_path / "none.pmn", tmp_path, "-", given=example())
-    assert [line.split(": ")[1] for line in done.stdout.splitlines()] == ["unreadable", "unreadable", "all right"]
+def test_what_is_no_file_is_told_and_the_next_is_judged(tmp_path: Path) -> None:
+    done = record("check", tmp_path, "-", given=example())
+    assert [line.split(": ")[1] for line in done.stdout.splitlines()] == ["unreadable", "all right"]
     assert done.exit_code == 1
 
 

@@ -1,4 +1,4 @@
-"""The riichi half of `homologue referee --json`, and `homologue furiten --json`."""
+"""The riichi half of `homologue referee --json`, and `homologue rules furiten --json`."""
 
 from typing import Any
 

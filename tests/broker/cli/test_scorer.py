@@ -19,7 +19,6 @@ from msgspec.structs import replace
 from broker.cli.encryption import Logins
 from broker.cli.main import homologue
 from broker.cli.scorer import _other_broker
-from broker.cli.scorer import scorer as scorer_command
 from broker.event import open_event, read_devices
 from broker.event.deals import sealing
 from broker.event.deals.commitment import commit_folder
@@ -71,7 +70,7 @@ def test_it_does_not_start_with_a_deal_that_is_not_what_was_committed_to(folder:
     commit_folder(folder, NAME)
     exchange_two_tiles(folder, 1)
     child = start()
-    child.wait_for("bad_event: deal 1 is not what was committed to", SOON_S)
+    child.wait_for(r"deal 1 is not what was committed to.* \[bad_event\]", SOON_S)
     assert not (folder / "scorer.sqlite").exists()
 
 
@@ -80,7 +79,7 @@ def test_it_does_not_start_with_sealed_deals_without_their_key(folder: Path, sta
     sealing.seal_folder(folder, sealing.ensure_key(folder).public)
     (folder / sealing.DEALS_KEY).unlink()
     child = start()
-    child.wait_for("bad_event: .*homologue deal recover", SOON_S)
+    child.wait_for(r"homologue deal recover.* \[bad_event\]", SOON_S)
     assert not (folder / "scorer.sqlite").exists()
 
 
@@ -135,7 +134,22 @@ def test_nobody_else_may_read_what_the_scorer_writes(folder: Path, start: Start)
     scorer.stop()  # a running broker makes and removes files
     made = {*folder.rglob("*")} - before
     assert [path.name for path in made if path.stat().st_mode & 0o077] == []
-    assert {"scorer.sqlite", "standings.csv", "nats-server.log"} <= {path.name for path in made}
+    assert {"scorer.sqlite", "standings.csv", "kind"} <= {path.name for path in made}
+
+
+def test_an_event_keeps_the_broker_that_it_was_run_on_and_says_so(start: Start) -> None:
+    for options, told in (
+        (("--broker", "embedded"), "embedded, port [0-9]+: asked for with --broker"),
+        ((), "embedded, port [0-9]+: the event was run on it before"),
+        (("--broker", "mosquitto"), "mosquitto, port [0-9]+: asked for with --broker"),
+        ((), "mosquitto, port [0-9]+: the event was run on it before"),
+    ):
+        scorer = start("--mqtt-port", "0", *options)
+        scorer.wait_for(f"^Broker: {told}$", SOON_S)
+        if options and "mosquitto" in options:
+            scorer.wait_for("^Broker changed: the event was run on embedded before", SOON_S)
+        scorer.wait_for(r"^Desk: ", SOON_S)
+        scorer.stop()
 
 
 def test_a_broker_that_does_not_answer_is_told_with_its_address(start: Start) -> None:
@@ -145,7 +159,7 @@ def test_a_broker_that_does_not_answer_is_told_with_its_address(start: Start) ->
 
 @pytest.mark.parametrize("option", ["--desk-port", "--mqtt-port"])
 def test_a_port_that_there_is_not_is_refused(folder: Path, option: str) -> None:
-    assert CliRunner().invoke(scorer_command, [str(folder), option, "65536"]).exit_code == 2
+    assert CliRunner().invoke(homologue, ["scorer", str(folder), option, "65536"]).exit_code == 2
 
 
 def test_the_first_link_makes_a_head_arbiter_whose_orders_go_to_the_broker(
@@ -213,7 +227,7 @@ def alerts(folder: Path, url: str, count: int) -> list[str]:
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        (("--store-password", "x"), 2),
+        (("--store-password", "x"), 1),
         (("--store", "postgresql://me:secret@host/db"), 1),
         (("--store", "postgresql://me@127.0.0.1:1/db"), 1),
     ],

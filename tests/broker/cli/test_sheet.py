@@ -1,4 +1,4 @@
-"""`homologue sheet`: the sheet of a riichi session."""
+"""`homologue rules sheet`: the sheet of a riichi session."""
 
 import json
 from pathlib import Path
@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from broker.cli.main import homologue
+from tests.refusals import codes
 
 EVENTS = [
     {"type": "ron", "winner": 1, "loser": 2, "han": 3, "fu": 30, "riichi_declared": [1, 3]},
@@ -65,9 +66,9 @@ def test_an_event_that_cannot_be_is_named_and_nothing_is_written(tmp_path: Path)
     file = tmp_path / "session.pdf"
     said = sheet(EVENTS[0], {"type": "exhaustive_draw", "tenpai": [4]}, options=("--pdf", str(file)))
     assert (said.exit_code, file.exists()) == (1, False)
-    assert said.stderr == "Error: no_such_player: player 4: there are 0, 1, 2 and 3, in turn order\n"
+    assert said.stderr == "homologue: player 4: there are 0, 1, 2 and 3, in turn order [no_such_player]\n"
     over = sheet(END, EVENTS[0])
-    assert (over.exit_code, over.stderr.split(":")[1:3]) == (1, [" session_over", " event 2"])
+    assert (over.exit_code, codes(over.stderr), "event 2: " in over.stderr) == (1, ["session_over"], True)
 
 
 @pytest.mark.parametrize("players", ["Ann,Bob,Cho", "Ann,Bob,Cho,", ""])

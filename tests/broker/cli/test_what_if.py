@@ -1,4 +1,4 @@
-"""`homologue what-if` says what the desk's page says, and writes nothing."""
+"""`homologue rules what-if` says what the desk's page says, and writes nothing."""
 
 import json
 from collections.abc import Callable
@@ -15,6 +15,7 @@ from broker.rulings.preview import changed_rules, what_if
 from broker.scorer.stored_event import open_stored_event
 from tests.broker.event.deals.asking import contents
 from tests.broker.scorer.folders import event_folder, until_round
+from tests.refusals import codes
 
 
 def asked(*said: object) -> Result:
@@ -59,11 +60,11 @@ def test_while_plays_are_missing_it_says_so(tmp_path: Path) -> None:
         (lambda event: (event, "--profile", "nothing.toml"), "bad_profile"),
         (lambda event: (event, "--profile", "riichi-tenhou"), "unknown_profile"),
         (lambda event: (event, "--profile", riichi_profiles() / "riichi-tenhou.toml"), "other_rule_book"),
-        (lambda event: (event / "elsewhere",), "bad_event"),
+        (lambda event: (event / "elsewhere",), "file_missing"),
     ],
 )
 def test_what_is_not_there_is_refused_by_code(
     event: Path, said: Callable[[Path], tuple[object, ...]], code: str
 ) -> None:
     result = asked(*said(event))
-    assert (result.exit_code, result.stderr.split(": ")[1]) == (1, code)
+    assert (result.exit_code, *codes(result.stderr)) == (1, code)

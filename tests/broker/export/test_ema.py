@@ -93,8 +93,8 @@ def test_a_list_that_cannot_be_used_is_refused_in_its_line(tmp_path: Path, text:
     assert told in problem.value.text
 
 
-def test_another_encoding_or_no_file_is_told(tmp_path: Path) -> None:
-    for path in (listed(tmp_path, HEAD + "p01,,Lefèvre,A,FRA\n", "latin-1"), tmp_path / "none.csv", tmp_path):
+def test_what_is_no_list_is_told(tmp_path: Path) -> None:
+    for path in (listed(tmp_path, HEAD + "p01,,\x01,A,FRA\n"), tmp_path / "none.csv", tmp_path):
         with pytest.raises(RuleError) as problem:
             read_entrants(path)
         assert problem.value.code == "bad_players"

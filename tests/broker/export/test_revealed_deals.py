@@ -227,7 +227,7 @@ def test_deals_that_were_changed_after_the_commitment_are_not_revealed(cup: Path
     (tmp_path / "deals.json").write_text(changed)
     assert codes("reveal", tmp_path, "--output", tmp_path / "x") == ["deal_differs"]
     (tmp_path / "commitment.json").unlink()
-    assert codes("reveal", tmp_path, "--output", tmp_path / "x") == ["file_failed"]
+    assert codes("reveal", tmp_path, "--output", tmp_path / "x") == ["file_missing"]
 
 
 def committed(folder: Path) -> Path:

@@ -11,8 +11,10 @@ from typing import Final
 import msgspec
 import pytest
 
+from broker.errors import ProgramMissing
+from broker.mqtt import mosquitto
 from broker.mqtt.brokers import Kind
-from broker.mqtt.programs import broker_program
+from broker.mqtt.programs import broker_program, choose_broker, kind_of_event, preferred_broker, remember_kind
 from broker.sim.processes import COMMAND
 
 SCRIPT: Final = b"#!/bin/sh\necho nats-server: v9.9.1\n"
@@ -63,3 +65,88 @@ def test_the_command_fails_where_a_program_is_altered(wheel: Path) -> None:
     )
     assert done.returncode == 1
     assert msgspec.json.decode(done.stdout)["brokers"]["embedded"]["altered"] is True
+
+
+# ---- which one an event is run on -----------------------------------------------------------
+
+
+def install(monkeypatch: pytest.MonkeyPatch, folder: Path, version: str, *, package: bool = True) -> None:
+    """Have a machine on which this Mosquitto is installed, as its package brought it or from none."""
+    programs = {
+        "mosquitto": f"echo mosquitto version {version}",
+        "dpkg-query": "case $1 in --search) echo mosquitto: here;; *) echo 1-1;; esac" if package else "exit 1",
+        "dpkg": "true",
+    }
+    folder.mkdir()
+    for name, does in programs.items():
+        (folder / name).write_text(f"#!/bin/sh\n{does}\n", encoding="ascii")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+
+def uninstall(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Have a machine without Mosquitto."""
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setattr(mosquitto, "SYSTEM_PROGRAMS", str(folder))
+
+
+@pytest.mark.parametrize(
+    ("version", "package", "kind"),
+    [
+        ("2.0.11", True, "mosquitto"),
+        ("2.0.21", True, "mosquitto"),
+        ("2.1", True, "mosquitto"),
+        ("2.0.10", True, "embedded"),
+        ("1.6.12", True, "embedded"),
+        ("2.0.21", False, "embedded"),
+    ],
+)
+def test_the_systems_own_mosquitto_is_preferred_unless_it_is_too_old(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, version: str, package: bool, kind: Kind
+) -> None:
+    install(monkeypatch, tmp_path / "bin", version, package=package)
+    assert preferred_broker().kind == kind
+
+
+def test_without_mosquitto_it_is_the_embedded_broker(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    uninstall(monkeypatch, tmp_path)
+    assert preferred_broker().kind == "embedded"
+
+
+def test_an_event_stays_with_its_broker_until_another_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    install(monkeypatch, tmp_path / "bin", "2.0.21")
+    assert choose_broker(tmp_path).kind == "mosquitto"
+    remember_kind(tmp_path, "embedded")
+    assert choose_broker(tmp_path).kind == "embedded"
+    assert choose_broker(tmp_path, "mosquitto").kind == "mosquitto"
+
+
+@pytest.mark.parametrize(("written", "kind"), [("nats-server.conf", "embedded"), ("homologue.conf", "mosquitto")])
+def test_an_event_of_an_older_program_stays_with_the_broker_that_it_was_last_run_on(
+    tmp_path: Path, written: str, kind: Kind
+) -> None:
+    assert kind_of_event(tmp_path) is None
+    for name in ("nats-server.conf", "homologue.conf"):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (1, 2 if name == written else 1))
+    assert kind_of_event(tmp_path) == kind
+
+
+def test_a_note_that_says_nothing_is_not_believed(tmp_path: Path) -> None:
+    for noted in (b"", b"rabbit\n", b"\xff"):
+        (tmp_path / "kind").write_bytes(noted)
+        assert kind_of_event(tmp_path) is None
+        remember_kind(tmp_path, "mosquitto")
+        assert kind_of_event(tmp_path) == "mosquitto"
+
+
+def test_an_event_whose_broker_is_gone_does_not_take_another_by_itself(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    uninstall(monkeypatch, tmp_path)
+    remember_kind(tmp_path, "mosquitto")
+    with pytest.raises(ProgramMissing, match=r"run on mosquitto before.*--broker embedded"):
+        choose_broker(tmp_path)
+    assert choose_broker(tmp_path, "embedded").kind == "embedded"

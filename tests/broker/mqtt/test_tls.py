@@ -1,13 +1,13 @@
 """TLS with the event's own certificates, on both brokers; and the configuration for a hall's Mosquitto."""
 
+import json
 import os
-import signal
 import socket
 import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -16,16 +16,20 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from broker.mqtt import mosquitto
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Broker, Kind, make_broker
 from broker.mqtt.certificates import Certificates, device_user
-from broker.mqtt.mosquitto import MosquittoBroker, find_mosquitto, this_user, write_hall_files
-from broker.mqtt.nats import NatsBroker
+from broker.mqtt.mosquitto import USERS, MosquittoBroker, find_mosquitto, this_user, write_hall_files
 from broker.mqtt.process import MqttBrokerSettings, probe_broker
 from broker.protocol.signing import SigningKey
 from broker.protocol.tls import Identity, event_context
 from tests.broker.mqtt.client import PATIENCE_S, Client, Heard
 from tests.broker.mqtt.hall import EVENT, TABLES
+from tests.systemd.units import INSTALLED, unit, values
+
+CONNECT = b"\x10\x10\0\4MQTT\4\2\0\x3c\0\4late"
+"""MQTT 3.1.1, a clean session, 60 s of silence allowed, the client `late`."""
 
 LOG = f"hm/{EVENT}/table/{{table}}/log"
 
@@ -160,7 +164,7 @@ def shake_hands(*sides: ssl.SSLObject) -> None:
             side.do_handshake()
 
 
-def test_what_a_revoked_device_says_ends_at_once_and_nobody_else_feels_it(hall: TlsHall) -> None:
+def test_a_revoked_device_is_cut_off_at_once_and_nobody_else_feels_it(hall: TlsHall) -> None:
     lost, other = device(hall.certificates, 3), device(hall.certificates, 5)
     learn(hall)
     scorer, stolen, client = hall.scorer(), hall.client(lost), hall.client(other)
@@ -168,15 +172,73 @@ def test_what_a_revoked_device_says_ends_at_once_and_nobody_else_feels_it(hall: 
     assert scorer.hear().payload == b"before"
     hall.certificates.revoke(3)
     learn(hall)
-    until_refused(hall, lost)
-    if isinstance(hall.broker, NatsBroker):
-        stolen.gone.get(timeout=PATIENCE_S)
-    else:
-        stolen.attempt(LOG.format(table=3), b"after")
+    stolen.gone.get(timeout=PATIENCE_S)
+    assert hall.refuses(lost)
     client.say(LOG.format(table=5), b"goes on")
     assert scorer.hear() == Heard(LOG.format(table=5), b"goes on")
     assert client.gone.empty()
     assert scorer.gone.empty()
+
+
+def test_a_device_that_has_a_new_certificate_keeps_its_connection_while_others_are_cut_off(hall: TlsHall) -> None:
+    key, lost = SigningKey.new(), device(hall.certificates, 5)
+    device(hall.certificates, 3, key)
+    hall.certificates.revoke(3)
+    renewed = device(hall.certificates, 3, key)
+    learn(hall)
+    client, stolen = hall.client(renewed), hall.client(lost)
+    hall.certificates.revoke(5)
+    learn(hall)
+    stolen.gone.get(timeout=PATIENCE_S)
+    scorer = hall.scorer()
+    client.say(LOG.format(table=3), b"goes on")
+    assert scorer.hear() == Heard(LOG.format(table=3), b"goes on")
+    assert client.gone.empty()
+
+
+def test_a_whole_event_that_is_closed_leaves_no_device_connected(hall: TlsHall) -> None:
+    everybody = [device(hall.certificates, table) for table in (1, 2, 3) for _ in range(40)]
+    learn(hall)
+    clients = [hall.client(everybody[at]) for at in (0, 55, 119)]
+    hall.certificates.follow(lambda _table, _device: False, lambda _table, _device: True)
+    learn(hall)
+    for client in clients:
+        client.gone.get(timeout=PATIENCE_S)
+
+
+@pytest.mark.parametrize("kind", ["mosquitto"])
+def test_who_had_begun_to_connect_when_it_was_revoked_does_not_stay(
+    hall: TlsHall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mosquitto, "UNFINISHED_S", 0.5)
+    lost, other = device(hall.certificates, 3), device(hall.certificates, 5)
+    learn(hall)
+    client = hall.client(other)
+    with socket.create_connection((hall.broker.host, hall.broker.port), timeout=PATIENCE_S) as begun:
+        hall.client(hall.certificates.office("arbiter"))  # the broker has accepted the connection by now
+        hall.certificates.revoke(3)
+        learn(hall)
+        until_refused(hall, lost)
+        with suppress(OSError), event_context(hall.certificates.authority, lost).wrap_socket(begun) as line:
+            line.sendall(CONNECT)
+            while line.recv(100):
+                pass
+    assert client.gone.empty()
+
+
+def test_nobody_but_the_scorer_ends_connections(hall: TlsHall) -> None:
+    table, other = device(hall.certificates, 3), device(hall.certificates, 5)
+    learn(hall)
+    scorer, client = hall.scorer(), hall.client(other)
+    user = device_user(5, other.key.device if other.key else "")
+    commands = [{"command": command, "username": user} for command in ("createClient", "deleteClient")]
+    forged = json.dumps({"commands": commands}).encode()
+    for role in ("desk", "arbiter", "display"):
+        hall.client(hall.certificates.office(role)).attempt(USERS, forged)
+    hall.client(table).attempt(USERS, forged)
+    client.say(LOG.format(table=5), b"goes on")
+    assert scorer.hear() == Heard(LOG.format(table=5), b"goes on")
+    assert client.gone.empty()
 
 
 def until_refused(hall: TlsHall, identity: Identity) -> None:
@@ -290,7 +352,7 @@ def generate(tmp_path: Path, port: int, *more: str) -> Result:
     return CliRunner().invoke(write_hall_files, [*words, *more], catch_exceptions=False)
 
 
-def test_a_halls_mosquitto_learns_of_devices_by_the_command_and_a_signal(
+def test_a_halls_mosquitto_learns_by_itself_who_was_paired_and_who_is_revoked(
     tmp_path: Path, credentials: Credentials, certificates: Certificates
 ) -> None:
     port = free_port()
@@ -304,23 +366,58 @@ def test_a_halls_mosquitto_learns_of_devices_by_the_command_and_a_signal(
         certificates=certificates,
         port=port,
     )
-    with Written(tmp_path / "etc" / "homologue.conf", settings) as made, ExitStack() as leaving:
-        hall, table = TlsHall(made, certificates, credentials, leaving), device(certificates, 3)
-        generate(tmp_path, port, "--owner", this_user())
-        assert made.pid is not None
-        signal_broker(made.pid)
-        scorer = hall.scorer()
-        for _ in range(2000):
-            hall.client(table).say(LOG.format(table=3), b"in")
-            if not scorer.heard.empty():
-                break
-        assert scorer.hear().payload == b"in"
+    with (
+        Written(tmp_path / "etc" / "homologue.conf", settings) as made,
+        following(tmp_path, port, made.pid),
+        ExitStack() as leaving,
+    ):
+        hall = TlsHall(made, certificates, credentials, leaving)
+        scorer, table, other = hall.scorer(), device(certificates, 3), device(certificates, 5)
+        client, goes_on = hall.client(table), hall.client(other)
+        say_until_heard(scorer, client, 3)
+        certificates.revoke(3)
+        client.gone.get(timeout=PATIENCE_S)
+        assert hall.refuses(table)
+        say_until_heard(scorer, goes_on, 5)
+        assert goes_on.gone.empty()
     assert (tmp_path / "var" / "homologue.db").is_file()
 
 
-def signal_broker(pid: int) -> None:
-    """Have a broker read its configuration again, as `systemctl reload` does."""
-    os.kill(pid, signal.SIGHUP)
+def say_until_heard(scorer: Client, table: Client, number: int) -> None:
+    """Have a table speak until it is heard: its certificate is known before its rights are, for a moment."""
+    for _ in range(100_000):
+        table.say(LOG.format(table=number), b"in")
+        while not scorer.heard.empty():
+            if scorer.hear() == Heard(LOG.format(table=number), b"in"):
+                return
+    raise AssertionError("not heard")
+
+
+@contextmanager
+def following(tmp_path: Path, port: int, pid: int | None) -> Iterator[None]:
+    """Run what homologue-mosquitto-certificates.service runs; systemd is played by a script with the unit's reload."""
+    (reload,) = values(unit("homologue-mosquitto.service"), "ExecReload")
+    (line,) = values(unit("homologue-mosquitto-certificates.service"), "ExecStart")
+    words = line.removeprefix(f"{INSTALLED}python ").split()
+    assert words[-3:] == ["--follow", "homologue-mosquitto", "$HALL"]
+    systemctl = tmp_path / "bin" / "systemctl"
+    systemctl.parent.mkdir()
+    asked = '[ "$*" = "reload-or-restart homologue-mosquitto" ] || exit 1'
+    systemctl.write_text(f"#!/bin/sh\n{asked}\nMAINPID={pid}\n{reload}\n", encoding="ascii")
+    systemctl.chmod(0o755)
+    installed = {"/etc/homologue/mosquitto": tmp_path / "etc", "/var/lib/homologue/mosquitto": tmp_path / "var"}
+    command = [str(installed.get(word, this_user() if word == "mosquitto" else word)) for word in words[:-1]]
+    hall = ["--event", EVENT, "--tables", TABLES, "--event-folder", tmp_path / "event", "--port", port]
+    process = subprocess.Popen(
+        [sys.executable, *command, *map(str, hall), "--host", "127.0.0.1"],
+        env=os.environ | {"PATH": f"{systemctl.parent}:{os.environ['PATH']}"},
+    )
+    try:
+        yield
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.wait()
 
 
 def test_without_tls_it_has_to_be_asked_for_and_everybody_keeps_his_password(tmp_path: Path) -> None:
@@ -338,6 +435,10 @@ def test_the_files_for_a_hall_are_for_the_owner_alone(tmp_path: Path, certificat
     names = ["acl", "ca.crt", "homologue.conf", "revoked.crl", "server.crt", "server.key"]
     assert [path.name for path in files] == names
     assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+
+
+def test_only_certificates_are_followed(tmp_path: Path) -> None:
+    assert generate(tmp_path, 8883, "--plain", "--follow", "homologue-mosquitto").exit_code == 2
 
 
 def test_what_cannot_be_is_told_in_one_line(tmp_path: Path, certificates: Certificates) -> None:

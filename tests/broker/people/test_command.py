@@ -1,4 +1,4 @@
-"""`homologue people`."""
+"""`homologue event people`."""
 
 import csv
 import io
@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from broker.cli.people import people
+from broker.cli.main import homologue
 from tests.broker.people.conftest import PASSWORD
+from tests.refusals import codes
 
 
 def run(*words: str, said: str = f"{PASSWORD}\n") -> Result:
-    return CliRunner().invoke(people, list(words), input=said)
+    return CliRunner().invoke(homologue, ["event", "people", *words], input=said)
 
 
 def add(folder: Path, name: str = "anne", role: str = "head_arbiter") -> Result:
@@ -45,7 +46,7 @@ def test_a_refusal_is_told_by_its_code(tmp_path: Path) -> None:
         run("password", str(tmp_path), "bert", "--password-stdin"),
         run("password", str(tmp_path), "anne", "--password-stdin", said="short\n"),
     ]
-    assert [(one.exit_code, one.stderr.split(": ")[1]) for one in refused] == [
+    assert [(one.exit_code, *codes(one.stderr)) for one in refused] == [
         (1, "account_taken"),
         (1, "last_head_arbiter"),
         (1, "account_unknown"),
@@ -87,7 +88,7 @@ def test_where_entries_of_the_audit_log_were_deleted_it_is_told(tmp_path: Path, 
         add(tmp_path, name)
     behind_the_desk(tmp_path, deleting)
     told = run("audit", str(tmp_path))
-    assert (told.exit_code, told.stderr.strip()) == (1, f"people: audit_broken: the audit log {where}")
+    assert (told.exit_code, told.stderr.strip()) == (1, f"homologue: the audit log {where} [audit_broken]")
 
 
 def test_an_entry_that_was_changed_is_told(tmp_path: Path) -> None:
@@ -95,7 +96,7 @@ def test_an_entry_that_was_changed_is_told(tmp_path: Path) -> None:
         add(tmp_path, name)
     behind_the_desk(tmp_path, "UPDATE audit SET who = 'anne' WHERE number = 2")
     told = run("audit", str(tmp_path))
-    assert told.stderr.strip().endswith("breaks at entry 2: it is not as it was written")
+    assert told.stderr.strip().endswith("breaks at entry 2: it is not as it was written [audit_broken]")
     assert len(told.stdout.splitlines()) == 1
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from broker.cli.store import store
+from broker.cli.main import homologue
 from broker.people import Authentication
 from broker.people.copies import ClosedAccounts
 from broker.store import STORE, open_journal
@@ -40,7 +40,7 @@ def test_accounts_orders_and_the_log_are_in_a_copy_without_what_was_not_yet_kept
 def restored_from(stick: Path, folder: Path) -> Authentication:
     """Restore the first copy, as somebody does who wants an older state of the results."""
     first = min(stick.iterdir())
-    told = CliRunner().invoke(store, ["restore", str(first), str(folder)])
+    told = CliRunner().invoke(homologue, ["store", "restore", str(first), str(folder)])
     assert told.exit_code == 0, told.output
     return Authentication(folder, Hand())
 
@@ -59,7 +59,7 @@ def event(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def copied(event: Path, stick: Path) -> None:
-    told = CliRunner().invoke(store, ["backup", str(event), "--to", str(stick)])
+    told = CliRunner().invoke(homologue, ["store", "backup", str(event), "--to", str(stick)])
     assert told.exit_code == 0, told.output
 
 

@@ -33,8 +33,8 @@ ROOMS: Final = (
 """Folders whose codes the page must have, each in a section of this name; `broker` means what lies in it directly."""
 
 RAISED_WITH: Final = {
-    "CodeProblem", "Concern", "FormProblem", "MountingHint", "MovementFault", "MovementProblem", "NotNow",
-    "RecordError", "Refused", "RuleError", "_refuse_if",
+    "BadRow", "CodeProblem", "CommandError", "Concern", "Finding", "FormProblem", "MountingHint",
+    "MovementFault", "MovementProblem", "NotNow", "RecordError", "Refused", "RuleError", "_refuse_if",
 }  # fmt: skip
 """Calls whose first text is a code."""
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from broker.cli.sheet import session_sheet
+from broker.cli.main import homologue
 from broker.errors import BadEvent
 from broker.event import Event, Plan, RiichiBooking, save_event
 from broker.protocol import SEATS, Fact, LogMessage
@@ -109,9 +109,9 @@ def test_the_sheet_of_a_session_is_written_from_the_events_store(tmp_path: Path)
     save_event(tmp_path, PLAN, (), {})
     with closing(SqliteJournal(tmp_path / "scorer.sqlite", NAME)) as journal:
         make_hall(tmp_path, journal, Event(PLAN, (), {})).hear(*told(*two_hands().facts))
-    ran = CliRunner().invoke(session_sheet, ["--event", str(tmp_path), "--table", "9"])
+    ran = CliRunner().invoke(homologue, ["rules", "sheet", "--event", str(tmp_path), "--table", "9"])
     assert ran.exit_code == 0, ran.output
     assert PLAYERS[0].name in ran.output
     assert "28900" in ran.output.replace(" ", "").replace("\N{NO-BREAK SPACE}", "")
-    ran = CliRunner().invoke(session_sheet, ["--event", str(tmp_path), "--table", "8"])
+    ran = CliRunner().invoke(homologue, ["rules", "sheet", "--event", str(tmp_path), "--table", "8"])
     assert "no_such_session" in ran.output

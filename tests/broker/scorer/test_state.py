@@ -28,11 +28,11 @@ from broker.protocol import (
 )
 from broker.rules import Outcome
 from broker.rulings import CountedPlay, result_of
-from broker.scorer.intake import Intake
+from broker.scorer.intake import Intake, TableBook
 from broker.scorer.service import Scorer
 from broker.scorer.snapshot import DEAL_FACTOR, standings_table
 from broker.scorer.state import EventState, TeamState
-from broker.scorer.view import view_json
+from broker.scorer.view import as_json
 from broker.scoring import Ledger, real_table
 from tests.broker.rulings.drawn import Said, sequences
 from tests.broker.rulings.ruled import AT, correct, room_of, ruling, told
@@ -49,6 +49,7 @@ from tests.broker.scorer.small import (
     sent,
     whole_event,
     whole_log,
+    without_signature,
 )
 from tests.broker.scoring.events import four_teams
 from tests.examples import COSTLY
@@ -313,9 +314,14 @@ def heard(messages: Iterable[LogMessage]) -> tuple[Intake, EventState]:
     return intake, room
 
 
+def facts_of(book: TableBook) -> dict[int, LogMessage]:
+    """Return what was taken of a table."""
+    return {seq: without_signature(one) for seq, one in book.taken.items()}
+
+
 def summary(intake: Intake, room: EventState) -> object:
     """Return all that is told from a room."""
-    books = {table: (book.upto, book.gaps(), book.refused, book.taken) for table, book in intake.books.items()}
+    books = {table: (book.upto, book.gaps(), book.refused, facts_of(book)) for table, book in intake.books.items()}
     return books, room.groups(), list(room.standings()), room.final, [room.complete(deal) for deal in event().expected]
 
 
@@ -381,5 +387,5 @@ def test_what_is_shown_after_each_batch_is_what_a_scorer_shows_that_starts_there
             put(scorer, *arriving[begin : begin + size])
             scorer.step(timeout=0)
             again = Scorer(event(), journal, Path(name), lambda: 0)
-            shown, anew = (view_json(replace(one.feed.current, version=0, alerts=())) for one in (scorer, again))
+            shown, anew = (as_json(replace(one.feed.current, version=0, alerts=())) for one in (scorer, again))
             assert shown == anew

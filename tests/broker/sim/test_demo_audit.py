@@ -15,7 +15,7 @@ from broker.event import STANDINGS
 from broker.protocol import SEATS, Confirmed, LogMessage, Restored, Result, Seat
 from broker.rules import Outcome
 from broker.scorer.service import Scorer
-from broker.scorer.view import view_json
+from broker.scorer.view import as_json
 from broker.sim.demo_audit import audit_event, facts, luck_lines
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.small import NAME, OTHER_FORM, event, result, whole_event
@@ -48,7 +48,7 @@ def scored(folder: Path, log: Log) -> dict[str, Any]:
         with journal.commit():
             for message in log:
                 journal.append(message, 0)
-        view: dict[str, Any] = json.loads(view_json(Scorer(event(), journal, folder, lambda: 0).feed.current))
+        view: dict[str, Any] = json.loads(as_json(Scorer(event(), journal, folder, lambda: 0).feed.current))
     return view
 
 

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 from click.testing import CliRunner
 
-from broker.cli.store import store as store_command
+from broker.cli.main import homologue
 from broker.errors import StoreBroken
 from broker.people import Authentication
 from broker.protocol import Call, LogMessage, Ruling
@@ -100,7 +100,7 @@ def test_a_copy_of_a_store_of_version_1_is_checked_and_restored(old: Kept, tmp_p
     (tmp_path / "stick").mkdir()
 
     def run(*words: object) -> int:
-        return CliRunner().invoke(store_command, [str(word) for word in words]).exit_code
+        return CliRunner().invoke(homologue, ["store", *map(str, words)]).exit_code
 
     assert run("backup", old.folder, "--to", tmp_path / "stick") == 0
     assert run("check", tmp_path / "stick") == 0

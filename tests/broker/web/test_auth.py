@@ -36,11 +36,13 @@ from broker.web.services import Services
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.scorer.team_event import team_event
 from tests.broker.web import sample
+from tests.event_loop import run
 
-OPEN: Final = {"/login", "/logout", "/welcome", "/health", "/receipt", "/receipt/{code}"}
+OPEN: Final = {"/login", "/logout", "/welcome", "/health", "/receipt", "/receipt/{code}", "/api/v1/openapi.json"}
 """What who has not logged in may ask for."""
 
 ARBITERS: Final = {"head_arbiter", "table_arbiter"}
+PRINTERS: Final = {*ARBITERS, "organiser"}
 
 ALLOWED: Final[dict[str, set[str]]] = {
     "/": {*ROLES},
@@ -64,10 +66,25 @@ ALLOWED: Final[dict[str, set[str]]] = {
     "/live/deal/{deal:int}": {*ROLES},
     "/live/player/{player}": {*ROLES},
     "/display": {*ROLES},
+    "/seating": {*ROLES},
+    "/live/seating": {*ROLES},
+    "/seating/names.pdf": PRINTERS,
+    "/seating/tables.pdf": PRINTERS,
+    "/seating/cards.pdf": PRINTERS,
     "/grid": ARBITERS,
     "/live/grid": ARBITERS,
     "/wire": ARBITERS,
     "/live/wire": ARBITERS,
+    **{
+        f"/api/v1{path}": {*ROLES}
+        for path in ("/event", "/tables", "/plays", "/standings", "/teams", "/teams/{team:int}")
+    },
+    **{
+        f"/api/v1{path}": {*ROLES}
+        for path in ("/travellers", "/travellers/{deal:int}", "/players", "/players/{player}")
+    },
+    "/api/v1/public": {*ROLES},
+    "/api/v1/rounds": ARBITERS,
     "/people": {"head_arbiter"},
     "/audit.csv": {"head_arbiter"},
 }
@@ -115,6 +132,30 @@ def token_of(client: httpx.Client, path: str = "/people") -> str:
     return client.get(path).text.partition('name="form" value="')[2].partition('"')[0]
 
 
+@pytest.mark.parametrize(
+    ("scheme", "address", "plain", "said"),
+    [
+        ("https", "192.0.2.7", False, False),
+        ("http", "127.0.0.1", False, False),  # from the machine itself: nothing crosses a network
+        ("http", "192.0.2.7", False, True),
+        ("https", "192.0.2.7", True, True),  # the desk has a certificate, and tables and broker have none
+        ("http", "127.0.0.1", True, True),
+    ],
+)
+@pytest.mark.parametrize("path", ["/login", "/welcome"])
+def test_before_a_password_is_typed_the_page_says_in_red_where_nothing_is_encrypted(
+    auth: Authentication, path: str, scheme: str, address: str, *, plain: bool, said: bool
+) -> None:
+    app = create_app(sample.feed(), auth=auth, services=Services(nothing_yet, WireLog(), plain=plain))
+
+    async def shown() -> str:
+        transport = httpx.ASGITransport(app, client=(address, 50_000))
+        async with httpx.AsyncClient(transport=transport, base_url=f"{scheme}://127.0.0.1") as client:
+            return (await client.get(path)).text
+
+    assert ("NOT ENCRYPTED" in run(shown())) == said
+
+
 def paths(auth: Authentication) -> set[str]:
     app = create_app(sample.feed(), auth=auth, services=Services(nothing_yet, WireLog()))
     return {one.path for one in app.routes if isinstance(one, Route)}
@@ -129,6 +170,9 @@ def test_every_route_is_either_open_on_purpose_or_in_the_table_of_rights(auth: A
 @pytest.mark.parametrize("path", ALLOWED)
 def test_who_has_not_logged_in_sees_nothing(guarded: DeskServer, path: str) -> None:
     with browser(guarded) as client:
+        if path.startswith("/api/"):  # no browser's login page for a program, whatever it accepts
+            assert client.get(at(path)).json()["error"]["code"] == "login_needed"
+            return
         page, program = client.get(at(path)), client.get(at(path), headers={"Accept": "application/json"})
     assert (page.status_code, page.headers["location"]) == (303, "/login")
     assert (program.status_code, program.json()["error"]["code"]) == (401, "login_needed")

@@ -86,7 +86,15 @@ NEVER_TOLD: Final = {
     },
     "of one page, which tells it itself": {"audit_broken"},
     "bases, never raised": {"people_error"},
-    "of commands alone": {"plays_exist", "bad_teams", "players_differ", "folder_taken"},
+    "of commands alone": {
+        "plays_exist",
+        "bad_teams",
+        "players_differ",
+        "folder_taken",
+        "bad_webhook",
+        "webhook_taken",
+        "webhook_unknown",
+    },
     "the forms ask so that it cannot be": {"no_such_player", "winner_twice"},
     "yakuman are given by how many, not by their names": {
         *("unknown_yakuman", "yakuman_named_twice", "yakuman_not_played"),

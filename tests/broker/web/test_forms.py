@@ -7,7 +7,6 @@ from starlette.requests import Request
 
 from broker.protocol import LAST_TABLE
 from broker.web import TablesUnreadable, as_ranges, redirect, tables_of
-from broker.web.forms import folded
 
 
 def test_after_a_form_the_desk_leads_on_under_the_path_that_it_is_at() -> None:
@@ -32,10 +31,3 @@ def test_what_is_no_table_is_refused(text: str) -> None:
 
 def test_people_write_them_as_they_are_used_to() -> None:
     assert tables_of(" 3,1;2、5\N{EN DASH}7，9 ") == [3, 1, 2, 5, 6, 7, 9]
-
-
-@pytest.mark.parametrize(
-    ("typed", "name"), [("lefevre", "Ève Lefèvre"), ("nunez", "Núñez"), ("李", "李伟"), ("STRASSE", "Straße")]
-)
-def test_a_name_is_found_without_accents_and_capitals(typed: str, name: str) -> None:
-    assert folded(typed) in folded(name)

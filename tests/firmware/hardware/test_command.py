@@ -1,4 +1,4 @@
-"""`homologue hardware` as a person calls it."""
+"""`homologue table hardware` as a person calls it."""
 
 import json
 from pathlib import Path
@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from broker.cli.main import homologue
 from firmware.buttons import SeatButtons
-from firmware.hardware.command import hardware, run_self_test
+from firmware.hardware.command import run_self_test
 from firmware.reports import SEATS, Lamp, Seat
+from tests.refusals import codes
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(hardware, [*arguments])
+    return CliRunner().invoke(homologue, ["table", "hardware", *arguments])
 
 
 def test_without_anything_it_lists_this_machine() -> None:
@@ -58,7 +60,7 @@ def test_a_configuration_without_buttons_is_refused(tmp_path: Path, text: str) -
 )
 def test_a_bad_wiring_is_refused_with_its_code(address: str, code: str) -> None:
     told = run("--buttons", address)
-    assert (told.exit_code, told.stderr.split(": ")[:2]) == (1, ["homologue hardware", code])
+    assert (told.exit_code, codes(told.stderr)) == (1, [code])
 
 
 def test_buttons_that_are_not_on_pins_have_no_wires() -> None:

@@ -9,9 +9,10 @@ import pypdfium2.raw
 import pytest
 from click.testing import CliRunner
 
+from broker.cli.main import homologue
 from broker.i18n import Translator, languages
-from kiosk.cards.command import cards
 from kiosk.cards.page import CARDS, Card, card_page
+from tests.refusals import codes
 
 EDGE = 20
 """Points that no printer reaches."""
@@ -49,7 +50,7 @@ def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
 
 
 def test_the_command_writes_all_cards(tmp_path: Path) -> None:
-    done = CliRunner().invoke(cards, ["--output", str(tmp_path / "cards")])
+    done = CliRunner().invoke(homologue, ["event", "cards", "--output", str(tmp_path / "cards")])
     assert done.exit_code == 0, done.output
     assert sorted(path.name for path in (tmp_path / "cards").iterdir()) == [
         "players-en.pdf",
@@ -59,6 +60,6 @@ def test_the_command_writes_all_cards(tmp_path: Path) -> None:
 
 
 def test_a_language_that_there_is_not_is_told_by_its_code(tmp_path: Path) -> None:
-    done = CliRunner().invoke(cards, ["--language", "xx", "--output", str(tmp_path)])
+    done = CliRunner().invoke(homologue, ["event", "cards", "--language", "xx", "--output", str(tmp_path)])
     assert done.exit_code == 1
-    assert "homologue cards: bad_configuration: language xx" in done.output
+    assert codes(done.stderr) == ["bad_configuration"]

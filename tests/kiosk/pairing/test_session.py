@@ -21,6 +21,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from broker.cli.main import homologue
 from broker.files import write_private
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
@@ -46,14 +47,16 @@ from firmware.reports import NotScanned
 from kiosk import config as keeping
 from kiosk.config import PAIRING_FILE, KioskSettings, store_pairing, unpaired_settings
 from kiosk.errors import KioskError, PairingRefused
-from kiosk.maintenance import table
 from kiosk.pairing import form as forms
+from kiosk.pairing import session
 from kiosk.pairing.exchange import request_pairing
 from kiosk.pairing.form import PairingForm
 from kiosk.pairing.session import OfferCamera, PairingDesk, find_offer
 from kiosk.practice.session import SIMULATED
 from tests.broker.web import sample
 from vision.cameras.addresses import open_camera
+from vision.cameras.camera import Camera
+from vision.errors import CameraMissingError
 
 SOON_S: Final = 120.0
 EVENT: Final = "cup-2026"
@@ -327,9 +330,9 @@ def test_where_nothing_can_be_kept_that_is_said(tmp_path: Path) -> None:
 def test_a_device_without_a_screen_is_paired_from_its_command_line(desks: Desks, own: Path) -> None:
     offer = desks.offer(desks.plain, table=5)
     line = ["pair", str(own), f"127.0.0.1:{offer.port}"]
-    told = CliRunner().invoke(table, line, input=f"{offer.code}\n")
+    told = CliRunner().invoke(homologue, ["table", *line], input=f"{offer.code}\n")
     assert (told.exit_code, offer.code in told.output, KioskSettings(own).config.table) == (0, False, 5)
-    again = CliRunner().invoke(table, line, input=f"{offer.code}\n")
+    again = CliRunner().invoke(homologue, ["table", *line], input=f"{offer.code}\n")
     assert (again.exit_code, "pairing_spent" in again.output, KioskSettings(own).config.table) == (1, True, 5)
 
 
@@ -407,6 +410,25 @@ def test_the_camera_reads_the_desks_square(tmp_path: Path) -> None:
         assert told.get(timeout=SOON_S) == offer
     finally:
         seeing.stop()
+
+
+def test_a_camera_that_is_not_there_is_told_once_while_it_is_looked_for_again_and_again(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries, enough = iter(range(5)), threading.Event()
+
+    def missing() -> Camera:
+        if next(tries, None) is None:
+            enough.set()
+        raise CameraMissingError("no camera")
+
+    monkeypatch.setattr(session, "AGAIN_S", 0.001)
+    seeing = OfferCamera(missing, lambda _: None)
+    with caplog.at_level("INFO", "homologue.kiosk"):
+        seeing.start()
+        assert enough.wait(SOON_S)
+        seeing.stop()
+    assert caplog.messages == ["camera: camera_missing"]
 
 
 SQUARES: Final = (

@@ -6,17 +6,19 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from broker.cli.main import homologue
 from broker.i18n import Translator
 from broker.terms import SEAT_NAMES
 
 os.environ["SDL_VIDEODRIVER"] = "dummy"
+
+from pathlib import Path
 
 import pygame
 import pytest
 from click.testing import CliRunner
 
 from broker.protocol import SEATS, McrValue
-from kiosk.command import kiosk
 from kiosk.config import ScreenSettings
 from kiosk.practice import session
 from kiosk.practice.deals import practice_plan
@@ -187,6 +189,10 @@ def test_nothing_on_the_strip_is_cut_off(language: str) -> None:
     "arguments",
     [[], ["--practice", "table.toml"], ["table.toml", "--language", "fr"], ["--practice", "--picture", "seen.png"]],
 )
-def test_a_table_is_a_real_one_or_one_to_practise_at(arguments: list[str]) -> None:
-    result = CliRunner().invoke(kiosk, arguments)
+def test_a_table_is_a_real_one_or_one_to_practise_at(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table.toml").touch()
+    result = CliRunner().invoke(homologue, ["kiosk", *arguments])
     assert (result.exit_code, "give either CONFIG, or --practice" in result.output) == (2, True)

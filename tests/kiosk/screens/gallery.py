@@ -1,7 +1,7 @@
 """Contact sheets of the table's screen: `python -m tests.kiosk.screens.gallery FOLDER` (`make screens`).
 
-Every scene, in every language and two sizes, a sheet each; and the picture at the head of the README. What is to be
-looked at is listed in `scenes.py`.
+Every scene, in every language and two sizes, a sheet each; what the pages for staff and players show, in the
+page's language; and the picture at the head of the README. What is to be looked at is listed in `scenes.py`.
 """
 
 import os
@@ -25,6 +25,11 @@ WIDTH: Final = 400
 ACROSS: Final = 5
 CAPTION: Final = 22
 AT_THE_HEAD: Final = "declared, one value"
+SHOWN: Final = {
+    "restore": ("restoring, heap", "restoring, one fault"),
+    "play": ("confirming", "declared, one value", "accepting"),
+}
+"""What pages show, side by side: `staff.md` and `player.md`."""
 COLOURS: Final = 128
 """Flat pictures need no more, and the files stay small."""
 
@@ -45,6 +50,18 @@ def sheet(language: str, size: tuple[int, int]) -> pygame.Surface:
     return made
 
 
+def strip(language: str, names: tuple[str, ...]) -> pygame.Surface:
+    """Draw some scenes side by side."""
+    width, height = 2 * WIDTH, 2 * WIDTH * SIZES[0][1] // SIZES[0][0]
+    made = pygame.Surface((len(names) * (width + 8) - 8, height))
+    made.fill((90, 90, 90))
+    for at, name in enumerate(names):
+        surface = pygame.Surface(SIZES[0])
+        TableScreen(Translator(language), SIZES[0]).draw(surface, SCENES[name]())
+        made.blit(pygame.transform.smoothscale(surface, (width, height)), (at * (width + 8), 0))
+    return made
+
+
 def save(made: pygame.Surface, path: Path) -> None:
     """Write a picture with few colours."""
     picture = Image.frombytes("RGB", made.get_size(), pygame.image.tobytes(made, "RGB"))
@@ -58,6 +75,8 @@ def main(folder: Path) -> None:
     for language in languages():
         for size in SIZES:
             save(sheet(language, size), folder / f"screens-{language}-{size[0]}x{size[1]}.png")
+        for name, scenes in SHOWN.items():
+            save(strip(language, scenes), folder / f"{name}-{language}.png")
     one = pygame.Surface(SIZES[0])
     TableScreen(Translator(), SIZES[0]).draw(one, SCENES[AT_THE_HEAD]())
     save(one, folder / "kiosk.png")

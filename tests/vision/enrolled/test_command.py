@@ -7,10 +7,9 @@ import cv2
 import pytest
 from click.testing import CliRunner
 
+from broker.cli.main import homologue
 from tests.vision.enrolled.drawn_sets import drawn_set, tray_of, tray_picture
-from vision.command import read
 from vision.enrolled.file import read_enrolled, write_enrolled
-from vision.sheets.check_command import set_commands
 
 
 @pytest.fixture
@@ -22,7 +21,7 @@ def shots(tmp_path: Path) -> list[str]:
 
 
 def enrol(*words: str, answers: str | None = None) -> tuple[int, str]:
-    result = CliRunner().invoke(set_commands, ["enrol", *words], input=answers)
+    result = CliRunner().invoke(homologue, ["set", "enrol", *words], input=answers)
     return result.exit_code, result.output
 
 
@@ -66,23 +65,28 @@ def test_the_file_of_another_set_is_not_continued(tmp_path: Path, shots: list[st
 @pytest.mark.parametrize(
     "words", [("3",), ("3", "a.jpg", "--camera", "sim://tray"), ("3", "a.jpg", "b.jpg", "--tray", "4")]
 )
-def test_words_that_make_no_sense_are_refused(words: tuple[str, ...]) -> None:
+def test_words_that_make_no_sense_are_refused(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.jpg", "b.jpg"):
+        (tmp_path / name).touch()
     assert enrol(*words)[0] == 2
 
 
 def test_a_read_is_checked_against_the_set_and_says_how_alike_it_was(tmp_path: Path, shots: list[str]) -> None:
     write_enrolled(tmp_path / "set-03.jpg", drawn_set())
-    told = CliRunner().invoke(read, [shots[2], "--set", str(tmp_path / "set-03.jpg"), "--json"])
+    told = CliRunner().invoke(homologue, ["read", shots[2], "--set", str(tmp_path / "set-03.jpg"), "--json"])
     reads = json.loads(told.output)["reads"]
     assert sum(one["serial"] is not None for one in reads) > 20
     assert all(("likeness" in one) == (one["serial"] is not None) for one in reads)
 
 
 def test_a_set_that_is_not_enrolled_is_told_so(shots: list[str]) -> None:
-    assert "enrol this set: homologue set enrol" in CliRunner().invoke(read, [shots[2]]).output
+    assert "enrol this set: homologue set enrol" in CliRunner().invoke(homologue, ["read", shots[2]]).output
 
 
 def test_a_file_that_is_no_enrolled_set_stops_the_command(tmp_path: Path, shots: list[str]) -> None:
     (tmp_path / "set-03.jpg").write_bytes(b"rubbish")
-    told = CliRunner().invoke(read, [shots[2], "--set", str(tmp_path / "set-03.jpg"), "--json"])
+    told = CliRunner().invoke(homologue, ["read", shots[2], "--set", str(tmp_path / "set-03.jpg"), "--json"])
     assert (told.exit_code, json.loads(told.output)["error"]["code"]) == (1, "enrolled_invalid")

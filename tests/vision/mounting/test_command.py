@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from vision.command import read
-from vision.mounting.command import camera
+from broker.cli.main import homologue
 
 HERE = Path(__file__).parents[1] / "pictures"
 SIM = "sim://tray?deal=3&seed=1"
 
 
 def call(*arguments: str) -> Result:
-    return CliRunner().invoke(camera, [*arguments])
+    return CliRunner().invoke(homologue, ["camera", *arguments])
 
 
 def lines_of(*arguments: str) -> list[dict[str, Any]]:
@@ -115,7 +114,7 @@ def test_without_a_display_the_window_has_a_code(monkeypatch: pytest.MonkeyPatch
 def test_an_overlay_goes_to_a_file_or_into_a_folder(tmp_path: Path) -> None:
     faulty = str(HERE / "dev_008_tray-faulty.jpg")
     for target, written in ((tmp_path / "out.png", "out.png"), (tmp_path, "dev_008_tray-faulty-overlay.png")):
-        result = CliRunner().invoke(read, [faulty, "--overlay", str(target)])
+        result = CliRunner().invoke(homologue, ["read", faulty, "--overlay", str(target)])
         assert result.exit_code == 0
         overlay = cv2.imread(str(tmp_path / written))
         assert overlay is not None
@@ -124,5 +123,5 @@ def test_an_overlay_goes_to_a_file_or_into_a_folder(tmp_path: Path) -> None:
 
 
 def test_several_overlays_need_a_folder(tmp_path: Path) -> None:
-    result = CliRunner().invoke(read, ["a.jpg", "b.jpg", "--overlay", str(tmp_path / "out.png")])
+    result = CliRunner().invoke(homologue, ["read", "a.jpg", "b.jpg", "--overlay", str(tmp_path / "out.png")])
     assert result.exit_code == 2

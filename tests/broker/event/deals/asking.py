@@ -12,6 +12,7 @@ from broker.event import SetFaces, read_registry
 from broker.event.deals.sealing import Opener
 from broker.protocol import SEATS
 from broker.rules import FULL_SET, Deal, new_deal
+from tests import refusals
 
 Rows = list[list[str]]
 """Lines of a CSV list, cell by cell."""
@@ -32,10 +33,11 @@ def done(*arguments: object) -> str:
 
 
 def refused(*arguments: object) -> list[str]:
-    """Run a command that must be refused; give each refusal as "code: text"."""
+    """Run a command that must be refused; return each refusal as "code: text"."""
     result = ask(*arguments)
     assert (result.exit_code, result.stdout) == (1, ""), result.output
-    return [line.partition(": ")[2] for line in result.stderr.splitlines()]
+    sentences = [line.removeprefix("homologue: ").rpartition(" [")[0] for line in result.stderr.splitlines()]
+    return [f"{code}: {text}" for code, text in zip(refusals.codes(result.stderr), sentences, strict=True)]
 
 
 def codes(*arguments: object) -> list[str]:

@@ -170,10 +170,10 @@ def test_a_list_of_nothing_is_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("written", "code"),
     [
-        (b"\xff\xfe\x00", "not_utf8"),
-        (b"deal,seat\n1,\xe9st\n", "not_utf8"),
+        (b"\xff\xfe\x00", "not_text"),
+        (b"PK\x03\x04", "bad_workbook"),
         (b'deal,"seat\n1', "malformed"),
-        (b"deal\x00", "heading_wrong"),
+        (b"deal\x00", "not_text"),
         (b'"' + b"x" * 200_000 + b'"', "malformed"),
     ],
 )
@@ -183,11 +183,11 @@ def test_rubbish_is_refused(tmp_path: Path, written: bytes, code: str) -> None:
     assert codes("import", path, tmp_path / "cup", "--event", "cup") == [code]
 
 
-def test_text_in_another_encoding_is_named_with_its_line(tmp_path: Path) -> None:
+def test_what_is_no_text_is_named_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "list.csv"
-    path.write_bytes(b"deal,seat\n1,east\n2,\xe9st\n")
+    path.write_bytes(b"deal,seat\n1,east\n2,\x01st\n")
     assert refused("import", path, tmp_path / "cup", "--event", "cup") == [
-        "not_utf8: list.csv, line 3: this is not UTF-8 text"
+        "not_text: list.csv: line 3: this is neither text nor a workbook"
     ]
 
 
@@ -206,7 +206,7 @@ def test_more_lines_than_deals_can_have_are_not_read(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    said = f"file_failed: {tmp_path / 'no.csv'}: No such file or directory"
+    said = f"file_missing: {tmp_path / 'no.csv'}: there is no such file"
     assert refused("import", tmp_path / "no.csv", tmp_path / "cup", "--event", "cup") == [said]
 
 

@@ -20,6 +20,7 @@ BESIDES: Final[dict[str, Collection[str]]] = {
     "/devices/revoke": ARBITERS,
     "/exports": {*ROLES},
     "/exports/{name}": {*ROLES},
+    "/metrics": {"head_arbiter"},
     "/orders": ARBITERS,
     "/paper": ARBITERS,
     "/paper/sheets.pdf": {*ARBITERS, *ORGANISERS},

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from broker.cli.people import note_faces_shown, people
+from broker.cli.main import homologue
+from broker.cli.people import note_faces_shown
 from broker.cli.scorer import _follow_audit
 from broker.i18n import languages
 from broker.people import Actor, Authentication
@@ -82,7 +83,7 @@ def test_an_account_that_a_command_makes_is_told_of(auth: Authentication, tmp_pa
     watch = AuditWatch(auth.audit, lambda _: None)
     assert watch.past() == []
     asked = ["add", str(tmp_path), "crony", "--full", "A crony", "--role", "head_arbiter", "--password-stdin"]
-    assert CliRunner().invoke(people, asked, input=f"{PASSWORD}\n").exit_code == 0
+    assert CliRunner().invoke(homologue, ["event", "people", *asked], input=f"{PASSWORD}\n").exit_code == 0
     (concern,) = [one for entry in auth.audit.newest(1) if (one := concern_of_entry(entry))]
     assert (concern.code, concern.values["who"], concern.values["about"]) == ("account_added", "(command)", "crony")
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from markupsafe import escape
 
 from broker.cli.event import empty_view_feed
-from broker.cli.event import event_group as event_command
+from broker.cli.main import homologue
 from broker.event import open_event, read_deals, read_plan, setup
 from broker.i18n import Translator
 from broker.people import ROLES, Actor, Authentication
@@ -348,7 +348,7 @@ def test_a_player_without_a_play_is_noted_and_keeps_nothing_from_starting(client
     send(client, {"action": "players", "csv": f"{PLAYERS}Odd One,FRA,Club\n"})
     page = client.get("/setup").text
     assert ("p17 (Odd One)" in page, "homologue scorer" in page) == (True, True)
-    told = CliRunner().invoke(event_command, ["check", str(folder), "--json"])
+    told = CliRunner().invoke(homologue, ["event", "check", str(folder), "--json"])
     assert msgspec.json.decode(told.output)["notes"] == [
         {"code": "player_without_play", "message": "p17 (Odd One) has nothing to play"},
         {"code": "not_sealed", "message": "not sealed, whoever reads deals.json knows them: deals 1-20"},

@@ -1,0 +1,337 @@
+"""`homologue doctor`: finds what is wrong with a scorer's machine or in the hall, and says what to do.
+
+What a table's machine needs is looked at in `kiosk/doctor.py`.
+"""
+
+import ssl
+import sys
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Final
+from urllib.error import URLError
+from urllib.parse import urlsplit
+
+import click
+
+from broker.checkup import BUNDLE_OPTION, JSON_OPTION, Examined, Finding, tell, write_bundle
+from broker.console import EXISTING_FILE, EXISTING_FOLDER
+from broker.errors import BackupBroken, BrokerError, ProgramMissing, ScorerError, StoreError
+from broker.event.event import open_event
+from broker.event.readiness import deal_notes, start_notes, start_problems
+from broker.mqtt.brokers import Kind
+from broker.mqtt.certificates import ANEW_BEFORE, FOLDER, Certificates, utc_now
+from broker.mqtt.programs import broker_program
+from broker.output import EVENT
+from broker.people import PEOPLE_FILE, Authentication, PeopleError
+from broker.protocol import SILENT_S
+from broker.scorer.space import LARGEST, disk_room
+from broker.scorer.stored_event import Verified, verify_store
+from broker.store import STORE, database_of
+from broker.store.backup import copy_names, read_manifest
+from broker.web.tables.devices import CLOCK_OFF_S, HOT_CELSIUS, LOW_MIB
+
+MIB: Final = 1024 * 1024
+PATIENCE_S: Final = 10
+
+Look = Callable[[], Iterator[Finding]]
+
+
+@click.group(short_help="Find what is wrong, and what to do about it.")
+def doctor() -> None:
+    """Look at a table's machine, a scorer's, or the hall, and say what is wrong, why it matters and what to do.
+
+    The exit code is 1 if something must be done. Nothing is changed.
+
+    \b
+    homologue doctor scorer my-cup --backup /media/stick
+    homologue doctor hall https://desk.example.org:8136 --token-file grafana.token
+    homologue doctor table /etc/homologue/table-3.toml --bundle table-3.zip
+    """
+
+
+@doctor.command("scorer", short_help="Look at a scorer's machine and an event's folder.")
+@click.argument("folder", type=EXISTING_FOLDER)
+@click.option("--broker", type=click.Choice(["embedded", "mosquitto"]), default="embedded", show_default=True)
+@click.option("--backup", type=click.Path(file_okay=False, path_type=Path), help="Folder with copies of the event.")
+@click.option("--backup-age", type=click.IntRange(1), default=60, show_default=True, help="Minutes a copy may be old.")
+@JSON_OPTION
+@BUNDLE_OPTION
+def scorer_doctor(
+    folder: Path, broker: Kind, backup: Path | None, backup_age: int, bundle: Path | None, *, as_json: bool
+) -> None:
+    """Look at the event in FOLDER, its store, its people and copies, and the programs that its scorer needs."""
+    looks: dict[str, Look] = {
+        "event": lambda: _event(folder),
+        "store": lambda: _store(folder),
+        "broker": lambda: _broker(broker),
+        "certificates": lambda: _certificates(folder),
+        "people": lambda: _people(folder),
+        "secrets": lambda: _secrets(folder),
+        "disk": lambda: _disk(folder),
+    }
+    if backup is not None:
+        looks["copies"] = lambda: _copies(folder, backup, backup_age)
+    examined = examine(looks)
+    if bundle is not None:
+        write_bundle(bundle, examined, {"event.txt": _about(folder)}, [folder])
+    sys.exit(tell(examined, as_json=as_json))
+
+
+def examine(looks: dict[str, Look]) -> Examined:
+    """Look at everything; what cannot be looked at is a finding too."""
+    found: list[Finding] = []
+    for name, look in looks.items():
+        try:
+            found += look()
+        except (ScorerError, StoreError, BrokerError, PeopleError) as error:
+            why = "what cannot be read is not known to be well"
+            found.append(Finding(error.code, what=f"{name}: {error}", why=why, do="put this right, and look again"))
+        except OSError as error:
+            what = f"{name}: {error.filename or ''}: {error.strerror}"
+            do = "run this as the user whose files these are"
+            found.append(Finding("doctor_blind", what, "what cannot be read is not known to be well", do))
+    return Examined(tuple(looks), tuple(found))
+
+
+def _about(folder: Path) -> str:
+    """Say what event it is, without its people."""
+    try:
+        event = open_event(folder)
+    except ScorerError as error:
+        return f"{error.code}\n"
+    kinds = Counter("riichi" for _ in event.riichi)
+    counts = f"{len(event.tables)} tables, {len(event.players)} players, {len(event.expected)} deals"
+    return f"{event.name}: {event.profile.id}, {counts}, {len(event.plan.plays)} plays, {kinds['riichi']} sessions\n"
+
+
+def _event(folder: Path) -> Iterator[Finding]:
+    for code, text in start_problems(folder):
+        why, do = "the scorer does not start with it", "put it right; homologue event check looks again"
+        yield Finding(code, what=str(text), why=why, do=do)
+    if (folder / EVENT).exists():
+        try:
+            notes = [*start_notes(open_event(folder).plan), *deal_notes(folder)]
+        except ScorerError:
+            return  # it is among the problems
+        for code, text in notes:
+            yield Finding(code, what=str(text), why="it may not be meant", do="leave it if it is", must=False)
+
+
+@cache
+def _verified(folder: Path) -> Verified | None:
+    """Prove the store; None where the event has not begun. Raises ScorerError, StoreError."""
+    return None if database_of(folder) is None and not (folder / STORE).exists() else verify_store(folder)
+
+
+def _messages(folder: Path) -> int:
+    found = _verified(folder)
+    return found.messages if found else 0
+
+
+def _store(folder: Path) -> Iterator[Finding]:
+    found = _verified(folder)
+    if found and found.faults:
+        yield Finding(
+            "store_unproven",
+            f"{len(found.faults)} of {found.messages} messages in the store do not prove themselves",
+            "they count for nothing until they have come again from their tables",
+            "homologue store verify names them; start the scorer, and let those tables connect",
+        )
+
+
+def _broker(kind: Kind) -> Iterator[Finding]:
+    try:
+        program = broker_program(kind)
+    except ProgramMissing as error:
+        do = "install it, or choose the other broker"
+        yield Finding(error.code, what=str(error), why="without a broker no table is heard", do=do)
+        return
+    if program.altered:
+        yield Finding(
+            "program_altered",
+            f"{program.path} is not what its package installed",
+            "whoever has changed it reads and writes every message",
+            "install its package again, and find out who has changed it",
+        )
+
+
+def _certificates(folder: Path) -> Iterator[Finding]:
+    if not (folder / FOLDER).exists():
+        yield Finding(
+            "no_certificates",
+            "the event has no certificates",
+            "it is played without TLS, or has not been started",
+            "homologue certs new makes them",
+            must=False,
+        )
+        return
+    left = Certificates.of_event(folder).server_ends - utc_now()
+    if left < ANEW_BEFORE:
+        yield Finding(
+            "certificate_ends",
+            f"the server's certificate ends in {max(left.days, 0)} days",
+            "then neither tables nor browsers believe it",
+            "start the scorer again, which renews it, or homologue certs renew",
+        )
+
+
+def _people(folder: Path) -> Iterator[Finding]:
+    if not (folder / PEOPLE_FILE).exists() and database_of(folder) is None:
+        yield _no_head()
+        return
+    with closing(Authentication(folder)) as auth:
+        if not any(one.role == "head_arbiter" and not one.disabled for one in auth.accounts.all()):
+            yield _no_head()
+        for _ in auth.audit.checked():
+            pass
+
+
+def _no_head() -> Finding:
+    return Finding(
+        "no_head_arbiter",
+        "nobody may log in as head arbiter",
+        "without one nobody gives orders or rules",
+        "homologue event people add, with the role head_arbiter",
+        must=False,
+    )
+
+
+def _secrets(folder: Path) -> Iterator[Finding]:
+    names = ("credentials.json", "event.key", "deals.json", "sets.json", PEOPLE_FILE, f"{FOLDER}/*.key")
+    found = [path for name in names for path in sorted(folder.glob(name)) if path.stat().st_mode & 0o077]
+    for path in found:
+        yield Finding(
+            "secret_readable",
+            f"other users of this machine may read {path}",
+            "who has it can speak for tables, or knows deals",
+            f"chmod 600 {path}",
+        )
+
+
+def _disk(folder: Path) -> Iterator[Finding]:
+    free = disk_room(folder)[0]
+    if free < 4 * LARGEST:
+        yield Finding(
+            "scorer_disk_low",
+            f"{free // MIB} MiB are free for the event",
+            "a full disk takes no results",
+            "make room on it, or move the event's folder",
+        )
+
+
+def _copies(folder: Path, backup: Path, minutes: int) -> Iterator[Finding]:
+    event = open_event(folder).name
+    names = copy_names((path.name for path in backup.iterdir()), event) if backup.is_dir() else []
+    copies = []
+    for name in names:
+        try:
+            copies.append(read_manifest(backup / name))
+        except BackupBroken:
+            continue
+    why, do = "if this disk dies, what came since is lost but at the tables", "is the stick in? homologue store backup"
+    if not copies:
+        yield Finding("backup_missing", f"{backup} has no copy of {event}", why, do)
+        return
+    last = max(copies, key=lambda one: one.made_at)
+    age = time.time() - last.made_at / 1000
+    if age > minutes * 60 and _messages(folder) > last.height:  # what has not changed is not copied again
+        yield Finding("backup_old", f"what the event got in the last {int(age / 60)} minutes is in no copy", why, do)
+
+
+@doctor.command("hall", short_help="Ask a running desk how all tables are.")
+@click.argument("desk")
+@click.option("--token-file", type=EXISTING_FILE, required=True)
+@click.option("--ca", type=EXISTING_FILE, help="The event's authority.")
+@JSON_OPTION
+@BUNDLE_OPTION
+def hall_doctor(desk: str, token_file: Path, ca: Path | None, bundle: Path | None, *, as_json: bool) -> None:
+    """Ask the desk at the address DESK how its scorer and all tables are.
+
+    The token is that of a monitor (`homologue event people token add FOLDER NAME --role monitor`).
+    """
+    token = token_file.read_text(encoding="ascii", errors="replace").strip()
+    try:
+        told = _ask(desk, token, ca)
+        examined = Examined(("scorer", "broker", "tables", "clocks", "disks", "copies"), tuple(hall_findings(told)))
+    except (OSError, ValueError, URLError) as error:
+        told, why = "", "how the hall is cannot be known"
+        do = "is the scorer running, the address right, the token a monitor's, and --ca the event's authority?"
+        examined = Examined(("desk",), (Finding("desk_unread", f"{desk}: {error}", why, do),))
+    if bundle is not None:
+        write_bundle(bundle, examined, {"metrics.txt": told.replace(token, "")}, [])
+    sys.exit(tell(examined, as_json=as_json))
+
+
+def _ask(desk: str, token: str, ca: Path | None) -> str:
+    """Read a desk's metrics. Raises OSError, ValueError."""
+    if urlsplit(desk).scheme not in {"http", "https"}:
+        raise ValueError("the address begins with https:// or http://")
+    request = urllib.request.Request(  # noqa: S310 - http or https, as we have just seen
+        f"{desk.rstrip('/')}/metrics", headers={"Authorization": f"Bearer {token}"}
+    )
+    trusted = ssl.create_default_context(cafile=ca)
+    with urllib.request.urlopen(request, timeout=PATIENCE_S, context=trusted) as answer:  # noqa: S310 - as above
+        return str(answer.read().decode())
+
+
+def hall_findings(told: str) -> Iterator[Finding]:
+    """Say what is wrong in a hall, by what its desk tells at /metrics."""
+    from prometheus_client.parser import text_string_to_metric_families  # noqa: PLC0415 - only this asks for it
+
+    values: dict[str, dict[str, float]] = {}
+    versions_: dict[str, str] = {}
+    for family in text_string_to_metric_families(told):
+        for sample in family.samples:
+            table = sample.labels.get("table", sample.labels.get("level", ""))
+            values.setdefault(sample.name.removeprefix("homologue_"), {})[table] = sample.value
+            if sample.name in {"homologue_build_info", "homologue_table_build_info"}:
+                versions_[table] = sample.labels["version"]
+    if not values.get("broker_connected", {}).get(""):
+        why, do = "nothing is stored; tables play on and keep everything", "is the broker running? look at its log"
+        yield Finding("broker_away", "the scorer is not connected with the broker", why, do)
+    yield from _of_tables(values)
+    others = {table: version for table, version in versions_.items() if table and version != versions_.get("")}
+    if others:
+        what = f"tables with another version than the scorer's {versions_.get('')}: {_tables(others)}"
+        why = "they understand each other, but what one of them was cured of the other still has"
+        yield Finding("versions_differ", what, why, "upgrade them between two rounds", must=False)
+    level = next((one for one, holds in values.get("disk_level", {}).items() if holds), "ample")
+    if level != "ample":
+        do = "make room on its disk"
+        yield Finding("scorer_disk_low", f"the scorer's disk is {level}", "a full disk takes no results", do)
+
+
+RULES: Final[tuple[tuple[str, Callable[[float], bool], Finding], ...]] = (
+    ("table_away", lambda value: value > 0, Finding(
+        "tables_away", "not there any more, or not heard of: tables {tables}",
+        "they play on, but nobody sees their results or calls", "power, network, and the screen of the table")),
+    ("table_last_heard_seconds", lambda value: value > SILENT_S, Finding(
+        "tables_silent", "silent for over 30 s: tables {tables}",
+        "their network may be gone, or their program hangs", "the screen of the table says which")),
+    ("table_clock_offset_seconds", lambda value: abs(value) > CLOCK_OFF_S, Finding(
+        "clocks_off", "clocks are wrong at tables {tables}",
+        "times that people read are wrong; certificates may seem to have ended", "let them reach a time server")),
+    ("table_temperature_celsius", lambda value: value > HOT_CELSIUS, Finding(
+        "tables_hot", "over 75 degrees at tables {tables}",
+        "a Pi slows down, then reading the trays takes long", "let air to them; take them out of the sun")),
+    ("table_disk_free_bytes", lambda value: value < LOW_MIB * MIB, Finding(
+        "tables_full", "little room on the cards of tables {tables}",
+        "a full card keeps a play in memory only", "make room on them, or change the cards after the session")),
+)  # fmt: skip
+"""A number of tables, when it is wrong, and what is found then."""
+
+
+def _of_tables(values: dict[str, dict[str, float]]) -> Iterator[Finding]:
+    for name, wrong, finding in RULES:
+        if tables := {table: value for table, value in values.get(name, {}).items() if wrong(value)}:
+            yield replace(finding, what=finding.what.format(tables=_tables(tables)))
+
+
+def _tables(found: dict[str, float] | dict[str, str]) -> str:
+    return ", ".join(sorted(found, key=lambda table: int(table) if table.isdecimal() else 0))

@@ -1,0 +1,149 @@
+"""How every command speaks: one form of error, JSON where it is asked for, progress where somebody watches.
+
+Commands raise what is wrong, and the command `homologue` reports it: nothing else prints an error.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Final, TypeVar
+
+import click
+
+T = TypeVar("T")
+C = TypeVar("C", bound=Callable[..., Any] | click.Command)
+
+ROOMS: Final = ("broker", "kiosk", "vision", "firmware")
+
+JSON: Final = "homologue.json"
+"""Where a command's context keeps that its output is for a program."""
+
+
+class CommandError(Exception):
+    """What only a command can find wrong. `code` is stable and listed in docs/codes.md."""
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+class Failed(click.ClickException):
+    """A command's refusals as they are reported: `homologue: <sentence> [code]`, or a JSON object; exit code 1."""
+
+    def __init__(self, problems: Sequence[tuple[str, str]], *, as_json: bool = False) -> None:
+        super().__init__("; ".join(text for _, text in problems))
+        self._problems, self._as_json = problems, as_json
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Report each: to programs on standard output, to people on standard error."""
+        for code, text in self._problems:
+            if self._as_json:
+                click.echo(json.dumps({"error": {"code": code, "message": text}}, ensure_ascii=False))
+            else:
+                start = click.style("homologue:", fg="red", bold=True)
+                click.echo(f"{start} {text} [{code}]", file=file, err=True, color=color())
+
+
+def problems_of(error: BaseException) -> list[tuple[str, str]]:
+    """Return code and sentence of each refusal in an error; none where it is no refusal but a fault of ours."""
+    if isinstance(error, BaseExceptionGroup):
+        found = [problems_of(one) for one in error.exceptions]
+        return [problem for several in found for problem in several] if all(found) else []
+    code = getattr(error, "code", None)
+    if isinstance(code, str) and type(error).__module__.partition(".")[0] in ROOMS:
+        return [(code, str(error))]
+    if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
+        where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes | os.PathLike) else ""
+        text = f"{where}{error.strerror or error}"
+        missing = isinstance(error, FileNotFoundError)
+        return problems_of(CommandError("file_missing", text) if missing else CommandError("file_failed", text))
+    return []
+
+
+def report(error: Exception, about: object) -> None:
+    """Report an error that does not end the command, with what it is about, as the one that ends it is reported."""
+    Failed([(code, f"{about}: {text}") for code, text in problems_of(error)], as_json=wants_json()).show()
+
+
+def color() -> bool | None:
+    """Return False where colours are not wanted (https://no-color.org); None: where there is a terminal."""
+    return False if os.environ.get("NO_COLOR") else None
+
+
+def _note_json(ctx: click.Context, _param: click.Parameter, value: bool) -> bool:  # noqa: FBT001 - click's way
+    ctx.meta[JSON] = ctx.meta.get(JSON, False) or value
+    return value
+
+
+def json_option(about: str = "Print one JSON object.") -> Callable[[C], C]:
+    """Add --json to a command that chooses its words itself: it gets `as_json`."""
+    return click.option("--json", "as_json", is_flag=True, is_eager=True, callback=_note_json, help=about)
+
+
+def said_as_json(command: C) -> C:
+    """Add --json to a command that only uses `say`."""
+    option = click.option(
+        "--json", is_flag=True, is_eager=True, expose_value=False, callback=_note_json, help="Print JSON lines."
+    )
+    return option(command)
+
+
+def wants_json() -> bool:
+    """Return whether the output of the command that runs is for a program."""
+    context = click.get_current_context(silent=True)
+    return bool(context and context.meta.get(JSON))
+
+
+def say(text: str, **values: object) -> None:
+    """Say what was done: a sentence to people, the values to programs."""
+    click.echo(json.dumps(values, ensure_ascii=False, default=str) if wants_json() else text)
+
+
+def watched() -> bool:
+    """Return whether somebody watches progress: standard error is a terminal, and people read the output."""
+    return sys.stderr.isatty() and not wants_json()
+
+
+class Existing(click.Path):
+    """A file or folder that is read, so that it has to be there; `-` is standard input where that is allowed."""
+
+    def __init__(self, *, file_okay: bool = True, dir_okay: bool = True, allow_dash: bool = False) -> None:
+        super().__init__(file_okay=file_okay, dir_okay=dir_okay, allow_dash=allow_dash, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:  # noqa: ANN401 - click's way
+        """Return the path. Raises CommandError `file_missing`."""
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if not (self.allow_dash and str(path) == "-") and not path.exists():
+            raise CommandError("file_missing", f"{path}: there is no such {'folder' if not self.file_okay else 'file'}")
+        return path
+
+
+EXISTING_FILE: Final = Existing(dir_okay=False)
+EXISTING_FOLDER: Final = Existing(file_okay=False)
+EXISTING: Final = Existing()
+
+
+def progress(items: Sequence[T], label: str) -> Iterator[T]:
+    """Return the items one by one, and show how far it is where somebody watches."""
+    if not watched():
+        yield from items
+        return
+    from rich.console import Console  # noqa: PLC0415 - only where somebody watches
+    from rich.progress import track  # noqa: PLC0415 - as above
+
+    yield from track(items, label, console=Console(stderr=True), transient=True)
+
+
+@contextmanager
+def working(label: str) -> Iterator[None]:
+    """Show that something goes on, where somebody watches and how long it takes is not known."""
+    if not watched():
+        yield
+        return
+    from rich.console import Console  # noqa: PLC0415 - only where somebody watches
+
+    with Console(stderr=True).status(label):
+        yield

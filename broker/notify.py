@@ -1,0 +1,31 @@
+"""Telling systemd that a service is up, and that its loop turns: sd_notify(3), of which two messages are needed."""
+
+import os
+import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+EACH_S: Final = 1.0
+"""Between two messages: a watchdog waits for many of these."""
+
+
+class ServiceNotifier:
+    """One service's line to systemd; where it was started by anything else, nothing is sent."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, address: str | None = None) -> None:
+        """`address`: where systemd listens, which it says in the environment."""
+        self._address = os.environ.get("NOTIFY_SOCKET", "") if address is None else address
+        self._clock, self._last = clock, -EACH_S
+        self._message = b"READY=1\nWATCHDOG=1"
+
+    def alive(self) -> None:
+        """Say so, from the loop that does the work: a loop that hangs says nothing, and the service is restarted."""
+        now = self._clock()
+        if not self._address or now < self._last + EACH_S:
+            return
+        self._last = now
+        with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as line:
+            line.sendto(self._message, self._address.replace("@", "\0", 1))
+            self._message = b"WATCHDOG=1"

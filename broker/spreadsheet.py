@@ -1,0 +1,338 @@
+"""Lists that people send and take, as spreadsheets read and write them: CSV of any kind, and Excel workbooks.
+
+Nothing that is written is taken for a formula, and nothing that is read is larger than what an event may need.
+"""
+
+import base64
+import csv
+import io
+import re
+import unicodedata
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from broker.i18n import N_, NP_, Translator, languages
+from broker.rules import RuleError
+
+if TYPE_CHECKING:
+    from openpyxl.worksheet._read_only import ReadOnlyWorksheet
+
+CsvCell = int | Decimal | str | None
+
+THOUSANDTH: Final = Decimal("0.001")
+
+FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""What a spreadsheet may take for the beginning of a formula, full width too."""
+
+DELIMITERS: Final = ",;\t"
+
+FORMULA: Final = re.compile(rb"<f[ >/]")
+
+NO_TEXT: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd]")
+
+BYTE_ORDER_MARK: Final = "\N{ZERO WIDTH NO-BREAK SPACE}"
+
+MOST_COLUMNS: Final = 64
+MOST_UNPACKED: Final = 64 * 2**20
+"""Bytes of a workbook, unpacked: a list of 40,000 lines has a tenth."""
+
+MOST_BLANK: Final = 1000
+"""Rows without anything after which a list has ended, wherever else there is something on the sheet."""
+
+WORKBOOK: Final = ".xlsx"
+
+HEADINGS: Final = {
+    "id": NP_("column headings, with commas between", "id, player id"),
+    "name": NP_("column headings, with commas between", "name, full name, player"),
+    "first_name": NP_("column headings, with commas between", "first name, given name"),
+    "last_name": NP_("column headings, with commas between", "last name, family name, surname"),
+    "country": NP_("column headings, with commas between", "country"),
+    "club": NP_("column headings, with commas between", "club"),
+    "national": NP_("column headings, with commas between", "national, national number, licence, license"),
+    "ema": NP_("column headings, with commas between", "ema, ema number, ema id"),
+    "team": NP_("column headings, with commas between", "team"),
+    "round": NP_("column headings, with commas between", "round"),
+    "table": NP_("column headings, with commas between", "table"),
+    "deal": NP_("column headings, with commas between", "deal"),
+    "set": NP_("column headings, with commas between", "set"),
+    "serial": NP_("column headings, with commas between", "serial"),
+    "face": NP_("column headings, with commas between", "face, tile"),
+    "seat": NP_("column headings, with commas between", "seat"),
+    "dealer": NP_("column headings, with commas between", "dealer"),
+    "prevalent_wind": NP_("column headings, with commas between", "prevalent wind"),
+    "east": NP_("column headings, with commas between", "east"),
+    "south": NP_("column headings, with commas between", "south"),
+    "west": NP_("column headings, with commas between", "west"),
+    "north": NP_("column headings, with commas between", "north"),
+}
+"""What people write above a column, in every language that there is."""
+
+
+class BadRow(RuleError):
+    """A row at which reading ends."""
+
+    def __init__(self, code: str, text: str, row: int) -> None:
+        super().__init__(code, text)
+        self.row = row
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The rows of a list, with their numbers from 1; getting them may raise BadRow."""
+
+    rows: Iterator[tuple[int, list[str]]]
+    sheet: str = ""
+    """Of a workbook: its first."""
+
+    def place(self, row: int, column: int | None = None) -> int | str:
+        """Return a row or a cell as people find it: the line of a text, in a workbook `Players!B5`."""
+        return f"{self.sheet}!{_letters(column)}{row}" if self.sheet else row
+
+
+def _letters(column: int | None) -> str:
+    """Return a column, counted from 0, as spreadsheets name it."""
+    return "" if column is None else _letters(column // 26 - 1 if column >= 26 else None) + chr(65 + column % 26)  # noqa: PLR2004 - letters
+
+
+def read_grid(content: bytes) -> Grid:
+    """Read CSV in any usual encoding and with any usual separator, or a workbook's first sheet.
+
+    Raises RuleError `not_text`, `bad_workbook`, `too_large`.
+    """
+    if content.startswith(b"PK\x03\x04"):
+        return _workbook(content)
+    if content.startswith(b"\xd0\xcf\x11\xe0"):
+        raise RuleError("bad_workbook", N_("workbooks of Excel 97 are not read: save it as .xlsx"))
+    return Grid(_csv_rows(decode_text(content)))
+
+
+SENT_FILE: Final = "data:;base64,"
+"""How a page sends a file that is not UTF-8 in a field for text."""
+
+
+def sent_content(text: str) -> bytes:
+    """Return what a page has sent: what was typed there, or a file. Raises RuleError `not_text`."""
+    if not text.startswith(SENT_FILE):
+        return text.encode(errors="replace")
+    try:
+        return base64.b64decode(text.removeprefix(SENT_FILE), validate=True)
+    except ValueError:
+        raise RuleError("not_text", N_("this is no file")) from None
+
+
+def decode_text(content: bytes) -> str:
+    """Return the text of a file: UTF-8, UTF-16, what Windows writes in China, or Windows-1252. Raises RuleError."""
+    text = _decoded(content)
+    if bad := NO_TEXT.search(text):
+        line = text.count("\n", 0, bad.start()) + 1
+        raise RuleError("not_text", N_("line {line}: this is neither text nor a workbook", line=line))
+    return text.removeprefix(BYTE_ORDER_MARK)
+
+
+def _decoded(content: bytes) -> str:
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16", errors="replace")
+    if b"\0" in content[:200]:
+        return content.decode("utf-16-be" if content[:1] == b"\0" else "utf-16-le", errors="replace")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        pass
+    chinese = content.decode("gb18030", errors="replace")
+    heading = next(_csv_rows(chinese.partition("\n")[0]), (1, []))[1]
+    if any(unicodedata.east_asian_width(one[:1] or " ") == "W" and column(one) in HEADINGS for one in heading):
+        return chinese
+    # Windows-1252 has five bytes for nothing, which Latin-1 has for control characters: they are refused as such.
+    return "".join(bytes([one]).decode("cp1252", errors="ignore") or chr(one) for one in content)
+
+
+def _csv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Return each row that is not blank with the line on which it begins."""
+    heading = text.lstrip().partition("\n")[0]
+    separator = max(DELIMITERS, key=heading.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise BadRow("malformed", str(error), line) from None
+        if cells and (cells[0].strip() or "".join(cells).strip()):
+            yield line, cells
+
+
+def _workbook(content: bytes) -> Grid:
+    """Read a workbook's first sheet: what its cells show, not how they are calculated."""
+    import openpyxl  # noqa: PLC0415 - slow to import; most lists are CSV
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as packed:
+            # No more is ever unpacked of a part than its entry says.
+            if sum(part.file_size for part in packed.infolist()) > MOST_UNPACKED:
+                raise RuleError("too_large", N_("this workbook is too large"))
+            sheets = [name for name in packed.namelist() if name.startswith("xl/worksheets/")]
+            calculated = any(FORMULA.search(packed.read(name)) for name in sheets)
+        values = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True).worksheets[0]
+        entered = openpyxl.load_workbook(io.BytesIO(content), read_only=True).worksheets[0] if calculated else values
+    except RuleError:
+        raise
+    except Exception as error:
+        raise RuleError("bad_workbook", N_("this is no workbook that can be read")) from error
+    return Grid(_sheet_rows(values, entered), values.title)
+
+
+def _sheet_rows(values: "ReadOnlyWorksheet", entered: "ReadOnlyWorksheet") -> Iterator[tuple[int, list[str]]]:
+    """Return the rows that are not blank; `entered` is the same sheet with its formulas, if there are any."""
+    width = last = 0
+    formulas = iter(entered.iter_rows(max_col=MOST_COLUMNS, values_only=True)) if entered is not values else None
+    for row, shown in enumerate(values.iter_rows(max_col=MOST_COLUMNS, values_only=True), 1):
+        if formulas is not None:
+            _refuse_uncalculated(row, shown, next(formulas, ()))
+        cells = [_text(value) for value in shown]
+        if not any(map(str.strip, cells)):
+            if row - last > MOST_BLANK:
+                return
+            continue
+        last = row
+        width = width or max(at for at, cell in enumerate(cells, 1) if cell.strip())
+        while len(cells) > width and not cells[-1].strip():
+            cells.pop()
+        yield row, cells + [""] * (width - len(cells))
+
+
+def _refuse_uncalculated(row: int, shown: Sequence[object], entered: Sequence[object]) -> None:
+    for at, (value, formula) in enumerate(zip(shown, entered, strict=False)):
+        if value is None and isinstance(formula, str) and formula.startswith("="):
+            wrong = N_("column {column}: the formula has no result; save the file in Excel once", column=_letters(at))
+            raise BadRow("bad_workbook", wrong, row)
+
+
+def _text(value: object) -> str:
+    """Return what a cell holds as it would stand in CSV."""
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def fold(text: str) -> str:
+    """Return a heading without case, accents, underscores and dots."""
+    plain = "".join(one for one in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(one))
+    return " ".join(plain.replace("_", " ").replace(".", " ").replace("°", "o").split())
+
+
+@cache
+def _names() -> dict[str, str]:
+    """Return the columns by what people write above them."""
+    translators = [Translator(language) for language in languages()]
+    found = {fold(one): name for name, text in HEADINGS.items() for _ in translators for one in _(text).split(",")}
+    return found | {fold(name): name for name in HEADINGS}
+
+
+def column(heading: str) -> str:
+    """Return the column that a heading names, in any language; a heading that names none as it is written."""
+    return _names().get(fold(heading), heading.strip().lower())
+
+
+def columns(headings: Sequence[str]) -> list[str]:
+    """Return the columns that headings name. Who lists first names beside `Nom` means the family's name by it."""
+    found = [column(one) for one in headings]
+    if "first_name" in found and "last_name" not in found:
+        return ["last_name" if fold(written) == "nom" else name for written, name in zip(headings, found, strict=True)]
+    return found
+
+
+def without_formula(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula: one that begins so gets an apostrophe before it."""
+    return f"'{text}" if text.startswith(FORMULA_STARTS) or text.lstrip().startswith(FORMULA_STARTS) else text
+
+
+def decimal(number: int | str | Fraction) -> int | Decimal:
+    """Return a fraction as a decimal of three places: a spreadsheet would take 7/3 for a day in March."""
+    exact = Fraction(number)
+    if exact.denominator == 1:
+        return exact.numerator
+    return (Decimal(exact.numerator) / Decimal(exact.denominator)).quantize(THOUSANDTH)
+
+
+def csv_text(header: Iterable[str], rows: Iterable[Iterable[CsvCell]]) -> str:
+    """Write CSV (RFC 4180). None is an empty cell; every text is made inert, numbers stay numbers."""
+    return csv_rows([tuple(header)]) + csv_rows(rows)
+
+
+def csv_rows(rows: Iterable[Iterable[CsvCell]]) -> str:
+    """Write rows as `csv_text` does, for what is written bit by bit."""
+    out = io.StringIO()
+    csv.writer(out).writerows([_cell(value) for value in row] for row in rows)
+    return out.getvalue()
+
+
+def _cell(value: CsvCell) -> int | Decimal | str:
+    if value is None:
+        return ""
+    return without_formula(value) if isinstance(value, str) else value
+
+
+def for_excel(text: str, *, begins: bool = True) -> bytes:
+    """Return CSV of ours as Excel opens it where a decimal has a comma: with semicolons, and a mark where it begins."""
+    out = io.StringIO()
+    rows = csv.reader(io.StringIO(text, newline=""))
+    csv.writer(out, delimiter=";").writerows([_with_comma(cell) for cell in row] for row in rows)
+    return (BYTE_ORDER_MARK * begins + out.getvalue()).encode()
+
+
+def _with_comma(cell: str) -> str:
+    whole, point, places = cell.partition(".")
+    return f"{whole},{places}" if point and whole.removeprefix("-").isdecimal() and places.isdecimal() else cell
+
+
+def as_workbook(text: str, title: str) -> bytes:
+    """Return CSV of ours as a workbook: numbers are numbers, and texts are texts whatever they begin with."""
+    import openpyxl  # noqa: PLC0415 - slow to import
+    from openpyxl.cell import WriteOnlyCell  # noqa: PLC0415 - as above
+
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet(title[:31])
+    sheet.freeze_panes = "A2"
+    for row in csv.reader(io.StringIO(text, newline="")):
+        cells = []
+        for one in row:
+            number = _number(one)
+            cell = WriteOnlyCell(sheet, _plain(one) if number is None else number)
+            if number is None:
+                cell.data_type = "s"
+            cells.append(cell)
+        sheet.append(cells)
+    packed = io.BytesIO()
+    book.save(packed)
+    return packed.getvalue()
+
+
+def _plain(cell: str) -> str:
+    """Return a text of our CSV without the apostrophe that it needs there, and without what no workbook may hold."""
+    text = cell[1:] if cell.startswith("'") and without_formula(cell[1:]) == cell else cell
+    return NO_TEXT.sub("", text)
+
+
+def _number(cell: str) -> Decimal | None:
+    """Return the number that a cell of ours is; one that begins with a zero is a name, such as an EMA number."""
+    whole, point, places = cell.partition(".")
+    digits = whole.removeprefix("-")
+    plain = digits.isascii() and digits.isdecimal() and (digits == "0" or not digits.startswith("0"))
+    return Decimal(cell) if plain and (places.isdecimal() if point else len(digits) <= 12) else None  # noqa: PLR2004 - digits that Excel keeps
+
+
+def encoded(text: str, output: Path | None, *, excel: bool = False) -> bytes:
+    """Return CSV of ours as it was asked for: a workbook by the name of the file, for Excel, or as it is."""
+    if output is not None and output.suffix.lower() == WORKBOOK:
+        return as_workbook(text, output.stem)
+    return for_excel(text) if excel else text.encode()

@@ -1,0 +1,275 @@
+"""What other programs may read of an event, as a table of resources under `/api/v1`.
+
+What a program gets is decided where it is for pages: by the visitor's rights, from the feed and the sheets that they
+may read. docs/openapi.json is made from this table (`openapi.py`).
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, Generic, NamedTuple, TypeVar
+
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from broker.event.plan import BookedPlay
+from broker.people import Right
+from broker.protocol import Lifecycle, PublicState, Seat, Standing, TeamStanding
+from broker.scorer.sheets import DealSheet, PlayerSheet, TeamSheet
+from broker.scorer.snapshot import StandingsRow
+from broker.scorer.view import DashboardView, PlayView, TableView, as_json
+from broker.version import program_version
+from broker.web.auth import Access, Visitor, visitor_of
+from broker.web.embargo import DealLine, Feeds, Sheets
+from broker.web.render import Pagination
+
+PREFIX: Final = "/api/v1"
+PER_PAGE: Final = 100
+MOST_PER_PAGE: Final = 500
+JSON: Final = "application/json"
+
+T = TypeVar("T")
+
+
+class EventInfo(Struct, frozen=True):
+    """The event, and how far it has come."""
+
+    name: str
+    title: str
+    profile: str
+    version: str
+    """Of the scorer's program."""
+    final: bool
+    """Every result is in, and the correction period is over."""
+    plays_in: int
+    plays_expected: int
+    tables: int
+    players: int
+    deals: int
+    teams: int
+    corrections_until: int | None
+    """When the correction period ends (ms since 1970), if that was set."""
+
+
+class TableInfo(Struct, frozen=True):
+    """One table. What arbiters alone know is null, false or empty for everybody else."""
+
+    table: int
+    lifecycle: Lifecycle | None
+    state: PublicState | None
+    round: int | None
+    deal: int | None
+    players: dict[Seat, str]
+    """Names of those who sit there."""
+    plays_in: int
+    plays_expected: int
+    paused: bool
+    away: bool
+    """It was there and is not any more."""
+    calling: bool
+    calling_since: int | None
+    unsent: int
+    health: dict[str, str]
+    """What is wrong, by part of the table's device."""
+
+
+class PlayerInfo(Struct, frozen=True):
+    """One player of the list. Empty: not given."""
+
+    player: str
+    name: str
+    country: str
+    club: str
+
+
+class DealInfo(Struct, frozen=True):
+    """One deal. `plays_in` is null where it may not be told."""
+
+    deal: int
+    expected: int
+    plays_in: int | None
+    complete: bool
+
+
+class PublicInfo(Struct, frozen=True):
+    """What everybody may know, whoever asks: for a page or a stream that everybody sees."""
+
+    event: EventInfo
+    tables: Sequence[TableInfo]
+    standings: Sequence[Standing]
+    teams: Sequence[TeamStanding]
+    plays: Sequence[PlayView]
+    """The newest 100."""
+
+
+class Page(Struct, Generic[T], frozen=True):
+    """Part of a list; `page` counts from 1 to `pages`, `total` all items."""
+
+    page: int
+    pages: int
+    total: int
+    items: Sequence[T]
+
+
+class Question(NamedTuple):
+    """What is asked, by whom, and what they may know of the room."""
+
+    view: DashboardView
+    sheets: Sheets
+    visitor: Visitor
+    at: str = ""
+    """Which one, of the resources that are one of several."""
+
+
+def event_info(asked: Question) -> EventInfo:
+    """Return the event."""
+    view, event = asked.view, asked.sheets.snapshot(asked.visitor).event
+    return EventInfo(
+        name=view.event,
+        title=view.title,
+        profile=view.profile,
+        version=program_version(),
+        final=view.final,
+        plays_in=view.plays_in,
+        plays_expected=view.plays_expected,
+        tables=len(event.tables),
+        players=len(event.players),
+        deals=len(event.expected),
+        teams=len(event.plan.teams),
+        corrections_until=view.corrections_until,
+    )
+
+
+def _table(view: TableView) -> TableInfo:
+    return TableInfo(**{name: getattr(view, name) for name in TableInfo.__struct_fields__})
+
+
+def _tables(asked: Question) -> Sequence[TableInfo]:
+    return [_table(one) for one in asked.view.tables]
+
+
+def _rounds(asked: Question) -> Sequence[BookedPlay]:
+    return sorted(asked.sheets.snapshot(asked.visitor).event.plan.plays, key=lambda play: (play.round, play.table))
+
+
+def _standings(asked: Question) -> Sequence[StandingsRow]:
+    return asked.sheets.ladder(asked.visitor).rungs
+
+
+def _players(asked: Question) -> Sequence[PlayerInfo]:
+    event = asked.sheets.snapshot(asked.visitor).event
+    return [PlayerInfo(id_, one.name, *event.origin_of(id_)) for id_, one in event.players.items()]
+
+
+def _deal(line: DealLine) -> DealInfo:
+    return DealInfo(*line)
+
+
+def _public(asked: Question) -> PublicInfo:
+    view = asked.view
+    tables, plays = [_table(one) for one in view.tables], view.plays[:PER_PAGE]
+    return PublicInfo(event_info(asked), tables, view.standings, view.teams, plays)
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """Something to read. `gives` is the type of the answer, or of its items where it is a list."""
+
+    path: str
+    about: str
+    gives: type[Struct]
+    answer: Callable[[Question], object]
+    several: bool = False
+    right: Right = "see_public"
+    public: bool = False
+    """Everybody gets the same."""
+    also: str = ""
+    """An address that it had before."""
+
+    @property
+    def parameter(self) -> str:
+        """What the path leaves open."""
+        return self.path.partition("{")[2].partition("}")[0].partition(":")[0]
+
+
+RESOURCES: Final = (
+    Resource("/event", "The event, and how far it has come", EventInfo, event_info),
+    Resource("/tables", "The tables, by number", TableInfo, _tables, several=True),
+    Resource("/rounds", "Who is to play what, where and when", BookedPlay, _rounds, several=True, right="see_room"),
+    Resource("/plays", "Results, newest first", PlayView, lambda asked: asked.view.plays, several=True),
+    Resource("/standings", "Everybody's place, and those still in reach", StandingsRow, _standings, several=True),
+    Resource("/teams", "The teams' places", TeamStanding, lambda asked: asked.view.teams, several=True),
+    Resource(
+        "/teams/{team:int}",
+        "A team's sheet; teams count from 1, as the event lists them",
+        TeamSheet,
+        lambda asked: asked.sheets.team(asked.visitor, int(asked.at)),
+        also="/team/{team:int}.json",
+    ),
+    Resource(
+        "/travellers",
+        "The deals, and whether all have played them",
+        DealInfo,
+        lambda asked: [_deal(one) for one in asked.sheets.deals(asked.visitor)],
+        several=True,
+    ),
+    Resource(
+        "/travellers/{deal:int}",
+        "All plays of a deal, compared",
+        DealSheet,
+        lambda asked: asked.sheets.deal(asked.visitor, int(asked.at)),
+        also="/deal/{deal:int}.json",
+    ),
+    Resource("/players", "The players", PlayerInfo, _players, several=True),
+    Resource(
+        "/players/{player}",
+        "All plays of a player",
+        PlayerSheet,
+        lambda asked: asked.sheets.player(asked.visitor, asked.at),
+        also="/player/{player}.json",
+    ),
+    Resource("/public", "What everybody may know, in one answer", PublicInfo, _public, public=True),
+)
+
+
+class ReadInterface:
+    """Answers programs: those with a token, a browser that has logged in, and everybody where the desk is public."""
+
+    def __init__(self, access: Access, feeds: Feeds, sheets: Sheets) -> None:
+        self._access, self._feeds, self._sheets = access, feeds, sheets
+
+    def routes(self) -> Sequence[Route]:
+        """Return the routes."""
+        return [self._route(path, one) for one in RESOURCES for path in (PREFIX + one.path, one.also) if path]
+
+    def _route(self, path: str, resource: Resource) -> Route:
+        return self._access.route(path, partial(self.read, resource), resource.right, tokens=True)
+
+    async def read(self, resource: Resource, request: Request) -> Response:
+        """Answer one question."""
+        visitor = Visitor(open_public=True) if resource.public else visitor_of(request)
+        at = str(request.path_params[resource.parameter]) if resource.parameter else ""
+        found = resource.answer(Question(self._feeds.of(visitor).current, self._sheets, visitor, at))
+        return answer_if_changed(request, as_json(page_of(request, found) if isinstance(found, Sequence) else found))
+
+
+def page_of(request: Request, items: Sequence[T]) -> Page[T]:
+    """Return the part of a list that was asked for; a page that is not there is the nearest one."""
+    asked = request.query_params.get("per_page", "")
+    number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) <= len(str(MOST_PER_PAGE)) else PER_PAGE
+    per_page = min(max(1, number), MOST_PER_PAGE)
+    at = Pagination.at(request.query_params.get("page", ""), len(items), per_page)
+    return Page(at.number, at.of, len(items), items[at.lines(per_page)])
+
+
+def answer_if_changed(request: Request, body: bytes) -> Response:
+    """Answer with a body, or that it is the one that the reader has. Its tag tells of nothing that is not in it."""
+    tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    headers = {"ETag": tag, "Vary": "Authorization, Cookie"}
+    known = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
+    if known & {tag, "*"}:
+        return Response(status_code=304, headers=headers)
+    return Response(body, media_type=JSON, headers=headers)

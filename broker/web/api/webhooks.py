@@ -1,0 +1,161 @@
+"""Sends what waits for webhooks: the final results by a signed POST, tried until it is taken.
+
+Sending has threads of its own, so no scoring waits for somebody's server. A hook's address is connected to as it was
+looked up, follows no redirect, and leads into no private network unless that was allowed when it was registered: it
+cannot be used to reach what only this machine reaches (SSRF).
+"""
+
+import hashlib
+import hmac
+import http.client
+import ipaddress
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from typing import Final
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from broker.people import Authentication, BadWebhook, PeopleError
+from broker.people.webhooks import Webhook, is_loopback
+from broker.protocol import TeamStanding
+from broker.scorer.snapshot import StandingsRow
+from broker.scorer.view import DashboardView, as_json
+from broker.version import program_version
+from broker.web.auth import Visitor
+from broker.web.embargo import Sheets
+
+LOOK_S: Final = 1.0
+PATIENCE_S: Final = 10.0
+"""A server that says nothing for so long has not taken a message."""
+
+SIGNATURE: Final = "Homologue-Signature"
+DELIVERY: Final = "Homologue-Delivery"
+
+
+class FinalResults(Struct, frozen=True):
+    """What a webhook is told. `event` is its name, as everywhere."""
+
+    type: str
+    event: str
+    title: str
+    profile: str
+    standings: Sequence[StandingsRow]
+    teams: Sequence[TeamStanding]
+
+
+class WebhookSender:
+    """Puts down results once they are final, and sends what is due: a thread that looks, and one for each try."""
+
+    def __init__(self, auth: Authentication, view: Callable[[], DashboardView], sheets: Sheets) -> None:
+        """`sheets` is for this sender alone: it has the thread of one."""
+        self._hooks, self._view, self._sheets = auth.webhooks, view, sheets
+        self._stop, self._sending, self._lock = threading.Event(), set[str](), threading.Lock()
+        self._seen: DashboardView | None = None
+
+    def __enter__(self) -> "WebhookSender":
+        """Begin to look."""
+        threading.Thread(target=self._run, name="webhooks", daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop. A try that goes on is not waited for: it is made again after the next start."""
+        self._stop.set()
+
+    def _run(self) -> None:
+        while not self._stop.wait(LOOK_S):
+            try:
+                self.look()
+            except PeopleError:
+                continue  # the disk is full, or the database is away: what is put down is sent later
+
+    def look(self) -> list[threading.Thread]:
+        """Put down results that are final, and begin to send what is due. Raises PeopleError."""
+        view = self._view()
+        if view.final and view is not self._seen:
+            self._hooks.put_down(as_json(final_results(view, self._sheets)))
+            self._seen = view
+        with self._lock:
+            due = [one for one in self._hooks.due() if one.name not in self._sending]
+            self._sending |= {one.name for one in due}
+        threads = [threading.Thread(target=self._try, args=(one,), daemon=True) for one in due]
+        for thread in threads:
+            thread.start()
+        return threads
+
+    def _try(self, hook: Webhook) -> None:
+        try:
+            self._hooks.tried(hook, send(hook, self._sheets.now() // 1000))
+        except PeopleError:
+            return  # that it was taken could not be kept: it is sent again, with the same id
+        finally:
+            with self._lock:
+                self._sending.discard(hook.name)
+
+
+def final_results(view: DashboardView, sheets: Sheets) -> FinalResults:
+    """Return what is told, by what everybody may know."""
+    anyone = Visitor()
+    return FinalResults(
+        type="results.final",
+        event=view.event,
+        title=view.title,
+        profile=view.profile,
+        standings=sheets.ladder(anyone).rungs,
+        teams=sheets.snapshot(anyone).teams,
+    )
+
+
+def signature(secret: str, at: int, body: bytes) -> str:
+    """Return the header that proves who sends, and when (s since 1970): an old message cannot be sent again as new."""
+    return f"t={at},v1={hmac.new(secret.encode(), f'{at}.'.encode() + body, hashlib.sha256).hexdigest()}"
+
+
+def send(hook: Webhook, at: int, patience_s: float = PATIENCE_S) -> str:
+    """Try to send what waits for a hook; return what went wrong, or nothing. `at`: s since 1970."""
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": f"homologue/{program_version()}",
+        DELIVERY: hook.delivery,
+        SIGNATURE: signature(hook.secret, at, hook.body),
+    }
+    parts = urlsplit(hook.url)
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    try:
+        with closing(_Connection(hook, patience_s)) as connection:
+            connection.request("POST", path, hook.body, headers)
+            status = connection.getresponse().status
+    except (OSError, http.client.HTTPException, BadWebhook) as error:
+        return f"{type(error).__name__}: {error}"
+    return "" if 200 <= status < 300 else f"answered {status}"  # noqa: PLR2004 - what HTTP calls success
+
+
+class _Connection(http.client.HTTPConnection):
+    """A connection to the address that was looked at, whatever the name means a moment later."""
+
+    def __init__(self, hook: Webhook, patience_s: float) -> None:
+        parts = urlsplit(hook.url)
+        self._hook, self._tls = hook, parts.scheme == "https"
+        super().__init__(str(parts.hostname), parts.port or (443 if self._tls else 80), timeout=patience_s)
+
+    def connect(self) -> None:
+        """Connect. Raises OSError, BadWebhook."""
+        found = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
+        addresses = [str(one[4][0]) for one in found]
+        for address in addresses:
+            if not _may_reach(address, self._hook):
+                raise BadWebhook(f"{self.host} is {address}, in a private network")
+        self.sock = socket.create_connection((addresses[0], self.port), self.timeout)
+        if self._tls:
+            self.sock = ssl.create_default_context().wrap_socket(self.sock, server_hostname=self.host)
+
+
+def _may_reach(address: str, hook: Webhook) -> bool:
+    parsed = ipaddress.ip_address(address.partition("%")[0])
+    mapped = getattr(parsed, "ipv4_mapped", None) or parsed
+    if mapped.is_loopback:
+        return is_loopback(str(urlsplit(hook.url).hostname))
+    return bool(hook.inner) or (mapped.is_global and not mapped.is_multicast)

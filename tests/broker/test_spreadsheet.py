@@ -1,0 +1,170 @@
+import base64
+import csv
+import io
+import zipfile
+from decimal import Decimal
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from broker.event.file_io import read_csv
+from broker.event.players import players_csv, read_players
+from broker.event.setup import player_list_of
+from broker.rules import RuleError
+from broker.spreadsheet import (
+    BadRow,
+    as_workbook,
+    columns,
+    csv_text,
+    encoded,
+    for_excel,
+    read_grid,
+    sent_content,
+)
+
+ROWS = [["Nom", "Pays", "Club"], ["Anne Lefèvre", "FRA", "Les Bambous"], ["Émile Noël", "BEL", "Ça va"]]
+
+
+def text(separator: str, rows: list[list[str]] = ROWS) -> str:
+    return "".join(separator.join(row) + "\r\n" for row in rows)
+
+
+def workbook(rows: list[list[object]], title: str = "Joueurs") -> bytes:
+    book = openpyxl.Workbook()
+    sheet = book.worksheets[0]
+    sheet.title = title
+    for row in rows:
+        sheet.append(row)
+    book.create_sheet("other").append(["nothing of it is read"])
+    packed = io.BytesIO()
+    book.save(packed)
+    return packed.getvalue()
+
+
+def cells(content: bytes) -> list[list[str]]:
+    return [row for _, row in read_grid(content).rows]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252"])
+def test_csv_is_read_in_every_encoding_and_with_every_separator(encoding: str, separator: str) -> None:
+    assert cells(text(separator).encode(encoding)) == ROWS
+
+
+def test_what_only_windows_writes_is_read() -> None:
+    assert cells("Nom\r\nL’Œil – 5 €\r\n".encode("cp1252")) == [["Nom"], ["L’Œil – 5 €"]]
+
+
+def test_a_chinese_list_of_excel_is_read() -> None:
+    rows = [["姓名", "国家"], ["李伟", "CHN"]]
+    assert cells(text(",", rows).encode("gb18030")) == rows
+
+
+def test_headings_are_understood_in_three_languages() -> None:
+    english = ["name", "country", "club", "team", "first_name", "last_name", "ema"]
+    assert columns(["Name", "Country", "CLUB", "Team", "First name", "last_name", "EMA number"]) == english
+    assert columns(["Joueur", "Pays", "Club", "Équipe", "Prénom", "Nom de famille", "N° EMA"]) == english
+    assert columns(["姓名", "国家", "俱乐部", "队伍", "名", "姓", "EMA 编号"]) == english
+
+
+def test_a_french_family_name_beside_a_first_name_is_no_whole_name() -> None:
+    assert columns(["Nom", "Prénom"]) == ["last_name", "first_name"]
+    assert columns(["Nom"]) == ["name"]
+
+
+def test_a_workbook_is_read_by_its_first_sheet_as_it_shows(tmp_path: Path) -> None:
+    path = tmp_path / "players.xlsx"
+    path.write_bytes(
+        workbook([["Nom", "Pays", "EMA"], ["Anne", "FRA", 4010023], [None, None, None], ["Bo", "SWE", None]])
+    )
+    assert [(one.player.name, one.further[0], one.further[3]) for one in read_players(path)] == [
+        ("Anne", "FRA", "4010023"),
+        ("Bo", "SWE", ""),
+    ]
+
+
+def test_a_mistake_in_a_workbook_is_named_by_sheet_row_and_column(tmp_path: Path) -> None:
+    path = tmp_path / "players.xlsx"
+    path.write_bytes(workbook([["Nom", "Pays"], ["Anne", "FRA"], ["Bo", "Sverige"]]))
+    with pytest.raises(ExceptionGroup) as refused:
+        read_players(path)
+    assert [str(one).startswith("line Joueurs!B3: ") for one in refused.value.exceptions] == [True]
+
+
+def test_a_formula_without_its_result_is_named() -> None:
+    with pytest.raises(BadRow, match="column B: the formula"):
+        cells(workbook([["Nom", "Pays"], ["Anne", '=CONCAT("F","RA")']]))
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (b"PK\x03\x04 and nothing", "bad_workbook"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "bad_workbook"),
+        (b"name\n\x01\n", "not_text"),
+        (b"\xff\xfe\x00", "not_text"),
+    ],
+)
+def test_what_is_no_list_is_refused(content: bytes, code: str) -> None:
+    with pytest.raises(RuleError) as refused:
+        read_grid(content)
+    assert refused.value.code == code
+
+
+def test_a_workbook_that_unpacks_to_more_than_any_list_is_not_unpacked() -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as book:
+        book.writestr("xl/workbook.xml", b"0" * 70 * 2**20)
+    with pytest.raises(RuleError) as refused:
+        read_grid(packed.getvalue())
+    assert refused.value.code == "too_large"
+
+
+def test_an_endless_workbook_is_not_read_to_its_end(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.worksheets[0].append(["name"])
+    book.worksheets[0].cell(1_048_576, 16_384, "far away")
+    path = tmp_path / "far.xlsx"
+    book.save(path)
+    assert read_csv(path, ["name"]) == ([], 1)
+
+
+NAMES = ["=cmd|'/c calc'!A1", "+1", "-1", "@SUM(1)", "Anne", "04010023", "'s Gravenhage"]
+
+
+def test_for_excel_a_decimal_has_a_comma_and_no_text_is_a_formula() -> None:
+    written = for_excel(csv_text(["name", "imp"], [*((name, Decimal("-8.6")) for name in NAMES)]))
+    assert written.startswith(b"\xef\xbb\xbfname;imp\r\n")
+    rows = list(csv.reader(io.StringIO(written.decode("utf-8-sig"), newline=""), delimiter=";"))[1:]
+    assert [imp for _, imp in rows] == ["-8,6"] * len(NAMES)
+    assert [name for name, _ in rows if name[0] in "=+-@"] == []
+
+
+def test_a_workbook_of_ours_has_numbers_as_numbers_and_names_as_they_are(tmp_path: Path) -> None:
+    content = encoded(csv_text(["name", "imp"], [(name, Decimal("-8.6")) for name in NAMES]), tmp_path / "cup.XLSX")
+    rows = list(openpyxl.load_workbook(io.BytesIO(content)).worksheets[0].iter_rows(min_row=2))
+    assert [(name.value, name.data_type, imp.value) for name, imp in rows] == [(name, "s", -8.6) for name in NAMES]
+
+
+def test_a_list_of_players_comes_back_from_a_workbook_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "players.csv"
+    path.write_text(
+        csv_text(["id", "name", "country", "ema"], [("p01", "=1+1", "FRA", "04010023"), ("p02", "Bo", "", "")])
+    )
+    players = read_players(path)
+    again = tmp_path / "players.xlsx"
+    again.write_bytes(as_workbook(players_csv(players), "players"))
+    assert read_players(again) == players
+
+
+def test_a_page_may_send_a_workbook_of_players() -> None:
+    sent = base64.b64encode(workbook([["姓名", "国家"], ["李伟", "CHN"]])).decode()
+    assert [(one.player.name, one.country) for one in player_list_of(f"data:;base64,{sent}")] == [("李伟", "CHN")]
+
+
+def test_a_page_sends_text_as_it_is_and_other_files_in_base64() -> None:
+    assert sent_content("name\nÉmile\n") == "name\nÉmile\n".encode()
+    assert sent_content("data:;base64,UEsDBA==") == b"PK\x03\x04"
+    with pytest.raises(RuleError, match="no file"):
+        sent_content("data:;base64,?")

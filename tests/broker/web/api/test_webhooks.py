@@ -1,0 +1,279 @@
+"""Webhooks: final results reach a server that fails, hangs and comes back, once they are final, and nobody else."""
+
+import hashlib
+import hmac
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from msgspec.structs import replace
+
+from broker.people import Actor, Authentication, BadWebhook, WebhookTaken, WebhookUnknown
+from broker.people.webhooks import GIVE_UP_MS, PAUSES_MS, Webhook
+from broker.scorer.snapshot import Snapshot
+from broker.scorer.state import EventState
+from broker.scorer.view import DashboardView
+from broker.web.api.webhooks import DELIVERY, SIGNATURE, WebhookSender, send
+from broker.web.embargo import Sheets
+from tests.broker.people.conftest import NOON, Hand
+from tests.broker.scorer.team_event import team_event
+from tests.broker.web import sample
+
+BY: Final = Actor("test")
+
+
+class Receiver(ThreadingHTTPServer):
+    """Somebody's server: answers with `status`, or, while it hangs, not at all."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.status, self.got = 200, list[tuple[dict[str, str], bytes]]()
+        self.answers = threading.Event()
+        self.answers.set()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/hook?key=1"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        receiver = self.server
+        assert isinstance(receiver, Receiver)
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        receiver.got.append((dict(self.headers), body))
+        receiver.answers.wait(30)
+        self.send_response(receiver.status)
+        self.send_header("Location", "http://127.0.0.1:1/elsewhere")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as the library calls it
+        """Say nothing."""
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as made:
+        thread = threading.Thread(target=made.serve_forever)
+        thread.start()
+        yield made
+        made.answers.set()
+        made.shutdown()
+        thread.join()
+
+
+class Event:
+    """An event that becomes final when it is told to."""
+
+    def __init__(self, folder: Path, clock: Hand) -> None:
+        self.folder, self.clock = folder, clock
+        self.auth = Authentication(folder, clock)
+        self.view = sample.view()
+        self.begin()
+
+    def begin(self) -> None:
+        """Start the sender, as a scorer that starts does."""
+        self.sender = WebhookSender(self.auth, lambda: self.view, Sheets(nothing_yet, self.clock))
+
+    def finish(self, title: str = "Cup") -> None:
+        self.view = replace(self.view, final=True, title=title)
+
+    def look(self) -> None:
+        """Look, and wait for every try that this has begun."""
+        for thread in self.sender.look():
+            thread.join()
+
+    def hook(self) -> Webhook:
+        (found,) = self.auth.webhooks.all()
+        return found
+
+
+def genuine(secret: str, header: str, body: bytes, now: float) -> bool:
+    """Judge a message by the program in docs/api.md, as it stands there."""
+    program = (
+        (Path(__file__).parents[4] / "docs" / "api.md").read_text().partition("```python\n")[2].partition("```")[0]
+    )
+    said: dict[str, Any] = {"hmac": hmac, "hashlib": hashlib}
+    exec(program, said)  # noqa: S102 - what we tell others to run
+    return bool(said["genuine"](secret, header, body, now))
+
+
+def nothing_yet() -> Snapshot:
+    return EventState(team_event()).snapshot()
+
+
+@pytest.fixture
+def event(tmp_path: Path, clock: Hand) -> Iterator[Event]:
+    made = Event(tmp_path, clock)
+    with closing(made.auth):
+        yield made
+
+
+@pytest.fixture
+def clock() -> Hand:
+    return Hand()
+
+
+def test_nothing_is_sent_before_results_are_final_and_then_they_are_sent_once(event: Event, receiver: Receiver) -> None:
+    event.auth.webhooks.add("site", receiver.url, BY)
+    event.look()
+    before = len(receiver.got)
+    event.finish()
+    for _ in range(3):
+        event.look()
+    event.begin()  # a scorer that starts again
+    event.look()
+    assert (before, len(receiver.got)) == (0, 1)
+    told = json.loads(receiver.got[0][1])
+    assert (told["type"], told["event"], len(told["standings"])) == ("results.final", event.view.event, 16)
+
+
+def test_a_message_is_signed_with_its_time_and_nobody_else_can_sign_it(event: Event, receiver: Receiver) -> None:
+    secret = event.auth.webhooks.add("site", receiver.url, BY)
+    event.finish()
+    event.look()
+    headers, body = receiver.got[0]
+    said, now = headers[SIGNATURE], NOON / 1000
+    assert (genuine(secret, said, body, now), len(headers[DELIVERY])) == (True, 32)
+    assert not genuine(secret, said, body + b" ", now)
+    assert not genuine("another", said, body, now)
+    assert not genuine(secret, said, body, now + 301)
+    assert not genuine(secret, said.replace(f"t={NOON // 1000}", f"t={NOON // 1000 + 301}"), body, now + 301)
+
+
+def test_a_server_that_fails_is_tried_again_after_longer_and_longer_until_it_takes_it(
+    event: Event, receiver: Receiver
+) -> None:
+    event.auth.webhooks.add("site", receiver.url, BY)
+    event.finish()
+    receiver.status = 503
+    for pause in PAUSES_MS:
+        event.look()
+        event.clock.now += pause - 1
+        event.look()  # not before its time
+        event.clock.now += 1
+    assert (len(receiver.got), event.hook().failure) == (len(PAUSES_MS), "answered 503")
+    event.begin()  # the queue is in the store
+    receiver.status = 204
+    event.look()
+    event.look()
+    assert (len(receiver.got), event.hook().delivery) == (len(PAUSES_MS) + 1, "")
+    assert len({headers[DELIVERY] for headers, _ in receiver.got}) == 1
+
+
+def test_a_server_that_hangs_holds_nobody_up_and_is_asked_by_one_try_at_a_time(
+    event: Event, receiver: Receiver
+) -> None:
+    event.auth.webhooks.add("slow", receiver.url, BY)
+    event.finish()
+    receiver.answers.clear()
+    (thread,) = event.sender.look()  # comes back at once
+    assert event.sender.look() == []
+    receiver.answers.set()
+    thread.join()
+    assert (len(receiver.got), event.hook().delivery) == (1, "")
+
+
+def test_a_server_that_does_not_answer_in_time_has_not_taken_it(event: Event, receiver: Receiver) -> None:
+    event.auth.webhooks.add("slow", receiver.url, BY)
+    receiver.answers.clear()
+    assert send(event.hook(), 0, patience_s=0.1).startswith("TimeoutError")
+
+
+def test_a_server_that_is_not_there_or_leads_elsewhere_has_not_taken_it(event: Event, receiver: Receiver) -> None:
+    event.auth.webhooks.add("site", receiver.url, BY)
+    receiver.status = 307
+    assert send(event.hook(), 0) == "answered 307"
+    gone = event.hook()._replace(url="http://127.0.0.1:1/")
+    assert send(gone, 0).startswith("ConnectionRefusedError")
+
+
+def test_after_three_days_nothing_more_is_tried(event: Event, receiver: Receiver) -> None:
+    event.auth.webhooks.add("site", receiver.url, BY)
+    event.finish()
+    receiver.status = 500
+    event.look()
+    event.clock.now += GIVE_UP_MS
+    event.look()
+    event.clock.now += GIVE_UP_MS
+    event.look()
+    assert (len(receiver.got), event.hook().delivery, event.hook().failure) == (2, "", "answered 500")
+
+
+def test_results_that_were_corrected_take_the_place_of_those_that_nobody_has_taken(
+    event: Event, receiver: Receiver
+) -> None:
+    event.auth.webhooks.add("site", receiver.url, BY)
+    event.finish("before")
+    receiver.status = 500
+    event.look()
+    event.finish("after")
+    receiver.status = 200
+    event.look()
+    event.clock.now += PAUSES_MS[-1]
+    event.look()
+    assert [json.loads(body)["title"] for _, body in receiver.got] == ["before", "after"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.org/",
+        "ftp://example.org/",
+        "https://",
+        "https://user:word@example.org/",
+        "https://example.org/#part",
+        "https://example.org:x/",
+        "https://exämple.org/",
+        "https://example.org/ x",
+        "https://example.org/\r\nX: y",
+        f"https://example.org/{'x' * 300}",
+        "file:///etc/passwd",
+        "",
+    ],
+)
+def test_an_address_to_which_nothing_may_be_sent_is_refused(event: Event, url: str) -> None:
+    with pytest.raises(BadWebhook):
+        event.auth.webhooks.add("site", url, BY)
+    assert event.auth.webhooks.all() == []
+
+
+@pytest.mark.parametrize(
+    "host", ["10.0.0.1", "192.168.1.1", "169.254.169.254", "[fd00::1]", "[::ffff:10.0.0.1]", "[::]", "224.0.0.1"]
+)
+def test_a_private_network_is_reached_by_nobody_for_whom_it_was_not_allowed(event: Event, host: str) -> None:
+    event.auth.webhooks.add("site", f"https://{host}/", BY)
+    assert "in a private network" in send(event.hook(), 0, patience_s=0.1)
+
+
+def test_a_name_that_leads_to_this_machine_is_not_followed(event: Event, monkeypatch: pytest.MonkeyPatch) -> None:
+    event.auth.webhooks.add("site", "https://example.org/", BY, inner=True)
+    monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: [(2, 1, 6, "", ("127.0.0.1", 443))])
+    assert "in a private network" in send(event.hook(), 0, patience_s=0.1)
+
+
+def test_a_hook_is_registered_once_and_told_nothing_once_it_is_removed(event: Event, receiver: Receiver) -> None:
+    event.auth.webhooks.add("site", receiver.url, BY)
+    with pytest.raises(WebhookTaken):
+        event.auth.webhooks.add("site", receiver.url, BY)
+    event.auth.webhooks.remove("site", BY)
+    with pytest.raises(WebhookUnknown):
+        event.auth.webhooks.remove("site", BY)
+    event.finish()
+    event.look()
+    assert receiver.got == []
+
+
+def test_a_view_of_a_running_event_puts_nothing_down(event: Event) -> None:
+    view: DashboardView = event.view
+    assert not view.final
+    event.auth.webhooks.add("site", "https://example.org/", BY)
+    event.look()
+    assert event.hook().seen == ""

@@ -1,0 +1,43 @@
+"""Everybody finds their seat: on the page of the seating plan, on their own, and on the display."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from broker.event.seating import seating_of
+from tests.broker.scorer.hall import Hall
+from tests.broker.scorer.small import plan
+from tests.broker.web.results.test_people import hall_of, shown
+
+
+@pytest.fixture
+def hall(tmp_path: Path) -> Iterator[Hall]:
+    yield from hall_of(tmp_path / "cup", tmp_path, "")
+
+
+def test_a_name_is_searched_for(hall: Hall) -> None:
+    found, nobody = shown(hall, "/seating?q=PLAYER+16", "/seating?q=Nemo")
+    assert re.findall(r'href="/player/(p\d+)', found) == ["p16"]
+    assert "Nobody of this name" in nobody
+
+
+def test_a_player_s_own_page_says_where_they_sit_in_each_round(hall: Hall) -> None:
+    (page,) = shown(hall, "/player/p07")
+    rows = re.findall(
+        r'data-key="place-(\d+)"><th scope="row">\d+</th><td><strong>(\d+)</strong></td><td>(\w+)</td>', page
+    )
+    assert rows == [(str(one.round), str(one.table), one.seat.capitalize()) for one in seating_of(plan())["p07"]]
+
+
+def test_by_table_each_table_of_each_round_is_listed(hall: Hall) -> None:
+    (page,) = shown(hall, "/seating?by=table")
+    assert set(re.findall(r'data-key="table-(\d+-\d+)"', page)) == {f"{one.round}-{one.table}" for one in plan().plays}
+
+
+def test_the_display_shows_the_seating_where_it_is_asked_for(hall: Hall) -> None:
+    standings, seating = shown(hall, "/display?lines=40", "/display?lines=40&show=seating")
+    assert '<td class="imp">' in standings
+    assert '<td class="imp">' not in seating
+    assert len(re.findall(r'<th scope="row">Player \d+</th>', seating)) == 16

@@ -1,0 +1,141 @@
+"""Makes a release: `make release VERSION=0.2.0`, or `python -m tests.supply.release 0.2.0`.
+
+The changelog's section is cut, committed and tagged; from the tag's own tree come wheel and source distribution, beside
+them packages and bill of materials, checksums, and a signature where git has a key to sign with. Where the tag is
+there already, at HEAD, the files are made again: byte for byte the same.
+"""
+
+import gzip
+import hashlib
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from packaging.version import InvalidVersion, Version
+
+from tests.supply.parts import ROOT
+
+MADE_BY: Final = {"deb": "build/deb/*.deb", "sbom": "build/homologue.cdx.json"}
+"""Targets of make whose files belong to a release, where the Makefile has them."""
+
+UNRELEASED: Final = re.compile(r"^## \[Unreleased\]\n(?P<told>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+BUILD: Final = (
+    "import sys; from setuptools import build_meta as b; to = sys.argv[1]; b.build_sdist(to); b.build_wheel(to)"
+)
+
+
+class NotReleased(Exception):
+    """Why there is no release; nothing was changed."""
+
+
+def cut(changelog: str, version: str, day: str) -> str:
+    """Return the changelog with its unreleased section as this version's. Raises NotReleased if it says nothing."""
+    found = UNRELEASED.search(changelog)
+    if found is None or not re.search(r"^- |^\* ", found["told"], re.MULTILINE):
+        raise NotReleased("CHANGELOG.md says nothing under [Unreleased]")
+    return (
+        changelog[: found.start()] + f"## [Unreleased]\n\n## [{version}] - {day}\n" + changelog[found.start("told") :]
+    )
+
+
+def check(tree: Path, version: str) -> bool:
+    """Return whether the release has its tag already, at HEAD. Raises NotReleased."""
+    try:
+        asked = Version(version)
+    except InvalidVersion:
+        raise NotReleased(f"{version} is no version: 0.2.0, or 0.2.0rc1") from None
+    if str(asked) != version:
+        raise NotReleased(f"{version} is written {asked}")
+    if changed := git(tree, "status", "--porcelain"):
+        raise NotReleased(f"there are changes that are not committed:\n{changed}")
+    if f"v{version}" in git(tree, "tag", "--points-at", "HEAD").split():
+        return True
+    tags = [Version(tag) for tag in git(tree, "tag", "--list", "v[0-9]*").split()]
+    if not all(tag < asked for tag in tags):
+        raise NotReleased(f"{version} is not after {max(tags)}")
+    return False
+
+
+def release(tree: Path, version: str, out: Path, targets: Sequence[str] = tuple(MADE_BY)) -> list[Path]:
+    """Make a release of a tree and return its files. Raises NotReleased, CalledProcessError."""
+    if not check(tree, version):
+        changelog = tree / "CHANGELOG.md"
+        day = datetime.now(UTC).date().isoformat()
+        changelog.write_text(cut(changelog.read_text(encoding="utf-8"), version, day), encoding="utf-8")
+        git(tree, "commit", "--quiet", "--message", f"Release {version}", "CHANGELOG.md")
+        git(tree, "tag", "--sign" if key_of(tree) else "--annotate", "--message", f"Homologue {version}", f"v{version}")
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    distributions(tree, f"v{version}", out)
+    for target in targets:
+        if re.search(rf"^{target}:", (tree / "Makefile").read_text(encoding="utf-8"), re.MULTILINE):
+            for old in tree.glob(MADE_BY[target]):
+                old.unlink()
+            subprocess.run(["make", "--no-print-directory", target], cwd=tree, check=True)
+            for file in sorted(tree.glob(MADE_BY[target])):
+                shutil.copy2(file, out)
+    made = sorted(out.iterdir())
+    sums = out / "SHA256SUMS"
+    sums.write_text("".join(f"{hashlib.sha256(one.read_bytes()).hexdigest()}  {one.name}\n" for one in made))
+    if key := key_of(tree):
+        subprocess.run(["gpg", "--local-user", key, "--armor", "--detach-sign", str(sums)], check=True)
+    return sorted(out.iterdir())
+
+
+def distributions(tree: Path, tag: str, out: Path) -> None:
+    """Build the wheel and the source distribution of a tag, the same bytes each time. Raises CalledProcessError."""
+    source = out / "source"
+    git(tree, "clone", "--quiet", "--branch", tag, "-c", "advice.detachedHead=false", str(tree), str(source))
+    epoch = int(git(source, "log", "-1", "--format=%ct"))
+    subprocess.run(
+        [sys.executable, "-m", "broker.locale", "compile"], cwd=source, check=True, stdout=subprocess.DEVNULL
+    )
+    built = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch)}
+    subprocess.run(
+        [sys.executable, "-c", BUILD, str(out.resolve())], cwd=source, env=built, check=True, stdout=subprocess.DEVNULL
+    )
+    shutil.rmtree(source)
+    for archive in out.glob("*.tar.gz"):
+        settle(archive, epoch)
+
+
+def settle(archive: Path, epoch: int) -> None:
+    """Give everything in an archive one time and no owner, in one order: setuptools gives each file its own."""
+    plain = io.BytesIO()
+    with tarfile.open(archive) as old, tarfile.open(fileobj=plain, mode="w", format=tarfile.PAX_FORMAT) as new:
+        for member in sorted(old.getmembers(), key=lambda one: one.name):
+            member.mtime, member.uid, member.gid, member.uname, member.gname = epoch, 0, 0, "", ""
+            member.pax_headers = {}
+            member.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644
+            new.addfile(member, old.extractfile(member) if member.isfile() else None)
+    with archive.open("wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=epoch) as packed:
+        packed.write(plain.getvalue())
+
+
+def git(tree: Path, *arguments: str) -> str:
+    """Return what git answers. Raises CalledProcessError."""
+    asked = subprocess.run(["git", *arguments], cwd=tree, check=True, capture_output=True, text=True)
+    return asked.stdout.strip()
+
+
+def key_of(tree: Path) -> str:
+    """Return the key with which the maintainer signs; none, where git knows of none."""
+    return subprocess.run(
+        ["git", "config", "user.signingkey"], cwd=tree, check=False, capture_output=True, text=True
+    ).stdout.strip()
+
+
+if __name__ == "__main__":
+    try:
+        for path in release(ROOT, sys.argv[1], ROOT / "dist"):
+            sys.stdout.write(f"{path.relative_to(ROOT)}\n")
+    except (NotReleased, IndexError) as error:
+        sys.exit(f"not released: {error if error.args and isinstance(error, NotReleased) else 'say VERSION=0.2.0'}")

@@ -1,0 +1,41 @@
+"""What MkDocs leaves to us, as its hook (mkdocs.yml): a list of versions, and a search that finds Chinese."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from packaging.version import InvalidVersion, Version
+
+REDIRECT = (
+    '<!doctype html><meta charset="utf-8"><title>Homologue</title>'
+    '<meta http-equiv="refresh" content="0; url={to}/index.html">\n'
+)
+
+
+def newest_first(names: list[str]) -> list[str]:
+    """Return versions in their order, and what is no version behind them."""
+
+    def rank(name: str) -> tuple[bool, Version]:
+        try:
+            return True, Version(name)
+        except InvalidVersion:
+            return False, Version("0")
+
+    return sorted(names, key=rank, reverse=True)
+
+
+def parted(text: str) -> str:
+    """Put a break of no width between Chinese signs: each is looked for, and a reader sees none."""
+    return re.sub("(?<=[\u4e00-\u9fff])(?=[\u4e00-\u9fff])", "\u200b", text)
+
+
+def on_post_build(config: Any, **_: Any) -> None:  # noqa: ANN401 - MkDocs is there when a site is built, and not before
+    """Write the list from which a reader chooses a version, lead who names none to the newest, part Chinese words."""
+    for index in Path(config.site_dir).rglob("search_index.json"):
+        index.write_text(parted(index.read_text(encoding="utf-8")), encoding="utf-8")
+    all_versions = Path(config.site_dir).parent
+    names = newest_first([folder.name for folder in all_versions.iterdir() if folder.is_dir()])
+    listed = [{"version": name, "title": name, "aliases": []} for name in names]
+    (all_versions / "versions.json").write_text(json.dumps(listed), encoding="utf-8")
+    (all_versions / "index.html").write_text(REDIRECT.format(to=names[0]), encoding="utf-8")
