@@ -87,7 +87,11 @@ def _is_confirmed(mark: TileMark, said: set[int], own: OwnPicture) -> bool:
         for rival in (Rival(own.serial, own.turned, 0.0, 0.0), *own.rivals)
         if rival.serial in said and (mark.turned is None or rival.turned == mark.turned)
     ]
-    near = any(rival.lead < CONFIRMS.lead and rival.odds < CONFIRMS.odds for rival in claimed)
+    near = any(
+        (rival.lead < CONFIRMS.lead and rival.odds < CONFIRMS.odds)
+        or (rival.serial == own.serial and _is_near(rival))  # the same number the other way up
+        for rival in claimed
+    )
     return near and own.likeness >= CONFIRMS.likeness
 
 

@@ -113,5 +113,11 @@ def test_a_picture_like_itself_upside_down_says_its_serial_and_no_way_up() -> No
     assert (mark.serial, mark.turned) == (88, None)
 
 
+def test_a_number_that_is_itself_upside_down_is_confirmed_whichever_way_a_reader_takes_it_for() -> None:
+    itself = Rival(101, turned=True, lead=TELLS.lead - BELOW, odds=2.0)
+    mark = agreed_mark(replace(READ, serial=101, turned=True), own(101, others=(itself,)), None)
+    assert mark.serial == 101
+
+
 def test_a_reader_and_a_picture_that_stand_otherwise_do_not_agree() -> None:
     assert agreed_mark(READ, own(turned=True), None).serial is None
