@@ -290,9 +290,9 @@ def write_hall_files(  # noqa: PLR0913 - one parameter an option
 def _write_hall(settings: MqttBrokerSettings, store: Path, owner: str | None) -> Path:
     path = write_configuration(settings, settings.port, store, owner=owner, copies=True)
     if owner is not None:
-        for each in (settings.folder, *settings.folder.iterdir(), store, store / USERS_FILE):
-            if each.exists():
-                shutil.chown(each, owner)
+        user = pwd.getpwnam(owner).pw_uid
+        for each in (settings.folder, *settings.folder.iterdir(), store, *store.glob(USERS_FILE)):
+            os.chown(each, user, -1, follow_symlinks=False)  # the folders are the owner's, who may have laid a link
     return path
 
 

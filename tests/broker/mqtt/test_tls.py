@@ -437,6 +437,20 @@ def test_the_files_for_a_hall_are_for_the_owner_alone(tmp_path: Path, certificat
     assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="root alone gives files away")
+def test_a_link_that_the_owner_has_laid_gives_nothing_else_away(tmp_path: Path, certificates: Certificates) -> None:
+    assert certificates.folder.is_dir()
+    secret = tmp_path / "secret"
+    secret.touch()
+    generate(tmp_path, 8883, "--owner", "nobody")
+    for folder, name in (("etc", "link"), ("etc", "acl"), ("var", "users.json")):
+        (tmp_path / folder / name).unlink(missing_ok=True)
+        (tmp_path / folder / name).symlink_to(secret)
+    assert generate(tmp_path, 8883, "--owner", "nobody").exit_code == 0
+    assert (secret.owner(), secret.read_bytes()) == ("root", b"")
+    assert ((tmp_path / "etc" / "acl").owner(), (tmp_path / "var" / "users.json").owner()) == ("nobody", "nobody")
+
+
 def test_only_certificates_are_followed(tmp_path: Path) -> None:
     assert generate(tmp_path, 8883, "--plain", "--follow", "homologue-mosquitto").exit_code == 2
 
