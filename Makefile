@@ -103,9 +103,9 @@ power: setup ## cut the power at every write of tables, scorer, people and copie
 	$(BIN)/python -m tests.power $(if $(CUTS),--cuts $(CUTS)) $(if $(SEED),--seed $(SEED))
 
 .PHONY: chaos
-chaos: setup ## play a whole event while everything fails, and judge it (SEED=N PLAYS=N TABLES=N BROKER=embedded|mosquitto)
+chaos: setup ## play a whole event while everything fails, and judge it (SEED=N PLAYS=N TABLES=N BROKER=embedded|mosquitto PLAIN=yes)
 	$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) $(if $(PLAYS),--plays $(PLAYS)) \
-	  $(if $(TABLES),--tables $(TABLES)) $(if $(BROKER),--broker $(BROKER))
+	  $(if $(TABLES),--tables $(TABLES)) $(if $(BROKER),--broker $(BROKER)) $(if $(filter yes,$(PLAIN)),--plain)
 
 .PHONY: attack
 attack: setup ## attack a running scorer, broker and desk, and print what was tried and what was held (BROKER= SEED=N TLS=yes|no ONLY=NAME)
@@ -206,6 +206,12 @@ deb: setup ## build the Debian packages in build/deb (DIST=bookworm|trixie DEB_A
 arm64: setup ## run the arm64 packages of build/deb by an emulator, and compare them with this machine (DIST=bookworm|trixie)
 	@tests/install-system-packages deb
 	$(BIN)/python packaging/arm64.py --dist $(DIST)
+
+.PHONY: lab
+lab: setup ## install build/deb in a machine without hardware, and let everything go wrong there; some 40 minutes (CUTS=N SEED=N UNTIL=THEME KEEP=FOLDER)
+	@tests/install-system-packages lab
+	$(BIN)/python -m tests.lab $(if $(CUTS),--cuts $(CUTS)) $(if $(SEED),--seed $(SEED)) \
+	  $(if $(UNTIL),--until $(UNTIL)) $(if $(KEEP),--keep $(KEEP))
 
 .PHONY: clean
 clean: ## remove the virtual environment and caches (events are kept)

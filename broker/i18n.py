@@ -11,6 +11,7 @@ import io
 import re
 import unicodedata
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -26,6 +27,9 @@ FOLDER: Final = files("broker") / "locale"
 
 CONTEXT_END: Final = "\x04"
 """What gettext puts between a context and a text to make the key of both."""
+
+UNDATED: Final = datetime(1970, 1, 1, tzinfo=UTC)
+"""When a catalogue was compiled, as it says: a release is the same bytes whenever it is built."""
 
 NO_VALUES: Final[Mapping[str, object]] = MappingProxyType({})
 
@@ -137,6 +141,7 @@ def compiled(language: str, source: bytes) -> bytes:
     from babel.messages.pofile import read_po  # noqa: PLC0415
 
     read, made = read_po(io.BytesIO(source), locale=language), io.BytesIO()
+    read.creation_date = read.revision_date = UNDATED
     for message in read:
         texts = message.string or ""
         message.string = (

@@ -3,7 +3,6 @@
 The scorer alone judges a PIN. What it has said of the key is kept for a table that starts without a network.
 """
 
-import logging
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,11 +11,12 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from broker.files import write_private
+from broker.logs import get_logger
 from broker.protocol import ArbiterPin, PinMark, Refused, SessionNonce, decode, encode
 from broker.protocol.arbiter_session import NONCE_DIGITS
 from broker.protocol.sealed_pin import PinPlace, seal_pin
 
-log = logging.getLogger("homologue.kiosk")
+log = get_logger("homologue.kiosk")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class TablePin:
         try:
             write_private(self._kept, encode(kept))
         except OSError as error:
-            log.warning("what the scorer has said of the PIN cannot be kept: %s", error)
+            log.warning("pin_state_not_kept", why=str(error))
 
 
 def _read(path: Path, place: tuple[str, int, str]) -> ArbiterPin | None:
@@ -87,6 +87,6 @@ def remove_hash(path: Path) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        log.warning("%s holds a PIN's hash that is not used any more, and cannot be removed: %s", path, error)
+        log.warning("pin_hash_not_removed", path=str(path), why=str(error))
         return
-    log.warning("%s was removed: a PIN's hash is not kept at tables any more, the PIN is set at the desk", path)
+    log.warning("pin_hash_removed", path=str(path))

@@ -4,7 +4,6 @@ import logging
 import os
 import signal
 import sqlite3
-import sys
 import threading
 import time
 from contextlib import ExitStack, suppress
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from broker.console import EXISTING_FILE
+from broker.logs import get_logger, set_up_logs
 from broker.structs import examine_structs
 from firmware.button_addresses import OpenedButtons, open_buttons
 from firmware.scanners import open_scanner
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from vision.sim.table import SimulatedTable
 
 
-log = logging.getLogger("homologue.kiosk")
+log = get_logger("homologue.kiosk")
 
 SIZES: Final = ("800x480", "1024x600", "1280x720", "1920x1080")
 
@@ -63,7 +63,7 @@ def kiosk(config: Path | None, picture: Path | None, *, anew: bool, practice: bo
     if practice == (config is not None) or ((chosen and not practice) or ((anew or picture) and practice)):
         raise click.UsageError("give either CONFIG, or --practice and what is chosen for it")
     os.umask(0o077)  # the journal holds presses while a claim window is open
-    logging.basicConfig(stream=sys.stdout, level=logging.INFO, format="%(message)s")
+    set_up_logs(logging.INFO)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -114,7 +114,7 @@ def serve(settings: KioskSettings, stop: threading.Event, picture: Path | None =
         whose = JournalOwner(config.event, config.table)
         journal = TableJournal(settings.folder / "table.sqlite", whose, settings.device_key(), settings.spares)
         if config.broker.plain:
-            log.warning("connection_plain: the connection with the broker is not encrypted")
+            log.warning("connection_plain")
         opened.callback(journal.close)
         window = opened.enter_context(ScreenWindow(config.screen, translator(config.language)))
         program = TableProgram(settings, journal)

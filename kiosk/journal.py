@@ -14,7 +14,6 @@ What people can do again (a key, a tray under the camera) is refused instead.
 """
 
 import fcntl
-import logging
 import shutil
 import sqlite3
 import uuid
@@ -28,6 +27,7 @@ import msgspec
 from msgspec.structs import replace
 
 from broker.files import make_folder, sync_log
+from broker.logs import get_logger
 from broker.protocol import Fact, KeptRecord, LogMessage, Receipt, Refused, Result, Taken, decode, encode
 from broker.protocol.signing import SigningKey, fact_hash
 from kiosk import spare
@@ -36,7 +36,7 @@ from kiosk.errors import JournalBroken, JournalFull, JournalInUse
 from kiosk.metrics import WriteTimes
 from kiosk.table import Event, NotNow, Restarted, SequenceWatch, Table, handle
 
-log = logging.getLogger("homologue.kiosk")
+log = get_logger("homologue.kiosk")
 
 VERSION: Final = "4"
 
@@ -197,7 +197,7 @@ class TableJournal:
     def _has_written(self, other: sqlite3.Connection) -> bool:
         ours = spare.written_by(other, self._store, self.key.public)
         if not ours:
-            log.warning("a journal in the spare folder was not written by this device, and is left alone")
+            log.warning("spare_journal_foreign")
         return ours
 
     def _open(self, path: Path) -> None:

@@ -1,12 +1,12 @@
 """The kiosk's main loop: keys in; out to screen, lamps, log, camera and simulated people."""
 
-import logging
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from broker.i18n import Translator
+from broker.logs import follow_play, get_logger
 from broker.notify import ServiceNotifier
 from firmware.reports import SEATS, Health, Lamp, Seat
 from kiosk.camera.observations import CameraTarget
@@ -43,7 +43,7 @@ def run_program(program: TableProgram, stop: threading.Event, each_round: Callab
         program.stop()
 
 
-log = logging.getLogger("homologue.kiosk")
+log = get_logger("homologue.kiosk")
 
 PAIR_KEY: Final = "p"
 """The key that asks for another pairing."""
@@ -133,15 +133,16 @@ class StateLog:
         """Tell what is new."""
         if (now := (view.state, view.play.round if view.play else None)) != self._state:
             self._state = now
-            log.info("%s%s", view.state, f", deal {view.deal}" if view.deal else "")
+            follow_play(now[1], view.table, view.deal)
+            log.info("state", state=view.state, deal=view.deal)
         check = view.phase.check if isinstance(view.phase, RestoringView) else None
         if check and check != self._checked:
             for sentence in (tray_verdict(ENGLISH, check), *fault_sentences(ENGLISH, check)):
-                log.info("%s", sentence)
+                log.info("tray", says=sentence)
         self._checked = check
         if view.line.health != self._health:
             self._health = view.line.health
-            log.info("health: %s", ", ".join(self._health) or "all well")
+            log.info("health", wrong=list(self._health))
 
 
 ASKING = ("seating", "confirming", "accepting")

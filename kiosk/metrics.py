@@ -1,16 +1,16 @@
 """How one table's program and device are, as Prometheus reads it: on this machine alone, where the configuration asks.
 
 While a press may show nowhere, nothing here moves that a press could move: numbers of the table are those from before
-the play, whoever asks how often. What is read when somebody asks, heat and the free disk, tells of no finger.
+the play, whoever asks how often. How hot the board is, which is read when somebody asks, tells of no finger.
 """
 
-import logging
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from broker.logs import get_logger
 from broker.protocol import DISK_STEP_MIB
 from broker.version import program_version
 from firmware.hardware.inventory import board_celsius
@@ -19,7 +19,7 @@ from kiosk.table import QUIET, Phase
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
-log = logging.getLogger("homologue.kiosk")
+log = get_logger("homologue.kiosk")
 
 HERE: Final = "127.0.0.1"
 MIB: Final = 1024 * 1024
@@ -72,6 +72,7 @@ class TableMetrics:
     def __init__(self, room: Callable[[], int]) -> None:
         """`room`: bytes that are free on the journal's disk."""
         self._room = room
+        self._kept: int | None = None
         self._now: TableNumbers | None = None
 
     def follow(self, numbers: TableNumbers) -> None:
@@ -79,6 +80,12 @@ class TableMetrics:
         before = self._now
         if before is None or numbers.phase not in QUIET or before.phase not in QUIET:
             self._now = numbers
+
+    def _free(self) -> int:
+        """Return how much of the disk is free, in steps; in a play, as it was when somebody asked before it."""
+        if self._kept is None or self._now is None or self._now.phase not in QUIET:
+            self._kept = self._room() // (DISK_STEP_MIB * MIB) * DISK_STEP_MIB * MIB
+        return self._kept
 
     def collect(self) -> "Iterable[Metric]":
         """Return all families, as a registry of Prometheus asks for them."""
@@ -92,9 +99,8 @@ class TableMetrics:
         build = InfoMetricFamily("homologue_build", "The table's program")
         build.add_metric([], {"version": program_version()})
         yield build
-        step = DISK_STEP_MIB * MIB
         about = f"Free on the journal's disk, in steps of {DISK_STEP_MIB} MiB"
-        yield GaugeMetricFamily("homologue_disk_free_bytes", about, self._room() // step * step)
+        yield GaugeMetricFamily("homologue_disk_free_bytes", about, self._free())
         if (celsius := board_celsius()) is not None:
             yield GaugeMetricFamily("homologue_temperature_celsius", "Of the board's hottest part", celsius)
         if (now := self._now) is None:
@@ -128,7 +134,7 @@ def serve_metrics(metrics: TableMetrics, port: int) -> Iterator[int]:
     try:
         server, thread = start_http_server(port, HERE, registry)
     except OSError as error:
-        log.warning("metrics_port_taken: port %d: %s", port, error.strerror)
+        log.warning("metrics_port_taken", port=port, why=error.strerror)
         yield 0
         return
     try:

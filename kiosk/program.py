@@ -1,12 +1,12 @@
 """One table's program: threads put events on one queue, one loop alone changes state and shows what follows."""
 
-import logging
 import queue
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 
+from broker.logs import get_logger
 from broker.protocol import ArbiterPin, Assignment, Counted, Kept, Order, Receipt, ScorerState, Served
 from broker.protocol.link import Incoming, LinkChanged
 from broker.protocol.play_sequence import fact_kind
@@ -68,7 +68,7 @@ from kiosk.uplink import (
     wall_clock_ms,
 )
 
-log = logging.getLogger("homologue.kiosk")
+log = get_logger("homologue.kiosk")
 
 Item = Incoming | LinkChanged | CameraReport | Report | TooShort
 """What other threads put on the queue."""
@@ -234,7 +234,7 @@ class TableProgram:
         found = self._table.sequence.unexpected
         if found and found is not self._unexpected:
             fact, kind = found.fact, fact_kind(found.fact)
-            log.error("%s: %s, round %d, deal %d: %s", FactUnexpected.code, kind, fact.round, fact.deal, found.code)
+            log.error(FactUnexpected.code, fact=kind, round=fact.round, deal=fact.deal, code=found.code)
         self._unexpected = found
         self._health.say("facts", FactUnexpected.code if found else None)
 

@@ -3,7 +3,6 @@
 Also which plan is taken when, and whether this device or another one serves the table.
 """
 
-import logging
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterable
@@ -12,6 +11,7 @@ from typing import Final, Literal, Protocol
 
 from msgspec.structs import replace
 
+from broker.logs import get_logger
 from broker.protocol import (
     BEAT_S,
     DISK_STEP_MIB,
@@ -59,7 +59,7 @@ from kiosk.table import (
     settled_now,
 )
 
-log = logging.getLogger("homologue.kiosk")
+log = get_logger("homologue.kiosk")
 
 SECOND_NS: Final = 1_000_000_000
 MIB: Final = 1024 * 1024
@@ -570,7 +570,7 @@ class ServerLink:
         """Take in that there is a connection, or none."""
         self.connected = change.up
         if change.why and str(change.why) != self._why:
-            log.warning("%s: %s", change.why.code, change.why)
+            log.warning(change.why.code, why=str(change.why))
         self._why = str(change.why)
         if isinstance(change.why, LinkRefused):
             self._health.say("broker", change.why.code)
@@ -588,7 +588,7 @@ class ServerLink:
         unknown = DeviceUnknown.code if self.service.unknown else None
         self._health.say(f"key-{self._journal.device[:ID_SHOWN]}", unknown)
         if self.elsewhere and not was_elsewhere:
-            log.warning("%s: table %s is served by %s", OTHER_DEVICE, self._config.table, served.device)
+            log.warning(OTHER_DEVICE, table=self._config.table, device=served.device)
         if change:
             self.greet()
         if change == "back":

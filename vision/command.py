@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from broker.console import EXISTING_FILE, json_option, progress, report
 from vision.enrolled.file import EnrolledSet, read_complete
 from vision.errors import PictureMissingError, VisionError
-from vision.overlay import draw_overlay, write_overlay
+from vision.overlay import draw_overlay, list_serials, write_overlay
 from vision.picture import load_picture
 from vision.reader import read_picture
 from vision.reading import PictureReading, TileRead, TrayFault, TrayFaultType
@@ -28,7 +29,6 @@ _FAULT_SENTENCES = {
     TrayFaultType.SIDEWAYS: "the tile lies askew",
 }
 
-_MANY_UNREAD = 4  # backs of a picture from which the set's print may be to blame
 ENROL_SET = (
     "many backs are not read: if their print is to blame (worn, by hand, no leading zeros), enrol this set: "
     "homologue set enrol"
@@ -143,7 +143,8 @@ def fault_sentence(fault: TrayFault) -> str:
 @click.option(
     "--overlay",
     type=click.Path(path_type=Path),
-    help="Write the picture with each tile's verdict to a PNG or JPEG file, or to a folder for several pictures.",
+    help="Write the picture with each tile's verdict, and below it each tile with its serial, the doubtful first, "
+    "to a PNG or JPEG file, or to a folder for several pictures.",
 )
 @click.option(
     "--set",
@@ -197,12 +198,13 @@ def _read_one(
     verdict = _judge(reading, expected) if expected else None
     took = (time.perf_counter() - began) * 1000
     if overlay is not None:
-        write_overlay(overlay, image, draw_overlay(picture, reading, verdict.faults if verdict else ()))
+        faults = verdict.faults if verdict else ()
+        drawn = draw_overlay(picture, reading, faults), list_serials(picture, reading, faults)
+        write_overlay(overlay, image, np.vstack(drawn))
     if as_json:
         return json.dumps(reading_line(image, took, reading, verdict))
     text = reading_text(image, took, reading, verdict)
-    unread = sum(read.serial is None and not read.face_up for read in reading.reads)
-    return f"{text}\n  {ENROL_SET}" if enrolled is None and unread >= _MANY_UNREAD else text
+    return f"{text}\n  {ENROL_SET}" if enrolled is None and reading.print_to_blame else text
 
 
 def _judge(reading: PictureReading, expected: ExpectedSerials) -> TrayVerdict:

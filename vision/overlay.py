@@ -17,6 +17,7 @@ import numpy as np
 from vision.cameras.camera import check_frame
 from vision.errors import OverlayError
 from vision.geometry import Picture, Points, Quad, rectangle
+from vision.marks.digits import cut_backs
 from vision.reading import PictureReading, TileRead, TrayFault
 
 Colour = tuple[int, int, int]  # BGR
@@ -221,6 +222,38 @@ def draw_overlay(
         pen.outline(quad, FAULT)
         draw_badge(pen, *_badge(quad), FAULT)
     return drawn
+
+
+_CELL = (92, 148)  # pixels, width and height, of a tile in the list: its crop, room about it, its serial below
+_TEXT = 0.75  # of the font's own height of 22 pixels
+
+
+def list_serials(picture: Picture, reading: PictureReading, faults: Sequence[TrayFault] = ()) -> Picture:
+    """Return rows as wide as a picture with each tile as it was cut out, upright, and the serial that it is read as.
+
+    What is at fault or not read comes first, then the least sure: a person sees at once what a reader got wrong.
+    """
+    width, height = picture.shape[1], _CELL[1]
+    wrong = {place for fault in faults for place in _places(fault)}
+    columns = width // _CELL[0]
+    reads = sorted(reading.reads, key=lambda read: _certainty(read, wrong)) if columns else []
+    rows = np.full((-(-len(reads) // max(columns, 1)) * height, width, 3), 30, dtype=np.uint8)
+    crops = cut_backs(picture, [np.array(read.quad) for read in reads])
+    for number, (read, crop) in enumerate(zip(reads, crops, strict=True)):
+        top, left = number // columns * height + 6, number % columns * _CELL[0] + 6
+        colour = _style(read, wrong).colour
+        rows[top - 3 : top + crop.shape[0] + 3, left - 3 : left + crop.shape[1] + 3] = colour
+        rows[top : top + crop.shape[0], left : left + crop.shape[1]] = crop
+        text = "?" if read.serial is None else f"{read.set or ''}{read.serial:03d}"
+        at = (left, top + crop.shape[0] + 25)
+        cv2.putText(rows, text, at, cv2.FONT_HERSHEY_DUPLEX, _TEXT, colour, 1, cv2.LINE_AA)
+    return rows
+
+
+def _certainty(read: TileRead, wrong: set[_TilePlace]) -> tuple[bool, float]:
+    """Return how far back in the list a tile comes."""
+    in_doubt = read.serial is None or (read.seat, read.row, read.col) in wrong
+    return not in_doubt, read.confidence
 
 
 def _places(fault: TrayFault) -> Iterator[_TilePlace]:

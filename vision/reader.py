@@ -235,12 +235,11 @@ def quad_corners(quad: Quad) -> Corners:
     return a, b, c, d
 
 
-def tile_outlines(picture: Picture) -> tuple[Quad, ...]:
+def tile_outlines(reading: PictureReading) -> tuple[Quad, ...]:
     """Return the quads, shape (4, 2), pixels, of the tiles that are seen; corners 0-1 and 2-3 are the short ends.
 
     In a tray those of its places: they follow from all its tiles together, which is surer than each tile's own.
     """
-    reading = read_picture(picture)
     held = [place.quad for place in reading.places if place.state is PlaceState.BACK and place.quad is not None]
     return tuple(np.array(quad) for quad in held or [read.quad for read in reading.reads])
 

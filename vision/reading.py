@@ -93,6 +93,9 @@ class TrayPlace:
     quad: Corners | None = None
 
 
+_MANY_UNREAD, _SHARE_UNREAD = 4, 0.25  # backs of a picture: fewer are a finger's or a lamp's fault
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PictureReading:
     """A picture, read: every tile seen, and the 34 places of each tray found, trays in the order E S W N."""
@@ -110,6 +113,16 @@ class PictureReading:
         """The rows of each tray found, by its seat; a tray that stands alone has the seat None."""
         held = {place.seat for place in self.places}
         return {seat: self._rows_of(seat) for seat in (None, *SEATS) if seat in held}
+
+    @property
+    def print_to_blame(self) -> bool:
+        """Whether so many backs are not read that their print may be to blame: then the set is to be enrolled.
+
+        Worn, written by hand, in an unusual font, without leading zeros: an enrolled set is read all the same.
+        """
+        backs = [read for read in self.reads if not read.face_up and read.clash is None]
+        unread = sum(read.serial is None for read in backs)
+        return unread >= max(_MANY_UNREAD, _SHARE_UNREAD * len(backs))
 
     def _rows_of(self, seat: str | None) -> SerialRows:
         here = [place for place in self.places if place.seat == seat]

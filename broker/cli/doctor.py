@@ -29,16 +29,14 @@ from broker.mqtt.certificates import ANEW_BEFORE, FOLDER, Certificates, utc_now
 from broker.mqtt.programs import broker_program
 from broker.output import EVENT
 from broker.people import PEOPLE_FILE, Authentication, PeopleError
+from broker.protocol import SILENT_S
 from broker.scorer.space import LARGEST, disk_room
 from broker.scorer.stored_event import Verified, verify_store
 from broker.store import STORE, database_of
 from broker.store.backup import copy_names, read_manifest
+from broker.web.tables.devices import CLOCK_OFF_S, HOT_CELSIUS, LOW_MIB
 
 MIB: Final = 1024 * 1024
-SILENT_S: Final = 30
-HOT: Final = 75
-CLOCK_OFF_S: Final = 60
-LOW_MIB: Final = 512
 PATIENCE_S: Final = 10
 
 Look = Callable[[], Iterator[Finding]]
@@ -319,7 +317,7 @@ RULES: Final[tuple[tuple[str, Callable[[float], bool], Finding], ...]] = (
     ("table_clock_offset_seconds", lambda value: abs(value) > CLOCK_OFF_S, Finding(
         "clocks_off", "clocks are wrong at tables {tables}",
         "times that people read are wrong; certificates may seem to have ended", "let them reach a time server")),
-    ("table_temperature_celsius", lambda value: value > HOT, Finding(
+    ("table_temperature_celsius", lambda value: value > HOT_CELSIUS, Finding(
         "tables_hot", "over 75 degrees at tables {tables}",
         "a Pi slows down, then reading the trays takes long", "let air to them; take them out of the sun")),
     ("table_disk_free_bytes", lambda value: value < LOW_MIB * MIB, Finding(

@@ -29,6 +29,7 @@ from broker.errors import ScorerActive, StoreError
 from broker.event import Event, open_event, read_deals
 from broker.event.deals import refuse_altered_deals
 from broker.i18n import N_, Message
+from broker.logs import set_up_logs
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Broker, Kind, make_broker
 from broker.mqtt.programs import choose_broker, kind_of_event, remember_kind
@@ -218,7 +219,7 @@ def _set_up_process(stop: threading.Event) -> None:
     sys.setswitchinterval(SWITCH_S)
     files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(files, most), most))  # each connection is an open file
-    logging.basicConfig(stream=sys.stdout, level=logging.WARNING, format="%(message)s")
+    set_up_logs(logging.WARNING)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
 

@@ -6,7 +6,6 @@ taken; SHA-256 is enough for 192 random bits.
 """
 
 import json
-import logging
 from collections.abc import Mapping
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, distribution
@@ -17,6 +16,7 @@ import msgspec
 
 from broker.errors import ProgramMissing
 from broker.files import PRIVATE, write_file, write_private
+from broker.logs import get_logger
 from broker.mqtt.access import Permissions
 from broker.mqtt.certificates import Certificates
 from broker.mqtt.process import PAYLOAD_LIMIT, ChildBroker, MqttBrokerSettings
@@ -33,7 +33,7 @@ PROBE: Final = "room"
 
 PROBE_BYTES: Final = 4_000_000
 
-log = logging.getLogger("homologue.scorer")
+log = get_logger("homologue.scorer")
 
 
 class NatsBroker(ChildBroker):
@@ -61,7 +61,7 @@ class NatsBroker(ChildBroker):
         if self._log_bytes() > self._read:
             self._read_log()
         if self._stores_nothing and self.alive() and self._has_room():
-            log.warning("nats-server could not write, and stores nothing since: it is started again")
+            log.warning("broker_stores_nothing", program="nats-server")
             self.kill()
             self.start()
 

@@ -9,7 +9,6 @@ Where a scorer was away (frozen, cut off) while another took its place, the high
 tables send again what the other one lacks.
 """
 
-import logging
 import queue
 import uuid
 from pathlib import Path
@@ -19,11 +18,12 @@ import msgspec
 from msgspec import Struct
 
 from broker.errors import ScorerActive
+from broker.logs import get_logger
 from broker.protocol import Message, Refused, ScorerAsked, ScorerState, decode_on_topic, encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
 from broker.store import Journal
 
-log = logging.getLogger("homologue.scorer")
+log = get_logger("homologue.scorer")
 
 ANSWER_S: Final = 3.0
 """For so long an answer is waited for."""
@@ -200,4 +200,4 @@ class LeaseLink:
             self.request.disconnected()
             if item.why and str(item.why) != self.failure:
                 self.failure = str(item.why)
-                log.warning("%s: %s", item.why.code, item.why)
+                log.warning(item.why.code, why=str(item.why))

@@ -1,6 +1,5 @@
 """What the scorer publishes: receipts, plans, travellers, standings, alerts, public copies; and a log of the wire."""
 
-import logging
 import time
 import uuid
 from collections import defaultdict, deque
@@ -16,6 +15,7 @@ from typing import Final, Literal, NamedTuple, TypeVar
 from msgspec.structs import replace
 
 from broker.event import STANDINGS, Event, RiichiBooking
+from broker.logs import get_logger
 from broker.protocol import (
     BEAT_S,
     Alert,
@@ -57,7 +57,7 @@ from broker.scorer.state import EventState
 from broker.scoring import PlayWithImps, json_imp
 from broker.version import program_version
 
-log = logging.getLogger("homologue.scorer")
+log = get_logger("homologue.scorer")
 
 ID_PREFIX: Final = uuid.uuid4().hex[:20]
 """Of the ids of this process: to ask the system for a random number for each lets other threads go first."""
@@ -211,7 +211,7 @@ class Publisher:
     def connection_changed(self, change: LinkChanged) -> None:
         """Log why there is no connection; on a new one all deals are to be published again."""
         if change.why and str(change.why) != self._failure:
-            log.warning("%s: %s", change.why.code, change.why)
+            log.warning(change.why.code, why=str(change.why))
         self._failure = str(change.why)
         self._again = [*self._state.planned.expected] if change.up else []
         if change.up:

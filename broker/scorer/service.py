@@ -4,6 +4,7 @@ One thread alone changes anything. The link's thread only puts messages into the
 requests: they are answered in turn, between batches.
 """
 
+import logging
 import queue
 import threading
 import time
@@ -17,6 +18,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from broker.errors import ScorerBusy, ScorerError, ScorerReplaced, StoreLost
 from broker.event import Event, read_devices
+from broker.logs import get_logger, play_id
 from broker.protocol import (
     Beat,
     CountRequest,
@@ -36,6 +38,7 @@ from broker.protocol import (
     topics,
 )
 from broker.protocol.link import Address, Incoming, LinkChanged
+from broker.protocol.play_sequence import fact_kind
 from broker.protocol.signing import kept_form
 from broker.rulings import plan
 from broker.rulings.service import RulingService
@@ -73,6 +76,8 @@ from broker.store.backup_worker import BackupReport
 from broker.store.chain import Fault
 from broker.store.records import DESK, Decided
 from broker.store.second_home import SecondHome
+
+log = get_logger("homologue.scorer")
 
 T = TypeVar("T")
 
@@ -409,6 +414,7 @@ class Scorer:
         self.wire.note(now, "in", one.topic, one.payload, verdict.code)
         fact = verdict.message if isinstance(verdict.message, LogMessage) else None
         self.metrics.judged(verdict)
+        _log(verdict)
         if verdict.code:
             place = topics.parse_topic(one.topic)
             about = (place.table if place else None, fact.seq if fact else None, fact.id if fact else None)
@@ -614,6 +620,15 @@ class PendingCall(Generic[T]):
         except BaseException as broken:
             self.answer.set_exception(broken)
             raise
+
+
+def _log(verdict: IntakeVerdict) -> None:
+    """Log what became of a fact, by its kind alone: what it says is under embargo."""
+    message = verdict.message
+    if isinstance(message, LogMessage) and log.isEnabledFor(logging.INFO):
+        play = play_id(message.fact.round, message.table, message.fact.deal)
+        told = verdict.code or ("fact_taken" if verdict.new else "fact_again")
+        log.info(told, table=message.table, seq=message.seq, kind=fact_kind(message.fact), play=play)
 
 
 def wait_for(call: PendingCall[T]) -> T:

@@ -5,14 +5,15 @@ reserve is given up; and when that is used too, messages of tables wait at the b
 everything. Each of these ends by itself when there is room again.
 """
 
-import logging
 import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Literal
 
-log = logging.getLogger("homologue.scorer")
+from broker.logs import get_logger
+
+log = get_logger("homologue.scorer")
 
 DiskLevel = Literal["ample", "low", "read_only", "full"]
 """`low`: somebody should make room; `read_only`: the desk changes nothing; `full`: nothing is taken in."""
@@ -50,9 +51,7 @@ class DiskSpace:
         if self._file.exists():
             if free < self.size // 2:
                 self._file.unlink(missing_ok=True)
-                log.warning(
-                    "scorer_disk_read_only: %s: the reserve is given up, %d bytes were free", self._folder, free
-                )
+                log.warning("scorer_disk_read_only", folder=str(self._folder), free=free)
                 free = self._room(self._folder)[0]
         elif free >= 3 * self.size:
             self._make()

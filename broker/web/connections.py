@@ -4,7 +4,6 @@ Without these limits a thousand idle connections from one laptop would leave no 
 """
 
 import asyncio
-import logging
 import socket
 import threading
 import time
@@ -16,7 +15,9 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-log = logging.getLogger("homologue.desk")
+from broker.logs import get_logger
+
+log = get_logger("homologue.desk")
 
 TOLD_EVERY_S: Final = 60.0
 """How often the log says that connections are turned away: a flood shall not fill the disk."""
@@ -74,11 +75,11 @@ class Connections:
         if now < self._tell_at:
             return
         log.warning(
-            "too_many_connections: %s has %d of the desk's %d connections; turned away since the last time: %d",
-            address,
-            self._of[address],
-            self._of.total(),
-            self._turned_away,
+            "too_many_connections",
+            address=address,
+            of_address=self._of[address],
+            in_all=self._of.total(),
+            turned_away=self._turned_away,
         )
         self._tell_at, self._turned_away = now + TOLD_EVERY_S, 0
 

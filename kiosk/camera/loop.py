@@ -3,7 +3,6 @@
 Loads OpenCV and the networks, so it is imported on the camera's thread.
 """
 
-import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -11,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from broker.logs import get_logger
 from broker.protocol import SEATS, CarrierCode, PlannedPlay, Seat, read_carrier_code
 from kiosk.camera.observations import (
     CameraHealth,
@@ -40,7 +40,7 @@ from vision.reader import read_picture, tile_outlines
 from vision.reading import PictureReading, TileRead, TrayFault
 from vision.verdict import compare
 
-log = logging.getLogger("homologue.camera")
+log = get_logger("homologue.camera")
 
 WAIT_S: Final = 0.5
 """Without a frame for so long the camera is taken for lost."""
@@ -70,8 +70,10 @@ def run_camera(
         with CameraFeed(camera, changed) as feed:
             watch_picture(_frames(feed, over), size, tell)
         return
-    looking = _watcher(wanted, size)
-    with CameraFeed(camera, changed) as feed, BackgroundStream(picture_reader(wanted, enrolled)) as stream:
+    own = own_pictures(enrolled, _play(wanted).set) if wanted is not None else None
+    looking = _watcher(wanted, size, own)
+    read = partial(read_hand if isinstance(wanted, Winner) else read_picture, enrolled=own)
+    with CameraFeed(camera, changed) as feed, BackgroundStream(read) as stream:
         for frame in _frames(feed, over):
             if looking is None:
                 continue
@@ -80,13 +82,8 @@ def run_camera(
                 tell(seen)
 
 
-def picture_reader(wanted: PlannedPlay | Winner | None, folder: Path | None) -> Callable[[Picture], PictureReading]:
-    """Return what reads the pictures of a play or of a winner's hand."""
-    if wanted is None:
-        return read_picture
-    if isinstance(wanted, Winner):
-        return partial(read_hand, enrolled=own_pictures(folder, wanted.play.set))
-    return partial(read_picture, enrolled=own_pictures(folder, wanted.set))
+def _play(wanted: PlannedPlay | Winner) -> PlannedPlay:
+    return wanted.play if isinstance(wanted, Winner) else wanted
 
 
 def own_pictures(folder: Path | None, number: int) -> EnrolledSet | None:
@@ -94,16 +91,18 @@ def own_pictures(folder: Path | None, number: int) -> EnrolledSet | None:
     try:
         return read_complete(enrolled_file(folder, number)) if folder is not None else None
     except EnrolledMissingError:
-        log.info("set %d is not enrolled: homologue set enrol", number)
+        log.info("set_not_enrolled", set=number)
     except EnrolError as error:
-        log.warning("the pictures of set %d are not used: %s", number, error)
+        log.warning("set_pictures_unused", set=number, why=str(error))
     return None
 
 
-def _watcher(wanted: PlannedPlay | Winner | None, size: tuple[int, int]) -> "TrayWatcher | HandWatcher | None":
+def _watcher(
+    wanted: PlannedPlay | Winner | None, size: tuple[int, int], own: EnrolledSet | None
+) -> "TrayWatcher | HandWatcher | None":
     if isinstance(wanted, Winner):
         return HandWatcher(wanted, size)
-    return None if wanted is None else TrayWatcher(wanted, size)
+    return None if wanted is None else TrayWatcher(wanted, size, enrolled=own is not None)
 
 
 def _frames(feed: CameraFeed, over: Callable[[], bool]) -> Iterator[CameraFrame | None]:
@@ -121,8 +120,8 @@ def _frames(feed: CameraFeed, over: Callable[[], bool]) -> Iterator[CameraFrame 
 class TrayWatcher:
     """What is seen for one play: from what is known of the table to what is told of it."""
 
-    def __init__(self, play: PlannedPlay, size: tuple[int, int]) -> None:
-        self._play = play
+    def __init__(self, play: PlannedPlay, size: tuple[int, int], *, enrolled: bool = False) -> None:
+        self._play, self._enrolled = play, enrolled
         at_home: dict[int, TilePlace] = place_by_serial(serial_by_place(play.order))
         self._judged: PictureReading | None = None
         self._looked_at: PictureReading | None = None
@@ -152,7 +151,9 @@ class TrayWatcher:
         shown = watched.shown
         if shown is None:
             return TableObservation()
-        observation = TableObservation(len(watched.covered), loose_tiles(shown, self._play), sheet=self._sheet)
+        blamed = not self._enrolled and not watched.covered and shown.print_to_blame
+        loose = loose_tiles(shown, self._play)
+        observation = TableObservation(len(watched.covered), loose, sheet=self._sheet, print_to_blame=blamed)
         if shown.places or frame is None:
             return observation
         return replace(observation, view=self._drawing.view(watched, shown, frame))
@@ -290,7 +291,7 @@ def watch_picture(
 
 def picture_problems(picture: Picture) -> Iterator[str]:
     """Return the codes of what is wrong with a picture, shape (height, width, 3), BGR."""
-    hints = mounting_hints(measure_mounting(picture, tile_outlines(picture), SETUP), SETUP)
+    hints = mounting_hints(measure_mounting(picture, tile_outlines(read_picture(picture)), SETUP), SETUP)
     yield from (hint.code for hint in hints if hint.code in REPORTED)
 
 

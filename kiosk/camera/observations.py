@@ -38,6 +38,8 @@ class TableObservation:
     """The picture with destinations drawn into it; None while a tray is in view."""
     sheet: CarrierCode | None = None
     """The carrier whose sheet lies in view."""
+    print_to_blame: bool = False
+    """Whether the print of a set that is not enrolled seems to be what keeps its backs from being read."""
 
 
 @dataclass(frozen=True, slots=True)

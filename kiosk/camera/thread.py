@@ -1,12 +1,12 @@
 """The camera at the table: looks on a thread of its own while walls are being restored, and tells the loop."""
 
-import logging
 import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from broker.logs import get_logger
 from kiosk.camera.observations import (
     DEFAULT_VIEW,
     CameraHealth,
@@ -17,7 +17,7 @@ from kiosk.camera.observations import (
 if TYPE_CHECKING:
     from vision.cameras.camera import Camera
 
-log = logging.getLogger("homologue.camera")
+log = get_logger("homologue.camera")
 
 AGAIN_S: Final = 1.0
 """Between two tries where looking has failed."""
@@ -72,7 +72,7 @@ class CameraThread:
             try:
                 self._look()
             except Exception:  # a picture that breaks the reader must not leave the table blind for good
-                log.exception("the camera thread has failed; it tries again")
+                log.exception("camera_thread_failed")
                 self._tell(CameraHealth("camera_failed"))
                 self._stopped.wait(AGAIN_S)
                 self._awake.set()

@@ -3,7 +3,6 @@
 The camera looks for the desk's QR code on a thread of its own.
 """
 
-import logging
 import queue
 import threading
 import time
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from broker.discovery import DeskFinder, FoundDesk
+from broker.logs import get_logger
 from broker.notify import ServiceNotifier
 from broker.protocol.pairing import Pairing, PairingOffer, read_pairing
 from broker.protocol.signing import SigningKey
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from vision.cameras.camera import Camera
     from vision.geometry import Picture
 
-log = logging.getLogger("homologue.kiosk")
+log = get_logger("homologue.kiosk")
 
 ROUND_S: Final = 1 / 30
 SHOWN_S: Final = 2.0
@@ -97,7 +97,7 @@ class PairingDesk:
                     self._begin(item)
             case Pairing():
                 store_pairing(self._folder, item)
-                log.info("paired with %s, table %s", item.event, item.table)
+                log.info("paired", event_name=item.event, table=item.table)
                 self.form, self.done = forms.with_pairing(self.form, item.event, item.table), True
             case tuple():
                 self.form = forms.with_found(self.form, item)
@@ -114,10 +114,10 @@ class PairingDesk:
         except PairingRefused as refusal:
             self.put(PairingFailed(refusal.why))
         except KioskError as error:
-            log.info("%s: %s", error.code, error)
+            log.info(error.code, why=str(error))
             self.put(PairingFailed(error.code))
         except OSError as error:
-            log.warning("the device's key cannot be kept: %s", error)
+            log.warning("key_not_kept", why=str(error))
             self.put(PairingFailed(BadConfiguration.code))
 
     def _answer(self, offer: PairingOffer, key: SigningKey) -> Pairing:
@@ -198,11 +198,14 @@ class OfferCamera:
             self._thread.join(timeout=20)
 
     def _run(self) -> None:
+        told = ""
         while not self._stopped.is_set():
             try:
                 self._look()
             except Exception as error:  # noqa: BLE001 - a camera may fail as it likes: the code can be typed
-                log.info("camera: %s", getattr(error, "code", type(error).__name__))
+                if (wrong := getattr(error, "code", type(error).__name__)) != told:
+                    log.info("camera", code=wrong)
+                told = wrong
             self._stopped.wait(AGAIN_S)
 
     def _look(self) -> None:

@@ -207,6 +207,7 @@ def tray_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         *_move(_, work),
         *_beside(_, phase),
         *_covered(_, phase),
+        *_print_to_blame(_, phase),
     ]
     paint = paint_look(work.carrier, serial_by_place(order), _drawn_seat(work, check), work.move)
     by_hand = (KeyButton("h", _("By hand")),) if check.unread else ()
@@ -259,6 +260,20 @@ def _covered(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
     )
 
 
+def _print_to_blame(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
+    if not phase.restoring.observation.print_to_blame:
+        return ()
+    return (TextLine(_("Many backs are not read. Ask the organiser to enrol this set."), 0.05, drawing.ATTENTION),)
+
+
+def unread_print_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
+    """A tray of which nothing is read, so that nobody can tell whose it is."""
+    phase = view.phase
+    if not isinstance(phase, RestoringView) or not (lines := _print_to_blame(_, phase)):
+        return None
+    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), ())
+
+
 ALL: Final = TRAY * len(SEATS)
 
 MOST_NAMED: Final = 12
@@ -277,6 +292,7 @@ def heap_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         *time_lines(_, view),
         _sorting(_, phase),
         *_heap_lines(_, restoring, phase.work),
+        *_print_to_blame(_, phase),
         *problem_lines(_, view),
     )
     by_hand = (KeyButton("h", _("By hand")),) if phase.check is not None and phase.check.unread else ()

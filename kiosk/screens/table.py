@@ -32,7 +32,7 @@ from kiosk.screens.play import (
     stopped_screen,
     win_form_screen,
 )
-from kiosk.screens.restoring import by_hand_screen, heap_screen, scan_screen, tray_screen
+from kiosk.screens.restoring import by_hand_screen, heap_screen, scan_screen, tray_screen, unread_print_screen
 from kiosk.screens.riichi import planned_riichi_screen, riichi_head, riichi_screen
 from kiosk.screens.seats import SeatBox
 from kiosk.screens.views import CallView, ScreenView, StatusLine
@@ -185,6 +185,7 @@ SCREENS: Final[tuple[ScreenFunction, ...]] = (
     scan_screen,
     heap_screen,
     tray_screen,
+    unread_print_screen,
     playing_screen,
 )
 

@@ -4,7 +4,6 @@ Nothing in it makes a sound. A touch counts when the finger lets go on the targe
 in which nothing new was shown and nobody touched or typed, the screen is dimmed.
 """
 
-import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -16,6 +15,7 @@ from typing import Final
 import pygame
 
 from broker.i18n import Translator
+from broker.logs import get_logger
 from firmware.keyboards import TableKeyboards, key_of
 from firmware.reports import OnReport
 from firmware.scanners import parse_scanner
@@ -268,7 +268,7 @@ class Dimming:
         return 0 < self._after <= now - self._since
 
 
-log = logging.getLogger("homologue.kiosk")
+log = get_logger("homologue.kiosk")
 
 LOWERED: Final = 0.3
 """Share of the most that it can give which is left when it is lowered: it can still be read from a chair."""
@@ -286,7 +286,7 @@ class Backlight:
             )
             most, now = (int((place / name).read_text()) for name in ("max_brightness", "brightness"))
         except (StopIteration, OSError, ValueError) as error:
-            log.warning("no light behind the screen can be set in %s: %s", folder, error or "nothing is there")
+            log.warning("backlight_missing", folder=str(folder), why=str(error or "nothing is there"))
             return
         self._low = max(1, round(LOWERED * most))
         self._bright = now if now > self._low else most  # a kiosk whose power was cut may have left it low
@@ -301,7 +301,7 @@ class Backlight:
             try:
                 self._file.write_text(str(self._low if dark else self._bright))
             except OSError as error:
-                log.warning("the light behind the screen cannot be set: %s", error)
+                log.warning("backlight_not_set", why=str(error))
                 self._file = None
                 return not dark
             self._lowered = dark

@@ -2,6 +2,7 @@
 
 import ast
 import hashlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -92,6 +93,12 @@ def test_no_french_line_begins_with_a_colon_or_ends_with_an_opening_quotation_ma
 def test_numbers_are_written_as_their_language_does() -> None:
     assert [Translator(language).decimal(-1234.5, "#,##0.0") for language in ("en", "zh")] == ["-1,234.5", "-1,234.5"]
     assert Translator("fr").decimal(1.5, "+0.0;-0.0") == "+1,5"
+
+
+def test_a_compiled_catalogue_does_not_say_when_it_was_compiled() -> None:
+    source = (i18n.FOLDER / "fr" / "LC_MESSAGES" / "homologue.po").read_bytes()
+    dates = re.findall(rb"-Date: (\d+)-", i18n.compiled("fr", source))
+    assert set(dates) == {b"1970"}
 
 
 def test_a_compiled_catalogue_is_read_only_if_it_was_made_of_this_source(

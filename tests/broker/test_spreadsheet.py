@@ -1,3 +1,4 @@
+import base64
 import csv
 import io
 import zipfile
@@ -9,6 +10,7 @@ import pytest
 
 from broker.event.file_io import read_csv
 from broker.event.players import players_csv, read_players
+from broker.event.setup import player_list_of
 from broker.rules import RuleError
 from broker.spreadsheet import (
     BadRow,
@@ -154,6 +156,11 @@ def test_a_list_of_players_comes_back_from_a_workbook_as_it_was(tmp_path: Path) 
     again = tmp_path / "players.xlsx"
     again.write_bytes(as_workbook(players_csv(players), "players"))
     assert read_players(again) == players
+
+
+def test_a_page_may_send_a_workbook_of_players() -> None:
+    sent = base64.b64encode(workbook([["姓名", "国家"], ["李伟", "CHN"]])).decode()
+    assert [(one.player.name, one.country) for one in player_list_of(f"data:;base64,{sent}")] == [("李伟", "CHN")]
 
 
 def test_a_page_sends_text_as_it_is_and_other_files_in_base64() -> None:

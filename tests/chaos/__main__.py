@@ -30,13 +30,24 @@ MOST_NAMED: Final = 20
 @click.option("--speed", default=10, show_default=True, help="How much faster than the clock the people are.")
 @click.option("--pause", "pause_s", default=1.5, show_default=True, help="Seconds between two faults, on average.")
 @click.option("--keep", type=click.Path(path_type=Path), help="Where the log of a run is written.")
-def chaos(seed: int | None, plays: int, tables: int, kind: Kind, speed: int, pause_s: float, keep: Path | None) -> None:
+@click.option("--plain", is_flag=True, help="Without TLS: then messages are repeated and reordered, too.")
+def chaos(  # noqa: PLR0913 - one parameter an option
+    *,
+    seed: int | None,
+    plays: int,
+    tables: int,
+    kind: Kind,
+    speed: int,
+    pause_s: float,
+    keep: Path | None,
+    plain: bool,
+) -> None:
     """Play an event while everything fails, and judge it."""
     os.environ["PYTHONFAULTHANDLER"] = "1"  # a process that crashes says where
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     enter_namespace([sys.executable, "-m", "tests.chaos", *sys.argv[1:]])
-    options = Options(secrets.randbelow(10**6) if seed is None else seed, plays, tables, kind, speed, pause_s)
-    again = f"make chaos SEED={options.seed} PLAYS={plays} TABLES={tables} BROKER={kind}"
+    options = Options(secrets.randbelow(10**6) if seed is None else seed, plays, tables, kind, speed, pause_s, plain)
+    again = f"make chaos SEED={options.seed} PLAYS={plays} TABLES={tables} BROKER={kind}{' PLAIN=yes' if plain else ''}"
     print(f"{again}", flush=True)
     began = time.monotonic()
     with ExitStack() as leaving:

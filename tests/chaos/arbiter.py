@@ -2,6 +2,7 @@
 
 import random
 import re
+import ssl
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -41,6 +42,7 @@ class ChaosArbiter:
         chance: random.Random,
         devices: Mapping[int, str],
         pause_s: float,
+        trust: ssl.SSLContext | None,
     ) -> None:
         """`desk` gives its address, "" while there is none; `recorded` the plays whose results are in.
 
@@ -53,7 +55,7 @@ class ChaosArbiter:
         self._stop, self._turn = threading.Event(), threading.Lock()
         self._rules = True
         self._thread = threading.Thread(target=self._rule_on, daemon=True, name="arbiter")
-        self._client = httpx.Client(timeout=PATIENCE_S, headers={"Accept": "text/html"})
+        self._client = httpx.Client(timeout=PATIENCE_S, headers={"Accept": "text/html"}, verify=trust or True)
 
     def start(self) -> None:
         """Begin."""
@@ -144,6 +146,6 @@ class ChaosArbiter:
         return self._client.post(f"{desk}{path}", data=fields, headers={"Origin": desk.rstrip("/")})
 
     def _log_in(self, address: str) -> None:
-        desk = address[: address.index("/", len("http://")) + 1]
+        desk = str(httpx.URL(address).join("/"))
         said = {"name": ARBITER, "password": PASSWORD}
         self._client.post(f"{desk}login", data=said, headers={"Origin": desk.rstrip("/")})

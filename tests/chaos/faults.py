@@ -38,10 +38,10 @@ class Chaos:
         return self.chance.choice(self.venue.machines).name
 
     def intrude(self, whom: str, work: Callable[[Intruder], None]) -> None:
-        """Let somebody do harm who has the password of one of these tables, for as long as it takes."""
+        """Let somebody do harm who has what one of these tables connects with, for as long as it takes."""
         machines = next(one for one in self.venue.machines if one.name == whom)
         table, chance = self.chance.choice(machines.tables), random.Random(self.chance.random())
-        somebody = Intruder(self.venue.broker.port, self.venue.known, table, chance)
+        somebody = Intruder(self.venue.broker.port, self.venue.known, table, chance, self.venue.stolen(table))
         threading.Thread(target=work, args=(somebody,), daemon=True, name="intruder").start()
 
     def part(self) -> str:
@@ -59,6 +59,12 @@ class Fault:
     end: Callable[[Chaos, str], None]
     lasts_s: tuple[float, float]
     needs_mounts: bool = False
+    looks_in: bool = False
+    """It is done by who can read what is sent, which TLS prevents."""
+
+    def possible(self, chaos: Chaos) -> bool:
+        """Return whether it can happen there."""
+        return (chaos.mounts or not self.needs_mounts) and not (self.looks_in and chaos.venue.certificates)
 
 
 def _kill(chaos: Chaos, whom: str) -> None:
@@ -197,7 +203,7 @@ FAULTS: Final = (
     Fault("network swallows all", Chaos.part, _swallow, _heal, (1, 8)),
     Fault("network half open", Chaos.part, _swallow_one_way, _heal, (1, 8)),
     Fault("network slow", Chaos.part, _delay, _heal, (2, 8)),
-    Fault("messages repeated and reordered", Chaos.part, _mix, _heal, (3, 10)),
+    Fault("messages repeated and reordered", Chaos.part, _mix, _heal, (3, 10), looks_in=True),
     Fault("writes refused", Chaos.part, _refuse_writes, _allow_writes, (0.5, 3)),
     Fault("disk full", Chaos.part, lambda c, w: disks.fill(c.venue.parts[w].disk),
           lambda c, w: disks.empty(c.venue.parts[w].disk), (1, 5), needs_mounts=True),
@@ -251,7 +257,7 @@ class Weather:
     def _begin(self, now: float) -> None:
         chance = self._chaos.chance
         if not self._bag:
-            self._bag = [one for one in FAULTS if self._chaos.mounts or not one.needs_mounts]
+            self._bag = [one for one in FAULTS if one.possible(self._chaos)]
             chance.shuffle(self._bag)
         fault = self._bag.pop()
         whom, lasts = fault.strikes(self._chaos), chance.uniform(*fault.lasts_s)

@@ -56,6 +56,8 @@ class Options:
     speed: int = 10
     pause_s: float = 1.5
     """Between two faults."""
+    plain: bool = False
+    """Without TLS."""
 
 
 @dataclass(slots=True)
@@ -90,14 +92,14 @@ def run_event(options: Options, base: Path, said: Said, log: Said) -> Outcome:
             size = disks.SIZE_MB + options.plays * BROKER_KB // 1000
             leaving.enter_context(disks.mounted(base / "broker", megabytes=size))
         event = make_chaos_event(base / "event", options.tables, options.plays, chance)
-        venue = Venue(event, options.kind, base, options.speed, log)
+        venue = Venue(event, options.kind, base, options.speed, log, plain=options.plain)
         leaving.callback(venue.stop)
         if mounts:
             leaving.enter_context(disks.mounted(*(one.disk for one in venue.parts.values() if one is not venue.scorer)))
         leaving.callback(venue.stop)  # before its disks go
         venue.start_all()
-        display = Display(venue.broker.port, venue.known)
-        pages = Pages(lambda: venue.desk, sorted(set(event.deals.values())))
+        display = Display(venue.broker.port, venue.known, venue.certificates)
+        pages = Pages(lambda: venue.desk, sorted(set(event.deals.values())), venue.trust)
         arbiter = ChaosArbiter(
             event,
             lambda: venue.desk,
@@ -105,6 +107,7 @@ def run_event(options: Options, base: Path, said: Said, log: Said) -> Outcome:
             random.Random(chance.random()),
             venue.devices,
             RULES_EVERY_S,
+            venue.trust,
         )
         for one in (display, pages, arbiter):
             one.start()

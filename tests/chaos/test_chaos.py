@@ -8,10 +8,10 @@ import pytest
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["embedded", "mosquitto"])
-def test_whatever_fails_every_play_is_there_once_unchanged_and_not_too_early(kind: str) -> None:
+@pytest.mark.parametrize(("kind", "more"), [("embedded", ()), ("mosquitto", ()), ("embedded", ("--plain",))])
+def test_whatever_fails_every_play_is_there_once_unchanged_and_not_too_early(kind: str, more: tuple[str, ...]) -> None:
     options = ("--plays", "50", "--tables", "6", "--pause", "0.8", "--broker", kind)
-    command = [sys.executable, "-m", "tests.chaos", *options]
+    command = [sys.executable, "-m", "tests.chaos", *options, *more]
     run = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     last = run.stdout.splitlines()[-1]
     found = re.fullmatch(r"chaos: 50 plays, 0 lost, 0 doubled, 0 altered, 0 early, \d+ faults of (\d+) kinds", last)

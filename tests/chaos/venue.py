@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import sqlite3
+import ssl
 import subprocess
 import sys
 import time
@@ -18,7 +19,9 @@ from broker.event import write_devices
 from broker.key_files import open_key
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Kind, make_broker
-from broker.protocol.signing import device_of
+from broker.mqtt.certificates import Certificates, device_user
+from broker.protocol.signing import SigningKey, device_of
+from broker.protocol.tls import Identity, event_context
 from broker.sim.demo_event import NAME, listed_device
 from broker.sim.processes import COMMAND, DemoProcess
 from broker.store import STORE
@@ -75,7 +78,9 @@ class Machines(Part):
 class Venue:
     """The broker, the scorer, and the tables behind the proxies of their switches."""
 
-    def __init__(self, event: ChaosEvent, kind: Kind, base: Path, speed: int, log: Callable[[str], None]) -> None:
+    def __init__(
+        self, event: ChaosEvent, kind: Kind, base: Path, speed: int, log: Callable[[str], None], *, plain: bool = False
+    ) -> None:
         """`speed`: how much faster than the clock the people at the tables are; `log` is told what processes say."""
         self.event, self.base, self._speed = event, base, speed
         self.ledger = LedgerReader()
@@ -86,7 +91,10 @@ class Venue:
         self.desk = ""
         """The desk's address; "" while there is none."""
         self.known = Credentials.load(event.folder / "credentials.json")
-        self.broker = make_broker(kind, base / "broker", NAME, self.known, tables=event.tables)
+        self.certificates = None if plain else Certificates.ensure(event.folder)
+        self.broker = make_broker(
+            kind, base / "broker", NAME, self.known, tables=event.tables, certificates=self.certificates
+        )
         self.broker.start()
         others = [table for table in range(1, event.tables + 1) if table != KIOSK]
         groups = [others[at : at + TABLES_EACH] for at in range(0, len(others), TABLES_EACH)]
@@ -95,7 +103,7 @@ class Venue:
         ]
         self.scorer, self.kiosk = Part("scorer", event.folder), Machines("kiosk", base / "kiosk", [KIOSK])
         self.parts: dict[str, Part] = {one.name: one for one in (self.scorer, self.kiosk, *self.machines)}
-        self.networks = {name: Proxy(self.broker.port, mqtt=True) for name in self.parts}
+        self.networks = {name: Proxy(self.broker.port, mqtt=plain) for name in self.parts}
         (base / SECOND_HOME).mkdir()
         for part in self.parts.values():
             part.disk.mkdir(parents=True, exist_ok=True)
@@ -108,8 +116,10 @@ class Venue:
         for one in (self.kiosk, *self.machines):
             write_device(self.event, one.disk, one.tables, KIOSK_REACTION_MS if one is self.kiosk else 0)
             for table in one.tables:
-                write_config(one.disk, table, self.networks[one.name].port, self.event.folder, plain=True)
                 listed.append(listed_device(one.disk, table))
+                if self.certificates:
+                    self.certificates.issue(table, listed[-1].key)
+                self._write_config(one, table)
                 self.devices[table] = device_of(listed[-1].key)
         write_devices(self.event.folder, listed)
         self.start(self.scorer.name)
@@ -117,6 +127,11 @@ class Venue:
             self.scorer.process.wait_for(r"^Desk: ", LONGEST_S)
         for name in self.parts:
             self.start(name)
+
+    def _write_config(self, machines: Machines, table: int) -> Path:
+        """Write how a table finds the broker through its network, and by what it is known there."""
+        port, plain = self.networks[machines.name].port, self.certificates is None
+        return write_config(machines.disk, table, port, self.event.folder, plain=plain)
 
     def start(self, name: str) -> None:
         """Start a part, or let it be started again."""
@@ -131,7 +146,7 @@ class Venue:
         if part is self.scorer:
             where = f"127.0.0.1:{self.networks[part.name].port}"
             return [*clock, "homologue"], [
-                *("scorer", str(self.event.folder), "--plain", "--broker", where),  # the networks look into messages
+                *("scorer", str(self.event.folder), "--broker", where, *self._plain),
                 *("--desk-port", "0", "--public", "--second-home", str(self.base / SECOND_HOME)),
             ]
         assert isinstance(part, Machines)
@@ -139,6 +154,27 @@ class Venue:
         if part is self.kiosk:
             return [str(COMMAND)], ["kiosk", *configs]
         return [*clock, "tests.chaos.tables"], [str(part.origin), str(self._speed), *configs]
+
+    @property
+    def _plain(self) -> tuple[str, ...]:
+        return () if self.certificates else ("--plain",)
+
+    @property
+    def trust(self) -> ssl.SSLContext | None:
+        """How to speak with the desk; None: without TLS."""
+        return event_context(self.certificates.authority) if self.certificates else None
+
+    def stolen(self, table: int) -> ssl.SSLContext | None:
+        """Return how somebody speaks with the broker who has the key of a table's device; None: by its password."""
+        if self.certificates is None:
+            return None
+        machines = self.machines_of(table)
+        key = open_key(machines.disk / device_folder(table, machines.devices[table]) / "device.key")
+        return event_context(self.certificates.authority, Identity(self._certificate(table, key), key))
+
+    def _certificate(self, table: int, key: SigningKey) -> Path:
+        assert self.certificates is not None
+        return self.certificates.folder / f"{device_user(table, key.device)}.crt"
 
     def clock_file(self, name: str) -> Path:
         """Return where is said by how many seconds a part's wall clock is off."""
@@ -225,16 +261,22 @@ class Venue:
         card = machines.disk / device_folder(table, machines.devices[table])
         if not (card / "table.sqlite").exists():
             return "the device had no journal yet"
+        folder = device_folder(table, machines.devices[table] + 1)
+        key, first = open_key(machines.disk / folder / "device.key"), listed_device(machines.disk, table)
+        if self.certificates:
+            try:
+                self.certificates.issue(table, key.public)
+            except OSError:
+                return "no device can be paired while the scorer's disk takes nothing"
         machines.devices[table] += 1
-        config = write_config(machines.disk, table, self.networks[machines.name].port, self.event.folder, plain=True)
-        text = config.read_text(encoding="utf-8")
-        folder = device_folder(table, machines.devices[table])
-        config.write_text(text.replace(f'folder = "table-{table}"', f'folder = "{folder}"'), encoding="utf-8")
+        config = self._write_config(machines, table)
+        text = config.read_text(encoding="utf-8").replace(f'folder = "table-{table}"', f'folder = "{folder}"')
+        config.write_text(text.replace(first.device, key.device), encoding="utf-8")
         command = [str(COMMAND), "table", "import", str(config), str(card)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise AssertionError(f"a journal that cannot be taken over: {done.stdout}{done.stderr}")
-        self.devices[table] = device_of(open_key(machines.disk / folder / "device.key").public)
+        self.devices[table] = key.device
         return done.stdout.strip()
 
     def machines_of(self, table: int) -> Machines:
@@ -255,7 +297,8 @@ class Venue:
                 closing(sqlite3.connect(second / name)) as copy,
             ):
                 store.backup(copy)
-        arguments = ["scorer", str(second), "--plain", "--broker", f"127.0.0.1:{self.broker.port}", "--desk-port", "0"]
+        where = f"127.0.0.1:{self.broker.port}"
+        arguments = ["scorer", str(second), "--broker", where, "--desk-port", "0", *self._plain]
         self._second = DemoProcess("second scorer", arguments, self._said)
 
     def end_second_scorer(self) -> None:

@@ -1,16 +1,18 @@
 """Who watches what is public, on the wire and on the desk's pages, and remembers when each play was shown."""
 
 import json
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import httpx
 
 from broker.mqtt.access import Credentials
+from broker.mqtt.certificates import Certificates
 from broker.protocol import parse_topic, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
 from broker.sim.demo_event import NAME
@@ -38,9 +40,11 @@ class Shown:
 class Display:
     """A client with a display's credentials."""
 
-    def __init__(self, port: int, known: Credentials) -> None:
+    def __init__(self, port: int, known: Credentials, certificates: Certificates | None) -> None:
         self.shown: list[Shown] = []
         address = Address("127.0.0.1", port, "display", known.password("display"))
+        if certificates:
+            address = replace(address, ca=certificates.ca, identity=certificates.office("display"))
         public = (topics.PUBLIC_TRAVELLER.at(NAME), topics.PUBLIC_STANDINGS.at(NAME))
         self._link = Link(address, "chaos-display", public, self._hear)
 
@@ -69,10 +73,10 @@ class Display:
 class Pages:
     """Somebody without an account who looks at the desk's public pages all the time."""
 
-    def __init__(self, desk: Callable[[], str], deals: list[int]) -> None:
+    def __init__(self, desk: Callable[[], str], deals: list[int], trust: ssl.SSLContext | None) -> None:
         """`desk` gives its address, "" while there is none."""
         self.shown: list[Shown] = []
-        self._desk, self._deals = desk, deals
+        self._desk, self._deals, self._trust = desk, deals, trust
         self._seen = set[Play]()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True, name="public pages")
@@ -87,7 +91,7 @@ class Pages:
         self._thread.join(15)
 
     def _look(self) -> None:
-        with httpx.Client(timeout=5) as client:
+        with httpx.Client(timeout=5, verify=self._trust or True) as client:
             for path in self._paths():
                 if self._stop.wait(PAUSE_S):
                     return

@@ -250,8 +250,8 @@ def test_a_fact_that_does_not_follow_is_sent_all_the_same_and_told_until_a_play_
     assert isinstance(sent.fact, Result)
     assert table.program._server.state_message().health == {"facts": "fact_unexpected"}
     assert table.program.view().line.health == ("facts: fact_unexpected",)
-    assert [one.getMessage() for one in caplog.records if one.levelname == "ERROR"] == [
-        "fact_unexpected: result, round 1, deal 1: play_not_restored"
+    assert [one.msg for one in caplog.records if one.levelname == "ERROR"] == [
+        {"event": "fact_unexpected", "fact": "result", "round": 1, "deal": 1, "code": "play_not_restored"}
     ]
     table.type("enter")
     table._restore()

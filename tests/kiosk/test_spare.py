@@ -193,7 +193,7 @@ def test_what_a_stick_holds_that_this_device_has_not_signed_is_left_alone(
     with closing(TableJournal(card, OURS, spares=spares)) as journal:
         assert journal.unsent() == mine
     assert (spares[0] / "table.sqlite").exists()
-    assert "not written by this device" in caplog.text
+    assert "spare_journal_foreign" in caplog.text
 
 
 def test_what_acts_by_itself_on_a_stick_never_comes_to_the_card(card: Path, spares: list[Path]) -> None:

@@ -10,7 +10,8 @@ from typing import Final
 import pytest
 from click.testing import CliRunner
 
-from broker.cli.install import CONSOLES, FILES, LOCKED, install
+from broker.cli.install import CONSOLES, FILES, LOCKED
+from broker.cli.main import homologue
 from tests.systemd.units import ROOT, analyze
 
 PROGRAMS: Final = {
@@ -36,7 +37,7 @@ def settings(name: str) -> dict[str, dict[str, str]]:
 @pytest.fixture
 def installed(tmp_path: Path) -> Path:
     """A table that anybody may be alone with."""
-    done = CliRunner().invoke(install, ["table", "--locked", "--root", str(tmp_path)])
+    done = CliRunner().invoke(homologue, ["install", "table", "--locked", "--root", str(tmp_path)])
     assert done.exit_code == 0, done.output
     return tmp_path
 

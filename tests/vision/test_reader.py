@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 from tests.vision.tray_scenes import Pose, Seen, carrier_scene, heap_scene, see, tray_scene
 from vision.reader import to_reading
@@ -89,3 +90,22 @@ def test_a_table_multiplies_matrices_in_the_thread_that_asks() -> None:
     env = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
     told = subprocess.run([sys.executable, "-c", PROGRAM], env=env, capture_output=True, text=True, check=True)
     assert int(told.stdout) == 1
+
+
+def backs(read: int, unread: int, *, faces: int = 0) -> PictureReading:
+    """Return a picture with so many backs, read or not."""
+    one = TileRead(117, None, ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)), 0.99, 0.0)
+    blank = replace(one, serial=None)
+    return PictureReading((*(one,) * read, *(blank,) * unread, *(replace(blank, face_up=True),) * faces), ())
+
+
+def test_the_print_is_to_blame_where_a_quarter_of_the_backs_and_four_at_least_are_not_read() -> None:
+    assert backs(12, 4).print_to_blame
+    assert backs(0, 4).print_to_blame
+    assert not backs(13, 4).print_to_blame
+    assert not backs(0, 3, faces=30).print_to_blame
+
+
+def test_two_tiles_of_one_serial_are_not_the_print_s_fault() -> None:
+    doubles = tuple(replace(one, serial=None, clash=117) for one in backs(8, 0).reads)
+    assert not PictureReading(doubles, ()).print_to_blame

@@ -1,6 +1,5 @@
 """The newest frame of a camera, without waiting for it: a thread takes frames, and reopens a lost camera."""
 
-import logging
 import threading
 import time
 from collections.abc import Callable
@@ -8,6 +7,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+from broker.logs import get_logger
 from vision.cameras.camera import Camera, UnmetSetting, check_frame
 from vision.errors import CameraError, PictureError, VisionError
 from vision.geometry import Picture
@@ -23,7 +23,7 @@ def pause_after(failures: int) -> float:
     return float(min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** min(failures - 1, 10)))
 
 
-log = logging.getLogger("homologue.camera")
+log = get_logger("homologue.camera")
 
 _BAD_IN_A_ROW = 20  # frames that are no pictures: then the camera is closed and opened anew
 
@@ -113,7 +113,7 @@ class CameraFeed:
             except VisionError as error:
                 self._change(CameraLost(error.code, str(error)))
             except Exception as error:  # a driver that breaks must not leave the table blind for good
-                log.exception("the camera has failed; it is tried again")
+                log.exception("camera_failed")
                 self._change(CameraLost(CameraError.code, str(error)))
             failures = 1 if self._count > before else failures + 1
             if not self.ended:

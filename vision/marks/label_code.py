@@ -168,28 +168,27 @@ def label_codebook(count: int) -> LabelCodebook:
     return LabelCodebook(count)
 
 
+Numbers = NDArray[np.int64]  # one for each word
+
+
 def _contents(count: int) -> Codewords:
     """Spell every word; for the longest format there are two spellings of one length, and encoders differ."""
     spellings = (_spell_ascii, _spell_edifact) if count == max(MODULE_COUNTS) else (_spell_ascii,)
     number, serial = (part.ravel() for part in np.mgrid[0 : LAST_SET + 1, 1 : LAST_SERIAL + 1])
-    before, after = ([ord(letter) for letter in part] for part in _PREFIXES[count].split("{}"))
-    spelled = [np.broadcast_arrays(*spell(before, number, after, serial)) for spell in spellings]
-    return np.concatenate([np.column_stack(columns) for columns in spelled]).astype(np.uint8)
+    before, after = ([np.full_like(number, ord(letter)) for letter in part] for part in _PREFIXES[count].split("{}"))
+    spelled = [np.column_stack(spell(before, number, after, serial)) for spell in spellings]
+    return np.concatenate(spelled).astype(np.uint8)
 
 
-Numbers = NDArray[np.int64]  # of all words
+def _spell_ascii(before: list[Numbers], number: Numbers, after: list[Numbers], serial: Numbers) -> list[Numbers]:
+    head = [*(letter + 1 for letter in before), _PAIR + number, *(letter + 1 for letter in after)]
+    return [*head, _PAIR + serial // 10, ord("0") + 1 + serial % 10]
 
 
-def _spell_ascii(before: list[int], number: Numbers, after: list[int], serial: Numbers) -> list[int | Numbers]:
-    head: list[int | Numbers] = [*(letter + 1 for letter in before), _PAIR + number, *(letter + 1 for letter in after)]
-    last: list[int | Numbers] = [_PAIR + serial // 10, ord("0") + 1 + serial % 10]
-    return [*head, *last]
-
-
-def _spell_edifact(before: list[int], number: Numbers, after: list[int], serial: Numbers) -> list[int | Numbers]:
-    digits = [ord("0") + digit for digit in (number // 10, number % 10, serial // 100)]
-    text: list[int | Numbers] = [*before, *digits[:2], *after, digits[2]]
-    codewords: list[int | Numbers] = [_EDIFACT]
+def _spell_edifact(before: list[Numbers], number: Numbers, after: list[Numbers], serial: Numbers) -> list[Numbers]:
+    tens, ones, hundreds = (ord("0") + digit for digit in (number // 10, number % 10, serial // 100))
+    text = [*before, tens, ones, *after, hundreds]
+    codewords = [np.full_like(number, _EDIFACT)]
     for start in range(0, len(text), 4):
         first, second, third, fourth = (letter & 63 for letter in text[start : start + 4])
         codewords += [first << 2 | second >> 4, (second & 15) << 4 | third >> 2, (third & 3) << 6 | fourth]

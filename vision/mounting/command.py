@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event
 from typing import Any, Final
@@ -17,11 +18,12 @@ from vision.cameras.addresses import check_camera_address, open_camera
 from vision.cameras.camera import UnmetSetting
 from vision.cameras.feed import CameraEvent, CameraFeed, CameraLost, CameraOpened
 from vision.cameras.folder import PicturesCamera
+from vision.enrolled.file import EnrolledSet, read_complete
 from vision.errors import PictureError, VisionError
-from vision.geometry import Picture
-from vision.mounting.hints import MountingHint, judge_focus, mounting_hints
+from vision.geometry import Picture, Quad
+from vision.mounting.hints import MountingHint, judge_focus, mounting_hints, print_hints
 from vision.mounting.measure import CARRIER, TRAY, MarkKind, MountingMeasures, MountingSetup, measure_mounting, room_for
-from vision.reader import tile_outlines
+from vision.reader import read_picture, tile_outlines
 from vision.sim.table import SimulatedTable
 
 FOCUS: Final[Mapping[str | None, Message]] = {
@@ -50,6 +52,8 @@ HINTS: Final[Mapping[str, Message]] = {
     "camera_bright": N_("The tiles are overexposed: use less light or a shorter exposure."),
     "camera_dark": N_("The tiles are too dark: use more light or a longer exposure."),
     "camera_noisy": N_("The picture is noisy: more light helps most."),
+    "camera_print": N_("Many numbers are not read: enrol this set (homologue set enrol)."),
+    "camera_enrolled": N_("Many tiles are not like their pictures: is it this set? If so, enrol it again."),
 }
 
 WHERE: Final[Mapping[str, Message]] = {
@@ -239,6 +243,12 @@ def _tile_size(_context: click.Context, _option: click.Parameter, value: str) ->
     "--places", type=click.Choice([str(TRAY), str(CARRIER)]), default=str(TRAY), show_default=True,
     help="Number of places in the picture: those of a tray or of a carrier.",
 )  # fmt: skip
+@click.option(
+    "--set",
+    "enrolled_file",
+    type=click.Path(path_type=Path),
+    help="File of the set's own pictures: is it read with them?",
+)
 @click.option("--view", type=click.FloatRange(10, 150), help="Horizontal angle of view in degrees, if known.")
 @click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
 @click.option("--every", type=click.FloatRange(0, 60), default=1.0, show_default=True, help="Seconds between lines.")
@@ -247,8 +257,8 @@ def _tile_size(_context: click.Context, _option: click.Parameter, value: str) ->
 @json_option("Print one JSON object per line.")
 @click.option("--window", "in_window", is_flag=True, help="Show the picture in a window; Escape closes it.")
 def camera(  # noqa: PLR0913 -- one parameter an option: click wants it so
-    address: str, *, tile: tuple[float, float], mark: str, places: str, view: float | None, language: str,
-    every: float, frames: int | None, once: bool, as_json: bool, in_window: bool,
+    address: str, *, tile: tuple[float, float], mark: str, places: str, enrolled_file: Path | None, view: float | None,
+    language: str, every: float, frames: int | None, once: bool, as_json: bool, in_window: bool,
 ) -> None:  # fmt: skip
     """Check how the camera at ADDRESS is mounted: print a line per second with measurements and what to change.
 
@@ -261,13 +271,14 @@ def camera(  # noqa: PLR0913 -- one parameter an option: click wants it so
     """
     setup = MountingSetup(tile, MarkKind[mark.upper()], int(places), view)
     try:
+        enrolled = read_complete(enrolled_file) if enrolled_file else None
         check_camera_address(address)
         shots = islice(_shots(address, 0.0 if in_window else every, once=once), frames)
         if in_window:
-            _in_window(shots, setup, language, every if address.startswith("pictures:") else 0.0)
+            _in_window(shots, setup, enrolled, language, every if address.startswith("pictures:") else 0.0)
         else:
             for shot in shots:
-                click.echo(_line(shot, setup, Translator(language), as_json=as_json))
+                click.echo(_line(shot, setup, enrolled, Translator(language), as_json=as_json))
     except VisionError as error:
         refused = {"error": {"code": error.code, "message": str(error)}}
         click.echo(json.dumps(refused) if as_json else f"{error.code}: {error}", err=not as_json)
@@ -283,18 +294,36 @@ def _shots(address: str, every: float, *, once: bool) -> Iterator[CameraShot]:
         yield from live_shots(address, every)
 
 
-def _line(shot: CameraShot, setup: MountingSetup, _: Translator, *, as_json: bool) -> str:
+def _line(shot: CameraShot, setup: MountingSetup, enrolled: EnrolledSet | None, _: Translator, *, as_json: bool) -> str:
     if isinstance(shot.picture, CameraLost):
         lost = shot.picture
         return (
             json.dumps(mounting_error_line(shot.name, lost)) if as_json else f"{shot.name}: {lost.code}: {lost.message}"
         )
-    seen = measure_mounting(shot.picture, tile_outlines(shot.picture), setup)
-    look = MountingReport(shot.name, seen, mounting_hints(seen, setup, shot.unmet))
+    look, _quads = _look(shot.name, shot.picture, shot.unmet, setup, enrolled)
     return json.dumps(mounting_line(look, setup, _)) if as_json else mounting_text(look, setup, _)
 
 
-def _in_window(shots: Iterator[CameraShot], setup: MountingSetup, language: str, pause: float) -> None:
+def _look(
+    name: str,
+    picture: Picture,
+    unmet: tuple[UnmetSetting, ...],
+    setup: MountingSetup,
+    enrolled: EnrolledSet | None,
+) -> tuple[MountingReport, tuple[Quad, ...]]:
+    """Measure a picture, and read it; also the outlines of its tiles."""
+    reading = read_picture(picture, enrolled=enrolled)
+    quads = tile_outlines(reading)
+    seen = measure_mounting(picture, quads, setup)
+    hints = mounting_hints(seen, setup, unmet)
+    if not hints and reading.print_to_blame:
+        hints = print_hints(setup, enrolled=enrolled is not None)
+    return MountingReport(name, seen, hints), quads
+
+
+def _in_window(
+    shots: Iterator[CameraShot], setup: MountingSetup, enrolled: EnrolledSet | None, language: str, pause: float
+) -> None:
     from vision.mounting.window import MountingWindow  # noqa: PLC0415 -- text mode needs no display, nor what draws on one
 
     _, window = Translator(language), MountingWindow(language)
@@ -303,11 +332,9 @@ def _in_window(shots: Iterator[CameraShot], setup: MountingSetup, language: str,
             if isinstance(shot.picture, CameraLost):
                 window.show(None, (), f"{shot.picture.code}: {shot.picture.message}", ())
             else:
-                quads = tile_outlines(shot.picture)
-                seen = measure_mounting(shot.picture, quads, setup)
-                told = mounting_hints(seen, setup, shot.unmet)
-                line = mounting_figures(MountingReport(shot.name, seen, told), setup, _)
-                window.show(shot.picture, quads, line, [hint_text(_, hint) for hint in told] or [_("all fine")])
+                look, quads = _look(shot.name, shot.picture, shot.unmet, setup, enrolled)
+                told = [hint_text(_, hint) for hint in look.hints] or [_("all fine")]
+                window.show(shot.picture, quads, mounting_figures(look, setup, _), told)
             if window.closed(pause):
                 return
     finally:

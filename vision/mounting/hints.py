@@ -6,7 +6,7 @@ from math import ceil
 from typing import Final
 
 from vision.cameras.camera import UnmetSetting
-from vision.mounting.measure import CameraPose, MountingMeasures, MountingSetup, room_for
+from vision.mounting.measure import CameraPose, MarkKind, MountingMeasures, MountingSetup, room_for
 
 TILT: Final = 15.0
 """Degrees from the vertical up to which rows are about equally sharp and large."""
@@ -45,6 +45,13 @@ def mounting_hints(
 ) -> tuple[MountingHint, ...]:
     """Return what to change, the most important first; nothing where all is well."""
     return (*_of_settings(unmet), *_of_place(measures, setup), *_of_light(measures), *_of_focus(measures, setup))
+
+
+def print_hints(setup: MountingSetup, *, enrolled: bool) -> tuple[MountingHint, ...]:
+    """Return what to do where nothing else is wrong and many backs are not read, by the set's own pictures or not."""
+    if enrolled:
+        return (MountingHint("camera_enrolled"),)
+    return (MountingHint("camera_print"),) if setup.mark is MarkKind.DIGITS else ()
 
 
 def judge_focus(measures: MountingMeasures, setup: MountingSetup) -> str | None:

@@ -4,6 +4,7 @@ Every arbiter may hand a table over to the second device that waits there; the h
 are believed.
 """
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
@@ -15,8 +16,9 @@ from starlette.routing import Route
 from broker.errors import ScorerError
 from broker.i18n import N_, Message
 from broker.people import Account, Authentication, PeopleError
-from broker.protocol import DeviceAdmitted, Refused
-from broker.scorer.devices import ID_SHOWN, UnknownDevice
+from broker.protocol import SILENT_S, DeviceAdmitted, Refused
+from broker.scorer.devices import ID_SHOWN, Reading, UnknownDevice
+from broker.version import program_version
 from broker.web import (
     CARDS_A_PAGE,
     Access,
@@ -33,10 +35,30 @@ from broker.web.services import ScorerThread
 from broker.web.tables.orders import LONGEST_REASON, read_reason
 
 WHO: Final = "give_orders"
+CLOCK_OFF_S: Final = 60
+LOW_MIB: Final = 512
+HOT_CELSIUS: Final = 75
+"""Beyond these somebody should look at a table's machine."""
+
 NOTED: Final = "table_handed_over"
 ACCEPTED, REVOKED = "device_accepted", "device_revoked"
 DEVICE: Final = "device-"
 """How fields are named that say which device is accepted at a table; its number follows."""
+
+
+class Machine(NamedTuple):
+    """What the device that serves a table has told of itself and its machine; None: not told."""
+
+    table: int
+    version: str | None
+    silent_s: int | None
+    """How long it has said nothing."""
+    offset_s: float | None
+    """How far its clock is ahead of ours."""
+    disk_mib: int | None
+    celsius: int | None
+    odd: bool
+    """Somebody should look at it."""
 
 
 class _Seen(NamedTuple):
@@ -47,6 +69,7 @@ class _Seen(NamedTuple):
     unknown: Sequence[UnknownDevice]
     known: Sequence[tuple[DeviceAdmitted, bool]]
     """With whether it serves its table."""
+    machines: Sequence[Machine]
 
 
 class DevicesPage:
@@ -145,19 +168,26 @@ class DevicesPage:
             devices = self._scorer.devices
             waiting = [(table, serves, to) for table, (serves, to) in devices.serving.waiting().items()]
             known = [(one, devices.serving.of(one.table)[0] == one.device) for one in devices.admissions.all()]
-            return _Seen(waiting, [one for _, one in sorted(devices.unknown.items())], known)
+            now = time.monotonic()
+            machines = [
+                _machine(table, state.version, devices.readings.get(table), now)
+                for table, state in sorted(devices.states.last.items())
+            ]
+            return _Seen(waiting, [one for _, one in sorted(devices.unknown.items())], known, machines)
 
         return self._scorer.ask(look)
 
     def _page(self, request: Request, error: Exception | None = None, done: Message | None = None) -> Response:
         seen = self._look()
-        longest = max(len(seen.waiting), len(seen.unknown), len(seen.known))
+        longest = max(map(len, seen))
         pagination = Pagination.at(request.query_params.get("page", ""), longest, CARDS_A_PAGE)
         lines = pagination.lines(CARDS_A_PAGE)
         values = {
             "waiting": seen.waiting[lines],
             "unknown": seen.unknown[lines],
             "known": seen.known[lines],
+            "machines": seen.machines[lines],
+            "program": program_version(),
             "pagination": pagination,
             "decides": _account(request).may("admit"),
             "shown": ID_SHOWN,
@@ -168,6 +198,22 @@ class DevicesPage:
         return render_page(
             request, "devices.html", N_("Devices"), visitor_of(request), error=error, done=done, values=values
         )
+
+
+def _machine(table: int, version: str | None, reading: Reading | None, now: float) -> Machine:
+    """Return a line of the page. `now`: s of the clock that counts on."""
+    if reading is None:
+        return Machine(table, version, None, None, None, None, odd=version != program_version())
+    silent, offset = int(max(0, now - reading.heard_at)), reading.offset_ms
+    seconds = None if offset is None else round(offset / 1000, 1)
+    odd = (
+        version != program_version()
+        or silent > SILENT_S
+        or abs(seconds or 0) > CLOCK_OFF_S
+        or (reading.disk_mib is not None and reading.disk_mib < LOW_MIB)
+        or (reading.celsius or 0) > HOT_CELSIUS
+    )
+    return Machine(table, version, silent, seconds, reading.disk_mib, reading.celsius, odd)
 
 
 def _account(request: Request) -> Account:

@@ -6,6 +6,7 @@ SECONDS`. Says `connected SECONDS` when all are there.
 
 import selectors
 import socket
+import ssl
 import sys
 import time
 from collections.abc import Iterable
@@ -15,9 +16,9 @@ from typing import Any, Final
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 
-from broker.mqtt.access import Credentials
 from broker.protocol import topics
-from tests.benchmarks.scorer.large import NAME, large_event
+from broker.protocol.tls import event_context
+from tests.benchmarks.scorer.large import NAME, large_event, table_address
 from tests.benchmarks.scorer.playing import Step, hello, lost, steps
 
 KEEPALIVE_S: Final = 10
@@ -31,8 +32,8 @@ AT_ONCE: Final = 50
 class Crowd:
     """Clients on one selector."""
 
-    def __init__(self, port: int, known: Credentials, tables: Iterable[int]) -> None:
-        self._port, self._known = port, known
+    def __init__(self, folder: Path, port: int, tables: Iterable[int]) -> None:
+        self._folder, self._port = folder, port
         self._selector = selectors.DefaultSelector()
         self._to_come = list(tables)[::-1]
         self._clients: dict[int, mqtt.Client] = {}
@@ -57,6 +58,8 @@ class Crowd:
         for key, mask in self._selector.select(at_most_s):
             if mask & selectors.EVENT_READ:
                 key.data.loop_read()
+                while isinstance(key.fileobj, ssl.SSLSocket) and key.fileobj.fileno() >= 0 and key.fileobj.pending():
+                    key.data.loop_read()  # what TLS has read already wakes no selector
             if mask & selectors.EVENT_WRITE:
                 key.data.loop_write()
         if time.monotonic() >= self._look:
@@ -72,7 +75,11 @@ class Crowd:
         client = mqtt.Client(
             CallbackAPIVersion.VERSION2, f"homologue-{NAME}-table-{table}", clean_session=False, protocol=mqtt.MQTTv311
         )
-        client.username_pw_set(*self._known.table(table))
+        address = table_address(self._folder, self._port, table)
+        if address.ca:
+            client.tls_set_context(event_context(address.ca.read_text("ascii"), address.identity))
+        else:
+            client.username_pw_set(address.user, address.password)
         client.will_set(topics.STATE.at(NAME, table=table), lost(table), qos=1, retain=True)
         read = [topic.at(NAME, table=table) for topic in (topics.RECEIPT, topics.ASSIGNMENT, topics.ORDER)]
         client.on_connect = lambda client, *_: client.subscribe([(topic, 1) for topic in read])
@@ -104,8 +111,8 @@ class Crowd:
 
 def main(folder: str, port: str, tables: str, rate: str, seconds: str) -> None:
     """Connect all tables, then play: so many results a second, each table's play in steps."""
-    known, begun = Credentials.load(Path(folder) / "credentials.json"), time.monotonic()
-    crowd = Crowd(int(port), known, range(1, int(tables) + 1))
+    begun = time.monotonic()
+    crowd = Crowd(Path(folder), int(port), range(1, int(tables) + 1))
     while not crowd.all_here:
         crowd.go_on(time.monotonic() + 0.1)
     print(f"connected {time.monotonic() - begun:.1f}", flush=True)

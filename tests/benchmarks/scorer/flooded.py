@@ -129,7 +129,7 @@ def hall(kind: Kind) -> Iterator[tuple[Broker, Credentials, DemoProcess, int]]:
         list_devices(folder, large_event(TABLES, TABLES))
         known = Credentials.ensure(folder / "credentials.json", TABLES)
         broker = running.enter_context(make_broker(kind, folder / "broker", NAME, known, tables=TABLES))
-        child, url = running.enter_context(scorer(folder, broker))
+        child, url = running.enter_context(scorer(folder, broker, plain=True))
         yield broker, known, child, int(url.rstrip("/").rpartition(":")[2])
 
 

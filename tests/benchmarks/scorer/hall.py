@@ -1,7 +1,7 @@
 """Many tables connected and playing: from a result's publishing to the standings on the desk's page, and memory.
 
 Real broker, the real `homologue scorer`, all tables in a process of their own, a reader of the page's stream here, and
-a browser that opens the page: `... hall [TABLES RATE SECONDS [BROKER]]`.
+a browser that opens the page, all with TLS: `... hall [TABLES RATE SECONDS [BROKER [plain]]]`.
 """
 
 import os
@@ -23,7 +23,8 @@ from broker.sim.processes import DemoProcess
 from broker.store import message_of
 from broker.store.sqlite import SqliteReader
 from tests.benchmarks.scorer import watching
-from tests.benchmarks.scorer.large import NAME, large_event, large_folder, list_devices
+from tests.benchmarks.scorer.large import NAME, certify, large_event, large_folder, list_devices
+from tests.encryption import trusting
 
 ROUNDS: Final = 4
 HALL: Final = (1_000, 20, 20)
@@ -33,11 +34,11 @@ TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
-def scorer(folder: Path, broker: Broker) -> Iterator[tuple[DemoProcess, str]]:
+def scorer(folder: Path, broker: Broker, *, plain: bool) -> Iterator[tuple[DemoProcess, str]]:
     """Run an event's scorer; return it and the desk's address."""
     heard: queue.SimpleQueue[str] = queue.SimpleQueue()
-    words = ["scorer", str(folder), "--plain", "--broker", f"127.0.0.1:{broker.port}", "--desk-port", "0"]
-    child = DemoProcess("scorer", words, lambda _, line: heard.put(line))
+    words = ["scorer", str(folder), "--broker", f"127.0.0.1:{broker.port}", "--desk-port", "0"]
+    child = DemoProcess("scorer", [*words, *(["--plain"] if plain else [])], lambda _, line: heard.put(line))
     try:
         yield child, child.wait_for(r"^Desk: (\S+)", LONGEST_S)
     finally:
@@ -88,17 +89,19 @@ def told(who: str, said: watching.Seen, seen: watching.Seen, since: float = 0.0)
     print(f"| {who} | {len(late)} of {len(said)} seen | p50 {p50:.0f} ms | p99 {p99:.0f} ms | last {late[-1]:.0f} ms |")
 
 
-def main(tables: int, rate: int, seconds: int, kind: Kind = "embedded") -> None:
+def main(tables: int, rate: int, seconds: int, kind: Kind = "embedded", how: str = "TLS") -> None:
     """Print what was measured."""
-    print(f"| {tables} tables, {rate} results/s for {seconds} s, {kind} |", flush=True)
+    print(f"| {tables} tables, {rate} results/s for {seconds} s, {kind}, {how} |", flush=True)
+    plain = how == "plain"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         save_event(folder, *large_folder(tables, ROUNDS))
         list_devices(folder, large_event(tables, ROUNDS))
         known = Credentials.ensure(folder / "credentials.json", tables)
+        certificates = None if plain else certify(folder, range(1, tables + 1))
         with (
-            make_broker(kind, folder / "broker", NAME, known, tables=tables) as broker,
-            scorer(folder, broker) as (child, url),
+            make_broker(kind, folder / "broker", NAME, known, tables=tables, certificates=certificates) as broker,
+            scorer(folder, broker, plain=plain) as (child, url),
         ):
             words = [sys.executable, "-m", "tests.benchmarks.scorer.crowd", name, str(broker.port)]
             with Popen([*words, str(tables), str(rate), str(seconds)], stdout=PIPE, text=True) as crowd:
@@ -111,8 +114,8 @@ def play(crowd: Popen[str], broker: Broker, child: DemoProcess, url: str, folder
     print(f"| all tables {next(lines).strip()} s |", flush=True)
     next(lines)
     begun, before = time.monotonic(), (cpu_s(child.pid), cpu_s(broker.pid))
-    waited = waited_s(child.pid)
-    with watching.Reader(url) as reader, watching.browser(url) as page:
+    waited, trust = waited_s(child.pid), trusting(folder) if url.startswith("https:") else None
+    with watching.Reader(url, trust) as reader, watching.browser(url) as page:
         painted, there = watching.first_paint_ms(page), time.time_ns() / 1e6
         next(lines)
         took = time.monotonic() - begun
@@ -134,4 +137,4 @@ def play(crowd: Popen[str], broker: Broker, child: DemoProcess, url: str, folder
 
 if __name__ == "__main__":
     asked = [int(word) for word in sys.argv[1:4]]
-    main(*(asked or HALL), *(cast("Kind", kind) for kind in sys.argv[4:]))
+    main(*(asked or HALL), *(cast("Kind", kind) for kind in sys.argv[4:5]), *sys.argv[5:])

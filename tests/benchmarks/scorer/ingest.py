@@ -1,6 +1,6 @@
 """Messages a second, stored and receipted by the scorer, beside the same messages given to who does nothing with them.
 
-One broker, one machine, the same publishing processes: `python -m tests.benchmarks.scorer.ingest [MESSAGES]`.
+One broker, one machine, the same publishing processes, with TLS: `... ingest [MESSAGES [plain]]`.
 """
 
 import queue
@@ -13,13 +13,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
+from broker.cli.encryption import Logins
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import Kind, make_broker
 from broker.protocol import encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
 from broker.scorer.service import Scorer
 from broker.store.sqlite import SqliteJournal
-from tests.benchmarks.scorer.large import NAME, Chains, calls, large_event, list_devices
+from tests.benchmarks.scorer.large import NAME, Chains, calls, certify, large_event, list_devices, table_address
 
 TABLES: Final = 4
 ROUNDS: Final = 40
@@ -30,9 +31,8 @@ LONGEST_S: Final = 60.0
 
 def speak(folder: str, port: str, table: str, count: str) -> None:
     """Be one table (a process of its own): publish, and end when the broker has acknowledged everything."""
-    user, password = Credentials.load(Path(folder) / "credentials.json").table(int(table))
     up: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
-    address = Address("127.0.0.1", int(port), user, password)
+    address = table_address(Path(folder), int(port), int(table))
     receipts = topics.RECEIPT.at(NAME, table=int(table))
     link = Link(address, f"homologue-{NAME}-table-{table}", (receipts,), up.put)
     chains = Chains()
@@ -46,13 +46,15 @@ def speak(folder: str, port: str, table: str, count: str) -> None:
     link.stop()
 
 
-def measured(kind: Kind, count: int, take: Callable[[Address, Path, int], float]) -> float:
+def measured(kind: Kind, count: int, take: Callable[[Address, Path, int], float], *, plain: bool) -> float:
     """Return messages a second: `take` says when the first and the last had come."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         known = Credentials.ensure(folder / "credentials.json", TABLES)
-        with make_broker(kind, folder / "broker", NAME, known, tables=TABLES) as broker:
-            address = Address(broker.host, broker.port, "scorer", known.password("scorer"))
+        certificates = None if plain else certify(folder, range(1, TABLES + 1))
+        logins = Logins(folder / "credentials.json", certificates)
+        with make_broker(kind, folder / "broker", NAME, known, tables=TABLES, certificates=certificates) as broker:
+            address = logins.scorer(broker.host, broker.port)
             words = [sys.executable, "-m", "tests.benchmarks.scorer.ingest", "speak", name, str(broker.port)]
             share = count // TABLES
             tables = [subprocess.Popen([*words, str(t), str(share)]) for t in range(1, TABLES + 1)]
@@ -100,17 +102,17 @@ def scorer(address: Address, folder: Path, count: int) -> float:
     return done - first
 
 
-def main(count: int = 8_000) -> None:
+def main(count: str = "8000", how: str = "") -> None:
     """Print the table: the ratio is what is promised."""
     print("| broker | bare, messages/s | stored and receipted, messages/s | ratio |")
     print("|---|---|---|---|")
     for kind in ("embedded", "mosquitto"):
-        plain, stored = measured(kind, count, bare), measured(kind, count, scorer)
-        print(f"| {kind} | {plain:.0f} | {stored:.0f} | {stored / plain:.2f} |", flush=True)
+        idle, stored = (measured(kind, int(count), take, plain=how == "plain") for take in (bare, scorer))
+        print(f"| {kind} | {idle:.0f} | {stored:.0f} | {stored / idle:.2f} |", flush=True)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["speak"]:
         speak(*sys.argv[2:])
     else:
-        main(*map(int, sys.argv[1:]))
+        main(*sys.argv[1:])

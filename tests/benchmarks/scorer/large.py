@@ -2,7 +2,7 @@
 
 import uuid
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -10,6 +10,8 @@ from random import Random
 from msgspec.structs import replace
 
 from broker.event import BookedPlay, DealRecord, Event, ListedDevice, Plan, Registry, write_devices
+from broker.mqtt.access import Credentials
+from broker.mqtt.certificates import FOLDER, Certificates, device_user
 from broker.protocol import (
     SEATS,
     Call,
@@ -25,7 +27,9 @@ from broker.protocol import (
     Seated,
     encode,
 )
+from broker.protocol.link import Address
 from broker.protocol.signing import SigningKey, fact_hash
+from broker.protocol.tls import Identity
 from broker.rules import FULL_SET, Outcome, load_mcr, new_deal, seat_points
 
 NAME = "bench"
@@ -60,6 +64,23 @@ class Chains:
 def list_devices(folder: Path, event: Event) -> None:
     """Let all tables speak."""
     write_devices(folder, (ListedDevice(table, key_of(table).public) for table in event.tables))
+
+
+def certify(folder: Path, tables: Iterable[int]) -> Certificates:
+    """Give the event and these tables certificates, before anything of it runs."""
+    made = Certificates.ensure(folder)
+    for table in tables:
+        made.issue(table, key_of(table).public)
+    return made
+
+
+def table_address(folder: Path, port: int, table: int) -> Address:
+    """Return where a table finds the broker, by its certificate; without one by its password."""
+    if not (folder / FOLDER).exists():
+        return Address("127.0.0.1", port, *Credentials.load(folder / "credentials.json").table(table))
+    known, key = Certificates.of_event(folder), key_of(table)
+    identity = Identity(known.folder / f"{device_user(table, key.device)}.crt", key)
+    return Address("127.0.0.1", port, "", "", known.ca, identity=identity)
 
 
 def large_folder(tables: int, rounds: int) -> tuple[Plan, list[DealRecord], Registry]:

@@ -1,4 +1,6 @@
-"""How long a scorer with a long journal takes from its start to its pages: `... restart [TABLES ROUNDS [BROKER]]`.
+"""How long a scorer with a long journal takes from its start to its pages.
+
+`... restart [TABLES ROUNDS [BROKER [plain]]]`, with TLS unless it is to be plain.
 
 A real folder, the real `homologue scorer` with its broker, and a reader who asks until the page and the standings are
 there. Then, in a process of its own, the parts.
@@ -25,18 +27,20 @@ from broker.sim.processes import DemoProcess
 from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
 from tests.benchmarks.scorer.hall import LONGEST_S, cpu_s, memory_mb, waited_s
-from tests.benchmarks.scorer.large import NAME, Chains, large_event, large_folder, list_devices, plays
+from tests.benchmarks.scorer.large import NAME, Chains, certify, large_event, large_folder, list_devices, plays
 from tests.encryption import trusting
 
 STARTS: Final = 3
 PAGES: Final = ("", "standings")
 
 
-def made(folder: Path, tables: int, rounds: int) -> None:
+def made(folder: Path, tables: int, rounds: int, *, plain: bool) -> None:
     """Write an event's folder in which all plays have been played, as a scorer leaves it."""
     save_event(folder, *large_folder(tables, rounds))
     event = large_event(tables, rounds)
     list_devices(folder, event)
+    if not plain:
+        certify(folder, event.tables)
     with closing(SqliteJournal(folder / STORE, NAME)) as journal:
         Scorer(event, journal, folder, lambda: 0)  # admits the devices
         chains = Chains()
@@ -96,14 +100,14 @@ def _timed(part: str, since: float | None = None) -> Iterator[None]:
     print(f"| {part} | {time.process_time() - begun:.2f} s |", flush=True)
 
 
-def main(tables: int = 1_000, rounds: int = 160, kind: str = "embedded") -> None:
+def main(tables: int = 1_000, rounds: int = 160, kind: str = "embedded", how: str = "TLS") -> None:
     """Print the times of some starts, and the parts."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         # In a process of its own: what starts others is to be small.
-        _again("made", name, str(tables), str(rounds))
+        _again("made", name, str(tables), str(rounds), how)
         sizes = [f"{file} {(folder / file).stat().st_size / 1e6:.0f} MB" for file in ("movement.csv", STORE)]
-        print(f"| {tables * rounds} plays | {', '.join(sizes)} | {kind} |", flush=True)
+        print(f"| {tables * rounds} plays | {', '.join(sizes)} | {kind}, {how} |", flush=True)
         for _ in range(STARTS):
             started(folder, kind)
         _again("parts", name)
@@ -115,8 +119,8 @@ def _again(*words: str) -> None:
 
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case ["made", folder, tables, rounds]:
-            made(Path(folder), int(tables), int(rounds))
+        case ["made", folder, tables, rounds, how]:
+            made(Path(folder), int(tables), int(rounds), plain=how == "plain")
         case ["parts", folder]:
             parts(Path(folder))
         case [tables, rounds, *kind]:

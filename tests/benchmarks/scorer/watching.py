@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -28,10 +29,10 @@ Seen = dict[tuple[int, int], float]
 class Reader:
     """Reads the page's stream on a thread of its own, as often as a page does."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, trust: ssl.SSLContext | None) -> None:
         self.seen: Seen = {}
         self.bytes = 0
-        self._url, self._stop = url, threading.Event()
+        self._url, self._trust, self._stop = url, trust or True, threading.Event()
         self._thread = threading.Thread(target=self._read, daemon=True)
 
     def __enter__(self) -> "Reader":
@@ -44,7 +45,7 @@ class Reader:
 
     def _read(self) -> None:
         body = ""
-        with httpx.stream("GET", f"{self._url}events?show=page", timeout=LONGEST_S) as answer:
+        with httpx.stream("GET", f"{self._url}events?show=page", timeout=LONGEST_S, verify=self._trust) as answer:
             for text in answer.iter_text():
                 body += text
                 *events, body = body.split("\n\n") if "\n\n" in text or body.endswith("\n\n") else (body,)
@@ -63,7 +64,7 @@ def browser(url: str) -> Iterator[Page]:
     with sync_playwright() as playwright:
         program = shutil.which("chromium")
         chromium = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
-        page = chromium.new_page()
+        page = chromium.new_page(ignore_https_errors=True)
         page.add_init_script(NOTE)
         page.goto(url)
         yield page

@@ -14,7 +14,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from broker.checkup import TAKEN_OUT, Examined, Finding, secret_words, versions, without_secrets, write_bundle
-from broker.cli.doctor import doctor, hall_findings
+from broker.cli.doctor import hall_findings
+from broker.cli.main import homologue
 from broker.event import open_event
 from broker.event.deals.commitment import commit_folder
 from broker.mqtt.access import Credentials
@@ -30,7 +31,7 @@ BY: Final = Actor("test")
 
 
 def ask(*words: object) -> Result:
-    return CliRunner().invoke(doctor, [str(word) for word in words])
+    return CliRunner().invoke(homologue, ["doctor", *map(str, words)])
 
 
 def codes(*words: object) -> set[str]:

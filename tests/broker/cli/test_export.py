@@ -1,8 +1,10 @@
 """`homologue export`: what it writes, where, and what it will not."""
 
 import json
+import re
 import stat
 import zipfile
+from decimal import Decimal
 from io import BytesIO
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from broker.event import STANDINGS
 from broker.export.archive import EXPORTS
 from broker.scorer.snapshot import standing_rows, standings_csv
 from broker.scorer.stored_event import open_stored_event
+from broker.spreadsheet import read_grid
 from broker.store import STORE
 from tests.broker.export.test_results import LINES
 from tests.broker.scorer.folders import event_folder
@@ -48,6 +51,23 @@ def test_a_file_holds_what_would_have_been_printed_and_nothing_lies_beside_it(ov
         assert export(what, over, "--output", path).stdout == ""
         assert path.read_bytes() == export(what, over).stdout_bytes
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["ema", "pmn", "results", "standings"]
+
+
+@pytest.mark.parametrize("what", ["results", "standings", "ema"])
+def test_csv_is_a_workbook_by_its_name_and_for_excel_when_asked(over: Path, tmp_path: Path, what: str) -> None:
+    path = tmp_path / "out.xlsx"
+    assert export(what, over, "--output", path).exit_code == 0
+    plain = content(export(what, over).stdout_bytes)
+    assert content(path.read_bytes()) == plain
+    excel = export(what, over, "--excel").stdout_bytes
+    assert excel.startswith(b"\xef\xbb\xbf" + ";".join(map(str, plain[0])).encode())
+    assert content(excel) == plain
+
+
+def content(written: bytes) -> list[list[Decimal | str]]:
+    """Return what a list holds: numbers by their value, however they are written."""
+    rows = [[cell.replace(",", ".") for cell in row] for _, row in read_grid(written).rows]
+    return [[Decimal(cell) if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", cell) else cell for cell in row] for row in rows]
 
 
 def test_a_file_that_is_there_is_kept_unless_forced(over: Path, tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from broker.cli.install import CONSOLES, INSTANCE, LIGHTS, install, uninstall
+from broker.cli.install import CONSOLES, INSTANCE, LIGHTS
+from broker.cli.main import homologue
 from kiosk.config import unpaired_settings
 
 EVERYTHING = ("--hostname", "table-3", "--scorer", "scorer.local", "--locked")
@@ -25,7 +26,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def run(root: Path, role: str, *options: str) -> Result:
-    done = CliRunner().invoke(install, [role, "--root", str(root), *options])
+    done = CliRunner().invoke(homologue, ["install", role, "--root", str(root), *options])
     assert done.exit_code == 0, done.output
     return done
 
@@ -97,7 +98,7 @@ def test_consoles_are_shut_only_where_that_was_asked_for(root: Path) -> None:
 def test_uninstall_takes_away_what_was_laid_out_and_leaves_data(root: Path) -> None:
     before = content(root)
     run(root, "table", "--locked", "--scorer", "scorer.local")
-    gone = CliRunner().invoke(uninstall, ["table", "--root", str(root)])
+    gone = CliRunner().invoke(homologue, ["uninstall", "table", "--root", str(root)])
     assert gone.exit_code == 0, gone.output
     after = content(root)
     added = {name for name in after if after[name] != before.get(name)}
@@ -110,14 +111,14 @@ def test_what_the_scorer_needs_too_stays_when_a_table_goes(root: Path) -> None:
     run(root, "scorer")
     alone = content(root)
     run(root, "table")
-    CliRunner().invoke(uninstall, ["table", "--root", str(root)])
+    CliRunner().invoke(homologue, ["uninstall", "table", "--root", str(root)])
     assert {name: text for name, text in content(root).items() if name.startswith("etc/systemd")} == {
         name: text for name, text in alone.items() if name.startswith("etc/systemd")
     }
 
 
 def test_a_card_that_is_not_written_needs_debians_overlay(root: Path) -> None:
-    refused = CliRunner().invoke(install, ["table", "--root", str(root), "--read-only"])
+    refused = CliRunner().invoke(homologue, ["install", "table", "--root", str(root), "--read-only"])
     assert (refused.exit_code, "apt install overlayroot" in refused.output) == (1, True)
     (root / "etc/overlayroot.conf").write_text("", encoding="utf-8")
     run(root, "table", "--read-only")
@@ -130,5 +131,5 @@ def test_a_card_that_is_not_written_needs_debians_overlay(root: Path) -> None:
 @pytest.mark.parametrize("options", [("table", "--hostname", "Table 3"), ("scorer", "--locked")])
 def test_what_cannot_be_is_refused_before_anything_is_done(root: Path, options: tuple[str, ...]) -> None:
     before = content(root)
-    assert CliRunner().invoke(install, [*options, "--root", str(root)]).exit_code == 2
+    assert CliRunner().invoke(homologue, ["install", *options, "--root", str(root)]).exit_code == 2
     assert content(root) == before

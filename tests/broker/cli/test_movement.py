@@ -77,6 +77,14 @@ def test_csv_goes_to_standard_output_unless_something_else_is_asked_for(perfect:
     )
 
 
+def test_a_movement_goes_through_a_workbook_and_excel(perfect: Path, tmp_path: Path) -> None:
+    words = ("new", "--players", 16, "--rounds", 5, "--deals-per-round", 1)
+    book, listed = tmp_path / "cup.xlsx", tmp_path / "excel.csv"
+    run(*words, "--output", book)
+    run(*words, "--excel", "--output", listed)
+    assert read_movement(book).plays == read_movement(listed).plays == read_movement(perfect).plays
+
+
 def test_the_columns_are_those_that_are_promised(perfect: Path) -> None:
     assert list(rows(perfect)[0]) == ["round", "table", "deal", "east", "south", "west", "north"]
     assert len(rows(perfect)) == 20

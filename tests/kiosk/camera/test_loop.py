@@ -188,3 +188,13 @@ def test_a_sheet_is_told_when_it_comes_before_the_trays_beside_it_and_its_going_
     )
     assert isinstance(gone, TableObservation)
     assert gone.sheet is None
+
+
+@pytest.mark.parametrize("enrolled", [False, True])
+def test_a_tray_that_is_not_read_asks_for_enrolment_of_a_set_that_is_not(*, enrolled: bool) -> None:
+    looking = TrayWatcher(play(1), (800, 290), enrolled=enrolled)
+    read = carrier(("E", "east"))
+    blank = tuple(replace(place, read=place.read and replace(place.read, serial=None)) for place in read.places)
+    unread = PictureReading(tuple(place.read for place in blank if place.read), blank)
+    seen = looking.see(WatchedTable(1.0, Stillness.SETTLED, unread), CameraFrame(1, 1.0, lying()), 7)
+    assert [one.print_to_blame for one in seen if isinstance(one, TableObservation)] == [True] * (not enrolled)

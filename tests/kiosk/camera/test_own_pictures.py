@@ -29,4 +29,4 @@ def test_a_spoilt_file_is_not_used_and_the_log_says_so(
     (tmp_path / "set-03.jpg").write_bytes(content)
     with caplog.at_level(logging.WARNING, "homologue.camera"):
         assert own_pictures(tmp_path, 3) is None
-    assert "the pictures of set 3 are not used" in caplog.text
+    assert "set_pictures_unused" in caplog.text

@@ -48,12 +48,15 @@ from kiosk import config as keeping
 from kiosk.config import PAIRING_FILE, KioskSettings, store_pairing, unpaired_settings
 from kiosk.errors import KioskError, PairingRefused
 from kiosk.pairing import form as forms
+from kiosk.pairing import session
 from kiosk.pairing.exchange import request_pairing
 from kiosk.pairing.form import PairingForm
 from kiosk.pairing.session import OfferCamera, PairingDesk, find_offer
 from kiosk.practice.session import SIMULATED
 from tests.broker.web import sample
 from vision.cameras.addresses import open_camera
+from vision.cameras.camera import Camera
+from vision.errors import CameraMissingError
 
 SOON_S: Final = 120.0
 EVENT: Final = "cup-2026"
@@ -407,6 +410,25 @@ def test_the_camera_reads_the_desks_square(tmp_path: Path) -> None:
         assert told.get(timeout=SOON_S) == offer
     finally:
         seeing.stop()
+
+
+def test_a_camera_that_is_not_there_is_told_once_while_it_is_looked_for_again_and_again(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries, enough = iter(range(5)), threading.Event()
+
+    def missing() -> Camera:
+        if next(tries, None) is None:
+            enough.set()
+        raise CameraMissingError("no camera")
+
+    monkeypatch.setattr(session, "AGAIN_S", 0.001)
+    seeing = OfferCamera(missing, lambda _: None)
+    with caplog.at_level("INFO", "homologue.kiosk"):
+        seeing.start()
+        assert enough.wait(SOON_S)
+        seeing.stop()
+    assert caplog.messages == ["camera: camera_missing"]
 
 
 SQUARES: Final = (

@@ -310,6 +310,9 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
     "restoring, unread": lambda: unread(3),
     "restoring, another tray": across,
     "restoring, beside the tray": beside,
+    "restoring, print not read": lambda: seen(
+        sitting_in(Phase.RESTORING), restoring=Restoring(TableObservation(print_to_blame=True))
+    ),
     "restoring, covered": lambda: across(covered=12),
     "restoring, camera reads": lambda: seen(sitting_in(Phase.RESTORING), problem="camera_reads"),
     "restoring, heap": heap,

@@ -8,9 +8,21 @@ from hypothesis import strategies as st
 
 from tests.examples import COSTLY
 from tests.vision.marks.drawn_labels import Drawn, lay, spoil
-from vision.geometry import Picture, Quad
-from vision.marks.label import as_grey, find_hits, is_labelled, is_labelled_closely, read_labels
-from vision.marks.label_code import MODULE_COUNTS
+from vision.geometry import Picture, Quad, rectangle
+from vision.marks.label import (
+    DECODED_CONFIDENCE,
+    as_grey,
+    find_hits,
+    is_certain,
+    is_labelled,
+    is_labelled_closely,
+    is_seen,
+    label_confidence,
+    label_odds,
+    read_labels,
+)
+from vision.marks.label_code import MODULE_COUNTS, LabelGuess
+from vision.marks.label_fit import LabelCandidate, LabelKind, LabelPatch, LabelPose
 from vision.payload import Payload
 
 SET = 8
@@ -239,3 +251,82 @@ def test_without_tiles_there_are_no_labels() -> None:
     nothing = np.zeros((4, 4), dtype=np.uint8)
     assert not is_labelled(nothing, [])
     assert not is_labelled_closely(nothing, [])
+
+
+def candidate(
+    *,
+    likeness: float = 0.95,
+    rival: float = 0.1,
+    frame: float = 0.9,
+    other: float = -1.0,
+    count: int = 12,
+    named: int = 8,
+) -> LabelCandidate:
+    """Return a look at a label that seems to say 117 of a set, its likeness and that of the likeliest other word."""
+    kind = LabelKind(count, np.zeros(2), np.full(2, 0.4))
+    patch = LabelPatch(np.zeros((4, 4), np.float32), kind, turned=False, margin=3.0)
+    look = LabelCandidate(patch, LabelPose(np.eye(2, 3), frame), frame, other)
+    look.__dict__["guess"] = LabelGuess(Payload(named, 117), np.zeros((14, 14), np.float32), likeness, rival)
+    return look
+
+
+def likeness_of_odds(odds: float, rival: float, count: int = 12) -> float:
+    """Return the likeness of a word that is so much likelier than its rival: the odds of a label, solved for it."""
+    return float(np.sqrt(1 - (1 - rival**2) * np.exp(-2 * odds / (count - 2) ** 2)))
+
+
+def test_the_odds_of_a_label_grow_with_its_modules_and_what_its_word_leaves_unexplained() -> None:
+    assert label_odds(candidate(likeness=0.9, rival=0.5)) == pytest.approx(50 * np.log(0.75 / 0.19))
+    assert label_odds(candidate(likeness=0.9, rival=0.5, count=14)) == pytest.approx(72 * np.log(0.75 / 0.19))
+    assert label_odds(candidate(likeness=-0.9, rival=-0.5)) == 0.0
+
+
+def test_a_label_is_as_sure_as_a_tenth_of_its_odds_and_never_surer_than_one_that_decodes() -> None:
+    assert label_confidence(candidate(likeness=likeness_of_odds(20.0, 0.5), rival=0.5)) == pytest.approx(0.99)
+    assert label_confidence(candidate(likeness=0.999, rival=0.1)) == DECODED_CONFIDENCE
+
+
+@pytest.mark.parametrize(("usual", "odds"), [(8, 28.0), (None, 40.0), (9, 45.0)])
+def test_a_label_needs_better_odds_where_its_set_is_not_known_or_another(usual: int | None, odds: float) -> None:
+    above, below = (candidate(likeness=likeness_of_odds(odds + off, 0.5), rival=0.5) for off in (1e-6, -1e-6))
+    assert is_certain(above, usual)
+    assert not is_certain(below, usual)
+
+
+def test_a_label_is_certain_only_with_a_frame_and_a_word_that_is_like() -> None:
+    assert is_certain(candidate(frame=0.4), 8)
+    assert not is_certain(candidate(frame=0.4 - 1e-6), 8)
+    assert is_certain(candidate(likeness=0.65, rival=0.0), 8) == (label_odds(candidate(likeness=0.65, rival=0.0)) >= 28)
+    assert not is_certain(candidate(likeness=0.65 - 1e-6, rival=0.0, count=14), 8)
+    assert is_certain(candidate(likeness=0.65, rival=0.0, count=14), 8)
+
+
+@pytest.mark.parametrize(
+    ("frame", "other", "seen"),
+    [(0.6, 0.4 - 1e-6, True), (0.6 - 1e-6, 0.3, False), (0.7, 0.5 + 1e-6, False), (0.9, 0.2, True)],
+)
+def test_a_label_is_seen_by_a_frame_that_stands_clearly_one_way(frame: float, other: float, *, seen: bool) -> None:
+    assert is_seen(candidate(frame=frame, other=other)) == seen
+
+
+def test_what_is_dismissed_after_the_first_look_is_looked_for_no_further() -> None:
+    tiles = _tiles(*range(1, 18))
+    picture, quads = lay(tiles)
+    grey = as_grey(picture)
+    nowhere = [rectangle(np.array([-500.0, -500.0]), 40.0, 55.0), rectangle(np.array([5000.0, 5000.0]), 40.0, 55.0)]
+    asked: list[list[int]] = []
+
+    def dismiss(left: list[int]) -> set[int]:
+        asked.append(left)
+        return set(left)
+
+    found = find_hits(grey, [*quads, *nowhere], dismiss)
+    assert (len(found.hits), asked) == (17, [[17, 18]])
+
+
+@pytest.mark.parametrize("many", [1, 12, 13])
+def test_few_tiles_are_decoded_where_they_lie_and_many_in_the_whole_picture(many: int) -> None:
+    tiles = _tiles(*range(1, 18))
+    picture, quads = lay(tiles)
+    hits = find_hits(as_grey(picture), quads[:many]).hits
+    assert [hits[at].payload.serial for at in range(many)] == [tile.payload.serial for tile in tiles[:many]]

@@ -3,8 +3,17 @@
 import numpy as np
 import pytest
 
-from vision.detections import TileMark
-from vision.marks.read import SURE, stand_mark_up, withhold_repeated_serials, withhold_unsure
+from vision.detections import DetectedTile, Detections, TileMark
+from vision.geometry import rectangle
+from vision.marks.read import (
+    SURE,
+    drop_duplicate_tiles,
+    is_sure,
+    stand_mark_up,
+    withhold_repeated_serials,
+    withhold_unsure,
+    without_strays,
+)
 
 
 def mark(serial: int | None, *, named: str | None = None, confidence: float = 1.0) -> TileMark:
@@ -14,6 +23,42 @@ def mark(serial: int | None, *, named: str | None = None, confidence: float = 1.
 def test_what_is_not_sure_is_not_read() -> None:
     marks = withhold_unsure((mark(5, confidence=SURE - 1e-6), mark(6, confidence=SURE), None))
     assert [one.serial if one else None for one in marks] == [None, 6, None]
+
+
+def test_a_mark_is_sure_from_the_threshold_on_if_it_says_anything() -> None:
+    either = TileMark(None, None, None, SURE, np.zeros(2), either=(60, 90))
+    assert is_sure(mark(5, confidence=SURE))
+    assert is_sure(either)
+    assert not is_sure(mark(5, confidence=SURE - 1e-6))
+    assert not is_sure(mark(None))
+    assert not is_sure(None)
+
+
+def seen_at(*lefts: float) -> Detections:
+    """Return tiles 50 pixels wide whose middles are so far to the right."""
+    tiles = [
+        DetectedTile(rectangle(np.array([left, 100.0]), 50.0, 68.0), face_up=False, likelihood=1.0) for left in lefts
+    ]
+    return Detections(tuple(tiles), np.zeros((1, 1), np.uint8), 8.0)
+
+
+@pytest.mark.parametrize(("apart", "kept"), [(0.0, 1), (29.9, 1), (30.0, 2), (60.0, 2)])
+def test_what_says_the_same_within_six_tenths_of_a_width_is_one_tile(apart: float, kept: int) -> None:
+    found, marks = drop_duplicate_tiles(seen_at(100.0, 100.0 + apart), (mark(5, confidence=0.96), mark(5)))
+    assert (len(found.tiles), len(marks)) == (kept, kept)
+    assert marks[-1] is not None
+    assert marks[-1].confidence == 1.0  # the surer stays
+
+
+def test_tiles_on_one_another_that_say_different_things_or_nothing_all_stay_in_their_order() -> None:
+    marks = (mark(5, confidence=0.5), mark(6), mark(None), None, mark(None))
+    found = seen_at(100.0, 101.0, 102.0, 103.0, 104.0)
+    assert drop_duplicate_tiles(found, marks)[1] == marks
+
+
+def test_strays_alone_lose_their_serials() -> None:
+    marks = without_strays((mark(5), mark(6), None), frozenset({1, 2}))
+    assert [one and one.serial for one in marks] == [5, None, None]
 
 
 def test_two_of_one_serial_are_both_unread_and_both_say_which() -> None:

@@ -10,7 +10,7 @@ from tests.vision.mounting.drawn_pictures import TILE, Shot, draw, quads
 from vision.cameras.camera import UnmetSetting
 from vision.mounting import hints
 from vision.mounting.command import HINTS, MountingReport, hint_text, mounting_line, mounting_text
-from vision.mounting.hints import MountingHint, judge_focus, mounting_hints, picture_region
+from vision.mounting.hints import MountingHint, judge_focus, mounting_hints, picture_region, print_hints
 from vision.mounting.measure import (
     CARRIER,
     TRAY,
@@ -63,6 +63,22 @@ def test_a_reflection_is_told_with_where_it_is() -> None:
 def test_nothing_that_is_seen_is_told_before_all_else() -> None:
     picture = draw(Shot())
     assert [hint.code for hint in mounting_hints(measure_mounting(picture, (), SETUP), SETUP)] == ["camera_no_tiles"]
+
+
+@pytest.mark.parametrize(
+    ("mark", "enrolled", "code"),
+    [
+        (MarkKind.DIGITS, False, ["camera_print"]),
+        (MarkKind.DIGITS, True, ["camera_enrolled"]),
+        (MarkKind.LABEL, True, ["camera_enrolled"]),
+        (MarkKind.LABEL, False, []),
+    ],
+)
+def test_numbers_that_are_not_read_are_a_matter_of_enrolment(
+    mark: MarkKind, code: list[str], *, enrolled: bool
+) -> None:
+    setup = MountingSetup(TILE, mark, TRAY, 55.0)
+    assert [hint.code for hint in print_hints(setup, enrolled=enrolled)] == code
 
 
 def distance_hints(distance: float) -> tuple[MountingHint, ...]:

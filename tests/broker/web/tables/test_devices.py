@@ -1,5 +1,6 @@
 """A table is handed over to the device that waits, at the desk: by whom, why, and back again."""
 
+import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,13 +11,16 @@ from msgspec.structs import replace
 from broker.i18n import N_
 from broker.people import Actor, Authentication
 from broker.protocol.signing import SigningKey
+from broker.scorer.devices import Reading
+from broker.version import program_version
 from broker.web.server import DeskServer
 from broker.web.services import Services
 from broker.web.tables import devices
+from broker.web.tables.devices import _machine
 from broker.web.tables.orders import OrderDesk
 from tests.broker.people.conftest import PASSWORD, quick_hashes
-from tests.broker.scorer.hall import Hall, make_hall, open_journal
-from tests.broker.scorer.small import state
+from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
+from tests.broker.scorer.small import beat, state
 from tests.broker.web import sample
 from tests.broker.web.tables.test_orders import Ear
 from tests.broker.web.test_auth import logged_in, token_of
@@ -54,6 +58,11 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
         hall = make_hall(folder, journal)
         hall.hear(state(1), state(1, device=SECOND))
         hall.hear(replace(state(2, device=NEW.device), key=NEW.public), state(3, device="old-device-1"))
+        told = {"at": NOW - 90_000, "disk_mib": 640, "celsius": 61}
+        hall.hear(
+            replace(state(4), version=program_version()), replace(beat(4), at=NOW + 1500, disk_mib=2048, celsius=48)
+        )
+        hall.hear(replace(state(1, count=2), version="0.0.9"), replace(beat(1), **told))
         thread = threading.Thread(target=hall.scorer.run, args=(stop,))
         thread.start()
         services = Services(scorer=hall.scorer, orders=OrderDesk("cup", auth, Ear()), broker=BROKER)
@@ -160,6 +169,26 @@ def test_only_the_head_arbiter_says_which_devices_are_believed(room: Room, where
         page = client.post(f"/devices/{where}", data={**form, "reason": "why"})
     assert "head_arbiter_only" in page.text
     assert FIRST in known(room, 1)
+
+
+def test_arbiters_see_how_each_table_s_machine_is_and_which_one_to_look_at(room: Room) -> None:
+    with logged_in(room.server, "table_arbiter") as client:
+        page = client.get("/devices").text
+    rows = {
+        table: re.sub(r"<[^>]*>", " ", page.partition(f'id="machine-{table}"')[2].partition("</tr>")[0]).split()
+        for table in (1, 4)
+    }
+    odd = {table: "<svg" in page.partition(f'id="machine-{table}"')[2].partition("</td>")[0] for table in rows}
+    assert odd == {1: True, 4: False}
+    assert [word for word in ("0.0.9", "-90.0", "640", "61") if word not in rows[1]] == []
+    assert [word for word in (program_version(), "+1.5", "2048", "48") if word not in rows[4]] == []
+
+
+def test_a_table_that_told_nothing_of_its_machine_is_listed(room: Room) -> None:
+    made = _machine(9, "0.1.0", None, 5.0)
+    assert (made.table, made.silent_s, made.disk_mib) == (9, None, None)
+    reading = Reading(1.0, 61_000, 600, 40)
+    assert (_machine(9, program_version(), reading, 2.0).odd, room.serves()) == (True, FIRST)
 
 
 def test_the_page_says_through_which_broker_devices_are_connected_and_why(room: Room) -> None:

@@ -1,0 +1,77 @@
+"""Logs: one configuration for the kiosk, the scorer and commands. Events have a name and keys, and no sentence.
+
+People read lines on a console; machines read JSON, with `HOMOLOGUE_LOG=json`. `HOMOLOGUE_LOG_LEVEL` says how much is
+logged (debug, info, warning, error). What is logged while a play is looked after carries the play's id: `in_play`.
+
+Nothing that opens anything is ever given to a logger: passwords, PINs, tokens, keys, and no face of a tile.
+"""
+
+import logging
+import os
+import sys
+from contextlib import AbstractContextManager
+from typing import Any, Final, TextIO
+
+import structlog
+from structlog.contextvars import bind_contextvars, bound_contextvars, merge_contextvars, unbind_contextvars
+from structlog.stdlib import BoundLogger, ProcessorFormatter, add_log_level, add_logger_name, filter_by_level
+from structlog.types import Processor
+
+FORM: Final = "HOMOLOGUE_LOG"
+LEVEL: Final = "HOMOLOGUE_LOG_LEVEL"
+JSON: Final = "json"
+
+SAID: Final[tuple[Processor, ...]] = (
+    add_log_level,
+    add_logger_name,
+    structlog.processors.TimeStamper("iso"),
+    structlog.processors.format_exc_info,
+)
+
+
+def get_logger(name: str) -> BoundLogger:
+    """Return the logger of a part of the program, such as `homologue.kiosk`."""
+    logger: BoundLogger = structlog.wrap_logger(
+        logging.getLogger(name),
+        processors=[filter_by_level, merge_contextvars, ProcessorFormatter.wrap_for_formatter],
+        wrapper_class=BoundLogger,
+    )
+    return logger
+
+
+def set_up_logs(level: int, stream: TextIO | None = None) -> None:
+    """Let everything be logged to a stream (standard output) from a level on, unless the environment says otherwise."""
+    stream = stream or sys.stdout
+    last: Processor = structlog.dev.ConsoleRenderer(colors=stream.isatty())
+    if os.environ.get(FORM) == JSON:
+        last = structlog.processors.JSONRenderer(ensure_ascii=False, default=str)
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(
+        ProcessorFormatter(
+            foreign_pre_chain=[merge_contextvars],  # other libraries' records
+            processors=[*SAID, ProcessorFormatter.remove_processors_meta, last],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    wished = logging.getLevelNamesMapping().get(os.environ.get(LEVEL, "").upper(), level)
+    root.setLevel(wished)
+
+
+def play_id(round_: int, table: int, deal: int) -> str:
+    """Return how logs call a play, in every part of the program."""
+    return f"{round_}.{table}.{deal}"
+
+
+def in_play(round_: int, table: int, deal: int) -> AbstractContextManager[Any]:
+    """Let what is logged within be of a play."""
+    return bound_contextvars(play=play_id(round_, table, deal))
+
+
+def follow_play(round_: int | None, table: int, deal: int | None) -> None:
+    """Let what this thread logs from now on be of a play, or only of its table."""
+    bind_contextvars(table=table)
+    if round_ is None or deal is None:
+        unbind_contextvars("play")
+    else:
+        bind_contextvars(play=play_id(round_, table, deal))

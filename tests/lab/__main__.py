@@ -1,0 +1,61 @@
+"""`python -m tests.lab` (`make lab`): tables without hardware, unattended. Ends with `lab: N checks, N held`."""
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import click
+
+from tests.lab import cables, disk, faults, first_boot, image, power
+from tests.lab.report import Report
+from tests.lab.table import LabTable, new_table
+
+THEMES: Final[dict[str, Callable[[LabTable, Report], None]]] = {
+    "faults": faults.run,
+    "cables": cables.run,
+    "disk": disk.run,
+}
+"""In the order of the day: each goes on at the table where the one before has left it."""
+
+
+@click.command()
+@click.option("--cuts", default=10, show_default=True, help="How often the plug is pulled.")
+@click.option("--seed", default=1, show_default=True, help="When.")
+@click.option("--until", type=click.Choice(["first_boot", *THEMES, "power"]), default="power", help="The last theme.")
+@click.option("--keep", type=click.Path(path_type=Path), help="Keep disks, consoles and the event in this new folder.")
+def main(cuts: int, seed: int, until: str, keep: Path | None) -> None:
+    """Install the packages of build/deb in a machine, and look what a table does there when things go wrong."""
+    begun = time.monotonic()
+    debian, made = image.base(), image.disk(image.newest_debs())
+    click.echo(f"lab: {(made / 'megabytes').read_text().strip()} MB on the card; {time.monotonic() - begun:.0f} s")
+    report = Report(click.echo)
+    with tempfile.TemporaryDirectory(prefix="homologue-lab-") as temporary:
+        folder = keep or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        with new_table(folder, made, debian) as table:
+            _run(table, report, until, cuts, seed)
+    click.echo(f"lab: {(time.monotonic() - begun) / 60:.0f} minutes")
+    click.echo(report.last_line)
+    sys.exit(bool(report.broken))
+
+
+def _run(table: LabTable, report: Report, until: str, cuts: int, seed: int) -> None:
+    """Run the themes up to one of them; without a table that is paired none of the others says anything."""
+    click.echo("first_boot")
+    first_boot.run(table, report)
+    for name, run in THEMES.items():
+        if report.broken or until == "first_boot":
+            return
+        click.echo(name)
+        run(table, report)
+        if name == until:
+            return
+    click.echo("power")
+    power.run(table, report, cuts, seed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""The card is full, and then takes no writes: no play ends, nothing is lost, and it is told."""
+
+from tests.lab.report import Report
+from tests.lab.table import STATE, LabTable
+
+FILL = "fallocate -l $(($(stat -f -c '%a*%S' /var))) /var/full; cat /dev/zero >/var/fuller; df /var"
+ROOM = "rm -f /var/full /var/fuller"
+READ_ONLY = "echo u >/proc/sysrq-trigger; for try in $(seq 60); do touch /x || exit 0; sleep 1; done; exit 1"
+"""All at once and with files open for writing, as the kernel does it where a card fails."""
+
+
+def run(table: LabTable, report: Report) -> None:
+    """At a table in the middle of a play."""
+    with report.check("a full card is named on the desk, and a press counts all the same"):
+        table.machine.must(FILL)
+        table.press("west")
+        table.in_state("declared")
+        table.outside.wait_for("the card is missed", lambda shown: bool(_of_card(shown["health"])))
+    with report.check("with room again the journal is on the card, whole"):
+        table.machine.must(ROOM)
+        table.outside.wait_for("nothing is wrong with the card", lambda shown: not _of_card(shown["health"]))
+        assert table.machine.run(f"find {STATE} -name table.sqlite -size +0").output
+    with report.check("a card that turns read-only is named, and the result comes to the scorer all the same"):
+        table.machine.must(READ_ONLY)
+        table.machine.type([*"10", "enter", "s"])
+        table.answer("accepting", "recorded")
+        table.outside.wait_for("the card is missed", lambda shown: bool(_of_card(shown["health"])))
+        assert table.outside.results()[-1]["round"] == 3
+    with report.check("writable again, it has the whole journal, also after a restart"):
+        table.machine.must("mount -o remount,rw /")
+        table.outside.wait_for("nothing is wrong with the card", lambda shown: not _of_card(shown["health"]))
+        safe = table.record().safe
+        table.machine.restart()
+        table.set_clock()
+        table.in_state("recorded")
+        assert table.record().safe >= safe
+
+
+def _of_card(health: dict[str, str]) -> list[str]:
+    return [code for code in health if code.startswith(("card", "disk", "journal"))]

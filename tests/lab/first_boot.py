@@ -1,0 +1,80 @@
+"""From a card that was never in a table to a result at the scorer, and a restart."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+
+import numpy as np
+import pygame
+
+from broker.i18n import Translator
+from kiosk.config import ScreenSettings
+from kiosk.pairing.form import new_pairing_form
+from kiosk.screens import ScreenView, TableScreen
+from kiosk.screens.views import PairingView, StatusLine
+from tests.lab.machine import is_picture
+from tests.lab.report import Report
+from tests.lab.table import LabTable
+from vision.geometry import Picture
+
+LIKE: Final = 6.0
+"""Grey levels by which a screen may differ on average from the one that is expected."""
+
+STATUS: Final = 60
+"""Pixels at the foot, where clock and version stand."""
+
+
+def drawn(view: ScreenView) -> Picture:
+    """Return a screen as the table's program draws it, BGR."""
+    pygame.display.init()
+    pygame.font.init()
+    size = (ScreenSettings().width, ScreenSettings().height)
+    surface = pygame.Surface(size)
+    TableScreen(Translator(), size).draw(surface, view)
+    return np.frombuffer(pygame.image.tobytes(surface, "RGB"), np.uint8).reshape(size[1], size[0], 3)[:, :, ::-1]
+
+
+def difference(seen: Picture, expected: Picture) -> float:
+    """Return how far two screens are apart, grey levels on average; the foot counts for nothing."""
+    if seen.shape != expected.shape:
+        return 255.0
+    return float(np.abs(seen[:-STATUS].astype(int) - expected[:-STATUS].astype(int)).mean())
+
+
+def run(table: LabTable, report: Report) -> None:
+    """A machine is switched on for the first time."""
+    asking = drawn(ScreenView(0, PairingView(new_pairing_form("")), StatusLine(apart=True)))
+    with report.check("a machine that was never on before comes up, and the table's program with it"):
+        table.machine.wait_until_up()
+        table.set_clock()
+        table.wait_for_kiosk()
+    with report.check("its screen shows a picture, and that is the pairing screen"):
+        table.machine.wait_for("a picture", lambda: is_picture(table.machine.screen()))
+        table.machine.wait_for("the pairing screen", lambda: difference(table.machine.screen(), asking) < LIKE)
+    with report.check("it is paired by the desk's address and code, typed on its keyboard"):
+        table.pair()
+    with report.check("the trays of a deal are read from its camera, and four presses on pins begin the play"):
+        table.begin(1)
+    with report.check("a press, a value and four acceptances are the result at the scorer outside"):
+        result = table.win("south", "east", 12)
+        points = {seat: line["points"] for seat, line in result["seats"].items()}
+        assert (result["win"], result["discarder"], sum(points.values())) == ("discard", "east", 0), result
+        assert max(points, key=lambda seat: points[seat]) == "south", points
+    with report.check("the table is well: nothing is wrong but the clock, for which there is no time server"):
+        health = set(table.outside.table()["health"]) - {"clock_unset"}
+        assert not health, health
+    with report.check("after a restart it comes up by itself, as the same table, in the same state"):
+        before = table.record()
+        table.machine.restart()
+        table.set_clock()
+        table.wait_for_kiosk()
+        table.in_state("recorded")
+        assert table.record().safe >= before.safe
+
+
+def keep_screen(table: LabTable, file: Path) -> None:
+    """Write what the screen shows into a file, for people."""
+    table.machine.screen()
+    (table.machine.folder / "screen.png").replace(file)

@@ -1,0 +1,294 @@
+"""One machine of the laboratory: qemu without KVM, its screen, keys, power, and a way to run commands in it."""
+
+import base64
+import json
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+import cv2
+import numpy as np
+
+from broker.mqtt.process import find_setpriv
+from vision.geometry import Picture
+
+COMES_UP_S: Final = 900.0
+"""Two cores that others use as well, and an emulator."""
+
+COMMAND_S: Final = 180.0
+LOOK_S: Final = 1.0
+"""Between two looks into a machine, which has no time to spare."""
+
+MEMORY_MB: Final = 1024
+CONSOLE_TAIL: Final = 60
+
+KEY_NAMES: Final = {".": "dot", "-": "minus", ":": "shift-semicolon", "enter": "ret", "back": "backspace"}
+"""What qemu calls the keys of an American keyboard."""
+
+
+class MachineError(AssertionError):
+    """A machine did not do what a check asked of it; the text ends with what its console said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command wrote, and its exit status."""
+
+    status: int
+    output: str
+
+
+class JsonLines:
+    """JSON, one value a line, over a UNIX socket."""
+
+    def __init__(self, path: Path, patience_s: float) -> None:
+        """Connect as soon as somebody listens there."""
+        deadline = time.monotonic() + patience_s
+        pause = threading.Event()
+        while True:
+            self._socket = socket.socket(socket.AF_UNIX)
+            try:
+                self._socket.connect(str(path))
+            except (FileNotFoundError, ConnectionRefusedError):
+                self._socket.close()
+                if time.monotonic() > deadline:
+                    raise
+                pause.wait(0.05)
+            else:
+                break
+        self._pending = b""
+
+    def send(self, value: object) -> None:
+        """Send one value."""
+        self._socket.settimeout(COMMAND_S)
+        self._socket.sendall(json.dumps(value).encode() + b"\n")
+
+    def receive(self, patience_s: float) -> dict[str, Any]:
+        """Return the next one. Raises TimeoutError, EOFError."""
+        deadline = time.monotonic() + patience_s
+        while b"\n" not in self._pending:
+            self._socket.settimeout(max(0.01, deadline - time.monotonic()))
+            piece = self._socket.recv(1 << 20)
+            if not piece:
+                raise EOFError
+            self._pending += piece
+        line, _, self._pending = self._pending.partition(b"\n")
+        value: dict[str, Any] = json.loads(line)
+        return value
+
+    def close(self) -> None:
+        """Close it; may be called twice."""
+        self._socket.close()
+
+
+class Monitor:
+    """What qemu lets do to a machine from outside (QMP)."""
+
+    def __init__(self, lines: JsonLines) -> None:
+        """Greet. Events that qemu tells meanwhile are passed over."""
+        self._lines = lines
+        lines.receive(COMMAND_S)
+        self.execute("qmp_capabilities")
+
+    def execute(self, command: str, **arguments: object) -> Any:  # noqa: ANN401 - each command has its own result
+        """Execute one command and return its result. Raises MachineError."""
+        self._lines.send({"execute": command, "arguments": arguments})
+        while "return" not in (told := self._lines.receive(COMMAND_S)):
+            if "error" in told:
+                raise MachineError(f"{command}: {told['error']['desc']}")
+        return told["return"]
+
+    def human(self, line: str) -> str:
+        """Execute a line of qemu's older monitor, for what the newer one has no command."""
+        return str(self.execute("human-monitor-command", **{"command-line": line}))
+
+    def close(self) -> None:
+        """Let it go."""
+        self._lines.close()
+
+
+class Machine:
+    """One machine, whose disk is a layer over an image: what it writes stays in its own folder.
+
+    `start` and `cut` may be called again and again; the disk goes on.
+    """
+
+    def __init__(self, folder: Path, disk: Path, kernel: Path, initrd: Path) -> None:
+        """`folder`: for its disk and console. `disk`: the image below, which nothing writes."""
+        self.folder, self._kernel, self._initrd = folder, kernel, initrd
+        folder.mkdir(parents=True, exist_ok=True)
+        self._disk, self._console = folder / "disk.qcow2", folder / "console.log"
+        if not self._disk.exists():
+            layer = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", str(disk.resolve()), str(self._disk)]
+            subprocess.run(layer, check=True)
+        self._sockets = Path(tempfile.mkdtemp(prefix="lab-"))  # a socket's path has 108 characters at most
+        self._process: subprocess.Popen[bytes] | None = None
+        self._monitor: Monitor | None = None
+        self._agent: JsonLines | None = None
+        self._asked = 0
+
+    # Power
+
+    def start(self) -> None:
+        """Switch it on."""
+        port = "virtserialport,bus=serial.0,chardev={0},name=lab.{0}"
+        listening = "socket,id={0},path={1}/{0},server=on,wait=off"
+        arguments = [
+            "qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", str(MEMORY_MB),
+            "-display", "none", "-vga", "none", "-device", "virtio-gpu-pci,xres=800,yres=480",
+            "-device", "virtio-keyboard-pci", "-chardev", f"file,id=console,path={self._console},append=on",
+            "-serial", "chardev:console", "-qmp", f"unix:{self._sockets}/monitor,server=on,wait=off",
+            "-device", "virtio-serial-pci,id=serial",
+            "-chardev", listening.format("agent", self._sockets), "-device", port.format("agent"),
+            "-chardev", listening.format("box", self._sockets), "-device", port.format("box"),
+            "-netdev", "user,id=net0", "-device", "virtio-net-pci,netdev=net0,romfile=",
+            "-drive", f"file={self._disk},format=qcow2,if=virtio,cache=writeback",
+            "-kernel", str(self._kernel), "-initrd", str(self._initrd),
+            "-append", "root=/dev/vda rw console=tty0 console=ttyS0 quiet loglevel=4 vt.global_cursor_default=0",
+        ]  # fmt: skip
+        self._process = subprocess.Popen(
+            [find_setpriv(), "--pdeathsig", "TERM", "nice", "-n", "10", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=(self.folder / "qemu.log").open("ab"),
+        )
+        self._monitor = Monitor(JsonLines(self._sockets / "monitor", COMMAND_S))
+        self._agent = JsonLines(self._sockets / "agent", COMMAND_S)
+
+    def wait_until_up(self) -> None:
+        """Wait until commands can be run in it. Raises MachineError."""
+        self.run("true", limit_s=COMES_UP_S)
+
+    def cut(self) -> None:
+        """Pull the plug; what had not reached the disk is gone. May be called twice."""
+        for end in (self._agent, self._monitor):
+            if end is not None:
+                end.close()
+        self._agent = self._monitor = None
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+        for file in self._sockets.iterdir():
+            file.unlink()
+
+    def restart(self) -> None:
+        """Let the machine restart by itself, as after `reboot`, and wait until it is up."""
+        before = self._boot_id()
+        self.run("systemctl reboot --no-block")
+        self.wait_for("the machine to restart", lambda: self._boot_id() not in ("", before), COMES_UP_S)
+
+    def _boot_id(self) -> str:
+        """Return what tells one boot from another; nothing while the machine restarts."""
+        try:
+            return self.run("cat /proc/sys/kernel/random/boot_id", limit_s=20).output.strip()
+        except MachineError:
+            return ""
+
+    @property
+    def monitor(self) -> Monitor:
+        """What can be done to it from outside. Raises MachineError."""
+        if self._monitor is None:
+            raise self.failure("the machine is switched off")
+        return self._monitor
+
+    @property
+    def box_socket(self) -> Path:
+        """The other end of the line at which its button box is plugged in."""
+        return self._sockets / "box"
+
+    # Commands
+
+    def run(self, command: str, given: bytes = b"", limit_s: float = COMMAND_S) -> Answer:
+        """Run a command in it, as root. Raises MachineError where no answer comes."""
+        return self._ask({"command": command, "input": base64.b64encode(given).decode()}, limit_s)
+
+    def journal(self, folder: str) -> dict[str, Any]:
+        """Return what the journal of the table in it holds. Raises MachineError."""
+        answer = self._ask({"journal": folder}, COMMAND_S)
+        if answer.status:
+            raise self.failure(f"its journal cannot be read: {answer.output}")
+        held: dict[str, Any] = json.loads(answer.output)
+        return held
+
+    def _ask(self, asked: dict[str, str], limit_s: float) -> Answer:
+        if self._agent is None:
+            raise self.failure("the machine is switched off")
+        self._asked += 1
+        self._agent.send({"id": self._asked, **asked})
+        try:
+            while (told := self._agent.receive(limit_s))["id"] != self._asked:
+                pass  # the answer to a command that nobody waited for any more
+        except (TimeoutError, EOFError, OSError):
+            raise self.failure(f"no answer within {limit_s:.0f} s: {asked}") from None
+        return Answer(told["status"], base64.b64decode(told["output"]).decode(errors="replace"))
+
+    def must(self, command: str, given: bytes = b"", limit_s: float = COMMAND_S) -> str:
+        """Run a command that has to succeed; return what it wrote, without the last line's end."""
+        answer = self.run(command, given, limit_s)
+        if answer.status:
+            raise self.failure(f"exit status {answer.status}: {command}\n{answer.output}")
+        return answer.output.rstrip("\n")
+
+    def put(self, path: str, content: bytes) -> None:
+        """Write a file in it, whole or not at all."""
+        self.must(f"mkdir -p $(dirname {path}) && cat > {path}.new && mv {path}.new {path}", content)
+
+    # Screen and keys
+
+    def screen(self) -> Picture:
+        """Return what its screen shows, as BGR."""
+        file = self.folder / "screen.png"
+        self.monitor.execute("screendump", filename=str(file), format="png")
+        picture = cv2.imread(str(file))
+        if picture is None:
+            raise self.failure("its screen gives no picture")
+        return np.asarray(picture, dtype=np.uint8)
+
+    def type(self, keys: Sequence[str]) -> None:
+        """Type keys on its keyboard; `enter` and `back` are one key each."""
+        for key in keys:
+            chord = [{"type": "qcode", "data": one} for one in KEY_NAMES.get(key, key).split("-")]
+            self.monitor.execute("send-key", keys=chord, **{"hold-time": 120})
+            threading.Event().wait(0.4)  # a person's pace: the kiosk counts no key of the first moment of a screen
+
+    # What goes wrong
+
+    def wait_for(self, what: str, holds: Any, limit_s: float = COMMAND_S) -> None:  # noqa: ANN401 - anything that can be asked
+        """Wait until something holds. Raises MachineError, with its name."""
+        deadline, pause = time.monotonic() + limit_s, threading.Event()
+        while not holds():
+            if time.monotonic() > deadline:
+                raise self.failure(f"not within {limit_s:.0f} s: {what}")
+            pause.wait(LOOK_S)
+
+    def failure(self, what: str) -> MachineError:
+        """Return what is raised, with the end of what the console said."""
+        said = self._console.read_text(encoding="utf-8", errors="replace") if self._console.exists() else ""
+        log = self.folder / "qemu.log"
+        qemu = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+        tail = "\n".join(said.splitlines()[-CONSOLE_TAIL:])
+        return MachineError(f"{what}\n--- the console of {self.folder.name}:\n{tail}\n--- qemu:\n{qemu[-1000:]}")
+
+    def close(self) -> None:
+        """Switch it off and forget its sockets; may be called twice."""
+        self.cut()
+        shutil.rmtree(self._sockets, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def is_picture(picture: Picture) -> bool:
+    """Whether a screen shows something: a black one, and one of a single colour, do not."""
+    return bool(picture.max() > 64 and len(np.unique(picture.reshape(-1, 3), axis=0)) > 8)

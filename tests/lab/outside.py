@@ -1,0 +1,142 @@
+"""What is outside of a laboratory's machine: a real scorer with its broker and desk, and the people at the table."""
+
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final, Self
+
+import cv2
+import httpx
+
+from broker.event import open_event
+from broker.people import Actor, Authentication
+from broker.protocol import PlannedPlay, Seat
+from broker.sim.demo_event import make_event
+from broker.sim.processes import DemoProcess
+from tests.encryption import trusting
+from vision.sim.camera import SimulatedCamera
+from vision.sim.table import SimulatedTable, SimulatedTile
+
+TABLE: Final = 3
+ROUNDS: Final = 4
+SEEN_FROM_INSIDE: Final = "10.0.2.2"
+"""Where a machine finds what listens on this one's loopback."""
+
+HEAD: Final = "head"
+PASSWORD: Final = "tiles of the east wall 34"
+CAMERA: Final = "sim://tray?width=1024&height=576&noise=0&blur=0&tilt=0"
+START_S: Final = 300.0
+SOON_S: Final = 600.0
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with closing(socket.socket()) as asked:
+        asked.bind(("127.0.0.1", 0))
+        return int(asked.getsockname()[1])
+
+
+class Outside:
+    """A scorer of an event in which nobody has played yet, and an arbiter at its desk."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder`: for the event."""
+        self.folder = folder
+        self.lines: list[str] = []
+        make_event(folder, rounds=ROUNDS, seed=21)
+        (folder / "devices.json").unlink(missing_ok=True)  # no table has a device: each is paired
+        with closing(Authentication(folder)) as people:
+            people.accounts.add(HEAD, "Head arbiter", "head_arbiter", PASSWORD, Actor("laboratory"))
+        self._plays = open_event(folder).plays_of(TABLE)
+        self._mqtt_port = free_port()
+        self._desk_port = free_port()
+        self._scorer: DemoProcess | None = None
+        self._client: httpx.Client | None = None
+
+    def start(self) -> None:
+        """Start the scorer, and log in at its desk."""
+        ports = ["--mqtt-port", str(self._mqtt_port), "--desk-port", str(self._desk_port)]
+        names = ["--broker-name", SEEN_FROM_INSIDE, "--desk-name", SEEN_FROM_INSIDE]
+        said = lambda _who, line: self.lines.append(line)  # noqa: E731 - one use
+        self._scorer = DemoProcess("scorer", ["scorer", str(self.folder), *ports, *names], said)
+        url = self._scorer.wait_for(r"^Desk: (\S+)", START_S)
+        self._client = httpx.Client(
+            base_url=url, headers={"Origin": url.rstrip("/"), "Accept": "text/html"},
+            timeout=60, verify=trusting(self.folder),
+        )  # fmt: skip
+        answer = self._client.post("/login", data={"name": HEAD, "password": PASSWORD})
+        assert answer.status_code == httpx.codes.SEE_OTHER, answer.text[:500]
+
+    @property
+    def client(self) -> httpx.Client:
+        """The head arbiter's browser."""
+        assert self._client is not None
+        return self._client
+
+    @property
+    def desk_address(self) -> str:
+        """What is typed at a table."""
+        return f"{SEEN_FROM_INSIDE}:{self._desk_port}"
+
+    def pairing_code(self) -> str:
+        """Open a code for the table, as the arbiter does."""
+        token = self.client.get("/pairing?new=1").text.partition('name="form" value="')[2].partition('"')[0]
+        form = {"form": token, f"table-{TABLE}": "on", "again": "on"}
+        page = self.client.post("/pairing", data=form, follow_redirects=True).text
+        shown = page.partition(f'id="table-{TABLE}"')[2].partition('<p class="code">')[2].partition("<")[0]
+        code = re.sub(r"\D", "", shown)
+        assert code, f"the desk gives no code: {page[:2000]}"
+        return code
+
+    def view(self) -> dict[str, Any]:
+        """Return what the desk shows."""
+        answer = self.client.get("/view.json", headers={"Accept": "application/json"})
+        view: dict[str, Any] = answer.json()
+        return view
+
+    def table(self) -> dict[str, Any]:
+        """Return what the desk shows of the machine's table."""
+        return next(one for one in self.view()["tables"] if one["table"] == TABLE)
+
+    def results(self) -> list[dict[str, Any]]:
+        """Return the table's results as the desk has them, oldest first."""
+        return [one for one in reversed(self.view()["plays"]) if one["table"] == TABLE]
+
+    def play(self, number: int) -> PlannedPlay:
+        """Return the plan of the table's play of a round."""
+        return next(one for one in self._plays if one.round == number)
+
+    def tray(self, number: int, seat: Seat) -> bytes:
+        """Return what a camera sees of a tray that is laid as the plan of a round has it, as JPEG."""
+        play, world = self.play(number), SimulatedTable()
+        world.lay([[SimulatedTile(play.set, serial) for serial in row] for row in play.order[seat]])
+        with closing(SimulatedCamera(CAMERA, world=world)) as camera:
+            written, jpeg = cv2.imencode(".jpg", camera.frame(), [cv2.IMWRITE_JPEG_QUALITY, 92])
+        assert written
+        return jpeg.tobytes()
+
+    def wait_for(self, what: str, holds: Callable[[dict[str, Any]], bool], limit_s: float = SOON_S) -> dict[str, Any]:
+        """Wait until the desk shows the table in some way; return it."""
+        deadline, pause = time.monotonic() + limit_s, threading.Event()
+        while not holds(shown := self.table()):
+            if time.monotonic() > deadline:
+                raise AssertionError(f"the desk does not show within {limit_s:.0f} s: {what}; but {shown}")
+            pause.wait(0.5)
+        return shown
+
+    def close(self) -> None:
+        """Stop the scorer; may be called twice."""
+        if self._client is not None:
+            self._client.close()
+        if self._scorer is not None:
+            self._scorer.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

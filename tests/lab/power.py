@@ -1,0 +1,52 @@
+"""The plug is pulled at random moments, many times: what was on the disk is there, what was safe is at the scorer."""
+
+import random
+import threading
+
+from broker.sim.demo_audit import facts
+from broker.store import STORE
+from tests.lab.machine import COMES_UP_S, is_picture
+from tests.lab.outside import TABLE
+from tests.lab.report import Report
+from tests.lab.table import HERE, LabTable
+
+LONGEST_S = 25.0
+"""Between the table's program being there and the plug being pulled."""
+
+
+def run(table: LabTable, report: Report, cuts: int, seed: int) -> None:
+    """At a table, whatever it does; its people go on meanwhile."""
+    chance = random.Random(seed)
+    for number in range(1, cuts + 1):
+        with report.check(f"power cut {number} of {cuts}: it comes back, with all that was on the disk"):
+            _cut_once(table, chance)
+    with report.check("after all power cuts the scorer has every fact once, in order, and the table has none unsent"):
+        table.outside.wait_for("nothing is unsent", lambda shown: not shown["unsent"] and not shown["gaps"])
+        stored = [one["id"] for one in facts(table.outside.folder / STORE) if one["table"] == TABLE]
+        assert len(stored) == len(set(stored))
+        assert table.record().safe <= set(stored), table.record().safe - set(stored)
+
+
+def _cut_once(table: LabTable, chance: random.Random) -> None:
+    """Let people do something, pull the plug in the middle of it, and look at what comes back."""
+    before = table.record()
+    pressing = threading.Timer(chance.uniform(0, LONGEST_S / 4), lambda: None)
+    pressing.start()
+    pressing.join()
+    table.machine.run(
+        "for line in 5 6 13 19; do"
+        " echo pull-down >/sys/devices/platform/gpio-sim.0/gpiochip0/sim_gpio$line/pull; sleep 0.3;"
+        " echo pull-up >/sys/devices/platform/gpio-sim.0/gpiochip0/sim_gpio$line/pull; sleep 0.1; done &"
+    )
+    falling = threading.Timer(chance.uniform(0, LONGEST_S / 10), table.machine.cut)
+    falling.start()
+    falling.join()
+    table.machine.start()
+    table.machine.wait_until_up()
+    table.set_clock()
+    table.wait_for_kiosk()
+    table.outside.wait_for("the table has come back", lambda shown: shown["lifecycle"] in HERE, COMES_UP_S)
+    table.machine.wait_for("a picture", lambda: is_picture(table.machine.screen()))
+    after = table.record()
+    assert after.happened[: len(before.happened)] == before.happened, "what was on the disk is not"
+    assert after.safe >= before.safe, f"confirmed facts are not: {before.safe - after.safe}"

@@ -1,0 +1,159 @@
+"""A table in the laboratory: a machine with the package of tables, a scorer outside, and the people who play there."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+from broker.protocol import SEATS, Seat
+from tests.lab.machine import COMES_UP_S, Machine
+from tests.lab.outside import SOON_S, Outside
+
+UNIT: Final = "homologue-kiosk@table.service"
+STATE: Final = "/var/lib/homologue-kiosk"
+PINS: Final[dict[Seat, int]] = {"east": 5, "south": 6, "west": 13, "north": 19}
+HERE: Final = ("ready", "alert")
+"""Lifecycles of a table that is there; `alert` while something is wrong with its devices."""
+
+HELD_S: Final = 0.3
+READING_S: Final = 600.0
+"""Four trays, in an emulator."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRecord:
+    """What a table's journal holds: events in order, and what each fact became."""
+
+    happened: list[dict[str, Any]]
+    outbox: list[tuple[int, str, str]]
+
+    @property
+    def safe(self) -> set[str]:
+        """Ids of the facts that the scorer has confirmed."""
+        return {id_ for _, id_, state in self.outbox if state == "safe"}
+
+
+class LabTable:
+    """One table: what people do to it, and what can be seen of it inside and outside."""
+
+    def __init__(self, machine: Machine, outside: Outside) -> None:
+        self.machine, self.outside = machine, outside
+
+    # Inside
+
+    def wait_for_kiosk(self) -> None:
+        """Wait until the table's program runs, and shows something."""
+        self.machine.wait_for("the kiosk to run", lambda: self.main_pid() > 0, COMES_UP_S)
+
+    def main_pid(self) -> int:
+        """Return the process id of the table's program; 0 while it is not up."""
+        shown = self.machine.must(f"systemctl show {UNIT} -p MainPID -p ActiveState --value")
+        return int(shown.split()[0]) if "\nactive" in f"\n{shown}" else 0
+
+    def starts(self) -> int:
+        """Return how often systemd has started it again since the machine came up."""
+        return int(self.machine.must(f"systemctl show {UNIT} -p NRestarts --value"))
+
+    def log(self) -> str:
+        """Return what the table's program has said in this boot."""
+        return self.machine.must(f"journalctl -b -o cat --no-pager -u {UNIT}")
+
+    def record(self) -> TableRecord:
+        """Return the table's journal as it is on the disk."""
+        told = self.machine.journal(STATE)
+        return TableRecord(told["happened"], [(seq, id_, state) for seq, id_, state in told["outbox"]])
+
+    def set_clock(self) -> None:
+        """Give the machine this one's time: there is no time server where it is."""
+        self.machine.must(f"date -s @{time.time():.0f}")
+
+    # People
+
+    def pair(self) -> None:
+        """Pair the device at its screen, by typing the desk's address and code."""
+        self.machine.type([*self.outside.desk_address, "enter"])
+        self.machine.type([*self.outside.pairing_code(), "enter"])
+        self.outside.wait_for("the table has come", lambda shown: shown["lifecycle"] in HERE)
+
+    def press(self, *seats: Seat) -> None:
+        """Press buttons, one after the other."""
+        for seat in seats:
+            line = f"/sys/devices/platform/gpio-sim.0/gpiochip*/sim_gpio{PINS[seat]}/pull"
+            self.machine.must(f"echo pull-down | tee {line}; sleep {HELD_S}; echo pull-up | tee {line}; sleep 0.2")
+
+    def show_tray(self, number: int, seat: Seat) -> None:
+        """Put a tray under the camera, laid as the play of a round has it."""
+        self.machine.put("/var/lib/lab/tray.jpg", self.outside.tray(number, seat))
+
+    def restore(self, number: int) -> None:
+        """Show all trays of a round's play to the camera; each waits until the one before has its tick."""
+        for seat in SEATS:
+            self.show_tray(number, seat)
+            self.machine.wait_for(f"the tray of {seat} to be read", lambda seat=seat: self._read(seat), READING_S)
+
+    def _read(self, seat: Seat) -> bool:
+        happened = self.record().happened
+        begun = max((at for at, one in enumerate(happened) if one["type"] == "next_deal_called"), default=0)
+        return any(
+            one["type"] == "tray_checked" and one["seat"] == seat and not one.get("wrong") for one in happened[begun:]
+        )
+
+    def answer(self, asked: str, then: str) -> None:
+        """Press all four buttons for what is asked, until the table goes on."""
+        self.in_state(asked)
+        self.press(*SEATS)
+        self.outside.wait_for(then, lambda shown: shown["state"] == then)
+
+    def in_state(self, state: str, limit_s: float = SOON_S) -> None:
+        """Wait until the desk shows the table in a state."""
+        self.outside.wait_for(state, lambda shown: shown["state"] == state and not shown["unsent"], limit_s)
+
+    def begin(self, number: int) -> None:
+        """Restore a round's deal, sit down and confirm: the play is on."""
+        self.in_state("restoring")
+        self.restore(number)
+        self.machine.wait_for("people to be asked", lambda: self.outside.table()["state"] != "restoring")
+        if self.outside.table()["state"] == "seating":
+            self.answer("seating", "confirming")
+        self.answer("confirming", "playing")
+
+    def win(self, winner: Seat, discarder: Seat, hand_value: int) -> dict[str, Any]:
+        """Declare, enter what it is worth and accept; return the result as the desk has it."""
+        before = len(self.outside.results())
+        self.press(winner)
+        self.in_state("declared")
+        self.machine.type([*str(hand_value), "enter", discarder[0]])
+        self.answer("accepting", "recorded")
+        self.machine.wait_for("the result at the scorer", lambda: len(self.outside.results()) > before, SOON_S)
+        return self.outside.results()[-1]
+
+    def go_on(self) -> None:
+        """Leave the result for the next play."""
+        self.in_state("recorded")
+        self.machine.type(["enter"])
+        self.in_state("restoring")
+
+    def play(self, number: int) -> dict[str, Any]:
+        """Play a round whole: south wins 12 on east's tile."""
+        self.begin(number)
+        return self.win("south", "east", 12)
+
+    def close(self) -> None:
+        """Switch everything off; may be called twice."""
+        self.machine.close()
+        self.outside.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def new_table(folder: Path, image: Path, debian: Path) -> LabTable:
+    """Return a table whose machine was just switched on for the first time, and its scorer, which runs."""
+    outside = Outside(folder / "event")
+    outside.start()
+    machine = Machine(folder / "machine", image / "disk.img", debian / "vmlinuz", debian / "initrd.img")
+    machine.start()
+    return LabTable(machine, outside)
