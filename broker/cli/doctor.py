@@ -42,20 +42,7 @@ PATIENCE_S: Final = 10
 Look = Callable[[], Iterator[Finding]]
 
 
-@click.group(short_help="Find what is wrong, and what to do about it.")
-def doctor() -> None:
-    """Look at a table's machine, a scorer's, or the hall, and say what is wrong, why it matters and what to do.
-
-    The exit code is 1 if something must be done. Nothing is changed.
-
-    \b
-    homologue doctor scorer my-cup --backup /media/stick
-    homologue doctor hall https://desk.example.org:8136 --token-file grafana.token
-    homologue doctor table /etc/homologue/table-3.toml --bundle table-3.zip
-    """
-
-
-@doctor.command("scorer", short_help="Look at a scorer's machine and an event's folder.")
+@click.command("scorer", short_help="Look at a scorer's machine and an event's folder.")
 @click.argument("folder", type=EXISTING_FOLDER)
 @click.option("--broker", type=click.Choice(["embedded", "mosquitto"]), default="embedded", show_default=True)
 @click.option("--backup", type=click.Path(file_okay=False, path_type=Path), help="Folder with copies of the event.")
@@ -244,7 +231,7 @@ def _copies(folder: Path, backup: Path, minutes: int) -> Iterator[Finding]:
         yield Finding("backup_old", f"what the event got in the last {int(age / 60)} minutes is in no copy", why, do)
 
 
-@doctor.command("hall", short_help="Ask a running desk how all tables are.")
+@click.command("hall", short_help="Ask a running desk how all tables are.")
 @click.argument("desk")
 @click.option("--token-file", type=EXISTING_FILE, required=True)
 @click.option("--ca", type=EXISTING_FILE, help="The event's authority.")
