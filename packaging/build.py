@@ -312,7 +312,8 @@ def pack(target: Target, stage: Path, package: str) -> Path:
     ]
     (control / "md5sums").write_text("".join(sums), encoding="utf-8")
     for library in stage.rglob("*.so*"):
-        library.chmod(0o644)
+        if library.is_file() and not library.is_symlink():
+            library.chmod(0o644)
     run("chmod", "--recursive", "u=rwX,go=rX", stage)
     deb = BUILD / f"{package}_{target.version}_{target.arch}.deb"
     run("dpkg-deb", "--root-owner-group", "-Zxz", "-z1", "--build", stage, deb)
