@@ -231,7 +231,8 @@ def environment(target: Target, stage: Path) -> None:
         (prefix / "bin" / name).symlink_to("/usr/bin/python3")
     command = prefix / "bin" / "homologue"
     command.write_text(
-        f"#!/{PREFIX}/bin/python3 -IXfaulthandler\nimport sys\n\nfrom broker.cli.main import homologue\n\nsys.exit(homologue())\n",
+        f"#!/{PREFIX}/bin/python3 -IXfaulthandler\n"
+        "import sys\n\nfrom broker.cli.main import homologue\n\nsys.exit(homologue())\n",
         encoding="utf-8",
     )
     command.chmod(0o755)
