@@ -73,6 +73,7 @@ class Emulated:
             for name in ("lib", "bin"):
                 if not (self.root / name).exists():
                     (self.root / name).symlink_to(f"usr/{name}")
+            shutil.rmtree(self.root / "dev", ignore_errors=True)  # this machine's are taken
             self._be_a_pi()
             (self.root / "ready").touch()
         shutil.rmtree(self.root / PREFIX, ignore_errors=True)

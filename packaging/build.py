@@ -231,7 +231,8 @@ def environment(target: Target, stage: Path) -> None:
         (prefix / "bin" / name).symlink_to("/usr/bin/python3")
     command = prefix / "bin" / "homologue"
     command.write_text(
-        f"#!/{PREFIX}/bin/python3 -I\nimport sys\n\nfrom broker.cli.main import homologue\n\nsys.exit(homologue())\n",
+        f"#!/{PREFIX}/bin/python3 -IXfaulthandler\n"
+        "import sys\n\nfrom broker.cli.main import homologue\n\nsys.exit(homologue())\n",
         encoding="utf-8",
     )
     command.chmod(0o755)
@@ -311,6 +312,9 @@ def pack(target: Target, stage: Path, package: str) -> Path:
         if path.is_file() and not path.is_symlink() and control not in path.parents
     ]
     (control / "md5sums").write_text("".join(sums), encoding="utf-8")
+    for library in stage.rglob("*.so*"):
+        if library.is_file() and not library.is_symlink():
+            library.chmod(0o644)
     run("chmod", "--recursive", "u=rwX,go=rX", stage)
     deb = BUILD / f"{package}_{target.version}_{target.arch}.deb"
     run("dpkg-deb", "--root-owner-group", "-Zxz", "-z1", "--build", stage, deb)

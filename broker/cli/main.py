@@ -194,6 +194,19 @@ def rules() -> None:
     """
 
 
+@click.group(short_help="Find what is wrong, and what to do about it.")
+def doctor() -> None:
+    """Look at a table's machine, a scorer's, or the hall, and say what is wrong, why it matters and what to do.
+
+    The exit code is 1 if something must be done. Nothing is changed.
+
+    \b
+    homologue doctor scorer my-cup --backup /media/stick
+    homologue doctor hall https://desk.example.org:8136 --token-file grafana.token
+    homologue doctor table /etc/homologue/table-3.toml --bundle table-3.zip
+    """
+
+
 @click.command(short_help="Print what a shell needs to complete commands and options.")
 @click.argument("shell", type=click.Choice(["bash", "fish", "zsh"]))
 def completion(shell: str) -> None:

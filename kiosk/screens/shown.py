@@ -68,7 +68,7 @@ def is_black(surface: pygame.Surface) -> bool:
 
 
 def _bright(surface: pygame.Surface) -> tuple[int, int] | None:
-    """Return a place of the picture that is far from black, if it has one."""
+    """Return a place of the picture that is nearly white, as letters are, if it has one."""
     far = pygame.mask.from_threshold(surface, (255, 255, 255), (155, 155, 155, 255))
     found: list[tuple[int, int]] = far.connected_component().outline()
     return found[0] if found else None

@@ -18,7 +18,7 @@ from kiosk.screens.shown import is_black
 pygame.display.init()
 surface = pygame.display.set_mode((320, 200))
 surface.fill((0, 0, 0))
-surface.fill((30, 220, 220), (200, 150, 40, 20))
+surface.fill((230, 220, 220), (200, 150, 40, 20))
 if sys.argv[1] == "shown":
     pygame.display.flip()
 else:
