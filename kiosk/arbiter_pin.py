@@ -83,6 +83,7 @@ def _read(path: Path, place: tuple[str, int, str]) -> ArbiterPin | None:
 def remove_hash(path: Path) -> None:
     """Remove a PIN's hash that an older program has left: it would let whoever has the card try all PINs."""
     try:
+        path.lstat()  # asked first: where nothing can be written, removing what is absent fails as well, otherwise
         path.unlink()
     except FileNotFoundError:
         return

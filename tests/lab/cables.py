@@ -1,4 +1,4 @@
-"""Camera, buttons on pins and button box: pulled out, and put in again."""
+"""The camera is pulled out, and put in again."""
 
 from tests.lab.report import Report
 from tests.lab.table import LabTable

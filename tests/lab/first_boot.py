@@ -1,7 +1,6 @@
 """From a card that was never in a table to a result at the scorer, and a restart."""
 
 import os
-from pathlib import Path
 from typing import Final
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
@@ -72,9 +71,3 @@ def run(table: LabTable, report: Report) -> None:
         table.wait_for_kiosk()
         table.in_state("recorded")
         assert table.record().safe >= before.safe
-
-
-def keep_screen(table: LabTable, file: Path) -> None:
-    """Write what the screen shows into a file, for people."""
-    table.machine.screen()
-    (table.machine.folder / "screen.png").replace(file)

@@ -1,5 +1,6 @@
 """The arbiter's panel at a table: keys in, rulings out; a PIN is in no record and on no picture."""
 
+import errno
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from broker.protocol import SEATS, Fine, Left, LetIn, Paused, PinAnswer, PinGiven, Ruled, TimeAdded
 from broker.protocol.arbiter_session import BY_PIN, GIVEN, nonce_of, scope_of
 from broker.protocol.sealed_pin import PinPlace
+from kiosk.arbiter_pin import remove_hash
 from kiosk.config import PIN_TOLD_FILE
 from kiosk.input import (
     REASONS,
@@ -369,3 +371,17 @@ def test_an_arbiter_whom_an_older_program_let_in_is_let_in_anew(tmp_path: Path) 
         table.program._apply(ArbiterAdmitted(at=table.time.wait(), by=AT_THE_TABLE))
     with standing(tmp_path) as again:
         assert again.program.state.arbiter is None
+
+
+def test_an_absent_hash_is_nothing_to_tell_of_where_no_file_can_be_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def read_only(self: Path) -> None:
+        raise OSError(errno.EROFS, "Read-only file system", str(self))
+
+    monkeypatch.setattr(Path, "unlink", read_only)
+    remove_hash(tmp_path / "arbiter-pin")
+    assert caplog.messages == []
+    (tmp_path / "arbiter-pin").touch()
+    remove_hash(tmp_path / "arbiter-pin")
+    assert len(caplog.messages) == 1
