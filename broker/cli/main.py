@@ -220,16 +220,3 @@ def completion(shell: str) -> None:
     made = get_completion_class(shell)
     if made is not None:
         click.echo(made(homologue, {}, "homologue", "_HOMOLOGUE_COMPLETE").source())
-
-
-@click.group(short_help="Find what is wrong, and what to do about it.")
-def doctor() -> None:
-    """Look at a table's machine, a scorer's, or the hall, and say what is wrong, why it matters and what to do.
-
-    The exit code is 1 if something must be done. Nothing is changed.
-
-    \b
-    homologue doctor scorer my-cup --backup /media/stick
-    homologue doctor hall https://desk.example.org:8136 --token-file grafana.token
-    homologue doctor table /etc/homologue/table-3.toml --bundle table-3.zip
-    """

@@ -22,6 +22,9 @@ from tests.e2e.proxy import Proxy
 from tests.encryption import trusting
 
 LONGEST_S = 900.0
+DEALT = re.compile(r"\bdeal=\d")
+"""In what a table logs of its state once it knows what is played there."""
+
 TABLES = (1, 2, 3, 4)
 CAMERA = "sim://tray?width=1024&height=576&noise=0&blur=0&tilt=0"
 """An easy one: nothing here is about reading, and eight halls are played (the demo's test has the demo's camera)."""
@@ -87,7 +90,7 @@ class Hall:
             assert self._news.wait_for(self._all_planned, LONGEST_S), self.log[-20:]
 
     def _all_planned(self) -> bool:
-        return {f"table {table}" for table in TABLES} <= {line.split(":")[0] for line in self.log if "deal" in line}
+        return {f"table {table}" for table in TABLES} <= {line.split(":")[0] for line in self.log if DEALT.search(line)}
 
     def kill_one(self, chance: random.Random) -> str:
         """SIGKILL the broker, the scorer or a kiosk, and start it again as systemd would."""
@@ -110,14 +113,13 @@ class Hall:
         else:
             self.start_kiosk(int(name.split()[1]))
 
-    def wait_for(self, who: str, what: str) -> None:
-        """Wait until somebody has said something that begins so."""
+    def wait_for(self, table: str, state: str) -> None:
+        """Wait until a table has said that it is in a state."""
         with self._news:
-            said = partial(self._has_said, f"{who}: {what}")
-            assert self._news.wait_for(said, LONGEST_S), self.log[-20:]
+            assert self._news.wait_for(partial(self._has_said, table, state), LONGEST_S), self.log[-20:]
 
-    def _has_said(self, begins: str) -> bool:
-        return any(line.startswith(begins) for line in self.log)
+    def _has_said(self, table: str, state: str) -> bool:
+        return any(line.startswith(f"{table}: ") and f"state={state} " in line for line in self.log)
 
     def wait_until_safe(self, table: int) -> None:
         """Wait until the scorer has all that a table has told."""
