@@ -11,7 +11,7 @@ import click
 
 from broker.console import CommandError
 from broker.errors import BrokerError
-from broker.sim.demo import Demo, RiichiDemo
+from broker.sim.demo import Demo, FolderTaken, RiichiDemo
 
 
 @click.command(short_help="Play a whole event on this machine.")
@@ -39,5 +39,7 @@ def demo(once: bool, folder: Path | None, broker: str, seed: int | None, riichi:
         sys.exit((RiichiDemo if riichi else Demo)(where, broker, seed, stop).play(once=once))
     except BrokerError:
         raise
+    except FolderTaken as error:
+        raise CommandError(error.code, str(error)) from error
     except OSError as error:  # a TimeoutError too
         raise CommandError("demo_failed", str(error)) from error

@@ -11,7 +11,7 @@ import pytest
 from firmware.button_addresses import BUTTON_SETTINGS
 from firmware.errors import FirmwareError
 from firmware.wiring import read_wiring
-from kiosk.config import Config, KioskSettings, UnpairedConfig, unpaired_settings
+from kiosk.config import Config, KioskSettings, UnpairedConfig
 from kiosk.errors import KioskError
 from vision.errors import EnrolError, RegistryError, SheetError, VisionError
 
@@ -59,10 +59,8 @@ def test_the_settings_told_are_the_settings_that_there_are() -> None:
 
 
 def test_the_examples_are_configurations(tmp_path: Path) -> None:
-    example, paired = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    (example,) = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     path = tmp_path / "table-3.toml"
-    path.write_text(paired, encoding="utf-8")
-    assert unpaired_settings(path).paired == Path("/var/lib/homologue-kiosk")
     path.write_text(example, encoding="utf-8")
     config = KioskSettings(path).config
     rows = re.findall(r"^\| (east|south|west|north) \| (\d+) \|", PAGE, re.MULTILINE)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Final
+from unittest.mock import patch
 
 import click
 import pytest
@@ -134,7 +135,8 @@ def parsed(command: click.Command, words: list[str]) -> dict[str, object]:
     program, name, *arguments = words
     assert program == f"{INSTALLED}homologue"
     assert name == command.name
-    return command.make_context(name, arguments).params
+    with patch.object(Path, "exists", return_value=True):  # on the machine whose unit this is
+        return command.make_context(name, arguments).params
 
 
 def test_the_kiosk_takes_its_command_line() -> None:
@@ -190,7 +192,7 @@ def test_scorer_and_broker_work_with_the_units_system_calls(tmp_path: Path, demo
 def test_a_kiosk_works_with_the_units_system_calls(tmp_path: Path, demo_event: MakeEvent) -> None:
     demo_event(tmp_path, 1)
     process = under(KIOSK, "kiosk", str(write_kiosk(tmp_path, 1, 1)))
-    assert "state=waiting" in said(process, "state=waiting")[-1]
+    assert any("state=waiting" in line for line in said(process, "state=waiting"))
     assert process.returncode == 0
 
 

@@ -27,6 +27,7 @@ from kiosk.errors import (
     SelfTestFailed,
     SelfTestSkipped,
 )
+from kiosk.screens.shown import SCREEN_CODES
 from kiosk.table import OUT_OF_ORDER, guards
 from kiosk.uplink import LATE_PRESS
 from tests.kiosk.screens.test_device import OTHERS, PARTS, of_hardware
@@ -73,6 +74,7 @@ ARRIVING = {
     LATE_PRESS,
     *(one.code for one in (SelfTestFailed, SelfTestSkipped, PinGuessed, DeviceUnknown, ReceiptUnproven)),
     *(one.code for one in (FactUnexpected,)),
+    *SCREEN_CODES,
 }
 """Every code of its own that a table's health can have."""
 

@@ -428,7 +428,7 @@ def test_a_camera_that_is_not_there_is_told_once_while_it_is_looked_for_again_an
         seeing.start()
         assert enough.wait(SOON_S)
         seeing.stop()
-    assert caplog.messages == ["camera: camera_missing"]
+    assert [one.msg for one in caplog.records] == [{"event": "camera", "code": "camera_missing"}]
 
 
 SQUARES: Final = (

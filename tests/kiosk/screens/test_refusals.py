@@ -56,6 +56,11 @@ NEVER_TOLD: Final = {
         *("button_exchanged", "button_silent", "picture_wrong", "scanner_beeps", "scanner_silent"),
         *("self_test_failed", "self_test_skipped", "pin_guessed"),
     },
+    "the desk is told, as nobody sees it": {"screen_black", "screen_unplugged"},
+    "the doctor tells what it has found": {
+        *("broker_unreached", "certificate_ends", "certificate_unread", "facts_unsent", "font_missing"),
+        *("journal_damaged", "journal_unread", "program_incomplete"),
+    },
     "the desk's own code is told in its place": {"pairing_refused"},
     "the table asks again until it is another": {"not_declared", "not_restored"},
     "the forms ask so that it cannot be": {
