@@ -200,7 +200,7 @@ def removals(role: Role, root: Path) -> Iterator[Step]:
     for place in places:
         if place not in kept:
             path = root / place
-            yield Step(f"remove {path}", lambda path=path: not path.exists(), path.unlink)  # type: ignore[misc]
+            yield Step(f"remove {path}", lambda path=path: not path.exists(), path.unlink)  # type: ignore[misc]  # mypy infers no type of a default
 
 
 def material(name: str) -> str:
@@ -255,8 +255,8 @@ def _lights(root: Path) -> Iterator[Step]:
         if (text := _read(config)) is not None and not config.is_symlink():
             yield Step(
                 f"add {LIGHTS} to {config}",
-                lambda text=text: LIGHTS in text.splitlines(),  # type: ignore[misc]
-                lambda config=config, text=text: _write(config, f"{text.rstrip()}\n\n[all]\n{LIGHTS}\n"),  # type: ignore[misc]
+                lambda text=text: LIGHTS in text.splitlines(),  # type: ignore[misc]  # mypy infers no type of a default
+                lambda config=config, text=text: _write(config, f"{text.rstrip()}\n\n[all]\n{LIGHTS}\n"),  # type: ignore[misc]  # mypy infers no type of a default
             )
             return
 
@@ -266,7 +266,7 @@ def _lock(root: Path) -> Iterator[Step]:
         yield _file(root / place, material(name))
     for unit in CONSOLES:
         masked = root / "etc/systemd/system" / unit
-        yield Step(f"mask {unit}", masked.is_symlink, lambda unit=unit: _systemctl(root, "mask", unit))  # type: ignore[misc]
+        yield Step(f"mask {unit}", masked.is_symlink, lambda unit=unit: _systemctl(root, "mask", unit))  # type: ignore[misc]  # mypy infers no type of a default
 
 
 def _unmasked(root: Path, unit: str) -> Step:
@@ -291,7 +291,7 @@ def _protect_card(root: Path) -> Iterator[Step]:
 
 
 def _named(root: Path, name: str) -> Iterator[Step]:
-    """Give the machine its name, also in its own table of hosts."""
+    """Set the machine's name, also in its own table of hosts."""
     yield _file(root / "etc/hostname", f"{name}\n")
     hosts = root / "etc/hosts"
     kept = [

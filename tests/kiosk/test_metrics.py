@@ -22,7 +22,7 @@ def numbers(phase: Phase, writes: int = 0, **more: object) -> TableNumbers:
     made = TableNumbers(
         phase, str(phase.value), connected=True, unsent=0, refused=0, looks=0, health={}, writes=times.now()
     )
-    return made._replace(**more)  # type: ignore[arg-type]
+    return made._replace(**more)  # type: ignore[arg-type]  # each field has its own type
 
 
 @pytest.fixture

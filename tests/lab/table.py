@@ -64,7 +64,7 @@ class LabTable:
         return TableRecord(told["happened"], [(seq, id_, state) for seq, id_, state in told["outbox"]])
 
     def set_clock(self) -> None:
-        """Give the machine this one's time: there is no time server where it is."""
+        """Set the machine's clock by this one's: there is no time server where it is."""
         self.machine.must(f"date -s @{time.time():.0f}")
 
     # People

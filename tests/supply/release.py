@@ -108,7 +108,7 @@ def distributions(tree: Path, tag: str, out: Path) -> None:
 
 
 def settle(archive: Path, epoch: int) -> None:
-    """Give everything in an archive one time and no owner, in one order: setuptools gives each file its own."""
+    """Write everything in an archive with one time and no owner, in one order: setuptools gives each file its own."""
     plain = io.BytesIO()
     with tarfile.open(archive) as old, tarfile.open(fileobj=plain, mode="w", format=tarfile.PAX_FORMAT) as new:
         for member in sorted(old.getmembers(), key=lambda one: one.name):

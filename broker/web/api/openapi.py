@@ -87,7 +87,7 @@ def document_route() -> Route:
 
 
 def _type_of(resource: Resource) -> Any:  # noqa: ANN401 - a type that is made here
-    return Page[resource.gives] if resource.several else resource.gives  # type: ignore[name-defined]
+    return Page[resource.gives] if resource.several else resource.gives  # type: ignore[name-defined]  # as above
 
 
 def _operation(resource: Resource, answer: Document, refusal: Document) -> Document:

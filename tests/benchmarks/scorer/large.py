@@ -67,7 +67,7 @@ def list_devices(folder: Path, event: Event) -> None:
 
 
 def certify(folder: Path, tables: Iterable[int]) -> Certificates:
-    """Give the event and these tables certificates, before anything of it runs."""
+    """Issue certificates to the event and these tables, before anything of it runs."""
     made = Certificates.ensure(folder)
     for table in tables:
         made.issue(table, key_of(table).public)
