@@ -22,7 +22,7 @@ def show(device: str, file: Path, width: int, height: int) -> None:
         fcntl.ioctl(video, VIDIOC_S_FMT, form)
         while True:
             video.write(file.read_bytes())
-            time.sleep(PAUSE_S)  # another machine, which is asked again: nothing here can be waited for
+            time.sleep(PAUSE_S)  # the rate of this camera: five pictures a second
 
 
 if __name__ == "__main__":
