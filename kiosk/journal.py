@@ -180,6 +180,7 @@ class TableJournal:
                 if spare.is_ahead(other, self._store):
                     other.backup(self._store)
                     self._read_about()
+                    self._sign_old()
                 else:
                     open_ = other.execute("SELECT body FROM outbox WHERE state = 'open' ORDER BY seq")
                     bodies = [body for (body,) in open_]
@@ -206,8 +207,11 @@ class TableJournal:
         (said,) = self._store.execute("PRAGMA integrity_check(1)").fetchone()
         if said != "ok":  # a card that lost what it said it had written: better now than at a press
             raise JournalBroken(str(said))
-        self._store.executescript(SCHEMA)
+        # Laid out at once: a card that fills up meanwhile has no journal, rather than one that says not whose it is.
+        self._store.executescript(f"BEGIN IMMEDIATE; {SCHEMA}")
         self._read_about()
+        self._store.execute("COMMIT")
+        self._sign_old()
 
     def _read_about(self) -> None:
         self._about("version", VERSION, VERSION)
@@ -227,7 +231,6 @@ class TableJournal:
         """The scorer's store that receipts came from last."""
         self._about("upto", "0")
         self._about("head", "")  # the hash of the fact `upto`, as the scorer has it
-        self._sign_old()
 
     def _about(self, key: str, first: str, must_be: str | None = None) -> str:
         self._store.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (key, first))

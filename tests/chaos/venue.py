@@ -9,6 +9,7 @@ import sqlite3
 import ssl
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
@@ -259,7 +260,7 @@ class Venue:
         """
         machines = self.machines_of(table)
         card = machines.disk / device_folder(table, machines.devices[table])
-        if not (card / "table.sqlite").exists():
+        if not _was_laid_out(card / "table.sqlite"):
             return "the device had no journal yet"
         folder = device_folder(table, machines.devices[table] + 1)
         key, first = open_key(machines.disk / folder / "device.key"), listed_device(machines.disk, table)
@@ -365,6 +366,15 @@ def _is_whole(store: Path) -> bool:
             return bool(said == "ok")
         except sqlite3.DatabaseError:
             return False
+
+
+def _was_laid_out(journal: Path) -> bool:
+    """Return whether a device that does not run has ever begun a journal: one whose disk was full left an empty file."""
+    with tempfile.TemporaryDirectory() as folder:
+        for one in journal.parent.glob(f"{journal.name}*"):  # with its log, and nothing is laid beside the real one
+            shutil.copyfile(one, Path(folder) / one.name)
+        with closing(sqlite3.connect(Path(folder) / journal.name)) as copy:
+            return copy.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
 
 
 def device_folder(table: int, device: int) -> str:
