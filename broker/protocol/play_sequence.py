@@ -360,6 +360,14 @@ class TableSequence:
         """Return one play."""
         return self.plays.get(round_) or (SessionSoFar() if round_ in self._sessions else PlaySoFar())
 
+    def begins(self, round_: int) -> bool:
+        """Return whether a play of a deal, of which nothing was told, has its turn."""
+        return round_ not in self.plays and round_ not in self._sessions and self.in_turn(round_)
+
+    def end(self, round_: int, play: PlaySoFar) -> None:
+        """Take in a play as a whole that has begun in its turn."""
+        self.plays[round_] = play
+
     def follow(self, fact: Fact) -> None:
         """Take in the table's next fact. Raises OutOfSequence, and then nothing has changed."""
         play = self.play(fact.round)

@@ -50,6 +50,7 @@ from broker.protocol.topics import LOG, parse_topic
 
 OfArbiter = Ruled | Overridden | Paused | TimeAdded | LetIn | Left
 OF_ARBITERS: Final = (Ruled, Overridden, Paused, TimeAdded, LetIn, Left)
+KINDS: Final = frozenset(OF_ARBITERS)
 """Facts that name a session; a result names one for each fine."""
 
 IN_PERSON: Final = {BY_PIN: "pin", GIVEN: "pin", BY_DESK: "desk"}
@@ -194,7 +195,7 @@ class ArbiterAccess:
         """When the last wrong PINs were given, at any table."""
         self._news: list[tuple[int, int]] = []
         for message in stored:
-            if isinstance(message, LogMessage):
+            if isinstance(message, LogMessage) and type(message.fact) in KINDS:
                 self.apply(message)
 
     @property

@@ -219,7 +219,9 @@ class Intake:
             if isinstance(message, LogMessage):
                 fact = message.fact
                 booking = bookings.get((message.table, fact.round))
-                as_booked = booking is not None and booking.deal == fact.deal and not isinstance(fact, Result)
+                as_booked = booking is not None and booking.deal == fact.deal
+                if booking is not None and isinstance(fact, Result):
+                    as_booked = as_booked and booking.players is fact.players
                 if not as_booked and not self._fits(message):
                     text = f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
                     raise BadEvent(text)

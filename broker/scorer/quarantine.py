@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from broker.event import Event
 from broker.protocol import MOST_FACTS, LogMessage, Result, RiichiRecorded
-from broker.protocol.play_sequence import OF_A_PLAY, OutOfSequence, TableSequence, fact_kind
+from broker.protocol.play_sequence import OF_A_PLAY, OutOfSequence, PlaySoFar, TableSequence, fact_kind
 from broker.rules import Profile
 
 WAITS: Final = "play_waits"
@@ -178,6 +178,21 @@ class _TableFacts:
             message.seq == self._highest + 1 and not self._missing and not self.late and self._judged == len(self.facts)
         )
 
+    def begins_play(self, message: LogMessage) -> bool:
+        """Return whether a fact begins a play, in its turn, where all before it has followed."""
+        return not self.apart and self.follows_directly(message) and self._sequence.begins(message.fact.round)
+
+    def end_play(self, facts: Sequence[LogMessage], play: PlaySoFar) -> None:
+        """Take in all facts of the play that has begun: they follow each other."""
+        if self._highest + len(facts) == facts[-1].seq:
+            self._highest = facts[-1].seq
+        else:  # what is of no play has come between
+            for message in facts:
+                self.note(message.seq)
+        self.facts.extend(facts)
+        self._judged += len(facts)
+        self._sequence.end(facts[-1].fact.round, play)
+
     def take(self, message: LogMessage) -> Sequence[Judged]:
         """Judge the next fact of this table."""
         self._highest = message.seq
@@ -276,6 +291,14 @@ class Quarantine:
             self.late.add(message.table)
         follows = () if table.late else table.advance()
         return follows if of_play else chain((message,), follows)
+
+    def begins_play(self, message: LogMessage) -> bool:
+        """Return whether a fact begins a play, in its turn, at a table of which nothing is missing or kept apart."""
+        return self._table(message.table).begins_play(message)
+
+    def end_play(self, facts: Sequence[LogMessage], play: PlaySoFar) -> None:
+        """Take in all facts of a play that has begun so, which follow each other."""
+        self._table(facts[0].table).end_play(facts, play)
 
     def judge_late(self) -> Iterator[Judged]:
         """Judge again the tables of which facts have come late since, each once. Return what follows from that."""

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from msgspec import Struct
-from msgspec.structs import force_setattr, replace
+from msgspec.structs import replace
 
 from broker.errors import StoreBroken
 from broker.event import DealRecord, Event, HandRecord, open_event, read_deals, read_devices, read_hands
-from broker.protocol import DeviceAdmitted, DeviceRecord, LogMessage, Restored, Result, Ruling, Seated
+from broker.protocol import UNREADABLE, DeviceAdmitted, DeviceRecord, LogMessage, Result, Ruling, Seated
 from broker.protocol.signing import fact_hash, is_signed_by
 from broker.rules import RuleError
 from broker.rules.points import points_paid
@@ -27,12 +27,13 @@ from broker.scorer.alerts import Concern, concern_of_apart, concern_of_gap, conc
 from broker.scorer.intake import TableBook
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.state import EventState
-from broker.scorer.tables import Seatings
+from broker.scorer.tables import FactTimes, Seatings
+from broker.scorer.whole_plays import WholePlays
 from broker.scoring import Adjustment, ScoredPlay
 from broker.store import Reader, Recorded, RefusedRow, database_of, message_of, open_reader, witness_of
 from broker.store.backup import check_sqlite
 from broker.store.chain import BAD_SIGNATURE, LINK_ALTERED, LOST, UNREADABLE_ROW, WRONG_POINTS, Fault
-from broker.store.records import Decided
+from broker.store.records import Decided, fact_of, unsigned_fact
 from broker.store.witness import Witness
 
 
@@ -123,7 +124,10 @@ def open_stored_event(folder: Path) -> StoredEvent:
     with closing(open_reader(folder, event.name)) as journal:
         content = read_journal(journal, event)
         room.load(
-            content.messages, passed_over(journal.refused()), judged_from=content.judged_from, lost=content.lost()
+            content.messages,
+            passed_over(journal.refused()),
+            judged_from=content.judged_from,
+            lost=content.lost(),
         )
     hands = {(hand.round, hand.table): hand for hand in read_hands(folder)}
     return StoredEvent(room.event, room, {deal.number: deal for deal in read_deals(folder)}, hands)
@@ -147,6 +151,12 @@ class JournalContent(NamedTuple):
     """What does not count, and what is gone; also what counts though its row was changed."""
     decided: Sequence[Decided]
     """What is no fact of a table, with its bytes."""
+    clock: FactTimes
+    """When the facts were."""
+    corrected: Mapping[int, LogMessage]
+    """Of facts whose table's clock was wrong, by their places: when they were."""
+    plays: WholePlays
+    """Those among the facts as they were."""
 
     def devices(self) -> Iterator[DeviceRecord]:
         """Return what was decided about devices, in that order."""
@@ -197,35 +207,80 @@ def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = Non
     takes long, and is done only where `is_signed` is given.
     """
     messages, received, faults = list[Recorded](), array("q"), list[Fault]()
-    decided, last = list[Decided](), dict[tuple[int, int], bytes]()
-    points = PointsCheck(event)
+    decided, heads = list[Decided](), ChainHeads()
+    points, clock, plays, corrected = PointsCheck(event), FactTimes(), WholePlays(event), dict[int, LogMessage]()
     with closing(journal.intact(faults)) as rows:
         for height, at, body in rows:
             try:
-                message = message_of(body)
+                message = message_of(body) if is_signed else _read(body)
             except StoreBroken:
                 faults.append(Fault(UNREADABLE_ROW, height))
                 continue
             if isinstance(message, LogMessage):
-                if isinstance(message.fact, Result) and not points.are_right(message.fact):
+                if type(message.fact) is Result and not points.are_right(message.fact):
                     faults.append(Fault(WRONG_POINTS, height))
                     continue
                 if is_signed and not is_signed(message, body):
                     faults.append(Fault(BAD_SIGNATURE, height))
                     continue
-                _share(message, event)
-                last.pop((message.table, message.seq - 1), None)
-                last[message.table, message.seq] = body
+                if not heads.follow(message.table, message.seq, body):
+                    message = fact_of(body)  # what it stands after is asked for where that is not there
+                right = clock.corrected(message, at)
+                if right is not message:
+                    corrected[len(messages)] = right
+                plays.take(right)
             else:
                 decided.append(Decided(message, at, body))
+                plays.take_other()
             messages.append(message)
             received.append(at)
-    heads = {key: fact_hash(body) for key, body in last.items()}
     content = JournalContent(
-        messages, received, _judged_from(journal, faults), heads, _open_faults(journal, faults, messages), decided
+        messages,
+        received,
+        _judged_from(journal, faults),
+        heads.hashes(),
+        _open_faults(journal, faults, messages),
+        decided,
+        clock,
+        corrected,
+        plays,
     )
     numbers = [one.message.number for one in decided if isinstance(one.message, Ruling)]
     return content if numbers == sorted(numbers) else content.in_order()
+
+
+def _read(body: bytes) -> Recorded:
+    """Return what is stored as a message, without the signature of a fact. Raises StoreBroken."""
+    try:
+        return unsigned_fact(body)
+    except UNREADABLE:
+        return message_of(body)
+
+
+class ChainHeads:
+    """The facts of each table after which none has come, of a journal that is read in its order."""
+
+    def __init__(self) -> None:
+        self._last: dict[int, tuple[int, bytes]] = {}
+        """By table its last fact: number and JSON."""
+        self._others: dict[tuple[int, int], bytes] = {}
+        """Facts that were followed by another number than theirs and one."""
+
+    def follow(self, table: int, seq: int, body: bytes) -> bool:
+        """Take in a fact; return whether it came right after the one before it."""
+        last = self._last.get(table)
+        self._last[table] = seq, body
+        if last is not None and last[0] + 1 == seq:
+            return True
+        if last is not None:
+            self._others[table, last[0]] = last[1]
+        self._others.pop((table, seq - 1), None)
+        return False
+
+    def hashes(self) -> dict[tuple[int, int], str]:
+        """Return the hashes of these facts, by table and number."""
+        last = {(table, seq): body for table, (seq, body) in self._last.items()}
+        return {key: fact_hash(body) for key, body in (self._others | last).items()}
 
 
 def _judged_from(journal: Reader, faults: Iterable[Fault]) -> int | None:
@@ -306,24 +361,6 @@ class PointsCheck:
             return False
 
 
-def _share(message: LogMessage, event: Event) -> None:
-    """Let what a fact says as the plan does be in memory once: of a long journal that is a fifth of it."""
-    fact = message.fact
-    if message.event == event.name:
-        force_setattr(message, "event", event.name)
-    booking = event.bookings.get((message.table, fact.round))
-    if booking is None or booking.deal != fact.deal:
-        return
-    if isinstance(fact, Result):
-        if fact.profile == event.profile.id:
-            force_setattr(fact, "profile", event.profile.id)
-        # In one order too: a message stays what it was.
-        if fact.players == booking.players and [*fact.players] == [*booking.players]:
-            force_setattr(fact, "players", booking.players)
-    elif isinstance(fact, Restored) and fact.form == event.form(fact.deal):
-        force_setattr(fact, "form", event.form(fact.deal))
-
-
 def passed_over(refused: Iterable[RefusedRow]) -> Iterator[tuple[int, int]]:
     """Return table and number of facts that are not waited for, as they were refused."""
     for row in refused:
@@ -338,9 +375,9 @@ def replay_journal(state: EventState, taken: JournalContent, refused: Iterable[R
 
     def one_by_one() -> Iterator[Recorded]:
         nonlocal now
-        for message, at in zip(taken.messages, taken.received, strict=True):
+        for place, (message, at) in enumerate(zip(taken.messages, taken.received, strict=True)):
             now = at
-            yield clock.corrected(message, at) if isinstance(message, LogMessage) else message
+            yield taken.corrected.get(place, message)
 
     def judged(one: Judged) -> None:
         if isinstance(one, ApartFact):
@@ -349,8 +386,9 @@ def replay_journal(state: EventState, taken: JournalContent, refused: Iterable[R
         for concern in concerns_without_repeats(state, one, now):
             found.append((now, concern))  # noqa: PERF401 - nearly always there is none
 
-    clock = state.tables.clock
-    state.load(one_by_one(), passed_over(refused), judged, judged_from=taken.judged_from, lost=taken.lost())
+    state.tables.clock = taken.clock
+    passed = passed_over(refused)
+    state.load(one_by_one(), passed, judged, judged_from=taken.judged_from, lost=taken.lost(), plays=taken.plays)
     repeated = state.tables.seatings.repeated(state.planned)
     found.extend(_past_repeats(state.event, repeated, taken, state.quarantine.ids() if repeated else ()))
     return found

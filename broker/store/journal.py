@@ -232,14 +232,17 @@ class Reader:
 
         Raises StoreError.
         """
-        rows = self._stored_rows()
         (height, link), self._checked = self._checked, (0, FIRST_LINK)
-        with self._errors("the journal cannot be read"), closing(rows):
-            if self._linked:
-                yield from ((number, received_at, body) for number, received_at, body, _ in islice(rows, height))
+        columns = self._tables.journal.c
+        checked = self._raw_rows(select(columns.height, columns.received_at, columns.body), columns.height)
+        with self._errors("the journal cannot be read"), closing(checked):
+            if not self._linked:
+                yield from checked
+                return
+            if height:
+                yield from islice(checked, height)
+            with closing(self._stored_rows(height)) as rows:
                 yield from intact_rows(rows, faults, link, height)
-            else:
-                yield from ((height, received_at, body) for height, received_at, body, _ in rows)
 
     def name(self, faults: Iterable[Fault]) -> list[Fault]:
         """Return faults with what their rows say of themselves beside what is written there. Raises StoreError."""
@@ -342,12 +345,12 @@ class Reader:
         """Whether its rows have links: those of version 1 have none."""
         return self._linked
 
-    def _stored_rows(self) -> Generator[StoredRow, None, None]:
-        """Return all rows as the database's own library gives them; some at a time."""
+    def _stored_rows(self, after: int = 0) -> Generator[StoredRow, None, None]:
+        """Return all rows after a height as the database's own library gives them; some at a time."""
         columns = self._tables.journal.c
         link = columns.link if self._linked else sa.null()
         query = select(columns.height, columns.received_at, columns.body, link)
-        yield from self._raw_rows(query, columns.height)
+        yield from self._raw_rows(query, columns.height, after)
 
     def _raw_rows(self, query: sa.Select[Any], number: Column[int], after: int = 0) -> Generator[Any, None, None]:
         """Return the rows of a query, the first column of which is their number, in that order."""

@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, suppress
+from sys import intern
 from typing import Final, Literal, NamedTuple
 
 import msgspec
@@ -45,7 +46,7 @@ def decoded(entries: Generator[Entry, None, None]) -> Iterator[Recorded]:
             yield message_of(body)
 
 
-class _KeptFact(msgspec.Struct, frozen=True):
+class _Told(msgspec.Struct, frozen=True):
     """A fact as it is kept: its texts were looked at when it was taken, and to do it again takes most of the time."""
 
     schema: Literal[1]
@@ -55,17 +56,33 @@ class _KeptFact(msgspec.Struct, frozen=True):
     seq: int
     at: int
     fact: Fact
+
+
+class _Signed(_Told, frozen=True):
+    """The same with its signature, and what it stands after."""
+
     device: str | None = None
     before: str | None = None
     signature: str | None = None
 
 
-_KEPT_FACTS: Final[msgspec.json.Decoder[_KeptFact]] = msgspec.json.Decoder(_KeptFact)
+_TOLD: Final[msgspec.json.Decoder[_Told]] = msgspec.json.Decoder(_Told)
+_SIGNED: Final[msgspec.json.Decoder[_Signed]] = msgspec.json.Decoder(_Signed)
+
+
+def unsigned_fact(body: bytes) -> LogMessage:
+    """Return a stored fact without its signature and what it stands after: these are most of it, and rarely asked for.
+
+    Raises msgspec.ValidationError where it is another kind of message.
+    """
+    kept = _TOLD.decode(body)
+    event = intern(kept.event)  # it is the same in all
+    return LogMessage(id=kept.id, event=event, table=kept.table, seq=kept.seq, at=kept.at, fact=kept.fact)
 
 
 def fact_of(body: bytes) -> LogMessage:
     """Return what is stored as a fact. Raises msgspec.ValidationError where it is another kind of message."""
-    kept = _KEPT_FACTS.decode(body)
+    kept = _SIGNED.decode(body)
     return LogMessage(
         id=kept.id,
         event=kept.event,

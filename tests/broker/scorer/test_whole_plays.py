@@ -1,0 +1,241 @@
+"""A journal that is loaded play by play gives what its facts give one by one, whatever happened at the tables."""
+
+from array import array
+from collections.abc import Iterator
+from random import Random
+from typing import Final, NamedTuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from broker.protocol import (
+    Call,
+    Discarded,
+    Fine,
+    FineRuled,
+    LogMessage,
+    Reopen,
+    Restored,
+    Result,
+    Ruling,
+    Seat,
+    Seated,
+    TakenOver,
+    Void,
+    encode,
+)
+from broker.rulings import PlayKey
+from broker.scorer.quarantine import WAITS
+from broker.scorer.state import EventState
+from broker.scorer.stored_event import JournalContent, PastConcern, replay_journal
+from broker.scorer.tables import FactTimes
+from broker.scorer.whole_plays import ALONE, LAST, WholePlays
+from broker.store import Recorded
+from broker.store.records import Decided
+from tests.broker.rulings.ruled import ruling
+from tests.broker.scorer.small import OTHER_FORM, event, fact, log, steps, whole_log
+from tests.examples import COSTLY
+
+MINUTE: Final = 60_000
+
+
+class Row(NamedTuple):
+    """What a journal has taken, and when."""
+
+    message: Recorded
+    at: int
+
+
+def content_of(rows: list[Row], *, judged_from: int | None = 0) -> JournalContent:
+    """Return what was taken as a journal is read."""
+    clock, plays, corrected = FactTimes(), WholePlays(event()), dict[int, LogMessage]()
+    for place, (message, at) in enumerate(rows):
+        if not isinstance(message, LogMessage):
+            plays.take_other()
+            continue
+        right = clock.corrected(message, at)
+        if right is not message:
+            corrected[place] = right
+        plays.take(right)
+    messages, received = [row.message for row in rows], array("q", (row.at for row in rows))
+    return JournalContent(messages, received, judged_from, {}, (), (), clock, corrected, plays)
+
+
+def fact_by_fact(content: JournalContent) -> JournalContent:
+    """Return the same, of which no whole plays are known."""
+    plays = WholePlays(event())
+    for _ in content.messages:
+        plays.take_other()
+    return content._replace(plays=plays)
+
+
+def loaded(content: JournalContent) -> tuple[object, list[PastConcern]]:
+    """Return all that is known after a journal, and what arbiters had to know."""
+    room = EventState(event())
+    concerns = replay_journal(room, content, ())
+    return everything(room), concerns
+
+
+def everything(room: EventState) -> object:
+    """Return all that a room knows."""
+    tables, at_tables = room.tables, room.quarantine._tables
+    judged = {
+        table: (
+            one.facts,
+            one._judged,
+            one._highest,
+            one._missing,
+            one.apart,
+            one._told,
+            one._sequence.plays,
+            [one._sequence.in_turn(round_) for round_ in event().rounds_at[table]],
+        )
+        for table, one in at_tables.items()
+        if one._highest
+    }
+    seatings = tables.seatings
+    return (
+        list(room.results.items()),
+        (room._followed, room._taken_over, room._other_results, room._forms, room.early, room._ruled),
+        room.book.entries,
+        judged,
+        (tables.clock._before, tables.times.playing, tables.times.calling, tables.times.restored),
+        (seatings._seated, seatings._counted, dict(seatings._of_deal), seatings.repeated(event())),
+        (room._counts.of_deal, room._counts.at_table, room._counts.of_round, room._counts.expected),
+        room.apart_plays(),
+        list(room.standings()),
+    )
+
+
+def ruled(room: EventState, chance: Random) -> Ruling:
+    """Return what an arbiter may rule by now."""
+    apart = [one for one in room.apart_plays() if one.codes != (WAITS,)]
+    if apart and chance.random() < 0.5:
+        one = chance.choice(apart)
+        result = room.results.get((one.table, one.round))
+        taken = TakenOver(facts=one.ids, replaces=result.id if result else None)
+        decision = chance.choice((taken, Discarded(facts=one.ids)))
+        return ruling(room, decision, (one.table, one.round))
+    play: PlayKey = chance.randint(1, 4), chance.randint(1, 4)
+    fined = FineRuled(takes={event().bookings[play].players["west"]: 8})
+    return ruling(room, chance.choice((Void(), Reopen(), fined)), play)
+
+
+def altered(message: LogMessage, chance: Random) -> LogMessage:
+    """Return a fact in the place of another that makes its play an unusual one."""
+    said = message.fact
+    if isinstance(said, Restored):
+        said = replace(said, **chance.choice(({"verified": False}, {"form": OTHER_FORM})))
+    elif isinstance(said, Result) and chance.random() < 0.5:
+        said = replace(said, fines={"west": Fine(imp=4, reason="false hu")})
+    elif isinstance(said, Seated | Result):
+        others = {"east": "west", "west": "east", "south": "south", "north": "north"}
+        seats: dict[Seat, str] = {seat: said.players[others[seat]] for seat in said.players}  # type: ignore[index]  # they are seats
+        said = replace(said, players=seats)
+    return fact(message.table, message.seq, said, at=message.at)
+
+
+def said_at(table: int, chance: Random) -> Iterator[LogMessage]:
+    """Return what a table tells: mostly as it should be."""
+    if chance.random() < 0.3:
+        told = whole_log(table)
+    else:
+        facts = [one for round_ in range(1, 5) for one in steps(table, round_)]
+        while chance.random() < 0.5:
+            place = chance.randrange(len(facts))
+            facts.insert(place, Call(round=facts[place].round, deal=facts[place].deal, open=chance.random() < 0.5))
+        if chance.random() < 0.3:  # a device in the place of another begins the play again
+            place = chance.randrange(1, len(facts))
+            round_ = facts[place - 1].round
+            facts[place:place] = steps(table, round_)[: chance.randint(1, 4)]
+        if chance.random() < 0.2:
+            facts = [*facts[10:15], *facts[:10], *facts[15:]]
+        told = log(table, *facts, at=chance.choice((1000, MINUTE)))
+    if chance.random() < 0.3:
+        place = chance.randrange(len(told))
+        told[place] = altered(told[place], chance)
+    if chance.random() < 0.3:
+        one, other = chance.randrange(len(told)), chance.randrange(len(told))
+        told[one], told[other] = told[other], told[one]
+    if chance.random() < 0.2:
+        del told[chance.randrange(len(told))]
+    yield from told
+
+
+@st.composite
+def journals(draw: st.DrawFn) -> list[Row]:
+    """Return what a scorer may have taken: facts of all tables, and rulings between them."""
+    chance: Random = draw(st.randoms(use_true_random=True))
+    waiting = [list(said_at(table, chance)) for table in event().tables]
+    room, rows, rulings = EventState(event()), list[Row](), chance.choice((0, 0, 3, 8))
+    while waiting := [left for left in waiting if left]:
+        at = (len(rows) + 1) * 1000
+        message: LogMessage | Ruling = chance.choice(waiting).pop(0)
+        if rulings and chance.random() < 0.1:
+            rows.append(Row(ruled(room, chance), at))
+            room.apply(rows[-1].message)  # type: ignore[arg-type]  # it is a ruling
+            rulings -= 1
+        rows.append(Row(message, at))
+        room.apply(message)
+    return rows
+
+
+@given(journals(), st.sampled_from([0, 0, 0, 7, 30, None]))
+@COSTLY
+def test_a_journal_gives_play_by_play_what_it_gives_fact_by_fact(rows: list[Row], judged_from: int | None) -> None:
+    content = content_of(rows, judged_from=judged_from)
+    assert loaded(content) == loaded(fact_by_fact(content))
+
+
+@given(journals())
+@COSTLY
+def test_a_room_that_is_loaded_is_the_one_that_has_lived_through_it(rows: list[Row]) -> None:
+    lived, content = EventState(event()), content_of(rows)
+    for message, at in rows:
+        lived.apply(lived.tables.clock.corrected(message, at) if isinstance(message, LogMessage) else message)  # type: ignore[arg-type]  # no records of devices
+    loaded_room = EventState(event())
+    replay_journal(loaded_room, content, ())
+    assert list(loaded_room.standings()) == list(lived.standings())
+    assert (loaded_room.results, loaded_room.touched()) == (lived.results, lived.touched())
+    assert loaded_room.apart_plays() == lived.apart_plays()
+    assert [loaded_room.play(key) for key in lived.touched()] == [lived.play(key) for key in lived.touched()]
+    for table in event().tables:
+        assert loaded_room.quarantine.counted(table) == lived.quarantine.counted(table)
+
+
+def test_rulings_that_have_come_back_from_elsewhere_count() -> None:
+    """The second home and the tables give back what an older copy of the store lacks."""
+    rows, room = [Row(one, MINUTE) for one in whole_log(1)], EventState(event())
+    for row in rows:
+        room.apply(row.message)  # type: ignore[arg-type]  # facts
+    fined = ruling(room, FineRuled(takes={event().bookings[1, 1].players["west"]: 8}), (1, 1))
+    content = content_of(rows).with_decided([Decided(fined, MINUTE, encode(fined))])
+    again = EventState(event())
+    replay_journal(again, content, ())
+    assert [*again.book.entries] == [fined.id]
+    assert loaded(content) == loaded(fact_by_fact(content))
+
+
+def places(*facts: LogMessage) -> list[int]:
+    """Return where each of these facts stands in a whole play."""
+    plays = WholePlays(event())
+    for one in facts:
+        plays.take(one)
+    return list(plays.places)
+
+
+def test_a_play_as_planned_is_whole_and_calls_take_nothing_from_it() -> None:
+    walls, seated, *rest = steps(1)
+    call = Call(round=walls.round, deal=walls.deal, open=True)
+    assert places(*log(1, walls, seated, *rest))[-1] == LAST
+    assert places(*log(1, walls, call, seated, *rest)) == [1, ALONE, *[2] * (len(rest)), LAST]
+
+
+def test_a_play_that_is_not_as_planned_is_left_to_be_judged() -> None:
+    facts = log(1, *steps(1))
+    for place, one in enumerate(facts):
+        if (other := altered(one, Random(1))) != one:
+            assert set(places(*facts[:place], other, *facts[place + 1 :])) == {ALONE}
+    assert set(places(*facts[:2], *facts[3:])) == {ALONE}
+    assert set(places(facts[0], facts[2], facts[1], *facts[3:])) == {ALONE}
