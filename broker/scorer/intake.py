@@ -41,7 +41,7 @@ from broker.protocol.signing import fact_hash, is_same_fact
 from broker.rules import RuleError
 from broker.rules.points import points_paid
 from broker.scorer.admissions import Admissions
-from broker.scorer.arbiter_access import ArbiterAccess, PinWaits
+from broker.scorer.arbiter_access import SESSION_UNKNOWN, ArbiterAccess, PinWaits
 from broker.scorer.quotas import OVER_QUOTA, Quotas, kind_of
 from broker.store import Recorded, RefusedRow
 from broker.store.chain import LINK_ALTERED, LOST, Fault
@@ -168,6 +168,12 @@ class TableBook:
     def latest(self) -> tuple[Taken, ...]:
         """Name the facts that were taken, or seen again, last."""
         return tuple(Taken(seq=seq, id=self.taken[seq].id) for seq in self.seen)
+
+    def lacks_before(self, seq: int) -> bool:
+        """Return whether a fact before this one may still come: the one that let an arbiter in, for instance."""
+        over = self.passed_over | {one.seq for one in self.refused}
+        beyond = range(self.upto + 1, seq)
+        return any(one < seq and one not in over for one in self.missing) or any(one not in over for one in beyond)
 
     def gaps(self) -> tuple[int, ...]:
         """What is missing below the highest number that was taken."""
@@ -368,7 +374,12 @@ class Intake:
             )
         self._check_play(message)
         self._quotas.check(message, session=_play_of(message) in self._event.riichi)
-        self._check_arbiter(message)
+        try:
+            self._check_arbiter(message)
+        except Refused as refused:
+            if refused.code == SESSION_UNKNOWN and book.lacks_before(message.seq):
+                return IntakeVerdict(message)  # neither taken nor refused: its table sends it again
+            raise
         return IntakeVerdict(message, new=True, hash=digest)
 
     def _check_arbiter(self, message: LogMessage) -> None:

@@ -57,12 +57,7 @@ class Room(Hall):
         self, table: int, *facts: Fact, first: int = 1, before: str | None = None, waiting: bool = True
     ) -> list[str | None]:
         """Send facts of a table, signed and chained; return why each was refused, `waiting` until that is known."""
-        codes = []
-        for seq, said in enumerate(facts, first):
-            message = DEVICE.sign(replace(fact(table, seq, said), device=DEVICE.device, before=before, signature=None))
-            codes.append(self.put(message, waiting=waiting))
-            before = fact_hash(encode(message))
-        return codes
+        return [self.put(one, waiting=waiting) for one in chained(*facts, table=table, first=first, before=before)]
 
     def put(self, message: LogMessage | PinGiven, topic: str | None = None, *, waiting: bool = True) -> str | None:
         """Send one message; return why it was refused."""
@@ -429,6 +424,13 @@ def test_an_arbiter_who_was_let_in_before_sessions_had_names_rules_until_leaving
     assert room.send(1, paused(1, None), left(1, None), paused(1, None)) == [None, None, "session_missing"]
 
 
+def chained(*facts: Fact, table: int = 1, first: int = 1, before: str | None = None) -> Iterator[LogMessage]:
+    """Return facts as their table sends them, signed."""
+    for seq, said in enumerate(facts, first):
+        yield (one := DEVICE.sign(replace(fact(table, seq, said), device=DEVICE.device, before=before, signature=None)))
+        before = fact_hash(encode(one))
+
+
 # ---- a PIN that was given offline ---------------------------------------------------------------
 
 
@@ -455,6 +457,16 @@ def test_what_was_ruled_offline_with_a_wrong_pin_is_refused_with_alerts(room: Ro
     assert room.said(1).answer == PinAnswer(asked=nonce(1), code="pin_wrong")
     assert {"pin_wrong", "pin_unproven", "session_unknown"} <= {code for code, _ in room.alerts()}
     assert room.scorer.state.book.of((1, 1)) == []
+
+
+def test_a_ruling_that_comes_before_its_arbiter_was_let_in_is_sent_again_and_counts(room: Room) -> None:
+    """A scorer whose store has shrunk hears what happens now before it hears again what was before."""
+    told = chained(confirmed(1), *offline(room, PIN))
+    began, let, ruled, left_ = told
+    assert [room.put(one) for one in (ruled, began, ruled)] == [None] * 3
+    assert room.scorer.state.book.of((1, 1)) == []
+    assert [room.put(one) for one in (let, ruled, left_)] == [None] * 3
+    assert len(room.scorer.state.book.of((1, 1))) == 1
 
 
 def test_wrong_pins_given_offline_make_their_table_wait_too(room: Room) -> None:
