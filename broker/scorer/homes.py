@@ -277,7 +277,7 @@ def take_back(journal: Journal, content: JournalContent, home: SecondHome) -> tu
 
 def lost_since(journal: Journal, content: JournalContent, newer: Iterable[Path]) -> list[Fault]:
     """Return what newer copies of the event have, damaged as they are, and this journal has not."""
-    known = {one.id for one in content.messages} | {fault.id for fault in content.faults}
+    known = content.ids() | {fault.id for fault in content.faults}
     lost: dict[str, Fault] = {}
     for copy in newer:
         with suppress(StoreError), closing(SqliteReader(copy / STORE, journal.event)) as reader:

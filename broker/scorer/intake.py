@@ -43,8 +43,10 @@ from broker.rules.points import points_paid
 from broker.scorer.admissions import Admissions
 from broker.scorer.arbiter_access import SESSION_UNKNOWN, ArbiterAccess, PinWaits
 from broker.scorer.quotas import OVER_QUOTA, Quotas, kind_of
+from broker.scorer.whole_plays import WholePlay
 from broker.store import Recorded, RefusedRow
 from broker.store.chain import LINK_ALTERED, LOST, Fault
+from broker.store.records import FactsByNumber
 
 OF_RIICHI = (Confirmed, Declared, Call, RiichiRecorded, RiichiTakenBack, *ARBITER_FACTS)
 """Facts of a riichi session."""
@@ -82,7 +84,7 @@ class IntakeVerdict:
 class TableBook:
     """What is known of one table's sequence."""
 
-    taken: dict[int, LogMessage] = field(default_factory=dict)
+    taken: FactsByNumber = field(default_factory=FactsByNumber)
     refused: list[Refusal] = field(default_factory=list)
     seen: dict[int, None] = field(default_factory=dict)
     """Numbers taken or seen again, the latest last."""
@@ -186,7 +188,7 @@ class Intake:
     def __init__(
         self,
         event: Event,
-        taken: Iterable[Recorded],
+        taken: Iterable[Recorded | WholePlay],
         refused: Iterable[RefusedRow] = (),
         refuses: Callable[[int, str | None], bool] = lambda _table, _device: False,
         admissions: Admissions | None = None,
@@ -218,16 +220,17 @@ class Intake:
         for fault in faults:
             self.want(fault)
 
-    def _load(self, taken: Iterable[Recorded], heads: Mapping[tuple[int, int], str]) -> None:
+    def _load(self, taken: Iterable[Recorded | WholePlay], heads: Mapping[tuple[int, int], str]) -> None:
         """Remember what is stored. Raises BadEvent."""
         bookings, books = self._event.bookings, self.books
         for message in taken:
-            if isinstance(message, LogMessage):
+            if isinstance(message, WholePlay):
+                books[message.table].taken.take_in(message.numbers, message.bodies)
+                self._ids.update(message.ids)
+            elif isinstance(message, LogMessage):
                 fact = message.fact
                 booking = bookings.get((message.table, fact.round))
-                as_booked = booking is not None and booking.deal == fact.deal
-                if booking is not None and isinstance(fact, Result):
-                    as_booked = as_booked and booking.players is fact.players
+                as_booked = booking is not None and booking.deal == fact.deal and not isinstance(fact, Result)
                 if not as_booked and not self._fits(message):
                     text = f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
                     raise BadEvent(text)

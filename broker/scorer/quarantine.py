@@ -11,14 +11,16 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from operator import attrgetter
-from typing import Final
+from typing import Final, cast
 
 from msgspec import Struct
 
 from broker.event import Event
 from broker.protocol import MOST_FACTS, LogMessage, Result, RiichiRecorded
-from broker.protocol.play_sequence import OF_A_PLAY, OutOfSequence, PlaySoFar, TableSequence, fact_kind
+from broker.protocol.play_sequence import OF_A_PLAY, OutOfSequence, TableSequence, fact_kind
 from broker.rules import Profile
+from broker.scorer.whole_plays import WholePlay
+from broker.store.records import fact_of
 
 WAITS: Final = "play_waits"
 """The code of a fact below which another is missing."""
@@ -114,7 +116,8 @@ class _TableFacts:
 
     def __init__(self, sequence: TableSequence, decided: Decided = NOTHING_DECIDED) -> None:
         self._sequence, self._decided = sequence, decided
-        self.facts: list[LogMessage] = []
+        self._facts: list[LogMessage | bytes] = []
+        """Those of whole plays as they are kept, until somebody asks for them."""
         self._judged = 0
         """So many of them have been judged."""
         self._highest = 0
@@ -138,12 +141,19 @@ class _TableFacts:
     def again(self, sequence: TableSequence, decided: Decided) -> "_TableFacts":
         """Return the same table, to be judged from its first fact on."""
         new = _TableFacts(sequence, decided)
-        new.facts, new._highest, new._missing = self.facts, self._highest, self._missing
+        new._facts, new._highest, new._missing = self._facts, self._highest, self._missing
         new._passed, new._settled, new.apart = self._passed, self._settled, dict(self.apart)
         new._told, new._lost = self._told, self._lost
         here = decided.taken | decided.discarded
         new._decided_upto = max((one.seq for one in self.facts if one.id in here), default=0) if here else 0
         return new
+
+    @property
+    def facts(self) -> Sequence[LogMessage]:
+        """All facts of plays, in the order of their numbers."""
+        if any(isinstance(one, bytes) for one in self._facts):
+            self._facts = [fact_of(one) if isinstance(one, bytes) else one for one in self._facts]
+        return cast("list[LogMessage]", self._facts)
 
     def note(self, seq: int) -> None:
         """Take in that the fact of a number has come."""
@@ -165,38 +175,33 @@ class _TableFacts:
 
     def keep(self, message: LogMessage) -> None:
         """Put a fact in its place."""
-        if not self.facts or self.facts[-1].seq < message.seq:
-            self.facts.append(message)
+        facts = self.facts
+        if not facts or facts[-1].seq < message.seq:
+            self._facts.append(message)
             return
-        self.facts = [*self.facts]  # a copy of this table may have the old one
-        insort(self.facts, message, key=_number)
-        self.late |= self._judged > 0 and message.seq < self.facts[self._judged].seq
+        insort(facts := [*facts], message, key=_number)  # a copy of this table may have the old one
+        self._facts = [*facts]
+        self.late |= self._judged > 0 and message.seq < facts[self._judged].seq
 
-    def follows_directly(self, message: LogMessage) -> bool:
+    def follows_directly(self, seq: int) -> bool:
         """Return whether a fact is the next of this table, and all before it have been judged: as nearly always."""
-        return (
-            message.seq == self._highest + 1 and not self._missing and not self.late and self._judged == len(self.facts)
-        )
+        return seq == self._highest + 1 and not self._missing and not self.late and self._judged == len(self._facts)
 
-    def begins_play(self, message: LogMessage) -> bool:
-        """Return whether a fact begins a play, in its turn, where all before it has followed."""
-        return not self.apart and self.follows_directly(message) and self._sequence.begins(message.fact.round)
+    def begins_play(self, play: WholePlay) -> bool:
+        """Return whether a play begins in its turn, and all before it has been judged and has followed."""
+        return not self.apart and self.follows_directly(play.first) and self._sequence.begins(play.round)
 
-    def end_play(self, facts: Sequence[LogMessage], play: PlaySoFar) -> None:
-        """Take in all facts of the play that has begun: they follow each other."""
-        if self._highest + len(facts) == facts[-1].seq:
-            self._highest = facts[-1].seq
-        else:  # what is of no play has come between
-            for message in facts:
-                self.note(message.seq)
-        self.facts.extend(facts)
-        self._judged += len(facts)
-        self._sequence.end(facts[-1].fact.round, play)
+    def end_play(self, play: WholePlay) -> None:
+        """Take in a play that has begun so."""
+        self._highest = play.result.seq
+        self._facts.extend(play.bodies)
+        self._judged += len(play.bodies)
+        self._sequence.end(play.round, play.ended())
 
     def take(self, message: LogMessage) -> Sequence[Judged]:
         """Judge the next fact of this table."""
         self._highest = message.seq
-        self.facts.append(message)
+        self._facts.append(message)
         self._judged += 1
         try:
             self._sequence.follow(message.fact)
@@ -220,10 +225,13 @@ class _TableFacts:
         """Judge what has come up to the first number that is missing."""
         missing = self.missing if self._missing else None
         limit = missing[0] if missing else float("inf")
-        while self._judged < len(self.facts) and self.facts[self._judged].seq < limit:
-            message = self.facts[self._judged]
+        if self._judged == len(self._facts):
+            return
+        facts = self.facts
+        while self._judged < len(facts) and facts[self._judged].seq < limit:
+            message = facts[self._judged]
             if self._lost:
-                self._pass_lost(self.facts[self._judged - 1] if self._judged else None, message)
+                self._pass_lost(facts[self._judged - 1] if self._judged else None, message)
             self._judged += 1
             yield from self._judge(message)
 
@@ -281,7 +289,7 @@ class Quarantine:
         Where others after it have been judged by now, nothing follows before `judge_late`.
         """
         table, of_play = self._table(message.table), type(message.fact) in OF_A_PLAY
-        if of_play and table.follows_directly(message):
+        if of_play and table.follows_directly(message.seq):
             return table.take(message)
         table.note(message.seq)
         if of_play:
@@ -292,13 +300,13 @@ class Quarantine:
         follows = () if table.late else table.advance()
         return follows if of_play else chain((message,), follows)
 
-    def begins_play(self, message: LogMessage) -> bool:
-        """Return whether a fact begins a play, in its turn, at a table of which nothing is missing or kept apart."""
-        return self._table(message.table).begins_play(message)
+    def begins_play(self, play: WholePlay) -> bool:
+        """Return whether a play begins in its turn, at a table of which nothing is missing or kept apart."""
+        return self._table(play.table).begins_play(play)
 
-    def end_play(self, facts: Sequence[LogMessage], play: PlaySoFar) -> None:
-        """Take in all facts of a play that has begun so, which follow each other."""
-        self._table(facts[0].table).end_play(facts, play)
+    def end_play(self, play: WholePlay) -> None:
+        """Take in a play that has begun so."""
+        self._table(play.table).end_play(play)
 
     def judge_late(self) -> Iterator[Judged]:
         """Judge again the tables of which facts have come late since, each once. Return what follows from that."""

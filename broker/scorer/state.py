@@ -6,7 +6,6 @@ the deals that it touches and no others.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from math import inf
 from types import MappingProxyType
 from typing import Final
 
@@ -51,7 +50,7 @@ from broker.scorer.play_counts import PlayCounts
 from broker.scorer.quarantine import WAITS, ApartFact, ApartPlay, Decided, Judged, Quarantine
 from broker.scorer.snapshot import Snapshot, out_of_place, team_rows
 from broker.scorer.tables import TableFacts
-from broker.scorer.whole_plays import WholePlay, WholePlays
+from broker.scorer.whole_plays import WholePlay
 from broker.scoring import (
     APART,
     Adjustment,
@@ -114,18 +113,17 @@ class EventState:
 
     def load(
         self,
-        messages: Iterable[Recorded],
+        messages: Iterable[Recorded | WholePlay],
         passed: Iterable[tuple[int, int]] = (),
         judged: Callable[[Judged], None] = _nothing,
         *,
         judged_from: int | None = 0,
         lost: Iterable[tuple[int, int]] = (),
-        plays: WholePlays | None = None,
     ) -> None:
         """Add a whole journal: compared once at its end, not after each play.
 
         `passed`: table and number of facts that are not waited for. `judged` is called with each fact once it counts,
-        or is kept apart, but for those of whole `plays`, of which there is nothing to tell. `judged_from`: so many
+        or is kept apart, but for those of whole plays, of which there is nothing to tell. `judged_from`: so many
         messages are from before plays were judged, and count as they did then; None: all. `lost`: table and number of
         facts that were there and cannot be read: what came after them followed.
         """
@@ -133,16 +131,11 @@ class EventState:
             self.quarantine.lose(table, seq)
         for table, seq in passed:
             self._load_judged(self.quarantine.pass_over(table, seq), judged)
-
-        first = inf if judged_from is None else judged_from
-        found: Iterable[tuple[int, Recorded | WholePlay]] = enumerate(messages)
-        if plays is not None:
-            found = plays.among(messages, lambda number, one: number >= first and self.quarantine.begins_play(one))
-        for number, one in found:
+        for number, one in enumerate(messages):
             if isinstance(one, WholePlay):
-                self._load_play(one, judged)
+                self._load_play(one)
             else:
-                self._load(one, judged, before=number < first)
+                self._load(one, judged, before=judged_from is None or number < judged_from)
         self._compare_all()
 
     def _compare_all(self) -> None:
@@ -156,19 +149,16 @@ class EventState:
         self._ledger = self._ledger.with_adjustments(self.adjustments())
         self.teams.update(self._ledger, self._counts.expected, self.complete)
 
-    def _load_play(self, play: WholePlay, judged: Callable[[Judged], None]) -> None:
-        """Add all facts of a play that has begun in its turn, unless arbiters have ruled on it meanwhile."""
-        facts = play.facts
-        key = facts[0].table, facts[0].fact.round
-        if self.book.last(key) is not None:
-            for message in facts:
-                self._load(message, judged, before=False)
-            return
-        self.quarantine.end_play(*play)
-        self._forms[key] = ((facts[0].seq, self.planned.form(play.ended.deal)),)
-        self._add_result(key, facts[-1])
-        for message in facts:
-            self.tables.apply(message)
+    def takes_whole(self, play: WholePlay) -> bool:
+        """Return whether a play may be loaded as a whole: it has its turn, and arbiters have not ruled on it."""
+        return self.book.last(play.key) is None and self.quarantine.begins_play(play)
+
+    def _load_play(self, play: WholePlay) -> None:
+        """Add all facts of a play that is taken as a whole."""
+        self.quarantine.end_play(play)
+        self._forms[play.key] = ((play.first, play.walls.form),)
+        self._add_result(play.key, play.result)
+        self.tables.take_whole(play)
 
     def _load(self, message: Recorded, judged: Callable[[Judged], None], *, before: bool) -> None:
         if isinstance(message, LogMessage):

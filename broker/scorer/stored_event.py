@@ -4,7 +4,6 @@ For a command nothing is locked and nothing written. A starting scorer replays t
 scorer before it knew when each message came.
 """
 
-from array import array
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
@@ -27,13 +26,13 @@ from broker.scorer.alerts import Concern, concern_of_apart, concern_of_gap, conc
 from broker.scorer.intake import TableBook
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.state import EventState
-from broker.scorer.tables import FactTimes, Seatings
-from broker.scorer.whole_plays import WholePlays
+from broker.scorer.tables import Seatings
+from broker.scorer.whole_plays import PlayFinder, WholePlay
 from broker.scoring import Adjustment, ScoredPlay
 from broker.store import Reader, Recorded, RefusedRow, database_of, message_of, open_reader, witness_of
 from broker.store.backup import check_sqlite
 from broker.store.chain import BAD_SIGNATURE, LINK_ALTERED, LOST, UNREADABLE_ROW, WRONG_POINTS, Fault
-from broker.store.records import Decided, fact_of, unsigned_fact
+from broker.store.records import KEPT_FACTS, Decided
 from broker.store.witness import Witness
 
 
@@ -124,7 +123,7 @@ def open_stored_event(folder: Path) -> StoredEvent:
     with closing(open_reader(folder, event.name)) as journal:
         content = read_journal(journal, event)
         room.load(
-            content.messages,
+            (one for _, one in _in_turn(content, room.takes_whole)),
             passed_over(journal.refused()),
             judged_from=content.judged_from,
             lost=content.lost(),
@@ -140,9 +139,9 @@ PastConcern = tuple[int, Concern]
 class JournalContent(NamedTuple):
     """A whole journal: what proves itself, and what does not."""
 
-    messages: Sequence[Recorded]
+    messages: Sequence[Recorded | WholePlay]
     received: Sequence[int]
-    """When each was taken, ms since 1970."""
+    """When each was taken, of whole plays the result; ms since 1970."""
     judged_from: int | None
     """How many of them are from before plays were judged; None: all."""
     heads: Mapping[tuple[int, int], str]
@@ -151,12 +150,11 @@ class JournalContent(NamedTuple):
     """What does not count, and what is gone; also what counts though its row was changed."""
     decided: Sequence[Decided]
     """What is no fact of a table, with its bytes."""
-    clock: FactTimes
-    """When the facts were."""
-    corrected: Mapping[int, LogMessage]
-    """Of facts whose table's clock was wrong, by their places: when they were."""
-    plays: WholePlays
-    """Those among the facts as they were."""
+
+    def ids(self) -> set[str]:
+        """Return the ids of all that counts."""
+        of_plays = (id_ for one in self.messages if isinstance(one, WholePlay) for id_ in one.ids)
+        return {one.id for one in self.messages if not isinstance(one, WholePlay)}.union(of_plays)
 
     def devices(self) -> Iterator[DeviceRecord]:
         """Return what was decided about devices, in that order."""
@@ -206,81 +204,40 @@ def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = Non
     Signatures were verified when facts were taken, and links show that this is what was taken: to verify them all again
     takes long, and is done only where `is_signed` is given.
     """
-    messages, received, faults = list[Recorded](), array("q"), list[Fault]()
-    decided, heads = list[Decided](), ChainHeads()
-    points, clock, plays, corrected = PointsCheck(event), FactTimes(), WholePlays(event), dict[int, LogMessage]()
+    faults, decided, points, plays = list[Fault](), list[Decided](), PointsCheck(event), PlayFinder(event)
+    judged_from, last = journal.judged_from(), dict[tuple[int, int], bytes]()
     with closing(journal.intact(faults)) as rows:
         for height, at, body in rows:
             try:
-                message = message_of(body) if is_signed else _read(body)
-            except StoreBroken:
-                faults.append(Fault(UNREADABLE_ROW, height))
+                fact = KEPT_FACTS.decode(body)
+            except UNREADABLE:
+                try:
+                    message = message_of(body)
+                except StoreBroken:
+                    faults.append(Fault(UNREADABLE_ROW, height))
+                    continue
+                if not isinstance(message, LogMessage):  # as it is, then
+                    decided.append(Decided(message, at, body))
+                plays.take_alone(message, at)
                 continue
-            if isinstance(message, LogMessage):
-                if type(message.fact) is Result and not points.are_right(message.fact):
-                    faults.append(Fault(WRONG_POINTS, height))
-                    continue
-                if is_signed and not is_signed(message, body):
-                    faults.append(Fault(BAD_SIGNATURE, height))
-                    continue
-                if not heads.follow(message.table, message.seq, body):
-                    message = fact_of(body)  # what it stands after is asked for where that is not there
-                right = clock.corrected(message, at)
-                if right is not message:
-                    corrected[len(messages)] = right
-                plays.take(right)
+            if type(fact.fact) is Result and not points.are_right(fact.fact):
+                faults.append(Fault(WRONG_POINTS, height))
+                continue
+            if is_signed and not is_signed(fact.message(), body):
+                faults.append(Fault(BAD_SIGNATURE, height))
+                continue
+            last.pop((fact.table, fact.seq - 1), None)
+            last[fact.table, fact.seq] = body
+            if is_signed or judged_from is None or height <= judged_from:
+                plays.take_alone(fact.message(), at)
             else:
-                decided.append(Decided(message, at, body))
-                plays.take_other()
-            messages.append(message)
-            received.append(at)
-    content = JournalContent(
-        messages,
-        received,
-        _judged_from(journal, faults),
-        heads.hashes(),
-        _open_faults(journal, faults, messages),
-        decided,
-        clock,
-        corrected,
-        plays,
-    )
+                plays.take(fact, at, body)
+    messages, received = plays.messages()
+    heads = {key: fact_hash(body) for key, body in last.items()}
+    content = JournalContent(messages, received, _judged_from(journal, faults), heads, (), decided)
+    content = content._replace(faults=_open_faults(journal, faults, content))
     numbers = [one.message.number for one in decided if isinstance(one.message, Ruling)]
     return content if numbers == sorted(numbers) else content.in_order()
-
-
-def _read(body: bytes) -> Recorded:
-    """Return what is stored as a message, without the signature of a fact. Raises StoreBroken."""
-    try:
-        return unsigned_fact(body)
-    except UNREADABLE:
-        return message_of(body)
-
-
-class ChainHeads:
-    """The facts of each table after which none has come, of a journal that is read in its order."""
-
-    def __init__(self) -> None:
-        self._last: dict[int, tuple[int, bytes]] = {}
-        """By table its last fact: number and JSON."""
-        self._others: dict[tuple[int, int], bytes] = {}
-        """Facts that were followed by another number than theirs and one."""
-
-    def follow(self, table: int, seq: int, body: bytes) -> bool:
-        """Take in a fact; return whether it came right after the one before it."""
-        last = self._last.get(table)
-        self._last[table] = seq, body
-        if last is not None and last[0] + 1 == seq:
-            return True
-        if last is not None:
-            self._others[table, last[0]] = last[1]
-        self._others.pop((table, seq - 1), None)
-        return False
-
-    def hashes(self) -> dict[tuple[int, int], str]:
-        """Return the hashes of these facts, by table and number."""
-        last = {(table, seq): body for table, (seq, body) in self._last.items()}
-        return {key: fact_hash(body) for key, body in (self._others | last).items()}
 
 
 def _judged_from(journal: Reader, faults: Iterable[Fault]) -> int | None:
@@ -291,10 +248,10 @@ def _judged_from(journal: Reader, faults: Iterable[Fault]) -> int | None:
     return rows - len({fault.height for fault in faults if fault.height <= rows and fault.code != LINK_ALTERED})
 
 
-def _open_faults(journal: Reader, found: Iterable[Fault], messages: Iterable[Recorded]) -> Sequence[Fault]:
+def _open_faults(journal: Reader, found: Iterable[Fault], content: JournalContent) -> Sequence[Fault]:
     """Return what was found and what was lost before, by name, without what has come back."""
     lost = [fault for fault in journal.set_aside() if fault.code == LOST]
-    there = {message.id for message in messages} if lost else set()
+    there = content.ids() if lost else set()
     return (*journal.unrepaired(found), *(fault for fault in lost if fault.id not in there))
 
 
@@ -368,16 +325,24 @@ def passed_over(refused: Iterable[RefusedRow]) -> Iterator[tuple[int, int]]:
             yield row.table, row.seq
 
 
+def _in_turn(content: JournalContent, whole: Callable[[WholePlay], bool]) -> Iterator[tuple[int, Recorded | WholePlay]]:
+    """Return what is to be loaded next, and when it was taken: a play as a whole where it may be, else its facts."""
+    for one, at in zip(content.messages, content.received, strict=True):
+        if isinstance(one, WholePlay) and not whole(one):
+            yield from one.facts()
+        else:
+            yield at, one
+
+
 def replay_journal(state: EventState, taken: JournalContent, refused: Iterable[RefusedRow]) -> list[PastConcern]:
     """Load a state from a journal; return the concerns of each fact when it counted, or was kept apart."""
     found: list[PastConcern] = []
     now = 0
 
-    def one_by_one() -> Iterator[Recorded]:
+    def one_by_one() -> Iterator[Recorded | WholePlay]:
         nonlocal now
-        for place, (message, at) in enumerate(zip(taken.messages, taken.received, strict=True)):
-            now = at
-            yield taken.corrected.get(place, message)
+        for now, one in _in_turn(taken, lambda play: clock.is_right(play) and state.takes_whole(play)):
+            yield clock.corrected(one, now) if isinstance(one, LogMessage) else one
 
     def judged(one: Judged) -> None:
         if isinstance(one, ApartFact):
@@ -386,9 +351,8 @@ def replay_journal(state: EventState, taken: JournalContent, refused: Iterable[R
         for concern in concerns_without_repeats(state, one, now):
             found.append((now, concern))  # noqa: PERF401 - nearly always there is none
 
-    state.tables.clock = taken.clock
-    passed = passed_over(refused)
-    state.load(one_by_one(), passed, judged, judged_from=taken.judged_from, lost=taken.lost(), plays=taken.plays)
+    clock = state.tables.clock
+    state.load(one_by_one(), passed_over(refused), judged, judged_from=taken.judged_from, lost=taken.lost())
     repeated = state.tables.seatings.repeated(state.planned)
     found.extend(_past_repeats(state.event, repeated, taken, state.quarantine.ids() if repeated else ()))
     return found
@@ -399,12 +363,19 @@ def _past_repeats(
 ) -> Iterable[PastConcern]:
     """Return who has sat down to a deal again, of the few deals with which that was so."""
     seatings = Seatings()
-    for message, at in zip(taken.messages, taken.received, strict=True) if deals else ():
-        if not isinstance(message, LogMessage) or message.fact.deal not in deals:
-            continue
-        if isinstance(message.fact, Seated | Result) and message.id not in apart:
+    for message, at in _facts_one_by_one(taken) if deals else ():
+        if message.fact.deal in deals and isinstance(message.fact, Seated | Result) and message.id not in apart:
             seatings.apply(message)
             yield from ((at, concern) for concern in alerts.concerns_of_repeats(event, seatings, message, message.fact))
+
+
+def _facts_one_by_one(taken: JournalContent) -> Iterator[tuple[LogMessage, int]]:
+    """Return all facts of a journal, those of whole plays where their results are, and when each was taken."""
+    for one, at in zip(taken.messages, taken.received, strict=True):
+        if isinstance(one, LogMessage):
+            yield one, at
+        elif isinstance(one, WholePlay):
+            yield from ((fact, then) for then, fact in one.facts())
 
 
 def past_concerns(
@@ -420,8 +391,8 @@ def _past_gaps(books: Mapping[int, TableBook], taken: JournalContent) -> Iterato
     after = {(table, seq + 1) for table, book in books.items() for seq in book.missing if seq + 1 in book.taken}
     if not after:
         return
-    for message, at in zip(taken.messages, taken.received, strict=True):
-        if isinstance(message, LogMessage) and (message.table, message.seq) in after:
+    for message, at in _facts_one_by_one(taken):
+        if (message.table, message.seq) in after:
             yield at, concern_of_gap(message.table, message.seq)
 
 

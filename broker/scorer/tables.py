@@ -42,6 +42,7 @@ from broker.rules.riichi import (
     settle_event,
     standing_from_state,
 )
+from broker.scorer.whole_plays import WholePlay
 
 
 class Projection(Protocol):
@@ -75,6 +76,12 @@ class TableFacts:
         """Take in one accepted fact."""
         for projection in self._of_kind.get(type(message.fact), ()):
             projection.apply(message)
+
+    def take_whole(self, play: WholePlay) -> None:
+        """Take in all facts of a play that a journal has whole."""
+        self.clock.pass_to(play.result)
+        self.times.take_whole(play)
+        self.seatings.take_whole(play)
 
     def take_over(self, message: LogMessage) -> None:
         """Take in a fact that an arbiter lets count, perhaps long after it happened: who sat where, and what pays."""
@@ -126,6 +133,11 @@ class TableTimes:
         elif isinstance(fact, Paused):
             _keep(self.pausing, message, begins=fact.begin)
 
+    def take_whole(self, play: WholePlay) -> None:
+        """Take in a whole play: it is over."""
+        self.restored[play.table] = play.walls
+        self.playing.pop(play.table, None)
+
 
 def _keep(since: dict[int, Since], message: LogMessage, *, begins: bool) -> None:
     """Keep when something began first, until it ends."""
@@ -163,6 +175,11 @@ class Seatings:
                 self._have_played.pop(before.deal, None)
             self._counted[key] = self._of_deal[fact.deal][key] = fact
             self._have_played.pop(fact.deal, None)
+
+    def take_whole(self, play: WholePlay) -> None:
+        """Take in a whole play: its walls were restored, then its players sat down."""
+        self.apply(play.result)
+        self._seated.setdefault(play.key, {})[play.first + 1] = play.players
 
     def forget(self, message: LogMessage) -> None:
         """Forget a fact that counts no longer."""
@@ -282,6 +299,15 @@ class FactTimes:
         right = before is not None and before <= message.at <= received_at
         at = self._before[message.table] = message.at if right else received_at
         return message if right else replace(message, at=at)
+
+    def is_right(self, play: WholePlay) -> bool:
+        """Return whether the times of a whole play, which are in order, need not be corrected."""
+        before = self._before.get(play.table)
+        return before is not None and before <= play.began
+
+    def pass_to(self, last: LogMessage) -> None:
+        """Take in that the last fact of a table was at its time."""
+        self._before[last.table] = last.at
 
 
 class RiichiSessions:

@@ -1,131 +1,170 @@
 """Plays that were told whole and as planned, as nearly all are: a long journal is loaded play by play. Pure.
 
 In such a play there is nothing that an arbiter must know, and judging its facts one by one finds nothing: the walls
-were verified as the deal lies, everybody sat as booked, at most one declared, and nobody was fined. Whatever else a
-table tells is taken fact by fact, as it is while the scorer works. What such a play says as its plan does is in memory
-once: of a long journal that is a fifth of it.
+were verified as the deal lies, everybody sat as booked, at most one declared, nobody was fined, the table told nothing
+else meanwhile, and the desk ruled nothing. Whatever else a table tells is taken fact by fact, as it is while the scorer
+works. Of such a play only its result is in memory as a message; its other facts are read from their JSON when somebody
+asks for them, which is rare.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, repeat
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from msgspec.structs import force_setattr
 
 from broker.event import BookedPlay, Event
-from broker.protocol import Confirmed, Declared, LogMessage, Restored, Result, Seated
-from broker.protocol.play_sequence import OF_A_PLAY, PlaySoFar
+from broker.protocol import Confirmed, Declared, LogMessage, PlayerId, Restored, Result, Ruling, Seat, Seated
+from broker.protocol.play_sequence import PlaySoFar
 from broker.store import Recorded
+from broker.store.records import KeptFact, fact_of
 
 STEPS: Final = [Restored, Seated, Confirmed, Declared, Result], [Restored, Seated, Confirmed, Result]
 """The facts of such a play: somebody has declared, or nobody."""
 
-ALONE, FIRST, WITHIN, LAST = range(4)
-"""Where a message stands in a whole play; `ALONE`: in none."""
+
+class ToldFact(NamedTuple):
+    """A fact of a journal: what it says, when it was taken (ms since 1970), its JSON, and its place."""
+
+    fact: KeptFact
+    received: int
+    body: bytes
+    place: int
 
 
 class WholePlay(NamedTuple):
-    """All facts of a play, its result last, and what its sequence has come to."""
+    """All facts of a play."""
 
-    facts: Sequence[LogMessage]
-    ended: PlaySoFar
+    table: int
+    round: int
+    first: int
+    """The number of its first fact; the others follow without a gap."""
+    began: int
+    """When its table says that it told that."""
+    walls: Restored
+    players: Mapping[Seat, PlayerId]
+    declared: tuple[Seat, ...]
+    result: LogMessage
+    ids: tuple[str, ...]
+    bodies: tuple[bytes, ...]
+    received: tuple[int, ...]
+    """When each was taken."""
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """Table and round."""
+        return self.table, self.round
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of its facts."""
+        return range(self.first, self.result.seq + 1)
+
+    def facts(self) -> Iterator[tuple[int, LogMessage]]:
+        """Return its facts one by one, with when each was taken."""
+        return zip(self.received, map(fact_of, self.bodies), strict=True)
+
+    def ended(self) -> PlaySoFar:
+        """Return what its sequence has come to."""
+        return PlaySoFar("recorded", self.walls.deal, self.players, self.declared)
 
 
-class WholePlays:
-    """Finds them among a journal's messages, given in its order."""
+class PlayFinder:
+    """Finds whole plays among a journal's messages, given in its order."""
 
     def __init__(self, event: Event) -> None:
         self._event = event
-        self._under_way: dict[int, list[tuple[int, LogMessage]]] = {}
-        """What each table has told since it restored its walls last, with the places."""
-        self.places = bytearray()
-        """Where each message stands in a whole play."""
-        self._ending: dict[int, WholePlay] = {}
-        """The plays by the places of their results."""
+        self._under_way: dict[int, list[ToldFact]] = {}
+        """What each table has told since it restored its walls last."""
+        self._found: list[Recorded | WholePlay | bytes | None] = []
+        """Facts as their JSON, but of plays only these, in the places of their results."""
+        self._received = array("q")
 
-    def take(self, message: LogMessage) -> None:
-        """Take in a fact, which is the next message."""
-        place = len(self.places)
-        self.places.append(ALONE)
-        kind = type(message.fact)
+    def take(self, fact: KeptFact, received: int, body: bytes) -> None:
+        """Take in the next message, a fact that may be of a whole play."""
+        place, kind = len(self._found), type(fact.fact)
+        self._found.append(body)
+        self._received.append(received)
         if kind is Restored:
-            self._under_way[message.table] = [(place, message)]
-            return
-        under_way = self._under_way.get(message.table)
-        if under_way is not None:
-            under_way.append((place, message))
+            self._under_way[fact.table] = [ToldFact(fact, received, body, place)]
+        elif (under_way := self._under_way.get(fact.table)) is not None:
+            under_way.append(ToldFact(fact, received, body, place))
             if kind is Result:
-                del self._under_way[message.table]
+                del self._under_way[fact.table]
                 self._end(under_way)
 
-    def take_other(self) -> None:
-        """Take in that the next message is no fact."""
-        self.places.append(ALONE)
+    def take_alone(self, message: Recorded, received: int) -> None:
+        """Take in the next message, which is of no whole play."""
+        self._found.append(message)
+        self._received.append(received)
+        if isinstance(message, Ruling):  # what is under way may be judged otherwise since
+            self._under_way.clear()
 
-    def _end(self, under_way: Sequence[tuple[int, LogMessage]]) -> None:
-        """Mark a play that has its result, if it is a whole one. Calls and visits of arbiters change nothing of it."""
-        facts, places = list[LogMessage](), list[int]()
-        for seq, (place, message) in enumerate(under_way, under_way[0][1].seq):
-            if message.seq != seq:
-                return
-            if type(message.fact) in OF_A_PLAY:
-                facts.append(message)
-                places.append(place)
-        ended = _ended(facts, self._event) if [type(one.fact) for one in facts] in STEPS else None
-        if ended is not None:
-            for place in places:
-                self.places[place] = WITHIN
-            self.places[places[0]], self.places[places[-1]] = FIRST, LAST
-            self._ending[places[-1]] = WholePlay(facts, ended)
+    def _end(self, told: Sequence[ToldFact]) -> None:
+        """Put a play that has its result in the place of that, if it is a whole one."""
+        if [type(one.fact.fact) for one in told] in STEPS and _is_in_order(told):
+            play = _whole_play(told, self._event)
+            if play is not None:
+                for one in told:
+                    self._found[one.place] = None
+                self._found[told[-1].place] = play
 
-    def among(
-        self, messages: Iterable[Recorded], begins: Callable[[int, LogMessage], bool]
-    ) -> Iterator[tuple[int, Recorded | WholePlay]]:
-        """Return all messages with their places; of plays that are whole these, in the places of their results.
-
-        `begins` is asked at its first fact whether a play may count as a whole; otherwise its facts come one by one.
-        """
-        by_facts = set[int]()
-        """Tables with such a play under way."""
-        places = chain(self.places, repeat(ALONE))  # what has come back from elsewhere stands behind all that was read
-        for number, (message, place) in enumerate(zip(messages, places, strict=False)):
-            if place == WITHIN and not by_facts:  # as nearly always
-                continue
-            if place != ALONE and isinstance(message, LogMessage):
-                if place == FIRST and not begins(number, message):
-                    by_facts.add(message.table)
-                if message.table not in by_facts:
-                    if place == LAST:
-                        yield number, self._ending[number]
-                    continue
-                if place == LAST:
-                    by_facts.discard(message.table)
-            yield number, message
+    def messages(self) -> tuple[list[Recorded | WholePlay], Sequence[int]]:
+        """Return all messages and whole plays, and when each was taken; of a play its result."""
+        there = [(one, at) for one, at in zip(self._found, self._received, strict=True) if one is not None]
+        self._found.clear()
+        return [fact_of(one) if isinstance(one, bytes) else one for one, _ in there], array(
+            "q", (at for _, at in there)
+        )
 
 
-def _ended(facts: Sequence[LogMessage], event: Event) -> PlaySoFar | None:
-    """Return what a play has come to of which these are all facts; None where it asks for a closer look."""
-    walls, seated, *_, before, last = (one.fact for one in facts)
-    booking = event.bookings.get((facts[0].table, walls.round))
-    if booking is None or not isinstance(walls, Restored) or not isinstance(last, Result):
+def _is_in_order(told: Sequence[ToldFact]) -> bool:
+    """Return whether facts are numbered without a gap, and the clock of their table can be right."""
+    seq, at = told[0].fact.seq, told[0].fact.at
+    for one in told:
+        if one.fact.seq != seq or not at <= one.fact.at <= one.received:
+            return False
+        seq, at = seq + 1, one.fact.at
+    return True
+
+
+def _whole_play(told: Sequence[ToldFact], event: Event) -> WholePlay | None:
+    """Return the play of which these are all facts; None where it asks for a closer look."""
+    first, last = told[0].fact, told[-1].fact
+    walls, seated, before, result = first.fact, told[1].fact.fact, told[-2].fact.fact, last.fact
+    booking = event.bookings.get((first.table, walls.round))
+    if booking is None or not isinstance(walls, Restored) or not isinstance(result, Result):
         return None
-    for one in facts:
-        if one.fact.round != booking.round or one.fact.deal != booking.deal:
+    for one in told:
+        if one.fact.event != event.name or one.fact.fact.round != booking.round or one.fact.fact.deal != booking.deal:
             return None
     declared = tuple([press.seat for press in before.presses]) if isinstance(before, Declared) else ()
-    if len(declared) > 1 or declared != (*last.winners,) or last.fines or last.hand is not None:
+    if len(declared) > 1 or declared != (*result.winners,) or result.fines or result.hand is not None:
         return None
-    form = event.form(booking.deal)
-    if not walls.verified or walls.form != form or not (_as_booked(seated, booking) and _as_booked(last, booking)):
+    if not walls.verified or walls.form != event.form(booking.deal):
         return None
-    force_setattr(walls, "form", form)
-    return PlaySoFar("recorded", booking.deal, last.players, declared)
+    if not (_as_booked(seated, booking) and _as_booked(result, booking)):
+        return None
+    return WholePlay(
+        first.table,
+        booking.round,
+        first.seq,
+        first.at,
+        walls,
+        booking.players,
+        declared,
+        last.message(),
+        tuple([one.fact.id for one in told]),
+        tuple([one.body for one in told]),
+        tuple([one.received for one in told]),
+    )
 
 
 def _as_booked(fact: object, booking: BookedPlay) -> bool:
-    """Return whether a fact has the players in their seats."""
+    """Return whether a fact has the players in their seats, in one order too: a message stays what it was."""
     if not isinstance(fact, (Seated, Result)) or fact.players != booking.players:
         return False
-    if [*fact.players] == [*booking.players]:  # in one order too: a message stays what it was
-        force_setattr(fact, "players", booking.players)
+    if [*fact.players] != [*booking.players]:
+        return False
+    force_setattr(fact, "players", booking.players)
     return True

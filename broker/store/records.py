@@ -1,9 +1,8 @@
 """What an event's journal holds: facts of the tables, what the desk has ruled, and which devices speak for tables."""
 
 import gc
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator, MutableMapping
 from contextlib import closing, contextmanager, suppress
-from sys import intern
 from typing import Final, Literal, NamedTuple
 
 import msgspec
@@ -46,7 +45,7 @@ def decoded(entries: Generator[Entry, None, None]) -> Iterator[Recorded]:
             yield message_of(body)
 
 
-class _Told(msgspec.Struct, frozen=True):
+class KeptFact(msgspec.Struct, frozen=True):
     """A fact as it is kept: its texts were looked at when it was taken, and to do it again takes most of the time."""
 
     schema: Literal[1]
@@ -56,44 +55,67 @@ class _Told(msgspec.Struct, frozen=True):
     seq: int
     at: int
     fact: Fact
-
-
-class _Signed(_Told, frozen=True):
-    """The same with its signature, and what it stands after."""
-
     device: str | None = None
     before: str | None = None
     signature: str | None = None
 
+    def message(self) -> LogMessage:
+        """Return it as it came."""
+        return LogMessage(
+            id=self.id,
+            event=self.event,
+            table=self.table,
+            seq=self.seq,
+            at=self.at,
+            fact=self.fact,
+            device=self.device,
+            before=self.before,
+            signature=self.signature,
+        )
 
-_TOLD: Final[msgspec.json.Decoder[_Told]] = msgspec.json.Decoder(_Told)
-_SIGNED: Final[msgspec.json.Decoder[_Signed]] = msgspec.json.Decoder(_Signed)
 
-
-def unsigned_fact(body: bytes) -> LogMessage:
-    """Return a stored fact without its signature and what it stands after: these are most of it, and rarely asked for.
-
-    Raises msgspec.ValidationError where it is another kind of message.
-    """
-    kept = _TOLD.decode(body)
-    event = intern(kept.event)  # it is the same in all
-    return LogMessage(id=kept.id, event=event, table=kept.table, seq=kept.seq, at=kept.at, fact=kept.fact)
+KEPT_FACTS: Final[msgspec.json.Decoder[KeptFact]] = msgspec.json.Decoder(KeptFact)
 
 
 def fact_of(body: bytes) -> LogMessage:
     """Return what is stored as a fact. Raises msgspec.ValidationError where it is another kind of message."""
-    kept = _SIGNED.decode(body)
-    return LogMessage(
-        id=kept.id,
-        event=kept.event,
-        table=kept.table,
-        seq=kept.seq,
-        at=kept.at,
-        fact=kept.fact,
-        device=kept.device,
-        before=kept.before,
-        signature=kept.signature,
-    )
+    return KEPT_FACTS.decode(body).message()
+
+
+class FactsByNumber(MutableMapping[int, LogMessage]):
+    """Facts of one table; those that are given as their JSON are read when somebody asks for them."""
+
+    def __init__(self) -> None:
+        self._facts: dict[int, LogMessage | bytes] = {}
+
+    def __getitem__(self, seq: int) -> LogMessage:
+        """Return a fact."""
+        found = self._facts[seq]
+        return fact_of(found) if isinstance(found, bytes) else found
+
+    def __setitem__(self, seq: int, fact: LogMessage) -> None:
+        """Take in a fact."""
+        self._facts[seq] = fact
+
+    def __delitem__(self, seq: int) -> None:
+        """Forget a fact."""
+        del self._facts[seq]
+
+    def __contains__(self, seq: object) -> bool:
+        """Return whether there is a fact of a number."""
+        return seq in self._facts
+
+    def __iter__(self) -> Iterator[int]:
+        """Return all numbers, as they were taken."""
+        return iter(self._facts)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._facts)
+
+    def take_in(self, numbers: Iterable[int], bodies: Iterable[bytes]) -> None:
+        """Take in facts as they are kept."""
+        self._facts.update(zip(numbers, bodies, strict=True))
 
 
 _DEVICE_RECORDS: Final[msgspec.json.Decoder[DeviceRecord]] = msgspec.json.Decoder(DeviceRecord)

@@ -93,11 +93,6 @@ def signed(message: LogMessage, key: SigningKey = KEY) -> LogMessage:
     return key.sign(replace(message, device=key.device, signature=None, sender=None))
 
 
-def without_signature(message: LogMessage) -> LogMessage:
-    """Return what is kept of a fact in memory: who has signed it, and what it stands after, is in the store."""
-    return replace(message, device=None, before=None, signature=None)
-
-
 def in_session(message: LogMessage, sessions: SessionKey) -> LogMessage:
     """Return a fact whose fines an arbiter has given who was let in: a scorer that runs by itself asks for that."""
     fact = message.fact

@@ -28,7 +28,7 @@ from broker.protocol import (
 )
 from broker.rules import Outcome
 from broker.rulings import CountedPlay, result_of
-from broker.scorer.intake import Intake, TableBook
+from broker.scorer.intake import Intake
 from broker.scorer.service import Scorer
 from broker.scorer.snapshot import DEAL_FACTOR, standings_table
 from broker.scorer.state import EventState, TeamState
@@ -49,7 +49,6 @@ from tests.broker.scorer.small import (
     sent,
     whole_event,
     whole_log,
-    without_signature,
 )
 from tests.broker.scoring.events import four_teams
 from tests.examples import COSTLY
@@ -314,14 +313,9 @@ def heard(messages: Iterable[LogMessage]) -> tuple[Intake, EventState]:
     return intake, room
 
 
-def facts_of(book: TableBook) -> dict[int, LogMessage]:
-    """Return what was taken of a table."""
-    return {seq: without_signature(one) for seq, one in book.taken.items()}
-
-
 def summary(intake: Intake, room: EventState) -> object:
     """Return all that is told from a room."""
-    books = {table: (book.upto, book.gaps(), book.refused, facts_of(book)) for table, book in intake.books.items()}
+    books = {table: (book.upto, book.gaps(), book.refused, book.taken) for table, book in intake.books.items()}
     return books, room.groups(), list(room.standings()), room.final, [room.complete(deal) for deal in event().expected]
 
 

@@ -1,7 +1,7 @@
 """A journal that is loaded play by play gives what its facts give one by one, whatever happened at the tables."""
 
-from array import array
 from collections.abc import Iterator
+from operator import itemgetter
 from random import Random
 from typing import Final, NamedTuple
 
@@ -29,10 +29,9 @@ from broker.rulings import PlayKey
 from broker.scorer.quarantine import WAITS
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import JournalContent, PastConcern, replay_journal
-from broker.scorer.tables import FactTimes
-from broker.scorer.whole_plays import ALONE, LAST, WholePlays
+from broker.scorer.whole_plays import PlayFinder, WholePlay
 from broker.store import Recorded
-from broker.store.records import Decided
+from broker.store.records import KEPT_FACTS, Decided
 from tests.broker.rulings.ruled import ruling
 from tests.broker.scorer.small import OTHER_FORM, event, fact, log, steps, whole_log
 from tests.examples import COSTLY
@@ -49,32 +48,26 @@ class Row(NamedTuple):
 
 def content_of(rows: list[Row], *, judged_from: int | None = 0) -> JournalContent:
     """Return what was taken as a journal is read."""
-    clock, plays, corrected = FactTimes(), WholePlays(event()), dict[int, LogMessage]()
+    plays = PlayFinder(event())
     for place, (message, at) in enumerate(rows):
-        if not isinstance(message, LogMessage):
-            plays.take_other()
-            continue
-        right = clock.corrected(message, at)
-        if right is not message:
-            corrected[place] = right
-        plays.take(right)
-    messages, received = [row.message for row in rows], array("q", (row.at for row in rows))
-    return JournalContent(messages, received, judged_from, {}, (), (), clock, corrected, plays)
+        if isinstance(message, LogMessage) and judged_from is not None and place >= judged_from:
+            body = encode(message)
+            plays.take(KEPT_FACTS.decode(body), at, body)
+        else:
+            plays.take_alone(message, at)
+    return JournalContent(*plays.messages(), judged_from, {}, (), ())
 
 
-def fact_by_fact(content: JournalContent) -> JournalContent:
+def fact_by_fact(rows: list[Row], *, judged_from: int | None = 0) -> JournalContent:
     """Return the same, of which no whole plays are known."""
-    plays = WholePlays(event())
-    for _ in content.messages:
-        plays.take_other()
-    return content._replace(plays=plays)
+    return JournalContent([row.message for row in rows], [row.at for row in rows], judged_from, {}, (), ())
 
 
 def loaded(content: JournalContent) -> tuple[object, list[PastConcern]]:
     """Return all that is known after a journal, and what arbiters had to know."""
     room = EventState(event())
     concerns = replay_journal(room, content, ())
-    return everything(room), concerns
+    return everything(room), sorted(concerns, key=itemgetter(0))  # as they are loaded
 
 
 def everything(room: EventState) -> object:
@@ -184,8 +177,8 @@ def journals(draw: st.DrawFn) -> list[Row]:
 @given(journals(), st.sampled_from([0, 0, 0, 7, 30, None]))
 @COSTLY
 def test_a_journal_gives_play_by_play_what_it_gives_fact_by_fact(rows: list[Row], judged_from: int | None) -> None:
-    content = content_of(rows, judged_from=judged_from)
-    assert loaded(content) == loaded(fact_by_fact(content))
+    by_facts = fact_by_fact(rows, judged_from=judged_from)
+    assert loaded(content_of(rows, judged_from=judged_from)) == loaded(by_facts)
 
 
 @given(journals())
@@ -210,32 +203,44 @@ def test_rulings_that_have_come_back_from_elsewhere_count() -> None:
     for row in rows:
         room.apply(row.message)  # type: ignore[arg-type]  # facts
     fined = ruling(room, FineRuled(takes={event().bookings[1, 1].players["west"]: 8}), (1, 1))
-    content = content_of(rows).with_decided([Decided(fined, MINUTE, encode(fined))])
+    back = [Decided(fined, MINUTE, encode(fined))]
+    content = content_of(rows).with_decided(back)
     again = EventState(event())
     replay_journal(again, content, ())
     assert [*again.book.entries] == [fined.id]
-    assert loaded(content) == loaded(fact_by_fact(content))
+    assert loaded(content) == loaded(fact_by_fact(rows).with_decided(back))
 
 
-def places(*facts: LogMessage) -> list[int]:
-    """Return where each of these facts stands in a whole play."""
-    plays = WholePlays(event())
-    for one in facts:
-        plays.take(one)
-    return list(plays.places)
+def whole(*facts: LogMessage) -> list[tuple[int, int]]:
+    """Return the plays that are found whole among facts, by their first and last numbers."""
+    messages = content_of([Row(one, MINUTE) for one in facts]).messages
+    return [(one.first, one.result.seq) for one in messages if isinstance(one, WholePlay)]
 
 
-def test_a_play_as_planned_is_whole_and_calls_take_nothing_from_it() -> None:
-    walls, seated, *rest = steps(1)
+def test_a_play_as_planned_is_whole_unless_its_table_tells_anything_else_meanwhile() -> None:
+    walls, *rest = steps(1)
     call = Call(round=walls.round, deal=walls.deal, open=True)
-    assert places(*log(1, walls, seated, *rest))[-1] == LAST
-    assert places(*log(1, walls, call, seated, *rest)) == [1, ALONE, *[2] * (len(rest)), LAST]
+    assert whole(*log(1, call, walls, *rest, call)) == [(2, 1 + len(steps(1)))]
+    assert whole(*log(1, walls, call, *rest)) == []
 
 
 def test_a_play_that_is_not_as_planned_is_left_to_be_judged() -> None:
     facts = log(1, *steps(1))
     for place, one in enumerate(facts):
         if (other := altered(one, Random(1))) != one:
-            assert set(places(*facts[:place], other, *facts[place + 1 :])) == {ALONE}
-    assert set(places(*facts[:2], *facts[3:])) == {ALONE}
-    assert set(places(facts[0], facts[2], facts[1], *facts[3:])) == {ALONE}
+            assert whole(*facts[:place], other, *facts[place + 1 :]) == []
+    assert whole(*facts[:2], *facts[3:]) == []
+    assert whole(facts[0], facts[2], facts[1], *facts[3:]) == []
+
+
+def test_a_play_during_which_the_desk_has_ruled_is_left_to_be_judged() -> None:
+    facts, room = log(1, *steps(1)), EventState(event())
+    rows = [Row(one, MINUTE) for one in (*facts[:2], ruling(room, Void(), (2, 1)), *facts[2:])]
+    assert not any(isinstance(one, WholePlay) for one in content_of(rows).messages)
+    assert any(isinstance(one, WholePlay) for one in content_of([*rows[:2], *rows[3:]]).messages)
+
+
+def test_a_play_after_which_the_clock_of_its_table_was_wrong_is_told_with_the_right_times() -> None:
+    facts = [replace(one, at=MINUTE * (2 if one.seq == 1 else 1)) for one in log(1, *steps(1), *steps(1, 2))]
+    rows = [Row(one, 2 * MINUTE) for one in facts]
+    assert loaded(content_of(rows)) == loaded(fact_by_fact(rows))
