@@ -299,6 +299,8 @@ class Intake:
             return IntakeVerdict(message, waits=True)
         except Refused as refused:
             if isinstance(message, LogMessage) and message.event == self._event.name and message.table in self.books:
+                if refused.code == SESSION_UNKNOWN and self.books[message.table].lacks_before(message.seq):
+                    return IntakeVerdict(message)  # neither taken nor refused: its table sends it again
                 self._list(message.table, Refusal(seq=message.seq, id=message.id, code=refused.code))
                 return IntakeVerdict(message, refused.code, refused.text, again=self._known(message, refused.code))
             return IntakeVerdict(message, refused.code, refused.text)
@@ -377,12 +379,7 @@ class Intake:
             )
         self._check_play(message)
         self._quotas.check(message, session=_play_of(message) in self._event.riichi)
-        try:
-            self._check_arbiter(message)
-        except Refused as refused:
-            if refused.code == SESSION_UNKNOWN and book.lacks_before(message.seq):
-                return IntakeVerdict(message)  # neither taken nor refused: its table sends it again
-            raise
+        self._check_arbiter(message)
         return IntakeVerdict(message, new=True, hash=digest)
 
     def _check_arbiter(self, message: LogMessage) -> None:

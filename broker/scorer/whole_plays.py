@@ -23,13 +23,8 @@ STEPS: Final = [Restored, Seated, Confirmed, Declared, Result], [Restored, Seate
 """The facts of such a play: somebody has declared, or nobody."""
 
 
-class ToldFact(NamedTuple):
-    """A fact of a journal: what it says, when it was taken (ms since 1970), its JSON, and its place."""
-
-    fact: KeptFact
-    received: int
-    body: bytes
-    place: int
+ToldFact = tuple[KeptFact, int, bytes, int]
+"""A fact of a journal: what it says, when it was taken (ms since 1970), its JSON, and its place. No class: so many."""
 
 
 class WholePlay(NamedTuple):
@@ -82,13 +77,13 @@ class PlayFinder:
 
     def take(self, fact: KeptFact, received: int, body: bytes) -> None:
         """Take in the next message, a fact that may be of a whole play."""
-        place, kind = len(self._found), type(fact.fact)
+        told, kind = (fact, received, body, len(self._found)), type(fact.fact)
         self._found.append(body)
         self._received.append(received)
         if kind is Restored:
-            self._under_way[fact.table] = [ToldFact(fact, received, body, place)]
+            self._under_way[fact.table] = [told]
         elif (under_way := self._under_way.get(fact.table)) is not None:
-            under_way.append(ToldFact(fact, received, body, place))
+            under_way.append(told)
             if kind is Result:
                 del self._under_way[fact.table]
                 self._end(under_way)
@@ -102,12 +97,11 @@ class PlayFinder:
 
     def _end(self, told: Sequence[ToldFact]) -> None:
         """Put a play that has its result in the place of that, if it is a whole one."""
-        if [type(one.fact.fact) for one in told] in STEPS and _is_in_order(told):
-            play = _whole_play(told, self._event)
-            if play is not None:
-                for one in told:
-                    self._found[one.place] = None
-                self._found[told[-1].place] = play
+        play = _whole_play(told, self._event) if [type(one[0].fact) for one in told] in STEPS else None
+        if play is not None:
+            for _, _, _, place in told:
+                self._found[place] = None
+            self._found[place] = play
 
     def messages(self) -> tuple[list[Recorded | WholePlay], Sequence[int]]:
         """Return all messages and whole plays, and when each was taken; of a play its result."""
@@ -118,26 +112,16 @@ class PlayFinder:
         )
 
 
-def _is_in_order(told: Sequence[ToldFact]) -> bool:
-    """Return whether facts are numbered without a gap, and the clock of their table can be right."""
-    seq, at = told[0].fact.seq, told[0].fact.at
-    for one in told:
-        if one.fact.seq != seq or not at <= one.fact.at <= one.received:
-            return False
-        seq, at = seq + 1, one.fact.at
-    return True
-
-
 def _whole_play(told: Sequence[ToldFact], event: Event) -> WholePlay | None:
     """Return the play of which these are all facts; None where it asks for a closer look."""
-    first, last = told[0].fact, told[-1].fact
-    walls, seated, before, result = first.fact, told[1].fact.fact, told[-2].fact.fact, last.fact
+    facts, received, bodies, _ = zip(*told, strict=True)
+    first, last = facts[0], facts[-1]
+    walls, seated, before, result = first.fact, facts[1].fact, facts[-2].fact, last.fact
     booking = event.bookings.get((first.table, walls.round))
     if booking is None or not isinstance(walls, Restored) or not isinstance(result, Result):
         return None
-    for one in told:
-        if one.fact.event != event.name or one.fact.fact.round != booking.round or one.fact.fact.deal != booking.deal:
-            return None
+    if not _are_of(booking, facts, received, event.name):
+        return None
     declared = tuple([press.seat for press in before.presses]) if isinstance(before, Declared) else ()
     if len(declared) > 1 or declared != (*result.winners,) or result.fines or result.hand is not None:
         return None
@@ -154,10 +138,23 @@ def _whole_play(told: Sequence[ToldFact], event: Event) -> WholePlay | None:
         booking.players,
         declared,
         last.message(),
-        tuple([one.fact.id for one in told]),
-        tuple([one.body for one in told]),
-        tuple([one.received for one in told]),
+        tuple([fact.id for fact in facts]),
+        bodies,
+        received,
     )
+
+
+def _are_of(booking: BookedPlay, facts: Sequence[KeptFact], received: Sequence[int], event: str) -> bool:
+    """Return whether facts are of a play, numbered without a gap, and the clock of their table can be right."""
+    round_, deal, seq, at = booking.round, booking.deal, facts[0].seq, facts[0].at
+    for one, taken in zip(facts, received, strict=True):
+        fact = one.fact
+        if fact.round != round_ or fact.deal != deal or one.seq != seq or not at <= one.at <= taken:
+            return False
+        if one.event != event:
+            return False
+        seq, at = seq + 1, one.at
+    return True
 
 
 def _as_booked(fact: object, booking: BookedPlay) -> bool:
