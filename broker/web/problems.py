@@ -427,6 +427,8 @@ ALERT: Final[Mapping[str, Message]] = {
     "faces_shown": N_("{who} was given the faces of deals: {about}."),
     "account_added": N_("{who} created the account {about} ({detail})."),
     "account_disabled": N_("{who} disabled the account {about}."),
+    "token_added": N_("{who} made the token {about} ({detail}), with which another program reads."),
+    "webhook_added": N_("{who} has final results sent to another program: {about}."),
     "people_restored": N_("The accounts were taken from a copy: {about}."),
     "device_listed": N_("Table {table}: {who} listed the device {detail}; it is accepted when the scorer starts."),
     "device_revoked": N_("Table {table}: {who} revoked the device {detail}."),
