@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 
 from broker.event import BookedPlay, Event, PlanVersion
-from broker.protocol import CheckedIn, PlanChanged, Player
+from broker.protocol import AnyDecision, CheckedIn, PlanChanged, Player, Undo
 from broker.rulings.model import WHO_PLAYS, PlayKey, RulingBook, RulingEntry, event_subject
 
 Plays = Mapping[PlayKey, BookedPlay]
@@ -22,6 +22,13 @@ Begun = Mapping[PlayKey, Collection[str]]
 def plan_changes(book: RulingBook) -> list[tuple[RulingEntry, PlanChanged]]:
     """Return the changes of who plays that count, oldest first."""
     return [(one, one.decision) for one in book.of(WHO_PLAYS) if isinstance(one.decision, PlanChanged)]
+
+
+def changes_plan(book: RulingBook, decision: AnyDecision) -> bool:
+    """Return whether a decision changes who plays, or takes such a change back."""
+    if isinstance(decision, Undo) and decision.ruling in book.entries:
+        decision = book.root(book.entries[decision.ruling]).decision
+    return isinstance(decision, PlanChanged)
 
 
 def planned_event(settled: Event, book: RulingBook, begun: Begun) -> Event:

@@ -80,7 +80,7 @@ class EventState:
     """Results, forms and rulings of all plays so far, compared as they come."""
 
     def __init__(self, event: Event) -> None:
-        self.settled = event
+        self.original = event
         """The event as it was settled before its first play."""
         self.planned = event
         """The same with the changes of who plays that count."""
@@ -220,7 +220,7 @@ class EventState:
 
     def fork(self) -> "EventState":
         """Return a copy in which a ruling can be tried."""
-        new = EventState(self.settled)
+        new = EventState(self.original)
         new.planned, new.event, new.checked_in, new._seatings = (
             self.planned,
             self.event,
@@ -256,7 +256,7 @@ class EventState:
             self._forms[key] = (*self._forms.get(key, ()), (message.seq, fact.form))
         elif isinstance(fact, Result):
             self._add_result(key, message)
-        changed = isinstance(fact, Seated | Result) and self.planned is not self.settled
+        changed = isinstance(fact, Seated | Result) and self.planned is not self.original
         if changed and not follows_plan(self.planned, key, fact.players.values()):
             self._replan()
 
@@ -282,7 +282,7 @@ class EventState:
 
     def _replan(self) -> None:
         """Take up the changes of who plays that count; what is counted of them is `_count_all`'s."""
-        self.planned = plan_changes.planned_event(self.settled, self.book, self._seatings.begun())
+        self.planned = plan_changes.planned_event(self.original, self.book, self._seatings.begun())
         self.event = plan.with_corrections(self.planned, self.event)
 
     # ---- what the head arbiter has taken over ----------------------------------------------
@@ -291,7 +291,7 @@ class EventState:
         """Return the tables of whose facts others may follow since a ruling."""
         entry = self.book.entries[ruling.id]
         if isinstance(self.book.root(entry).decision, PlanChanged):
-            return set(self.settled.tables)
+            return set(self.original.tables)
         play = self.book.root(entry).play
         return {play[0]} if play else {table for table, _ in self._plays_of_entry(entry)}
 

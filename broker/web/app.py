@@ -178,9 +178,9 @@ def _scorer_routes(feed: ViewFeed, services: Services, access: Access, live: Liv
     sessions = SessionsPage(lambda: room.event, SessionsNow(lambda: room.event, room.tables.sessions))
     yield from (*sessions.routes(live), *sessions.files(access))
     if services.deals:
-        yield from PaperPage(access, feed, room.planned, services.deals, scorer).routes()
+        yield from PaperPage(access, feed, room, services.deals, scorer).routes()
     if services.folder:
-        yield from ExportsPage(access, feed, services.folder, room.planned).routes()
+        yield from ExportsPage(access, feed, services.folder, room).routes()
 
 
 # Nothing inline, nothing from elsewhere: a name that slipped through escaping still could not run.
