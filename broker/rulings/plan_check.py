@@ -9,6 +9,7 @@ from broker.event.movement import check_movement
 from broker.i18n import N_
 from broker.protocol import PlanChanged, Refused, Undo
 from broker.rulings.model import PlayKey, RulingEntry
+from broker.rulings.plan import with_corrections
 from broker.rulings.plan_changes import Begun, plan_changes, planned_event
 from broker.scorer.state import EventState
 
@@ -79,8 +80,12 @@ def _change_of(room: EventState, decision: PlanChanged | Undo) -> PlanChanged:
     return decision
 
 
+def planned_after(room: EventState, decision: PlanChanged | Undo) -> Event:
+    """Return the event as it would be planned after a change, with its corrections."""
+    return with_corrections(_planned_after(room, decision, room.tables.seatings.begun()), room.event)
+
+
 def _planned_after(room: EventState, decision: PlanChanged | Undo, begun: Begun) -> Event:
-    """Return the event as it would be planned."""
     book = room.book.copy()
     book.add(
         RulingEntry(id="-", at=0, author="-", account="", role="organiser", reason="-", decision=decision, number=1)

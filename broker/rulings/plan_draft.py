@@ -24,7 +24,8 @@ SEARCH_S: Final = 3.0
 class PlanFacts(NamedTuple):
     """How an event stands where a change of who plays is proposed: taken at one time, so that others may search."""
 
-    settled: Event
+    original: Event
+    """As its organiser settled it."""
     planned: Event
     kept: tuple[BookedPlay, ...]
     """The plays that stay, as they were played."""
@@ -103,7 +104,7 @@ def draft_change(facts: PlanFacts, wishes: PlanWishes, chance: RandomSource, go_
     Raises RuleError `nothing_changes`, `nothing_left`, `too_few_players`, `nobody_of_event`, `plan_too_large`.
     """
     planned = facts.planned
-    known = {*planned.players, *facts.settled.players}
+    known = {*planned.players, *facts.original.players}
     if strange := sorted({*wishes.leave, *wishes.back, *wishes.replaced} - known):
         raise RuleError("nobody_of_event", N_("{who} is not in this event", who=", ".join(strange)))
     if not any(wishes[:4]):
@@ -112,18 +113,18 @@ def draft_change(facts: PlanFacts, wishes: PlanWishes, chance: RandomSource, go_
     new = [Player(id=id_, name=name) for id_, name in zip(_new_ids(known, len(names)), names, strict=True)]
     instead = dict(zip(wishes.replaced, (one.id for one in new[len(wishes.enter) :]), strict=True))
     first = max(wishes.first_round, facts.first_round)
-    open_ = {key for key in facts.settled.bookings if key not in facts.kept_keys and key[1] >= first}
+    open_ = {key for key in facts.original.bookings if key not in facts.kept_keys and key[1] >= first}
     if not open_:
         raise RuleError("nothing_left", N_("every play has begun: nobody can be seated any more"))
     stays = tuple(play for key, play in planned.bookings.items() if key not in facts.kept_keys and key[1] < first)
     back = [one for one in wishes.back if one in facts.gone or one not in planned.players]
-    entered = [*new, *(facts.settled.players[one] for one in back if one not in planned.players)]
+    entered = [*new, *(facts.original.players[one] for one in back if one not in planned.players)]
     left = {*wishes.leave, *wishes.replaced}
     present = [one for one in planned.players if one not in left and (one not in facts.gone or one in back)]
     present += [one.id for one in entered if one.id not in present]
     plays = replan(
         Remainder(
-            {(key[1], key[0]): facts.settled.bookings[key].deal for key in facts.settled.bookings},
+            {(key[1], key[0]): facts.original.bookings[key].deal for key in facts.original.bookings},
             planned.plan.plays,
             (*facts.kept, *stays),
             present,
@@ -163,7 +164,7 @@ def _new_ids(known: Collection[str], count: int) -> list[str]:
 
 def plan_cost(facts: PlanFacts, after: Event) -> PlanCost:
     """Count what the way to another plan costs."""
-    before, settled, first_round = facts.planned, facts.settled, facts.first_round
+    before, settled, first_round = facts.planned, facts.original, facts.first_round
     players, old, new = {**before.players, **after.players}, _seats(before), _seats(after)
     rounds = sorted(round_ for round_ in {round_ for _, round_ in settled.bookings} if round_ >= first_round)
     everybody = sorted(players, key=lambda one: (folded(players[one].name), one))

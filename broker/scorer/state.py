@@ -256,9 +256,12 @@ class EventState:
             self._forms[key] = (*self._forms.get(key, ()), (message.seq, fact.form))
         elif isinstance(fact, Result):
             self._add_result(key, message)
-        changed = isinstance(fact, Seated | Result) and self.planned is not self.original
-        if changed and not follows_plan(self.planned, key, fact.players.values()):
+        if isinstance(fact, Seated | Result) and self._overtaken(key, fact):
             self._replan()
+
+    def _overtaken(self, key: PlayKey, fact: Seated | Result) -> bool:
+        """Return whether others sit at a table than by the plan, since who plays was changed."""
+        return self.planned is not self.original and not follows_plan(self.planned, key, fact.players.values())
 
     def _add_ruling(self, message: LogMessage | Ruling) -> None:
         entry = entry_of(message)

