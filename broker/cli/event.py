@@ -19,6 +19,7 @@ from broker.cli.deals import deal_new
 from broker.cli.encryption import PLAIN, certificates_of, desk_certificate
 from broker.cli.movement import movement_new as new_movement
 from broker.cli.people import COMMAND_ACTOR, note_command
+from broker.cli.players import event_checkin, event_players
 from broker.cli.scorer import CREDENTIALS, PORTS, host_names, show_first_link
 from broker.console import EXISTING_FILE, json_option, said_as_json, say
 from broker.errors import BrokerError, ScorerError, StoreError
@@ -273,6 +274,8 @@ def event_sheets(
 
 
 event_group.add_command(event_sheets)
+event_group.add_command(event_checkin)
+event_group.add_command(event_players)
 
 
 @event_group.command("seating", short_help="Print who sits where: lists, and a card for each player.")
