@@ -145,7 +145,7 @@ def event_players(  # noqa: PLR0913 - one parameter an option
         if undo:
             given = [one for one in room.book.of(WHO_PLAYS) if isinstance(one.decision, PlanChanged)]
             if not given:
-                raise RuleError("nothing_to_undo", N_("there is no such ruling, or it counts no longer"))
+                raise RuleError("nothing_to_undo", "there is no change to take back")
             decision = Undo(ruling=given[-1].id)
         else:
             replaced = {_player(room.event, gone): name for gone, name in replaces}

@@ -108,14 +108,14 @@ def draft_change(facts: PlanFacts, wishes: PlanWishes, chance: RandomSource, go_
     if strange := sorted({*wishes.leave, *wishes.back, *wishes.replaced} - known):
         raise RuleError("nobody_of_event", N_("{who} is not in this event", who=", ".join(strange)))
     if not any(wishes[:4]):
-        raise RuleError("nothing_changes", N_("say who comes, who leaves, or who takes whose place"))
+        raise RuleError("nothing_changes", N_("Say who comes, who leaves, or who takes whose place."))
     names = [*wishes.enter, *wishes.replaced.values()]
     new = [Player(id=id_, name=name) for id_, name in zip(_new_ids(known, len(names)), names, strict=True)]
     instead = dict(zip(wishes.replaced, (one.id for one in new[len(wishes.enter) :]), strict=True))
     first = max(wishes.first_round, facts.first_round)
     open_ = {key for key in facts.original.bookings if key not in facts.kept_keys and key[1] >= first}
     if not open_:
-        raise RuleError("nothing_left", N_("every play has begun: nobody can be seated any more"))
+        raise RuleError("nothing_left", N_("Every play has begun: nobody can be seated any more."))
     stays = tuple(play for key, play in planned.bookings.items() if key not in facts.kept_keys and key[1] < first)
     back = [one for one in wishes.back if one in facts.gone or one not in planned.players]
     entered = [*new, *(facts.original.players[one] for one in back if one not in planned.players)]

@@ -169,7 +169,7 @@ def wishes_of(form: Form) -> PlanWishes:
     if len(enter) > MOST_ENTERING or any(len(one) > LONGEST_NAME for one in (*enter, by)):
         raise RuleError(
             "names_wrong",
-            N_("one name a line, {most} at most, each of up to 100 characters", most=MOST_ENTERING),
+            N_("Write one name a line, at most 64, each of up to 100 characters."),
         )
     first = form.get("round", "")
     leave = tuple(one for one in ticked["leave-"] if one not in replaced)
