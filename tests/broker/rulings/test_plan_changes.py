@@ -42,7 +42,7 @@ def of_round(round_: int, tables: Collection[int], kinds: tuple[type, ...] = (ob
 
 def seated(room: EventState) -> dict[tuple[int, int], dict[str, str]]:
     """Return who is to sit where, by table and round."""
-    return {key: dict(play.players) for key, play in room.planned.bookings.items()}
+    return {key: {**play.players} for key, play in room.planned.bookings.items()}
 
 
 @st.composite

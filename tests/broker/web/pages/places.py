@@ -145,7 +145,7 @@ CODE: Final = receipt_code(next(one for one in timed(until_round(1)) if isinstan
 
 def seated_anew(page: Page) -> None:
     """Ask for a new seating."""
-    page.get_by_label("p07").check()
+    page.locator("input[name=leave-p07]").check()
     page.locator("textarea[name=enter]").fill("Zoé Öztürk\nMaria del Carmen Fernández-Villanueva de la Torre")
     page.locator("input[name=reason]").fill("p07 did not come")
     submit(page, "look")
