@@ -40,6 +40,11 @@ class PlanFacts(NamedTuple):
     """The last word on who plays."""
 
     @property
+    def playing(self) -> frozenset[PlayerId]:
+        """Who has plays to come."""
+        return frozenset(self.planned.players.keys() - self.gone)
+
+    @property
     def first_round(self) -> int:
         """The first round in which a table has not begun."""
         return min(

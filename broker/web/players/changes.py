@@ -108,7 +108,8 @@ class ChangesPage:
             check_plan_change(rulings.room, decision)
             return planned_after(rulings.room, decision)
 
-        cost = plan_cost(facts, self._rulings.look(after))
+        then = self._rulings.look(after)
+        cost = plan_cost(facts, then)
         values = {
             "cost": cost,
             "by_round": {round_: list(moved) for round_, moved in groupby(cost.moved, key=lambda one: one.round)},
@@ -116,6 +117,9 @@ class ChangesPage:
             "letters": SEAT_LETTERS,
             "decision": decision,
             "change": msgspec.json.encode(decision).decode() if isinstance(decision, PlanChanged) else "",
+            "old": facts.playing,
+            "new": {who for play in then.plan.plays for who in play.players.values()}
+            - {*getattr(decision, "left", ())},
             "names": {player.id: player.name for player in facts.planned.players.values()},
             "reason": reason,
             "id": f"plan-{uuid.uuid4().hex}",
