@@ -2,10 +2,12 @@
 
 import json
 import os
+import shutil
 import signal
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import get_args
 
@@ -159,8 +161,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
     hours. If you were asked for the rounds, you are asked to confirm. Nothing is saved if no deal is played at two
     tables.
 
-    Nothing is overwritten: FOLDER must be new or empty. If a step fails, earlier steps are kept, and you can continue
-    with the commands `movement` and `deal`.
+    Nothing is overwritten: FOLDER must be new or empty. If a step fails, nothing is left of it.
 
     \b
     homologue event new my-cup --name cup-2026 --title "Club cup" --profile oedmc-2020 --players list.csv --rounds 5
@@ -178,25 +179,36 @@ def event_new(  # noqa: PLR0913 - one parameter an option
     )
     rounds, alone = _agreed(ctx, plan, rounds)
     plan = replace(plan, uncompared=alone)
-    make_folder(folder)
-    write_plan(folder, plan)
-    write_private(folder / PLAYERS, players_csv(players).encode())
-    ctx.invoke(new_movement, rounds=rounds, event=folder)
-    made = read_plan(folder)
-    last = max(play.deal for play in made.plays)
-    ctx.invoke(
-        deal_new,
-        folder=folder,
-        event=None,
-        count=last,
-        prevalent_winds=DEFAULT_WINDS,
-        dealers=SEATS,
-        wished=(),
-        red=counts_red_fives(rules),
-    )
-    open_event_key(folder)
-    Certificates.ensure(folder)
+    with _whole_or_not_at_all(folder):
+        write_plan(folder, plan)
+        write_private(folder / PLAYERS, players_csv(players).encode())
+        ctx.invoke(new_movement, rounds=rounds, event=folder)
+        made = read_plan(folder)
+        last = max(play.deal for play in made.plays)
+        ctx.invoke(
+            deal_new,
+            folder=folder,
+            event=None,
+            count=last,
+            prevalent_winds=DEFAULT_WINDS,
+            dealers=SEATS,
+            wished=(),
+            red=counts_red_fives(rules),
+        )
+        open_event_key(folder)
+        Certificates.ensure(folder)
     _report_findings(ctx, folder, as_json=False)
+
+
+@contextmanager
+def _whole_or_not_at_all(folder: Path) -> Iterator[None]:
+    """Make a folder, and take it away again where what is made in it fails."""
+    make_folder(folder)
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
 
 
 def _agreed(ctx: click.Context, plan: Plan, rounds: int) -> tuple[int, bool]:

@@ -272,6 +272,7 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "not_a_deal": N_("These 136 tiles are not a complete deal.{detail}"),
     "not_a_tile": N_("Unknown tile: use 1m to 9m, 1p to 9p, 1s to 9s, 1z to 7z.{detail}"),
     "number_wrong": N_("A number is not valid or out of range.{detail}"),
+    "set_at_two_tables": N_("Two deals of one tile set are planned for the same round.{detail}"),
     "set_not_said": N_("The set number is missing.{detail}"),
     "set_unknown": N_("A deal uses a tile set that has not been entered.{detail}"),
     "set_exists": N_("This tile set was already entered; it was not changed.{detail}"),
