@@ -51,7 +51,7 @@ from broker.export.seating import seating_pdf
 from broker.files import make_folder, write_private
 from broker.i18n import Translator, languages
 from broker.mqtt.certificates import CA, FOLDER, Certificates, device_user
-from broker.output import deliver
+from broker.output import MOVEMENT, deliver
 from broker.people import DEVICE_LISTED, EVENT_CLOSED, Authentication
 from broker.protocol import LAST_TABLE, SEATS
 from broker.rules import DEFAULT_MCR, RuleError, counts_red_fives, load_rules
@@ -85,6 +85,7 @@ def plan_corrections(folder: Path) -> list[Finding]:
         name, planned = stored.event.name_of(player), stored.room.planned.name_of(player)
         other = f"{player}: {name}, in {folder / EVENT} {planned}"
         found.append(other if name != planned else f"{player} ({name}): country, club, numbers or parts of the name")
+    found += [f"who plays: otherwise than in {folder / MOVEMENT}"] if stored.event.version else []
     found += [f"sessions: others than in {folder / EVENT}"] if now.sessions != was.sessions else []
     return [(one.code, one.text) for one in (RuleError("plan_corrected", text) for text in found)]
 

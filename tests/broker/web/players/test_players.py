@@ -80,6 +80,11 @@ def test_a_new_seating_is_shown_then_published_told_everywhere_and_taken_back(
         assert ("Zoé Öztürk" in text or path == "/display", "changed at" in text) == (True, True), path
     assert "Zoé Öztürk" in client.get("/player/p17").text
     undone = next(iter(one for one in room.scorer.state.book.entries.values() if one.kind == "plan_changed")).id
+    with logged_in(room.server, "head_arbiter") as head:
+        assert "Zoé Öztürk" in head.get("/rulings").text
+        assert head.get(f"/rulings/new?undo={undone}").status_code == 200
+        for path in ("/", "/setup/players.csv", "/standings", "/grid", "/paper", "/exports", "/carriers"):
+            assert head.get(path).status_code == 200, path
     look = {"form": token_of(client, "/players"), "action": "look", "reason": "a mistake", "undo": undone}
     kept = dict(HIDDEN.findall(client.post("/players", data=look).text))
     assert client.post("/players", data=kept | {"action": "publish"}, follow_redirects=False).status_code == 303
