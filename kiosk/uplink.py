@@ -48,15 +48,16 @@ from kiosk.table import (
     AT_THE_TABLE,
     BETWEEN,
     FREE_TRIES,
+    LAYING,
     QUIET,
     Assigned,
     Phase,
     Table,
+    gives_way,
+    may_renew,
     paused_ms,
     play_minutes,
     played_ms,
-    renames,
-    settled_now,
 )
 
 log = get_logger("homologue.kiosk")
@@ -483,15 +484,15 @@ def may_take_plan(offered: Assignment, table: Table, store: str | None) -> bool:
     """Take no plan before the receipt of the same store: our facts are numbered after those that it has.
 
     A broker may keep the plan of a rehearsal. So a play for which staff only lay trays gives way to the plan of
-    another store, and to one in which arbiters have settled it, or seated a substitute; any other play is finished
-    first.
+    another store, and to one that seats others there or does not have it any more; any other play is finished first.
     """
     if offered.store != store:
         return False
     had, phase = table.assignment, table.phase
     other = had is not None and had.store != offered.store
     return phase in BETWEEN or (
-        phase is Phase.RESTORING and (other or settled_now(table, offered) or renames(table, offered))
+        (phase is Phase.RESTORING and other)
+        or (phase in LAYING and not other and (gives_way(table, offered) or may_renew(table, offered)))
     )
 
 

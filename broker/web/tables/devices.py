@@ -31,6 +31,7 @@ from broker.web import (
     render_page,
     visitor_of,
 )
+from broker.web.auth import account_of
 from broker.web.services import ScorerThread
 from broker.web.tables.orders import LONGEST_REASON, read_reason
 
@@ -156,7 +157,7 @@ class DevicesPage:
 
     def _noted(self, request: Request, action: str, table: int, about: str, do: Callable[[Account], None]) -> None:
         """Note it first and commit the note last: where it is refused there is no note of it."""
-        account = _account(request)
+        account = account_of(request)
         with self._auth.store.commit():
             self._auth.audit.note(
                 self._auth.clock(), account.name, action, str(table), about, address=client_address(request)
@@ -189,7 +190,7 @@ class DevicesPage:
             "machines": seen.machines[lines],
             "program": program_version(),
             "pagination": pagination,
-            "decides": _account(request).may("admit"),
+            "decides": account_of(request).may("admit"),
             "shown": ID_SHOWN,
             "asks_again": isinstance(error, UnsignedDevice),
             "longest": LONGEST_REASON,
@@ -216,16 +217,9 @@ def _machine(table: int, version: str | None, reading: Reading | None, now: floa
     return Machine(table, version, silent, seconds, reading.disk_mib, reading.celsius, odd)
 
 
-def _account(request: Request) -> Account:
-    session = visitor_of(request).session
-    if session is None:
-        raise TypeError(f"a route that asks for `{WHO}` lets nobody in without a session")
-    return session.account
-
-
 def _head_arbiter(request: Request) -> None:
     """Refuse everybody else. Raises Refused."""
-    if not _account(request).may("admit"):
+    if not account_of(request).may("admit"):
         raise Refused("head_arbiter_only", "the head arbiter says which devices are believed")
 
 
