@@ -20,7 +20,7 @@ from broker.rules import RuleError
 from broker.scorer.dashboard import ViewFeed
 from broker.web.api.openapi import document_route
 from broker.web.api.resources import ReadInterface
-from broker.web.auth import MENU, Access, MenuEntry, Visitor, wants_html
+from broker.web.auth import Access, Visitor, wants_html
 from broker.web.embargo import EmbargoTrace, Feeds, Sheets
 from broker.web.errors import DeskError, PageUnknown
 from broker.web.live import EventStreams, LivePages, StreamPace
@@ -87,7 +87,7 @@ def create_app(
         *_result_routes(feeds, services, access, live, trace),
         *_scorer_routes(feed, services, access, live),
     ]
-    access.menu = _menu(routes, services)
+    access.pages = _pages(routes, services)
     return Starlette(
         routes=[
             *routes,
@@ -118,12 +118,10 @@ def _dashboard(services: Services, *, attends: bool) -> DashboardRenderer:
     return DashboardRenderer(sheets=True, grids=services.grids, teams=teams, origin_of=origin_of, attends=attends)
 
 
-def _menu(routes: Sequence[Route], services: Services) -> tuple[MenuEntry, ...]:
-    """Return the menu's pages that this desk has; that of riichi sessions only where some are planned."""
-    paths = {route.path for route in routes}
-    if services.scorer and not services.scorer.rulings.room.event.riichi:
-        paths.discard(SESSIONS_PATH)
-    return tuple(entry for entry in MENU if entry.path in paths)
+def _pages(routes: Sequence[Route], services: Services) -> frozenset[str]:
+    """Return the addresses of the pages that this desk has; that of riichi sessions only where some are planned."""
+    without = {SESSIONS_PATH} if services.scorer and not services.scorer.rulings.room.event.riichi else set[str]()
+    return frozenset(route.path for route in routes) - without
 
 
 def _setup_routes(services: Services, access: Access) -> Iterator[Route]:
