@@ -124,4 +124,6 @@ def _lay(place: Path, member: tarfile.TarInfo, content: IO[bytes] | None) -> Non
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("wb") as file:
             shutil.copyfileobj(content, file, CHUNK)
+            if member.size > CHUNK:  # bit by bit: a card that writes much at once keeps a journal waiting
+                os.fdatasync(file.fileno())
         target.chmod(0o755 if member.mode & 0o100 else 0o644)
