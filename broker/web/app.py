@@ -46,6 +46,7 @@ from broker.web.tables.devices import DevicesPage
 from broker.web.tables.grid import GridPage, WirePage
 from broker.web.tables.orders import OrdersPage
 from broker.web.tables.pairing import PairingPage
+from broker.web.tables.upgrades import UpgradeHandOut
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 
@@ -142,7 +143,9 @@ def _people_routes(feed: ViewFeed, services: Services, access: Access, auth: Aut
     if services.scorer:
         rulings = AuditedRulings(services.scorer, auth)
         yield from CallsPage(access, services.scorer, auth, feed).routes()
-        yield from DevicesPage(access, services.scorer, auth, services.broker).routes()
+        yield from DevicesPage(access, services.scorer, auth, services.broker, services.folder).routes()
+        if services.folder:
+            yield from UpgradeHandOut(services.scorer, services.folder).routes()
         yield from RulingsPage(access, rulings).routes()
         yield from WhatIfPage(access, rulings).routes()
         yield from (*CheckInPage(access, rulings).routes(), *ChangesPage(access, rulings).routes())

@@ -84,6 +84,9 @@ PROBLEM: Final[Mapping[str, Message]] = {
         "this one again if you still want it."
     ),
     "unsigned_device": N_("Tick the box to accept a device that cannot sign, or update its program first."),
+    "upgrade_missing": N_("No new version lies on the scorer’s machine. Whoever looks after it can put one there."),
+    "upgrade_unsigned": N_("The new version is not signed by anybody who is trusted here."),
+    "upgrade_damaged": N_("The new version is damaged. Put it on the scorer’s machine again."),
     "table_has_device": N_("One of the tables already has a connected device. Only one device can be used at a table."),
     "no_table_chosen": N_("Choose 1 to 24 tables."),
     "pin_unusable": N_("Enter a PIN of 4 to 12 digits, the same in both fields."),

@@ -141,7 +141,9 @@ def parsed(command: click.Command, words: list[str]) -> dict[str, object]:
 
 
 def test_the_kiosk_takes_its_command_line() -> None:
-    assert parsed(kiosk, command_line(KIOSK))["config"] == Path("/etc/homologue/table-3.toml")
+    line = command_line(KIOSK)
+    assert line[:4] == ["/usr/lib/homologue/bin/python3", "-I", "-m", "broker.upgrade.start"]
+    assert parsed(kiosk, [f"{INSTALLED}homologue", *line[4:]])["config"] == Path("/etc/homologue/table-3.toml")
 
 
 @pytest.mark.parametrize("options", ["", "--broker localhost:8883 --ca /etc/homologue/ca.crt --desk-name desk.local"])
