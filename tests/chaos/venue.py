@@ -16,6 +16,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
+from broker.errors import BrokerDied
 from broker.event import write_devices
 from broker.key_files import open_key
 from broker.mqtt.access import Credentials
@@ -97,6 +98,8 @@ class Venue:
             kind, base / "broker", NAME, self.known, tables=event.tables, certificates=self.certificates
         )
         self.broker.start()
+        self.broker_crashes = 0
+        """How often it has ended by itself: Mosquitto 2.0.11 may when it reads its configuration again."""
         others = [table for table in range(1, event.tables + 1) if table != KIOSK]
         groups = [others[at : at + TABLES_EACH] for at in range(0, len(others), TABLES_EACH)]
         self.machines = [
@@ -194,7 +197,12 @@ class Venue:
     def supervise(self) -> None:
         """Start again what has ended by itself, and look after the broker as a scorer does that has started it."""
         now = time.monotonic()
-        self.broker.check()
+        try:
+            self.broker.check()
+        except BrokerDied as died:
+            self.broker_crashes += 1
+            self._log(str(died))
+            self.broker.start()
         for part in self.parts.values():
             if part.held or part.running:
                 part.start_at = 0.0
@@ -384,4 +392,5 @@ def device_folder(table: int, device: int) -> str:
 
 def crashes(venue: Venue) -> Iterator[str]:
     """Name what has ended by itself, and how often."""
-    return (f"{part.name} {part.crashes}" for part in venue.parts.values() if part.crashes)
+    counts = [("broker", venue.broker_crashes), *((part.name, part.crashes) for part in venue.parts.values())]
+    return (f"{name} {count}" for name, count in counts if count)

@@ -15,13 +15,16 @@ from broker.protocol import (
     Fine,
     FineRuled,
     LogMessage,
+    PlanChanged,
     Reopen,
     Restored,
     Result,
     Ruling,
     Seat,
     Seated,
+    SeatedAnew,
     TakenOver,
+    Undo,
     Void,
     encode,
 )
@@ -89,6 +92,7 @@ def everything(room: EventState) -> object:
     }
     seatings = tables.seatings
     return (
+        (room.planned.plan, room.planned.bookings, room.event.plan, room.event.version),
         list(room.results.items()),
         (room._followed, room._taken_over, room._other_results, room._forms, room.early, room._ruled),
         room.book.entries,
@@ -111,8 +115,25 @@ def ruled(room: EventState, chance: Random) -> Ruling:
         decision = chance.choice((taken, Discarded(facts=one.ids)))
         return ruling(room, decision, (one.table, one.round))
     play: PlayKey = chance.randint(1, 4), chance.randint(1, 4)
+    if chance.random() < 0.3:
+        return ruling(room, plan_changed(room, play, chance))
     fined = FineRuled(takes={event().bookings[play].players["west"]: 8})
     return ruling(room, chance.choice((Void(), Reopen(), fined)), play)
+
+
+def plan_changed(room: EventState, play: PlayKey, chance: Random) -> PlanChanged | Undo:
+    """Return a change of who plays, also where a table has begun by the plan before, or the last one taken back."""
+    given = [one for one in room.book.entries.values() if isinstance(one.decision, PlanChanged)]
+    if given and chance.random() < 0.3:
+        return Undo(ruling=given[-1].id)
+    table, round_ = play
+    if chance.random() < 0.2:
+        return PlanChanged(dropped=((round_, table),))
+    players = list(event().bookings[play].players.values())
+    players[chance.randrange(4)] = chance.choice([*event().players])
+    east, south, west, north = chance.sample(players, 4)
+    anew = SeatedAnew(round=round_, table=table, east=east, south=south, west=west, north=north)
+    return PlanChanged(plays=(anew,))
 
 
 def altered(message: LogMessage, chance: Random) -> LogMessage:
