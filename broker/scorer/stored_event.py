@@ -205,7 +205,8 @@ def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = Non
     takes long, and is done only where `is_signed` is given.
     """
     faults, decided, points, plays = list[Fault](), list[Decided](), PointsCheck(event), PlayFinder(event)
-    judged_from, last = journal.judged_from(), dict[tuple[int, int], bytes]()
+    judged_from, last = journal.judged_from(), dict[int, tuple[int, bytes]]()
+    heads = dict[tuple[int, int], bytes]()
     with closing(journal.intact(faults)) as rows:
         for height, at, body in rows:
             try:
@@ -226,15 +227,18 @@ def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = Non
             if is_signed and not is_signed(fact.message(), body):
                 faults.append(Fault(BAD_SIGNATURE, height))
                 continue
-            last.pop((fact.table, fact.seq - 1), None)
-            last[fact.table, fact.seq] = body
+            if (before := last.get(fact.table)) is not None and before[0] != fact.seq - 1:
+                heads[fact.table, before[0]] = before[1]
+                heads.pop((fact.table, fact.seq - 1), None)
+            last[fact.table] = fact.seq, body
             if is_signed or judged_from is None or height <= judged_from:
                 plays.take_alone(fact.message(), at)
             else:
                 plays.take(fact, at, body)
     messages, received = plays.messages()
-    heads = {key: fact_hash(body) for key, body in last.items()}
-    content = JournalContent(messages, received, _judged_from(journal, faults), heads, (), decided)
+    heads |= {(table, seq): body for table, (seq, body) in last.items()}
+    hashes = {key: fact_hash(body) for key, body in heads.items()}
+    content = JournalContent(messages, received, _judged_from(journal, faults), hashes, (), decided)
     content = content._replace(faults=_open_faults(journal, faults, content))
     numbers = [one.message.number for one in decided if isinstance(one.message, Ruling)]
     return content if numbers == sorted(numbers) else content.in_order()

@@ -9,8 +9,9 @@ asks for them, which is rare.
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from broker.event import BookedPlay, Event
@@ -19,15 +20,14 @@ from broker.protocol.play_sequence import PlaySoFar
 from broker.store import Recorded
 from broker.store.records import KeptFact, fact_of
 
-STEPS: Final = [Restored, Seated, Confirmed, Declared, Result], [Restored, Seated, Confirmed, Result]
-"""The facts of such a play: somebody has declared, or nobody."""
-
+STEPS: Final = {Restored: (Seated,), Seated: (Confirmed,), Confirmed: (Declared, Result), Declared: (Result,)}
+"""What follows what in such a play: somebody has declared, or nobody."""
 
 ToldFact = tuple[KeptFact, int, bytes, int]
 """A fact of a journal: what it says, when it was taken (ms since 1970), its JSON, and its place. No class: so many."""
 
 
-class WholePlay(NamedTuple):
+class WholePlay(Struct, frozen=True, gc=False):
     """All facts of a play."""
 
     table: int
@@ -41,9 +41,9 @@ class WholePlay(NamedTuple):
     declared: tuple[Seat, ...]
     result: LogMessage
     ids: tuple[str, ...]
-    bodies: tuple[bytes, ...]
     received: tuple[int, ...]
     """When each was taken."""
+    bodies: tuple[bytes, ...]
 
     @property
     def key(self) -> tuple[int, int]:
@@ -69,24 +69,31 @@ class PlayFinder:
 
     def __init__(self, event: Event) -> None:
         self._event = event
-        self._under_way: dict[int, list[ToldFact]] = {}
-        """What each table has told since it restored its walls last."""
+        self._under_way: dict[int, tuple[BookedPlay, list[ToldFact]]] = {}
+        """What each table has told since it restored its walls, as long as nothing of it is unusual."""
         self._found: list[Recorded | WholePlay | bytes | None] = []
         """Facts as their JSON, but of plays only these, in the places of their results."""
         self._received = array("q")
 
     def take(self, fact: KeptFact, received: int, body: bytes) -> None:
         """Take in the next message, a fact that may be of a whole play."""
-        told, kind = (fact, received, body, len(self._found)), type(fact.fact)
+        told, said = (fact, received, body, len(self._found)), fact.fact
         self._found.append(body)
         self._received.append(received)
-        if kind is Restored:
-            self._under_way[fact.table] = [told]
+        if type(said) is Restored:
+            if (booking := self._begun(fact, said, received)) is not None:
+                self._under_way[fact.table] = booking, [told]
+            else:
+                self._under_way.pop(fact.table, None)
         elif (under_way := self._under_way.get(fact.table)) is not None:
-            under_way.append(told)
-            if kind is Result:
+            booking, facts = under_way
+            if not _follows(booking, facts[-1][0], fact, received):
                 del self._under_way[fact.table]
-                self._end(under_way)
+                return
+            facts.append(told)
+            if type(said) is Result:
+                del self._under_way[fact.table]
+                self._end(booking, facts)
 
     def take_alone(self, message: Recorded, received: int) -> None:
         """Take in the next message, which is of no whole play."""
@@ -95,9 +102,16 @@ class PlayFinder:
         if isinstance(message, Ruling):  # what is under way may be judged otherwise since
             self._under_way.clear()
 
-    def _end(self, told: Sequence[ToldFact]) -> None:
+    def _begun(self, fact: KeptFact, walls: Restored, received: int) -> BookedPlay | None:
+        """Return the play that begins as planned with walls as its deal lies; None where it does not."""
+        booking = self._event.bookings.get((fact.table, walls.round))
+        if booking is None or booking.deal != walls.deal or not walls.verified or fact.at > received:
+            return None
+        return booking if walls.form == self._event.form(walls.deal) and fact.event == self._event.name else None
+
+    def _end(self, booking: BookedPlay, told: Sequence[ToldFact]) -> None:
         """Put a play that has its result in the place of that, if it is a whole one."""
-        play = _whole_play(told, self._event) if [type(one[0].fact) for one in told] in STEPS else None
+        play = _whole_play(booking, told)
         if play is not None:
             for _, _, _, place in told:
                 self._found[place] = None
@@ -112,20 +126,21 @@ class PlayFinder:
         )
 
 
-def _whole_play(told: Sequence[ToldFact], event: Event) -> WholePlay | None:
+def _follows(booking: BookedPlay, before: KeptFact, fact: KeptFact, received: int) -> bool:
+    """Return whether a fact is the next of its play, and the clock of its table can be right."""
+    said = fact.fact
+    if said.round != booking.round or said.deal != booking.deal or type(said) not in STEPS[type(before.fact)]:
+        return False
+    return fact.seq == before.seq + 1 and before.at <= fact.at <= received and fact.event == before.event
+
+
+def _whole_play(booking: BookedPlay, told: Sequence[ToldFact]) -> WholePlay | None:
     """Return the play of which these are all facts; None where it asks for a closer look."""
     facts, received, bodies, _ = zip(*told, strict=True)
     first, last = facts[0], facts[-1]
     walls, seated, before, result = first.fact, facts[1].fact, facts[-2].fact, last.fact
-    booking = event.bookings.get((first.table, walls.round))
-    if booking is None or not isinstance(walls, Restored) or not isinstance(result, Result):
-        return None
-    if not _are_of(booking, facts, received, event.name):
-        return None
-    declared = tuple([press.seat for press in before.presses]) if isinstance(before, Declared) else ()
+    declared = tuple([press.seat for press in before.presses]) if type(before) is Declared else ()
     if len(declared) > 1 or declared != (*result.winners,) or result.fines or result.hand is not None:
-        return None
-    if not walls.verified or walls.form != event.form(booking.deal):
         return None
     if not (_as_booked(seated, booking) and _as_booked(result, booking)):
         return None
@@ -139,29 +154,14 @@ def _whole_play(told: Sequence[ToldFact], event: Event) -> WholePlay | None:
         declared,
         last.message(),
         tuple([fact.id for fact in facts]),
-        bodies,
         received,
+        bodies,
     )
 
 
-def _are_of(booking: BookedPlay, facts: Sequence[KeptFact], received: Sequence[int], event: str) -> bool:
-    """Return whether facts are of a play, numbered without a gap, and the clock of their table can be right."""
-    round_, deal, seq, at = booking.round, booking.deal, facts[0].seq, facts[0].at
-    for one, taken in zip(facts, received, strict=True):
-        fact = one.fact
-        if fact.round != round_ or fact.deal != deal or one.seq != seq or not at <= one.at <= taken:
-            return False
-        if one.event != event:
-            return False
-        seq, at = seq + 1, one.at
-    return True
-
-
-def _as_booked(fact: object, booking: BookedPlay) -> bool:
+def _as_booked(fact: Seated | Result, booking: BookedPlay) -> bool:
     """Return whether a fact has the players in their seats, in one order too: a message stays what it was."""
-    if not isinstance(fact, (Seated, Result)) or fact.players != booking.players:
-        return False
-    if [*fact.players] != [*booking.players]:
+    if fact.players != booking.players or [*fact.players] != [*booking.players]:
         return False
     force_setattr(fact, "players", booking.players)
     return True

@@ -377,7 +377,7 @@ def _is_whole(store: Path) -> bool:
 
 
 def _was_laid_out(journal: Path) -> bool:
-    """Return whether a device that does not run has ever begun a journal: one whose disk was full left an empty file."""
+    """Return whether a device that does not run has ever begun a journal: a full disk may have left an empty file."""
     with tempfile.TemporaryDirectory() as folder:
         for one in journal.parent.glob(f"{journal.name}*"):  # with its log, and nothing is laid beside the real one
             shutil.copyfile(one, Path(folder) / one.name)
