@@ -6,7 +6,7 @@ from typing import Final
 
 from kiosk.errors import CardRefuses, DiskLow, JournalFull
 from kiosk.journal import TableJournal
-from kiosk.table import ButtonHeld, ButtonPressed, ButtonReleased, Event, Ordered
+from kiosk.table import ButtonHeld, ButtonPressed, ButtonReleased, Event, Ordered, TrayChecked
 
 ENOUGH_ROOM: Final = 100_000_000
 """Bytes: a day's journal takes less than one hundredth of it."""
@@ -18,7 +18,8 @@ LOW_EVERY_NS: Final = 1_000_000_000
 MOST_HELD: Final = 1000
 """As many as a table could need in an hour; beyond that somebody plays with a button."""
 
-HELD: Final = (ButtonPressed, ButtonReleased, ButtonHeld, Ordered)
+HELD: Final = (ButtonPressed, ButtonReleased, ButtonHeld, Ordered, TrayChecked)
+"""What nobody does again: a camera looks again only at a tray that was touched."""
 
 
 class HeldEvents:

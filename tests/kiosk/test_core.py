@@ -14,7 +14,7 @@ from kiosk.journal import TableJournal
 from kiosk.table import CallToggled, ClaimWindowElapsed, Phase
 from tests.kiosk.journals import OURS, receipt
 from tests.kiosk.standing import Standing, standing
-from tests.kiosk.tables import EVENT, MS, TABLE, S
+from tests.kiosk.tables import EVENT, MS, TABLE, S, right
 
 
 @pytest.fixture
@@ -69,6 +69,20 @@ def test_presses_that_could_not_be_written_count_by_their_edges_when_there_is_ro
     table.pass_time(1 * S)
     assert [(one.seat, one.at) for one in table.program.state.declarations] == edges
     assert (table.is_in(Phase.DECLARED), table.program.view().line.health) == (True, ())
+
+
+def test_trays_that_were_seen_on_a_full_card_need_not_be_touched_when_there_is_room(table: Standing) -> None:
+    """A camera does not look again at what lies still."""
+    table.come_to(Phase.RESTORING)
+    fill(table)
+    play = table.program.state.play
+    assert play is not None
+    for seat in SEATS:
+        table.program.observe(right(play, seat, table.time.wait(MS)))
+    table.program.step(timeout=0)
+    make_room(table)
+    noticed(table)
+    assert table.phase is Phase.SEATING
 
 
 def serves(table: Standing, device: str) -> None:
