@@ -75,6 +75,9 @@ NEVER_TAKEN: Final = ("already_recorded", "id_reused")
 MISPLACED: Final = ("conflict", "chain_broken")
 """Codes of facts that need another number, or another fact before them."""
 
+OTHER_DEVICE: Final = "another_device"
+"""The code where another device serves the table: what waits here is sent once this one does."""
+
 UNPROVEN: Final = ("unsigned", "unknown_device", "bad_signature")
 """Codes of facts whose signature the scorer does not take. If it is another device's, this device signs instead."""
 
@@ -587,7 +590,8 @@ class TableJournal:
         self._tell("store", receipt.store)
         self._reopen(receipt)
         for refusal in receipt.refused:
-            self._close(refusal.seq, refusal.id, "refused", refusal.code)
+            if refusal.code != OTHER_DEVICE:  # this device may serve by now: brokers keep no order between two topics
+                self._close(refusal.seq, refusal.id, "refused", refusal.code)
         for taken in receipt.taken:
             self._close(taken.seq, taken.id, "safe", None)
         return self._renumber(receipt.taken) or self._sign_unproven()

@@ -27,7 +27,7 @@ from kiosk.counting.desk import CountDesk
 from kiosk.errors import FactUnexpected, JournalFull
 from kiosk.held_events import HeldEvents
 from kiosk.input import Keyboard, TableButtons
-from kiosk.journal import JournaledTable, TableJournal
+from kiosk.journal import OTHER_DEVICE, JournaledTable, TableJournal
 from kiosk.metrics import TableMetrics, TableNumbers
 from kiosk.restoring import RestoringDesk
 from kiosk.screens import (
@@ -58,7 +58,6 @@ from kiosk.uplink import (
     BUTTONS,
     CAMERA,
     LATE_PRESS,
-    OTHER_DEVICE,
     SCREEN,
     DeviceHealth,
     ServerLink,

@@ -44,7 +44,7 @@ from firmware.hardware.inventory import board_celsius
 from firmware.reports import Health
 from kiosk.config import Config, KioskSettings
 from kiosk.errors import DeviceUnknown, JournalFull, PinGuessed, ReceiptUnproven, SelfTestFailed, SelfTestSkipped
-from kiosk.journal import TableJournal
+from kiosk.journal import OTHER_DEVICE, TableJournal
 from kiosk.table import (
     AT_THE_TABLE,
     BETWEEN,
@@ -397,9 +397,6 @@ def read_message(incoming: Incoming, event_key: str | None = None) -> tuple[Mess
         return message, None
     return (message, None) if is_signed_by(event_key, incoming.payload, message.signature) else (None, UNPROVEN)
 
-
-OTHER_DEVICE: Final = "another_device"
-"""What is done here is refused: the table is served by another device."""
 
 ID_SHOWN: Final = 8
 """Characters of a device's id that people compare at table and desk."""

@@ -303,6 +303,13 @@ def test_a_fact_that_was_refused_for_its_device_gets_a_new_number_once_it_clashe
     assert (numbered(journal), journal.refused()) == ([(2, one.id)], ())
 
 
+def test_what_was_refused_because_another_device_served_waits_for_its_turn(journal: TableJournal) -> None:
+    """The receipt may come after the word that this device serves now: nobody would send it again."""
+    (one,) = told(journal, 1)
+    journal.settle(receipt(refused={1: (one.id, "another_device")}))
+    assert (journal.unsent(), journal.refused()) == ((one,), ())
+
+
 def test_that_an_id_is_there_under_another_number_is_nothing_to_call_about(journal: TableJournal) -> None:
     (one,) = told(journal, 1)
     journal.settle(receipt(refused={1: (one.id, "id_reused")}))
