@@ -360,13 +360,12 @@ class TableSequence:
         """Return one play."""
         return self.plays.get(round_) or (SessionSoFar() if round_ in self._sessions else PlaySoFar())
 
-    def begins(self, round_: int) -> bool:
-        """Return whether a play of a deal, of which nothing was told, has its turn."""
-        return round_ not in self.plays and round_ not in self._sessions and self.in_turn(round_)
-
-    def end(self, round_: int, play: PlaySoFar) -> None:
-        """Take in a play as a whole that has begun in its turn."""
+    def end(self, round_: int, play: PlaySoFar) -> bool:
+        """Take in a play of a deal as a whole, of which nothing was told; return whether it has its turn."""
+        if round_ in self.plays or round_ in self._sessions or not self.in_turn(round_):
+            return False
         self.plays[round_] = play
+        return True
 
     def follow(self, fact: Fact) -> None:
         """Take in the table's next fact. Raises OutOfSequence, and then nothing has changed."""

@@ -228,7 +228,7 @@ class Intake:
         bookings, books = self._event.bookings, self.books
         for message in taken:
             if isinstance(message, WholePlay):
-                books[message.table].taken.take_in(message.numbers, message.bodies)
+                books[message.table].taken.take_in(message.numbers, message.kept)
                 self._ids.update(message.ids)
             elif isinstance(message, LogMessage):
                 fact = message.fact

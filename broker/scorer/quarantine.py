@@ -187,16 +187,14 @@ class _TableFacts:
         """Return whether a fact is the next of this table, and all before it have been judged: as nearly always."""
         return seq == self._highest + 1 and not self._missing and not self.late and self._judged == len(self._facts)
 
-    def begins_play(self, play: WholePlay) -> bool:
-        """Return whether a play begins in its turn, and all before it has been judged and has followed."""
-        return not self.apart and self.follows_directly(play.first) and self._sequence.begins(play.round)
-
-    def end_play(self, play: WholePlay) -> None:
-        """Take in a play that has begun so."""
+    def take_whole(self, play: WholePlay) -> bool:
+        """Take in a play that begins in its turn, where all before it has been judged and has followed."""
+        if self.apart or not self.follows_directly(play.first) or not self._sequence.end(play.round, play.ended()):
+            return False
         self._highest = play.result.seq
-        self._facts.extend(play.bodies)
-        self._judged += len(play.bodies)
-        self._sequence.end(play.round, play.ended())
+        self._facts.extend(play.kept)
+        self._judged = len(self._facts)
+        return True
 
     def take(self, message: LogMessage) -> Sequence[Judged]:
         """Judge the next fact of this table."""
@@ -300,13 +298,9 @@ class Quarantine:
         follows = () if table.late else table.advance()
         return follows if of_play else chain((message,), follows)
 
-    def begins_play(self, play: WholePlay) -> bool:
-        """Return whether a play begins in its turn, at a table of which nothing is missing or kept apart."""
-        return self._table(play.table).begins_play(play)
-
-    def end_play(self, play: WholePlay) -> None:
-        """Take in a play that has begun so."""
-        self._table(play.table).end_play(play)
+    def take_whole(self, play: WholePlay) -> bool:
+        """Take in a play that begins in its turn, at a table of which nothing is missing or kept apart."""
+        return self._table(play.table).take_whole(play)
 
     def judge_late(self) -> Iterator[Judged]:
         """Judge again the tables of which facts have come late since, each once. Return what follows from that."""

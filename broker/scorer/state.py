@@ -116,7 +116,7 @@ class EventState:
 
     def load(
         self,
-        messages: Iterable[Recorded | WholePlay],
+        messages: Iterable[Recorded],
         passed: Iterable[tuple[int, int]] = (),
         judged: Callable[[Judged], None] = _nothing,
         *,
@@ -126,19 +126,15 @@ class EventState:
         """Add a whole journal: compared once at its end, not after each play.
 
         `passed`: table and number of facts that are not waited for. `judged` is called with each fact once it counts,
-        or is kept apart, but for those of whole plays, of which there is nothing to tell. `judged_from`: so many
-        messages are from before plays were judged, and count as they did then; None: all. `lost`: table and number of
-        facts that were there and cannot be read: what came after them followed.
+        or is kept apart. `judged_from`: so many messages are from before plays were judged, and count as they did then;
+        None: all. `lost`: table and number of facts that were there and cannot be read: what came after them followed.
         """
         for table, seq in lost:
             self.quarantine.lose(table, seq)
         for table, seq in passed:
             self._load_judged(self.quarantine.pass_over(table, seq), judged)
-        for number, one in enumerate(messages):
-            if isinstance(one, WholePlay):
-                self._load_play(one)
-            else:
-                self._load(one, judged, before=judged_from is None or number < judged_from)
+        for number, message in enumerate(messages):
+            self._load(message, judged, before=judged_from is None or number < judged_from)
         self._count_all()
 
     def _count_all(self) -> frozenset[int]:
@@ -155,17 +151,20 @@ class EventState:
         self.teams.update(self._ledger, self._counts.expected, self.complete)
         return frozenset(self._counts.expected)
 
-    def takes_whole(self, play: WholePlay) -> bool:
-        """Return whether a play may be loaded as a whole: as planned now, in its turn, and nothing was ruled on it."""
-        ruled = self.book.last(play.key) is not None or self._overtaken(play.key, play.result.fact)
-        return not ruled and self.quarantine.begins_play(play)
+    def take_whole(self, play: WholePlay) -> bool:
+        """Add a play of a journal that is being loaded as a whole; return whether that may be.
 
-    def _load_play(self, play: WholePlay) -> None:
-        """Add all facts of a play that is taken as a whole."""
-        self.quarantine.end_play(play)
-        self._forms[play.key] = ((play.first, play.walls.form),)
-        self._add_result(play.key, play.result)
+        It must have its turn and be as planned now, and nothing be ruled on it. There is nothing to tell of it.
+        """
+        key = play.key
+        if self.book.last(key) is not None or self._overtaken(key, play.players):
+            return False
+        if not self.quarantine.take_whole(play):
+            return False
+        self._forms[key] = ((play.first, play.walls.form),)
+        self._add_result(key, play.result)
         self.tables.take_whole(play)
+        return True
 
     def _load(self, message: Recorded, judged: Callable[[Judged], None], *, before: bool) -> None:
         if isinstance(message, LogMessage):
@@ -273,12 +272,12 @@ class EventState:
             self._forms[key] = (*self._forms.get(key, ()), (message.seq, fact.form))
         elif isinstance(fact, Result):
             self._add_result(key, message)
-        if isinstance(fact, Seated | Result) and self._overtaken(key, fact):
+        if isinstance(fact, Seated | Result) and self._overtaken(key, fact.players):
             self._replan()
 
-    def _overtaken(self, key: PlayKey, fact: Seated | Result) -> bool:
+    def _overtaken(self, key: PlayKey, players: Mapping[Seat, str]) -> bool:
         """Return whether others sit at a table than by the plan, since who plays was changed."""
-        return self.planned is not self.original and not follows_plan(self.planned, key, fact.players.values())
+        return self.planned is not self.original and not follows_plan(self.planned, key, players.values())
 
     def _add_ruling(self, message: LogMessage | Ruling) -> None:
         entry = entry_of(message)

@@ -123,7 +123,7 @@ def open_stored_event(folder: Path) -> StoredEvent:
     with closing(open_reader(folder, event.name)) as journal:
         content = read_journal(journal, event)
         room.load(
-            (one for _, one in _in_turn(content, room.takes_whole)),
+            (one for _, one in _in_turn(content, room.take_whole)),
             passed_over(journal.refused()),
             judged_from=content.judged_from,
             lost=content.lost(),
@@ -189,7 +189,7 @@ class JournalContent(NamedTuple):
         return self._replace(messages=messages, received=received)
 
 
-def _number_of_ruling(one: tuple[Recorded, int]) -> int:
+def _number_of_ruling(one: tuple[Recorded | WholePlay, int]) -> int:
     return one[0].number if isinstance(one[0], Ruling) else 0
 
 
@@ -205,8 +205,7 @@ def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = Non
     takes long, and is done only where `is_signed` is given.
     """
     faults, decided, points, plays = list[Fault](), list[Decided](), PointsCheck(event), PlayFinder(event)
-    judged_from, last = journal.judged_from(), dict[int, tuple[int, bytes]]()
-    heads = dict[tuple[int, int], bytes]()
+    judged_from, heads = journal.judged_from(), _Heads()
     with closing(journal.intact(faults)) as rows:
         for height, at, body in rows:
             try:
@@ -227,21 +226,39 @@ def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = Non
             if is_signed and not is_signed(fact.message(), body):
                 faults.append(Fault(BAD_SIGNATURE, height))
                 continue
-            if (before := last.get(fact.table)) is not None and before[0] != fact.seq - 1:
-                heads[fact.table, before[0]] = before[1]
-                heads.pop((fact.table, fact.seq - 1), None)
-            last[fact.table] = fact.seq, body
+            heads.take(fact.table, fact.seq, body)
             if is_signed or judged_from is None or height <= judged_from:
                 plays.take_alone(fact.message(), at)
             else:
                 plays.take(fact, at, body)
     messages, received = plays.messages()
-    heads |= {(table, seq): body for table, (seq, body) in last.items()}
-    hashes = {key: fact_hash(body) for key, body in heads.items()}
-    content = JournalContent(messages, received, _judged_from(journal, faults), hashes, (), decided)
+    content = JournalContent(messages, received, _judged_from(journal, faults), heads.hashes(), (), decided)
     content = content._replace(faults=_open_faults(journal, faults, content))
     numbers = [one.message.number for one in decided if isinstance(one.message, Ruling)]
     return content if numbers == sorted(numbers) else content.in_order()
+
+
+class _Heads:
+    """The facts after which none has come, of all that were taken so far."""
+
+    def __init__(self) -> None:
+        self._last: dict[int, tuple[int, bytes]] = {}
+        """What each table told last: number and JSON."""
+        self._others: dict[tuple[int, int], bytes] = {}
+        """By table and number what was not followed by the next."""
+
+    def take(self, table: int, seq: int, body: bytes) -> None:
+        """Take in the next fact of a table."""
+        before = self._last.get(table)
+        if before is not None and before[0] != seq - 1:
+            self._others[table, before[0]] = before[1]
+            self._others.pop((table, seq - 1), None)
+        self._last[table] = seq, body
+
+    def hashes(self) -> dict[tuple[int, int], str]:
+        """Return their hashes, by table and number."""
+        found = self._others | {(table, seq): body for table, (seq, body) in self._last.items()}
+        return {key: fact_hash(body) for key, body in found.items()}
 
 
 def _judged_from(journal: Reader, faults: Iterable[Fault]) -> int | None:
@@ -329,13 +346,13 @@ def passed_over(refused: Iterable[RefusedRow]) -> Iterator[tuple[int, int]]:
             yield row.table, row.seq
 
 
-def _in_turn(content: JournalContent, whole: Callable[[WholePlay], bool]) -> Iterator[tuple[int, Recorded | WholePlay]]:
-    """Return what is to be loaded next, and when it was taken: a play as a whole where it may be, else its facts."""
+def _in_turn(content: JournalContent, whole: Callable[[WholePlay], bool]) -> Iterator[tuple[int, Recorded]]:
+    """Return what is to be loaded next, and when it was taken, but for the plays that `whole` has taken in."""
     for one, at in zip(content.messages, content.received, strict=True):
-        if isinstance(one, WholePlay) and not whole(one):
-            yield from one.facts()
-        else:
+        if not isinstance(one, WholePlay):
             yield at, one
+        elif not whole(one):
+            yield from one.facts()
 
 
 def replay_journal(state: EventState, taken: JournalContent, refused: Iterable[RefusedRow]) -> list[PastConcern]:
@@ -343,9 +360,9 @@ def replay_journal(state: EventState, taken: JournalContent, refused: Iterable[R
     found: list[PastConcern] = []
     now = 0
 
-    def one_by_one() -> Iterator[Recorded | WholePlay]:
+    def one_by_one() -> Iterator[Recorded]:
         nonlocal now
-        for now, one in _in_turn(taken, lambda play: clock.is_right(play) and state.takes_whole(play)):
+        for now, one in _in_turn(taken, lambda play: clock.is_right(play) and state.take_whole(play)):
             yield clock.corrected(one, now) if isinstance(one, LogMessage) else one
 
     def judged(one: Judged) -> None:

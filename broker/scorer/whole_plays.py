@@ -44,6 +44,7 @@ class WholePlay(Struct, frozen=True, gc=False):
     received: tuple[int, ...]
     """When each was taken."""
     bodies: tuple[bytes, ...]
+    """The JSON of each but the result."""
 
     @property
     def key(self) -> tuple[int, int]:
@@ -55,9 +56,14 @@ class WholePlay(Struct, frozen=True, gc=False):
         """The numbers of its facts."""
         return range(self.first, self.result.seq + 1)
 
+    @property
+    def kept(self) -> tuple[LogMessage | bytes, ...]:
+        """Its facts as they are kept: only the result is one that was read."""
+        return *self.bodies, self.result
+
     def facts(self) -> Iterator[tuple[int, LogMessage]]:
         """Return its facts one by one, with when each was taken."""
-        return zip(self.received, map(fact_of, self.bodies), strict=True)
+        return zip(self.received, (*map(fact_of, self.bodies), self.result), strict=True)
 
     def ended(self) -> PlaySoFar:
         """Return what its sequence has come to."""
@@ -155,7 +161,7 @@ def _whole_play(booking: BookedPlay, told: Sequence[ToldFact]) -> WholePlay | No
         last.message(),
         tuple([fact.id for fact in facts]),
         received,
-        bodies,
+        bodies[:-1],
     )
 
 

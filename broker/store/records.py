@@ -113,9 +113,9 @@ class FactsByNumber(MutableMapping[int, LogMessage]):
         """Return how many there are."""
         return len(self._facts)
 
-    def take_in(self, numbers: Iterable[int], bodies: Iterable[bytes]) -> None:
-        """Take in facts as they are kept."""
-        self._facts.update(zip(numbers, bodies, strict=True))
+    def take_in(self, numbers: Iterable[int], facts: Iterable[LogMessage | bytes]) -> None:
+        """Take in facts, some as their JSON."""
+        self._facts.update(zip(numbers, facts, strict=True))
 
 
 _DEVICE_RECORDS: Final[msgspec.json.Decoder[DeviceRecord]] = msgspec.json.Decoder(DeviceRecord)
