@@ -256,7 +256,8 @@ def test_a_play_that_is_not_as_planned_is_left_to_be_judged() -> None:
 
 def test_a_play_during_which_the_desk_has_ruled_is_left_to_be_judged() -> None:
     facts, room = log(1, *steps(1)), EventState(event())
-    rows = [Row(one, MINUTE) for one in (*facts[:2], ruling(room, Void(), (2, 1)), *facts[2:])]
+    taken: list[Recorded] = [*facts[:2], ruling(room, Void(), (2, 1)), *facts[2:]]
+    rows = [Row(one, MINUTE) for one in taken]
     assert not any(isinstance(one, WholePlay) for one in content_of(rows).messages)
     assert any(isinstance(one, WholePlay) for one in content_of([*rows[:2], *rows[3:]]).messages)
 
