@@ -71,7 +71,9 @@ def test_when_nothing_differs_the_agreement_is_the_still_reading(unread: set[int
 
 def test_a_place_that_frames_contradict_one_another_about_is_doubtful() -> None:
     agreed = agree_on_frames(at_first(90, 90, 91))
-    assert [(read.row, read.col, read.serial) for read in agreed.doubtful] == [(0, 0, None)]
+    assert [(read.row, read.col, read.serial, read.set, read.confidence) for read in agreed.doubtful] == [
+        (0, 0, None, None, 0.0)
+    ]
 
 
 def test_an_empty_place_is_believed_when_two_frames_show_it() -> None:
