@@ -1,5 +1,7 @@
 """Labels are read, and known from print."""
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
@@ -406,3 +408,27 @@ def test_three_labels_tell_the_usual_set(named: int) -> None:
         for at in range(named)
     }
     assert _usual_set(hits, looks) == (8 if named == 3 else None)
+
+
+def on_a_corner(picture: Picture, quads: list[Quad], degrees: float) -> tuple[Picture, list[Quad]]:
+    """Turn a picture, and leave the tiles upright: so their labels are stuck on."""
+    spun, spin = _spun(picture, degrees)
+    middles = [quad.mean(axis=0) @ spin[:, :2].T + spin[:, 2] for quad in quads]
+    return spun, [quad - quad.mean(axis=0) + middle for quad, middle in zip(quads, middles, strict=True)]
+
+
+@pytest.mark.parametrize("degrees", [45.0, -45.0, 48.0, -42.0])
+def test_labels_on_a_corner_that_zxing_does_not_decode_are_read_and_tell_no_way_up(degrees: float) -> None:
+    tiles = _tiles(*range(1, 9))
+    picture, quads = on_a_corner(*lay([replace(one, turned=False) for one in tiles], width=66, across=8), degrees)
+    blurred = spoil(picture, blur=1.0, noise=4)
+    assert find_hits(as_grey(blurred), quads).hits == {}
+    assert is_labelled_closely(blurred, quads, askew=True)
+    assert not is_labelled_closely(blurred, quads)
+    marks = read_labels(blurred, quads)
+    assert [(mark.serial, mark.turned) for mark in marks] == [(tile.payload.serial, None) for tile in tiles]
+    assert all(np.isnan(mark.spot).all() for mark in marks)
+
+
+def test_no_print_is_a_label_on_a_corner() -> None:
+    assert not is_labelled_closely(*_printed(), askew=True)
