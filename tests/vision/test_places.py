@@ -20,6 +20,7 @@ from vision.layout import (
     hand_near,
     inside_share,
     judge_gap,
+    lay_out_table,
     points_on,
     strange_backs,
 )
@@ -355,3 +356,16 @@ def test_six_tiles_are_looked_at_for_a_tray(count: int) -> None:
     tiles = tuple(DetectedTile(quad, face_up=False, likelihood=0.9) for quad in quads)
     found = Detections(tiles, np.zeros((0, 0), np.uint8), 1.0)
     assert find_trays(found, (None,) * count, (600, 960)) == ()
+
+
+def test_trays_are_looked_for_in_a_picture_of_its_height_and_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, int]] = []
+
+    def note_size(_: Detections, __: tuple[TileMark | None, ...], size: tuple[int, int]) -> tuple[()]:
+        asked.append(size)
+        return ()
+
+    monkeypatch.setattr("vision.layout.find_trays", note_size)
+    found = Detections((DetectedTile(SQUARE, face_up=False, likelihood=0.9),), np.zeros((0, 0), np.uint8), 1.0)
+    assert lay_out_table(np.zeros((100, 160, 3), dtype=np.uint8), found, (None,)).trays == ()
+    assert asked == [(100, 160)]

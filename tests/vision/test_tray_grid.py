@@ -211,3 +211,10 @@ def test_few_tiles_are_held_to_the_usual_tray() -> None:
     one_row = TrayAlignment(half_turned=False, row=np.zeros(7, int), col=np.arange(7), indents=LEFT, inside=7.0)
     lattice = fit_lattice(plane, 0, np.column_stack([1.2 * np.arange(7.0), np.zeros(7)]), one_row)
     assert (lattice.pitch, lattice.row_pitch) == (pytest.approx(1.2, abs=0.01), pytest.approx(1.16 * HEIGHT))
+
+
+def test_a_row_alone_in_its_place_is_where_it_lies() -> None:
+    plane = TablePlane(np.eye(3), np.zeros(2), 1.0, 0.0)
+    seven = TrayAlignment(half_turned=False, row=np.zeros(7, int), col=np.arange(7), indents=LEFT, inside=7.0)
+    far = np.column_stack([30 + 1.05 * np.arange(7.0), np.full(7, 50.0)])
+    assert fit_lattice(plane, 0, far, seven).spots(np.zeros(7), np.arange(7.0)) == pytest.approx(far, abs=0.02)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from vision import finder
 from vision.detections import DetectedTile
 from vision.finder import (
     CLOSEUP_SQUARE,
@@ -22,6 +23,8 @@ from vision.finder import (
     half_axes,
     is_turn_sure,
     quads_of_frames,
+    refine_again,
+    refine_tiles,
     square_to_pixels,
 )
 from vision.geometry import Points, rectangle
@@ -167,3 +170,18 @@ def test_the_nearer_corners_and_the_likelier_tile_are_followed() -> None:
 def test_networks_take_grey_levels_about_the_middle() -> None:
     blob = as_blob(np.array([[[[0, 128, 255]]]], dtype=np.uint8))
     assert blob.ravel().tolist() == [-1.0, 0.0, 127 / 128]
+
+
+def test_what_a_closer_look_says_of_tiles_and_faces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A network that always moves every corner by a tenth to the right, and is sure of a tile and not of a face."""
+    answer = np.array([*np.tile([0.1, 0.0], 4), 2.0, -1.0, -1.0])
+    monkeypatch.setattr(finder, "run_network", lambda _, blob: [np.tile(answer, (len(blob), 1))])
+    quads = np.stack([rectangle(np.array([100.0, 90.0]), 40.0, 40.0)] * 2)
+    found = refine_tiles(np.zeros((200, 200, 3), dtype=np.uint8), quads, quads + 50.0, np.array([True, False]))
+    assert found.quads == pytest.approx(
+        quads + np.array([4.0, 0.0]), abs=1e-3
+    )  # twice by two pixels; others are not nearer
+    assert (found.tile[0], found.face[0]) == (pytest.approx(1 / (1 + np.exp(-2))), pytest.approx(1 / (1 + np.exp(1))))
+    again = refine_again(np.zeros((400, 400, 3), dtype=np.uint8), 2 * quads)
+    assert again.quads == pytest.approx(2 * (quads + np.array([4.0, 0.0])), abs=0.2)
+    assert len(refine_again(np.zeros((4, 4, 3), dtype=np.uint8), quads[:0]).quads) == 0

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from vision.geometry import Picture, project, rectangle
 from vision.marks.digits import (
+    _CELLS,
     CROP,
     KINDS,
     NUMBER,
@@ -22,6 +23,7 @@ from vision.marks.digits import (
     _level,
     _on_no_tile,
     _other_way,
+    _rises,
     _shrunk,
     combine_looks,
     cut_back,
@@ -348,3 +350,56 @@ def test_some_serials_are_another_upside_down(serial: int, other: int | None) ->
     mark = mark_of_look(look(117))
     assert _other_way(replace(mark, serial=serial)) == other
     assert _other_way(replace(mark, serial=None, either=(serial, 0))) == other
+
+
+def test_places_are_counted_from_the_middles_of_cells() -> None:
+    assert (_CELLS[[0, 1, 10, -1]]).tolist() == [[4.0, 4.0], [12.0, 4.0], [4.0, 12.0], [76.0, 108.0]]
+
+
+def test_contrast_is_made_alike_but_for_two_levels() -> None:
+    """A chequered crop of 90 and 110 levels: ten of contrast."""
+    crop = np.where(np.indices((112, 80)).sum(axis=0) % 2, 90, 110).astype(np.uint8)
+    prepared = prepare_crops(np.repeat(crop[:, :, None], 3, axis=2)[None])
+    assert np.abs(prepared) == pytest.approx(np.full_like(prepared, 10 / 12))
+
+
+def test_a_crop_is_the_picture_to_a_tenth_of_a_pixel() -> None:
+    """A picture whose levels rise to the right and down, cut out as large as it is."""
+    rows, cols = np.indices((200, 200), dtype=np.float32) + 0.5
+    quad = rectangle(np.array([100.0, 100.0]), 80 / 1.12, 112 / 1.12)
+    for levels, at in ((cols, 0), (rows, 1)):
+        crop, way = cut_back(np.repeat(levels[:, :, None], 3, axis=2).astype(np.uint8), quad)
+        across, down = np.meshgrid(np.arange(80) + 0.5, np.arange(112) + 0.5)
+        there = project(np.linalg.inv(way), np.column_stack([across.ravel(), down.ravel()]))[:, at]
+        assert float(crop[:, :, 0].mean()) == pytest.approx(float(np.floor(there - 0.5 + 0.5).mean()), abs=0.1)
+
+
+@pytest.mark.parametrize(("side", "number"), [("left", 0), ("right", 1), ("top", 2), ("bottom", 3)])
+def test_each_side_s_rise_is_its_own(side: str, number: int) -> None:
+    crop = np.full((112, 80, 3), 120, dtype=np.uint8)
+    {"left": crop[:, :4], "right": crop[:, -4:], "top": crop[:6], "bottom": crop[-6:]}[side][:] = 90
+    assert _rises(crop[None])[0] == pytest.approx(np.eye(4)[number] * 30)
+
+
+def test_a_number_on_a_tile_is_read_by_both_readers() -> None:
+    picture = np.full((300, 300, 3), (70, 60, 60), dtype=np.uint8)
+    quad = rectangle(np.array([150.0, 150.0]), 110.0, 150.0)
+    cv2.fillConvexPoly(picture, quad.round().astype(np.int32), (40, 110, 40))
+    (wide, high), _ = cv2.getTextSize("035", cv2.FONT_HERSHEY_DUPLEX, 1.3, 2)
+    cv2.putText(
+        picture,
+        "035",
+        (150 - wide // 2, 150 + high // 2),
+        cv2.FONT_HERSHEY_DUPLEX,
+        1.3,
+        (240, 240, 240),
+        2,
+        cv2.LINE_AA,
+    )
+    soft = np.asarray(cv2.GaussianBlur(picture, (0, 0), 0.8), dtype=np.uint8)
+    upright, over = read_digits(soft, [quad, np.roll(quad, 2, axis=0)])
+    assert [(mark.serial, mark.turned, mark.confidence > 0.95) for mark in (upright, over)] == [
+        (35, False, True),
+        (35, True, True),
+    ]
+    assert upright.spot == pytest.approx([0.0, 0.0], abs=0.03)

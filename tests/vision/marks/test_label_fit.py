@@ -17,7 +17,9 @@ from vision.marks.label_fit import (
     _frame,
     _oversampling,
     _plausible,
+    _sample,
     _spots,
+    _step,
     cut_patch,
     find_frame,
     fit_frame,
@@ -200,3 +202,17 @@ def test_a_patch_shows_its_modules_with_the_margin_about_them() -> None:
     assert (moved.spot, moved.size) == (pytest.approx([0.4 / 12, 0.6 / 12]), pytest.approx([0.4, 0.3]))
     inner = label_pose_at(patch, corner_of(12, (0.0, 0.0)), module_template((word(12) > 127).astype(np.float32)))
     assert inner.likeness > 0.85
+
+
+def test_one_step_leads_straight_to_where_a_smooth_patch_was_moved_from() -> None:
+    """Gauss-Newton is exact where brightness is a plane: slopes, levers and the middle must all be right."""
+    wanted = module_template((word(12) > 127).astype(np.float32))
+    patch, true = patch_of(12, blur=10.0), corner_of(12, (0.0, 0.0))
+    soft = replace(wanted, grey=_sample(patch.grey, true, wanted.at))
+    off = np.array([[0.05, 0.0, 0.5], [0.025, -0.05, -0.5]])
+    right, down = (cv2.Sobel(patch.grey, cv2.CV_32F, *order, ksize=3, scale=1 / 8) for order in ((1, 0), (0, 1)))
+    sloped = np.asarray(cv2.merge([patch.grey, right, down]), dtype=np.float32)
+    step = _step(_sample(sloped, true + off, soft.at), soft)
+    assert modules_off(true + off + step, true, 12) < 0.4 * modules_off(true + off, true, 12)
+    pose = fit_label_pose(patch, true + off, soft)
+    assert modules_off(pose.affine, true, 12) < 0.02
