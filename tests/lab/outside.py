@@ -128,6 +128,11 @@ class Outside:
             pause.wait(0.5)
         return shown
 
+    def wait_for_health(self, *codes: str, there: bool) -> None:
+        """Wait until the desk names one of these codes among what is wrong at the table, or none of them."""
+        what = f"{' or '.join(codes)} is {'named' if there else 'gone'}"
+        self.wait_for(what, lambda shown: bool({*codes} & {*shown["health"]}) is there)
+
     def close(self) -> None:
         """Stop the scorer; may be called twice."""
         if self._client is not None:
