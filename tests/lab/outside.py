@@ -128,10 +128,9 @@ class Outside:
             pause.wait(0.5)
         return shown
 
-    def wait_for_health(self, *codes: str, there: bool) -> None:
-        """Wait until the desk names one of these codes among what is wrong at the table, or none of them."""
-        what = f"{' or '.join(codes)} is {'named' if there else 'gone'}"
-        self.wait_for(what, lambda shown: bool({*codes} & {*shown["health"]}) is there)
+    def wait_for_health(self, part: str, *, well: bool) -> None:
+        """Wait until the desk says that something is wrong with a part of the table, or nothing any more."""
+        self.wait_for(f"{part} {'well' if well else 'wrong'}", lambda shown: (part not in shown["health"]) is well)
 
     def close(self) -> None:
         """Stop the scorer; may be called twice."""
