@@ -165,7 +165,8 @@ def deal_verify(*, published: Path, committed: Path | None, root: str | None, dr
     FOLDER: an event's folder, or one with the published files revealed.json, commitment.json and draws.json. No face is
     shown.
 
-    The exit code is 0 if all revealed deals match, otherwise 1. Deals that are not revealed are listed.
+    The exit code is 0 if all revealed deals match, otherwise 1; also 1 where all drawn deals are revealed without the
+    words of their draw. Deals that are not revealed are listed.
 
     \b
     homologue deal verify revealed.json --commitment commitment.json --root 5f0c...
