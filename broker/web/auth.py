@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from broker.i18n import N_, Message
-from broker.people import Authentication, LoginSession, Right, Token, TokenUnknown, csrf_token, network_of
+from broker.people import Account, Authentication, LoginSession, Right, Token, TokenUnknown, csrf_token, network_of
 from broker.scorer.space import READ_ONLY, DiskLevel
 from broker.scorer.view import DashboardView
 from broker.web.errors import DeskReadOnly, LoginNeeded, NotAllowed, TooManyMisses
@@ -61,6 +61,8 @@ MENU: Final[dict[str, tuple[MenuEntry, ...]]] = {
         MenuEntry("/setup", N_("Set-up"), "set_up"),
         MenuEntry("/people", N_("People"), "keep_people"),
         MenuEntry("/pairing", N_("Pair tables"), "set_up"),
+        MenuEntry("/checkin", N_("Check-in"), "check_in"),
+        MenuEntry("/players", N_("Players"), "set_up"),
         MenuEntry("/seating", N_("Seating plan"), "see_public"),
     ),
     N_("During play"): (
@@ -354,3 +356,11 @@ class RepeatFilter:
         count = before + 1
         self._counts[kind] = since, count
         return count if count <= LOGGED_EACH or count & (count - 1) == 0 else 0
+
+
+def account_of(request: Request) -> Account:
+    """Return whose session a request has: of routes that ask for what nobody may do without one."""
+    session = visitor_of(request).session
+    if session is None:
+        raise TypeError("this route lets nobody in without a session")
+    return session.account

@@ -41,6 +41,8 @@ def property_requests(settings: CameraSettings) -> Iterator[PropertyRequest]:
         yield PropertyRequest("exposure", cv2.CAP_PROP_AUTO_EXPOSURE, mode)
     if isinstance(settings.exposure, float):
         yield PropertyRequest("exposure", cv2.CAP_PROP_EXPOSURE, settings.exposure * _TENTHS_OF_MS, _TENTHS_OF_MS)
+    if settings.gain is not None:
+        yield PropertyRequest("gain", cv2.CAP_PROP_GAIN, settings.gain)
 
 
 class V4l2Camera(ClosableDevice):
