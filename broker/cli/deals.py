@@ -192,7 +192,11 @@ def deal_verify(*, published: Path, committed: Path | None, root: str | None, dr
 
 
 def _draw_json(verdict: revealed_deals.DrawVerdict) -> str:
-    line: dict[str, Any] = {"draw": verdict.draw, "words_revealed": verdict.words, "as_announced": not verdict.refusal}
+    line: dict[str, Any] = {
+        "draw": verdict.draw,
+        "words_revealed": verdict.words is not None,
+        "as_announced": not verdict.refusal,
+    }
     if verdict.refusal:
         line["error"] = {"code": verdict.refusal.code, "message": str(verdict.refusal.text)}
     return msgspec.json.encode(line).decode()
@@ -203,7 +207,9 @@ def _draw_text(verdict: revealed_deals.DrawVerdict) -> str:
         return f"draw {verdict.draw}: NOT AS ANNOUNCED: {verdict.refusal.code}: {verdict.refusal.text}"
     if not verdict.words:
         return f"draw {verdict.draw}: its words are not revealed yet"
-    return f"draw {verdict.draw}: the deals come from the words that were committed to"
+    beacon, value = verdict.words.announcement.beacon, verdict.words.words.beacon
+    public = f", and from {value}, if that is {beacon.source} {beacon.round}" if beacon else ""
+    return f"draw {verdict.draw}: the deals come from the words that were committed to{public}"
 
 
 def _which(numbers: tuple[int, ...]) -> str:

@@ -19,7 +19,7 @@ from broker.event.file_io import collect_errors, raise_errors, read_json
 from broker.i18n import N_
 from broker.protocol import DealNo, EventName, Hash, Seat, Wind
 from broker.rules import Deal, RuleError
-from broker.rules.commitment import Commitment, commit_deals
+from broker.rules.commitment import Commitment, DrawName, commit_deals
 from broker.rules.draw import Announcement, DrawnWords, drawn_deals
 from broker.scorer.stored_event import open_stored_event
 from broker.store import has_started
@@ -65,11 +65,11 @@ class DealVerdict(NamedTuple):
 class DrawVerdict(NamedTuple):
     """What is said of the draw that a commitment names; no refusal: the deals come from the words, and nothing else.
 
-    `words` is False where they are not revealed.
+    No `words`: they are not revealed.
     """
 
     draw: int
-    words: bool
+    words: RevealedDraw | None
     refusal: RuleError | None
 
 
@@ -189,10 +189,10 @@ def _draw_verdict(revealed: RevealedDeals, commitment: Commitment) -> DrawVerdic
     if named is None:
         return None
     if draw is not None:
-        return DrawVerdict(named.number, words=True, refusal=_refusal(lambda: _check_draw(draw, commitment)))
+        return DrawVerdict(named.number, draw, _refusal(lambda: _check_draw(draw, commitment)))
     all_are = commitment.hashes.keys() <= {one.number for one in revealed.deals}
     hidden = RuleError("draw_not_shown", N_("all deals are revealed, but no words: that they were drawn is NOT shown"))
-    return DrawVerdict(named.number, words=False, refusal=hidden if all_are else None)
+    return DrawVerdict(named.number, None, hidden if all_are else None)
 
 
 def _check_draw(draw: RevealedDraw, commitment: Commitment) -> None:
@@ -200,7 +200,7 @@ def _check_draw(draw: RevealedDraw, commitment: Commitment) -> None:
 
     All that were committed to are looked at, and not only those that are revealed.
     """
-    if commitment.draw is None or draw.announcement.hash != commitment.draw.announcement:
+    if commitment.draw != DrawName(draw.announcement.number, draw.announcement.hash):
         raise RuleError("draw_differs", N_("this is not the draw that the commitment names"))
     drawn = commit_deals(draw.announcement.event, drawn_deals(draw.announcement, draw.words)).hashes
     for number in sorted(drawn.keys() | commitment.hashes.keys()):

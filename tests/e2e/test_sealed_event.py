@@ -121,9 +121,10 @@ def test_draw_seal_play_count_reveal_verify(tmp_path: Path) -> None:
     told = done("verify", public, "--root", root, "--draw", published)
     assert told.splitlines()[:5] == [
         *(f"deal {number}: as committed" for number in range(1, 5)),
-        "draw 1: the deals come from the words that were committed to",
+        "draw 1: the deals come from the words that were committed to, and from 9f3c, if that is drand 77",
     ]
-    assert check(public) == (0, ["root " + root, f"draw 1 {published}", "4 deals", "all right"])
+    lines = [f"root {root}", f"draw 1 {published}", "beacon 9f3c drand 77", "4 deals", "all right"]
+    assert check(public) == (0, lines)
 
     content = json.loads((public / "revealed.json").read_text())
     hand_of_east = content["deals"][2]["faces"]["east"]
@@ -154,8 +155,8 @@ def check(public: Path) -> tuple[int, list[str]]:
 def test_the_program_of_the_document_is_short_and_uses_nothing_of_ours() -> None:
     lines = program().splitlines()
     assert len(lines) < 50
-    imported = {line.split()[1] for line in lines if re.match(r"import |from ", line)}
-    assert imported <= sys.stdlib_module_names
+    (imported,) = (line.removeprefix("import ") for line in lines if re.search(r"\b(import|from)\b", line))
+    assert sys.stdlib_module_names.issuperset(imported.split(", "))
 
 
 @pytest.mark.parametrize("more", [(), ("--red-fives",)])
@@ -193,8 +194,21 @@ def drop_the_words_of_one(revealed: Published, announcement: str) -> None:
     first, second = told["people"]
     told["people"] = [{**first, "name": f"{first['name']}\nperson {second['words']} {second['name']}"}]
     words["people"] = words["people"][:1]
-    lines = ("homologue-seed-v1", f"announcement {announcement}", f"computer {words['computer']}")
-    text = "".join(f"{line}\n" for line in (*lines, f"words {words['people'][0]}", "beacon none"))
+    draw_again(revealed, announcement)
+
+
+def add_a_value_that_was_not_announced(revealed: Published, announcement: str) -> None:
+    """Try one value after the other until the deals please, once all words are said."""
+    revealed["draw"]["words"]["beacon"] = "pleasing"
+    draw_again(revealed, announcement)
+
+
+def draw_again(revealed: Published, announcement: str) -> None:
+    """Make the deals of what is revealed as words and value now."""
+    words = revealed["draw"]["words"]
+    said = (f"words {one}" for one in words["people"])
+    lines = ("homologue-seed-v1", f"announcement {announcement}", f"computer {words['computer']}", *said)
+    text = "".join(f"{line}\n" for line in (*lines, f"beacon {words.get('beacon', 'none')}"))
     seed = hashlib.sha256(text.encode()).digest()
     for one in revealed["deals"]:
         number = one["number"]
@@ -231,6 +245,7 @@ def not_drawn(*numbers: int) -> str:
 FORGERIES: Final[dict[Callable[[Published, str], None], tuple[str, str]]] = {
     choose_all_and_keep_the_words: ("as committed; that they were drawn is NOT shown", "draw_not_shown"),
     drop_the_words_of_one: (not_drawn(1, 2, 3, 4).replace("WRONG: ", "WRONG: announcement, "), "malformed"),
+    add_a_value_that_was_not_announced: ("WRONG: beacon", "beacon_missing"),
     let_another_deal: (not_drawn(1, 2, 3, 4), "deal_not_drawn"),
     choose_one_and_hide_it: (not_drawn(3), "deal_not_drawn"),
     leave_one_out: (not_drawn(3), "deal_not_drawn"),
@@ -265,6 +280,21 @@ def test_forgeries_under_an_honest_announcement_are_found(
     assert (shown, told[0], told[1], told[-1]) == (1, f"root {forged.root}", f"draw 1 {announcement}", said)
     ours = ask("verify", tmp_path / "revealed.json", "--commitment", tmp_path / "commitment.json")
     assert (ours.exit_code, code in ours.output) == (1, True), ours.output
+
+
+def test_a_draw_that_is_named_by_another_number_is_found(tmp_path: Path) -> None:
+    announcement = announce(tmp_path)
+    assert say(tmp_path).exit_code == 0
+    done("reveal", tmp_path, "--output", tmp_path / "revealed.json")
+    committed = json.loads((tmp_path / "commitment.json").read_text())
+    hashes = {one["deal"]: one["hash"] for one in committed["deals"]}
+    committed["draw"]["number"] = 2
+    committed["root"] = Commitment("cup", hashes, DrawName(2, announcement)).root
+    (tmp_path / "commitment.json").write_text(json.dumps(committed))
+    code, told = check(tmp_path)
+    assert (code, told[-1].startswith("WRONG: announcement, ")) == (1, True)
+    ours = ask("verify", tmp_path / "revealed.json", "--commitment", tmp_path / "commitment.json")
+    assert (ours.exit_code, "draw_differs" in ours.output) == (1, True), ours.output
 
 
 def test_a_draw_of_which_the_commitment_says_nothing_is_not_shown(tmp_path: Path) -> None:
