@@ -85,7 +85,7 @@ def test_a_read_is_checked_against_the_set_and_says_how_alike_it_was(tmp_path: P
 
 
 def test_a_set_that_is_not_enrolled_is_told_so(shots: list[str]) -> None:
-    assert "enrol this set: homologue set enrol" in CliRunner().invoke(homologue, ["read", shots[2]]).output
+    assert "enrol this set (homologue set enrol)" in CliRunner().invoke(homologue, ["read", shots[2]]).output
 
 
 def test_a_file_that_is_no_enrolled_set_stops_the_command(tmp_path: Path, shots: list[str]) -> None:
