@@ -153,6 +153,7 @@ REMEDY: Final[Mapping[str, Message]] = {
     "scanner_silent": N_("Check trigger and plug, or change it."),
     "camera_failed": N_("Unplug it and plug it in again."),
     "camera_missing": NP_("camera", "Plug it in."),
+    "camera_driver_missing": N_("The installer has to install it."),
     "camera_unplugged": NP_("camera", "Plug it in again: it works by itself."),
     "camera_closed": N_("Restart this device."),
     "picture_wrong": N_("Clean lens, check light; see camera page."),

@@ -32,8 +32,9 @@ SCORER: Final = unit("homologue-scorer@.service")
 MOSQUITTO: Final = unit("homologue-mosquitto.service")
 CERTIFICATES: Final = unit("homologue-mosquitto-certificates.service")
 FAILED: Final = unit("homologue-failed@.service")
+LIMITS: Final = unit("homologue-limits.service")
 
-EXPOSURE: Final = {KIOSK: 15, SCORER: 12, MOSQUITTO: 11, CERTIFICATES: 19, FAILED: 6}
+EXPOSURE: Final = {KIOSK: 15, SCORER: 12, MOSQUITTO: 11, CERTIFICATES: 19, FAILED: 6, LIMITS: 14}
 """The most that `systemd-analyze security` may find, in tenths: devices cost the kiosk something, and it costs
 something to read what is the scorer's and write what is Mosquitto's."""
 
@@ -140,7 +141,9 @@ def parsed(command: click.Command, words: list[str]) -> dict[str, object]:
 
 
 def test_the_kiosk_takes_its_command_line() -> None:
-    assert parsed(kiosk, command_line(KIOSK))["config"] == Path("/etc/homologue/table-3.toml")
+    line = command_line(KIOSK)
+    assert line[:4] == ["/usr/lib/homologue/bin/python3", "-I", "-m", "broker.upgrade.start"]
+    assert parsed(kiosk, [f"{INSTALLED}homologue", *line[4:]])["config"] == Path("/etc/homologue/table-3.toml")
 
 
 @pytest.mark.parametrize("options", ["", "--broker localhost:8883 --ca /etc/homologue/ca.crt --desk-name desk.local"])

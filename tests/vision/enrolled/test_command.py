@@ -25,6 +25,7 @@ def enrol(*words: str, answers: str | None = None) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
+@pytest.mark.slow
 def test_a_set_is_enrolled_in_steps_that_may_be_interrupted(tmp_path: Path, shots: list[str]) -> None:
     code, text = enrol("3", *shots[:2], "--folder", str(tmp_path))
     assert code == 1
@@ -37,6 +38,7 @@ def test_a_set_is_enrolled_in_steps_that_may_be_interrupted(tmp_path: Path, shot
     assert lines[-1] == {"set": 3, "file": str(tmp_path / "set-03.jpg"), "missing": []}
 
 
+@pytest.mark.slow
 def test_a_tray_out_of_turn_is_refused_and_changes_nothing(tmp_path: Path, shots: list[str]) -> None:
     enrol("3", shots[0], "--folder", str(tmp_path))
     before = (tmp_path / "set-03.jpg").read_bytes()
