@@ -379,6 +379,10 @@ def test_where_a_decoded_label_lies_on_its_tile() -> None:
     assert over.turned
     assert over.kind.spot == pytest.approx([-0.1, 0.1])
     assert _on_tile(Payload(8, 5), 14, rectangle(np.array([119.0, 100.0]), 24.0, 24.0), tile) is None
+    uneven = rectangle(np.array([100.0, 100.0]), 24.0, 24.0) + np.array([[0, 0], [0, 4], [6, 0], [0, 0]])
+    seen = _on_tile(Payload(8, 5), 14, uneven, tile)
+    assert seen is not None
+    assert seen.kind.size == pytest.approx([27 / 60, 22 / 80])  # the means of opposite sides
 
 
 @pytest.mark.parametrize(("degrees", "told"), [(24.5, True), (25.7, False), (-24.5, True), (-25.7, False)])

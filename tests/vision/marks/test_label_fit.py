@@ -15,6 +15,7 @@ from vision.marks.label_fit import (
     LabelPatch,
     LabelPose,
     _frame,
+    _kernel,
     _oversampling,
     _plausible,
     _sample,
@@ -83,6 +84,12 @@ def test_the_frame_is_what_all_words_have_in_common(count: int) -> None:
 
 
 @COUNTS
+def test_a_frame_that_is_looked_for_askew_is_turned_about_its_middle(count: int) -> None:
+    assert _kernel(count, 180.0) == pytest.approx(_kernel(count, 0.0)[::-1, ::-1], abs=1e-3)
+    assert abs(_kernel(count, 5.0).sum()) < 0.01 * np.abs(_kernel(count, 5.0)).sum()  # flat ground is no frame
+
+
+@COUNTS
 @pytest.mark.parametrize("shift", [(0.0, 0.0), (1.25, -0.75), (-2.0, 1.5)])
 def test_a_frame_is_found_to_half_a_module_and_fitted_to_a_tenth(count: int, shift: tuple[float, float]) -> None:
     patch, true = patch_of(count, shift=shift), corner_of(count, shift)
@@ -147,8 +154,8 @@ def test_a_fit_that_runs_away_is_not_believed(change: list[list[float]], *, kept
 
 def test_a_patch_without_a_label_gives_the_start() -> None:
     patch = patch_of(12)
-    slope = np.linspace(0, 255, len(patch.grey)).astype(np.float32)
-    flat = replace(patch, grey=np.tile(slope, (len(slope), 1)))
+    slope = np.linspace(0, 255, len(patch.grey))
+    flat = replace(patch, grey=np.tile(slope, (len(slope), 1)).astype(np.float32))
     start = corner_of(12, (0.0, 0.0))
     pose = fit_label_pose(flat, start, module_template((word(12) > 127).astype(np.float32)))
     assert modules_off(pose.affine, start, 12) < 2.6
