@@ -43,6 +43,7 @@ from broker.rules import RuleError
 from broker.rules.points import points_paid
 from broker.scorer.admissions import Admissions
 from broker.scorer.arbiter_access import SESSION_UNKNOWN, ArbiterAccess, PinWaits
+from broker.scorer.quarantine import UNEXPLAINED
 from broker.scorer.quotas import OVER_QUOTA, Quotas, kind_of
 from broker.scorer.whole_plays import WholePlay
 from broker.store import Recorded, RefusedRow
@@ -174,7 +175,7 @@ class TableBook:
 
     def lacks_before(self, seq: int) -> bool:
         """Return whether a fact before this one may still come: the one that let an arbiter in, for instance."""
-        over = self.passed_over | {one.seq for one in self.refused}
+        over = self.passed_over | {one.seq for one in self.refused if one.code not in UNEXPLAINED}
         beyond = range(self.upto + 1, seq)
         return any(one < seq and one not in over for one in self.missing) or any(one not in over for one in beyond)
 

@@ -18,6 +18,7 @@ from broker.protocol import (
     Overridden,
     Paused,
     PinWrong,
+    Refusal,
     Reopen,
     Result,
     Ruled,
@@ -29,7 +30,7 @@ from broker.protocol import (
 )
 from broker.protocol.signing import fact_hash
 from broker.rules import Outcome
-from broker.scorer.intake import MOST_LISTED, MOST_MISSING, Intake, IntakeVerdict
+from broker.scorer.intake import MOST_LISTED, MOST_MISSING, Intake, IntakeVerdict, TableBook
 from broker.scorer.quotas import MOST_OF_A_KIND, MOST_RULED
 from tests.broker.scorer.small import NAME, OUTCOMES, event, fact, restored, result, sent, state
 
@@ -208,6 +209,15 @@ def test_gaps_are_what_is_missing_below_the_highest_number(intake: Intake) -> No
     for seq in (5, 2, 1):
         said(intake, fact(1, seq, restored(1)))
     assert (book.upto, book.gaps()) == (5, (3, 4))
+
+
+@pytest.mark.parametrize(
+    ("refused", "waits"), [({}, True), ({1: "another_device"}, True), ({1: "pin_unproven"}, False)]
+)
+def test_a_fact_that_was_refused_for_good_is_not_waited_for(refused: dict[int, str], *, waits: bool) -> None:
+    book = TableBook(refused=[Refusal(seq=seq, id=f"fact-{seq}", code=code) for seq, code in refused.items()])
+    book.take(fact(1, 2, restored(1)))
+    assert (book.lacks_before(2), book.lacks_before(1)) == (waits, False)
 
 
 def test_the_latest_facts_are_named_in_the_order_in_which_they_were_last_seen(intake: Intake) -> None:
