@@ -219,12 +219,12 @@ class Machine:
         return held
 
     def _ask(self, asked: dict[str, str], limit_s: float) -> Answer:
-        if self._agent is None:
+        if (agent := self._agent) is None:
             raise self.failure("the machine is switched off")
         self._asked += 1
-        self._agent.send({"id": self._asked, **asked})
+        agent.send({"id": self._asked, **asked})
         try:
-            while (told := self._agent.receive(limit_s))["id"] != self._asked:
+            while (told := agent.receive(limit_s))["id"] != self._asked:
                 pass  # the answer to a command that nobody waited for any more
         except (TimeoutError, EOFError, OSError):
             raise self.failure(f"no answer within {limit_s:.0f} s: {asked}") from None
