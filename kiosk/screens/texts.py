@@ -86,17 +86,6 @@ STOPPED: Final[Mapping[str, Message]] = {
     "help": N_("Touch no tile. Call the arbiter."),
 }
 
-MISPLACED: Final[Mapping[str, Message]] = {
-    "missing": N_("row {row}, place {col}: empty; {expected} belongs there"),
-    "swapped": N_("row {row}, place {col}: {found}; exchange with row {row2}, place {col2}"),
-    "wrong-hand": N_("row {row}, place {col}: {found} belongs to another tray; {expected} belongs there"),
-    "foreign": N_("row {row}, place {col}: tile of another set; {expected} belongs there"),
-    "face-up": N_("row {row}, place {col}: face up; turn it over"),
-    "upside-down": N_("row {row}, place {col}: turn it round"),
-    "occluded": N_("row {row}, place {col}: covered"),
-    "sideways": N_("row {row}, place {col}: lies askew"),
-}
-
 TEST: Final[Mapping[str, Message]] = {
     "step": N_("Self-test {step} of {steps}"),
     "button": N_("Press the button of {seat}"),

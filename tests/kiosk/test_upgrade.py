@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from broker.mqtt.certificates import Certificates
 from broker.protocol import UpgradeOffer
@@ -69,13 +70,9 @@ def test_a_version_is_fetched_unpacked_and_started_on_trial_when_the_arbiter_say
     assert not table.leaves
     assert choose(slots.folder, BASE) is None
     assert not (slots.folder / "fetched").exists()
-    following(table, UpgradeOffer(**{**_fields(offer), "install": True}), lambda: table.leaves)
+    following(table, replace(offer, install=True), lambda: table.leaves)
     assert choose(slots.folder, BASE) == slots.folder / "a"
     assert bundle_in(slots.folder / "a") == offer.manifest
-
-
-def _fields(offer: UpgradeOffer) -> dict[str, object]:
-    return {name: getattr(offer, name) for name in offer.__struct_fields__}
 
 
 def test_one_that_is_broken_off_goes_on_where_it_was(room: UpgradeRoom, slots: SlotFolder, tmp_path: Path) -> None:
@@ -150,7 +147,7 @@ def test_a_desk_that_does_not_know_us_or_is_not_the_events_is_asked_again(
     if who == "other authority":
         door = DeskDoor(NAME, TABLE, "127.0.0.1", Certificates.ensure(tmp_path / "other").ca, DEVICE)
     if who == "no desk":
-        offer = UpgradeOffer(**{**_fields(offer), "port": 1})
+        offer = replace(offer, port=1)
     table = at_table(slots, door)
     following(table, offer, lambda: step(table)[1] is not None)
     assert step(table) == ("fetching", "upgrade_unreachable")
@@ -214,7 +211,8 @@ def test_one_without_picture_or_scorer_is_left_after_ten_minutes_and_not_tried_a
     table.due(Phase.PLAYING, GIVE_UP_NS, well=False)
     assert not table.leaves
     table.due(Phase.RESTORING, GIVE_UP_NS, well=False)
-    assert table.leaves
+    leaves: bool = table.leaves
+    assert leaves
     assert choose(slots.folder, BASE) is None
     former = at_table(slots, DeskDoor(NAME, TABLE, "localhost", None, DEVICE))
     offer = UpgradeOffer(version="9.9.9", manifest="a" * 64, port=1, install=True)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.event.movement import check_movement
-from broker.protocol import CheckedIn, LogMessage, PlanChanged, Refused, Restored, Seated, Undo
+from broker.protocol import CheckedIn, LogMessage, PlanChanged, Refused, Restored, Seat, Seated, Undo
 from broker.rules import RuleError
 from broker.rulings.plan_draft import PlanWishes, draft_change, plan_cost, plan_facts
 from broker.scorer.state import EventState
@@ -40,9 +40,9 @@ def of_round(round_: int, tables: Collection[int], kinds: tuple[type, ...] = (ob
     ]
 
 
-def seated(room: EventState) -> dict[tuple[int, int], dict[str, str]]:
+def seated(room: EventState) -> dict[tuple[int, int], dict[Seat, str]]:
     """Return who is to sit where, by table and round."""
-    return {key: {**play.players} for key, play in room.planned.bookings.items()}
+    return {key: dict(play.players) for key, play in room.planned.bookings.items()}
 
 
 @st.composite

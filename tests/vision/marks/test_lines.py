@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vision.geometry import project
+from vision.geometry import inverse_homography, project
 from vision.marks.lines import (
     CLASSES,
     HALF_SEEN,
@@ -123,6 +123,19 @@ def test_a_line_shows_the_whole_width_of_the_tile_about_its_middle(*, turned: bo
     ends = project(way, np.array([[0.0, 50.0], [80.0, 50.0]]))
     left, right = (ends[1], ends[0]) if turned else (ends[0], ends[1])
     assert (left, right) == (pytest.approx([0.0, SIZE[1] / 2]), pytest.approx([SIZE[0], SIZE[1] / 2]))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_each_pixel_of_a_line_shows_the_crop_where_the_way_says(*, turned: bool) -> None:
+    """A crop whose levels are its own coordinates."""
+    rows, cols = np.indices((112, 80), dtype=np.float64) + 0.5
+    crop = np.stack([cols, rows, cols + rows], axis=2).astype(np.uint8)  # cut off: a half less
+    line, way = cut_line(crop, np.array([40.0, 61.0]), turned=turned)
+    at = np.array([[20.5, 10.5], [60.5, 30.5], [90.5, 50.5]])
+    there = project(inverse_homography(way), at)
+    seen = np.array([line[int(y), int(x), :2] for x, y in at], dtype=np.float64)
+    assert seen + 0.5 == pytest.approx(there, abs=0.55)
+    assert np.abs(seen + 0.5 - there).mean() < 0.3
 
 
 def test_what_goes_in_does_not_depend_on_light_or_on_what_lies_beside_the_tile() -> None:

@@ -61,20 +61,19 @@ def playing(event: Event, round_: int) -> list[str]:
 def played(event: Event, table: int, round_: int) -> tuple[Fact, ...]:
     """Return what a table tells of a play that nobody wins."""
     play = event.bookings[table, round_]
-    at = {"round": round_, "deal": play.deal}
-    seats = ("east", "south", "west", "north")
     return (
-        Restored(**at, verified=True, form=event.form(play.deal), refusals=0),
-        Seated(**at, players=play.players),
-        Confirmed(**at),
+        Restored(round=round_, deal=play.deal, verified=True, form=event.form(play.deal), refusals=0),
+        Seated(round=round_, deal=play.deal, players=play.players),
+        Confirmed(round=round_, deal=play.deal),
         Result(
-            **at,
+            round=round_,
+            deal=play.deal,
             profile=event.profile.id,
             players=play.players,
             win="draw",
             winners={},
             discarder=None,
-            points=dict.fromkeys(seats, 0),
+            points=dict.fromkeys(play.players, 0),
             fines={},
         ),
     )

@@ -5,6 +5,7 @@ import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import cast
 
 import httpx
 import pytest
@@ -44,7 +45,8 @@ def asked(room: UpgradeRoom, role: str = "head_arbiter", **form: str) -> str:
 
 
 def told(room: UpgradeRoom, table: int) -> dict[str, object] | None:
-    return room.hall.scorer.ask(lambda: room.hall.ear.told(f"served/{table}"))["upgrade"]
+    served = room.hall.scorer.ask(lambda: room.hall.ear.told(f"served/{table}"))
+    return cast("dict[str, object] | None", served["upgrade"])
 
 
 def test_without_a_bundle_there_is_nothing_to_offer(room: UpgradeRoom) -> None:
