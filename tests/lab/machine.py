@@ -146,7 +146,7 @@ class Machine:
     def start(self) -> None:
         """Switch it on."""
         arguments = [
-            "qemu-system-x86_64", "-accel", "tcg,thread=single", *TIME, "-cpu", PROCESSOR, "-smp", "2",
+            "qemu-system-x86_64", "-accel", "tcg,thread=single", *TIME, "-cpu", PROCESSOR, "-smp", "1",
             "-m", str(MEMORY_MB), "-display", "none", "-vga", "none", "-device", "virtio-gpu-pci,xres=800,yres=480",
             "-device", "virtio-keyboard-pci", "-chardev", f"file,id=console,path={self._console},append=on",
             "-serial", "chardev:console", "-qmp", f"unix:{self._sockets}/monitor,server=on,wait=off",
