@@ -19,10 +19,10 @@ import numpy as np
 from broker.mqtt.process import find_setpriv
 from vision.geometry import Picture
 
-COMES_UP_S: Final = 900.0
+COMES_UP_S: Final = 3600.0
 """Two cores that others use as well, and an emulator."""
 
-COMMAND_S: Final = 180.0
+COMMAND_S: Final = 900.0
 LOOK_S: Final = 1.0
 """Between two looks into a machine, which has no time to spare."""
 

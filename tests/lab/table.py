@@ -20,7 +20,7 @@ HELD_S: Final = 0.3
 LOOKED_S: Final = 2
 """Of the machine's time, as are all pauses in its commands."""
 
-READING_S: Final = 600.0
+READING_S: Final = 1800.0
 """One tray, in an emulator."""
 
 

@@ -16,10 +16,10 @@ from tests.lab.table import LabTable
 NEXT: Final = "90.1"
 SPOILT: Final = "90.2"
 TARGET: Final = "deb13-amd64"
-FETCHED_S: Final = 1200.0
+FETCHED_S: Final = 3600.0
 """Two packages over TLS, verified and unpacked, in an emulator."""
 
-CHANGED_S: Final = 1200.0
+CHANGED_S: Final = 3600.0
 
 
 def relabelled(debs: Iterable[Path], version: str, folder: Path) -> list[Path]:
