@@ -76,7 +76,10 @@ MISPLACED: Final = ("conflict", "chain_broken")
 """Codes of facts that need another number, or another fact before them."""
 
 OTHER_DEVICE: Final = "another_device"
-"""The code where another device serves the table: what waits here is sent once this one does."""
+"""The code where another device serves the table."""
+
+LATER: Final = (OTHER_DEVICE, "unknown_device")
+"""Codes of facts that wait until this device serves the table, and is known."""
 
 UNPROVEN: Final = ("unsigned", "unknown_device", "bad_signature")
 """Codes of facts whose signature the scorer does not take. If it is another device's, this device signs instead."""
@@ -593,11 +596,14 @@ class TableJournal:
         self._tell("store", receipt.store)
         self._reopen(receipt)
         for refusal in receipt.refused:
-            if refusal.code != OTHER_DEVICE:  # this device may serve by now: brokers keep no order between two topics
-                self._close(refusal.seq, refusal.id, "refused", refusal.code)
+            self._close(refusal.seq, refusal.id, "refused", refusal.code)
         for taken in receipt.taken:
             self._close(taken.seq, taken.id, "safe", None)
-        return self._renumber(receipt.taken) or self._sign_unproven()
+        anew = self._renumber(receipt.taken) or self._sign_unproven()
+        # This device may serve, and be known, by now: brokers keep no order between two topics.
+        later = "UPDATE outbox SET state = 'open', code = NULL WHERE state = 'refused' AND code IN (?, ?)"
+        self._store.execute(later, LATER)
+        return anew
 
     def _shared_from(self, receipt: Receipt) -> int:
         """Return the number from which on, up to `upto`, a store that we do not know has our facts, but for its gaps.

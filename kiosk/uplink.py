@@ -631,7 +631,7 @@ class ServerLink:
         """Send again what should have a receipt by now, and say that the table is there."""
         if not self.connected:
             return
-        if self.facts.overdue(now):
+        if self.facts.overdue(now) and not self.service.unknown:  # all waits until an arbiter has accepted this device
             self.facts.resend(now)
         if now >= self._beat_at:
             self._beat_at = now + BEAT_S * SECOND_NS
