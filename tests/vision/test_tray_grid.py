@@ -150,9 +150,9 @@ def test_false_tiles_between_rows_do_not_link_them() -> None:
     spots = tray_spots()
     second, third = (float(np.median(spots[row == number, 1])) for number in (1, 2))
     false = [
-        [5.6, second + 0.24 * (third - second)],
+        [5.6, second + 0.25 * (third - second)],
         [0.6, (second + third) / 2],
-        [6.2, second + 0.6 * (third - second)],
+        [6.2, second + 0.7 * (third - second)],
     ]
     assert find_rows(np.vstack([spots, false])).row[:34].tolist() == row.tolist()
 
