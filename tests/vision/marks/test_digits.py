@@ -383,6 +383,19 @@ def test_each_side_s_rise_is_its_own(side: str, number: int) -> None:
     assert _rises(crop[None])[0] == pytest.approx(np.eye(4)[number] * 30)
 
 
+@pytest.mark.parametrize(("deep", "seen"), [(0, True), (-3, True), (1, False)])
+def test_a_side_is_looked_for_near_the_crop_s_border_and_in_its_middle(deep: int, *, seen: bool) -> None:
+    """Twelve pixels deep at the sides, sixteen at the ends; the corners have no part."""
+    for across, down in ((slice(0, 11 + deep), slice(28, 84)), (slice(69 - deep, 80), slice(28, 84))):
+        crop = np.full((112, 80, 3), 120, dtype=np.uint8)
+        crop[down, across] = 90
+        assert _rises(crop[None])[0].max() == pytest.approx(30.0 if seen else 0.0)
+    for down in (slice(0, 15 + deep), slice(97 - deep, 112)):
+        crop = np.full((112, 80, 3), 120, dtype=np.uint8)
+        crop[down, 20:60] = 90
+        assert _rises(crop[None])[0].max() == pytest.approx(30.0 if seen else 0.0)
+
+
 def test_a_number_on_a_tile_is_read_by_both_readers() -> None:
     picture = np.full((300, 300, 3), (70, 60, 60), dtype=np.uint8)
     quad = rectangle(np.array([150.0, 150.0]), 110.0, 150.0)

@@ -27,6 +27,7 @@ from vision.marks.label import (
     label_confidence,
     label_odds,
     read_labels,
+    search_label,
     usual_kind,
 )
 from vision.marks.label_code import MODULE_COUNTS, LabelGuess
@@ -430,6 +431,9 @@ def test_labels_on_a_corner_that_zxing_does_not_decode_are_read_and_tell_no_way_
     blurred = spoil(picture, blur=1.0, noise=4)
     assert find_hits(as_grey(blurred), quads).hits == {}
     assert is_labelled_closely(blurred, quads, askew=True)
+    look = search_label(as_grey(blurred), quads[0], askew=True)
+    assert look is not None
+    assert abs(look.kind.askew) == 45.0
     assert not is_labelled_closely(blurred, quads)
     marks = read_labels(blurred, quads)
     assert [(mark.serial, mark.turned) for mark in marks] == [(tile.payload.serial, None) for tile in tiles]
