@@ -155,7 +155,7 @@ def test_a_fit_that_runs_away_is_not_believed(change: list[list[float]], *, kept
 def test_a_patch_without_a_label_gives_the_start() -> None:
     patch = patch_of(12)
     slope = np.linspace(0, 255, len(patch.grey))
-    flat = replace(patch, grey=np.tile(slope, (len(slope), 1)).astype(np.float32))
+    flat = replace(patch, grey=np.asarray(np.tile(slope, (len(slope), 1)), dtype=np.float32))
     start = corner_of(12, (0.0, 0.0))
     pose = fit_label_pose(flat, start, module_template((word(12) > 127).astype(np.float32)))
     assert modules_off(pose.affine, start, 12) < 2.6
