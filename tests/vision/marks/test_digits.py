@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vision.geometry import Picture, inverse_homography, project, rectangle
+from vision.marks import digits
 from vision.marks.digits import (
     _CELLS,
     CROP,
@@ -28,6 +29,7 @@ from vision.marks.digits import (
     combine_looks,
     cut_back,
     has_edges,
+    look_at_crops_twice,
     mark_of_look,
     prepare_crops,
     read_digits,
@@ -418,3 +420,21 @@ def test_a_number_on_a_tile_is_read_by_both_readers() -> None:
         (35, True, True),
     ]
     assert upright.spot == pytest.approx([0.0, 0.0], abs=0.03)
+
+
+@pytest.mark.parametrize(("confidence", "times"), [(0.994, 2), (0.996, 1)])
+def test_a_first_look_that_is_surer_than_199_of_200_is_not_asked_again(
+    monkeypatch: pytest.MonkeyPatch, confidence: float, times: int
+) -> None:
+    asked: list[int] = []
+
+    def note(crops: Picture) -> list[DigitLook]:
+        asked.append(len(crops))
+        seen = look(117)
+        seen.kind[NUMBER] = confidence
+        return [seen] * len(crops)
+
+    monkeypatch.setattr(digits, "look_at_crops", note)
+    monkeypatch.setattr(digits, "_ask_second_reader", lambda _, looks: looks)
+    look_at_crops_twice(np.zeros((1, 112, 80, 3), dtype=np.uint8))
+    assert sum(asked) == times

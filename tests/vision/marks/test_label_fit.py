@@ -96,6 +96,7 @@ def test_a_frame_is_found_to_half_a_module_and_fitted_to_a_tenth(count: int, shi
     found = find_frame(patch)
     fitted = fit_frame(patch, found)
     assert modules_off(found.affine, true, count) < 0.5
+    assert found.affine[0, 1] == 0.0  # upright, and looked for upright too
     assert modules_off(fitted.affine, true, count) < 0.1
     assert fitted.likeness > max(found.likeness - 1e-6, 0.97)
 
