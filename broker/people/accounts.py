@@ -357,6 +357,9 @@ FACES_SHOWN: Final = "faces_shown"
 EMBARGO_READ: Final = "embargo_read"
 """The action of who has looked at results under embargo."""
 
+DEVICE_REVOKED: Final = "device_revoked"
+"""The action of who has revoked a table's device."""
+
 DEVICE_LISTED: Final = "device_listed"
 """The action of who has listed a table's device, which is admitted when the scorer starts."""
 
