@@ -1,8 +1,9 @@
 """Screens of a play: its state, entering a win, the result, what stops it, a carrier's deal, the arbiter's panel."""
 
+from collections.abc import Mapping
 from typing import Final
 
-from broker.i18n import N_, Translator
+from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS, Seat
 from broker.terms import SEAT_NAMES
 from kiosk.errors import JournalFull
@@ -18,6 +19,7 @@ from kiosk.screens.views import (
     RestoringView,
     ResultView,
     ScreenView,
+    StoppedView,
     may_pair,
 )
 from kiosk.table import TrayProblem
@@ -177,6 +179,38 @@ def other_device_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         TextLine(_("This device is waiting. Nothing has been lost."), 0.055, drawing.QUIET),
     )
     return ScreenBody(lines, (KeyButton("enter", _("Ask to take over"), "strong"), *pairing_button(_, view)))
+
+
+WHY: Final[Mapping[str, Message]] = {
+    "bad_configuration": N_("Its settings cannot be read."),
+    "bad_device_address": N_("Its settings cannot be read."),
+    "device_in_use": N_("Another program has its buttons, or its screen."),
+    "journal_broken": N_("Its journal cannot be read."),
+    "journal_full": N_("Nothing takes its journal: the memory card is full."),
+    "journal_in_use": N_("Another program has its journal open."),
+    "pin_in_use": N_("Another program has its buttons, or its screen."),
+    "screen_missing": N_("It found no screen."),
+}
+
+TOO_OFTEN: Final = 3
+"""From so many failures in a row somebody has to come."""
+
+
+def program_stopped_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
+    """The program does not run: a press changes nothing here."""
+    stopped = view.phase
+    if not isinstance(stopped, StoppedView):
+        return None
+    kept = N_("Stay seated. Nothing is lost, and a button that you press now counts.")
+    lines = [
+        TextLine(_("This table is starting again"), 0.1, drawing.ATTENTION),
+        TextLine(_(kept if stopped.presses_kept else N_("Stay seated. Nothing is lost.")), 0.065, drawing.TEXT),
+    ]
+    if stopped.failures >= TOO_OFTEN:
+        lines.append(TextLine(_("It has failed again and again. Call the organiser."), 0.065, drawing.ATTENTION))
+    if stopped.why in WHY:
+        lines.append(TextLine(_(WHY[stopped.why]), 0.055, drawing.QUIET))
+    return ScreenBody(tuple(lines))
 
 
 FULL: Final = f"disk: {JournalFull.code}"

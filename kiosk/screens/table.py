@@ -27,6 +27,7 @@ from kiosk.screens.play import (
     other_device_screen,
     paused_screen,
     playing_screen,
+    program_stopped_screen,
     result_screen,
     state_screen,
     stopped_screen,
@@ -35,7 +36,7 @@ from kiosk.screens.play import (
 from kiosk.screens.restoring import by_hand_screen, heap_screen, scan_screen, tray_screen, unread_print_screen
 from kiosk.screens.riichi import planned_riichi_screen, riichi_head, riichi_screen
 from kiosk.screens.seats import SeatBox
-from kiosk.screens.views import CallView, ScreenView, StatusLine
+from kiosk.screens.views import CallView, ScreenView, StatusLine, StoppedView
 
 LEADING = 0.008
 """Between two lines in the middle, as a share of the screen's height."""
@@ -116,7 +117,8 @@ class TableScreen:
     def _head(self, surface: pygame.Surface, view: ScreenView) -> None:
         _, layout = self._, self._layout
         y, third = layout.y(HEAD), (layout.width - 4 * layout.margin) // 3
-        texts = [_("Table {table}", table=view.table) if view.table else _("Not paired")]
+        apart = "" if isinstance(view.phase, StoppedView) else _("Not paired")
+        texts = [_("Table {table}", table=view.table) if view.table else apart]
         if view.play is not None:
             texts += riichi_head(_, view) or [
                 _("Deal {deal} · round {round}", deal=view.play.deal, round=view.play.round),
@@ -168,6 +170,7 @@ class TableScreen:
 
 SCREENS: Final[tuple[ScreenFunction, ...]] = (
     pairing_screen,
+    program_stopped_screen,
     other_device_screen,
     disk_full_screen,
     self_test_screen,

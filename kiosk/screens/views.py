@@ -11,6 +11,7 @@ from typing import Final, Literal
 from broker.protocol import SEATS, Fine, PlannedPlay, PublicState, RiichiEvent, RiichiWin, Seat, Tray, Wind, WinKind
 from broker.rules import seat_wind
 from broker.rules.riichi import AbortReason, SettledEvent, points_by_seat, wall_of
+from broker.version import program_version
 from kiosk.counting.desk import CountingView
 from kiosk.input import ArbiterPanel, Form, RiichiForm, RiichiQuestion, WinForm, abort_reasons, chombo_spoils
 from kiosk.pairing.form import PairingForm
@@ -270,6 +271,17 @@ class PairingView:
 
 
 @dataclass(frozen=True, slots=True)
+class StoppedView:
+    """The program does not run; another stands in for it."""
+
+    why: str
+    """Code of why it has ended."""
+    failures: int = 1
+    presses_kept: bool = False
+    state: Literal["waiting"] = "waiting"
+
+
+@dataclass(frozen=True, slots=True)
 class ElsewhereView:
     """The table is served by another device."""
 
@@ -368,6 +380,7 @@ class RecordedView:
 
 PhaseView = (
     PairingView
+    | StoppedView
     | ElsewhereView
     | IdleView
     | RestoringView
@@ -435,6 +448,13 @@ class ScreenView:
     def result(self) -> ResultView | None:
         """The result, to be accepted or recorded."""
         return self.phase.result if isinstance(self.phase, AcceptingView | RecordedView) else None
+
+
+def stopped_view(table: int, why: str, failures: int, *, presses_kept: bool) -> ScreenView:
+    """Return what is to be seen where the program does not run; the same whoever presses."""
+    return ScreenView(
+        table, StoppedView(why, failures, presses_kept), StatusLine(version=program_version(), apart=True)
+    )
 
 
 def may_pair(now: ScreenView) -> bool:

@@ -13,7 +13,17 @@ from kiosk.cards.page import drawn_heap
 from kiosk.input import Act, ArbiterPanel, Form, opened_panel
 from kiosk.practice import hands
 from kiosk.restoring import Restoring, Scans, TrayRun, with_observation, with_scan
-from kiosk.screens import CallView, ElsewhereView, IdleView, ScreenView, StatusLine, TimeView, screen_view, with_receipt
+from kiosk.screens import (
+    CallView,
+    ElsewhereView,
+    IdleView,
+    ScreenView,
+    StatusLine,
+    TimeView,
+    screen_view,
+    stopped_view,
+    with_receipt,
+)
 from kiosk.table import Assigned, Misplaced, Phase, PlayEndedDrawn, PlayVoided, RowTicked, TrayChecked
 from tests.kiosk.screens.counting_scenes import COUNTING
 from tests.kiosk.screens.pairing_scenes import pairing_scenes
@@ -391,6 +401,8 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
         with_receipt(result(*SEATS), RECEIPT, LONG_LINK, ANCHOR), time=TimeView(-120, 60), call=CallView()
     ),
     "finished": lambda: seen(sitting_in(Phase.FINISHED)),
+    "program stopped": lambda: stopped_view(TABLE, "program_ended", 1, presses_kept=True),
+    "program stopped, again and again": lambda: stopped_view(0, "journal_full", 4, presses_kept=False),
     **riichi_scenes(ONLINE, BROKEN, LONG),
 }
 
