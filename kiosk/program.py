@@ -268,7 +268,7 @@ class TableProgram:
         if self._counting.open:
             self._counting.due(now)
         if self._buttons.may_close(self.state, now):
-            self._apply(ClaimWindowElapsed(at=now))
+            self._apply(ClaimWindowElapsed(at=now, asks=True))
         if (plan := self._server.due_plan(self.state, now)) is not None:
             self._server.plan_taken(self._apply(plan))
         self._server.due(now)
@@ -359,7 +359,9 @@ class TableProgram:
             self._status.table, self.state, keys.form, line, keys.problem, keys.panel, self._restoring.now
         )
         count = self._counting.view(now, up=self._server.link.up)
-        view = replace(view, unproven=keys.unproven(self.state))
+        asks_pin = keys.panel is not None and keys.panel.ask == "pin"
+        wait_s = arbiter.pin_wait_s(self.state, now) if asks_pin else 0
+        view = replace(view, unproven=keys.unproven(self.state), pin_wait_s=wait_s)
         view = with_counting(with_time_left(view, self.state, now), count, self._counting.discarder_key)
         view = self._status.with_receipt(view, self.state, self._server.facts)
         view = with_riichi(view, self.state, keys.riichi.form, self._status.scores)

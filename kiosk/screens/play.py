@@ -41,6 +41,13 @@ def playing_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if not isinstance(view.phase, PlayingView):
         return None
     lines = [*time_lines(_, view), *state_lines(_, view)]
+    if view.phase.doubt == "asked":
+        asked = TextLine(_("Did you mean hu?"), 0.13, drawing.ATTENTION)
+        help_ = N_("A button was pressed. If you declare hu, press once more now. Else do nothing: the play goes on.")
+        return ScreenBody((*time_lines(_, view), asked, TextLine(_(help_), 0.06, drawing.TEXT)))
+    if view.phase.doubt == "denied":
+        four = _("All four have pressed. Four hu cannot be: nobody has declared. Play on.")
+        lines.append(TextLine(four, 0.055, drawing.ATTENTION))
     if view.phase.ended:
         return ScreenBody((*lines, TextLine(_("Nobody won? If you did, press now."), 0.055, drawing.TEXT)))
     return ScreenBody((*lines,), (KeyButton("d", _("Nobody won")),))
@@ -88,6 +95,7 @@ def _value(_: Translator, form: Form, seat: str) -> tuple[tuple[TextLine, ...], 
     asked = (
         TextLine(_("Hand value of {seat}", seat=_(SEAT_NAMES[seat])), 0.09, drawing.TEXT),
         TextLine(form.digits or "–", 0.14, drawing.TEXT),
+        TextLine(_("At least {least}", least=form.least), 0.05, drawing.QUIET),
     )
     last = KeyButton("x", _("False hu")), KeyButton("enter", _("Enter"), "strong")
     return asked, ((KeyButton("b", _("Count from the backs")),), *keypad(_, *last))
@@ -248,7 +256,22 @@ def arbiter_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         lines.append(TextLine(_(UNPROVEN), 0.05, drawing.ATTENTION))
     if asked.ask == "checking":
         return ScreenBody(tuple(lines), (KeyButton("back", _("Leave")),))
+    if asked.ask == "pin" and view.pin_wait_s:
+        return ScreenBody((*lines, _wait_line(_, view.pin_wait_s)), panel=_rows(_, asked))
     return ScreenBody((*lines, *problem_lines(_, view)), panel=_rows(_, asked))
+
+
+MINUTE_S: Final = 60
+
+
+def _wait_line(_: Translator, seconds: int) -> TextLine:
+    """Say how long no PIN is taken; the desk lets an arbiter in all the same."""
+    wait = (
+        _("Too many tries: wait {seconds} s, or ask the desk to let you in", seconds=seconds)
+        if seconds <= MINUTE_S
+        else _("Too many tries: wait {minutes} min, or ask the desk to let you in", minutes=-(-seconds // MINUTE_S))
+    )
+    return TextLine(wait, 0.06, drawing.ATTENTION)
 
 
 def _title(_: Translator, asked: ArbiterPanel) -> str:

@@ -12,7 +12,7 @@ from kiosk.screens import drawing
 from kiosk.screens.drawing import TextLine, TextPen
 from kiosk.screens.riichi import planned_seat_lines, session_seat_lines
 from kiosk.screens.texts import STATE_MARKED
-from kiosk.screens.views import DeclaredView, ScreenView, SessionView
+from kiosk.screens.views import DeclaredView, RestoringView, ScreenView, SessionView
 
 MINUS: Final = "\N{MINUS SIGN}"
 
@@ -95,6 +95,9 @@ class SeatBox:
             yield TextLine(self._("hu"), 0.06, drawing.ATTENTION)
         elif seat in view.marked:
             yield TextLine(self._(STATE_MARKED[view.state]), 0.05, drawing.GOOD)
+        if isinstance(view.phase, RestoringView) and seat in view.phase.arrived:
+            here = STATE_MARKED["seating"]
+            yield TextLine(self._(here), 0.05, drawing.GOOD)
         yield from self._fined(view, seat)
 
     def _fined(self, view: ScreenView, seat: Seat) -> Iterator[TextLine]:

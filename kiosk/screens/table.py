@@ -36,7 +36,7 @@ from kiosk.screens.play import (
 from kiosk.screens.restoring import by_hand_screen, heap_screen, scan_screen, tray_screen, unread_print_screen
 from kiosk.screens.riichi import planned_riichi_screen, riichi_head, riichi_screen
 from kiosk.screens.seats import SeatBox
-from kiosk.screens.views import CallView, ScreenView, StatusLine, StoppedView
+from kiosk.screens.views import CallView, RestoringView, ScreenView, StatusLine, StoppedView
 
 LEADING = 0.008
 """Between two lines in the middle, as a share of the screen's height."""
@@ -197,8 +197,16 @@ def current_screen(_: Translator, view: ScreenView) -> ScreenBody:
     """Return what is in the middle."""
     for screen in SCREENS:
         if (found := screen(_, view)) is not None:
-            return _with_arbiter(_, view, found)
+            return _with_arbiter(_, view, _with_arrivals(_, view, found))
     return _with_arbiter(_, view, state_screen(_, view))
+
+
+def _with_arrivals(_: Translator, view: ScreenView, found: ScreenBody) -> ScreenBody:
+    """Say who has checked in, where trays fill the screen and no seat is there to be marked."""
+    if found.seats or not isinstance(view.phase, RestoringView) or not view.phase.arrived:
+        return found
+    here = ", ".join(_(SEAT_NAMES[seat]) for seat in SEATS if seat in view.phase.arrived)
+    return replace(found, lines=(*found.lines, TextLine(_("Here: {seats}", seats=here), 0.045, drawing.GOOD)))
 
 
 def _with_arbiter(_: Translator, view: ScreenView, found: ScreenBody) -> ScreenBody:

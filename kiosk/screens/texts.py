@@ -34,7 +34,7 @@ STATE_HELP: Final[Mapping[str, Message]] = {
 }
 
 STATE_MARKED: Final[Mapping[str, Message]] = {
-    "restoring": N_("right"),
+    "restoring": N_("tray is right"),
     "seating": N_("here"),
     "confirming": N_("confirmed"),
 }
@@ -236,6 +236,7 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "kong_not_robbed": N_("Not robbed: the winner has another of that tile."),
     "fan_counter_missing": N_("The scorer cannot count fan: enter the value."),
     "below_minimum": N_("Too low: the value is below the minimum for a win."),
+    "above_maximum": N_("Too high: no hand is worth so much."),
     "arbiter_needed": N_("Only the arbiter can do this. Call one."),
     "pin_wrong": N_("Wrong PIN"),
     "pin_locked": N_("Too many tries: wait"),

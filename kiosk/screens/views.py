@@ -312,6 +312,8 @@ class RestoringView:
     check: TrayProblem | None = None
     marked: frozenset[Seat] = frozenset()
     """Seats whose tray is right."""
+    arrived: frozenset[Seat] = frozenset()
+    """Seats whose player has checked in meanwhile."""
     stopped: str | None = None
     """Code of what stops this play before a tile is touched."""
     repeating: tuple[str, ...] = ()
@@ -334,6 +336,8 @@ class PlayingView:
 
     ended: bool = False
     """It was said that nobody won, and the claim window is not over: alike, whether or not somebody has pressed."""
+    doubt: Literal["asked", "denied"] | None = None
+    """What is said of presses when their window is over: whoever meant hu is to press again, or four cannot have."""
     state: Literal["playing"] = "playing"
 
 
@@ -407,6 +411,8 @@ class ScreenView:
     paused: bool = False
     panel: ArbiterPanel | None = None
     """The arbiter's panel, while it is open; of a PIN no digit, only how many there are."""
+    pin_wait_s: int = 0
+    """So long no PIN is taken; nothing where one is, or none is asked for."""
     unproven: bool = False
     """The arbiter's PIN is judged later: the scorer could not be asked."""
     self_test: SelfTestView | None = None
@@ -486,7 +492,9 @@ def screen_view(
     quiet = state.phase in QUIET
     return ScreenView(
         table,
-        phase=PlayingView(state.ended) if quiet else _phase_view(state, play, form, restoring or Restoring()),
+        phase=PlayingView(state.ended, state.doubt)
+        if quiet
+        else _phase_view(state, play, form, restoring or Restoring()),
         line=_quiet(line) if quiet else line,
         call=call,
         play=PlayView(
@@ -518,6 +526,7 @@ def _phase_view(state: Table, play: PlannedPlay, form: Form | None, restoring: R
                 restoring,
                 state.check,
                 state.verified,
+                state.arrived,
                 stopped=next(iter(guards.active_guards(state)), None),
                 repeating=_repeating(state),
             )

@@ -6,6 +6,7 @@ from kiosk.table.arbiter import (
     event_of_order,
     refuse_locked_pin,
 )
+from kiosk.table.claim import DOUBTFUL_NS
 from kiosk.table.claim_window import (
     HOLD_NS,
     ClaimWindow,
@@ -127,6 +128,7 @@ __all__ = [
     "BEFORE_PLAY",
     "BETWEEN",
     "BLANK",
+    "DOUBTFUL_NS",
     "EMPTY",
     "ENOUGH",
     "FREE_TRIES",
