@@ -40,7 +40,7 @@ from kiosk.screens import (
     with_time_left,
 )
 from kiosk.self_test import SelfTestDesk, begins_a_day, look_at_board
-from kiosk.status import TableStatus, time_of_day
+from kiosk.status import CameraStatus, TableStatus, time_of_day
 from kiosk.table import (
     ArbiterLeft,
     ClaimWindowElapsed,
@@ -95,7 +95,7 @@ class TableProgram:
         connection: TableConnection = (
             link(self._queue.put) if link else open_table_link(settings, journal, self.state, self._queue.put)
         )
-        self._health, self._looks = DeviceHealth(), 0
+        self._health, self._camera, self._looks = DeviceHealth(), CameraStatus(), 0
         self.metrics = TableMetrics(lambda: journal.room)
         self._unexpected: Unexpected | None = None
         self._server = ServerLink(config, journal, connection, self._health, lambda: (self.state, self._keyboard.pin))
@@ -180,7 +180,7 @@ class TableProgram:
         self._looks += not isinstance(item, CameraHealth)
         match item:
             case CameraHealth(code=code):
-                self._health.say(CAMERA, code)
+                self._camera.take(code, self._clock())
             case TrayChecked():
                 self._restoring.observed(item)
                 self._apply(item)
@@ -262,6 +262,8 @@ class TableProgram:
     def _due(self, now: int) -> None:
         if self._held.check_due(now):
             self._check_disk(now)
+        if self._camera.changed(now):
+            self._health.say(CAMERA, self._camera.code)
         if self._server.elsewhere:
             return
         self._keyboard.idle(self.state, now)

@@ -9,7 +9,17 @@ from broker.terms import SEAT_NAMES
 from kiosk.errors import JournalFull
 from kiosk.input import REASONS, ArbiterPanel, Form
 from kiosk.screens import drawing
-from kiosk.screens.drawing import ButtonRows, KeyButton, ScreenBody, TextLine, Tone, keypad, problem_lines, time_lines
+from kiosk.screens.drawing import (
+    ButtonRows,
+    KeyButton,
+    ScreenBody,
+    TextLine,
+    Tone,
+    by_hand_button,
+    keypad,
+    problem_lines,
+    time_lines,
+)
 from kiosk.screens.texts import ARBITER, REASON, RULE, RULED, STATE, STATE_HELP, STOPPED
 from kiosk.screens.views import (
     DeclaredView,
@@ -322,7 +332,8 @@ def carrier_sheet_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         TextLine(name, 0.1, drawing.GOOD if right else drawing.ATTENTION),
         *(_goes_on(_) if right else _fetch(_, view)),
     )
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), (KeyButton("back", _("Back")),))
+    actions = KeyButton("back", _("Back")), *by_hand_button(_, view)
+    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), actions)
 
 
 def another_carrier_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
@@ -333,7 +344,8 @@ def another_carrier_screen(_: Translator, view: ScreenView) -> ScreenBody | None
     if check is None or (check.deal is None and (check.aside is None or by_hand)):
         return None
     lines = (_whose(_, view, check), *_fetch(_, view), *_or_these(_, check))
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), _go_on(_, check))
+    actions = *_go_on(_, check), *by_hand_button(_, view)
+    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), actions)
 
 
 def _whose(_: Translator, view: ScreenView, check: TrayProblem) -> TextLine:
@@ -372,6 +384,4 @@ def _may_be_laid(check: TrayProblem) -> bool:
 
 
 def _go_on(_: Translator, check: TrayProblem) -> tuple[KeyButton, ...]:
-    lay = (KeyButton("enter", _("Use these tiles")),) if _may_be_laid(check) else ()
-    by_hand = (KeyButton("h", _("By hand")),) if check.aside is not None and check.unread else ()
-    return (*lay, *by_hand)
+    return (KeyButton("enter", _("Use these tiles")),) if _may_be_laid(check) else ()

@@ -19,12 +19,14 @@ from kiosk.screens.drawing import (
     ScreenBody,
     TextLine,
     TextPen,
+    by_hand_button,
+    camera_is_out,
     paint_picture,
     problem_lines,
     time_lines,
 )
 from kiosk.screens.seats import draw_shape
-from kiosk.screens.texts import MISPLACED
+from kiosk.screens.texts import MISPLACED, STATE
 from kiosk.screens.views import RestoringView, ScreenView
 from kiosk.table import (
     PLACES,
@@ -210,8 +212,19 @@ def tray_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         *_print_to_blame(_, phase),
     ]
     paint = paint_look(work.carrier, serial_by_place(order), _drawn_seat(work, check), work.move)
-    by_hand = (KeyButton("h", _("By hand")),) if check.unread else ()
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), by_hand, paint=paint, seats=False)
+    said = (*time_lines(_, view), *lines, *problem_lines(_, view))
+    return ScreenBody(said, by_hand_button(_, view), paint=paint, seats=False)
+
+
+def no_camera_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
+    """Nothing was looked at, and the camera looks at nothing."""
+    if not isinstance(view.phase, RestoringView) or not camera_is_out(view):
+        return None
+    lines = (
+        TextLine(_(STATE[view.state]), 0.13, drawing.TEXT),
+        TextLine(_("The camera does not work now: compare each tray by hand."), 0.06, drawing.TEXT),
+    )
+    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), by_hand_button(_, view))
 
 
 def _drawn_seat(work: Work, check: TrayProblem) -> Seat:
@@ -271,7 +284,7 @@ def unread_print_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     phase = view.phase
     if not isinstance(phase, RestoringView) or not (lines := _print_to_blame(_, phase)):
         return None
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), ())
+    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), by_hand_button(_, view))
 
 
 ALL: Final = TRAY * len(SEATS)
@@ -295,8 +308,7 @@ def heap_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         *_print_to_blame(_, phase),
         *problem_lines(_, view),
     )
-    by_hand = (KeyButton("h", _("By hand")),) if phase.check is not None and phase.check.unread else ()
-    return ScreenBody(lines, by_hand, paint=paint_picture(picture), seats=False)
+    return ScreenBody(lines, by_hand_button(_, view), paint=paint_picture(picture), seats=False)
 
 
 def _sorting(_: Translator, phase: RestoringView) -> TextLine:
@@ -335,7 +347,8 @@ def scan_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         return None
     lines = (*time_lines(_, view), *_scan_lines(_, answer), *_run_lines(_, restoring), *problem_lines(_, view))
     paint = _goes(_, answer.place) if answer.place is not None else None
-    return ScreenBody(lines, (KeyButton("back", _("Back")),), paint=paint, seats=False)
+    actions = KeyButton("back", _("Back")), *by_hand_button(_, view)
+    return ScreenBody(lines, actions, paint=paint, seats=False)
 
 
 def _scan_lines(_: Translator, answer: ScanAnswer) -> Iterator[TextLine]:
@@ -416,7 +429,8 @@ def _keys(_: Translator, work: Work, seat: Seat) -> tuple[KeyButton, ...]:
         KeyButton(key, _(N_("Undo row {row}") if (seat, row) in work.rows else N_("Row {row} right"), row=row + 1))
         for row, key in enumerate(ROW_KEYS)
     )
-    return (*rows, KeyButton("h", _("Camera")))
+    back = (KeyButton("back", _("Back")),) if work.rows else ()
+    return (*rows, *back, KeyButton("h", _("Camera")))
 
 
 def _tray(phase: RestoringView, seat: Seat) -> TrayDrawing:

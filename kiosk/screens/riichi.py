@@ -58,15 +58,18 @@ def signed_points(points: int) -> str:
 
 def riichi_prompt(_: Translator, view: ScreenView, prompt: RiichiPrompt) -> ScreenBody | None:
     """Whatever is asked at a riichi table; None where nothing is."""
+    actions: tuple[KeyButton, ...] = ()
     if isinstance(prompt.form, RiichiQuestion):
         lines, panel = _question(_, prompt, prompt.form)
     elif isinstance(prompt.form, WinForm):
-        fault = N_("Chombo") if isinstance(view.riichi, SessionView) else N_("False hu")
+        fault = N_("False hu")
+        if isinstance(view.riichi, SessionView):
+            fault, actions = N_("Chombo"), button_row(_, ("i", N_("Riichi")))
         counted = view.phase.discarder_key if isinstance(view.phase, DeclaredView) else None
         lines, panel = _win(_, prompt.form, fault, counted)
     else:
         return None
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), panel=panel)
+    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), actions, panel)
 
 
 def _win(_: Translator, form: WinForm, fault: str, counted: str | None) -> tuple[tuple[TextLine, ...], ButtonRows]:
@@ -283,7 +286,7 @@ def _state(_: Translator, view: ScreenView, session: SessionView) -> ScreenBody:
         return _session_playing(_, view)
     if session.asking:
         lines = title_lines(_("Drawn hand: who is tenpai?"), _("Tenpai: press your button. Again: not tenpai."))
-        buttons = button_row(_, ("enter", N_("Pay")), ("g", N_("Nagashi")), ("f", N_("Fault")))
+        buttons = button_row(_, ("enter", N_("Pay")), ("i", N_("Riichi")), ("g", N_("Nagashi")), ("f", N_("Fault")))
     elif view.state == "accepting":
         lines = title_lines(
             _("Result"), how_it_ended(_, session.ending), _("Pay, then press your button if it is right.")
@@ -306,20 +309,19 @@ def _state(_: Translator, view: ScreenView, session: SessionView) -> ScreenBody:
 
 
 def _session_playing(_: Translator, view: ScreenView) -> ScreenBody:
+    help_ = _("Won? Press your button. Riichi: say it, and hold your button for two seconds.")
+    keys = ("i", N_("Riichi")), ("b", N_("Aborted")), ("f", N_("Fault")), ("u", NP_("hand of riichi", "Take back"))
+    return _playing(_, view, button_row(_, *keys), help_)
+
+
+def _playing(_: Translator, view: ScreenView, buttons: tuple[KeyButton, ...], *help_: str) -> ScreenBody:
     """A hand, whether or not a claim window is open: the same for both."""
     if isinstance(view.phase, PlayingView) and view.phase.ended:
-        return ScreenBody(
-            (
-                *time_lines(_, view),
-                *title_lines(_.pgettext("state of a table", "Play"), _("Nobody won? If you did, press now.")),
-            )
-        )
-    lines = title_lines(
-        _.pgettext("state of a table", "Play"),
-        _("Won? Press your button. Riichi: say it, and hold your button for two seconds."),
-    )
-    keys = ("d", N_("Nobody won")), ("i", N_("Riichi")), ("b", N_("Aborted")), ("f", N_("Fault"))
-    return ScreenBody((*time_lines(_, view), *lines), button_row(_, *keys))
+        help_ = (_("Nobody won? If you did, press now."),)
+    else:
+        buttons = (*button_row(_, ("d", N_("Nobody won"))), *buttons)
+    lines = title_lines(_.pgettext("state of a table", "Play"), *help_)
+    return ScreenBody((*time_lines(_, view), *lines), buttons)
 
 
 def title_lines(head: str, *help_: str) -> tuple[TextLine, ...]:
@@ -350,20 +352,8 @@ def planned_riichi_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
 
 
 def _planned_playing(_: Translator, view: ScreenView, planned: PlannedRiichiView) -> ScreenBody:
-    """A hand, whether or not a claim window is open: the same for both."""
-    if isinstance(view.phase, PlayingView) and view.phase.ended:
-        return ScreenBody(
-            (
-                *time_lines(_, view),
-                *title_lines(_.pgettext("state of a table", "Play"), _("Nobody won? If you did, press now.")),
-            )
-        )
-    lines = title_lines(
-        _.pgettext("state of a table", "Play"),
-        _("Won? Press your button. Riichi: say it; no deposit is laid."),
-        _wall_sentence(_, planned),
-    )
-    return ScreenBody((*time_lines(_, view), *lines), button_row(_, ("d", N_("Nobody won")), ("b", N_("Aborted"))))
+    help_ = _("Won? Press your button. Riichi: say it; no deposit is laid."), _wall_sentence(_, planned)
+    return _playing(_, view, button_row(_, ("b", N_("Aborted"))), *help_)
 
 
 def _wall_sentence(_: Translator, planned: PlannedRiichiView) -> str:

@@ -33,7 +33,14 @@ from kiosk.screens.play import (
     stopped_screen,
     win_form_screen,
 )
-from kiosk.screens.restoring import by_hand_screen, heap_screen, scan_screen, tray_screen, unread_print_screen
+from kiosk.screens.restoring import (
+    by_hand_screen,
+    heap_screen,
+    no_camera_screen,
+    scan_screen,
+    tray_screen,
+    unread_print_screen,
+)
 from kiosk.screens.riichi import planned_riichi_screen, riichi_head, riichi_screen
 from kiosk.screens.seats import SeatBox
 from kiosk.screens.views import CallView, RestoringView, ScreenView, StatusLine, StoppedView
@@ -189,6 +196,7 @@ SCREENS: Final[tuple[ScreenFunction, ...]] = (
     heap_screen,
     tray_screen,
     unread_print_screen,
+    no_camera_screen,
     playing_screen,
 )
 

@@ -163,6 +163,8 @@ REMEDY: Final[Mapping[str, Message]] = {
     "scanner_beeps": N_("Scan the code 'beep off' of its manual."),
     "scanner_silent": N_("Check trigger and plug, or change it."),
     "camera_failed": N_("Unplug it and plug it in again."),
+    "picture_empty": N_("Unplug it and plug it in again."),
+    "picture_unreadable": N_("Change its cable, or plug it in elsewhere."),
     "camera_missing": NP_("camera", "Plug it in."),
     "camera_unplugged": NP_("camera", "Plug it in again: it works by itself."),
     "camera_closed": N_("Restart this device."),
