@@ -55,6 +55,7 @@ DEVICE_FAULT: Final[Mapping[str, Message]] = {
     "scanner_silent": N_("reads nothing"),
     "camera_failed": N_("failed"),
     "camera_missing": NP_("camera", "not found"),
+    "camera_driver_missing": N_("its program is missing"),
     "camera_unplugged": NP_("camera", "unplugged"),
     "camera_closed": N_("closed"),
     "picture_wrong": N_("picture not usable"),

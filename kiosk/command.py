@@ -27,7 +27,7 @@ from kiosk.metrics import serve_metrics
 from kiosk.program import TableProgram
 from kiosk.screens import ScreenWindow, open_keyboards, type_key
 from kiosk.screens.texts import translator
-from kiosk.supervisor import ENDED, SupervisorLine
+from kiosk.supervisor import CHANGES, ENDED, SupervisorLine
 
 if TYPE_CHECKING:
     from kiosk.sim import People
@@ -143,12 +143,11 @@ def serve(
 
         trays = SimulatedTable()
         check_camera_address(settings.camera)  # what is plugged in later is told at the table; this never gets right
-        view = picture_room((config.screen.width, config.screen.height))
         camera_thread = CameraThread(
             lambda: open_camera(settings.camera, world=trays),
             program.observe,
             time.monotonic_ns,
-            view,
+            picture_room((config.screen.width, config.screen.height)),
             settings.enrolled,
         )
         opened.callback(camera_thread.stop)
@@ -159,6 +158,8 @@ def serve(
         if config.metrics_port is not None:
             opened.enter_context(serve_metrics(program.metrics, config.metrics_port))
         run_program(program, stop, each_round)
+        if program.upgrade.leaves:
+            line.failed(CHANGES)
 
 
 def take_kept_presses(program: TableProgram, line: SupervisorLine) -> None:

@@ -143,6 +143,18 @@ class PictureWrong(KioskError):
     code = "picture_wrong"
 
 
+class UpgradeFailed(KioskError):
+    """Another version of the program did not become well here, and was left. Told; nothing raises it."""
+
+    code = "upgrade_failed"
+
+
+class UpgradeByHand(KioskError):
+    """The program was not started by its unit, which alone can start another version. Told; nothing raises it."""
+
+    code = "upgrade_by_hand"
+
+
 class PairingAsked(KioskError):
     """Somebody at the table asks that the device be paired anew: the pairing screen comes."""
 

@@ -24,6 +24,7 @@ from kiosk.screens import (
     with_pairing,
 )
 from kiosk.table import Table, TrayProblem
+from kiosk.uplink import SCREEN
 
 if TYPE_CHECKING:
     from kiosk.sim import People
@@ -35,7 +36,7 @@ def run_program(program: TableProgram, stop: threading.Event, each_round: Callab
     service = ServiceNotifier()
     try:
         pause = 0.0
-        while not stop.is_set():
+        while not stop.is_set() and not program.upgrade.leaves:
             program.step(timeout=pause)
             pause = each_round()
             service.alive()
@@ -98,7 +99,7 @@ class LoopRound:
         """Tell log and desk where nobody can see what is shown."""
         if (fault := self._window.fault) != self._fault:
             self._fault = fault
-            self._program.report(Health("screen", fault))
+            self._program.report(Health(SCREEN, fault))
 
     def _look(self, state: Table) -> None:
         """Let camera and people see the table."""

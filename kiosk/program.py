@@ -53,11 +53,13 @@ from kiosk.table import (
     Unexpected,
     arbiter,
 )
+from kiosk.upgrade import TableUpgrade
 from kiosk.uplink import (
     BUTTONS,
     CAMERA,
     LATE_PRESS,
     OTHER_DEVICE,
+    SCREEN,
     DeviceHealth,
     ServerLink,
     TableConnection,
@@ -99,6 +101,8 @@ class TableProgram:
         self.metrics = TableMetrics(lambda: journal.room)
         self._unexpected: Unexpected | None = None
         self._server = ServerLink(config, journal, connection, self._health, lambda: (self.state, self._keyboard.pin))
+        self.upgrade = TableUpgrade.of(settings, clock())
+        self._server.upgrade = lambda: self.upgrade.state
         self._keyboard = Keyboard(self._apply, self._pin(settings, journal, connection), journal)
         self._buttons = TableButtons(self.state.since)
         self._restoring = RestoringDesk(journal, config.event, self.state.play)
@@ -253,6 +257,7 @@ class TableProgram:
                 self._server.scorer.take(message, self._clock())
             case Served():
                 self._server.take_served(message, self._clock())
+                self.upgrade.take(message.upgrade)
             case Order():
                 self._apply(arbiter.event_of_order(message, self._clock()))
             case ArbiterPin():
@@ -264,6 +269,7 @@ class TableProgram:
             self._check_disk(now)
         if self._camera.changed(now):
             self._health.say(CAMERA, self._camera.code)
+        self.upgrade.due(self.state.phase, now, well=self._server.connected and SCREEN not in self._health.codes)
         if self._server.elsewhere:
             return
         self._keyboard.idle(self.state, now)

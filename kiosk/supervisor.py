@@ -1,8 +1,9 @@
 """A small process around a table's program: while that cannot start, has ended or hangs, words are on the screen.
 
-Then it is started again. Screen and pins belong to one process at a time, so the program asks for each of them when it
-is about to open it (`SupervisorLine`). Presses of pins are kept meanwhile, as a button box keeps its own, and handed
-over with the pins. Nothing of a press shows: the picture depends on why the program has ended, and on nothing else.
+Then it is started again, in the version that the table has by then: this process is apt's, and no upgrade replaces it.
+Screen and pins belong to one process at a time, so the program asks for each of them when it is about to open it
+(`SupervisorLine`). Presses of pins are kept meanwhile, as a button box keeps its own, and handed over with the pins.
+Nothing of a press shows: the picture depends on why the program has ended, and on nothing else.
 """
 
 import os
@@ -35,6 +36,7 @@ LINE: Final = "HOMOLOGUE_SUPERVISOR"
 
 HANGS: Final = "program_hangs"
 ENDED: Final = "program_ended"
+CHANGES: Final = "upgrade_begins"
 
 START_S: Final = 180.0
 """A program may take so long until its loop turns: the journal of a week is read from a slow card."""
@@ -76,7 +78,7 @@ class SupervisorLine:
         self._ask(b"kept")
 
     def failed(self, code: str) -> None:
-        """Say why the program ends."""
+        """Say why the program ends, to be started again."""
         self._ask(f"failed {code}".encode())
 
     def _ask(self, what: bytes) -> bytes:
@@ -191,7 +193,7 @@ class Supervisor:
             program.close()
         if time.monotonic() > program.began + LONGEST_PAUSE_S:
             self._failures = 0
-        return self._stop.is_set() or program.process.returncode == 0
+        return self._stop.is_set() or (program.process.returncode == 0 and self._why == ENDED)
 
     def _answer(self, asked: str) -> bytes:
         what, _, code = asked.partition(" ")
@@ -266,10 +268,9 @@ def run_supervised(config: Path, picture: Path | None = None) -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    # As this process was called, with the flags of its interpreter.
-    called = sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv) + 1]
     shown = ["--picture", str(picture)] if picture else []
-    Supervisor(config, [sys.executable, *called, "kiosk", str(config), *shown], stop, picture).run()
+    starts = [sys.executable, "-I", "-m", "broker.upgrade.start", "kiosk", str(config), *shown]
+    Supervisor(config, starts, stop, picture).run()
 
 
 def _write_on_console() -> None:

@@ -31,6 +31,7 @@ from broker.protocol import (
     ScorerState,
     Served,
     TableState,
+    UpgradeState,
     clock_is_behind,
     decode_on_topic,
     encode,
@@ -48,15 +49,16 @@ from kiosk.table import (
     AT_THE_TABLE,
     BETWEEN,
     FREE_TRIES,
+    LAYING,
     QUIET,
     Assigned,
     Phase,
     Table,
+    gives_way,
+    may_renew,
     paused_ms,
     play_minutes,
     played_ms,
-    renames,
-    settled_now,
 )
 
 log = get_logger("homologue.kiosk")
@@ -244,6 +246,7 @@ def _content(state: TableState) -> tuple[object, ...]:
         state.minutes,
         state.at is not None and clock_is_behind(state.at, state.heard),
         tuple(state.health.items()),
+        state.upgrade,
     )
 
 
@@ -302,6 +305,7 @@ BUTTONS: Final = "buttons"
 """How the health of all four buttons together is named."""
 
 CAMERA: Final = "camera"
+SCREEN: Final = "screen"
 
 LATE_PRESS: Final = "press_told_late"
 """Somebody's declaration was lost, and the arbiter must hear of it."""
@@ -483,15 +487,15 @@ def may_take_plan(offered: Assignment, table: Table, store: str | None) -> bool:
     """Take no plan before the receipt of the same store: our facts are numbered after those that it has.
 
     A broker may keep the plan of a rehearsal. So a play for which staff only lay trays gives way to the plan of
-    another store, and to one in which arbiters have settled it, or seated a substitute; any other play is finished
-    first.
+    another store, and to one that seats others there or does not have it any more; any other play is finished first.
     """
     if offered.store != store:
         return False
     had, phase = table.assignment, table.phase
     other = had is not None and had.store != offered.store
     return phase in BETWEEN or (
-        phase is Phase.RESTORING and (other or settled_now(table, offered) or renames(table, offered))
+        (phase is Phase.RESTORING and other)
+        or (phase in LAYING and not other and (gives_way(table, offered) or may_renew(table, offered)))
     )
 
 
@@ -525,6 +529,8 @@ class ServerLink:
         self._beat_at = 0
         """When to say next that the table is there (monotonic ns)."""
         self._free_mib: int | None = None
+        self.upgrade: Callable[[], UpgradeState | None] = lambda: None
+        """How far the table is with another version of its program."""
         self.connected = False
         """Whether the loop has taken in that the link is up; the link itself knows it a moment earlier."""
         self._config, self._journal, self._health, self._state = config, journal, health, state
@@ -555,7 +561,8 @@ class ServerLink:
         health = {**self._health.codes, **refused}
         lifecycle: Lifecycle = "alert" if health and self._lifecycle == "ready" else self._lifecycle
         health |= people_health(state)  # what they did makes no device unwell
-        return state_message(self._config, self._journal, state, lifecycle, self.facts.unsent, health, pin)
+        message = state_message(self._config, self._journal, state, lifecycle, self.facts.unsent, health, pin)
+        return replace(message, upgrade=self.upgrade())
 
     def publish(self) -> None:
         """Publish the table's state where it has changed."""

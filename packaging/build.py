@@ -62,6 +62,14 @@ DEAD_WEIGHT: Final = (
     "pygame/examples",
     "pygame/__pyinstaller",
     "lgpio_extra.py",
+    "reportlab/fonts",  # Type 1 fonts whose licences are unclear; what we print is set in Roboto and in Chinese fonts
+    "reportlab/graphics/test*.py",
+    "reportlab/graphics/barcode/test.py",
+    "font_roboto/files/*Black*.ttf",
+    "font_roboto/files/*Italic.ttf",
+    "font_roboto/files/*Light.ttf",
+    "font_roboto/files/*Medium.ttf",
+    "font_roboto/files/*Thin.ttf",
 )
 """What wheels carry and nothing imports."""
 
@@ -228,7 +236,7 @@ def environment(target: Target, stage: Path) -> None:
         f"home = /usr/bin\ninclude-system-site-packages = false\nversion = {target.python}\n", encoding="utf-8"
     )
     for name in ("python", "python3"):
-        (prefix / "bin" / name).symlink_to("/usr/bin/python3")
+        (prefix / "bin" / name).symlink_to("../../../bin/python3")
     command = prefix / "bin" / "homologue"
     command.write_text(
         f"#!/{PREFIX}/bin/python3 -IXfaulthandler\n"
@@ -272,11 +280,31 @@ def documents(target: Target, stage: Path, package: str) -> None:
     compress(folder / "changelog.gz", changes.encode())
     if package == "homologue-common":
         compress(folder / "CHANGELOG.md.gz", (ROOT / "CHANGELOG.md").read_bytes())
-    overrides = templates / f"{package}.lintian-overrides"
-    if overrides.exists():
-        place = stage / "usr/share/lintian/overrides" / package
+        help_texts(stage)
+    overrides = stage / "usr/share/lintian/overrides" / package
+    overrides.parent.mkdir(parents=True)
+    shutil.copy(templates / "lintian-overrides", overrides)
+
+
+COMPLETIONS: Final = {
+    "bash": "usr/share/bash-completion/completions/homologue",
+    "fish": "usr/share/fish/vendor_completions.d/homologue.fish",
+    "zsh": "usr/share/zsh/vendor-completions/_homologue",
+}
+
+
+def help_texts(stage: Path) -> None:
+    """Write a man page of each command, and what completes them in each shell."""
+    pages = stage / "usr/share/man/man1"
+    run(sys.executable, "-m", "broker.cli.reference", "man", pages)
+    for page in list(pages.iterdir()):
+        compress(page.with_name(f"{page.name}.gz"), page.read_bytes())
+        page.unlink()
+    for shell, name in COMPLETIONS.items():
+        place = stage / name
         place.parent.mkdir(parents=True)
-        shutil.copy(overrides, place)
+        text = run(Path(sys.executable).with_name("homologue"), "completion", shell)
+        place.write_text(text, encoding="utf-8")
 
 
 def compress(place: Path, content: bytes) -> None:
@@ -369,5 +397,7 @@ if __name__ == "__main__":
     parser.add_argument("--dist", choices=PYTHON, default="trixie")
     parser.add_argument("--arch", choices=MACHINE, default="amd64")
     asked = parser.parse_args()
-    for deb in build(Target(asked.dist, asked.arch)):
+    debs = build(Target(asked.dist, asked.arch))
+    run("lintian", "--fail-on", "error,warning", "--tag-display-limit", "0", "--allow-root", *debs)
+    for deb in debs:
         print(f"{deb.relative_to(ROOT)}  {deb.stat().st_size / 1e6:.0f} MB")

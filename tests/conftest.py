@@ -9,7 +9,7 @@ from tests.demo_event import MakeEvent, maker
 
 settings.register_profile(
     "default",
-    max_examples=25,
+    max_examples=15,
     derandomize=True,
     deadline=None,  # a busy machine is no failure
     suppress_health_check=[HealthCheck.too_slow],

@@ -7,32 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
 from broker.console import EXISTING_FILE, json_option, progress, report
+from broker.i18n import N_, Translator, languages
 from vision.enrolled.file import EnrolledSet, read_complete
 from vision.errors import PictureMissingError, VisionError
-from vision.overlay import draw_overlay, list_serials, write_overlay
+from vision.overlay import checked_picture, write_overlay
 from vision.picture import load_picture
 from vision.reader import read_picture
-from vision.reading import PictureReading, TileRead, TrayFault, TrayFaultType
-from vision.verdict import ExpectedSerials, compare, load_expected, verified
-
-_FAULT_SENTENCES = {
-    TrayFaultType.MISSING: "{expected:03d} is missing",
-    TrayFaultType.SWAPPED: "{found:03d} lies here and belongs to row {with_row}, tile {with_col}",
-    TrayFaultType.FACE_UP: "a tile lies face up; {expected:03d} belongs here",
-    TrayFaultType.UPSIDE_DOWN: "the tile is turned by half a turn",
-    TrayFaultType.FOREIGN: "{what} of another set lies here instead of {expected:03d}",
-    TrayFaultType.WRONG_HAND: "{found:03d} belongs in another tray; {expected:03d} belongs here",
-    TrayFaultType.OCCLUDED: "something covers the tile",
-    TrayFaultType.SIDEWAYS: "the tile lies askew",
-}
-
-ENROL_SET = (
-    "many backs are not read: if their print is to blame (worn, by hand, no leading zeros), enrol this set: "
-    "homologue set enrol"
-)
+from vision.reading import PictureReading, TileRead, TrayFault
+from vision.verdict import ENROL_SET, FAULT_SENTENCES, ExpectedSerials, compare, load_expected, verified
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,23 +76,27 @@ def _fault_object(fault: TrayFault) -> dict[str, Any]:
     return line
 
 
-def reading_text(image: str, milliseconds: float, reading: PictureReading, verdict: TrayVerdict | None) -> str:
+def reading_text(
+    _: Translator, image: str, milliseconds: float, reading: PictureReading, verdict: TrayVerdict | None
+) -> str:
     """Return what a person wants to know: the rows, then what is wrong and whether the tray is verified."""
-    read = sum(one.serial is not None for one in reading.reads)
-    lines = [f"{image}: {read} read, {len(reading.reads) - read} seen but not read ({milliseconds:.0f} ms)"]
-    lines += _tray_lines(reading)
+    read, ms = sum(one.serial is not None for one in reading.reads), round(milliseconds)
+    left = len(reading.reads) - read
+    lines = [_("{image}: {read} read, {left} seen but not read ({ms} ms)", image=image, read=read, left=left, ms=ms)]
+    lines += _tray_lines(_, reading)
     if verdict:
-        lines += [f"  {fault_sentence(fault)}" for fault in verdict.faults]
-        tiles = len(reading.places)
-        lines.append(f"  verified: all {tiles} tiles lie as they should" if verdict.verified else "  NOT verified")
+        lines += [f"  {fault_sentence(_, fault)}" for fault in verdict.faults]
+        every = N_("verified: all {tiles} tiles lie as they should", tiles=len(reading.places))
+        lines.append("  " + _(every if verdict.verified else N_("NOT verified")))
     return "\n".join(lines)
 
 
-def _tray_lines(reading: PictureReading) -> list[str]:
+def _tray_lines(_: Translator, reading: PictureReading) -> list[str]:
     """The serials row by row, in a carrier with the seat before each row; without a tray those that were read."""
     if not reading.places:
         serials = sorted(one.serial for one in reading.reads if one.serial is not None)
-        return ["  no tray found; " + (" ".join(f"{one:03d}" for one in serials) or "no mark either")]
+        read = " ".join(f"{one:03d}" for one in serials)
+        return ["  " + _("no tray found"), *([f"  {read}"] if read else [])]
     return [
         "  " + (f"{seat} " if seat else "") + " ".join("---" if one is None else f"{one:03d}" for one in row)
         for seat, rows in reading.seats.items()
@@ -116,18 +104,19 @@ def _tray_lines(reading: PictureReading) -> list[str]:
     ]
 
 
-def fault_sentence(fault: TrayFault) -> str:
-    """Return a fault in plain words; people count rows and tiles from 1."""
-    with_row, with_col = fault.with_ or (-1, -1)
-    words = _FAULT_SENTENCES[fault.type].format(
-        expected=fault.expected,
-        found=fault.found or 0,
-        what="a tile" if fault.found is None else f"{fault.found:03d}",
-        with_row=with_row + 1,
-        with_col=with_col + 1,
+def fault_sentence(_: Translator, fault: TrayFault) -> str:
+    """Return a fault in plain words, in a carrier with its seat; people count rows and places from 1."""
+    row2, col2 = fault.with_ or (-1, -1)
+    words = _(
+        FAULT_SENTENCES[fault.type],
+        row=fault.row + 1,
+        col=fault.col + 1,
+        row2=row2 + 1,
+        col2=col2 + 1,
+        expected=f"{fault.expected:03d}",
+        found=f"{fault.found or 0:03d}",
     )
-    where = f"{fault.seat}, row" if fault.seat else "row"
-    return f"{where} {fault.row + 1}, tile {fault.col + 1}: {words}"
+    return f"{fault.seat} {words}" if fault.seat else words
 
 
 @click.command(short_help="Read pictures of tile backs.")
@@ -152,11 +141,13 @@ def fault_sentence(fault: TrayFault) -> str:
     type=EXISTING_FILE,
     help="File of the set's own pictures (`homologue set enrol`): each serial is checked against that tile's picture.",
 )
+@click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
 def read(
     pictures: tuple[Path, ...],
     expected_file: Path | None,
     overlay: Path | None,
     enrolled_file: Path | None,
+    language: str,
     *,
     as_json: bool,
 ) -> None:
@@ -172,7 +163,7 @@ def read(
     failed = False
     for path in progress(pictures, "Reading"):
         try:
-            click.echo(_read_one(path, expected, overlay, enrolled, as_json=as_json))
+            click.echo(_read_one(path, expected, overlay, enrolled, None if as_json else Translator(language)))
         except VisionError as error:
             failed = failed or not as_json or isinstance(error, PictureMissingError)
             if as_json:
@@ -187,10 +178,9 @@ def _read_one(
     expected: ExpectedSerials | None,
     overlay: Path | None,
     enrolled: EnrolledSet | None,
-    *,
-    as_json: bool,
+    _: Translator | None,
 ) -> str:
-    """Return the lines for one picture. Raises VisionError."""
+    """Return the lines for one picture, JSON where it is not to be translated. Raises VisionError."""
     image = path.name
     began = time.perf_counter()
     picture = load_picture(path)
@@ -199,12 +189,11 @@ def _read_one(
     took = (time.perf_counter() - began) * 1000
     if overlay is not None:
         faults = verdict.faults if verdict else ()
-        drawn = draw_overlay(picture, reading, faults), list_serials(picture, reading, faults)
-        write_overlay(overlay, image, np.vstack(drawn))
-    if as_json:
+        write_overlay(overlay, image, checked_picture(picture, reading, faults))
+    if _ is None:
         return json.dumps(reading_line(image, took, reading, verdict))
-    text = reading_text(image, took, reading, verdict)
-    return f"{text}\n  {ENROL_SET}" if enrolled is None and reading.print_to_blame else text
+    text = reading_text(_, image, took, reading, verdict)
+    return "\n  ".join([text, _(ENROL_SET)]) if enrolled is None and reading.print_to_blame else text
 
 
 def _judge(reading: PictureReading, expected: ExpectedSerials) -> TrayVerdict:

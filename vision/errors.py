@@ -52,9 +52,15 @@ class CameraAddressError(CameraError, ValueError):
 
 
 class CameraMissingError(CameraError, FileNotFoundError):
-    """There is no such camera here, or what drives it is not installed."""
+    """There is no such camera here."""
 
     code: ClassVar[str] = "camera_missing"
+
+
+class CameraDriverMissingError(CameraMissingError):
+    """What drives a camera on the ribbon, Debian's picamera2, is not installed, or does not run."""
+
+    code: ClassVar[str] = "camera_driver_missing"
 
 
 class CameraUnpluggedError(CameraError, ConnectionError):

@@ -224,23 +224,22 @@ def draw_overlay(
     return drawn
 
 
-_CELL = (92, 148)  # pixels, width and height, of a tile in the list: its crop, room about it, its serial below
+_COLUMN, ROW_HEIGHT = 92, 148  # pixels of a tile in the list: its crop, room about it, its serial below
 _TEXT = 0.75  # of the font's own height of 22 pixels
 
 
-def list_serials(picture: Picture, reading: PictureReading, faults: Sequence[TrayFault] = ()) -> Picture:
-    """Return rows as wide as a picture with each tile as it was cut out, upright, and the serial that it is read as.
+def list_serials(picture: Picture, reading: PictureReading, width: int, faults: Sequence[TrayFault] = ()) -> Picture:
+    """Return rows of a width in pixels with each tile as it was cut out, upright, and the serial that it is read as.
 
     What is at fault or not read comes first, then the least sure: a person sees at once what a reader got wrong.
     """
-    width, height = picture.shape[1], _CELL[1]
     wrong = {place for fault in faults for place in _places(fault)}
-    columns = width // _CELL[0]
+    columns = width // _COLUMN
     reads = sorted(reading.reads, key=lambda read: _certainty(read, wrong)) if columns else []
-    rows = np.full((-(-len(reads) // max(columns, 1)) * height, width, 3), 30, dtype=np.uint8)
+    rows = np.full((-(-len(reads) // max(columns, 1)) * ROW_HEIGHT, width, 3), 30, dtype=np.uint8)
     crops = cut_backs(picture, [np.array(read.quad) for read in reads])
     for number, (read, crop) in enumerate(zip(reads, crops, strict=True)):
-        top, left = number // columns * height + 6, number % columns * _CELL[0] + 6
+        top, left = number // columns * ROW_HEIGHT + 6, number % columns * _COLUMN + 6
         colour = _style(read, wrong).colour
         rows[top - 3 : top + crop.shape[0] + 3, left - 3 : left + crop.shape[1] + 3] = colour
         rows[top : top + crop.shape[0], left : left + crop.shape[1]] = crop
@@ -313,6 +312,11 @@ def _empty_places(reading: PictureReading, wrong: set[_TilePlace]) -> Iterator[Q
     for place in reading.places:
         if place.read is None and place.quad is not None and (place.seat, place.row, place.col) in wrong:
             yield np.array(place.quad)
+
+
+def checked_picture(picture: Picture, reading: PictureReading, faults: Sequence[TrayFault] = ()) -> Picture:
+    """Return a picture with each tile's verdict, and below it each tile with its serial, the doubtful first."""
+    return np.vstack([draw_overlay(picture, reading, faults), list_serials(picture, reading, picture.shape[1], faults)])
 
 
 def write_overlay(target: Path, image: str, picture: Picture) -> Path:

@@ -14,7 +14,7 @@ from vision.geometry import Homography, Points, Quad, inverse_homography, projec
 Indices = NDArray[np.int_]
 Flags = NDArray[np.bool_]
 
-_SAME_DIRECTION = 0.3  # tile widths by which the short side of a neighbour may end elsewhere: about 17 degrees
+_SAME_DIRECTION = 0.3  # widths and heights by which the short side of a neighbour may end elsewhere: about 25 degrees
 _BESIDE = (0.8, 1.4)  # widths from tile to tile in a row: gaps are up to a seventh of a width, and play
 _LEVEL = 0.3  # heights by which two tiles of a row may be off
 _BELOW = (0.85, 1.5)  # heights from row to row: a rail between rows is up to a quarter of a height

@@ -7,8 +7,9 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from broker.i18n import N_, Message
 from vision.errors import ExpectedDealError
 from vision.payload import LAST_SERIAL
 from vision.reading import (
@@ -28,6 +29,20 @@ ExpectedSerials = SerialsByRow | Mapping[str, SerialsByRow]  # a tray that stand
 ExpectedByPlace = dict[
     str | None, dict[RowCol, int]
 ]  # seat, None for a tray that stands alone, to the serials of its places
+
+FAULT_SENTENCES: Final[Mapping[str, Message]] = {
+    TrayFaultType.MISSING: N_("row {row}, place {col}: empty; {expected} belongs there"),
+    TrayFaultType.SWAPPED: N_("row {row}, place {col}: {found}; exchange with row {row2}, place {col2}"),
+    TrayFaultType.WRONG_HAND: N_("row {row}, place {col}: {found} belongs to another tray; {expected} belongs there"),
+    TrayFaultType.FOREIGN: N_("row {row}, place {col}: tile of another set; {expected} belongs there"),
+    TrayFaultType.FACE_UP: N_("row {row}, place {col}: face up; turn it over"),
+    TrayFaultType.UPSIDE_DOWN: N_("row {row}, place {col}: turn it round"),
+    TrayFaultType.OCCLUDED: N_("row {row}, place {col}: covered"),
+    TrayFaultType.SIDEWAYS: N_("row {row}, place {col}: lies askew"),
+}
+"""What people are told of a place, rows and places counted from 1, by the type of its fault."""
+
+ENROL_SET: Final = N_("Many numbers are not read: enrol this set (homologue set enrol).")
 
 _SHAPE = 'expected is not {"tray": [[13 serials], [11], [10]]} or {"E": ..., "S": ..., "W": ..., "N": ...}'
 

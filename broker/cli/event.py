@@ -2,10 +2,12 @@
 
 import json
 import os
+import shutil
 import signal
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import get_args
 
@@ -19,6 +21,7 @@ from broker.cli.deals import deal_new
 from broker.cli.encryption import PLAIN, certificates_of, desk_certificate
 from broker.cli.movement import movement_new as new_movement
 from broker.cli.people import COMMAND_ACTOR, note_command
+from broker.cli.players import event_checkin, event_players
 from broker.cli.scorer import CREDENTIALS, PORTS, host_names, show_first_link
 from broker.console import EXISTING_FILE, json_option, said_as_json, say
 from broker.errors import BrokerError, ScorerError, StoreError
@@ -48,7 +51,7 @@ from broker.export.seating import seating_pdf
 from broker.files import make_folder, write_private
 from broker.i18n import Translator, languages
 from broker.mqtt.certificates import CA, FOLDER, Certificates, device_user
-from broker.output import deliver
+from broker.output import MOVEMENT, deliver
 from broker.people import DEVICE_LISTED, EVENT_CLOSED, Authentication
 from broker.protocol import LAST_TABLE, SEATS
 from broker.rules import DEFAULT_MCR, RuleError, counts_red_fives, load_rules
@@ -82,6 +85,7 @@ def plan_corrections(folder: Path) -> list[Finding]:
         name, planned = stored.event.name_of(player), stored.room.planned.name_of(player)
         other = f"{player}: {name}, in {folder / EVENT} {planned}"
         found.append(other if name != planned else f"{player} ({name}): country, club, numbers or parts of the name")
+    found += [f"who plays: otherwise than in {folder / MOVEMENT}"] if stored.event.version else []
     found += [f"sessions: others than in {folder / EVENT}"] if now.sessions != was.sessions else []
     return [(one.code, one.text) for one in (RuleError("plan_corrected", text) for text in found)]
 
@@ -158,8 +162,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
     hours. If you were asked for the rounds, you are asked to confirm. Nothing is saved if no deal is played at two
     tables.
 
-    Nothing is overwritten: FOLDER must be new or empty. If a step fails, earlier steps are kept, and you can continue
-    with the commands `movement` and `deal`.
+    Nothing is overwritten: FOLDER must be new or empty. If a step fails, nothing is left of it.
 
     \b
     homologue event new my-cup --name cup-2026 --title "Club cup" --profile oedmc-2020 --players list.csv --rounds 5
@@ -177,25 +180,36 @@ def event_new(  # noqa: PLR0913 - one parameter an option
     )
     rounds, alone = _agreed(ctx, plan, rounds)
     plan = replace(plan, uncompared=alone)
-    make_folder(folder)
-    write_plan(folder, plan)
-    write_private(folder / PLAYERS, players_csv(players).encode())
-    ctx.invoke(new_movement, rounds=rounds, event=folder)
-    made = read_plan(folder)
-    last = max(play.deal for play in made.plays)
-    ctx.invoke(
-        deal_new,
-        folder=folder,
-        event=None,
-        count=last,
-        prevalent_winds=DEFAULT_WINDS,
-        dealers=SEATS,
-        wished=(),
-        red=counts_red_fives(rules),
-    )
-    open_event_key(folder)
-    Certificates.ensure(folder)
+    with _whole_or_not_at_all(folder):
+        write_plan(folder, plan)
+        write_private(folder / PLAYERS, players_csv(players).encode())
+        ctx.invoke(new_movement, rounds=rounds, event=folder)
+        made = read_plan(folder)
+        last = max(play.deal for play in made.plays)
+        ctx.invoke(
+            deal_new,
+            folder=folder,
+            event=None,
+            count=last,
+            prevalent_winds=DEFAULT_WINDS,
+            dealers=SEATS,
+            wished=(),
+            red=counts_red_fives(rules),
+        )
+        open_event_key(folder)
+        Certificates.ensure(folder)
     _report_findings(ctx, folder, as_json=False)
+
+
+@contextmanager
+def _whole_or_not_at_all(folder: Path) -> Iterator[None]:
+    """Make a folder, and take it away again where what is made in it fails."""
+    make_folder(folder)
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
 
 
 def _agreed(ctx: click.Context, plan: Plan, rounds: int) -> tuple[int, bool]:
@@ -273,6 +287,8 @@ def event_sheets(
 
 
 event_group.add_command(event_sheets)
+event_group.add_command(event_checkin)
+event_group.add_command(event_players)
 
 
 @event_group.command("seating", short_help="Print who sits where: lists, and a card for each player.")

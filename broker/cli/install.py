@@ -24,6 +24,9 @@ Role = Literal["table", "scorer"]
 INSTANCE: Final = "homologue-kiosk@table.service"
 """The unit of a table that is paired at the desk: its file is /etc/homologue/table.toml."""
 
+LIMITS: Final = "homologue-limits.service"
+"""Keeps one address from holding all connections of the broker."""
+
 CONSOLES: Final = ("ctrl-alt-del.target", "getty@.service", "autovt@.service", "serial-getty@.service")
 """What a table that anybody may be alone with has masked."""
 
@@ -43,6 +46,8 @@ FILES: Final[dict[Role, dict[str, str]]] = {
         "homologue-scorer@.service": "etc/systemd/system/homologue-scorer@.service",
         "homologue-mosquitto.service": "etc/systemd/system/homologue-mosquitto.service",
         "homologue-mosquitto-certificates.service": "etc/systemd/system/homologue-mosquitto-certificates.service",
+        LIMITS: f"etc/systemd/system/{LIMITS}",
+        "homologue-limits.nft": "etc/nftables.d/homologue.nft",
         "homologue-failed@.service": "etc/systemd/system/homologue-failed@.service",
         "homologue-journald.conf": "etc/systemd/journald.conf.d/homologue.conf",
     },
@@ -176,10 +181,10 @@ def steps(role: Role, root: Path, asked: Wishes) -> Iterator[Step]:
     else:
         folder = root / "etc/homologue"
         yield Step(f"make {folder}", folder.is_dir, lambda: folder.mkdir(parents=True))
-    if role == "scorer":
+        yield from _enabled(root, LIMITS)
         yield _file(root / TIME, "# Tables take their time from here, in a hall without a network of its own as well.\n"
                     "allow\nlocal stratum 10\n")  # fmt: skip
-    elif asked.scorer:
+    if asked.scorer:
         yield _file(root / TIME, f"server {asked.scorer} iburst prefer\n")
     if asked.hostname:
         yield from _named(root, asked.hostname)
@@ -189,11 +194,10 @@ def removals(role: Role, root: Path) -> Iterator[Step]:
     """Return what has to go; what the other role has as well stays while that is installed."""
     other: Role = "scorer" if role == "table" else "table"
     kept = {*FILES[other].values(), TIME} if (root / next(iter(FILES[other].values()))).exists() else set()
+    own = INSTANCE if role == "table" else LIMITS
+    wanted = root / "etc/systemd/system/multi-user.target.wants" / own
+    yield Step(f"disable {own}", lambda: not wanted.is_symlink(), lambda: _systemctl(root, "disable", own))
     if role == "table":
-        wanted = root / "etc/systemd/system/multi-user.target.wants" / INSTANCE
-        yield Step(
-            f"disable {INSTANCE}", lambda: not wanted.is_symlink(), lambda: _systemctl(root, "disable", INSTANCE)
-        )
         for unit in CONSOLES:
             yield _unmasked(root, unit)
     places = [*FILES[role].values(), *(LOCKED.values() if role == "table" else ()), TIME]

@@ -22,7 +22,8 @@ from broker.version import program_version
 COMMANDS_HEAD: Final = """# Commands and their options
 
 Generated from the commands' help texts by `make docs`; a test fails when it is stale.
-`homologue COMMAND --help` says the same, and so do man pages (`make man` writes them into `build/man`).
+`homologue COMMAND --help` says the same, and so do man pages, which the packages bring (`make man` writes them into
+`build/man`).
 
 **Of all commands.** An error is one line on standard error, `homologue: <sentence> [code]`, and exit code 1;
 [codes.md](codes.md) explains the codes. A command line that makes no sense ends with exit code 2. With `--json`
@@ -34,8 +35,8 @@ Windows-1252, with commas, semicolons or tabs, or an Excel workbook (`.xlsx`), o
 columns are named in English, French or Chinese (`Nom;Pays;Club`). What is written as CSV is a workbook where the
 file's name ends in `.xlsx`, and `--excel` writes CSV with semicolons and decimal commas.
 
-**Completion.** `homologue completion bash > ~/.local/share/bash-completion/completions/homologue` (also `zsh` and
-`fish`).
+**Completion.** The packages bring it. Elsewhere: `homologue completion bash >
+~/.local/share/bash-completion/completions/homologue` (also `zsh` and `fish`).
 
 **Names of before.** `cards`, `hardware`, `people`, `profile`, `sheet` and `what-if` stand in groups since 0.1
 (`homologue event people`); their old names work for one more release. The calculators' short names (`homologue fan`)

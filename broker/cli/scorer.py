@@ -200,6 +200,7 @@ def scorer(  # noqa: PLR0913, PLR0915 - one parameter an option, one statement a
                 limits=ConnectionLimits(desk_connections, max(desk_connections, ConnectionLimits().in_all)),
             )
         )
+        work.devices.upgrades.desk = next(iter(services.pairing.names), None) if services.pairing else None, desk.port
         if logins.certificates:
             watches.append(CertificatesFollowed(logins.certificates, work.devices.admissions, desk).look)
         click.echo(f"Desk: {desk.url}")

@@ -2,6 +2,7 @@
 
 from broker.event.event import (
     Event,
+    PlanVersion,
     PlayColumns,
     open_event,
 )
@@ -65,6 +66,7 @@ __all__ = [
     "Origins",
     "OwnRules",
     "Plan",
+    "PlanVersion",
     "PlayColumns",
     "Registry",
     "RiichiBooking",

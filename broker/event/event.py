@@ -32,7 +32,7 @@ from broker.event.files import (
 from broker.event.movement import MovementPlay
 from broker.event.plan import BookedPlay, Plan, RiichiBooking, duplicates, plan_problems, read_plan
 from broker.i18n import N_
-from broker.protocol import SEATS, PlannedPlay, PlayerCorrected, Seat, Wind
+from broker.protocol import SEATS, PlannedPlay, Player, PlayerCorrected, Seat, Wind
 from broker.rules import Deal, RuleError, Rules, SerialTray, form_hash
 from broker.rules.riichi import RiichiProfile
 from broker.scoring import in_turn_order
@@ -56,6 +56,14 @@ def play_columns(plays: Sequence[MovementPlay], players: Iterable[str]) -> PlayC
         np.fromiter((play.table for play in plays), np.int64, len(plays)),
         np.fromiter((number[str(player)] for player in seated), np.int64, 4 * len(plays)).reshape(-1, 4),
     )
+
+
+class PlanVersion(NamedTuple):
+    """Which version of its plan an event is played by, since who sits where was changed."""
+
+    number: int
+    at: int
+    """Ms since 1970."""
 
 
 class Event:
@@ -99,6 +107,8 @@ class Event:
         """What the plan says otherwise of a player than it did before the event: by the player's id."""
         self.bookings = {(play.table, play.round): play for play in plan.plays}
         self.riichi = {(one.table, one.round): one for one in plan.riichi}
+        self.version: PlanVersion | None = None
+        """None: as the organiser settled it."""
 
     def session_rules(self, booking: RiichiBooking) -> RiichiProfile:
         """Return the rules of a riichi session."""
@@ -141,6 +151,17 @@ class Event:
         other = copy(self)
         other.plan, other.corrections = plan, corrections
         other.players = {player.id: player for player in plan.players}
+        return other
+
+    def replanned(self, players: tuple[Player, ...], plays: tuple[BookedPlay, ...], version: PlanVersion) -> "Event":
+        """Return the same event with others at its tables: the plays of a changed plan, of tables that are here."""
+        other = copy(self)
+        for name in [name for name in vars(self) if isinstance(getattr(Event, name, None), cached_property)]:
+            del other.__dict__[name]
+        other.__dict__["tables"] = self.tables  # one that stands empty is there
+        other.plan, other.version = replace(self.plan, players=players, plays=plays), version
+        other.players = {player.id: player for player in players}
+        other.bookings = {(play.table, play.round): play for play in plays}
         return other
 
     @cached_property

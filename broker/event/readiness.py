@@ -12,7 +12,7 @@ from broker.event.deals.sealing import DEALS_KEY
 from broker.event.deals.shares import read_shares
 from broker.event.event import open_event
 from broker.event.file_io import flatten_errors
-from broker.event.files import DEALS, PLAYERS, SETS, read_deals
+from broker.event.files import DEALS, PLAYERS, SETS, DealRecord, read_deals
 from broker.event.plan import Plan, read_plan
 from broker.event.players import COUNTRY_CODES, ListedPlayer, read_players
 from broker.i18n import N_
@@ -32,6 +32,7 @@ def start_problems(folder: Path) -> list[Finding]:
     found += _of(lambda: refuse_other_event(folder))
     if (folder / DEALS).exists():
         found += _of(lambda: refuse_altered_deals(folder))
+        found += _of(lambda: _refuse_unequipped(read_plan(folder), read_deals(folder)))
     if (folder / COMMITMENT).exists():
         found += _of(lambda: draw_of_deals(folder))
     if (folder / DEALS).exists() and not (folder / COMMITMENT).exists():
@@ -123,6 +124,29 @@ def _refuse_alone(plan: Plan) -> None:
         raise RuleError(
             "nobody_compared", N_("every deal is played at one table only: nobody is compared, and every IMP is 0")
         )
+
+
+def _refuse_unequipped(plan: Plan, deals: Iterable[DealRecord]) -> None:
+    """Raise RuleError `set_at_two_tables` where a set is to lie as two deals in one round: nobody can lay them.
+
+    A deal may be at several tables at once: it has as many carriers.
+    """
+    set_of = {deal.number: deal.set for deal in deals}
+    laid: dict[tuple[int, int], int] = {}
+    for play in plan.plays:
+        number = set_of.get(play.deal)
+        other = laid.setdefault((play.round, number), play.deal) if number is not None else play.deal
+        if other != play.deal:
+            raise RuleError(
+                "set_at_two_tables",
+                N_(
+                    "round {round}: deals {one} and {other} both lie in set {set}",
+                    round=play.round,
+                    one=other,
+                    other=play.deal,
+                    set=number or 0,
+                ),
+            )
 
 
 def _few_tables(plan: Plan) -> Iterator[RuleError]:

@@ -199,7 +199,7 @@ def event_document(
     """
     told = whole or stored.room.final
     deals = [stored.deals[number] for number in sorted(stored.deals)]
-    event = stored.room.planned if whole else stored.event  # whole: the journal has the corrections of the plan
+    event = stored.room.original if whole else stored.event  # whole: the journal has the corrections of the plan
     people = as_corrections(_listed(folder), event.corrections)
     return Document(
         whole=whole,

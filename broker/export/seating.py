@@ -67,6 +67,8 @@ def seating_pdf(event: Event, kind: str, _: Translator) -> bytes:
 
 
 def _title(event: Event, _: Translator) -> str:
+    if event.version:
+        return _("{title}: seating plan, version {number}", title=event.plan.title, number=event.version.number)
     return _("{title}: seating plan", title=event.plan.title)
 
 

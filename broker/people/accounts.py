@@ -32,18 +32,28 @@ Role = Literal["head_arbiter", "table_arbiter", "organiser", "display"]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 Right = Literal[
-    "see_public", "see_room", "give_orders", "rule", "set_up", "print_sheets", "keep_people", "admit", "see_metrics"
+    "see_public",
+    "see_room",
+    "give_orders",
+    "rule",
+    "check_in",
+    "set_up",
+    "print_sheets",
+    "keep_people",
+    "admit",
+    "see_metrics",
 ]
 """`see_public`: what players may know. `see_room`: all, deals under embargo too. `rule`: on plays, if the scorer lets.
-`set_up`: the event before it starts, and what its plan has wrong afterwards. `print_sheets`: blank ones, for paper.
-`keep_people`: accounts and the audit log. `admit`: the arbiters' PIN, and which devices are believed; who sets the
-event up pairs tables too, until the first of them has told a fact. `see_metrics`: how machines and programs are."""
+`check_in`: players at the door. `set_up`: the event before it starts; afterwards who plays, and what its plan has
+wrong. `print_sheets`: blank ones, for paper. `keep_people`: accounts and the audit log. `admit`: the arbiters' PIN, and
+which devices are believed; who sets the event up pairs tables too, until the first of them has told a fact.
+`see_metrics`: how machines and programs are."""
 
 RIGHTS: Final[dict[Role, frozenset[Right]]] = {
     "head_arbiter": frozenset(get_args(Right)),
-    "table_arbiter": frozenset({"see_public", "see_room", "give_orders", "rule", "print_sheets"}),
+    "table_arbiter": frozenset({"see_public", "see_room", "give_orders", "rule", "check_in", "print_sheets"}),
     # An organiser is often a player's club mate: deals that others have yet to play are not for them.
-    "organiser": frozenset({"see_public", "set_up", "print_sheets"}),
+    "organiser": frozenset({"see_public", "check_in", "set_up", "print_sheets"}),
     "display": frozenset({"see_public"}),
 }
 

@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 from broker.protocol.facts import Fact
 from broker.protocol.rulings import AnyDecision
 from broker.protocol.types import (
+    HOST_PATTERN,
     LONGEST_PROFILE,
     Anchor,
     Code,
@@ -85,6 +86,18 @@ class LogMessage(Message, frozen=True, kw_only=True):
     sender: Annotated[DeviceId | None, Meta(description="which device sends it; neither signed nor kept")] = None
 
 
+UpgradeStep = Literal["fetching", "ready", "trial", "done", "refused", "returned"]
+
+
+class UpgradeState(Struct, frozen=True, kw_only=True):
+    """How far a table is with the version that it is offered."""
+
+    version: Version
+    step: UpgradeStep
+    percent: Annotated[int, Meta(ge=0, le=100, description="of what is to be fetched, in tens")] = 100
+    code: Annotated[Code | None, Meta(description="what keeps it from going on")] = None
+
+
 class TableState(Message, frozen=True, kw_only=True):
     """How a table and its device stand."""
 
@@ -138,6 +151,7 @@ class TableState(Message, frozen=True, kw_only=True):
     version: Annotated[Version | None, Meta(description="of the table's program; null: one that does not say it")] = (
         None
     )
+    upgrade: Annotated[UpgradeState | None, Meta(description="null: no other version is offered")] = None
     store: Annotated[
         StoreId | None, Meta(description="the scorer's store of the receipts that the table has; null: it has none")
     ] = None
@@ -293,6 +307,19 @@ class Assignment(ToTable, frozen=True, kw_only=True):
     public_address: PublicAddress = ""
 
 
+class UpgradeOffer(Struct, frozen=True, kw_only=True):
+    """Another version of the program that a table may fetch at the desk; its manifest is signed."""
+
+    version: Version
+    manifest: Hash
+    host: Annotated[
+        Annotated[str, Meta(pattern=f"^(?:{HOST_PATTERN})$(?!\\n)")] | None,
+        Meta(description="where the desk is; null: where the broker is"),
+    ] = None
+    port: Annotated[int, Meta(ge=1, le=65535)]
+    install: Annotated[bool, Meta(description="an arbiter has said that the table may change to it")] = False
+
+
 class Served(ToTable, frozen=True, kw_only=True):
     """How the room sees a table: which device serves it, and what becomes of its call."""
 
@@ -304,6 +331,7 @@ class Served(ToTable, frozen=True, kw_only=True):
     ] = None
     calls_before: Annotated[Count | None, Meta(description="open calls that are older than its own; null: none")] = None
     arbiter_coming: Annotated[bool, Meta(description="an arbiter is on the way to its call; who is not told")] = False
+    upgrade: Annotated[UpgradeOffer | None, Meta(description="null: none is offered")] = None
 
 
 class PinAnswer(Struct, frozen=True, kw_only=True):

@@ -20,6 +20,7 @@ from broker.protocol.types import (
     MessageId,
     Milliseconds,
     Name,
+    Player,
     PlayerId,
     Points,
     RiichiEvent,
@@ -188,6 +189,43 @@ class SessionsCorrected(Decision, frozen=True, tag="sessions_corrected", kw_only
     sessions: Annotated[tuple[Session, ...], Meta(max_length=MOST_SESSIONS)]
 
 
+MOST_CHANGED: Final = 700
+"""Plays that one change of the plan seats anew: the tables keep each ruling, and have room for so much."""
+
+
+class SeatedAnew(Struct, frozen=True, array_like=True):
+    """Who sits where in one play from now on; its deal stays."""
+
+    round: RoundNo
+    table: TableNo
+    east: PlayerId
+    south: PlayerId
+    west: PlayerId
+    north: PlayerId
+
+
+class PlanChanged(Decision, frozen=True, tag="plan_changed", kw_only=True):
+    """Others play, or elsewhere, in plays that no table has begun. A play keeps its table, round and deal."""
+
+    entered: Annotated[tuple[Player, ...], Meta(max_length=64, description="who was not in the list before")] = ()
+    left: Annotated[
+        tuple[PlayerId, ...],
+        Meta(max_length=MOST_CHANGED, description="who plays no more; off the list, if they have played nothing"),
+    ] = ()
+    plays: Annotated[tuple[SeatedAnew, ...], Meta(max_length=MOST_CHANGED, description="plays that change")] = ()
+    dropped: Annotated[
+        tuple[tuple[RoundNo, TableNo], ...],
+        Meta(max_length=MOST_CHANGED, description="plays that take place no more: their tables stand empty"),
+    ] = ()
+
+
+class CheckedIn(Decision, frozen=True, tag="checked_in", kw_only=True):
+    """Whether a player was seen at the door."""
+
+    player: PlayerId
+    present: Annotated[bool | None, Meta(description="null: not known again")]
+
+
 class Undo(Decision, frozen=True, tag="undo", kw_only=True):
     """Another ruling counts no longer; undone in its turn, it counts again."""
 
@@ -215,6 +253,8 @@ AnyDecision = (
     | PlayerCorrected
     | TitleCorrected
     | SessionsCorrected
+    | PlanChanged
+    | CheckedIn
     | Undo
 )
 
@@ -224,7 +264,7 @@ APART_DECISIONS: Final = (TakenOver, Discarded)
 DEAL_DECISIONS: Final = (Fouled,)
 PLAYER_DECISIONS: Final = (Substitute, Withdrawn)
 PLAN_DECISIONS: Final = (PlayerCorrected, TitleCorrected, SessionsCorrected)
-EVENT_DECISIONS: Final = (Deadline, *PLAYER_DECISIONS, *PLAN_DECISIONS, Undo)
+EVENT_DECISIONS: Final = (Deadline, *PLAYER_DECISIONS, *PLAN_DECISIONS, PlanChanged, CheckedIn, Undo)
 """An award or a fine is of a play or of none."""
 
 
@@ -244,7 +284,7 @@ def players_named(decision: AnyDecision) -> Collection[str]:
             return decision.fines.keys()
         case SeatsPlayed():
             return decision.players.values()
-        case Substitute() | Withdrawn() | PlayerCorrected():
+        case Substitute() | Withdrawn() | PlayerCorrected() | CheckedIn():
             return (decision.player,)
         case _:
-            return ()
+            return decision.left if isinstance(decision, PlanChanged) else ()

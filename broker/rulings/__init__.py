@@ -33,6 +33,7 @@ from broker.rulings.plan import (
     tables_concerned,
     with_substitutes,
 )
+from broker.rulings.plan_changes import follows_plan
 
 __all__ = [
     "DEADLINE",
@@ -53,6 +54,7 @@ __all__ = [
     "corrects_plan",
     "entry_of",
     "event_subject",
+    "follows_plan",
     "form_of",
     "imp_of",
     "player_subject",

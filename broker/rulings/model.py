@@ -15,6 +15,7 @@ from broker.protocol import (
     AnyDecision,
     Award,
     AwardGiven,
+    CheckedIn,
     Correct,
     Deadline,
     DealNo,
@@ -25,6 +26,7 @@ from broker.protocol import (
     LogMessage,
     MessageId,
     Name,
+    PlanChanged,
     PlayerCorrected,
     Reason,
     Reopen,
@@ -168,12 +170,12 @@ def event_subject(decision: AnyDecision) -> Subject | None:
     match decision:
         case Deadline():
             return DEADLINE
-        case Substitute() | Withdrawn():
+        case Substitute() | Withdrawn() | PlanChanged():
             return WHO_PLAYS
-        case TitleCorrected():
-            return TITLE
-        case SessionsCorrected():
-            return SESSIONS
+        case CheckedIn():
+            return f"at the door {decision.player}"
+        case TitleCorrected() | SessionsCorrected():
+            return TITLE if isinstance(decision, TitleCorrected) else SESSIONS
         case PlayerCorrected():
             return player_subject(decision.player)
     return None

@@ -186,6 +186,14 @@ def _with_player_corrected(planned: Event, now: Event, id_: str, decision: Playe
     return now.saying(replace(now.plan, players=players), corrections)
 
 
+def with_corrections(planned: Event, now: Event) -> Event:
+    """Return an event that is planned otherwise by now, corrected as it was before."""
+    names = {player: one.name for player, one in now.corrections.items()}
+    players = tuple(replace(one, name=names.get(one.id, one.name)) for one in planned.plan.players)
+    said = replace(planned.plan, players=players, title=now.plan.title, sessions=now.plan.sessions)
+    return planned.saying(said, now.corrections)
+
+
 def plan_texts(planned: Event, book: RulingBook, entry: RulingEntry) -> tuple[str, ...]:
     """Return what the plan says, by the rulings of a book, of what one of them corrects: what everybody may know of it.
 

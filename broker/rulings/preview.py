@@ -20,7 +20,8 @@ from broker.rules.riichi import RiichiProfile
 from broker.rulings import plan
 from broker.rulings.model import WHO_PLAYS, CountedPlay, PlayKey, RulingBook, RulingEntry
 from broker.rulings.plan import last_ruling_on, sitting_name
-from broker.scorer.state import EventState, TeamState
+from broker.scorer.state import EventState
+from broker.scorer.teams import TeamState
 from broker.scoring import ComparisonGroup, Exact, Ledger, Ranked, ScoredPlay, json_imp, standings
 
 Groups = tuple[tuple[int, ...], ...]

@@ -11,6 +11,7 @@ from broker.protocol import (
     SEATS,
     Adjusted,
     Award,
+    CheckedIn,
     Correct,
     Deadline,
     DealPlayed,
@@ -28,9 +29,10 @@ from broker.protocol import (
 )
 from broker.rules import RuleError
 from broker.rules.points import points_paid
-from broker.rulings import plan
+from broker.rulings import plan, plan_changes
 from broker.rulings.model import WHO_PLAYS, CountedPlay, PlayKey, RulingAuthor, RulingDraft, Subject, event_subject
 from broker.rulings.plan import plays_of_player, sits_elsewhere
+from broker.rulings.plan_check import check_plan_change
 from broker.scorer.state import EventState
 
 HEAD = "head_arbiter"
@@ -43,7 +45,7 @@ def check_ruling(event: Event, room: EventState, draft: RulingDraft, author: Rul
     Raises Refused with one of the codes `subject_missing`, `unknown_play`, `unknown_deal`, `nobody_of_event`,
     `nothing_to_undo`, `ruling_conflict`, `corrections_closed`, `head_arbiter_only`, `reopen_at_table`,
     `impossible_result`, `wrong_points`, `gifts_missing`, `gifts_stand`, `groups_wrong`, `not_of_play`, `seats_doubled`,
-    `sits_elsewhere`, `plays_nothing`, `plan_only`, `not_printable`, `sessions_wrong`.
+    `sits_elsewhere`, `plays_nothing`, `plan_only`, `not_printable`, `sessions_wrong`, and as `check_plan_change`.
     """
     _check_right(room, draft, author, now)
     subject = _subject(event, room, draft)
@@ -54,7 +56,9 @@ def check_ruling(event: Event, room: EventState, draft: RulingDraft, author: Rul
     if unknown := sorted(set(players_named(draft.decision)) - set(event.players)):
         raise Refused("nobody_of_event", N_("{who} is not in this event", who=", ".join(unknown)))
     plan.check_correction(event, draft.decision)
-    if isinstance(draft.decision, Substitute | Withdrawn):
+    if plan_changes.changes_plan(room.book, draft.decision):
+        check_plan_change(room, draft.decision)  # type: ignore[arg-type] # a change, or one taken back
+    elif isinstance(draft.decision, Substitute | Withdrawn):
         _check_absence(event, room, draft.decision)
     elif isinstance(draft.decision, TakenOver | Discarded) and isinstance(subject, tuple):
         _check_apart(room, subject, draft.decision)
@@ -65,9 +69,9 @@ def check_ruling(event: Event, room: EventState, draft: RulingDraft, author: Rul
 
 
 def _check_right(room: EventState, draft: RulingDraft, author: RulingAuthor, now: int) -> None:
-    if author.role == HEAD:
+    if author.role == HEAD or isinstance(draft.decision, CheckedIn):
         return
-    if plan.corrects_plan(room.book, draft.decision):
+    if plan.corrects_plan(room.book, draft.decision) or plan_changes.changes_plan(room.book, draft.decision):
         if author.role != ORGANISER:
             raise Refused("head_arbiter_only", "the head arbiter and the organiser correct the plan")
         return

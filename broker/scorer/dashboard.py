@@ -42,6 +42,7 @@ class _TableFacts(NamedTuple):
     seated: dict[Seat, Name]
     gaps: tuple[int, ...]
     plays_in: int
+    plays_expected: int
     calling: Since | None
     playing: Since | None
     pausing: Since | None
@@ -264,7 +265,7 @@ class DashboardBuilder:
     """Builds views, one after the other. A change at one table costs that table's card, and not all of them."""
 
     def __init__(self, sources: Sources) -> None:
-        self._sources, self._event = sources, sources.state.planned
+        self._sources = sources
         self._lines: _ArrivalLines = {}
         self._cards: dict[int, tuple[_TableFacts, TableView]] = {}
         self._stale = set(self._event.tables)
@@ -272,6 +273,10 @@ class DashboardBuilder:
         self._arrivals: tuple[Snapshot, Arrivals] | None = None
         self._follow_ups: tuple[object, int] = (None, 0)
         self._anchor: AnchorView | None = None
+
+    @property
+    def _event(self) -> Event:
+        return self._sources.state.planned
 
     def changed(self, tables: Iterable[int] | None) -> None:
         """Build the cards of these tables anew for the next view; None: of all."""
@@ -359,6 +364,7 @@ class DashboardBuilder:
             names,
             self._sources.books[table].gaps(),
             state.plays_at(table),
+            self._event.expected_at[table],
             call,
             times.playing.get(table),
             times.pausing.get(table),
@@ -381,7 +387,7 @@ def _table(event: Event, table: int, facts: _TableFacts) -> TableView:
         health=dict(state.health) if state else {},
         gaps=facts.gaps,
         plays_in=facts.plays_in,
-        plays_expected=event.expected_at[table],
+        plays_expected=facts.plays_expected,
         players=facts.seated,
         paused=state.paused if state else False,
         ordered=state.ordered if state else 0,

@@ -23,6 +23,7 @@ from broker.protocol.signing import device_of
 from broker.scorer.admissions import Admissions
 from broker.scorer.alerts import Concern
 from broker.scorer.liveness import Liveness
+from broker.scorer.upgrades import Upgrades
 from broker.store import Journal
 
 GONE: Final = ("lost", "disconnected")
@@ -308,6 +309,7 @@ class Devices:
         """By table, the last device that spoke there without having been admitted."""
         self.serving = Serving(journal.remembered(SERVES))
         self.states = TableStates()
+        self.upgrades = Upgrades(journal, lambda: changed({*self.states.last}))
         self._watches = HealthWatch(), ClockWatch()
         self._older: dict[int, int] = {}
         """By table, up to which number of its receipts it was told that the store has less."""

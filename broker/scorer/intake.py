@@ -24,6 +24,7 @@ from broker.protocol import (
     LogMessage,
     Message,
     PinGiven,
+    PlanChanged,
     Refusal,
     Refused,
     Result,
@@ -197,7 +198,7 @@ class Intake:
         self.access: ArbiterAccess | None = None
         """Which arbiters may rule at the tables; None: that is not looked at, either."""
         self._event = event
-        self._players = frozenset(event.players)
+        self._players = set(event.players)
         self.books = {table: TableBook() for table in event.tables}
         self._ids: set[str] = set()
         self._quotas = Quotas(lambda table: self.books[table].taken.values())
@@ -205,6 +206,8 @@ class Intake:
         """Table, round and kind of facts of which arbiters know that there are too many."""
         self._replanned: set[tuple[int, int, int]] = set()
         """Table, round and deal of plays for which a ruling has put another deal in the place of the planned one."""
+        self._seated_anew: dict[tuple[int, int], list[set[str]]] = {}
+        """Table and round of plays with the players whom changes of the plan have seated there, counting or not."""
         for row in refused:
             if row.seq is not None and row.id is not None and row.table in self.books and row.code != "wrong_event":
                 self._list(row.table, Refusal(seq=row.seq, id=row.id, code=row.code))
@@ -267,6 +270,11 @@ class Intake:
         self._ids.add(ruling.id)
         if isinstance(ruling.decision, DealPlayed) and ruling.table and ruling.round:
             self._replanned.add((ruling.table, ruling.round, ruling.decision.played))
+        elif isinstance(ruling.decision, PlanChanged):
+            self._players.update(one.id for one in ruling.decision.entered)
+            for one in ruling.decision.plays:
+                fours = self._seated_anew.setdefault((one.table, one.round), [])
+                fours.append({one.east, one.south, one.west, one.north})
 
     def take(self, message: LogMessage, digest: str) -> None:
         """Remember a message that is (about to be) in the journal, by its hash."""
@@ -403,8 +411,8 @@ class Intake:
         """Refuse what no table can rule: its device speaks for whoever has its PIN, never for the head arbiter."""
         if fact.role != "table_arbiter":
             raise Refused("not_ruled_here", N_("the head arbiter makes rulings at the desk, not at a table"))
-        here, named = set(self._event.bookings[table, fact.round].players.values()), set(players_named(fact.decision))
-        if not named <= here or (isinstance(fact.decision, Adjusted) and named != here):
+        named, exactly = set(players_named(fact.decision)), isinstance(fact.decision, Adjusted)
+        if not any(named == here if exactly else named <= here for here in self._seatings((table, fact.round))):
             raise Refused(
                 "wrong_players", "what is ruled at a table is of the players of its play, adjusted of all four"
             )
@@ -422,9 +430,14 @@ class Intake:
             )
 
     def _check_players(self, table: int, fact: Result | Seated) -> None:
-        planned = sorted(self._event.bookings[table, fact.round].players.values())
-        if set(fact.players) != set(SEATS) or sorted(fact.players.values()) != planned:
-            raise Refused("wrong_players", N_("the players here are {players}", players=", ".join(planned)))
+        *_, planned = seatings = self._seatings((table, fact.round))
+        here = set(fact.players.values())
+        if set(fact.players) != set(SEATS) or len(here) != len(SEATS) or here not in seatings:
+            raise Refused("wrong_players", N_("the players here are {players}", players=", ".join(sorted(planned))))
+
+    def _seatings(self, key: tuple[int, int]) -> list[set[str]]:
+        """Return who is, or was, to play somewhere: a table that has not received a new plan plays by the old."""
+        return [set(self._event.bookings[key].players.values()), *self._seated_anew.get(key, ())]
 
     def _check_result(self, table: int, result: Result) -> None:
         if result.profile != self._event.profile.id:

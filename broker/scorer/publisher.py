@@ -318,6 +318,7 @@ class Publisher:
                 unknown=unknown.device if unknown else None,
                 calls_before=before,
                 arbiter_coming=coming,
+                upgrade=devices.upgrades.for_table(table),
             )
             self._publish(topics.SERVED, message, table=table)
 

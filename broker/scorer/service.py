@@ -21,11 +21,13 @@ from broker.event import Event, read_devices
 from broker.logs import get_logger, play_id
 from broker.protocol import (
     Beat,
+    CheckedIn,
     CountRequest,
     KeptBack,
     LetIn,
     LogMessage,
     PinGiven,
+    PlanChanged,
     Refused,
     Result,
     RiichiRecorded,
@@ -548,6 +550,8 @@ class Scorer:
         self.publisher.height = self._journal.height
         self._counted.clear()
         self._intake.rule(ruling)
+        if isinstance(ruling.decision, CheckedIn):
+            return  # it is for the desk alone
         self.dashboard.changed()
         self.publisher.ruling(ruling)
         book, planned = self.state.book, self.state.planned
@@ -556,6 +560,9 @@ class Scorer:
             self.publisher.players_renamed()
         tables = {table for table, _ in plan.plays_of_ruling(planned, root)}
         tables |= plan.tables_concerned(planned, root.decision)
+        if isinstance(book.root(root).decision, PlanChanged):
+            self.publisher.players_renamed()
+            tables |= {*planned.tables}
         for table in sorted(tables if root.table is None else {root.table}):
             self.publisher.assignment(table)
         self.publisher.plays_changed(deals)

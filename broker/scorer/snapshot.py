@@ -192,6 +192,8 @@ class Embargo:
     def open_part(self, snapshot: Snapshot) -> Snapshot:
         """Return the same snapshot without every deal that a table has yet to play."""
         parts = {deal: snapshot.parts(deal) for deal in snapshot.complete}
+        if self._kept and [*self._kept.snapshot.event.players] != [*snapshot.event.players]:
+            self._kept = None  # its sums are of others
         beside, kept = (*snapshot.adjustments, snapshot.deadline, snapshot.stand_ins, snapshot.event), self._kept
         if kept is None or kept.parts != parts or kept.beside != beside:  # a group is equal to none but itself
             kept = self._kept = _Opened(parts, beside, self._opened(snapshot, parts))

@@ -15,21 +15,24 @@ from broker.event import Event
 from broker.protocol import (
     APART_DECISIONS,
     Adjusted,
+    CheckedIn,
     Correct,
     Discarded,
     LogMessage,
+    PlanChanged,
     Reopen,
     Restored,
     Result,
     Ruled,
     Ruling,
     Seat,
+    Seated,
     TakenOver,
     TeamStanding,
     Void,
     Withdrawn,
 )
-from broker.rules import ComparisonRules, RuleError, Rules
+from broker.rules import Rules
 from broker.rulings import (
     WHO_PLAYS,
     CountedPlay,
@@ -40,8 +43,10 @@ from broker.rulings import (
     adjustments,
     apply_rulings,
     entry_of,
+    follows_plan,
     form_of,
     plan,
+    plan_changes,
     result_of,
     unruled_play,
     with_points_of_deal,
@@ -50,23 +55,16 @@ from broker.scorer.play_counts import PlayCounts
 from broker.scorer.quarantine import WAITS, ApartFact, ApartPlay, Decided, Judged, Quarantine
 from broker.scorer.snapshot import Snapshot, out_of_place, team_rows
 from broker.scorer.tables import TableFacts
+from broker.scorer.teams import TeamState
 from broker.scoring import (
     APART,
     Adjustment,
     ComparisonGroup,
-    Entries,
     Ledger,
-    Lineup,
     Ranking,
     ScoredPlay,
-    TeamDeal,
-    compare_teams,
-    deal_lineups,
-    missing_seats,
-    rank_teams,
     real_table,
     team_bounds,
-    team_of_players,
 )
 from broker.store import Recorded
 
@@ -82,10 +80,14 @@ class EventState:
     """Results, forms and rulings of all plays so far, compared as they come."""
 
     def __init__(self, event: Event) -> None:
-        self.planned = event
+        self.original = event
         """The event as it was settled before its first play."""
+        self.planned = event
+        """The same with the changes of who plays that count."""
         self.event = event
-        """The event as corrected by rulings; bookings stay as they were. Replaced whole, so any thread may read it."""
+        """The same as corrected by rulings. Replaced whole, so any thread may read it."""
+        self.checked_in: Mapping[str, bool] = MappingProxyType({})
+        """Who was seen at the door, or not, so far. Replaced whole, too."""
         self.tables = TableFacts(event.session_rules)
         """What the tables' facts add up to, apart from results."""
         self.quarantine = Quarantine(event, self._passed, self._decided)
@@ -109,6 +111,7 @@ class EventState:
         self._ledger = Ledger.of((), event.profile, event.players)
         self.teams = TeamState(event.plan.teams, event.profile)
         self._snapshot: Snapshot | None = None
+        self._seatings = self.tables.seatings
 
     def load(
         self,
@@ -131,6 +134,12 @@ class EventState:
             self._load_judged(self.quarantine.pass_over(table, seq), judged)
         for number, message in enumerate(messages):
             self._load(message, judged, before=judged_from is None or number < judged_from)
+        self._count_all()
+
+    def _count_all(self) -> frozenset[int]:
+        """Count everything from the start; return all deals."""
+        self._ruled, self._counts = {}, PlayCounts(self.planned)
+        self.teams = TeamState(self.planned.plan.teams, self.planned.profile)
         self._counts.load(self._results_followed())
         for entry in self.book.entries.values():  # first those of plays: they may say which deal was played
             self._load_ruled(key for key in self._plays_of_entry(entry) if entry.play)
@@ -139,6 +148,7 @@ class EventState:
         self._ledger = Ledger.of(self.scored(), self.planned.profile, self.planned.players)
         self._ledger = self._ledger.with_adjustments(self.adjustments())
         self.teams.update(self._ledger, self._counts.expected, self.complete)
+        return frozenset(self._counts.expected)
 
     def _load(self, message: Recorded, judged: Callable[[Judged], None], *, before: bool) -> None:
         if isinstance(message, LogMessage):
@@ -191,14 +201,18 @@ class EventState:
 
     def _apply_one(self, message: LogMessage | Ruling) -> frozenset[int]:
         """Add a ruling, or a fact that counts."""
+        planned = self.planned
         if isinstance(message, LogMessage) and not isinstance(message.fact, Ruled):
             key = message.table, message.fact.round
-            before = {key: self.play(key)} if isinstance(message.fact, Result | Restored) else {}
+            counts = isinstance(message.fact, Result | Restored) and key in planned.bookings
+            before = {key: self.play(key)} if counts else {}
             self._add(message)
-            return self._recount(before)
+            return self._recount(before) if self.planned is planned else self._count_all()
         adjusted = self.adjustments()
         before = {key: self.play(key) for key in self._plays_of_entry(entry_of(message))}
         self._add(message)
+        if self.planned is not planned:
+            return self._count_all() | planned.expected.keys()
         deals = self._recount(before)
         taken_back = (Adjustment(one.name, -one.imp, -one.fine) for one in adjusted)
         self._ledger = self._ledger.with_adjustments((*taken_back, *self.adjustments()))
@@ -206,8 +220,14 @@ class EventState:
 
     def fork(self) -> "EventState":
         """Return a copy in which a ruling can be tried."""
-        new = EventState(self.planned)
-        new.event, new.quarantine = self.event, self.quarantine.copy(new._passed, new._decided)
+        new = EventState(self.original)
+        new.planned, new.event, new.checked_in, new._seatings = (
+            self.planned,
+            self.event,
+            self.checked_in,
+            self._seatings,
+        )
+        new.quarantine = self.quarantine.copy(new._passed, new._decided)
         new._followed, new._taken_over = dict(self._followed), dict(self._taken_over)
         new.results, new._other_results = dict(self.results), dict(self._other_results)
         new._forms, new.book, new.early = dict(self._forms), self.book.copy(), set(self.early)
@@ -236,6 +256,12 @@ class EventState:
             self._forms[key] = (*self._forms.get(key, ()), (message.seq, fact.form))
         elif isinstance(fact, Result):
             self._add_result(key, message)
+        if isinstance(fact, Seated | Result) and self._overtaken(key, fact):
+            self._replan()
+
+    def _overtaken(self, key: PlayKey, fact: Seated | Result) -> bool:
+        """Return whether others sit at a table than by the plan, since who plays was changed."""
+        return self.planned is not self.original and not follows_plan(self.planned, key, fact.players.values())
 
     def _add_ruling(self, message: LogMessage | Ruling) -> None:
         entry = entry_of(message)
@@ -243,6 +269,10 @@ class EventState:
         self.book.add(entry)
         self.event = plan.corrected_event(self.planned, self.event, self.book, entry)
         root = self.book.root(entry)
+        if isinstance(root.decision, PlanChanged):
+            self._replan()
+        elif isinstance(root.decision, CheckedIn):
+            self.checked_in = plan_changes.checked_in(self.checked_in, self.book, root.decision.player)
         about = root.play
         if isinstance(root.decision, TakenOver) and about is not None:
             self._take_over(about)
@@ -253,11 +283,18 @@ class EventState:
             for other in self._other_results.pop(key, []):
                 self._add_result(key, other)
 
+    def _replan(self) -> None:
+        """Take up the changes of who plays that count; what is counted of them is `_count_all`'s."""
+        self.planned = plan_changes.planned_event(self.original, self.book, self._seatings.begun())
+        self.event = plan.with_corrections(self.planned, self.event)
+
     # ---- what the head arbiter has taken over ----------------------------------------------
 
     def _tables_of(self, ruling: Ruling) -> set[int]:
         """Return the tables of whose facts others may follow since a ruling."""
         entry = self.book.entries[ruling.id]
+        if isinstance(self.book.root(entry).decision, PlanChanged):
+            return set(self.original.tables)
         play = self.book.root(entry).play
         return {play[0]} if play else {table for table, _ in self._plays_of_entry(entry)}
 
@@ -266,10 +303,11 @@ class EventState:
         if any(isinstance(entry.decision, PASSING) for entry in self.book.all_of(key)):
             return True
         booking = self.planned.bookings.get(key)
-        gone = (entry.decision for entry in self.book.all_of(WHO_PLAYS)) if booking else ()
-        return booking is not None and any(
-            isinstance(one, Withdrawn) and one.first_round <= key[1] and one.player in booking.players.values()
-            for one in gone
+        players = booking.players.values() if booking else ()
+        return any(
+            (isinstance(one, Withdrawn) and one.first_round <= key[1] and one.player in players)
+            or (isinstance(one, PlanChanged) and key[::-1] in one.dropped)
+            for one in (entry.decision for entry in self.book.all_of(WHO_PLAYS))
         )
 
     def _decided(self, table: int) -> Decided:
@@ -617,53 +655,3 @@ class EventState:
 
 def _facts_named(entry: RulingEntry) -> tuple[str, ...]:
     return entry.decision.facts if isinstance(entry.decision, TakenOver | Discarded) else ()
-
-
-Teams = Mapping[str, tuple[str, ...]]
-
-
-class TeamState:
-    """What the teams have of each deal that all of them have played."""
-
-    def __init__(self, teams: Teams, profile: ComparisonRules) -> None:
-        self._teams, self._profile = teams, profile
-        self._entries = Entries().with_names(teams)
-        self._team_of = team_of_players(teams)
-        self._played: dict[int, TeamDeal] = {}
-        self.left_out: frozenset[int] = frozenset()
-        """Deals in which a team sat twice at a wind: they are compared when an arbiter has ruled who sat where."""
-
-    def copy(self) -> "TeamState":
-        """Return an independent copy."""
-        new = TeamState(self._teams, self._profile)
-        new._played, new.left_out = dict(self._played), self.left_out
-        return new
-
-    def update(self, ledger: Ledger, deals: Iterable[int], complete: Callable[[int], bool]) -> None:
-        """Compare some deals anew. `complete` says of a deal whether all its plays are settled: others count not yet.
-
-        A fine or an award may be known of a play that is still to come; what the room sees of the teams is no secret.
-        """
-        for deal in deals if self._teams else ():
-            self._played.pop(deal, None)
-            self.left_out -= {deal}
-            if not complete(deal):
-                continue
-            try:
-                found = deal_lineups(deal, ledger.plays_of(deal), self._teams)
-            except RuleError:
-                self.left_out |= {deal}
-                continue
-            if not missing_seats(found):
-                self._played[deal] = compare_teams(found, self._entries, self._profile)
-
-    @property
-    def lineups(self) -> dict[int, Mapping[str, Lineup]]:
-        """Who sat where for the teams in each deal that counts for them, by deals."""
-        return {deal: self._played[deal].lineups for deal in sorted(self._played)}
-
-    def standings(self, beside: Iterable[Adjustment]) -> Ranking:
-        """Rank the teams. `beside`: players' IMPs that belong to no play; they are their teams'."""
-        of_teams = (one._replace(name=self._team_of[one.name]) for one in beside if one.name in self._team_of)
-        played = (one for _, one in sorted(self._played.items()))
-        return rank_teams(played, self._entries, self._profile, adjustments=of_teams)

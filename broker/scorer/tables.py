@@ -179,6 +179,11 @@ class Seatings:
             self._have_played[deal] = Counter(player for one in results for player in one.players.values())
         return self._have_played[deal]
 
+    def begun(self) -> dict[PlayKey, Collection[PlayerId]]:
+        """Return the plays that tables have begun, with those who sat down last."""
+        seated = {key: self.of(key) or {} for key, facts in self._seated.items() if facts}
+        return {key: one.values() for key, one in (seated | {k: r.players for k, r in self._counted.items()}).items()}
+
     def of(self, key: PlayKey) -> Mapping[Seat, PlayerId] | None:
         """Return who sits there by the table's last fact about it; None where there is none."""
         seated = self._seated.get(key)

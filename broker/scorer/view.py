@@ -182,6 +182,11 @@ class DashboardView(Struct, frozen=True):
     anchor: AnchorView | None = None
     """Of the last round that is over; made then, so that it tells of nothing that is stored since."""
 
+    @property
+    def under_way(self) -> bool:
+        """Whether results are in and others are missing, so that some may be under embargo."""
+        return 0 < self.plays_in < self.plays_expected
+
 
 def as_json(view: object) -> bytes:
     """Write a view, or what was made from one, as programs get it."""

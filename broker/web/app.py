@@ -20,13 +20,15 @@ from broker.rules import RuleError
 from broker.scorer.dashboard import ViewFeed
 from broker.web.api.openapi import document_route
 from broker.web.api.resources import ReadInterface
-from broker.web.auth import MENU, Access, MenuEntry, Visitor, wants_html
+from broker.web.auth import Access, Visitor, wants_html
 from broker.web.embargo import EmbargoTrace, Feeds, Sheets
 from broker.web.errors import DeskError, PageUnknown
 from broker.web.live import EventStreams, LivePages, StreamPace
 from broker.web.metrics import MetricsPage
 from broker.web.paper.views import PaperPage
 from broker.web.people.views import Login, PeoplePage
+from broker.web.players.changes import ChangesPage
+from broker.web.players.checkin import CheckInPage
 from broker.web.render import render_page
 from broker.web.results.display import DisplayPage
 from broker.web.results.exports import ExportsPage
@@ -44,12 +46,13 @@ from broker.web.tables.devices import DevicesPage
 from broker.web.tables.grid import GridPage, WirePage
 from broker.web.tables.orders import OrdersPage
 from broker.web.tables.pairing import PairingPage
+from broker.web.tables.upgrades import UpgradeHandOut
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 
 STATIC_PACKAGES: Final = (
     "broker.web",
-    *(f"broker.web.{feature}" for feature in ("tables", "results", "rulings", "setup", "paper")),
+    *(f"broker.web.{feature}" for feature in ("tables", "results", "rulings", "setup", "paper", "players")),
 )
 """Each has a folder `static`: the frame's, and those of the features."""
 
@@ -86,7 +89,7 @@ def create_app(
         *_result_routes(feeds, services, access, live, trace),
         *_scorer_routes(feed, services, access, live),
     ]
-    access.menu = _menu(routes, services)
+    access.pages = _pages(routes, services)
     return Starlette(
         routes=[
             *routes,
@@ -117,12 +120,10 @@ def _dashboard(services: Services, *, attends: bool) -> DashboardRenderer:
     return DashboardRenderer(sheets=True, grids=services.grids, teams=teams, origin_of=origin_of, attends=attends)
 
 
-def _menu(routes: Sequence[Route], services: Services) -> tuple[MenuEntry, ...]:
-    """Return the menu's pages that this desk has; that of riichi sessions only where some are planned."""
-    paths = {route.path for route in routes}
-    if services.scorer and not services.scorer.rulings.room.event.riichi:
-        paths.discard(SESSIONS_PATH)
-    return tuple(entry for entry in MENU if entry.path in paths)
+def _pages(routes: Sequence[Route], services: Services) -> frozenset[str]:
+    """Return the addresses of the pages that this desk has; that of riichi sessions only where some are planned."""
+    without = {SESSIONS_PATH} if services.scorer and not services.scorer.rulings.room.event.riichi else set[str]()
+    return frozenset(route.path for route in routes) - without
 
 
 def _setup_routes(services: Services, access: Access) -> Iterator[Route]:
@@ -142,9 +143,12 @@ def _people_routes(feed: ViewFeed, services: Services, access: Access, auth: Aut
     if services.scorer:
         rulings = AuditedRulings(services.scorer, auth)
         yield from CallsPage(access, services.scorer, auth, feed).routes()
-        yield from DevicesPage(access, services.scorer, auth, services.broker).routes()
+        yield from DevicesPage(access, services.scorer, auth, services.broker, services.folder).routes()
+        if services.folder:
+            yield from UpgradeHandOut(services.scorer, services.folder).routes()
         yield from RulingsPage(access, rulings).routes()
         yield from WhatIfPage(access, rulings).routes()
+        yield from (*CheckInPage(access, rulings).routes(), *ChangesPage(access, rulings).routes())
         if services.folder:
             media = SetupPage(access, services.folder).files()
             yield from CorrectionsPage(access, services.folder, rulings, media).routes()
@@ -178,9 +182,9 @@ def _scorer_routes(feed: ViewFeed, services: Services, access: Access, live: Liv
     sessions = SessionsPage(lambda: room.event, SessionsNow(lambda: room.event, room.tables.sessions))
     yield from (*sessions.routes(live), *sessions.files(access))
     if services.deals:
-        yield from PaperPage(access, feed, room.planned, services.deals, scorer).routes()
+        yield from PaperPage(access, feed, room, services.deals, scorer).routes()
     if services.folder:
-        yield from ExportsPage(access, feed, services.folder, room.planned).routes()
+        yield from ExportsPage(access, feed, services.folder, room).routes()
 
 
 # Nothing inline, nothing from elsewhere: a name that slipped through escaping still could not run.

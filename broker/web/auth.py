@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from broker.i18n import N_, Message
-from broker.people import Authentication, LoginSession, Right, Token, TokenUnknown, csrf_token, network_of
+from broker.people import Account, Authentication, LoginSession, Right, Token, TokenUnknown, csrf_token, network_of
 from broker.scorer.space import READ_ONLY, DiskLevel
 from broker.scorer.view import DashboardView
 from broker.web.errors import DeskReadOnly, LoginNeeded, NotAllowed, TooManyMisses
@@ -56,19 +56,34 @@ class MenuEntry:
     right: Right
 
 
-MENU: Final = (
-    MenuEntry("/", N_("Room"), "see_public"),
-    MenuEntry("/orders", N_("Orders"), "give_orders"),
-    MenuEntry(RULINGS_PATH, N_("Rulings"), "see_room"),
-    MenuEntry("/what-if", N_("What if"), "see_room"),
-    MenuEntry("/riichi", N_("Riichi"), "see_room"),
-    MenuEntry("/paper", N_("Paper"), "rule"),
-    MenuEntry("/exports", N_("Exports"), "see_public"),
-    MenuEntry("/setup", N_("Set-up"), "set_up"),
-    MenuEntry("/pairing", N_("Pair tables"), "set_up"),
-    MenuEntry("/people", N_("People"), "keep_people"),
-)
-"""What somebody who has logged in finds in the menu, as far as their desk has it and their role may open it."""
+MENU: Final[dict[str, tuple[MenuEntry, ...]]] = {
+    N_("Before play"): (
+        MenuEntry("/setup", N_("Set-up"), "set_up"),
+        MenuEntry("/people", N_("People"), "keep_people"),
+        MenuEntry("/pairing", N_("Pair tables"), "set_up"),
+        MenuEntry("/checkin", N_("Check-in"), "check_in"),
+        MenuEntry("/players", N_("Players"), "set_up"),
+        MenuEntry("/seating", N_("Seating plan"), "see_public"),
+    ),
+    N_("During play"): (
+        MenuEntry("/", N_("Room"), "see_public"),
+        MenuEntry("/orders", N_("Orders"), "give_orders"),
+        MenuEntry(RULINGS_PATH, N_("Rulings"), "see_room"),
+        MenuEntry("/what-if", N_("What if"), "see_room"),
+        MenuEntry("/riichi", N_("Riichi"), "see_room"),
+        MenuEntry("/paper", N_("Paper"), "rule"),
+        MenuEntry("/carriers", N_("Carriers"), "see_public"),
+        MenuEntry("/grid", N_("Grid"), "see_room"),
+        MenuEntry("/wire", N_("Feed"), "see_room"),
+    ),
+    N_("Results"): (
+        MenuEntry("/standings", N_("Standings"), "see_public"),
+        MenuEntry("/deals", N_("Deals"), "see_public"),
+        MenuEntry("/display", N_("Display"), "see_public"),
+        MenuEntry("/exports", N_("Exports"), "see_public"),
+    ),
+}
+"""The desk's pages in the order of an arbiter's day. Who looks finds what their desk has and their role may open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +97,8 @@ class Visitor:
     open_public: bool = False
     withheld: frozenset[Right] = frozenset()
     """What nobody can do at this desk."""
-    menu: tuple[MenuEntry, ...] = ()
-    """The desk's pages."""
+    pages: frozenset[str] = frozenset()
+    """The addresses of the desk's pages."""
     disk: DiskLevel = "ample"
     """How much room there is on the scorer's disk, for who has logged in."""
     plain: bool = False
@@ -117,7 +132,16 @@ class Visitor:
     @property
     def rules(self) -> bool:
         """Whether this visitor may rule on plays, and this desk has the pages for it."""
-        return self.may("rule") and any(entry.path == RULINGS_PATH for entry in self.menu)
+        return self.may("rule") and RULINGS_PATH in self.pages
+
+    @property
+    def menu(self) -> dict[str, list[MenuEntry]]:
+        """The pages that this visitor may open, under the part of the day (in English) that they belong to."""
+        found = {
+            part: [entry for entry in entries if entry.path in self.pages and self.may(entry.right)]
+            for part, entries in MENU.items()
+        }
+        return {part: entries for part, entries in found.items() if entries}
 
 
 class Access:
@@ -132,7 +156,7 @@ class Access:
         self.auth, self._open_room, self._open_public, self._plain = auth, open_room, open_public, plain
         self._withheld: frozenset[Right] = frozenset()
         self._misses = Misses()
-        self.menu: tuple[MenuEntry, ...] = ()
+        self.pages = frozenset[str]()
         """The pages that this desk has."""
         self.room: Callable[[], DashboardView] | None = None
         """What is known of the room now."""
@@ -175,7 +199,7 @@ class Access:
 
     def _stranger(self, request: Request, *, open_room: bool = False) -> Visitor:
         plain = self.unencrypted(request)
-        return Visitor(open_room=open_room, open_public=self._open_public, menu=self.menu, plain=plain)
+        return Visitor(open_room=open_room, open_public=self._open_public, pages=self.pages, plain=plain)
 
     def unencrypted(self, request: Request) -> bool:
         """Return whether what is typed here, or what the event's parts send each other, crosses a network as it is."""
@@ -332,3 +356,11 @@ class RepeatFilter:
         count = before + 1
         self._counts[kind] = since, count
         return count if count <= LOGGED_EACH or count & (count - 1) == 0 else 0
+
+
+def account_of(request: Request) -> Account:
+    """Return whose session a request has: of routes that ask for what nobody may do without one."""
+    session = visitor_of(request).session
+    if session is None:
+        raise TypeError("this route lets nobody in without a session")
+    return session.account

@@ -204,12 +204,12 @@ class EmbargoTrace:
         if new:
             self._auth.audit.note(now, name, EMBARGO_READ, ",".join(new), address=visitor.address)
 
-    def watched(self, visitor: Visitor, page: str, view: DashboardView) -> None:
-        """Note who follows a page on which results show as they come, if some are under embargo.
+    def watched(self, visitor: Visitor, page: str, *, hidden: bool) -> None:
+        """Note who reads a page on which results show as they come. `hidden`: some of them are under embargo.
 
-        The room is shown though this cannot be written: a desk whose disk is full goes on showing it.
+        It is shown though this cannot be written: a desk whose disk is full goes on showing it.
         """
-        if visitor.may("see_room") and 0 < view.plays_in < view.plays_expected:
+        if hidden and visitor.may("see_room"):
             with suppress(PeopleStoreBroken):
                 self.looked(visitor, [page])
 
@@ -257,6 +257,16 @@ class Sheets:
 
     def ladder(self, visitor: Visitor) -> StandingsTable:
         """Return the standings; computed once a snapshot, and for a large event less often."""
+        self.watched(visitor, "standings")
+        return self._ladder(visitor)
+
+    def watched(self, visitor: Visitor, page: str) -> None:
+        """Note who reads a page on which results show as they come."""
+        if self._trace:
+            snapshot = self.snapshot(visitor)
+            self._trace.watched(visitor, page, hidden=not snapshot.by_deal.keys() <= snapshot.complete)
+
+    def _ladder(self, visitor: Visitor) -> StandingsTable:
         snapshot, arbiter = self.snapshot(visitor), visitor.may("see_room")
         kept = self._ladders.get(arbiter)
         if kept is None or (
@@ -297,7 +307,7 @@ class Sheets:
     def player(self, visitor: Visitor, player: str) -> PlayerSheet:
         """Return a player's sheet. Raises SheetUnknown."""
         try:
-            sheet = player_sheet(self.snapshot(visitor), self.ladder(visitor), player)
+            sheet = player_sheet(self.snapshot(visitor), self._ladder(visitor), player)
         except KeyError:
             raise SheetUnknown("this event has no such player") from None
         self._note(visitor, sorted({play.deal for play in sheet.plays}))
@@ -312,7 +322,7 @@ class Sheets:
     def team(self, visitor: Visitor, number: int) -> TeamSheet:
         """Return the sheet of a team, by its number in the event's list. Raises SheetUnknown."""
         try:
-            return team_sheet(self.snapshot(visitor), self.ladder(visitor), number)
+            return team_sheet(self.snapshot(visitor), self._ladder(visitor), number)
         except KeyError:
             raise SheetUnknown("this event has no such team") from None
 

@@ -179,6 +179,8 @@ RULING: Final[Mapping[str, Message]] = {
     "player_corrected": N_("Player corrected"),
     "title_corrected": N_("Title corrected"),
     "sessions_corrected": N_("Sessions corrected"),
+    "plan_changed": N_("Seating changed"),
+    "checked_in": N_("Check-in"),
     "paused": N_("Paused"),
     "resumed": N_("Goes on"),
     "time_added": N_("Extra time"),

@@ -208,6 +208,7 @@ WHY: Final[Mapping[str, Message]] = {
     "journal_in_use": N_("Another program has its journal open."),
     "pin_in_use": N_("Another program has its buttons, or its screen."),
     "screen_missing": N_("It found no screen."),
+    "upgrade_begins": N_("Another version of its program begins."),
 }
 
 TOO_OFTEN: Final = 3

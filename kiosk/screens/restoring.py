@@ -26,7 +26,7 @@ from kiosk.screens.drawing import (
     time_lines,
 )
 from kiosk.screens.seats import draw_shape
-from kiosk.screens.texts import MISPLACED, STATE
+from kiosk.screens.texts import STATE
 from kiosk.screens.views import RestoringView, ScreenView
 from kiosk.table import (
     PLACES,
@@ -48,6 +48,7 @@ from kiosk.table import (
     places_of,
     serial_by_place,
 )
+from vision.verdict import FAULT_SENTENCES
 
 
 def move_sentence(_: Translator, move: Move, *, face: bool) -> str:
@@ -105,7 +106,7 @@ def fault_sentences(_: Translator, check: TrayProblem) -> Iterator[str]:
 def _place(_: Translator, wrong: Misplaced) -> str:
     row2, col2 = wrong.other or (0, 0)
     return _(
-        MISPLACED[wrong.kind],
+        FAULT_SENTENCES[wrong.kind],
         row=wrong.row + 1,
         col=wrong.col + 1,
         row2=row2 + 1,

@@ -86,17 +86,6 @@ STOPPED: Final[Mapping[str, Message]] = {
     "help": N_("Touch no tile. Call the arbiter."),
 }
 
-MISPLACED: Final[Mapping[str, Message]] = {
-    "missing": N_("row {row}, place {col}: empty; {expected} belongs there"),
-    "swapped": N_("row {row}, place {col}: {found}; exchange with row {row2}, place {col2}"),
-    "wrong-hand": N_("row {row}, place {col}: {found} belongs to another tray; {expected} belongs there"),
-    "foreign": N_("row {row}, place {col}: tile of another set; {expected} belongs there"),
-    "face-up": N_("row {row}, place {col}: face up; turn it over"),
-    "upside-down": N_("row {row}, place {col}: turn it round"),
-    "occluded": N_("row {row}, place {col}: covered"),
-    "sideways": N_("row {row}, place {col}: lies askew"),
-}
-
 TEST: Final[Mapping[str, Message]] = {
     "step": N_("Self-test {step} of {steps}"),
     "button": N_("Press the button of {seat}"),
@@ -166,6 +155,7 @@ REMEDY: Final[Mapping[str, Message]] = {
     "picture_empty": N_("Unplug it and plug it in again."),
     "picture_unreadable": N_("Change its cable, or plug it in elsewhere."),
     "camera_missing": NP_("camera", "Plug it in."),
+    "camera_driver_missing": N_("The installer has to install it."),
     "camera_unplugged": NP_("camera", "Plug it in again: it works by itself."),
     "camera_closed": N_("Restart this device."),
     "picture_wrong": N_("Clean lens, check light; see camera page."),

@@ -65,8 +65,9 @@ from kiosk.table.machine import (
     handle,
 )
 from kiosk.table.plan import (
-    renames,
-    settled_now,
+    LAYING,
+    gives_way,
+    may_renew,
 )
 from kiosk.table.sequence_watch import SequenceWatch, Unexpected
 from kiosk.table.state import (
@@ -134,6 +135,7 @@ __all__ = [
     "FREE_TRIES",
     "HOLD_NS",
     "IDLE",
+    "LAYING",
     "LINES",
     "OUT_OF_ORDER",
     "PLACES",
@@ -207,10 +209,12 @@ __all__ = [
     "count_moves",
     "crosses",
     "event_of_order",
+    "gives_way",
     "handle",
     "in_play",
     "is_done",
     "known_places",
+    "may_renew",
     "minutes_left",
     "next_move",
     "paused_ms",
@@ -220,11 +224,9 @@ __all__ = [
     "played_ms",
     "profile_of",
     "refuse_locked_pin",
-    "renames",
     "riichi_session_of",
     "rows_left",
     "serial_by_place",
-    "settled_now",
     "sheet_pages",
     "tray_contents",
     "with_look",

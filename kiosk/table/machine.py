@@ -101,7 +101,7 @@ PLAYED: Final = tuple(phase for phase in Phase if phase not in (Phase.WAITING, P
 BETWEEN: Final = (Phase.WAITING, Phase.RECORDED, Phase.FINISHED)
 
 RULES: Final = (
-    Rule((*BETWEEN, Phase.RESTORING), Assigned, plan.on_assigned, (Phase.RESTORING, Phase.FINISHED)),
+    Rule((*BETWEEN, *plan.LAYING), Assigned, plan.on_assigned, (Phase.RESTORING, Phase.FINISHED)),
     Rule((Phase.RESTORING,), TrayChecked, walls.on_tray_checked, (Phase.SEATING, Phase.CONFIRMING)),
     Rule((Phase.RESTORING, Phase.SEATING), ButtonPressed, plan.on_seating_press, (Phase.CONFIRMING,)),
     Rule((Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING), SeatsSwapped, plan.on_seats_swapped, (Phase.SEATING,)),

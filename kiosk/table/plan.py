@@ -1,6 +1,7 @@
 """Which play or riichi session comes next at a table, and who sits where."""
 
 from dataclasses import replace
+from typing import Final
 
 from msgspec import structs
 
@@ -20,6 +21,9 @@ from kiosk.table.state import (
     riichi_rules_of,
 )
 
+LAYING: Final = (Phase.RESTORING, Phase.SEATING)
+"""Where nobody has begun to play yet."""
+
 
 def on_assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]:
     """Take the plan in. What has been recorded here stays recorded; the next play comes from the new plan."""
@@ -28,33 +32,59 @@ def on_assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]
     _refuse_unknown(event.assignment)
     had = state.assignment
     if had is None or had.store != event.assignment.store:
+        if state.phase is Phase.SEATING:
+            raise NotNow("not_now", "people sit down for a play of another store")
         return _from_another_store(state, event), ()
-    if renames(state, event.assignment):
-        return _with_names(state, event.assignment), ()
-    if state.phase is Phase.RESTORING and not settled_now(state, event.assignment):
+    _refuse_rewritten(state, event.assignment, had)
+    if may_renew(state, event.assignment):
+        return _with_walls(state, event.assignment), ()
+    if state.phase in LAYING and not gives_way(state, event.assignment):
         raise NotNow("not_now", "the trays of a play are being laid")
-    if _played_plays(state, event.assignment) != _played_plays(state, had):
-        raise NotNow("plan_rewrites_past", "the new plan differs in plays that were played here")
-    if state.played and (event.assignment.profile, event.assignment.rules) != (had.profile, had.rules):
-        raise NotNow("plan_rewrites_past", "the new plan has another profile; results here stand by the old one")
-    renewed = replace(state, assignment=event.assignment)
+    at = _place(state, event.assignment)
+    renewed = replace(state, assignment=event.assignment, index=state.index if at is None else at)
     return (renewed if state.phase is Phase.RECORDED else begin_play(renewed, _next(renewed), event.at)), ()
 
 
-def renames(state: Table, assignment: Assignment) -> bool:
-    """Return whether a plan that comes while trays are laid tells nothing new of the plays but names and minutes."""
-    had = state.assignment
-    if had is None or state.phase is not Phase.RESTORING or state.seating or settled_now(state, assignment):
+def _refuse_rewritten(state: Table, assignment: Assignment, had: Assignment) -> None:
+    """Refuse a plan in which what was played here is otherwise."""
+    if _played_plays(state, assignment) != _played_plays(state, had):
+        raise NotNow("plan_rewrites_past", "the new plan differs in plays that were played here")
+    if state.played and (assignment.profile, assignment.rules) != (had.profile, had.rules):
+        raise NotNow("plan_rewrites_past", "the new plan has another profile; results here stand by the old one")
+
+
+def may_renew(state: Table, assignment: Assignment) -> bool:
+    """Return whether a plan that comes while trays are laid, or people sit down, leaves the trays as they are.
+
+    Others may sit there. Where an arbiter has let two change seats, only other people undo that.
+    """
+    had, at = state.assignment, _place(state, assignment)
+    if had is None or at is None or state.phase not in LAYING or settled_now(state, assignment):
         return False
-    same = [_apart_from_names(one) for one in had.plays] == [_apart_from_names(one) for one in assignment.plays]
-    ruled = (had.profile, had.rules) == (assignment.profile, assignment.rules)
-    return same and ruled and (had.plays, had.minutes) != (assignment.plays, assignment.minutes)
+    if (had.profile, had.rules) != (assignment.profile, assignment.rules) or state.play is None:
+        return False
+    play, coming = state.play, assignment.plays[at]
+    if structs.replace(play, players={}) != structs.replace(coming, players={}):
+        return False
+    if state.seating and _apart_from_names(play) == _apart_from_names(coming):
+        return False
+    return (had.plays, had.minutes) != (assignment.plays, assignment.minutes)
 
 
-def _with_names(state: Table, assignment: Assignment) -> Table:
-    """Go on with what is laid; who sits there under another name, as a substitute does, has not checked in."""
-    renewed = replace(state, assignment=assignment)
+def _place(state: Table, assignment: Assignment) -> int | None:
+    """Return the place of the present play in another plan; None where it is not in it."""
+    return next((at for at, one in enumerate(assignment.plays) if state.play and one.round == state.play.round), None)
+
+
+def _with_walls(state: Table, assignment: Assignment) -> Table:
+    """Go on with what is laid; who is new there, or goes by another name as a substitute does, has not checked in."""
+    renewed = replace(state, assignment=assignment, index=_place(state, assignment) or 0, seating={})
     return replace(renewed, arrived=frozenset(s for s in state.arrived if renewed.players[s] == state.players[s]))
+
+
+def gives_way(state: Table, assignment: Assignment) -> bool:
+    """Return whether the present play is not to be played: arbiters have settled it, or it is in the plan no more."""
+    return settled_now(state, assignment) or (state.play is not None and _place(state, assignment) is None)
 
 
 def settled_now(state: Table, assignment: Assignment) -> bool:

@@ -35,6 +35,8 @@ from tests.broker.scorer.small import state
 from tests.demo_event import MakeEvent
 from tests.encryption import trusting
 
+pytestmark = pytest.mark.slow  # whole scorers, tables and browsers
+
 SOON_S = 120.0
 OWN = """
 paired = "state"

@@ -12,7 +12,7 @@ from broker.event import ListedDevice, write_devices
 from broker.key_files import open_key
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import make_broker
-from broker.protocol import SEATS, AnyDecision, Substitute, Withdrawn
+from broker.protocol import SEATS, AnyDecision, PlanChanged, Player, SeatedAnew, Substitute, Undo, Withdrawn
 from broker.protocol.link import Address
 from broker.scorer.service import Scorer
 from broker.store import STORE
@@ -120,3 +120,28 @@ def test_a_substitute_is_named_at_the_table_plays_for_who_left_and_a_play_of_who
     )
     instead = room.scorer.ask(lambda: room.scorer.rulings.room.play((TABLE, 2)).instead)
     assert instead == {player: -3 if player == GONE else 3 for player in SECOND.players.values()}
+
+
+def test_a_table_whose_trays_are_laid_keeps_them_when_others_are_seated_there_and_after_they_are_not(
+    room: Room,
+) -> None:
+    room.until(lambda: room.table.phase is Phase.RESTORING)
+    room.table._restore()
+    assert room.table.phase is Phase.SEATING
+    seats = [FIRST.players[seat] if FIRST.players[seat] != REPLACED else "p17" for seat in SEATS]
+    room.rule(
+        PlanChanged(entered=(Player(id="p17", name="Ada Lovelace"),), plays=(SeatedAnew(FIRST.round, TABLE, *seats),))
+    )
+    room.until(lambda: room.program.view().players["north"] == "Ada Lovelace")
+    assert (room.table.phase, room.program.state.play and room.program.state.play.deal) == (Phase.SEATING, FIRST.deal)
+    room.rule(PlanChanged(dropped=((FIRST.round, TABLE),)))
+    room.until(lambda: room.table.phase is Phase.RESTORING)
+    assert room.program.state.play is not None
+    assert room.program.state.play.round == SECOND.round
+    room.rule(Undo(ruling="ruling-0001"))
+    room.until(lambda: bool(room.program.state.assignment and room.program.state.assignment.plays[0].round == 1))
+    room.play()
+    room.table.type("enter")
+    room.play()
+    room.until(lambda: not room.program.view().line.unsent)
+    assert room.scorer.ask(lambda: sorted(room.scorer.rulings.room.results)) == [(TABLE, 1), (TABLE, 2)]

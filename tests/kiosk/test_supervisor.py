@@ -24,7 +24,7 @@ from kiosk.config import ScreenSettings
 from kiosk.journal import TableJournal
 from kiosk.screens import ScreenWindow, stopped_view
 from kiosk.screens.texts import translator
-from kiosk.supervisor import ENDED, HANGS, Supervisor, SupervisorLine
+from kiosk.supervisor import CHANGES, ENDED, HANGS, Supervisor, SupervisorLine
 from kiosk.table import ButtonPressed, Phase
 from tests.kiosk.at_the_box import played
 from tests.kiosk.journals import OURS
@@ -104,6 +104,12 @@ def test_a_program_that_hangs_is_ended_and_started_again(config: Path, monkeypat
 def test_a_program_that_says_why_it_ends_has_it_on_the_screen(config: Path) -> None:
     fail = "from kiosk.supervisor import SupervisorLine as Line; Line().failed('journal_broken'); sys.exit(1)"
     assert supervised(config, fail=fail).read_bytes() == words("journal_broken", 1, config.with_name("due.png"))
+
+
+def test_a_program_that_leaves_for_another_version_is_started_again(config: Path) -> None:
+    leaves = f"from kiosk.supervisor import SupervisorLine as Line; Line().failed({CHANGES!r}); sys.exit(0)"
+    assert supervised(config, fail=leaves).read_bytes() == words(CHANGES, 1, config.with_name("due.png"))
+    assert config.with_name("runs").read_text(encoding="utf-8") == "xx"
 
 
 def test_nothing_of_a_press_shows_while_the_program_does_not_run(config: Path, tmp_path: Path) -> None:

@@ -1,26 +1,45 @@
-"""The camera is pulled out, and put in again."""
+"""The camera and the button box are pulled out, and put in again."""
+
+from typing import Final
 
 from tests.lab.report import Report
 from tests.lab.table import LabTable
 
-UNPLUG_CAMERA = """
+UNPLUG_CAMERA: Final = """
 systemctl stop lab-camera
 for try in $(seq 120); do rmmod v4l2loopback 2>/dev/null && exit 0; sleep 1; done
 exit 1"""
-PLUG_CAMERA = "sh /usr/lib/lab/hardware camera && systemctl start lab-camera"
+PLUG_CAMERA: Final = "sh /usr/lib/lab/hardware camera && systemctl start lab-camera"
+
+BOX: Final = "/sys/class/udc/dummy_udc.0/soft_connect"
+UNPLUG_BOX: Final = f"echo disconnect >{BOX}; while [ -e /dev/ttyACM0 ]; do sleep 0.2; done"
+PLUG_BOX: Final = f"echo connect >{BOX}"
+"""A box with its cable out has power from elsewhere, and keeps what was pressed."""
 
 
 def run(table: LabTable, report: Report) -> None:
-    """At a table that restores: the camera is used then."""
+    """At a table that restores, with its camera, and then starts a play, with its buttons."""
+    health = table.outside.wait_for_health
     with report.check("a camera that is pulled out is named on the desk"):
         table.go_on()
         table.machine.must(UNPLUG_CAMERA)
-        table.outside.wait_for("the camera is missed", lambda shown: bool(_of_camera(shown["health"])))
-    with report.check("plugged in again it reads trays, and nothing is wrong with it any more"):
+        health("camera", well=False)
+    with report.check("plugged in again it reads a tray, and nothing is wrong with it any more"):
         table.machine.must(PLUG_CAMERA)
-        table.outside.wait_for("the camera is back", lambda shown: not _of_camera(shown["health"]))
-        table.begin(3)
-
-
-def _of_camera(health: dict[str, str]) -> list[str]:
-    return [code for code in health if code.startswith("camera")]
+        health("camera", well=True)
+        table.read_tray(3, "west")
+        table.set_up(3)
+    with report.check("a button box takes the place of the pins; its cable pulled out is named on the desk"):
+        table.use_box()
+        table.in_state("confirming")
+        table.machine.must(UNPLUG_BOX)
+        health("buttons", well=False)
+    with report.check("what was pressed at a box without its cable counts when it is in again, and the play begins"):
+        table.press("east", "south")
+        table.machine.must(PLUG_BOX)
+        health("buttons", well=True)
+        table.press("west", "north")
+        table.in_state("playing")
+    with report.check("with its buttons on pins again the table goes on in that play"):
+        table.use_pins()
+        table.in_state("playing")

@@ -15,26 +15,22 @@ def run(table: LabTable, report: Report) -> None:
         table.machine.must(FILL)
         table.press("west")
         table.in_state("declared")
-        table.outside.wait_for("the card is missed", lambda shown: bool(_of_card(shown["health"])))
+        table.outside.wait_for_health("disk", well=False)
     with report.check("with room again the journal is on the card, whole"):
         table.machine.must(ROOM)
-        table.outside.wait_for("nothing is wrong with the card", lambda shown: not _of_card(shown["health"]))
+        table.outside.wait_for_health("disk", well=True)
         assert table.machine.run(f"find {STATE} -name table.sqlite -size +0").output
     with report.check("a card that turns read-only is named, and the result comes to the scorer all the same"):
         table.machine.must(READ_ONLY)
         table.machine.type([*"10", "enter", "s"])
         table.answer("accepting", "recorded")
-        table.outside.wait_for("the card is missed", lambda shown: bool(_of_card(shown["health"])))
+        table.outside.wait_for_health("disk", well=False)
         assert table.outside.results()[-1]["round"] == 3
     with report.check("writable again, it has the whole journal, also after a restart"):
         table.machine.must("mount -o remount,rw /")
-        table.outside.wait_for("nothing is wrong with the card", lambda shown: not _of_card(shown["health"]))
+        table.outside.wait_for_health("disk", well=True)
         safe = table.record().safe
         table.machine.restart()
         table.set_clock()
         table.in_state("recorded")
         assert table.record().safe >= safe
-
-
-def _of_card(health: dict[str, str]) -> list[str]:
-    return [code for code in health if code.startswith(("card", "disk", "journal"))]

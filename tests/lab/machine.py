@@ -30,6 +30,10 @@ MEMORY_MB: Final = 1024
 PROCESSOR: Final = "max,avx2=off"
 """Emulated AVX2 is wrong in qemu 7.2: numpy's argpartition dies of it, which it does on no processor."""
 
+TIME: Final = ("-icount", "shift=1,sleep=on")
+"""An instruction takes two nanoseconds of the machine's time, however long the emulator takes: to those in it the
+machine is as fast as a small Pi, and no pause is the emulator's. While it has nothing to do, its time is this one's."""
+
 CONSOLE_TAIL: Final = 60
 
 KEY_NAMES: Final = {".": "dot", "-": "minus", ":": "shift-semicolon", "enter": "ret", "back": "backspace"}
@@ -142,8 +146,8 @@ class Machine:
     def start(self) -> None:
         """Switch it on."""
         arguments = [
-            "qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", PROCESSOR, "-smp", "2", "-m", str(MEMORY_MB),
-            "-display", "none", "-vga", "none", "-device", "virtio-gpu-pci,xres=800,yres=480",
+            "qemu-system-x86_64", "-accel", "tcg,thread=single", *TIME, "-cpu", PROCESSOR, "-smp", "2",
+            "-m", str(MEMORY_MB), "-display", "none", "-vga", "none", "-device", "virtio-gpu-pci,xres=800,yres=480",
             "-device", "virtio-keyboard-pci", "-chardev", f"file,id=console,path={self._console},append=on",
             "-serial", "chardev:console", "-qmp", f"unix:{self._sockets}/monitor,server=on,wait=off",
             "-device", "virtio-serial-pci,id=serial",
@@ -169,14 +173,14 @@ class Machine:
 
     def cut(self) -> None:
         """Pull the plug; what had not reached the disk is gone. May be called twice."""
-        for end in (self._agent, self._monitor):
-            if end is not None:
-                end.close()
-        self._agent = self._monitor = None
         if self._process is not None:
             self._process.kill()
             self._process.wait()
             self._process = None
+        for end in (self._agent, self._monitor):
+            if end is not None:
+                end.close()
+        self._agent = self._monitor = None
         for file in self._sockets.iterdir():
             file.unlink()
 

@@ -128,6 +128,10 @@ class Outside:
             pause.wait(0.5)
         return shown
 
+    def wait_for_health(self, part: str, *, well: bool) -> None:
+        """Wait until the desk says that something is wrong with a part of the table, or nothing any more."""
+        self.wait_for(f"{part} {'well' if well else 'wrong'}", lambda shown: (part not in shown["health"]) is well)
+
     def close(self) -> None:
         """Stop the scorer; may be called twice."""
         if self._client is not None:

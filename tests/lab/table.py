@@ -8,6 +8,7 @@ from typing import Any, Final, Self
 from broker.protocol import SEATS, Seat
 from tests.lab.machine import COMES_UP_S, Machine
 from tests.lab.outside import SOON_S, Outside
+from vision.payload import Payload, payload_text
 
 UNIT: Final = "homologue-kiosk@table.service"
 STATE: Final = "/var/lib/homologue-kiosk"
@@ -16,8 +17,11 @@ HERE: Final = ("ready", "alert")
 """Lifecycles of a table that is there; `alert` while something is wrong with its devices."""
 
 HELD_S: Final = 0.3
+LOOKED_S: Final = 2
+"""Of the machine's time, as are all pauses in its commands."""
+
 READING_S: Final = 600.0
-"""Four trays, in an emulator."""
+"""One tray, in an emulator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,8 @@ class LabTable:
 
     def __init__(self, machine: Machine, outside: Outside) -> None:
         self.machine, self.outside = machine, outside
+        self._boxed = False
+        """Whether the buttons are those of a box, and not on pins."""
 
     # Inside
 
@@ -76,22 +82,67 @@ class LabTable:
         self.outside.wait_for("the table has come", lambda shown: shown["lifecycle"] in HERE)
 
     def press(self, *seats: Seat) -> None:
-        """Press buttons, one after the other."""
+        """Press buttons, one after the other, once people have looked at the screen: what comes sooner counts not."""
+        self.machine.must(f"sleep {LOOKED_S}")
         for seat in seats:
-            line = f"/sys/devices/platform/gpio-sim.0/gpiochip*/sim_gpio{PINS[seat]}/pull"
-            self.machine.must(f"echo pull-down | tee {line}; sleep {HELD_S}; echo pull-up | tee {line}; sleep 0.2")
+            pin = f"/sys/devices/platform/gpio-sim.0/gpiochip*/sim_gpio{PINS[seat]}/pull"
+            down, up = (f"echo pull-{way} | tee {pin}" for way in ("down", "up"))
+            if self._boxed:
+                down, up = (f"echo {SEATS.index(seat)} {closed} >/run/lab-box" for closed in (1, 0))
+            self.machine.must(f"{down}; sleep {HELD_S}; {up}; sleep 0.2")
 
-    def show_tray(self, number: int, seat: Seat) -> None:
-        """Put a tray under the camera, laid as the play of a round has it."""
+    def use_box(self) -> None:
+        """Plug a button box in, and let the table take its buttons instead of those on pins."""
+        self.machine.must("systemctl start lab-box")
+        self.machine.wait_for("the box", lambda: self.machine.run("test -p /run/lab-box").status == 0)
+        self._take_buttons("box:/dev/ttyACM0")
+        self._boxed = True
+
+    def use_pins(self) -> None:
+        """Take the buttons on pins again."""
+        self._take_buttons("gpio:" + ",".join(f"{seat}={pin}" for seat, pin in PINS.items()))
+        self._boxed = False
+
+    def _take_buttons(self, address: str) -> None:
+        pid = self.main_pid()
+        self.machine.must(f"sed -i 's#^buttons = .*#buttons = \"{address}\"#' /etc/homologue/table.toml")
+        self.machine.must(f"systemctl restart {UNIT}", limit_s=COMES_UP_S)
+        self.machine.wait_for("the kiosk to run", lambda: self.main_pid() not in (0, pid), COMES_UP_S)
+
+    def read_tray(self, number: int, seat: Seat) -> None:
+        """Put a tray under the camera, laid as the play of a round has it, and wait until it has its tick."""
         self.machine.put("/var/lib/lab/tray.jpg", self.outside.tray(number, seat))
+        self.machine.wait_for(f"the tray of {seat} to be read", lambda: self._restored(seat), READING_S)
+
+    def scan_tray(self, number: int, seat: Seat) -> None:
+        """Scan the tiles of a tray in their order; they are labelled."""
+        play = self.outside.play(number)
+        codes = "".join(f"{payload_text(Payload(play.set, one))}\r\n" for row in play.order[seat] for one in row)
+        self.machine.must("stty -F /dev/ttyGS1 raw -echo; cat >/dev/ttyGS1", codes.encode())
 
     def restore(self, number: int) -> None:
-        """Show all trays of a round's play to the camera; each waits until the one before has its tick."""
+        """Scan all trays of a round's play that are not restored; each waits until the one before has its tick."""
         for seat in SEATS:
-            self.show_tray(number, seat)
-            self.machine.wait_for(f"the tray of {seat} to be read", lambda seat=seat: self._read(seat), READING_S)
+            if not self._restored(seat):
+                self.scan_tray(number, seat)
+                self.machine.wait_for(f"the tray of {seat}", lambda seat=seat: self._restored(seat))
 
-    def _read(self, seat: Seat) -> bool:
+    def act(self) -> None:
+        """Do what people do next, whatever the table asks for; they do not wait for what comes of it."""
+        match self.outside.table()["state"]:
+            case "restoring":
+                for seat in SEATS:
+                    self.scan_tray(len(self.outside.results()) + 1, seat)
+            case "seating" | "confirming" | "accepting":
+                self.press(*SEATS)
+            case "playing":
+                self.press("south")
+            case "declared":
+                self.machine.type([*"12", "enter", "e"])
+            case "recorded":
+                self.machine.type(["enter"])
+
+    def _restored(self, seat: Seat) -> bool:
         happened = self.record().happened
         begun = max((at for at, one in enumerate(happened) if one["type"] == "next_deal_called"), default=0)
         return any(
@@ -110,12 +161,16 @@ class LabTable:
 
     def begin(self, number: int) -> None:
         """Restore a round's deal, sit down and confirm: the play is on."""
+        self.set_up(number)
+        self.answer("confirming", "playing")
+
+    def set_up(self, number: int) -> None:
+        """Restore a round's deal and sit down."""
         self.in_state("restoring")
         self.restore(number)
-        self.machine.wait_for("people to be asked", lambda: self.outside.table()["state"] != "restoring")
-        if self.outside.table()["state"] == "seating":
+        shown = self.outside.wait_for("people are asked", lambda shown: shown["state"] in ("seating", "confirming"))
+        if shown["state"] == "seating":
             self.answer("seating", "confirming")
-        self.answer("confirming", "playing")
 
     def win(self, winner: Seat, discarder: Seat, hand_value: int) -> dict[str, Any]:
         """Declare, enter what it is worth and accept; return the result as the desk has it."""
@@ -132,11 +187,6 @@ class LabTable:
         self.in_state("recorded")
         self.machine.type(["enter"])
         self.in_state("restoring")
-
-    def play(self, number: int) -> dict[str, Any]:
-        """Play a round whole: south wins 12 on east's tile."""
-        self.begin(number)
-        return self.win("south", "east", 12)
 
     def close(self) -> None:
         """Switch everything off; may be called twice."""

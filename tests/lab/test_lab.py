@@ -2,7 +2,11 @@
 
 import base64
 import json
+import os
+import re
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -74,6 +78,23 @@ def test_the_agent_gives_exit_status_output_and_what_it_was_given() -> None:
     asked = {"id": 7, "command": "cat; echo err >&2; exit 3", "input": base64.b64encode(b"in\n").decode()}
     told = json.loads(agent.answer(json.dumps(asked).encode()))
     assert (told["id"], told["status"], base64.b64decode(told["output"])) == (7, 3, b"in\nerr\n")
+
+
+def test_the_box_tells_over_its_cable_what_fingers_do(tmp_path: Path) -> None:
+    table, box = os.openpty()
+    pipe = tmp_path / "fingers"
+    command = [sys.executable, "-m", "tests.lab.inside.box", os.ttyname(box), str(pipe)]
+    with subprocess.Popen(command, cwd=image.ROOT) as process:
+        told = b""
+        while b"!B " not in told:
+            told += os.read(table, 4096)
+        pipe.write_text("1 1\n", encoding="ascii")
+        while (edge := re.search(rb"!E (\d+) 0 1 1 \d+ [0-9a-f]{8}\n", told)) is None:
+            told += os.read(table, 4096)
+        process.terminate()
+    assert int(edge[1]) > 0
+    os.close(table)
+    os.close(box)
 
 
 def test_the_monitor_passes_over_events_and_names_what_was_refused(tmp_path: Path) -> None:

@@ -220,6 +220,16 @@ class _Reader:
         if b"O_APPEND" in flags:
             self._at[handle] = -1
 
+    def _symlink(self, said: list[bytes], result: int, started: int) -> None:
+        self._symlinkat([said[0], b"AT_FDCWD", *said[1:]], result, started)
+
+    def _symlinkat(self, said: list[bytes], _: int, __: int) -> None:
+        """A link is a file with what it points to: as small as that, it comes and goes with its name."""
+        path = self._joined(said[1], said[2])
+        if self._ours(path):
+            self._files[path] = bytearray()
+            self.operations.append(Made(path))
+
     def _mkdir(self, said: list[bytes], result: int, started: int) -> None:
         self._mkdirat([b"AT_FDCWD", *said], result, started)
 
@@ -343,3 +353,7 @@ class _Reader:
             self.operations.append(Flushed(path, started))
 
     _fdatasync = _fsync
+
+    def _sync(self, _said: list[bytes], _: int, started: int) -> None:
+        """Flush all there is."""
+        self.operations += [Flushed(path, started) for path in (*self._files, *self._folders)]

@@ -32,8 +32,9 @@ SCORER: Final = unit("homologue-scorer@.service")
 MOSQUITTO: Final = unit("homologue-mosquitto.service")
 CERTIFICATES: Final = unit("homologue-mosquitto-certificates.service")
 FAILED: Final = unit("homologue-failed@.service")
+LIMITS: Final = unit("homologue-limits.service")
 
-EXPOSURE: Final = {KIOSK: 15, SCORER: 12, MOSQUITTO: 11, CERTIFICATES: 19, FAILED: 6}
+EXPOSURE: Final = {KIOSK: 15, SCORER: 12, MOSQUITTO: 11, CERTIFICATES: 19, FAILED: 6, LIMITS: 14}
 """The most that `systemd-analyze security` may find, in tenths: devices cost the kiosk something, and it costs
 something to read what is the scorer's and write what is Mosquitto's."""
 

@@ -49,9 +49,21 @@ def test_a_face_is_seen_and_not_read() -> None:
     assert (face["serial"], face["row"], face["col"]) == (None, 0, 9)
 
 
-def test_people_get_rows_and_plain_words() -> None:
-    result = CliRunner().invoke(homologue, ["read", str(FAULTY), "--expected", str(FAULTY.with_suffix(".json"))])
-    assert "row 1, tile 5: 133 of another set lies here instead of 133" in result.stdout
+@pytest.mark.parametrize(
+    ("language", "fault", "verdict"),
+    [
+        ("en", "row 1, place 5: tile of another set; 133 belongs there", "NOT verified"),
+        ("fr", "rangée 1, place 5\xa0: tuile d'un autre jeu\xa0; il faut 133", "NON vérifié"),
+        ("zh", "第1排第5位：另一套牌的牌；应为133", "未通过核对"),
+    ],
+)
+def test_people_get_rows_and_plain_words_in_their_language(language: str, fault: str, verdict: str) -> None:
+    deal = str(FAULTY.with_suffix(".json"))
+    result = CliRunner().invoke(homologue, ["read", str(FAULTY), "--expected", deal, "--language", language])
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("dev_008_tray-faulty.jpg")
+    assert [len(line.split()) for line in lines[1:4]] == [13, 11, 10]
+    assert (lines[4], lines[-1]) == (f"  {fault}", f"  {verdict}")
 
 
 def test_one_bad_picture_stops_no_other(tmp_path: Path) -> None:

@@ -158,6 +158,6 @@ def test_tiles_are_listed_with_the_doubtful_first() -> None:
         picture[:, int(left) : int(right)] = 50 + 40 * at
         reads.append(TileRead(serial, None, ((left, 0), (right, 0), (right, 100), (left, 100)), confidence, 0.0, 0, at))
     fault = TrayFault(TrayFaultType.SWAPPED, 0, 3, expected=1, found=36)
-    listed = list_serials(picture, PictureReading(tuple(reads), ()), [fault])
+    listed = list_serials(picture, PictureReading(tuple(reads), ()), 600, [fault])
     assert listed.shape == (148, 600, 3)
     assert [int(listed[60, 46 + 92 * place, 0]) for place in range(4)] == [90, 170, 130, 50]

@@ -138,3 +138,17 @@ def test_backs_are_grouped_by_colour_largest_first_and_one_colour_alone_is_no_gr
     assert colour_groups(colours, 3) == [[5, 6, 7, 8, 9, 10, 11], [0, 1, 2, 3, 4]]
     assert colour_groups(colours, 6) == [[5, 6, 7, 8, 9, 10, 11]]
     assert colour_groups(colours[:5], 3) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "groups"),
+    [
+        ((21.9, 0.0, 0.0), 0), ((22.1, 0.0, 0.0), 2), ((0.0, 10.9, 0.0), 0), ((0.0, 11.1, 0.0), 2),
+        ((0.0, 0.0, -10.9), 0), ((0.0, 0.0, 11.1), 2),
+    ],
+)  # fmt: skip
+def test_backs_of_one_colour_differ_by_eleven_units_lightness_counted_half(
+    change: tuple[float, float, float], groups: int
+) -> None:
+    colours = np.array([GREEN] * 4 + [GREEN + np.array(change)] * 4)
+    assert len(colour_groups(colours, 4)) == groups

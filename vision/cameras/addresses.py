@@ -1,4 +1,4 @@
-"""Cameras are addresses: `pictures:FOLDER`, `v4l2:/dev/video0`, `picamera:0`, `sim://tray`. Configuration, not code."""
+"""Cameras are addresses: `pictures:FOLDER`, `v4l2:/dev/video0`, `picamera:0`, `sim://tray`, `sim://ribbon`."""
 
 from collections.abc import Callable
 from functools import partial
@@ -30,10 +30,12 @@ def _opener(address: str, world: SimulatedTable | None) -> Callable[[], Camera]:
     """Read an address, and give what opens the camera there."""
     kind, _, rest = address.partition(":")
     reader = _OPENERS.get(kind)
-    if kind == "sim":
+    if kind == "sim" and not rest.startswith("//ribbon"):
         parse_optics(address)
         return partial(_open_simulated, address, world)
     place, told = split_camera_query(rest)
+    if (kind, place) == ("sim", "//ribbon"):
+        return _simulated_ribbon(told)
     if reader is None or not place:
         raise CameraAddressError(f"no camera has the address {address!r}")
     return reader(place, told)
@@ -75,6 +77,13 @@ def _picamera(place: str, told: dict[str, str]) -> Callable[[], Camera]:
         return PiCamera(int(place), settings)
 
     return opened
+
+
+def _simulated_ribbon(told: dict[str, str]) -> Callable[[], Camera]:
+    from vision.cameras.picamera import PiCamera, take_simulated  # noqa: PLC0415 -- as above
+
+    number, driver = take_simulated(told)
+    return partial(PiCamera, number, parse_camera_settings(told), driver)
 
 
 def _open_simulated(address: str, world: SimulatedTable | None) -> Camera:

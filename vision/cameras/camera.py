@@ -15,7 +15,8 @@ from vision.errors import CameraAddressError, CameraClosedError, PictureError
 from vision.geometry import Picture
 
 Auto = Literal["auto"]
-_LIMITS = {"width": (64, 9248), "height": (64, 6944), "fps": (0.1, 240), "focus": (0, 10_000), "exposure": (0.01, 2000)}
+_LIMITS = {"width": (64, 9248), "height": (64, 6944), "fps": (0.1, 240), "focus": (0, 10_000), "exposure": (0.01, 2000),
+           "gain": (0.1, 10_000)}  # fmt: skip
 _AUTO = {"focus", "exposure"}
 
 
@@ -24,7 +25,8 @@ class CameraSettings:
     """What is asked of a real camera; None leaves it as the camera has it.
 
     `width` and `height` in pixels, `fps` in pictures a second, `exposure` in milliseconds. `focus` is in dioptres for
-    `picamera:` (0 is infinity, 2 is half a metre) and in the camera's own steps for `v4l2:`.
+    `picamera:` (0 is infinity, 2 is half a metre) and in the camera's own steps for `v4l2:`; so is `gain`, which is a
+    factor for `picamera:`.
     """
 
     width: int = 1920
@@ -32,6 +34,7 @@ class CameraSettings:
     fps: float | None = None
     focus: float | Auto | None = None
     exposure: float | Auto | None = None
+    gain: float | None = None
 
 
 def split_camera_query(rest: str) -> tuple[str, dict[str, str]]:

@@ -1,22 +1,71 @@
-"""`picamera:0`: a camera on the Pi's ribbon, by picamera2 (from apt; imported only here).
+"""`picamera:0`: a camera on the Pi's ribbon, by Debian's picamera2 in a process of its own (ribbon_process.py).
 
-Written to the Picamera2 manual (datasheets.raspberrypi.com/camera/picamera2-manual.pdf): configurations 4.2, controls
-5.1 and appendix C, asynchronous captures 6.1.
+That one is built for Debian's numpy, which must not meet ours. Pictures come through a file in memory. Written to the
+Picamera2 manual (datasheets.raspberrypi.com/camera/picamera2-manual.pdf): configurations 4.2, controls 5.1, appendix C.
 """
 
-from collections.abc import Iterator
-from importlib import import_module
-from threading import Event
-from typing import Any
+import json
+import mmap
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
 
-from vision.cameras.camera import CameraSettings, ClosableDevice, UnmetSetting, check_frame
-from vision.errors import CameraMissingError, CameraUnpluggedError
+import numpy as np
+
+from vision.cameras.camera import CameraSettings, ClosableDevice, UnmetSetting, check_frame, setting_number
+from vision.errors import (
+    CameraAddressError,
+    CameraDriverMissingError,
+    CameraError,
+    CameraMissingError,
+    CameraUnpluggedError,
+    PictureError,
+)
 from vision.geometry import Picture
 
-_AF_MANUAL, _AF_CONTINUOUS = 0, 2  # libcamera's AfModeEnum
-_TIMEOUT_S = 5.0  # the slowest exposure is 2 s, and the first frame comes after a few
+PROCESS: Final = Path(__file__).with_name("ribbon_process.py")
+SIMULATED: Final = Path(__file__).parents[1] / "sim" / "picamera2.py"
+DEBIAN: Final = "/usr/bin/python3"
 
-ControlLimits = dict[str, tuple[Any, Any, Any]]  # a control's least, most and usual value
+_AF_MANUAL, _AF_CONTINUOUS = 0, 2  # libcamera's AfModeEnum
+_LEAST_GAIN = 1.0  # with a fixed exposure: else the gain is what the automatic one had come to
+_START_S = 20.0  # to import picamera2 on a Pi takes some seconds
+_FRAME_S = 5.0  # the slowest exposure is 2 s, and the first picture comes after a few
+_END_S = 3.0
+
+_FAULTS = {"delay_ms": (0, 60_000), "dies": (1, 10**6), "hangs": (1, 10**6), "fails": (1, 10**6),
+           "absent": (0, 1), "fixed_focus": (0, 1), "flat": (0, 1), "number": (0, 9)}  # fmt: skip
+
+_ERRORS: Final[Mapping[str, type[CameraError]]] = {
+    "driver": CameraDriverMissingError,
+    "missing": CameraMissingError,
+    "unplugged": CameraUnpluggedError,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RibbonDriver:
+    """What drives the camera: Debian's picamera2, or a simulated one with its faults, in our own Python."""
+
+    python: str = DEBIAN
+    path: Path | None = None
+    faults: Mapping[str, float] | None = None
+
+
+def take_simulated(told: dict[str, str]) -> tuple[int, RibbonDriver]:
+    """Take the faults of `sim://ribbon?dies=3` out of what an address tells. Raises CameraAddressError."""
+    faults = {name: setting_number(name, told.pop(name), *_FAULTS[name]) for name in set(told) & set(_FAULTS)}
+    number, absent = faults.pop("number", 0), faults.pop("absent", 0)
+    if not float(number).is_integer():
+        raise CameraAddressError(f"number={number:g}: it is a whole number")
+    driver = SIMULATED.with_name("absent") if absent else SIMULATED
+    return int(number), RibbonDriver(sys.executable, driver, faults)
 
 
 def libcamera_controls(settings: CameraSettings) -> Iterator[tuple[str, str, float]]:
@@ -31,56 +80,96 @@ def libcamera_controls(settings: CameraSettings) -> Iterator[tuple[str, str, flo
         yield "exposure", "AeEnable", settings.exposure == "auto"
     if isinstance(settings.exposure, float):
         yield "exposure", "ExposureTime", round(settings.exposure * 1000)
+    if settings.gain is not None or isinstance(settings.exposure, float):
+        yield "gain", "AnalogueGain", settings.gain or _LEAST_GAIN
 
 
 class PiCamera(ClosableDevice):
     """A camera on the ribbon; `unmet` says which settings it does not have or cannot reach."""
 
-    def __init__(self, number: int, settings: CameraSettings) -> None:
+    def __init__(self, number: int, settings: CameraSettings, driver: RibbonDriver = RibbonDriver()) -> None:
+        """Start its process, and wait until it has the camera."""
         super().__init__()
+        wish = {
+            "number": number,
+            "size": (settings.width, settings.height),
+            "controls": {name: value for _, name, value in libcamera_controls(settings)},
+            "driver": str(driver.path) if driver.path else None,
+            "faults": driver.faults or {},
+        }
+        self._line, theirs = socket.socketpair()
+        self._answers = self._line.makefile("rb")
+        self._memory, self._asked = os.memfd_create("ribbon"), 0
+        fds = theirs.fileno(), self._memory
         try:
-            self._camera: Any = import_module("picamera2").Picamera2(number)
-        except ImportError as error:
-            raise CameraMissingError("picamera2 is not installed here") from error
-        except (IndexError, RuntimeError) as error:  # what picamera2 raises for a number without a camera
-            raise CameraMissingError(f"there is no camera number {number}") from error
+            # -B: beside our own compiled modules, whatever Debian's version is, it writes none.
+            command = [driver.python, "-IB", str(PROCESS), *map(str, fds), json.dumps(wish)]
+            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=fds)
+        except OSError as error:
+            self._let_go()
+            raise CameraDriverMissingError(f"{driver.python} does not start: {error.strerror}") from error
+        finally:
+            theirs.close()
         try:
-            self._start(settings)
-        except RuntimeError as error:
-            self._camera.close()
-            raise CameraMissingError(f"camera number {number} does not start: {error}") from error
-
-    def _start(self, settings: CameraSettings) -> None:
-        # In libcamera's names "RGB888" is B, G, R in memory: what OpenCV wants.
-        size = (settings.width, settings.height)
-        # Without a queue a frame is never one from before it was asked for.
-        plan = self._camera.create_video_configuration(main={"size": size, "format": "RGB888"}, queue=False)
-        self._camera.configure(plan)
-        limits: ControlLimits = self._camera.camera_controls
-        told: dict[str, Any] = {name: value for _, name, value in libcamera_controls(settings) if name in limits}
-        if "FrameDurationLimits" in told:
-            told["FrameDurationLimits"] = (told["FrameDurationLimits"],) * 2  # least and most
-        self._camera.set_controls(told)
-        self._camera.start()
-        got = tuple(self._camera.camera_configuration()["main"]["size"])
-        self.unmet = _wrong_size(size, got) + _out_of_reach(settings, limits)
+            opened = self._answer(_START_S)
+        except CameraError:
+            self.close()
+            raise
+        self.unmet = _wrong_size((settings.width, settings.height), opened["size"]) + _out_of_reach(
+            settings, opened["limits"]
+        )
 
     def frame(self) -> Picture:
         """Take a picture; raises CameraUnpluggedError when none comes, PictureError for a frame that is no picture."""
         self._require_open()
-        done = Event()
+        self._asked += 1
         try:
-            # Asynchronously: with the ribbon out, picamera2 would wait for ever.
-            job = self._camera.capture_array("main", wait=False, signal_function=lambda _: done.set())
-            if not done.wait(_TIMEOUT_S):
-                raise CameraUnpluggedError("the camera gives no picture any more")
-            return check_frame(self._camera.wait(job))
-        except RuntimeError as error:
+            self._line.sendall(b"%d\n" % self._asked)
+        except OSError as error:
+            raise CameraUnpluggedError("the camera's process has ended") from error
+        answer = self._answer(_FRAME_S)
+        shape, size = tuple(answer["shape"]), os.fstat(self._memory).st_size
+        if answer["number"] != self._asked or answer["type"] != "uint8" or not 0 < np.prod(shape) <= size:
+            raise PictureError("the camera gave something that is no picture")
+        with mmap.mmap(self._memory, int(np.prod(shape)), prot=mmap.PROT_READ) as room:
+            return check_frame(np.frombuffer(bytes(room), dtype=np.uint8).reshape(shape))
+
+    def _answer(self, patience: float) -> dict[str, Any]:
+        """Return the process's next answer. One that says nothing, or has died, has lost the camera."""
+        self._line.settimeout(patience)
+        try:
+            said = self._answers.readline()
+        except OSError as error:
             raise CameraUnpluggedError("the camera gives no picture any more") from error
+        if not said:
+            raise CameraUnpluggedError("the camera's process has ended")
+        answer: dict[str, Any] = json.loads(said)
+        if "why" in answer:
+            raise _ERRORS[answer["why"]](_WORDS[answer["why"]].format(answer["words"]))
+        return answer
 
     def _release(self) -> None:
-        self._camera.stop()
-        self._camera.close()
+        """End the process: by itself when nobody asks any more, or else by force."""
+        self._let_go()
+        try:
+            self._process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _let_go(self) -> None:
+        with suppress(OSError):
+            self._line.shutdown(socket.SHUT_RDWR)
+        self._answers.close()
+        self._line.close()
+        os.close(self._memory)
+
+
+_WORDS: Final[Mapping[str, str]] = {
+    "driver": "Debian's picamera2 cannot be used here: {} (sudo apt install python3-picamera2)",
+    "missing": "no such camera on the ribbon, or it does not start: {}",
+    "unplugged": "the camera gives no picture any more: {}",
+}
 
 
 def _wrong_size(wanted: tuple[int, int], got: tuple[int, int]) -> tuple[UnmetSetting, ...]:
@@ -88,15 +177,17 @@ def _wrong_size(wanted: tuple[int, int], got: tuple[int, int]) -> tuple[UnmetSet
     return tuple(UnmetSetting(name, want, have) for name, want, have in sides if want != have)
 
 
-def _out_of_reach(settings: CameraSettings, limits: ControlLimits) -> tuple[UnmetSetting, ...]:
+def _out_of_reach(settings: CameraSettings, limits: Mapping[str, tuple[float, float]]) -> tuple[UnmetSetting, ...]:
     """Name the settings that the camera has no control for, or none up to that value."""
     misses: dict[str, UnmetSetting] = {}
     for setting, name, value in libcamera_controls(settings):
         wanted = getattr(settings, setting)
+        if wanted is None:
+            continue  # ours, not the address's: as near to it as the camera can
         if name not in limits:
             misses.setdefault(setting, UnmetSetting(setting, wanted, None))
             continue
-        least, most, _ = limits[name]
+        least, most = limits[name]
         if not least <= value <= most:
             misses.setdefault(
                 setting, UnmetSetting(setting, wanted, _in_setting(setting, min(max(value, least), most)))

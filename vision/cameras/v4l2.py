@@ -41,6 +41,8 @@ def property_requests(settings: CameraSettings) -> Iterator[PropertyRequest]:
         yield PropertyRequest("exposure", cv2.CAP_PROP_AUTO_EXPOSURE, mode)
     if isinstance(settings.exposure, float):
         yield PropertyRequest("exposure", cv2.CAP_PROP_EXPOSURE, settings.exposure * _TENTHS_OF_MS, _TENTHS_OF_MS)
+    if settings.gain is not None:
+        yield PropertyRequest("gain", cv2.CAP_PROP_GAIN, settings.gain)
 
 
 class V4l2Camera(ClosableDevice):
@@ -50,6 +52,7 @@ class V4l2Camera(ClosableDevice):
         super().__init__()
         if not Path(device).exists():
             raise CameraMissingError(f"there is no camera at {device}")
+        cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_ERROR)  # it warns at each try while a camera is away
         self._capture = cv2.VideoCapture(device, cv2.CAP_V4L2)
         if not self._capture.isOpened():
             self._capture.release()

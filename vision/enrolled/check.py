@@ -34,6 +34,9 @@ CONFIRMS: Final = Bar(0.6, 0.25, 0.35)
 TELLS: Final = Bar(0.8, 0.35, 0.65)
 """A picture that says a serial by itself reaches all three over every other. How chosen: docs/vision-measured.md."""
 
+TURNS: Final = Bar(0.8, 0.5, 2.0)
+"""A picture tells a number from what it is upside down only so: in many fonts 66 is 99 but for wear and noise."""
+
 _MOST: Final = 0.9999
 
 
@@ -54,7 +57,7 @@ def agreed_mark(mark: TileMark, own: OwnPicture, text: str | None) -> TileMark:
         if not _is_confirmed(mark, said, own):
             return _silent(mark)
         return replace(mark, pitch=float("nan"), likeness=round(own.likeness, 4))
-    twins = [rival for rival in others if rival.turned != own.turned and _is_near(rival)]
+    twins = [rival for rival in others if rival.turned != own.turned and _is_near(rival, TURNS)]
     strength = _strength(own, [rival for rival in others if rival not in twins])
     if strength < 1 or len({rival.serial for rival in twins}) > 1:
         return _silent(mark)
@@ -89,19 +92,19 @@ def _is_confirmed(mark: TileMark, said: set[int], own: OwnPicture) -> bool:
     ]
     near = any(
         (rival.lead < CONFIRMS.lead and rival.odds < CONFIRMS.odds)
-        or (rival.serial == own.serial and _is_near(rival))  # the same number the other way up
+        or (rival.serial == own.serial and _is_near(rival, TURNS))  # the same number the other way up
         for rival in claimed
     )
     return near and own.likeness >= CONFIRMS.likeness
 
 
-def _is_near(rival: Rival) -> bool:
-    return rival.lead < TELLS.lead or rival.odds < TELLS.odds
+def _is_near(rival: Rival, bar: Bar) -> bool:
+    return rival.lead < bar.lead or rival.odds < bar.odds
 
 
 def _both_ways(own: OwnPicture) -> bool:
     """Return whether a back shows no way up: 101, 111 or 88 in plain strokes."""
-    return any(rival.serial == own.serial and _is_near(rival) for rival in own.rivals)
+    return any(rival.serial == own.serial and _is_near(rival, TURNS) for rival in own.rivals)
 
 
 def _silent(mark: TileMark) -> TileMark:

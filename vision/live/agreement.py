@@ -1,8 +1,10 @@
 """What the last still frames agree on, and what lies under a hand as it was last seen.
 
-A serial counts if two frames show it, nothing newer speaks against it, and no frame of the still scene shows another.
-Frames of a still scene have the same light, focus and print: what one takes for another number, the next is likely to
-take for it, too. So more frames that say the same are no more evidence, but one that contradicts them is a doubt.
+A serial counts if two frames show it, nothing newer speaks against it, no frame of the still scene shows another, and
+all frames together are as sure of it as a reader must be. Frames of a still scene have the same light, focus and print:
+what one takes for another number, the next is likely to take for it, too. They are one witness, so their log-odds are
+not added up but averaged: more frames that say the same are no more evidence, one that contradicts them is a doubt, and
+a mark that only noise lifts over the bar now and then falls below it again.
 """
 
 from collections import Counter
@@ -12,12 +14,15 @@ from typing import Final
 
 import numpy as np
 
+from vision.marks.read import SURE
 from vision.reading import PictureReading, PlaceState, TileRead, TrayPlace
 
 FRAMES: Final = 3
 """How many still frames, the newest, may show a serial."""
 
 _ENOUGH = 2  # of these frames
+_MADE_OUT = 0.3  # confidence from which a frame shows that something stands on a back; else glare or a hand hides it
+_SUREST = 0.9999
 _NEAR = 0.35  # of a tile's shorter side: nearer than that it is the same tile
 
 _Claim = tuple[object, ...] | None  # what a frame says of one tile; None: it does not say
@@ -73,8 +78,10 @@ def _settle_places(readings: Sequence[PictureReading], doubts: list[TileRead]) -
         one = not _is_contradicted(reading.places[index].read for reading in ever)
         agreed = _agreed([_claim_of_place(place) for place in seen]) if one else None
         if agreed is not None:
-            settled.append(seen[agreed])
-            continue
+            read = _weighed(seen[agreed].read, [reading.places[index].read for reading in ever])
+            if (read is None) == (seen[agreed].read is None):
+                settled.append(replace(seen[agreed], read=read))
+                continue
         backs = [place for place in seen if place.state is PlaceState.BACK] or seen
         held = _withhold(backs[-1])
         settled.append(held)
@@ -96,7 +103,11 @@ def _settle_strays(readings: Sequence[PictureReading], doubts: list[TileRead]) -
             seen = [tile_at(stray, other.reads) for other in window]
             one = not _is_contradicted(tile_at(stray, other.reads) for other in readings)
             agreed = _agreed([_claim_of_read(read) for read in seen]) if one else None
-            best = seen[agreed] if agreed is not None else None
+            best = (
+                _weighed(seen[agreed], [tile_at(stray, other.reads) for other in readings])
+                if agreed is not None
+                else None
+            )
             if best is not None:
                 yield best
             elif seen[-1] is not None:
@@ -133,6 +144,22 @@ def _agreed(claims: Sequence[_Claim]) -> int | None:
         return len(claims) - 1 if len(claims) >= _ENOUGH else None
     last = said[-_ENOUGH:]
     return last[-1] if len(last) == _ENOUGH and claims[last[0]] == claims[last[-1]] else None
+
+
+def _weighed(read: TileRead | None, frames: Iterable[TileRead | None]) -> TileRead | None:
+    """Return a read with the confidence of all frames of its scene together; None for a serial that falls below SURE.
+
+    A frame that makes a mark out and is not sure of it speaks neither for a serial nor against it: even odds.
+    """
+    if read is None or read.serial is None:
+        return read
+    odds = [
+        0.0 if one.serial is None else float(np.log(1 / (1 / min(one.confidence, _SUREST) - 1)))
+        for one in frames
+        if one is not None and one.confidence >= _MADE_OUT
+    ]
+    confidence = round(float(1 / (1 + np.exp(-np.mean(odds)))), 4)
+    return replace(read, confidence=confidence) if confidence >= SURE else None
 
 
 def _is_contradicted(reads: Iterable[TileRead | None]) -> bool:

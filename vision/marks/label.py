@@ -16,7 +16,7 @@ import zxingcpp
 from vision.detections import TileMark
 from vision.geometry import UNIT_SQUARE, Picture, Quad, diagonal_crossing, project
 from vision.marks.label_code import MODULE_COUNTS
-from vision.marks.label_fit import LabelCandidate, LabelKind, find_label, fit_label, look_for_label, refit_label
+from vision.marks.label_fit import TALL, LabelCandidate, LabelKind, find_label, fit_label, look_for_label, refit_label
 from vision.payload import Payload, module_count, parse_payload
 
 _GLOBAL = zxingcpp.Binarizer.GlobalHistogram
@@ -163,7 +163,7 @@ def _on_tile(payload: Payload, count: int, corners: Quad, quad: Quad) -> LabelHi
         return None
     right, down = on_tile[1] + on_tile[2] - on_tile[0] - on_tile[3], on_tile[2] + on_tile[3] - on_tile[0] - on_tile[1]
     size = np.array([np.abs(right[0]), np.abs(down[1])]) / 2
-    if _TALL * abs(right[1]) > _ASKEW * abs(right[0]):
+    if TALL * abs(right[1]) > _ASKEW * abs(right[0]):
         return LabelHit(payload, LabelKind(count, np.full(2, np.nan), size), None)
     turned = bool(right[0] < 0)
     middle = on_tile.mean(axis=0)
@@ -208,8 +208,8 @@ def is_seen(look: LabelCandidate) -> bool:
 
 
 _LABEL_SIDES = (0.32, 0.345, 0.375, 0.405, 0.435, 0.47)  # of a DataMatrix, shares of a tile's width
-_TALL = 1.36  # a tile's height by its width: 1.3 to 1.4 is usual, and a fit takes up the rest
 _SPOT = np.array([0.0, -0.04])  # where labels are stuck on: about the middle, rather above it
+_ON_A_CORNER = (45.0, -45.0)  # degrees: some stick their labels on as diamonds
 _REACH = 0.17  # shares of a tile's width about it
 _FITTED = 8  # of the places where a frame may be, the likeliest
 _GUESSED = 3  # of these
@@ -220,16 +220,24 @@ def usual_kind(kinds: Iterable[LabelKind]) -> LabelKind | None:
     standing = [kind for kind in kinds if np.isfinite(kind.spot).all()]
     if not standing:
         return None
-    count = multimode(kind.count for kind in standing)[0]
-    alike = [kind for kind in standing if kind.count == count]
-    return LabelKind(
-        count, np.median([kind.spot for kind in alike], axis=0), np.median([kind.size for kind in alike], axis=0)
-    )
+    most = multimode((kind.count, kind.askew) for kind in standing)[0]
+    alike = [kind for kind in standing if (kind.count, kind.askew) == most]
+    spot, size = (np.median([getattr(kind, part) for kind in alike], axis=0) for part in ("spot", "size"))
+    return LabelKind(most[0], spot, size, most[1])
 
 
-def search_label(grey: Picture, quad: Quad) -> LabelCandidate | None:
-    """Look at a tile for labels of every kind; return the one that is read for certain, None without."""
-    found = sorted((look for look in _search(grey, quad) if look.frame > _FAINT_FRAME), key=lambda look: -look.frame)
+def search_label(grey: Picture, quad: Quad, *, askew: bool = False) -> LabelCandidate | None:
+    """Look at a tile for labels of every kind; return the one that is read for certain, None without.
+
+    `askew`: whether it may stand on a corner, too.
+    """
+    leans = (0.0, *_ON_A_CORNER) if askew else (0.0,)
+    return next((look for lean in leans if (look := _search_along(grey, quad, lean))), None)
+
+
+def _search_along(grey: Picture, quad: Quad, lean: float) -> LabelCandidate | None:
+    looks = [look for look in _search(grey, quad, lean) if look.frame > _FAINT_FRAME]
+    found = sorted(looks, key=lambda look: -look.frame)
     fitted = sorted((fit_label(look) for look in found[:_FITTED]), key=lambda look: -look.frame)
     for look in fitted[:_GUESSED]:
         if look.frame < _LEAST_FRAME:
@@ -240,10 +248,10 @@ def search_label(grey: Picture, quad: Quad) -> LabelCandidate | None:
     return None
 
 
-def _search(grey: Picture, quad: Quad) -> Iterator[LabelCandidate]:
+def _search(grey: Picture, quad: Quad, lean: float) -> Iterator[LabelCandidate]:
     for count in MODULE_COUNTS:
         for side in _LABEL_SIDES:
-            kind = LabelKind(count, _SPOT, np.array([side, side / _TALL]))
+            kind = LabelKind(count, np.zeros(2) if lean else _SPOT, np.array([side, side / TALL]), lean)
             for turned in (False, True):
                 yield find_label(grey, quad, kind, turned=turned, margin=_REACH * count / side, angles=(0.0,))
 
@@ -266,10 +274,13 @@ def is_labelled(picture: Picture, quads: Sequence[Quad]) -> bool:
     return any(decode_labels(one, local=local) for one in (sheet, 255 - sheet) for local in (True, False))
 
 
-def is_labelled_closely(picture: Picture, quads: Sequence[Quad]) -> bool:
-    """Tell the same by looking at some backs for each kind of label there is; about 25 ms a back, three at most."""
+def is_labelled_closely(picture: Picture, quads: Sequence[Quad], *, askew: bool = False) -> bool:
+    """Tell the same by looking at some backs for each kind of label there is; about 25 ms a back, three at most.
+
+    `askew`: whether labels may stand on a corner, too; then it takes three times as long.
+    """
     grey = as_grey(picture)
-    return any(search_label(grey, quad) for quad in _spread(quads, _SEARCHED))
+    return any(search_label(grey, quad, askew=askew) for quad in _spread(quads, _SEARCHED))
 
 
 def _spread(quads: Sequence[Quad], most: int) -> list[Quad]:
@@ -332,11 +343,12 @@ def _look_one_by_one(grey: Picture, left: dict[int, Quad], hits: dict[int, Label
 def _first_looks(grey: Picture, left: dict[int, Quad], hits: dict[int, LabelHit]) -> dict[int, LabelCandidate]:
     """Look for the kind of the hits; if few hits told it and nothing can be read so, for a kind that is searched."""
     looks: dict[int, LabelCandidate] = {}
-    if kind := usual_kind(hit.kind for hit in hits.values()):
+    usual = usual_kind(hit.kind for hit in hits.values())
+    if kind := usual:
         looks = {at: _likelier_candidate(grey, quad, kind, _NARROW) for at, quad in left.items()}
     if len(hits) >= _FEW or any(is_certain(look, None) for look in looks.values()):
         return looks
-    if kind := _search_kind(grey, list(left.values())):
+    if kind := _search_kind(grey, list(left.values()), askew=usual is None):
         looks = {at: _likelier_candidate(grey, quad, kind, _NARROW) for at, quad in left.items()}
     return looks
 
@@ -359,10 +371,10 @@ def _odds_if_framed(look: LabelCandidate) -> float:
     return label_odds(look) if look.frame >= _LEAST_FRAME else -1.0
 
 
-def _search_kind(grey: Picture, quads: list[Quad]) -> LabelKind | None:
+def _search_kind(grey: Picture, quads: list[Quad], *, askew: bool) -> LabelKind | None:
     """Search some of the tiles, here and there, until one of them tells how the labels look."""
     for quad in quads[:: max(1, len(quads) // _SEARCHES)][:_SEARCHES]:
-        if look := search_label(grey, quad):
+        if look := search_label(grey, quad, askew=askew):
             return look.kind
     return None
 
@@ -383,9 +395,9 @@ def _mark_of_hit(hit: LabelHit) -> TileMark:
 
 
 def _mark_of_candidate(look: LabelCandidate, usual_set: int | None) -> TileMark:
+    stands = look.kind.askew == 0
+    turned, spot = (look.patch.turned, look.kind.spot) if stands else (None, NO_MARK.spot)
     if is_certain(look, usual_set):
         payload = look.guess.payload
-        return TileMark(payload.serial, payload.set_text, look.patch.turned, label_confidence(look), look.kind.spot)
-    if is_seen(look):
-        return TileMark(None, None, look.patch.turned, 0.0, look.kind.spot)
-    return NO_MARK
+        return TileMark(payload.serial, payload.set_text, turned, label_confidence(look), spot)
+    return TileMark(None, None, turned, 0.0, spot) if stands and is_seen(look) else NO_MARK

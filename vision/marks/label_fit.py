@@ -17,6 +17,7 @@ from vision.marks.label_code import QUIET, Grid, LabelGuess, guess_label
 
 Affine = NDArray[np.float64]  # shape (2, 3)
 
+TALL = 1.36  # a tile's height by its width: 1.3 to 1.4 is usual, and a fit takes up the rest
 PIXELS = 4  # of a patch, a module
 _COARSEST = 1.5  # pixels of the picture that one of a patch may stand for
 _FINEST = 8  # times that a patch is cut out finer, at most
@@ -27,12 +28,13 @@ class LabelKind:
     """How a picture's labels look: modules, and spot and size in shares of the tile's width and height.
 
     `spot`, shape (2,), is the DataMatrix's middle from the tile's centre, right and down as it stands itself; `size`,
-    shape (2,), are its sides.
+    shape (2,), are its sides. `askew`, degrees, clockwise: labels are stuck on so, in the middle of their tiles.
     """
 
     count: int
     spot: Points
     size: Points
+    askew: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +65,7 @@ def cut_patch(grey: Picture, quad: Quad, kind: LabelKind, *, turned: bool, margi
     """Cut the place where a label of this kind should lie on the tile `quad`, shape (4, 2), out of a grey picture."""
     modules = kind.count + 2 * margin
     side = round(modules * PIXELS)
-    on_tile = _shares(UNIT_SQUARE * modules - margin, kind)
+    on_tile = _spun(_shares(UNIT_SQUARE * modules - margin, kind), kind.askew)
     square = project(_patch_map(UNIT_SQUARE, quad), on_tile * (-1 if turned else 1) + 0.5)
     finer = _oversampling(square, side)
     flat = _warp(grey, square, side * finer)
@@ -77,12 +79,19 @@ def kind_at(patch: LabelPatch, pose: LabelPose) -> LabelKind:
     kind = patch.kind
     pixels = UNIT_SQUARE * kind.count @ pose.affine[:, :2].T + pose.affine[:, 2]
     on_tile = _shares((pixels + 0.5) / PIXELS - patch.margin, kind)
-    return LabelKind(kind.count, np.asarray(on_tile.mean(axis=0)), (on_tile[2] - on_tile[0]))
+    return replace(kind, spot=np.asarray(on_tile.mean(axis=0)), size=on_tile[2] - on_tile[0])
 
 
 def _shares(modules: Points, kind: LabelKind) -> Points:
     """Take points in modules from the DataMatrix's corner, shape (n, 2), to shares of the tile from its centre."""
     return np.asarray(kind.spot + (modules / kind.count - 0.5) * kind.size)
+
+
+def _spun(shares: Points, degrees: float) -> Points:
+    """Turn points about a tile's centre, clockwise; in shares of its width and height, shape (n, 2)."""
+    angle = np.radians(degrees)
+    spin = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    return np.asarray(shares * [1, TALL] @ spin / [1, TALL])
 
 
 def _oversampling(square: Quad, side: int) -> int:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from vision.detections import DetectedTile, Detections, TableLayout, TileMark
 from vision.geometry import Picture, Points, Quad
 from vision.marks.digits import (
+    BLANK,
     FACE,
     LABEL,
     NOTHING,
@@ -401,7 +402,10 @@ def _read(picture: Picture, quads: Sequence[Quad]) -> tuple[list[TileMark], dict
     numbers = [look.mark for look in looks.values()]
     if _sure(numbers) < _FEW * len(quads):
         likely = [quad for quad, look in zip(quads, looks.values(), strict=True) if look.kind[LABEL] > _SURELY_MARKED]
-        if is_labelled_closely(picture, likely or quads):
+        blank = sum(
+            look.kind[BLANK] > _SURELY_MARKED for look in looks.values()
+        )  # as are labels on a corner, from afar
+        if is_labelled_closely(picture, likely or quads, askew=2 * blank > len(quads)):
             numbers = max(numbers, read_labels(picture, quads, dismiss), key=_sure)
     return numbers, looks
 

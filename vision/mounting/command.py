@@ -20,11 +20,14 @@ from vision.cameras.feed import CameraEvent, CameraFeed, CameraLost, CameraOpene
 from vision.cameras.folder import PicturesCamera
 from vision.enrolled.file import EnrolledSet, read_complete
 from vision.errors import PictureError, VisionError
-from vision.geometry import Picture, Quad
+from vision.geometry import Picture
 from vision.mounting.hints import MountingHint, judge_focus, mounting_hints, print_hints
 from vision.mounting.measure import CARRIER, TRAY, MarkKind, MountingMeasures, MountingSetup, measure_mounting, room_for
+from vision.overlay import checked_picture, write_overlay
 from vision.reader import read_picture, tile_outlines
+from vision.reading import PictureReading
 from vision.sim.table import SimulatedTable
+from vision.verdict import ENROL_SET
 
 FOCUS: Final[Mapping[str | None, Message]] = {
     "good": N_("focus good"),
@@ -52,7 +55,7 @@ HINTS: Final[Mapping[str, Message]] = {
     "camera_bright": N_("The tiles are overexposed: use less light or a shorter exposure."),
     "camera_dark": N_("The tiles are too dark: use more light or a longer exposure."),
     "camera_noisy": N_("The picture is noisy: more light helps most."),
-    "camera_print": N_("Many numbers are not read: enrol this set (homologue set enrol)."),
+    "camera_print": ENROL_SET,
     "camera_enrolled": N_("Many tiles are not like their pictures: is it this set? If so, enrol it again."),
 }
 
@@ -255,10 +258,20 @@ def _tile_size(_context: click.Context, _option: click.Parameter, value: str) ->
 @click.option("--frames", type=click.IntRange(1), help="Exit after this many lines.")
 @click.option("--once", is_flag=True, help="Take one picture and exit.")
 @json_option("Print one JSON object per line.")
-@click.option("--window", "in_window", is_flag=True, help="Show the picture in a window; Escape closes it.")
+@click.option(
+    "--overlay",
+    type=click.Path(path_type=Path),
+    help="Write each picture with its tiles' serials to this PNG or JPEG file, as `homologue read --overlay` does.",
+)
+@click.option(
+    "--window",
+    "in_window",
+    is_flag=True,
+    help="Show the picture in a window, and the most doubtful tiles with their serials; Escape closes it.",
+)
 def camera(  # noqa: PLR0913 -- one parameter an option: click wants it so
     address: str, *, tile: tuple[float, float], mark: str, places: str, enrolled_file: Path | None, view: float | None,
-    language: str, every: float, frames: int | None, once: bool, as_json: bool, in_window: bool,
+    language: str, every: float, frames: int | None, once: bool, as_json: bool, overlay: Path | None, in_window: bool,
 ) -> None:  # fmt: skip
     """Check how the camera at ADDRESS is mounted: print a line per second with measurements and what to change.
 
@@ -278,7 +291,7 @@ def camera(  # noqa: PLR0913 -- one parameter an option: click wants it so
             _in_window(shots, setup, enrolled, language, every if address.startswith("pictures:") else 0.0)
         else:
             for shot in shots:
-                click.echo(_line(shot, setup, enrolled, Translator(language), as_json=as_json))
+                click.echo(_line(shot, setup, enrolled, overlay, Translator(language), as_json=as_json))
     except VisionError as error:
         refused = {"error": {"code": error.code, "message": str(error)}}
         click.echo(json.dumps(refused) if as_json else f"{error.code}: {error}", err=not as_json)
@@ -294,13 +307,23 @@ def _shots(address: str, every: float, *, once: bool) -> Iterator[CameraShot]:
         yield from live_shots(address, every)
 
 
-def _line(shot: CameraShot, setup: MountingSetup, enrolled: EnrolledSet | None, _: Translator, *, as_json: bool) -> str:
+def _line(
+    shot: CameraShot,
+    setup: MountingSetup,
+    enrolled: EnrolledSet | None,
+    overlay: Path | None,
+    _: Translator,
+    *,
+    as_json: bool,
+) -> str:
     if isinstance(shot.picture, CameraLost):
         lost = shot.picture
         return (
             json.dumps(mounting_error_line(shot.name, lost)) if as_json else f"{shot.name}: {lost.code}: {lost.message}"
         )
-    look, _quads = _look(shot.name, shot.picture, shot.unmet, setup, enrolled)
+    look, reading = _look(shot.name, shot.picture, shot.unmet, setup, enrolled)
+    if overlay is not None:
+        write_overlay(overlay, shot.name, checked_picture(shot.picture, reading))
     return json.dumps(mounting_line(look, setup, _)) if as_json else mounting_text(look, setup, _)
 
 
@@ -310,15 +333,14 @@ def _look(
     unmet: tuple[UnmetSetting, ...],
     setup: MountingSetup,
     enrolled: EnrolledSet | None,
-) -> tuple[MountingReport, tuple[Quad, ...]]:
-    """Measure a picture, and read it; also the outlines of its tiles."""
+) -> tuple[MountingReport, PictureReading]:
+    """Measure a picture, and read it."""
     reading = read_picture(picture, enrolled=enrolled)
-    quads = tile_outlines(reading)
-    seen = measure_mounting(picture, quads, setup)
+    seen = measure_mounting(picture, tile_outlines(reading), setup)
     hints = mounting_hints(seen, setup, unmet)
     if not hints and reading.print_to_blame:
         hints = print_hints(setup, enrolled=enrolled is not None)
-    return MountingReport(name, seen, hints), quads
+    return MountingReport(name, seen, hints), reading
 
 
 def _in_window(
@@ -330,11 +352,11 @@ def _in_window(
     try:
         for shot in shots:
             if isinstance(shot.picture, CameraLost):
-                window.show(None, (), f"{shot.picture.code}: {shot.picture.message}", ())
+                window.show(None, f"{shot.picture.code}: {shot.picture.message}", ())
             else:
-                look, quads = _look(shot.name, shot.picture, shot.unmet, setup, enrolled)
+                look, reading = _look(shot.name, shot.picture, shot.unmet, setup, enrolled)
                 told = [hint_text(_, hint) for hint in look.hints] or [_("all fine")]
-                window.show(shot.picture, quads, mounting_figures(look, setup, _), told)
+                window.show((shot.picture, reading), mounting_figures(look, setup, _), told)
             if window.closed(pause):
                 return
     finally:

@@ -11,12 +11,15 @@ import numpy as np
 import pygame
 
 from vision.errors import WindowMissingError
-from vision.geometry import Picture, Quad
-from vision.overlay import READ, OutlinePen
+from vision.geometry import Picture
+from vision.overlay import READ, ROW_HEIGHT, OutlinePen, list_serials
+from vision.reader import tile_outlines
+from vision.reading import PictureReading
 
 SIZE: Final = (800, 480)
 _GROUND, _TEXT, _CHANGE = (16, 24, 22), (240, 243, 238), (250, 190, 88)
 _LINE = 22  # pixels
+_LEAST = 180  # pixels that the picture keeps before tiles are listed below it
 _CHINESE = ("wqymicrohei", "wenquanyimicrohei", "notosanscjksc", "notosanscjk", "droidsansfallback")
 
 
@@ -43,15 +46,14 @@ class MountingWindow:
             for event in events
         )
 
-    def show(self, picture: Picture | None, quads: Sequence[Quad], figures: str, told: Sequence[str]) -> None:
-        """Draw a picture with outlines, one line of figures, and a line for each thing to change."""
+    def show(self, seen: tuple[Picture, PictureReading] | None, figures: str, told: Sequence[str]) -> None:
+        """Draw a picture with its tiles and the most doubtful of them, figures in one line, and what to change."""
         self._surface.fill(_GROUND)
         lines = [(line, _TEXT) for line in self._wrapped(figures)]
         lines += [(line, _CHANGE) for one in told for line in self._wrapped(one)]
         height = SIZE[1] - _LINE * len(lines) - 8
-        if picture is not None and height > _LINE:
-            shown = _outlined(picture, quads, height)
-            self._surface.blit(_surface(shown), ((SIZE[0] - shown.shape[1]) // 2, 0))
+        if seen is not None and height > _LINE:
+            self._surface.blit(_surface(shown(*seen, height)), (0, 0))
         for number, (line, colour) in enumerate(lines):
             self._surface.blit(self._font.render(line, True, colour), (8, height + 4 + _LINE * number))  # noqa: FBT003 -- pygame has no name for it
         pygame.display.flip()
@@ -72,15 +74,19 @@ class MountingWindow:
         pygame.display.quit()
 
 
-def _outlined(picture: Picture, quads: Sequence[Quad], height: int) -> Picture:
-    """Shrink a picture to a height, at most as wide as the window, and outline the tiles."""
-    scale = min(height / picture.shape[0], SIZE[0] / picture.shape[1])
+def shown(picture: Picture, reading: PictureReading, height: int) -> Picture:
+    """Return a picture with its tiles outlined, shrunk, and below it the first row of the list of tiles."""
+    row = list_serials(picture, reading, SIZE[0])[: max(0, min(ROW_HEIGHT, height - _LEAST))]
+    room = height - len(row)
+    scale = min(room / picture.shape[0], SIZE[0] / picture.shape[1])
     size = (max(1, round(picture.shape[1] * scale)), max(1, round(picture.shape[0] * scale)))
     small = np.ascontiguousarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
     pen = OutlinePen(small, 2)
-    for quad in quads:
+    for quad in tile_outlines(reading):
         pen.outline(quad * scale, READ)
-    return small
+    left = (SIZE[0] - size[0]) // 2
+    sides = ((0, 0), (left, SIZE[0] - size[0] - left), (0, 0))
+    return np.vstack([np.pad(small, sides), row])
 
 
 def _surface(picture: Picture) -> pygame.Surface:

@@ -155,6 +155,11 @@ def _rounds(asked: Question) -> Sequence[BookedPlay]:
     return sorted(asked.sheets.snapshot(asked.visitor).event.plan.plays, key=lambda play: (play.round, play.table))
 
 
+def _plays(asked: Question) -> Sequence[PlayView]:
+    asked.sheets.watched(asked.visitor, "plays")
+    return asked.view.plays
+
+
 def _standings(asked: Question) -> Sequence[StandingsRow]:
     return asked.sheets.ladder(asked.visitor).rungs
 
@@ -199,7 +204,7 @@ RESOURCES: Final = (
     Resource("/event", "The event, and how far it has come", EventInfo, event_info),
     Resource("/tables", "The tables, by number", TableInfo, _tables, several=True),
     Resource("/rounds", "Who is to play what, where and when", BookedPlay, _rounds, several=True, right="see_room"),
-    Resource("/plays", "Results, newest first", PlayView, lambda asked: asked.view.plays, several=True),
+    Resource("/plays", "Results, newest first", PlayView, _plays, several=True),
     Resource("/standings", "Everybody's place, and those still in reach", StandingsRow, _standings, several=True),
     Resource("/teams", "The teams' places", TeamStanding, lambda asked: asked.view.teams, several=True),
     Resource(

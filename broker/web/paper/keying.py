@@ -11,12 +11,12 @@ import msgspec
 from msgspec.structs import replace
 from sqlalchemy import func, insert, select
 
-from broker.event import Event
 from broker.people import KEYINGS, Account, Authentication, PeopleDatabase
 from broker.protocol import SEATS, RulerRole
 from broker.rules import RuleError
 from broker.rulings import PlayKey, RulingAuthor
 from broker.rulings.paper import PAPER_REASON, KeyedSheet, PaperSheet, SheetResult, sheet_of, take_sheets
+from broker.scorer.state import EventState
 from broker.web.rulings.audited import RULING_NOTED
 from broker.web.services import ScorerThread
 
@@ -179,8 +179,8 @@ def author_of(account: Account) -> RulingAuthor:
 class DoubleKeying:
     """The readings of one event's sheets."""
 
-    def __init__(self, event: Event, scorer: ScorerThread, auth: Authentication) -> None:
-        self._event, self._scorer, self._auth = event, scorer, auth
+    def __init__(self, room: EventState, scorer: ScorerThread, auth: Authentication) -> None:
+        self._room, self._scorer, self._auth = room, scorer, auth
         self._keyings = Keyings(auth.store)
 
     def key(self, sheets: Sequence[PaperSheet], account: Account, address: str) -> list[SheetResult]:
@@ -268,7 +268,7 @@ class DoubleKeying:
         )
 
     def _sheet(self, one: Keying) -> PaperSheet:
-        return sheet_of(keyed_from(one.body), self._event)
+        return sheet_of(keyed_from(one.body), self._room.planned)
 
     def _readings(self, plays: Iterable[PlayKey] | None) -> Mapping[PlayKey, tuple[str | None, bool, Readings]]:
         """Return, of plays (None: of all that were keyed), what was said last, whether they are settled, readings."""

@@ -35,6 +35,7 @@ from broker.rulings.paper import (
     sheet_of,
 )
 from broker.scorer.dashboard import Arrivals, ViewFeed
+from broker.scorer.state import EventState
 from broker.web import (
     Access,
     DeskError,
@@ -61,13 +62,17 @@ class PaperPage:
     """Answers arbiters; blank sheets are the organiser's to print, too."""
 
     def __init__(
-        self, access: Access, feed: ViewFeed, event: Event, deals: Sequence[DealRecord], scorer: ScorerThread
+        self, access: Access, feed: ViewFeed, room: EventState, deals: Sequence[DealRecord], scorer: ScorerThread
     ) -> None:
-        self._access, self._feed, self._event, self._scorer = access, feed, event, scorer
+        self._access, self._feed, self._room, self._scorer = access, feed, room, scorer
         self._deals = {deal.number: deal for deal in deals}
         self._printing = threading.Lock()
-        double = event.plan.keying == "double" and access.auth is not None
-        self._two = DoubleKeying(event, scorer, access.auth) if double and access.auth else None
+        double = room.planned.plan.keying == "double" and access.auth is not None
+        self._two = DoubleKeying(room, scorer, access.auth) if double and access.auth else None
+
+    @property
+    def _event(self) -> Event:
+        return self._room.planned
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""

@@ -22,6 +22,8 @@ TOLD: Final = {
     "account_disabled": "{who} disabled the account {about}",
     "account_enabled": "{who} enabled the account {about}",
     "password_set": "{who} set the password of {about}",
+    "token_added": "{who} made the token {about} ({detail}), with which another program reads",
+    "webhook_added": "{who} has final results sent to another program: {about}",
     "people_restored": "the accounts were taken from a copy: {about}",
     DEVICE_LISTED: "table {about}: {who} listed device {detail}",
     "device_revoked": "table {about}: {who} revoked device {detail}",
@@ -44,6 +46,8 @@ TOLD_CODES: Final = frozenset(
         "pairing_taken",
         "password_set",
         "people_restored",
+        "token_added",
+        "webhook_added",
     }
 )
 """The same codes, as docs/codes.md lists them."""

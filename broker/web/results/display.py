@@ -134,6 +134,7 @@ class DisplayPage:
                 seats=_in_columns(seats[players], options),
                 rounds=seating_rounds(snapshot.event.plan)[:MOST_ROUNDS],
                 letters=SEAT_LETTERS,
+                version=snapshot.event.version,
                 pagination=pagination,
                 following=f"/display?{urlencode(following)}",
                 _=_,

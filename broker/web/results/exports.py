@@ -13,11 +13,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.errors import ScorerError, StoreError
-from broker.event import Event
 from broker.export.archive import BY_NAME, CSV, EXPORTS, Export, ExportSource, archive
 from broker.i18n import N_, Message, Translator
 from broker.rules import RuleError
 from broker.scorer.dashboard import ViewFeed
+from broker.scorer.state import EventState
 from broker.scorer.stored_event import open_stored_event
 from broker.web import (
     Access,
@@ -59,8 +59,8 @@ class ListedExport:
 class ExportsPage:
     """Writes files from the event's folder and store, which are only read: the scorer goes on meanwhile."""
 
-    def __init__(self, access: Access, feed: ViewFeed, folder: Path, event: Event) -> None:
-        self._access, self._feed, self._folder, self._event = access, feed, folder, event
+    def __init__(self, access: Access, feed: ViewFeed, folder: Path, room: EventState) -> None:
+        self._access, self._feed, self._folder, self._room = access, feed, folder, room
         self._trace = EmbargoTrace(access.auth)
         self._turns = {inside: threading.Lock() for inside in (False, True)}
         """A whole journal is read for each file: one at a time, so that many who ask cannot fill the memory.
@@ -109,7 +109,7 @@ class ExportsPage:
         return Response(content, media_type=media, headers={"Content-Disposition": attachment})
 
     def _listed(self, one: Export) -> "ListedExport":
-        why, lacking = None, one.lacking(self._event)
+        why, lacking = None, one.lacking(self._room.planned)
         if lacking:
             why = PROBLEM[lacking.code]
         elif one.at_the_end and not self._feed.current.final:

@@ -64,12 +64,15 @@ class SeatingPage:
             "kept": "by=table&" if by_table else f"{urlencode({'q': asked})}&" if asked else "",
             "pagination": pagination,
             "letters": SEAT_LETTERS,
+            "version": event.version,
             "seats": SEATS,
             "names": {one.id: one.name for one in event.players.values()},
             "may_print": visitor.may("print_sheets"),
             "prints": SEATING_PRINTS,
         }
-        return LivePage("seating.html", _("Seating plan"), values, (shown, rounds, pagination, by_table, asked))
+        return LivePage(
+            "seating.html", _("Seating plan"), values, (shown, rounds, pagination, by_table, asked, event.version)
+        )
 
     async def printed(self, kind: str, request: Request) -> Response:
         """Return one of SEATING_PRINTS."""

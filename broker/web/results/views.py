@@ -125,10 +125,17 @@ class ResultsPage:
         """Show one player's sheet."""
         sheet = self._sheets.player(visitor, request.path_params["player"])
         chart = partial(player_chart, sheet, str(_("Points (horizontal) and the resulting IMPs (vertical)")), _seats(_))
-        plan = self._sheets.snapshot(visitor).event.plan
+        event = self._sheets.snapshot(visitor).event
+        plan, version = event.plan, event.version
         places = seating_of(plan)[sheet.player]
-        values = {"sheet": sheet, "chart": chart, "slips": _slips(plan.public_address), "places": places}
-        return LivePage("player.html", sheet.name, values, (sheet, places))
+        values = {
+            "sheet": sheet,
+            "chart": chart,
+            "slips": _slips(plan.public_address),
+            "places": places,
+            "version": version,
+        }
+        return LivePage("player.html", sheet.name, values, (sheet, places, version))
 
     def team(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show one team's sheet."""

@@ -29,10 +29,10 @@ class AuditedRulings:
         """Ask for something that changes nothing. Raises ScorerBusy, Refused."""
         return self._scorer.ask(lambda: work(self._scorer.rulings))
 
-    def give(self, draft: RulingDraft, account: Account, address: str, looked_at: str) -> RulingEntry:
+    def give(self, draft: RulingDraft, account: Account, address: str, looked_at: str | None = None) -> RulingEntry:
         """Return a ruling. Raises Refused, ScorerError, PeopleStoreBroken; then it was not given.
 
-        `looked_at`: the mark of the effects that the arbiter has seen.
+        `looked_at`: the mark of the effects that the arbiter has seen; None: it moves nobody.
 
         The note is written first and committed last: where the ruling is refused, there is no note of one. Where this
         machine stops between the two commits, `note_missing` writes the note at the next start.

@@ -21,10 +21,12 @@ from broker.protocol import (
     AnyDecision,
     Award,
     AwardGiven,
+    CheckedIn,
     Deadline,
     Discarded,
     FineRuled,
     Fouled,
+    PlanChanged,
     Player,
     PlayerCorrected,
     Seat,
@@ -134,9 +136,19 @@ class RulingWriter:
                 return self._facts(said)
 
     def _facts(self, said: AnyDecision) -> Markup:
+        if isinstance(said, PlanChanged):
+            return self._seated_anew(said)
         if not isinstance(said, TakenOver | Discarded):
             return NO_TEXT
         return self._.ngettext("{count} message of the table", "{count} messages of the table", count=len(said.facts))
+
+    def _seated_anew(self, said: PlanChanged) -> Markup:
+        parts = [self._.ngettext("{count} play seated anew", "{count} plays seated anew", count=len(said.plays))]
+        if said.entered:
+            parts.append(self._("Enters: {names}", names=DOT.join(one.name for one in said.entered)))
+        if said.left:
+            parts.append(self._("Leaves: {names}", names=DOT.join(map(self.name, said.left))))
+        return DOT.join(parts)
 
     def _gift(self, gift: AwardGiven) -> Markup:
         imp = self._imp(imp_of(gift, self._awards))
@@ -275,7 +287,8 @@ def history_lines(book: RulingBook) -> list[RulingLine]:
         for entry in book.entries.values()
         if isinstance(entry.decision, Undo) and book.counts(entry.id)
     }
-    return [_line(book, entry, undone_by) for entry in reversed(book.entries.values())]
+    entries = (one for one in reversed(book.entries.values()) if not isinstance(one.decision, CheckedIn))
+    return [_line(book, entry, undone_by) for entry in entries]
 
 
 def _line(book: RulingBook, entry: RulingEntry, undone_by: Mapping[str, str]) -> RulingLine:

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from broker.errors import ScorerError
 from broker.i18n import N_
-from broker.people import Account, PeopleError
+from broker.people import PeopleError
 from broker.protocol import SEATS, Refused
 from broker.rules import ComparisonRules, RuleError, Rules, load_of_same_book, same_rule_book
 from broker.rules.riichi import RiichiProfile
@@ -40,7 +40,7 @@ from broker.web import (
     typed_fields,
     visitor_of,
 )
-from broker.web.auth import Visitor
+from broker.web.auth import Visitor, account_of
 from broker.web.problems import APART
 from broker.web.rulings import history
 from broker.web.rulings.audited import AuditedRulings
@@ -57,7 +57,7 @@ from broker.web.rulings.forms import (
 from broker.web.rulings.history import RulingWriter
 
 SHOWN: Final = 200
-PLAN_KINDS: Final = ("player_corrected", "title_corrected", "sessions_corrected")
+PLAN_KINDS: Final = ("player_corrected", "title_corrected", "sessions_corrected", "plan_changed")
 LONGEST: Final = 2000
 PLAY: Final = re.compile(r"([1-9][0-9]{0,3})-([1-9][0-9]{0,2})")
 LISTED: Final = 100
@@ -182,7 +182,7 @@ class RulingsPage:
 
     def _ruled(self, request: Request, form: Form) -> Response:
         form = with_player_ids(form, self._rulings.event.players)
-        draft, account = self._draft(form), _account(request)
+        draft, account = self._draft(form), account_of(request)
         if form.get("action") != "publish":
             return self._preview(request, form, draft)
         try:
@@ -206,7 +206,7 @@ class RulingsPage:
         return draft_of(form, play, PaymentRules(event.profile, dealer), now, key)
 
     def _preview(self, request: Request, form: Form, draft: RulingDraft, error: Refused | None = None) -> Response:
-        account = _account(request)
+        account = account_of(request)
         author = RulingAuthor(account.full, account.name, account.role)  # type: ignore[arg-type] # an arbiter: may rule
         effects = self._rulings.look(lambda rulings: rulings.effects(draft, author))
         kept = {name: value for name, value in form.items() if name not in {"form", "action", "looked_at", "page"}}
@@ -323,13 +323,6 @@ def _number_or_none(form: Mapping[str, str], field: str) -> int | None:
         return whole_number(form, field)
     except Refused:
         return None
-
-
-def _account(request: Request) -> Account:
-    session = visitor_of(request).session
-    if session is None:
-        raise TypeError("a route that asks for `rule` lets nobody in without a session")
-    return session.account
 
 
 def _file(text: str, kind: str, name: str) -> Response:

@@ -21,7 +21,7 @@ from broker.event import PLAYERS, Event
 from broker.event.players import EXTRA_COLUMNS, PARTS, ListedPlayer, current_players, players_csv, read_players
 from broker.event.setup import SESSION_FIELDS, rows_to_fill, session_rows, sessions_of
 from broker.i18n import N_, Message, folded
-from broker.people import Account, PeopleError
+from broker.people import PeopleError
 from broker.protocol import (
     LONGEST_REASON,
     PLAN_DECISIONS,
@@ -59,6 +59,7 @@ from broker.web import (
     typed_fields,
     visitor_of,
 )
+from broker.web.auth import account_of
 from broker.web.labels import PLAN_FIELD
 from broker.web.rulings.audited import AuditedRulings
 
@@ -125,9 +126,9 @@ class CorrectionsPage:
             return self._page(request, form)
         draft = self._draft(form)
         if form.get("action") == "publish":
-            self._rulings.give(draft, _account(request), client_address(request), form.get("looked_at", ""))
+            self._rulings.give(draft, account_of(request), client_address(request), form.get("looked_at", ""))
             return redirect(request, "/setup", done=draft.id)
-        account = _account(request)
+        account = account_of(request)
         author = RulingAuthor(account.full, account.name, account.role)  # type: ignore[arg-type] # who may set up
 
         def look(rulings: RulingService) -> tuple[str, Event, Event, AnyDecision]:
@@ -288,10 +289,3 @@ def _cells(one: ListedPlayer) -> tuple[str, ...]:
 
 def _line(form: Form, field: str) -> str:
     return " ".join(form.get(field, "").split())
-
-
-def _account(request: Request) -> Account:
-    session = visitor_of(request).session
-    if session is None:
-        raise TypeError("a route that asks for `set_up` lets nobody in without a session")
-    return session.account

@@ -6,6 +6,7 @@ A phone draws sixty cards, and a hall may have a thousand tables: the cards come
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl
 
@@ -257,7 +258,7 @@ class DashboardPage:
 
     async def _seen(self, visitor: Visitor) -> DashboardView:
         view = self._feeds.of(visitor).current
-        await run_in_threadpool(self._trace.watched, visitor, "room", view)
+        await run_in_threadpool(partial(self._trace.watched, visitor, "room", hidden=view.under_way))
         return view
 
 

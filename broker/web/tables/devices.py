@@ -6,6 +6,7 @@ are believed.
 
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from starlette.concurrency import run_in_threadpool
@@ -16,8 +17,10 @@ from starlette.routing import Route
 from broker.errors import ScorerError
 from broker.i18n import N_, Message
 from broker.people import Account, Authentication, PeopleError
-from broker.protocol import SILENT_S, DeviceAdmitted, Refused
+from broker.protocol import SILENT_S, DeviceAdmitted, Refused, TableState
 from broker.scorer.devices import ID_SHOWN, Reading, UnknownDevice
+from broker.scorer.upgrades import Offered
+from broker.upgrade.bundle import UpgradeError
 from broker.version import program_version
 from broker.web import (
     CARDS_A_PAGE,
@@ -31,8 +34,10 @@ from broker.web import (
     render_page,
     visitor_of,
 )
+from broker.web.auth import account_of
 from broker.web.services import ScorerThread
 from broker.web.tables.orders import LONGEST_REASON, read_reason
+from broker.web.tables.upgrades import upgrade_asked, upgrade_view
 
 WHO: Final = "give_orders"
 CLOCK_OFF_S: Final = 60
@@ -41,7 +46,7 @@ HOT_CELSIUS: Final = 75
 """Beyond these somebody should look at a table's machine."""
 
 NOTED: Final = "table_handed_over"
-ACCEPTED, REVOKED = "device_accepted", "device_revoked"
+ACCEPTED, REVOKED, UPGRADE = "device_accepted", "device_revoked", "upgrade_ordered"
 DEVICE: Final = "device-"
 """How fields are named that say which device is accepted at a table; its number follows."""
 
@@ -76,10 +81,16 @@ class DevicesPage:
     """Answers arbiters."""
 
     def __init__(
-        self, access: Access, scorer: ScorerThread, auth: Authentication, broker: Message | None = None
+        self,
+        access: Access,
+        scorer: ScorerThread,
+        auth: Authentication,
+        broker: Message | None = None,
+        folder: Path | None = None,
     ) -> None:
-        """`broker`: through which one the devices are connected."""
+        """`broker`: through which one the devices are connected; `folder`: the event's."""
         self._access, self._scorer, self._auth, self._broker = access, scorer, auth, broker
+        self._folder = folder
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
@@ -88,6 +99,7 @@ class DevicesPage:
             self._access.route("/devices", self.hand_over, WHO, ("POST",)),
             self._access.route("/devices/accept", self.accept, WHO, ("POST",)),
             self._access.route("/devices/revoke", self.revoke, WHO, ("POST",)),
+            self._access.route("/devices/upgrade", self.upgrade, WHO, ("POST",)),
         ]
 
     async def show(self, request: Request) -> Response:
@@ -108,11 +120,15 @@ class DevicesPage:
         """Believe a device no more."""
         return await self._done(request, self._revoke, N_("Revoked. Nothing more from this device counts."))
 
+    async def upgrade(self, request: Request) -> Response:
+        """Offer another version of the program, or let tables change to it."""
+        return await self._done(request, self._upgrade, N_("Noted. The list shows how far each table is."))
+
     async def _done(self, request: Request, do: Callable[[Request, Form], None], done: Message) -> Response:
         try:
             form = await read_form(request, visitor_of(request))
             await run_in_threadpool(do, request, form)
-        except (PeopleError, DeskError, ScorerError, Refused) as error:
+        except (PeopleError, DeskError, ScorerError, Refused, UpgradeError) as error:
             return await run_in_threadpool(self._page, request, error)
         return await run_in_threadpool(self._page, request, None, done)
 
@@ -127,7 +143,7 @@ class DevicesPage:
         chosen = {
             _number(name.removeprefix(DEVICE)): device for name, device in form.items() if name.startswith(DEVICE)
         }
-        unsigned = [one.table for one in self._look().unknown if one.key is None and one.table in chosen]
+        unsigned = [one.table for one in self._look()[0].unknown if one.key is None and one.table in chosen]
         if unsigned and "unsigned" not in form:
             raise UnsignedDevice(f"a device that signs nothing at table {unsigned[0]}")
         for table, device in chosen.items():
@@ -154,17 +170,26 @@ class DevicesPage:
             lambda by: self._scorer.devices.revoke(table, device, reason, by.full, by.name),
         )
 
+    def _upgrade(self, request: Request, form: Form) -> None:
+        _head_arbiter(request)
+        about, do = upgrade_asked(
+            form, self._folder, self._scorer.devices.upgrades, {*self._scorer.rulings.room.event.tables}
+        )
+        self._noted(request, UPGRADE, 0, about, lambda _: do())
+
     def _noted(self, request: Request, action: str, table: int, about: str, do: Callable[[Account], None]) -> None:
         """Note it first and commit the note last: where it is refused there is no note of it."""
-        account = _account(request)
+        account = account_of(request)
         with self._auth.store.commit():
             self._auth.audit.note(
                 self._auth.clock(), account.name, action, str(table), about, address=client_address(request)
             )
             self._scorer.ask(lambda: do(account))
 
-    def _look(self) -> _Seen:
-        def look() -> _Seen:
+    def _look(self) -> tuple[_Seen, tuple[Offered | None, dict[int, TableState]]]:
+        """Return the devices, and what is offered them and what they say."""
+
+        def look() -> tuple[_Seen, tuple[Offered | None, dict[int, TableState]]]:
             devices = self._scorer.devices
             waiting = [(table, serves, to) for table, (serves, to) in devices.serving.waiting().items()]
             known = [(one, devices.serving.of(one.table)[0] == one.device) for one in devices.admissions.all()]
@@ -173,12 +198,13 @@ class DevicesPage:
                 _machine(table, state.version, devices.readings.get(table), now)
                 for table, state in sorted(devices.states.last.items())
             ]
-            return _Seen(waiting, [one for _, one in sorted(devices.unknown.items())], known, machines)
+            upgrade = devices.upgrades.offered, dict(devices.states.last)
+            return _Seen(waiting, [one for _, one in sorted(devices.unknown.items())], known, machines), upgrade
 
         return self._scorer.ask(look)
 
     def _page(self, request: Request, error: Exception | None = None, done: Message | None = None) -> Response:
-        seen = self._look()
+        seen, offered = self._look()
         longest = max(map(len, seen))
         pagination = Pagination.at(request.query_params.get("page", ""), longest, CARDS_A_PAGE)
         lines = pagination.lines(CARDS_A_PAGE)
@@ -188,8 +214,9 @@ class DevicesPage:
             "known": seen.known[lines],
             "machines": seen.machines[lines],
             "program": program_version(),
+            "upgrade": upgrade_view(self._folder, *offered),
             "pagination": pagination,
-            "decides": _account(request).may("admit"),
+            "decides": account_of(request).may("admit"),
             "shown": ID_SHOWN,
             "asks_again": isinstance(error, UnsignedDevice),
             "longest": LONGEST_REASON,
@@ -216,16 +243,9 @@ def _machine(table: int, version: str | None, reading: Reading | None, now: floa
     return Machine(table, version, silent, seconds, reading.disk_mib, reading.celsius, odd)
 
 
-def _account(request: Request) -> Account:
-    session = visitor_of(request).session
-    if session is None:
-        raise TypeError(f"a route that asks for `{WHO}` lets nobody in without a session")
-    return session.account
-
-
 def _head_arbiter(request: Request) -> None:
     """Refuse everybody else. Raises Refused."""
-    if not _account(request).may("admit"):
+    if not account_of(request).may("admit"):
         raise Refused("head_arbiter_only", "the head arbiter says which devices are believed")
 
 

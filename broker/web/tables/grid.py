@@ -115,7 +115,7 @@ class WirePage:
 
     def show(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show the newest messages that the filter lets through."""
-        self._trace.watched(visitor, "wire", self._feed.current)
+        self._trace.watched(visitor, "wire", hidden=self._feed.current.under_way)
         asked = {name: request.query_params.get(name, "")[:64] for name in ("kind", "table", "text")}
         table = int(asked["table"]) if asked["table"].isascii() and asked["table"].isdigit() else None
         found = self._wire.newest(kind=asked["kind"], table=table, text=asked["text"])

@@ -100,6 +100,13 @@ def test_nobody_else_may_read_the_folder_s_files(made: Path) -> None:
     assert open_to_others == ["commitment.json"]
 
 
+@pytest.mark.slow
+def test_nothing_is_left_of_an_event_that_could_not_be_made_whole(tmp_path: Path) -> None:
+    options = [*OPTIONS[:-1], "100", "--uncompared", "--players", sheet(tmp_path, sixteen()[:4])]
+    refused = ask("new", tmp_path / "cup", *options)
+    assert (refused.exit_code, "[set_not_said]" in refused.stderr, (tmp_path / "cup").exists()) == (1, True, False)
+
+
 def refusals(result: Result) -> list[list[str]]:
     """Return the code of each refusal, and where it is."""
     places = [line.split(": ")[1] for line in result.stderr.splitlines()]
@@ -290,3 +297,17 @@ def test_tables_that_are_not_paired_are_listed_with_their_keys(made: Path) -> No
 def test_the_events_key_is_made_with_the_event_and_its_public_part_is_printed(made: Path) -> None:
     assert ask("key", made).output == f"{open_event_key(made).public}\n"
     assert (made / KEY_FILE).stat().st_mode & 0o077 == 0
+
+
+def test_a_set_that_is_to_lie_as_two_deals_in_one_round_keeps_an_event_from_starting(
+    made: Path, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(made, tmp_path / "cup")
+    deals = json.loads((folder / "deals.json").read_bytes())
+    event = open_event(folder)
+    one, other = sorted({play.deal for play in event.plan.plays if play.round == 1})[:2]
+    for deal in deals:
+        deal["set"] = one if deal["number"] == other else deal["set"]
+    (folder / "deals.json").write_text(json.dumps(deals), encoding="utf-8")
+    found = json.loads(ask("check", folder, "--json").stdout)
+    assert "set_at_two_tables" in {problem["code"] for problem in found["problems"]}

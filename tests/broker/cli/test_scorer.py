@@ -137,6 +137,7 @@ def test_nobody_else_may_read_what_the_scorer_writes(folder: Path, start: Start)
     assert {"scorer.sqlite", "standings.csv", "kind"} <= {path.name for path in made}
 
 
+@pytest.mark.slow
 def test_an_event_keeps_the_broker_that_it_was_run_on_and_says_so(start: Start) -> None:
     for options, told in (
         (("--broker", "embedded"), "embedded, port [0-9]+: asked for with --broker"),

@@ -24,6 +24,7 @@ ROOMS: Final = (
     "broker/scorer",
     "broker/scoring",
     "broker/sim",
+    "broker/upgrade",
     "broker/web",
     "broker",
     "kiosk",
@@ -34,7 +35,7 @@ ROOMS: Final = (
 
 RAISED_WITH: Final = {
     "BadRow", "CodeProblem", "CommandError", "Concern", "Finding", "FormProblem", "MountingHint",
-    "MovementFault", "MovementProblem", "NotNow", "RecordError", "Refused", "RuleError", "_refuse_if",
+    "MovementFault", "MovementProblem", "NotNow", "RecordError", "Refused", "RuleError", "UpgradeError", "_refuse_if",
 }  # fmt: skip
 """Calls whose first text is a code."""
 

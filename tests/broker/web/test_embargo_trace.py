@@ -1,20 +1,24 @@
 """Whoever looks at results under embargo leaves a trace in the audit log: once a person, deal and hour."""
 
+import re
 import sqlite3
 from collections.abc import Iterator
+from functools import reduce
 from pathlib import Path
 
+import httpx
 import pytest
 
 from broker.people import EMBARGO_READ, HOUR_MS, PEOPLE_FILE, Actor, Authentication
 from broker.protocol import LogMessage
+from broker.rules import Outcome
 from broker.web import Visitor
 from broker.web.embargo import EmbargoTrace
 from tests.broker.people.conftest import NOON, PASSWORD, Hand, quick_hashes
 from tests.broker.scorer.folders import until_round
-from tests.broker.scorer.small import whole_log
+from tests.broker.scorer.small import OUTCOMES, event, whole_log, whole_play
 from tests.broker.web.rulings.desks import Ruled, ruling_desk
-from tests.broker.web.test_auth import logged_in
+from tests.broker.web.test_auth import ALLOWED, logged_in
 
 
 def traces(auth: Authentication, who: str) -> list[str]:
@@ -56,6 +60,58 @@ def test_before_the_first_result_and_after_the_last_nobody_is_noted(tmp_path: Pa
         with ruling_desk(tmp_path / name, said) as desk, logged_in(desk.server, "table_arbiter") as arbiter:
             assert arbiter.get(path).status_code == 200
             assert traces(desk.auth, "table_arbiter") == []
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Iterator[tuple[Ruled, Ruled]]:
+    """Return two desks of the same event, which differ in one result, under embargo."""
+    with (
+        ruling_desk(tmp_path / "one", two_rounds(OUTCOMES[1])) as one,
+        ruling_desk(tmp_path / "other", two_rounds(OUTCOMES[2])) as other,
+    ):
+        yield one, other
+
+
+def two_rounds(outcome: Outcome) -> list[LogMessage]:
+    """Return two rounds, after which no deal is complete; this is how the first play of table 1 ended."""
+    first = whole_play(1, 1, outcome)
+    others = [message for message in until_round(2) if message.table != 1]
+    return [*first, *whole_play(1, 2, first=len(first) + 1), *others]
+
+
+def telling(two: tuple[Ruled, Ruled], role: str) -> list[str]:
+    """Return the pages on which a role can tell the two events apart."""
+    booking = event().bookings[1, 1]
+    named = {"{deal:int}": str(booking.deal), "{player}": booking.players["east"], "{team:int}": "1"}
+    pages = [
+        reduce(lambda path, name: path.replace(*name), named.items(), path)
+        for path, roles in ALLOWED.items()
+        if role in roles and not path.startswith("/live/") and path != "/events"  # what follows a page shows the same
+    ]
+    with logged_in(two[0].server, role) as one, logged_in(two[1].server, role) as other:
+        return [page for page in pages if said(one, page) != said(other, page)]
+
+
+def said(client: httpx.Client, page: str) -> str:
+    """Return a page without the time of day, what is the browser's alone, and the anchor: a hash tells nothing."""
+    anchor = r'"anchor":{[^}]*}|<code class="anchor">[^<]*'
+    return re.sub(rf'name="form" value="[^"]*"|<time .*?</time>|{anchor}', "", client.get(page).text)
+
+
+def test_every_page_on_which_an_arbiter_can_tell_a_hidden_result_leaves_a_trace(two: tuple[Ruled, Ruled]) -> None:
+    pages, silent = telling(two, "table_arbiter"), list[str]()
+    assert {"/", "/standings", "/api/v1/plays", "/api/v1/standings"} <= {*pages}
+    for number, page in enumerate(pages):
+        two[0].auth.accounts.add(f"who{number}", "Who", "table_arbiter", PASSWORD, Actor("test"))
+        with logged_in(two[0].server, f"who{number}") as client:
+            client.get(page)
+        silent += [page] if not traces(two[0].auth, f"who{number}") else []
+    assert silent == []
+
+
+@pytest.mark.parametrize("role", ["display", "organiser"])
+def test_who_may_not_see_the_room_cannot_tell_a_hidden_result_on_any_page(two: tuple[Ruled, Ruled], role: str) -> None:
+    assert telling(two, role) == []
 
 
 def test_a_room_that_cannot_note_who_looks_is_shown_all_the_same(under_way: Ruled) -> None:

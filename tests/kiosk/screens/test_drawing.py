@@ -4,12 +4,13 @@ import pytest
 
 from broker.i18n import Translator
 from kiosk.errors import BadConfiguration
-from kiosk.screens.texts import MISPLACED, refusal, translator
+from kiosk.screens.texts import refusal, translator
 from vision.reading import TrayFaultType
+from vision.verdict import FAULT_SENTENCES
 
 
 def test_every_fault_that_the_camera_names_has_its_sentence() -> None:
-    assert MISPLACED.keys() == {kind.value for kind in TrayFaultType}
+    assert FAULT_SENTENCES.keys() == set(TrayFaultType)
 
 
 def test_what_is_refused_is_told_in_a_sentence_or_by_its_code() -> None:

@@ -9,6 +9,7 @@ from msgspec import structs
 from broker.protocol import SEATS, Assignment, Call, PlannedPlay, Player, Result, Seat, Seated
 from broker.rules import Profile, mcr_folder
 from kiosk.table import (
+    LAYING,
     Assigned,
     ButtonPressed,
     CallToggled,
@@ -123,15 +124,37 @@ def test_a_plan_that_rewrites_what_was_played_here_is_refused() -> None:
     assert sitting.refusal(rewritten) == "plan_rewrites_past"
 
 
+def reseated(one: PlannedPlay) -> PlannedPlay:
+    """Plan the same play with somebody else in the east."""
+    return structs.replace(one, players={**one.players, "east": Player(id="p99", name="Late Comer")})
+
+
+@pytest.mark.parametrize("phase", LAYING)
+def test_who_comes_late_sits_down_at_laid_trays_and_only_that_seat_checks_in_again(phase: Phase) -> None:
+    sitting = sitting_in(phase)
+    before = sitting.table
+    sitting.take(Assigned(at=sitting.wait(), assignment=plan(reseated(play(1)), reseated(play(2)))))
+    after = sitting.table
+    assert (after.phase, after.players["east"].name, after.arrived) == (phase, "Late Comer", before.arrived - {"east"})
+    assert replace(after, assignment=before.assignment, arrived=before.arrived) == before
+
+
+@pytest.mark.parametrize("phase", LAYING)
+def test_a_play_that_is_in_the_plan_no_more_gives_way_to_the_next(phase: Phase) -> None:
+    sitting = sitting_in(phase)
+    sitting.take(Assigned(at=sitting.wait(), assignment=plan(play(2))))
+    assert (sitting.table.phase, sitting.table.play) == (Phase.RESTORING, play(2))
+
+
 @pytest.mark.parametrize(
-    "phase", [phase for phase in Phase if phase not in (Phase.WAITING, Phase.RECORDED, Phase.FINISHED)]
+    "phase", [phase for phase in Phase if phase not in (Phase.WAITING, Phase.RECORDED, Phase.FINISHED, *LAYING)]
 )
 def test_a_play_in_progress_keeps_its_plan(phase: Phase) -> None:
     sitting = sitting_in(phase)
     assert sitting.refusal(Assigned(at=sitting.wait(), assignment=plan(play(1), play(3)))) == "not_now"
 
 
-@pytest.mark.parametrize("phase", [phase for phase in Phase if phase not in BREAKS_OFF])
+@pytest.mark.parametrize("phase", [phase for phase in Phase if phase not in (*BREAKS_OFF, Phase.SEATING)])
 def test_a_play_that_has_begun_is_finished_though_arbiters_have_settled_it(phase: Phase) -> None:
     sitting = sitting_in(phase)
     settled = structs.replace(plan(play(1), play(2), recorded=(1,)), settled=(1,))

@@ -42,7 +42,7 @@ def test_a_bad_picture_is_told_and_the_next_one_comes(tmp_path: Path) -> None:
         assert camera.frame().shape == (4, 6, 3)
 
 
-@pytest.mark.parametrize("address", ["pictures:no-such-folder", "v4l2:/dev/no-such-camera", "picamera:0"])
+@pytest.mark.parametrize("address", ["pictures:no-such-folder", "v4l2:/dev/no-such-camera", "sim://ribbon?number=1"])
 def test_a_camera_that_is_not_there_has_a_code(address: str) -> None:
     with pytest.raises(CameraMissingError) as caught:
         open_camera(address)

@@ -1,156 +1,153 @@
-"""The camera on the ribbon, against a fake that follows the Picamera2 manual. No real one was tried."""
+"""The camera on the ribbon: its real process, with a picamera2 simulated after the manual. None was tried on a Pi."""
 
+import os
 import sys
-from collections.abc import Callable
-from types import ModuleType
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from vision.cameras.addresses import open_camera
-from vision.cameras.camera import UnmetSetting
-from vision.errors import CameraMissingError, CameraUnpluggedError, PictureError
+from vision.cameras.addresses import check_camera_address, open_camera
+from vision.cameras.camera import UnmetSetting, parse_camera_settings
+from vision.cameras.feed import CameraFeed, CameraLost, CameraOpened
+from vision.cameras.picamera import PiCamera, RibbonDriver, libcamera_controls
+from vision.errors import (
+    CameraAddressError,
+    CameraDriverMissingError,
+    CameraMissingError,
+    CameraUnpluggedError,
+    PictureError,
+)
 
-PICTURE = np.full((1080, 1920, 3), 9, dtype=np.uint8)
-CONTROLS: dict[str, tuple[Any, Any, Any]] = {
-    "AfMode": (0, 2, 0),
-    "LensPosition": (0.0, 15.0, 1.0),
-    "AeEnable": (False, True, True),
-    "ExposureTime": (1, 66_666, 20_000),
-    "FrameDurationLimits": (33_333, 120_000, 33_333),
-}
-
-
-class FakePicamera2:
-    """Configured, started, then asked for arrays by a job, as the manual has it."""
-
-    gives: Any = PICTURE
-    answers = True
-    known = CONTROLS
-    made: list["FakePicamera2"] = []  # noqa: RUF012 -- the test looks at what was opened
-
-    def __init__(self, camera_num: int = 0) -> None:
-        if camera_num > 0:
-            raise IndexError("list index out of range")
-        self.camera_controls = self.known
-        self.calls: list[str] = []
-        self.told: dict[str, Any] = {}
-        FakePicamera2.made.append(self)
-
-    def create_video_configuration(self, main: dict[str, Any], *, queue: bool = True) -> dict[str, Any]:
-        assert not queue
-        return {"main": dict(main)}
-
-    def configure(self, configuration: dict[str, Any]) -> None:
-        self.configuration = configuration
-
-    def camera_configuration(self) -> dict[str, Any]:
-        return self.configuration
-
-    def set_controls(self, controls: dict[str, Any]) -> None:
-        for name in controls:
-            if name not in self.camera_controls:
-                raise RuntimeError(f"Control {name} is not advertised by libcamera")
-        self.told |= controls
-
-    def start(self) -> None:
-        self.calls.append("start")
-
-    def capture_array(self, name: str, *, wait: bool, signal_function: Callable[[Any], None]) -> str:
-        assert (name, wait) == ("main", False)
-        if self.answers:
-            signal_function("job")
-        return "job"
-
-    def wait(self, job: str) -> Any:  # noqa: ANN401 -- as picamera2
-        assert job == "job"
-        if isinstance(self.gives, Exception):
-            raise self.gives
-        return self.gives
-
-    def stop(self) -> None:
-        self.calls.append("stop")
-
-    def close(self) -> None:
-        self.calls.append("close")
+SMALL = "width=64&height=64"
 
 
-@pytest.fixture(autouse=True)
-def picamera2(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = ModuleType("picamera2")
-    module.Picamera2 = FakePicamera2  # type: ignore[attr-defined]  # a module made here has what we give it
-    monkeypatch.setitem(sys.modules, "picamera2", module)
-    monkeypatch.setattr(FakePicamera2, "made", [])
+def controls(**told: str) -> dict[str, float]:
+    return {name: value for _, name, value in libcamera_controls(parse_camera_settings(told))}
 
 
-def test_settings_become_libcamera_controls() -> None:
-    with open_camera("picamera:0?fps=10&focus=2.5&exposure=8") as camera:
-        assert camera.unmet == ()
-    (made,) = FakePicamera2.made
-    assert made.configuration == {"main": {"size": (1920, 1080), "format": "RGB888"}}
-    assert made.told == {
-        "FrameDurationLimits": (100_000, 100_000),
+def test_settings_become_libcamera_controls_and_a_fixed_exposure_has_a_fixed_gain_beside_it() -> None:
+    assert controls(fps="10", focus="2.5", exposure="8", gain="4") == {
+        "FrameDurationLimits": 100_000,
         "AfMode": 0,
         "LensPosition": 2.5,
         "AeEnable": False,
         "ExposureTime": 8000,
+        "AnalogueGain": 4.0,
     }
-    assert made.calls == ["start", "stop", "close"]
+    assert controls(exposure="8")["AnalogueGain"] == 1.0
 
 
-def test_what_is_automatic_is_left_to_the_camera() -> None:
-    with open_camera("picamera:0?focus=auto&exposure=auto"):
-        assert FakePicamera2.made[0].told == {"AfMode": 2, "AeEnable": True}
+def test_what_is_automatic_or_not_told_is_left_to_the_camera() -> None:
+    assert controls(focus="auto", exposure="auto") == {"AfMode": 2, "AeEnable": True}
+    assert controls() == {}
 
 
-def test_without_settings_no_control_is_touched() -> None:
-    with open_camera("picamera:0"):
-        assert FakePicamera2.made[0].told == {}
+def test_pictures_come_one_by_one_out_of_the_other_process() -> None:
+    with open_camera(f"sim://ribbon?{SMALL}&fps=10&focus=2.5&exposure=8") as camera:
+        assert camera.unmet == ()
+        first, second = camera.frame(), camera.frame()
+    assert np.array_equal(first, np.full((64, 64, 3), 1, dtype=np.uint8))
+    assert np.array_equal(second, np.full((64, 64, 3), 2, dtype=np.uint8))
 
 
 def test_what_is_out_of_reach_is_told_with_what_is_taken_instead() -> None:
-    with open_camera("picamera:0?focus=20&exposure=100&fps=60") as camera:
+    with open_camera("sim://ribbon?width=100&height=64&focus=20&exposure=100&fps=60&gain=20") as camera:
         assert camera.unmet == (
+            UnmetSetting("width", 100, 96),
             UnmetSetting("fps", 60.0, 1_000_000 / 33_333),
             UnmetSetting("focus", 20.0, 15.0),
             UnmetSetting("exposure", 100.0, 66.666),
+            UnmetSetting("gain", 20.0, 16.0),
         )
 
 
-@pytest.mark.parametrize("focus", ["auto", "3"])
-def test_a_lens_that_cannot_focus_is_told(focus: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    fixed = {name: limits for name, limits in CONTROLS.items() if name not in {"AfMode", "LensPosition"}}
-    monkeypatch.setattr(FakePicamera2, "known", fixed)
-    with open_camera(f"picamera:0?focus={focus}") as camera:
-        assert camera.unmet == (UnmetSetting("focus", "auto" if focus == "auto" else 3.0, None),)
-
-
-def test_a_frame_is_given_as_it_is() -> None:
-    with open_camera("picamera:0") as camera:
-        assert np.array_equal(camera.frame(), PICTURE)
+def test_a_lens_that_cannot_focus_is_told() -> None:
+    with open_camera(f"sim://ribbon?{SMALL}&focus=3&fixed_focus=1") as camera:
+        assert camera.unmet == (UnmetSetting("focus", 3.0, None),)
 
 
 def test_a_number_without_a_camera_is_missing() -> None:
-    with pytest.raises(CameraMissingError):
-        open_camera("picamera:1")
+    with pytest.raises(CameraMissingError) as caught:
+        open_camera("sim://ribbon?number=1")
+    assert caught.value.code == "camera_missing"
 
 
-def test_a_ribbon_that_is_pulled_is_no_endless_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vision.cameras.picamera._TIMEOUT_S", 0.0)
-    with open_camera("picamera:0") as camera:
-        monkeypatch.setattr(FakePicamera2, "answers", False)
+def test_without_picamera2_it_is_said_what_to_install() -> None:
+    with pytest.raises(CameraDriverMissingError, match="apt install python3-picamera2") as caught:
+        open_camera("sim://ribbon?absent=1")
+    assert caught.value.code == "camera_driver_missing"
+    with pytest.raises(CameraDriverMissingError):
+        PiCamera(0, parse_camera_settings({}), RibbonDriver("/nowhere/python3"))
+
+
+def test_debians_own_python_runs_the_process_without_anything_of_ours(tmp_path: Path) -> None:
+    driver = tmp_path / "picamera2.py"
+    driver.write_text("import sys\nraise ImportError(' '.join(sys.modules))\n")
+    with pytest.raises(CameraDriverMissingError) as caught:
+        PiCamera(0, parse_camera_settings({}), RibbonDriver(path=driver))
+    assert not {"broker", "kiosk", "vision", "numpy"} & set(str(caught.value).split())
+
+
+@pytest.mark.parametrize("fault", ["dies", "fails"])
+def test_a_process_that_dies_and_a_driver_that_fails_are_a_lost_camera(fault: str) -> None:
+    with open_camera(f"sim://ribbon?{SMALL}&{fault}=2") as camera:
+        camera.frame()
         with pytest.raises(CameraUnpluggedError):
             camera.frame()
 
 
-def test_an_error_of_the_driver_is_a_lost_camera(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(FakePicamera2, "gives", RuntimeError("Camera is not running"))
-    with open_camera("picamera:0") as camera, pytest.raises(CameraUnpluggedError):
+def test_a_driver_that_hangs_is_no_endless_wait_and_leaves_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vision.cameras.picamera._FRAME_S", 0.05)
+    monkeypatch.setattr("vision.cameras.picamera._END_S", 0.05)
+    with open_camera(f"sim://ribbon?{SMALL}&hangs=1") as camera:
+        with pytest.raises(CameraUnpluggedError):
+            camera.frame()
+        assert isinstance(camera, PiCamera)
+        process = camera._process.pid
+    assert not Path(f"/proc/{process}").exists()
+
+
+def test_a_late_picture_comes_all_the_same() -> None:
+    with open_camera(f"sim://ribbon?{SMALL}&delay_ms=30") as camera:
+        assert camera.frame()[0, 0, 0] == 1
+
+
+def test_a_frame_of_another_shape_is_no_picture() -> None:
+    with open_camera(f"sim://ribbon?{SMALL}&flat=1") as camera, pytest.raises(PictureError):
         camera.frame()
 
 
-def test_a_frame_of_another_shape_is_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(FakePicamera2, "gives", PICTURE[:, :, 0])
-    with open_camera("picamera:0") as camera, pytest.raises(PictureError):
+def test_a_camera_whose_process_dies_is_opened_anew_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vision.cameras.feed.FIRST_PAUSE_S", 0.01)
+    told: list[CameraOpened | CameraLost] = []
+    with CameraFeed(lambda: open_camera(f"sim://ribbon?{SMALL}&dies=2"), told.append) as feed:
+        first = feed.wait(0, 10)
+        assert first is not None
+        second = feed.wait(first.number, 10)
+        assert second is not None
+    assert [type(one) for one in told[:3]] == [CameraOpened, CameraLost, CameraOpened]
+    assert isinstance(told[1], CameraLost)
+    assert told[1].code == "camera_unplugged"
+
+
+def test_a_camera_that_is_closed_leaves_no_file_open() -> None:
+    before = set(os.listdir("/proc/self/fd"))  # noqa: PTH208 -- names, not paths
+    with open_camera(f"sim://ribbon?{SMALL}") as camera:
         camera.frame()
+    assert set(os.listdir("/proc/self/fd")) == before  # noqa: PTH208 -- as above
+
+
+@pytest.mark.parametrize("address", ["sim://ribbon?number=0.5", "sim://ribbon?dies=0", "sim://ribbon?tilt=3"])
+def test_a_fault_that_is_none_is_refused(address: str) -> None:
+    with pytest.raises(CameraAddressError):
+        check_camera_address(address)
+
+
+def test_the_simulated_driver_refuses_an_exposure_without_a_gain() -> None:
+    """What the maintainers advise against shows in the simulation too."""
+    settings = parse_camera_settings({"exposure": "8"})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("vision.cameras.picamera.libcamera_controls", lambda _: [("exposure", "AeEnable", False)])
+        with pytest.raises(CameraMissingError, match="without gain"):
+            PiCamera(0, settings, RibbonDriver(sys.executable, Path("vision/sim/picamera2.py").resolve(), {}))

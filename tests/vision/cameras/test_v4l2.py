@@ -114,3 +114,9 @@ def test_a_device_that_does_not_open_is_missing_and_let_go(device: str, monkeypa
     with pytest.raises(CameraMissingError):
         opened(f"v4l2:{device}")
     assert [capture.released for capture in FakeCapture.made] == [True]
+
+
+def test_a_device_that_is_no_camera_fills_no_log(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(CameraMissingError):
+        open_camera("v4l2:/dev/null")
+    assert capfd.readouterr().err == ""

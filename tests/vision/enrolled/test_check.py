@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vision.detections import TileMark
-from vision.enrolled.check import CONFIRMS, TELLS, Bar, agreed_mark
+from vision.enrolled.check import CONFIRMS, TELLS, TURNS, Bar, agreed_mark
 from vision.enrolled.likeness import OwnPicture, Rival
 from vision.marks.label import NO_MARK
 
@@ -29,6 +29,7 @@ def own(
 def test_what_both_say_counts_with_the_reader_s_confidence() -> None:
     mark = agreed_mark(READ, own(), None)
     assert (mark.serial, mark.turned, mark.confidence, mark.likeness) == (110, False, 0.99, 0.95)
+    assert agreed_mark(READ, own(likeness=0.912345), None).likeness == 0.9123
 
 
 def test_a_number_that_is_not_the_tile_s_own_picture_is_not_read() -> None:
@@ -39,7 +40,7 @@ def test_a_number_that_is_not_the_tile_s_own_picture_is_not_read() -> None:
 
 
 def test_the_bars_are_those_that_were_chosen_on_pictures_for_calibration() -> None:
-    assert (Bar(0.6, 0.25, 0.35), Bar(0.8, 0.35, 0.65)) == (CONFIRMS, TELLS)
+    assert (Bar(0.6, 0.25, 0.35), Bar(0.8, 0.35, 0.65), Bar(0.8, 0.5, 2.0)) == (CONFIRMS, TELLS, TURNS)
 
 
 BELOW = 1e-6
@@ -88,6 +89,16 @@ def test_a_number_that_is_another_upside_down_is_left_open() -> None:
     assert agreed_mark(UNREAD, upside_down, None).either == (90, 60)
 
 
+@pytest.mark.parametrize(
+    ("lead", "odds", "told"), [(0.5, 2.0, True), (0.5 - BELOW, 2.0, False), (0.5, 2.0 - BELOW, False)]
+)
+def test_wear_and_noise_do_not_tell_66_from_99(lead: float, odds: float, *, told: bool) -> None:
+    """In a font whose 6 is its 9 upside down 99 was read as 66, with a lead of 0.6 and odds of 0.77."""
+    twin = Rival(99, turned=True, lead=lead, odds=odds)
+    mark = agreed_mark(UNREAD, own(66, others=(twin,)), None)
+    assert (mark.serial, mark.either) == ((66, None) if told else (None, (66, 99)))
+
+
 def test_a_bar_that_the_pictures_show_tells_the_way_up() -> None:
     twin = Rival(90, turned=True, lead=0.9, odds=3.0)
     assert agreed_mark(UNREAD, own(60, others=(twin,)), None).serial == 60
@@ -114,7 +125,7 @@ def test_a_picture_like_itself_upside_down_says_its_serial_and_no_way_up() -> No
 
 
 def test_a_number_that_is_itself_upside_down_is_confirmed_whichever_way_a_reader_takes_it_for() -> None:
-    itself = Rival(101, turned=True, lead=TELLS.lead - BELOW, odds=2.0)
+    itself = Rival(101, turned=True, lead=TURNS.lead - BELOW, odds=2.0)
     mark = agreed_mark(replace(READ, serial=101, turned=True), own(101, others=(itself,)), None)
     assert mark.serial == 101
 

@@ -25,6 +25,7 @@ def enrol(*words: str, answers: str | None = None) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
+@pytest.mark.slow
 def test_a_set_is_enrolled_in_steps_that_may_be_interrupted(tmp_path: Path, shots: list[str]) -> None:
     code, text = enrol("3", *shots[:2], "--folder", str(tmp_path))
     assert code == 1
@@ -37,6 +38,7 @@ def test_a_set_is_enrolled_in_steps_that_may_be_interrupted(tmp_path: Path, shot
     assert lines[-1] == {"set": 3, "file": str(tmp_path / "set-03.jpg"), "missing": []}
 
 
+@pytest.mark.slow
 def test_a_tray_out_of_turn_is_refused_and_changes_nothing(tmp_path: Path, shots: list[str]) -> None:
     enrol("3", shots[0], "--folder", str(tmp_path))
     before = (tmp_path / "set-03.jpg").read_bytes()
@@ -83,7 +85,7 @@ def test_a_read_is_checked_against_the_set_and_says_how_alike_it_was(tmp_path: P
 
 
 def test_a_set_that_is_not_enrolled_is_told_so(shots: list[str]) -> None:
-    assert "enrol this set: homologue set enrol" in CliRunner().invoke(homologue, ["read", shots[2]]).output
+    assert "enrol this set (homologue set enrol)" in CliRunner().invoke(homologue, ["read", shots[2]]).output
 
 
 def test_a_file_that_is_no_enrolled_set_stops_the_command(tmp_path: Path, shots: list[str]) -> None:

@@ -31,6 +31,7 @@ def test_four_trays_hold_all_serials_in_order() -> None:
     assert stated[3][-1] == ((2, 9), 136)
 
 
+@pytest.mark.slow
 def test_a_set_that_no_reader_reads_is_read_once_it_is_enrolled() -> None:
     enrolled = enrolled_set()
     assert enrolled.missing == ()
@@ -45,6 +46,7 @@ def test_a_set_that_no_reader_reads_is_read_once_it_is_enrolled() -> None:
     assert all((one.likeness is not None) == (one.serial is not None) for one in told.reads)
 
 
+@pytest.mark.slow
 def test_a_tile_of_no_own_picture_is_not_read_whoever_is_sure_of_it() -> None:
     """The pictures of a set are those of other serials: nothing that lies there is what its picture says."""
     backs = enrolled_set().backs

@@ -33,11 +33,11 @@ def corners(left: float, top: float, width: float = 22, height: float = 30) -> C
 
 def tile(serial: int | None, row: int, col: int, number: str = "03") -> TileRead:
     quad = corners(col * 24.0, row * 34.0)
-    return TileRead(serial, number if serial else None, quad, 0.9 if serial else 0.0, 0.0, row, col)
+    return TileRead(serial, number if serial else None, quad, 0.99 if serial else 0.0, 0.0, row, col)
 
 
 def stray(serial: int | None, left: float, top: float) -> TileRead:
-    return TileRead(serial, "03" if serial else None, corners(left, top), 0.9 if serial else 0.0, 0.0)
+    return TileRead(serial, "03" if serial else None, corners(left, top), 0.99 if serial else 0.0, 0.0)
 
 
 def heap(*strays: TileRead) -> PictureReading:

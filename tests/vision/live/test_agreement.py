@@ -1,11 +1,13 @@
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.vision.live.tables import FULL, Table, heap, place, reading, stray
 from vision.live.agreement import agree_on_frames
+from vision.marks.read import SURE
 from vision.reading import PictureReading, PlaceState, TrayPlace
 
 SERIALS = st.one_of(st.none(), st.integers(1, 6))
@@ -71,7 +73,9 @@ def test_when_nothing_differs_the_agreement_is_the_still_reading(unread: set[int
 
 def test_a_place_that_frames_contradict_one_another_about_is_doubtful() -> None:
     agreed = agree_on_frames(at_first(90, 90, 91))
-    assert [(read.row, read.col, read.serial) for read in agreed.doubtful] == [(0, 0, None)]
+    assert [(read.row, read.col, read.serial, read.set, read.confidence) for read in agreed.doubtful] == [
+        (0, 0, None, None, 0.0)
+    ]
 
 
 def test_an_empty_place_is_believed_when_two_frames_show_it() -> None:
@@ -116,3 +120,51 @@ def test_another_set_is_another_tile() -> None:
     assert tile is not None
     changed = reading_with(replace(other.places[0], read=replace(tile, set="04")))
     assert agree_on_frames([first, changed]).reading.rows[0][0] is None
+
+
+def frames_of(*confidences: float) -> list[PictureReading]:
+    """Readings of one place whose tile seems to be 90, so surely frame by frame; an unsure frame does not read it."""
+    seen = [(place(0, 90 if one >= SURE else None), round(one, 4)) for one in confidences]
+    told = [replace(held, read=replace(held.read, confidence=one)) for held, one in seen if held.read is not None]
+    return [PictureReading((held.read,), (held,)) for held in told if held.read is not None]
+
+
+@pytest.mark.parametrize(
+    ("confidences", "serial", "together"),
+    [
+        ((0.96, 0.96), 90, 0.96),
+        ((0.99, 0.97), 90, 0.9826),  # the root of 99 times 32 to one
+        ((1.0, 1.0), 90, 0.9999),
+        ((0.96, 0.96, 0.9), None, 0.0),
+        ((0.94, 0.96, 0.96), None, 0.0),
+        ((0.999, 0.94, 0.999), 90, 0.9901),  # even odds of one: the cube root of 999 squared
+        ((0.96, 0.2, 0.96), 90, 0.96),  # glare: nothing is made out
+    ],
+)
+def test_frames_of_one_scene_are_one_witness(
+    confidences: tuple[float, ...], serial: int | None, together: float
+) -> None:
+    (read, *_) = agree_on_frames(frames_of(*confidences)).reading.reads
+    assert (read.serial, read.confidence) == (serial, pytest.approx(together, abs=2e-4))
+
+
+@given(st.lists(st.floats(0.3, 0.9999), min_size=3, max_size=3), st.integers(2, 4))
+def test_the_same_frames_again_are_no_evidence(confidences: list[float], times: int) -> None:
+    once, again = (agree_on_frames(frames_of(*confidences * said)).reading.reads[0] for said in (1, times))
+    assert (again.serial, again.confidence) == (once.serial, pytest.approx(once.confidence, abs=1e-4))
+
+
+def test_eight_frames_with_noise_of_their_own_settle_an_unsure_mark_less_than_one_frame_reads_it() -> None:
+    """A look at this mark is 0.9 sure, more or less: one look in nine happens to be sure enough."""
+    chance = np.random.default_rng(22)
+    looks = 1 / (1 + np.exp(-(np.log(9) + chance.normal(0, 0.6, (300, 8)))))
+    once = float((looks[:, 0] >= SURE).mean())
+    settled = np.array([[_settles(look[:frames]) for frames in range(2, 9)] for look in looks])
+    assert 0.08 < once < 0.14
+    assert settled.any(axis=1).mean() < once / 3
+    assert settled[:, -1].mean() == 0
+
+
+def _settles(look: np.ndarray) -> bool:
+    agreed = agree_on_frames(frames_of(*look))
+    return agreed.settled and agreed.reading.rows[0] == (90,)

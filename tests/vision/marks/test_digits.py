@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vision.geometry import Picture
+from vision.geometry import Picture, project, rectangle
 from vision.marks.digits import (
+    _CELLS,
     CROP,
     KINDS,
     NUMBER,
@@ -18,9 +19,17 @@ from vision.marks.digits import (
     TURNED_SIGNS,
     UPSIDE_DOWN,
     DigitLook,
+    _claims_number,
+    _level,
+    _on_no_tile,
+    _other_way,
+    _rises,
+    _shrunk,
     combine_looks,
+    cut_back,
     has_edges,
     mark_of_look,
+    prepare_crops,
     read_digits,
 )
 from vision.payload import LAST_SERIAL
@@ -219,3 +228,178 @@ def test_each_crop_is_judged_by_itself() -> None:
 
 def test_no_crop_has_no_edges() -> None:
     assert has_edges(np.empty((0, CROP[1], CROP[0], 3), dtype=np.uint8)).tolist() == []
+
+
+@pytest.mark.parametrize(("width", "level"), [(20.0, 0), (149.9, 0), (150.0, 1), (299.9, 1), (300.0, 2), (601.0, 3)])
+def test_a_large_tile_is_cut_out_of_a_picture_that_was_halved(width: float, level: int) -> None:
+    assert _level(rectangle(np.array([300.0, 300.0]), width, 1.36 * width)) == level
+
+
+def test_a_tile_is_cut_out_with_a_little_about_it() -> None:
+    """The crop shows 112 percent of the tile: 80 by 112 pixels of one that is 71.4 by 100."""
+    picture = np.zeros((300, 300, 3), dtype=np.uint8)
+    picture[100:200, 100:200] = 200
+    quad = rectangle(np.array([135.7143, 150.0]), 71.4286, 100.0)
+    crop, way = cut_back(picture, quad)
+    assert project(way, quad[[0, 2]]) == pytest.approx(
+        np.array([[80 * 0.06, 112 * 0.06], [80 * 1.06, 112 * 1.06]]) / 1.12
+    )
+    lit = crop[:, :, 0] > 100
+    assert (np.flatnonzero(lit.any(axis=1)).tolist(), np.flatnonzero(lit.any(axis=0))[0]) == (list(range(6, 106)), 4)
+
+
+def test_halves_of_a_picture_are_made_once() -> None:
+    made = {0: np.zeros((40, 61, 3), dtype=np.uint8)}
+    assert _shrunk(made, 2).shape == (10, 15, 3)
+    assert [made[level].shape[:2] for level in sorted(made)] == [(40, 61), (20, 30), (10, 15)]
+
+
+def test_crops_go_in_without_light_and_contrast_of_their_own() -> None:
+    crop = crop_of()
+    plain = prepare_crops(crop[None])
+    brighter = np.clip(crop.astype(int) + 20, 0, 255).astype(np.uint8)
+    beside = crop.copy()
+    beside[:10] = 0
+    assert prepare_crops(brighter[None]) == pytest.approx(plain, abs=1e-4)
+    assert prepare_crops(beside[None])[:, :, 10:] == pytest.approx(plain[:, :, 10:], abs=1e-4)
+    inner = plain[0, :, 16:96, 12:68]
+    assert (inner.mean(), np.abs(plain).max() <= 5.0) == (pytest.approx(0, abs=0.01), True)
+    assert inner.std() == pytest.approx(crop[16:96, 12:68].std() / (crop[16:96, 12:68].std() + 2), abs=0.02)
+
+
+@pytest.mark.parametrize(("rise", "there"), [(4.0, False), (6.0, True)])
+@pytest.mark.parametrize("ends_at", [("left", "right", "top"), ("top", "bottom", "left", "right")])
+def test_an_edge_rises_by_five_levels_on_a_plain_back(rise: float, ends_at: tuple[str, ...], *, there: bool) -> None:
+    crop = np.full((112, 80, 3), 120, dtype=np.uint8)
+    parts = {"left": crop[:, :4], "right": crop[:, -4:], "top": crop[:6], "bottom": crop[-6:]}
+    for side in ends_at:
+        parts[side][:] = 120 - int(rise)
+    assert has_edges(crop[None]).tolist() == [there]
+
+
+@pytest.mark.parametrize(("contrast", "there"), [(110, True), (130, False)])
+def test_an_edge_beside_strong_ink_rises_by_a_twentieth_of_it(contrast: int, *, there: bool) -> None:
+    crop = np.full((112, 80, 3), 200, dtype=np.uint8)
+    crop[:, :4] = crop[:, -4:] = crop[:6] = crop[-6:] = 194
+    crop[45:65, 25:55] = 200 - contrast
+    assert has_edges(crop[None]).tolist() == [there]
+
+
+def test_where_no_tile_is_a_number_is_nothing() -> None:
+    seen = _on_no_tile(look(117))
+    assert (seen.kind[NUMBER], seen.kind[4], seen.kind.sum()) == (0, 1, 1)
+
+
+def torn_look(number: int, *, upright: float, letter: float = 0.0, other_way: float = 0.0) -> DigitLook:
+    """A look at 060 or the like, so much likelier upright than upside down."""
+    seen = look(number, turned=1 / (1 + upright))
+    seen.letter[:] = 0
+    seen.letter[[2, NO_LETTER]] = letter, 1 - letter
+    return replace(seen, other_way=other_way)
+
+
+@pytest.mark.parametrize(
+    ("upright", "letter", "serial"),
+    [(1001.0, 0.991, 60), (999.0, 0.991, None), (1001.0, 0.989, None), (1e-6, 0.991, 90)],
+)
+def test_a_letter_tells_the_way_up_where_it_and_the_way_are_clear(
+    upright: float, letter: float, serial: int | None
+) -> None:
+    assert mark_of_look(torn_look(60, upright=upright, letter=letter)).serial == serial
+
+
+@pytest.mark.parametrize(("upright", "odds"), [(10.0, np.log(10)), (0.1, -np.log(10)), (1e6, np.log(39)), (1.0, 0.0)])
+def test_the_odds_of_the_way_up_are_those_of_one_tile_in_forty_at_most(upright: float, odds: float) -> None:
+    mark = mark_of_look(torn_look(60, upright=upright))
+    assert (mark.either, mark.way_odds) == ((60, 90), pytest.approx(odds, abs=1e-4))
+
+
+@pytest.mark.parametrize(("letter", "name"), [(0.89, None), (0.91, "C")])
+def test_a_letter_names_the_set_from_nine_tenths_on(letter: float, name: str | None) -> None:
+    assert mark_of_look(torn_look(117, upright=1e6, letter=letter)).set_text == name
+
+
+@pytest.mark.parametrize(("number", "turned"), [(0.29, None), (0.31, False)])
+def test_the_way_up_is_told_where_a_number_is_made_out(number: float, *, turned: bool | None) -> None:
+    seen = look(117)
+    seen.kind[NUMBER] = number
+    mark = mark_of_look(seen)
+    assert (mark.turned, mark.confidence) == (turned, pytest.approx(number))
+    assert _claims_number(mark) == (number > 0.3)
+
+
+@pytest.mark.parametrize(
+    ("serial", "other"),
+    [
+        (60, 90),
+        (90, 60),
+        (1, 100),
+        (100, 1),
+        (11, 110),
+        (66, None),
+        (101, None),
+        (117, None),
+        (9, None),
+        (86, None),
+        (8, None),
+        (16, None),
+    ],
+)
+def test_some_serials_are_another_upside_down(serial: int, other: int | None) -> None:
+    """066 is 990 then, which is no serial; 101 is itself."""
+    mark = mark_of_look(look(117))
+    assert _other_way(replace(mark, serial=serial)) == other
+    assert _other_way(replace(mark, serial=None, either=(serial, 0))) == other
+
+
+def test_places_are_counted_from_the_middles_of_cells() -> None:
+    assert (_CELLS[[0, 1, 10, -1]]).tolist() == [[4.0, 4.0], [12.0, 4.0], [4.0, 12.0], [76.0, 108.0]]
+
+
+def test_contrast_is_made_alike_but_for_two_levels() -> None:
+    """A chequered crop of 90 and 110 levels: ten of contrast."""
+    crop = np.where(np.indices((112, 80)).sum(axis=0) % 2, 90, 110).astype(np.uint8)
+    prepared = prepare_crops(np.repeat(crop[:, :, None], 3, axis=2)[None])
+    assert np.abs(prepared) == pytest.approx(np.full_like(prepared, 10 / 12))
+
+
+def test_a_crop_is_the_picture_to_a_tenth_of_a_pixel() -> None:
+    """A picture whose levels rise to the right and down, cut out as large as it is."""
+    rows, cols = np.indices((200, 200), dtype=np.float32) + 0.5
+    quad = rectangle(np.array([100.0, 100.0]), 80 / 1.12, 112 / 1.12)
+    for levels, at in ((cols, 0), (rows, 1)):
+        crop, way = cut_back(np.repeat(levels[:, :, None], 3, axis=2).astype(np.uint8), quad)
+        across, down = np.meshgrid(np.arange(80) + 0.5, np.arange(112) + 0.5)
+        there = project(np.linalg.inv(way), np.column_stack([across.ravel(), down.ravel()]))[:, at]
+        assert float(crop[:, :, 0].mean()) == pytest.approx(float(np.floor(there - 0.5 + 0.5).mean()), abs=0.1)
+
+
+@pytest.mark.parametrize(("side", "number"), [("left", 0), ("right", 1), ("top", 2), ("bottom", 3)])
+def test_each_side_s_rise_is_its_own(side: str, number: int) -> None:
+    crop = np.full((112, 80, 3), 120, dtype=np.uint8)
+    {"left": crop[:, :4], "right": crop[:, -4:], "top": crop[:6], "bottom": crop[-6:]}[side][:] = 90
+    assert _rises(crop[None])[0] == pytest.approx(np.eye(4)[number] * 30)
+
+
+def test_a_number_on_a_tile_is_read_by_both_readers() -> None:
+    picture = np.full((300, 300, 3), (70, 60, 60), dtype=np.uint8)
+    quad = rectangle(np.array([150.0, 150.0]), 110.0, 150.0)
+    cv2.fillConvexPoly(picture, quad.round().astype(np.int32), (40, 110, 40))
+    (wide, high), _ = cv2.getTextSize("035", cv2.FONT_HERSHEY_DUPLEX, 1.3, 2)
+    cv2.putText(
+        picture,
+        "035",
+        (150 - wide // 2, 150 + high // 2),
+        cv2.FONT_HERSHEY_DUPLEX,
+        1.3,
+        (240, 240, 240),
+        2,
+        cv2.LINE_AA,
+    )
+    soft = np.asarray(cv2.GaussianBlur(picture, (0, 0), 0.8), dtype=np.uint8)
+    upright, over = read_digits(soft, [quad, np.roll(quad, 2, axis=0)])
+    assert [(mark.serial, mark.turned, mark.confidence > 0.95) for mark in (upright, over)] == [
+        (35, False, True),
+        (35, True, True),
+    ]
+    assert upright.spot == pytest.approx([0.0, 0.0], abs=0.03)

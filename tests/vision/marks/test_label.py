@@ -1,5 +1,7 @@
 """Labels are read, and known from print."""
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
@@ -11,6 +13,11 @@ from tests.vision.marks.drawn_labels import Drawn, lay, spoil
 from vision.geometry import Picture, Quad, rectangle
 from vision.marks.label import (
     DECODED_CONFIDENCE,
+    LabelHit,
+    _on_tile,
+    _part_about,
+    _spread,
+    _usual_set,
     as_grey,
     find_hits,
     is_certain,
@@ -20,6 +27,7 @@ from vision.marks.label import (
     label_confidence,
     label_odds,
     read_labels,
+    usual_kind,
 )
 from vision.marks.label_code import MODULE_COUNTS, LabelGuess
 from vision.marks.label_fit import LabelCandidate, LabelKind, LabelPatch, LabelPose
@@ -330,3 +338,97 @@ def test_few_tiles_are_decoded_where_they_lie_and_many_in_the_whole_picture(many
     picture, quads = lay(tiles)
     hits = find_hits(as_grey(picture), quads[:many]).hits
     assert [hits[at].payload.serial for at in range(many)] == [tile.payload.serial for tile in tiles[:many]]
+
+
+@pytest.mark.parametrize(
+    ("middle", "part"),
+    [
+        ((100.0, 80.0), (76, 53, 124, 106)),  # 40 by 44 pixels, and a tenth about it
+        ((10.0, 10.0), (0, 0, 34, 36)),
+        ((190.0, 140.0), (166, 113, 200, 150)),
+    ],
+)
+def test_a_tile_is_decoded_in_its_own_part_of_the_picture(
+    middle: tuple[float, float], part: tuple[int, int, int, int]
+) -> None:
+    assert _part_about(rectangle(np.array(middle), 40.0, 44.0), 200, 150) == part
+
+
+def test_the_usual_kind_is_that_of_most_labels_at_their_usual_spot() -> None:
+    def kind(count: int, spot: float, size: float) -> LabelKind:
+        return LabelKind(count, np.array([spot, 0.0]), np.full(2, size))
+
+    askew = LabelKind(10, np.full(2, np.nan), np.full(2, 0.4))
+    usual = usual_kind(
+        [askew, askew, askew, kind(12, 0.1, 0.4), kind(14, 0.0, 0.3), kind(12, 0.2, 0.5), kind(12, 0.9, 0.6)]
+    )
+    assert usual is not None
+    assert (usual.count, usual.spot.tolist(), usual.size.tolist()) == (12, [0.2, 0.0], [0.5, 0.5])
+    assert usual_kind([askew]) is None
+
+
+def test_where_a_decoded_label_lies_on_its_tile() -> None:
+    tile = rectangle(np.array([100.0, 100.0]), 60.0, 80.0)
+    hit = _on_tile(Payload(8, 5), 14, rectangle(np.array([106.0, 92.0]), 24.0, 24.0), tile)
+    assert hit is not None
+    assert (hit.turned, hit.kind.count) == (False, 14)
+    assert (hit.kind.spot, hit.kind.size) == (pytest.approx([0.1, -0.1]), pytest.approx([0.4, 0.3]))
+    over = _on_tile(Payload(8, 5), 14, np.roll(rectangle(np.array([106.0, 92.0]), 24.0, 24.0), 2, axis=0), tile)
+    assert over is not None
+    assert (over.turned, over.kind.spot) == (True, pytest.approx([-0.1, 0.1]))
+    assert _on_tile(Payload(8, 5), 14, rectangle(np.array([119.0, 100.0]), 24.0, 24.0), tile) is None
+
+
+@pytest.mark.parametrize(("degrees", "told"), [(24.5, True), (25.7, False), (-24.5, True), (-25.7, False)])
+def test_a_label_tells_how_its_tile_stands_up_to_twenty_five_degrees(degrees: float, *, told: bool) -> None:
+    spin = np.array(
+        [
+            [np.cos(np.radians(degrees)), np.sin(np.radians(degrees))],
+            [-np.sin(np.radians(degrees)), np.cos(np.radians(degrees))],
+        ]
+    )
+    tile = rectangle(np.array([100.0, 100.0]), 60.0, 60.0 * 1.36)
+    hit = _on_tile(Payload(8, 5), 14, rectangle(np.zeros(2), 24.0, 24.0) @ spin + 100.0, tile)
+    assert hit is not None
+    assert (hit.turned, bool(np.isnan(hit.kind.spot).any())) == (False if told else None, not told)
+
+
+def test_some_tiles_are_chosen_from_here_and_there() -> None:
+    quads = [np.full((4, 2), float(at)) for at in range(10)]
+    assert [int(quad[0, 0]) for quad in _spread(quads, 4)] == [0, 3, 6, 9]
+    assert [int(quad[0, 0]) for quad in _spread(quads[:2], 4)] == [0, 1]
+    assert _spread([], 4) == []
+
+
+@pytest.mark.parametrize("named", [2, 3])
+def test_three_labels_tell_the_usual_set(named: int) -> None:
+    looks = [candidate(named=35)]
+    hits = {
+        at: LabelHit(Payload(8, at + 1), LabelKind(14, np.zeros(2), np.full(2, 0.4)), turned=False)
+        for at in range(named)
+    }
+    assert _usual_set(hits, looks) == (8 if named == 3 else None)
+
+
+def on_a_corner(picture: Picture, quads: list[Quad], degrees: float) -> tuple[Picture, list[Quad]]:
+    """Turn a picture, and leave the tiles upright: so their labels are stuck on."""
+    spun, spin = _spun(picture, degrees)
+    middles = [quad.mean(axis=0) @ spin[:, :2].T + spin[:, 2] for quad in quads]
+    return spun, [quad - quad.mean(axis=0) + middle for quad, middle in zip(quads, middles, strict=True)]
+
+
+@pytest.mark.parametrize("degrees", [45.0, -45.0, 48.0, -42.0])
+def test_labels_on_a_corner_that_zxing_does_not_decode_are_read_and_tell_no_way_up(degrees: float) -> None:
+    tiles = _tiles(*range(1, 9))
+    picture, quads = on_a_corner(*lay([replace(one, turned=False) for one in tiles], width=66, across=8), degrees)
+    blurred = spoil(picture, blur=1.0, noise=4)
+    assert find_hits(as_grey(blurred), quads).hits == {}
+    assert is_labelled_closely(blurred, quads, askew=True)
+    assert not is_labelled_closely(blurred, quads)
+    marks = read_labels(blurred, quads)
+    assert [(mark.serial, mark.turned) for mark in marks] == [(tile.payload.serial, None) for tile in tiles]
+    assert all(np.isnan(mark.spot).all() for mark in marks)
+
+
+def test_no_print_is_a_label_on_a_corner() -> None:
+    assert not is_labelled_closely(*_printed(), askew=True)

@@ -78,3 +78,18 @@ def test_how_bright_and_how_strong_the_print_is_does_not_matter(
     guess = guess_label(values.astype(np.float32))
     assert guess.payload == label_codebook(count).payload(word)
     assert guess.likeness > 0.99
+
+
+@pytest.mark.parametrize("count", MODULE_COUNTS)
+def test_what_could_be_either_of_two_words_is_as_like_the_other_and_like_no_third(count: int) -> None:
+    """Two spellings of one payload are no rivals: what says the same thing leaves no doubt about it."""
+    one, other = label_codebook(count).modules[[8 * 136 + 116, 35 * 136 + 4]].astype(np.float32)
+    torn = guess_label(np.pad(0.52 * one + 0.48 * other, 1, constant_values=1))
+    plain = guess_label(np.pad(one, 1, constant_values=1))
+    assert torn.payload == plain.payload == label_codebook(count).payload(8 * 136 + 116)
+    assert (plain.likeness, torn.likeness - torn.next_likeness) == (
+        pytest.approx(1.0, abs=1e-4),
+        pytest.approx(0, abs=0.1),
+    )
+    assert torn.next_likeness > plain.next_likeness + 0.05
+    assert np.array_equal(plain.white, np.pad(one, 1, constant_values=1))

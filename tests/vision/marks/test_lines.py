@@ -125,6 +125,19 @@ def test_a_line_shows_the_whole_width_of_the_tile_about_its_middle(*, turned: bo
     assert (left, right) == (pytest.approx([0.0, SIZE[1] / 2]), pytest.approx([SIZE[0], SIZE[1] / 2]))
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_each_pixel_of_a_line_shows_the_crop_where_the_way_says(*, turned: bool) -> None:
+    """A crop whose levels are its own coordinates."""
+    rows, cols = np.indices((112, 80), dtype=np.float64) + 0.5
+    crop = np.stack([cols, rows, cols + rows], axis=2).astype(np.uint8)  # cut off: a half less
+    line, way = cut_line(crop, np.array([40.0, 61.0]), turned=turned)
+    at = np.array([[20.5, 10.5], [60.5, 30.5], [90.5, 50.5]])
+    there = project(np.linalg.inv(way), at)
+    seen = np.array([line[int(y), int(x), :2] for x, y in at], dtype=np.float64)
+    assert seen + 0.5 == pytest.approx(there, abs=0.55)
+    assert np.abs(seen + 0.5 - there).mean() < 0.3
+
+
 def test_what_goes_in_does_not_depend_on_light_or_on_what_lies_beside_the_tile() -> None:
     line = np.full((SIZE[1], SIZE[0], 3), 100, dtype=np.uint8)
     cv2.putText(line, "117", (28, 36), cv2.FONT_HERSHEY_SIMPLEX, 0.8, (130, 130, 130), 2)

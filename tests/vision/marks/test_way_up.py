@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.vision.tray_scenes import Pose, Seen, carrier_scene, heap_scene, see, tray_scene
-from vision.detections import TileMark
-from vision.geometry import Picture, Points
-from vision.marks.read import bar_odds, decide_ambiguous, neighbour_odds, spot_odds, upright_odds
+from vision.detections import DetectedTile, TileMark
+from vision.geometry import Picture, Points, rectangle
+from vision.marks.digits import DigitLook
+from vision.marks.label import NO_MARK
+from vision.marks.read import _is_face, _is_nothing, bar_odds, decide_ambiguous, neighbour_odds, spot_odds, upright_odds
 
 ENOUGH = np.log(100)
 PLACES = np.array([[24.0, 52.0], [40.0, 52.0], [56.0, 52.0]])
@@ -221,3 +223,94 @@ def test_a_tile_of_another_set_vouches_for_nothing() -> None:
     strange = tuple(replace(lie, strange=one.serial == 90) for lie, one in zip(layout.lies, seen.shown, strict=True))
     marks = decide_ambiguous(seen.picture, seen.found, seen.marks, replace(layout, lies=strange))
     assert [mark.serial for mark in marks if mark and mark.either] == [None, None]
+
+
+def spotted(*spots: tuple[float, float]) -> tuple[TileMark | None, ...]:
+    """Marks that sit so; the first is asked about."""
+    return tuple(
+        TileMark(number, None, turned=False, confidence=1.0, spot=np.array(spot)) for number, spot in enumerate(spots)
+    )
+
+
+def spot_likelihood(off: tuple[float, float], scale: float) -> float:
+    """Student's t with four degrees of freedom, each way, up to a constant."""
+    return float(sum(-2.5 * np.log1p((part / scale) ** 2 / 4) for part in off))
+
+
+def test_the_odds_of_a_spot_are_those_of_a_heavy_tailed_law_about_the_usual_one() -> None:
+    even = spotted((0.02, 0.1), *[(0.0, 0.1)] * 5)
+    expected = spot_likelihood((0.02, 0.0), 0.012) - spot_likelihood((-0.02, -0.2), 0.012)
+    assert spot_odds(0, even) == pytest.approx(expected)
+    uneven = spotted((0.0, 0.1), (0.0, 0.06), (0.0, 0.08), (0.0, 0.1), (0.0, 0.12), (0.0, 0.14))
+    wide = 1.4826 * 0.02
+    assert spot_odds(0, uneven) == pytest.approx(-2.5 * (np.log1p(0.0) - np.log1p((0.2 / wide) ** 2 / 4)))
+
+
+@pytest.mark.parametrize(("others", "told"), [(3, False), (4, True)])
+def test_four_other_marks_make_a_usual_spot(others: int, *, told: bool) -> None:
+    assert (spot_odds(0, spotted((0.0, 0.1), *[(0.0, 0.1)] * others)) > 0) == told
+    unknown = replace(spotted((0.0, 0.1))[0] or NO_MARK, turned=None)
+    assert (spot_odds(0, (*spotted((0.0, 0.1), *[(0.0, 0.1)] * others), unknown, None, NO_MARK)) > 0) == told
+
+
+def inked(under: float, over: float = 0.0) -> Picture:
+    """A back with digits, a line of so much ink under them and one over them."""
+    crop = np.full((112, 80, 3), 200, dtype=np.uint8)
+    for x in (24, 40, 56):
+        crop[42:62, x - 5 : x + 5] = 0
+    for row, ink in ((68, under), (34, over)):
+        crop[row : row + 3, 12:68] = round(200 * (1 - ink))
+    return crop
+
+
+@pytest.mark.parametrize(
+    ("under", "over", "share"),
+    [
+        (0.2, 0.0, 0.0), (0.5, 0.0, 0.5), (0.8, 0.0, 1.0), (0.8, 0.8, 0.0), (0.0, 0.5, -0.5), (0.9, 0.45, 0.5),
+        (0.33, 0.0, 0.09),
+    ],
+)  # fmt: skip
+def test_a_bar_tells_by_how_much_inkier_one_side_is(under: float, over: float, share: float) -> None:
+    """A quarter tells nothing, 65 hundredths everything; in the window a line is a tenth paler than it was drawn."""
+    assert bar_odds(inked(under, over), PLACES) == pytest.approx(share * np.log(250), abs=0.15)
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"), [(slice(59, 61), False), (slice(63, 65), True), (slice(80, 82), True), (slice(84, 86), False)]
+)
+def test_a_bar_lies_six_tenths_to_nearly_two_steps_from_the_digits_middle(rows: slice, *, told: bool) -> None:
+    """The digits stand in line 52, 16 pixels apart."""
+    crop = np.full((112, 80, 3), 200, dtype=np.uint8)
+    for x in (24, 40, 56):
+        crop[46:58, x - 5 : x + 5] = 0
+    crop[rows, 12:68] = 0
+    assert (bar_odds(crop, PLACES) > 1) == told
+
+
+@pytest.mark.parametrize(
+    ("shares", "seen", "is_face"), [(0.51, False, True), (0.49, False, False), (0.31, True, True), (0.29, True, False)]
+)
+def test_a_face_is_seen_by_its_reader_or_by_reader_and_finder(shares: float, *, seen: bool, is_face: bool) -> None:
+    tile = DetectedTile(rectangle(np.zeros(2), 10.0, 14.0), face_up=seen, likelihood=1.0)
+    assert _is_face(tile, look_of(face=shares)) == is_face
+
+
+@pytest.mark.parametrize(
+    ("look", "alone", "nothing"),
+    [
+        ({"nothing": 0.51}, False, True), ({"nothing": 0.49}, False, False),
+        ({"number": 0.3, "label": 0.19}, True, True), ({"number": 0.3, "label": 0.21}, True, False),
+        ({"face": 0.91}, True, False), ({"face": 0.89}, True, True), ({"face": 0.89}, False, False),
+    ],
+)  # fmt: skip
+def test_what_is_no_tile_is_told_by_its_reader(look: dict[str, float], *, alone: bool, nothing: bool) -> None:
+    tile = DetectedTile(rectangle(np.zeros(2), 10.0, 14.0), face_up=False, likelihood=1.0)
+    assert _is_nothing(tile, look_of(**look), alone=alone) == nothing
+    assert not _is_nothing(replace(tile, face_up=True), look_of(nothing=0.9), alone=False)
+
+
+def look_of(**shares: float) -> DigitLook:
+    kind = np.zeros(5, dtype=np.float32)
+    for name, share in shares.items():
+        kind[("number", "label", "blank", "face", "nothing").index(name)] = share
+    return DigitLook(kind, np.zeros(2), np.zeros(27), np.zeros((3, 16)), PLACES, np.zeros(2))

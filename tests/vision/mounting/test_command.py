@@ -10,6 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from broker.cli.main import homologue
+from vision.mounting.window import shown
+from vision.overlay import list_serials
+from vision.reading import PictureReading, TileRead
 
 HERE = Path(__file__).parents[1] / "pictures"
 SIM = "sim://tray?deal=3&seed=1"
@@ -103,6 +106,24 @@ def test_people_are_told_in_their_language(tmp_path: Path) -> None:
 def test_the_window_shows_a_picture_and_ends_with_the_last_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     assert call(f"{SIM}&tilt=22", "--window", "--frames", "1").exit_code == 0
+
+
+def test_the_window_shows_tiles_with_their_serials_below_the_picture_where_there_is_room() -> None:
+    picture = np.full((300, 600, 3), 90, dtype=np.uint8)
+    corners = ((100.0, 100.0), (150.0, 100.0), (150.0, 170.0), (100.0, 170.0))
+    reading = PictureReading((TileRead(35, None, corners, 0.96, 0.0),), ())
+    tall, low = shown(picture, reading, 440), shown(picture, reading, 180)
+    listed = list_serials(picture, reading, 800)
+    assert (tall.shape, low.shape) == ((440, 800, 3), (180, 800, 3))
+    assert np.array_equal(tall[-len(listed) :], listed)
+    assert not np.array_equal(low[-len(listed) :], listed)
+
+
+def test_an_overlay_of_what_the_camera_sees_is_written(tmp_path: Path) -> None:
+    assert len(lines_of(SIM, "--once", "--overlay", str(tmp_path / "seen.png"))) == 1
+    overlay = cv2.imread(str(tmp_path / "seen.png"))
+    assert overlay is not None
+    assert overlay.shape[0] > 1080  # tiles and serials below
 
 
 def test_without_a_display_the_window_has_a_code(monkeypatch: pytest.MonkeyPatch) -> None:

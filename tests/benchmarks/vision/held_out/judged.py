@@ -15,7 +15,7 @@ from tests.benchmarks.vision.scenes import Scene
 from vision.enrolled.check import agreed_mark
 from vision.enrolled.enrolment import TRAYS, enrol_tray
 from vision.enrolled.file import EnrolledSet
-from vision.errors import EnrolPaleError
+from vision.errors import EnrolOrderError, EnrolPaleError
 from vision.geometry import Picture
 from vision.marks.digits import cut_backs
 from vision.marks.label import NO_MARK
@@ -98,12 +98,15 @@ def count_enrolled(kind: Kind, seeds: range, part: Part, played: int = 2) -> Enr
 
 
 def enrol(drawn: DrawnSet) -> EnrolledSet | None:
-    """Enrol a drawn set as the command does; what it doubts is left as it is. None for one that is too pale."""
+    """Enrol a drawn set as the command does, and leave what it doubts as it is.
+
+    None for one that is refused: too pale, or misread.
+    """
     enrolled = EnrolledSet(8, None, {})
     try:
         for tray in range(1, TRAYS + 1):
             enrolled, _ = enrol_tray(enrolled, drawn.enrolment(tray - 1).picture, tray)
-    except EnrolPaleError:
+    except (EnrolOrderError, EnrolPaleError):
         return None
     return enrolled
 

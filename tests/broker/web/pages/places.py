@@ -142,6 +142,23 @@ def respelt(page: Page) -> None:
 
 CODE: Final = receipt_code(next(one for one in timed(until_round(1)) if isinstance(one.fact, Result)))
 
+
+def seated_anew(page: Page) -> None:
+    """Ask for a new seating."""
+    page.locator("input[name=leave-p07]").check()
+    page.locator("textarea[name=enter]").fill("Zoé Öztürk\nMaria del Carmen Fernández-Villanueva de la Torre")
+    page.locator("input[name=reason]").fill("p07 did not come")
+    submit(page, "look")
+    page.locator("#cost").wait_for()
+
+
+def nobody_named(page: Page) -> None:
+    """Ask for a new seating of nobody."""
+    page.locator("input[name=reason]").fill("why")
+    submit(page, "look")
+    page.locator("#problem").wait_for()
+
+
 PLACES: Final = (
     Place("log in", "busy", "/login", None),
     Place("log in: refused", "busy", "/login", None, wrong_password),
@@ -206,6 +223,11 @@ PLACES: Final = (
     Place("paper", "busy", "/paper"),
     Place("paper: a second look", "busy", "/paper", HEAD, keyed),
     Place("paper: refused", "busy", "/paper", HEAD, miskeyed),
+    Place("check-in", "busy", "/checkin", "table_arbiter"),
+    Place("check-in: nobody", "busy", "/checkin?q=Nemo"),
+    Place("players", "busy", "/players"),
+    Place("players: a new seating", "empty", "/players", HEAD, seated_anew),
+    Place("players: refused", "busy", "/players", HEAD, nobody_named),
     Place("exports", "busy", "/exports"),
     Place("exports: riichi", "riichi", "/exports"),
     Place("exports: organiser", "teams", "/exports", "organiser"),

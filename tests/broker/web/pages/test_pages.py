@@ -4,6 +4,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Final
 
+import pytest
 from playwright.sync_api import Browser
 
 from broker.i18n import languages
@@ -22,6 +23,7 @@ REFUSED: Final = "Failed to load resource"
 """What a browser writes of each page that is refused."""
 
 
+@pytest.mark.slow
 def test_every_page_fits_a_phone_can_be_read_and_names_its_parts_and_fields(browser: Browser, tmp_path: Path) -> None:
     places = [place for place in PLACES if ":" not in place.name or place.name in STATES]
     with served(tmp_path, (place.desk for place in places)) as desks:

@@ -15,6 +15,7 @@ ORGANISERS: Final = {"head_arbiter", "organiser"}
 
 BESIDES: Final[dict[str, Collection[str]]] = {
     "/attended": ARBITERS,
+    "/checkin": {*ARBITERS, *ORGANISERS},
     "/devices": ARBITERS,
     "/devices/accept": ARBITERS,
     "/devices/revoke": ARBITERS,
@@ -26,6 +27,7 @@ BESIDES: Final[dict[str, Collection[str]]] = {
     "/paper/sheets.pdf": {*ARBITERS, *ORGANISERS},
     "/pairing": ORGANISERS,
     "/pairing/pin": ORGANISERS,
+    "/players": ORGANISERS,
     "/riichi": ARBITERS,
     "/live/riichi": ARBITERS,
     "/riichi/{table:int}-{round:int}.pdf": ARBITERS,

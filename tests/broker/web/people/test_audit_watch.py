@@ -39,6 +39,8 @@ def do_all(auth: Authentication, folder: Path) -> None:
     auth.accounts.disable("crony", by)
     auth.accounts.enable("crony", by)
     auth.accounts.set_password("crony", PASSWORD, by)
+    auth.tokens.add("feed", "arbiter", by)
+    auth.webhooks.add("club", "https://club.example/results", by)
     for action, about, detail in (
         ("arbiters_pin_set", "", ""),
         ("pairing_opened", "1,2", ""),

@@ -1,0 +1,177 @@
+"""`homologue event checkin` and `event players`: who is here, and who plays, where no desk is at hand."""
+
+import os
+import threading
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from random import Random
+from typing import Final
+
+import click
+
+from broker.cli import options
+from broker.cli.people import COMMAND_ACTOR, note_command
+from broker.console import said_as_json, say
+from broker.errors import ScorerError, StoreError
+from broker.event import Event, open_event
+from broker.i18n import N_, folded
+from broker.protocol import CheckedIn, PlanChanged, Refused, Undo
+from broker.rules import RuleError
+from broker.rulings import WHO_PLAYS, RulingAuthor, RulingDraft, event_subject
+from broker.rulings.plan_check import check_plan_change, planned_after
+from broker.rulings.plan_draft import SEARCH_S, PlanCost, PlanWishes, draft_change, plan_cost, plan_facts
+from broker.scorer.service import Scorer
+from broker.store import STORE, has_started, open_journal
+from broker.web.rulings.audited import RULING_NOTED
+
+AUTHOR: Final = RulingAuthor(COMMAND_ACTOR.who, COMMAND_ACTOR.who, "organiser")
+
+
+@contextmanager
+def _scorer_of(folder: Path) -> Iterator[Scorer]:
+    """Open an event whose scorer does not run. Raises RuleError `event_not_started`, and as the store."""
+    if not has_started(folder):
+        raise RuleError(
+            "event_not_started",
+            N_(
+                "no scorer has been started here ({store}): change the list of players and the movement instead",
+                store=STORE,
+            ),
+        )
+    os.umask(0o077)
+    event, stop = open_event(folder), threading.Event()
+    stop.set()
+    try:
+        with closing(open_journal(folder, event.name)) as journal:
+            scorer = Scorer(event, journal, folder, lambda: time.time_ns() // 1_000_000)
+            yield scorer
+            scorer.run(stop)
+    except (StoreError, ScorerError, Refused) as error:
+        raise RuleError(error.code, str(error)) from None
+
+
+def _give(scorer: Scorer, folder: Path, decision: CheckedIn | PlanChanged | Undo, reason: str) -> str:
+    """Give a ruling as the organiser, with its note in the audit log; return its id."""
+    about = WHO_PLAYS if isinstance(decision, Undo) else event_subject(decision) or ""
+    draft = RulingDraft(
+        id=f"command-{uuid.uuid4().hex}", after=scorer.state.last_word(about), decision=decision, reason=reason
+    )
+    given = scorer.rulings.give(draft, AUTHOR).id
+    note_command(folder, RULING_NOTED, given, reason)
+    return given
+
+
+def _player(event: Event, said: str) -> str:
+    """Return the id of a player who is named by it, or by a name that is one's alone. Raises RuleError."""
+    if said in event.players:
+        return said
+    found = [one.id for one in event.players.values() if folded(said) in folded(one.name)]
+    if len(found) != 1:
+        raise RuleError(
+            "nobody_of_event",
+            N_("{who}: {count} players have this name; say the id", who=said, count=len(found))
+            if found
+            else N_("{who} is not in this event", who=said),
+        )
+    return found[0]
+
+
+@click.command("checkin", short_help="Say which players are here; list them.")
+@options.folder_argument
+@click.argument("players", nargs=-1)
+@click.option("--absent", "word", flag_value="absent", help="They have not come.")
+@click.option("--undo", "word", flag_value="unknown", help="Take back what was said of them.")
+@said_as_json
+def event_checkin(folder: Path, players: tuple[str, ...], word: str | None) -> None:
+    """Check PLAYERS in, by id or by a part of the name that is one's alone; without any, list who is here.
+
+    The scorer must not be running: while it runs this is done at the desk, under Check-in.
+
+    \b
+    homologue event checkin my-cup p07 lefevre
+    homologue event checkin my-cup p12 --absent
+    """
+    present = {None: True, "absent": False, "unknown": None}[word]
+    with _scorer_of(folder) as scorer:
+        event = scorer.state.event
+        for id_ in [_player(event, one) for one in players]:
+            if scorer.state.checked_in.get(id_) is not present:
+                _give(scorer, folder, CheckedIn(player=id_, present=present), "check-in")
+        seen = scorer.state.checked_in
+        for one in event.players.values():
+            if not players or one.id in {_player(event, said) for said in players}:
+                told = {True: "present", False: "absent", None: "not yet seen"}[seen.get(one.id)]
+                say(f"{one.id} {one.name}: {told}", player=one.id, name=one.name, present=seen.get(one.id))
+
+
+@click.command("players", short_help="Add, remove or replace players once the scorer was started.")
+@options.folder_argument
+@click.option("--leaves", multiple=True, help="Player who leaves, or has not come (id or name); may be repeated.")
+@click.option("--enters", multiple=True, help="Name of a new player; may be repeated.")
+@click.option("--returns", multiple=True, help="Id of a player who left and plays after all; may be repeated.")
+@click.option("--replaces", nargs=2, multiple=True, metavar="GONE NAME", help="Give a player's seats to a new one.")
+@click.option("--from-round", "first_round", type=click.IntRange(1), default=1, help="First round that changes.")
+@click.option("--undo", is_flag=True, help="Take the last change back.")
+@click.option("--reason", required=True, help="Why; it is in the history.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@said_as_json
+def event_players(  # noqa: PLR0913 - one parameter an option
+    folder: Path,
+    *,
+    leaves: Sequence[str],
+    enters: Sequence[str],
+    returns: Sequence[str],
+    replaces: Sequence[tuple[str, str]],
+    first_round: int,
+    undo: bool,
+    reason: str,
+    yes: bool,
+) -> None:
+    """Change who plays. What no table has begun is seated anew; what it costs is shown before it is done.
+
+    The scorer must not be running: while it runs this is done at the desk, under Players.
+
+    \b
+    homologue event players my-cup --leaves p07 --enters "Ada Lovelace" --reason "p07 did not come"
+    homologue event players my-cup --undo --reason "p07 is here"
+    """
+    with _scorer_of(folder) as scorer:
+        room = scorer.state
+        facts = plan_facts(room)
+        decision: PlanChanged | Undo
+        if undo:
+            given = [one for one in room.book.of(WHO_PLAYS) if isinstance(one.decision, PlanChanged)]
+            if not given:
+                raise RuleError("nothing_to_undo", "there is no change to take back")
+            decision = Undo(ruling=given[-1].id)
+        else:
+            replaced = {_player(room.event, gone): name for gone, name in replaces}
+            gone = tuple(_player(room.event, one) for one in leaves)
+            end = time.monotonic() + SEARCH_S
+            wishes = PlanWishes(gone, tuple(enters), tuple(returns), replaced, first_round)
+            decision = draft_change(facts, wishes, Random(0), lambda: time.monotonic() < end)  # noqa: S311 - no secret
+        check_plan_change(room, decision)
+        cost = plan_cost(facts, planned_after(room, decision))
+        if not yes:
+            for line in _in_words(cost):
+                click.echo(line, err=True)
+            click.confirm("Publish the new seating?", abort=True, err=True)
+        ruling = _give(scorer, folder, decision, reason)
+        count = len({one.player.id for one in cost.moved})
+        say(f"{count} players have another seat", ruling=ruling, moved=count, empty=cost.empty, plays=cost.plays)
+
+
+def _in_words(cost: PlanCost) -> Iterable[str]:
+    """Say what a change does."""
+    for one in cost.moved:
+        before, after = (f"table {at[0]} {at[1]}" if at else "sits out" for at in (one.before, one.after))
+        yield f"round {one.round}: {one.player.name}: {before} -> {after}"
+    for round_, tables in cost.empty.items():
+        yield f"round {round_}: tables that stand empty: {', '.join(map(str, tables))}"
+    for round_, waiting in cost.sits_out.items():
+        yield f"round {round_}: sits out: {', '.join(one.name for one in waiting)}"
+    for first, second, before_, now in cost.again:
+        yield f"{first.name} and {second.name} meet {now} times instead of {before_}"

@@ -1,0 +1,112 @@
+"""`homologue upgrade`: make a bundle of another version, and lay it beside an event, from where tables fetch it."""
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from broker.console import EXISTING_FILE, EXISTING_FOLDER, said_as_json, say
+from broker.key_files import open_key
+from broker.protocol.signing import SigningKey
+from broker.upgrade.bundle import (
+    BESIDE_EVENT,
+    HALL_KEYS,
+    UpgradeError,
+    make_bundle,
+    read_bundle,
+    take_bundle,
+    trusted_keys,
+)
+
+FILE: Final = click.Path(dir_okay=False, path_type=Path)
+KEYS: Final = click.option(
+    "--keys", type=FILE, default=HALL_KEYS, show_default=True, help="Public keys that are trusted beside the release's."
+)
+
+
+@click.group(short_help="Bring another version of the program to the tables.")
+def upgrade() -> None:
+    """Make a bundle of another version, and lay it beside an event, from where tables fetch it (docs/upgrade.md)."""
+
+
+@upgrade.command("key")
+@click.argument("file", type=FILE)
+@said_as_json
+def key(file: Path) -> None:
+    """Print the public key that belongs to the private one in FILE; without a file it is made.
+
+    Who has the private one decides what tables run. Tables trust the public one once it stands in
+    /etc/homologue/upgrade.keys there.
+    """
+    public = _key(file).public
+    say(public, key=public)
+
+
+@upgrade.command("bundle")
+@click.argument("debs", type=EXISTING_FILE, nargs=-1, required=True)
+@click.option("--key", "key_file", type=EXISTING_FILE, required=True, help="The private key that signs it.")
+@click.option("--output", type=FILE, help="The bundle [default: homologue-VERSION.upgrade].")
+@said_as_json
+def bundle(debs: tuple[Path, ...], key_file: Path, output: Path | None) -> None:
+    """Make a bundle of packages: those of one version, for all the releases and architectures that tables have.
+
+    Tables take homologue-common and homologue-table out of it.
+    """
+    new = output or Path("homologue.upgrade")
+    manifest = make_bundle(debs, _key(key_file), new)
+    if output is None:
+        new = new.replace(Path(f"homologue-{manifest.version}.upgrade"))
+    targets = sorted({part.target for part in manifest.parts})
+    say(
+        f"{new}: version {manifest.version} for {', '.join(targets)}, {new.stat().st_size / 1e6:.0f} MB",
+        bundle=new,
+        version=manifest.version,
+        targets=targets,
+    )
+
+
+@upgrade.command("check")
+@click.argument("file", type=EXISTING_FILE)
+@KEYS
+@said_as_json
+def check(file: Path, keys: Path) -> None:
+    """Say what is in a bundle, if it is signed by a key that is trusted here, and whole."""
+    signed, manifest = read_bundle(file, trusted_keys(keys))
+    for part in manifest.parts:
+        say(
+            f"{part.package} for {part.target}: {part.size / 1e6:.0f} MB, {part.unpacked / 1e6:.0f} MB installed",
+            package=part.package,
+            target=part.target,
+            sha256=part.sha256,
+        )
+    say(
+        f"Version {manifest.version} ({manifest.commit}), signed by {signed.key}. It opens tables' journals "
+        f"{', '.join(manifest.journal.opens)} and stores {', '.join(manifest.store.opens)}.",
+        version=manifest.version,
+        commit=manifest.commit,
+        key=signed.key,
+        journals=manifest.journal.opens,
+        stores=manifest.store.opens,
+    )
+
+
+@upgrade.command("take")
+@click.argument("file", type=EXISTING_FILE)
+@click.argument("event", type=EXISTING_FOLDER)
+@KEYS
+@said_as_json
+def take(file: Path, event: Path, keys: Path) -> None:
+    """Lay a bundle beside EVENT, in the place of the one before. The head arbiter offers it to tables: Devices."""
+    trusted = trusted_keys(keys)
+    manifest = take_bundle(file, event / BESIDE_EVENT, trusted).opened(trusted)
+    say(
+        f"Version {manifest.version} lies there: the head arbiter offers it (Orders, Devices).",
+        version=manifest.version,
+    )
+
+
+def _key(file: Path) -> SigningKey:
+    try:
+        return open_key(file)
+    except ValueError:
+        raise UpgradeError("upgrade_unsigned", f"{file} holds no private key") from None

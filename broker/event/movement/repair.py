@@ -1,0 +1,195 @@
+"""What is left of an event planned anew: somebody has come late, left or not come at all.
+
+What was played stays as it was, and so does the deal of each table in each round. Who plays where is searched again, as
+near to the plan as rules and fairness allow: nobody plays a deal twice, those who sit out take turns, and tables are
+closed where there are too few players.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import NamedTuple
+
+from broker.event.movement.plays import (
+    SEATED,
+    MovementPlay,
+    NamedPlay,
+    RandomSource,
+    TableRound,
+    check_movement,
+)
+from broker.event.movement.quality import usual_copies
+from broker.event.movement.search import KeepSearching, SearchFrame, Seating, search
+from broker.i18n import N_
+from broker.protocol import SEATS, Seat
+from broker.rules import RuleError
+
+Player = int | str
+Place = tuple[int, int]
+"""Round and table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remainder:
+    """What is to be planned anew.
+
+    `layout`: all places that there are, with their deals; `plan`: who sits there by now; `settled`: the places that
+    stay, as they were played; `present`: who plays from now on; `instead`: who takes whose seats; `laid`: places whose
+    carrier is restored already, whose tables are closed last; `over`: deals that nobody may play any more.
+    """
+
+    layout: Mapping[Place, int]
+    plan: Sequence[MovementPlay]
+    settled: Sequence[MovementPlay]
+    present: Sequence[Player]
+    instead: Mapping[str, str] = field(default_factory=dict)
+    laid: Collection[Place] = ()
+    over: Collection[int] = ()
+    first_round: int = 1
+
+
+class _Stay(NamedTuple):
+    """A table for as many rounds as everybody stays where they are, and who sits there by the plan before."""
+
+    sitting: TableRound
+    rounds: tuple[int, ...]
+    four: tuple[Player | None, ...]
+
+
+def replan(rest: Remainder, chance: RandomSource, go_on: KeepSearching) -> tuple[NamedPlay, ...]:
+    """Return the plays that are left, with no rule broken in them. Raises RuleError `too_few_players`.
+
+    Where nobody is missing and nobody waits for a seat, nobody is moved but for those who take another's seats.
+    """
+    if len(rest.present) < SEATED:
+        raise RuleError(
+            "too_few_players",
+            N_("{count} players are there; a table needs {least}", count=len(rest.present), least=SEATED),
+        )
+    done = [_stay_of(play) for play in rest.settled]
+    ahead, out = _filled(rest, _stays(rest))
+    names = sorted({*rest.present, *(one for stay in done for one in stay.four if one is not None)}, key=str)
+    numbers = {name: at for at, name in enumerate(names)}
+    stays = [*done, *ahead]
+    who = [numbers[one] for stay in stays for one in stay.four if one is not None]
+    waits = _waited(rest)
+    byes = {**waits, **out}
+    who += [numbers[one] for _, players in sorted(byes.items()) for one in players]
+    frame = SearchFrame(
+        sittings=tuple(stay.sitting for stay in stays),
+        players=len(names),
+        byes={round_: len(players) for round_, players in byes.items()},
+        settled=frozenset(range(len(done))),
+        home=tuple(who),
+    )
+    if any(out.values()) or Seating(frame, who).hard:
+        who = search(frame, who, chance, go_on)
+    new = [
+        NamedPlay(round_, stay.sitting.table, deal, dict(zip(SEATS, (names[one] for one in four), strict=True)))
+        for at, stay in enumerate(ahead, len(done))
+        for four in [who[at * SEATED : (at + 1) * SEATED]]
+        for round_, deal in zip(stay.rounds, stay.sitting.deals, strict=True)
+    ]
+    return _without_faults(rest.settled, sorted(new, key=lambda play: (play.round, play.table)))
+
+
+def _without_faults(settled: Sequence[MovementPlay], new: Sequence[NamedPlay]) -> tuple[NamedPlay, ...]:
+    """Leave out plays until none of them breaks a rule."""
+    left, copies = list(new), max(usual_copies([*settled, *new]), len({play.table for play in (*settled, *new)}))
+    start = len(settled)
+    while wrong := [fault.at[-1] for fault in check_movement([*settled, *left], copies) if fault.at[-1] >= start]:
+        del left[wrong[-1] - start]
+    return tuple(left)
+
+
+def _four(players: Mapping[Seat, Player]) -> tuple[Player, ...]:
+    return tuple(players[seat] for seat in SEATS)
+
+
+def _stay_of(play: MovementPlay) -> _Stay:
+    return _Stay(TableRound(play.round, play.table, (play.deal,)), (play.round,), _four(play.players))
+
+
+def _stays(rest: Remainder) -> list[_Stay]:
+    """Return what is to be seated: open places, put together where everybody stays for several deals."""
+    planned = {(play.round, play.table): _four(play.players) for play in rest.plan}
+    kept = {(play.round, play.table) for play in rest.settled}
+    rounds = sorted({round_ for round_, _ in rest.layout})
+    seated = {
+        round_: {table: planned.get((round_, table)) for at, table in rest.layout if at == round_} for round_ in rounds
+    }
+    blocks: list[list[int]] = []
+    for round_ in rounds:
+        open_here = {table for table in seated[round_] if (round_, table) not in kept}
+        last = blocks[-1][-1] if blocks else None
+        same = last is not None and seated[last] == seated[round_]
+        if same and open_here == {table for table in seated[last] if (last, table) not in kept}:  # type: ignore[index] # same
+            blocks[-1].append(round_)
+        else:
+            blocks.append([round_])
+    found: list[_Stay] = []
+    for block in blocks:
+        for table, four in sorted(seated[block[0]].items()):
+            if (block[0], table) in kept or block[-1] < rest.first_round:
+                continue
+            deals = tuple(rest.layout[round_, table] for round_ in block)
+            if rest.over and set(deals) & set(rest.over) and four is None:
+                continue
+            found.append(_Stay(TableRound(block[0], table, deals), tuple(block), four or (None,) * SEATED))
+    return found
+
+
+def _filled(rest: Remainder, stays: Sequence[_Stay]) -> tuple[list[_Stay], dict[int, list[Player]]]:
+    """Fill empty chairs with who sits out; close the tables that lack most where there are too few players."""
+    busy: dict[int, set[Player]] = {}
+    for play in rest.settled:
+        busy.setdefault(play.round, set()).update(play.players.values())
+    present = list(rest.present)
+    found: list[_Stay] = []
+    out: dict[int, list[Player]] = {}
+    for round_, group in groupby(stays, key=lambda stay: stay.sitting.round):
+        there = list(group)
+        free = [one for one in present if one not in set().union(*(busy.get(at, set()) for at in there[0].rounds))]
+        chairs = [stay._replace(four=tuple(_instead(rest, who, free) for who in stay.four)) for stay in there]
+        chairs.sort(key=lambda stay: (stay.four.count(None), (stay.rounds[0], stay.sitting.table) not in rest.laid))
+        kept = sorted(chairs[: len(free) // SEATED], key=lambda stay: stay.sitting.table)
+        seated = {one for stay in kept for one in stay.four}
+        spare = [one for one in free if one not in seated]
+        had = {one: _deals_of(rest, one) for one in spare}
+        for stay in kept:
+            four = [one if one is not None else _next(spare, had, stay.sitting.deals) for one in stay.four]
+            found.append(stay._replace(four=tuple(four)))
+        out[round_] = spare
+    return found, out
+
+
+def _instead(rest: Remainder, who: Player | None, free: Collection[Player]) -> Player | None:
+    """Return who sits in a chair from now on, if anybody."""
+    one = rest.instead.get(str(who), who) if who is not None else None
+    return one if one in free else None
+
+
+def _deals_of(rest: Remainder, player: Player) -> set[int]:
+    return {play.deal for play in rest.settled if player in play.players.values()}
+
+
+def _next(spare: list[Player], had: Mapping[Player, set[int]], deals: Iterable[int]) -> Player:
+    """Take one who has none of these deals, if there is one."""
+    at = next((at for at, one in enumerate(spare) if not had[one] & set(deals)), 0)
+    return spare.pop(at)
+
+
+def _waited(rest: Remainder) -> dict[int, list[Player]]:
+    """Return who sat out in rounds that are over, of those who have played: they are to sit out less from now on."""
+    counted = Counter(play.round for play in rest.settled)
+    open_rounds = {round_ for round_, _ in rest.layout} - counted.keys()
+    planned = Counter(play.round for play in rest.plan)
+    over = [round_ for round_, count in counted.items() if count >= planned[round_] and round_ not in open_rounds]
+    played = {one for play in rest.settled for one in play.players.values()}
+    found = {}
+    for round_ in over:
+        there = {one for play in rest.settled if play.round == round_ for one in play.players.values()}
+        if waited := [one for one in rest.present if one in played and one not in there]:
+            found[round_] = waited
+    return found

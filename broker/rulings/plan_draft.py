@@ -1,0 +1,209 @@
+"""A change of who plays, as it is proposed: what is not yet played is seated anew, and what that costs is counted."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from broker.event import BookedPlay, Event
+from broker.event.movement import KeepSearching, meetings
+from broker.event.movement.files import merge_rounds
+from broker.event.movement.plays import NamedPlay, RandomSource
+from broker.event.movement.repair import Remainder, replan
+from broker.i18n import N_, folded
+from broker.protocol import MOST_CHANGED, SEATS, PlanChanged, Player, PlayerId, Seat, SeatedAnew
+from broker.rules import RuleError
+from broker.rulings.model import WHO_PLAYS, PlayKey
+from broker.rulings.plan_check import kept_plays
+from broker.scorer.state import EventState
+
+SEARCH_S: Final = 3.0
+"""How long a page waits for a new seating."""
+
+
+class PlanFacts(NamedTuple):
+    """How an event stands where a change of who plays is proposed: taken at one time, so that others may search."""
+
+    original: Event
+    """As its organiser settled it."""
+    planned: Event
+    kept: tuple[BookedPlay, ...]
+    """The plays that stay, as they were played."""
+    kept_keys: frozenset[PlayKey]
+    laid: frozenset[tuple[int, int]]
+    """Round and table of carriers that are restored for a play which has not begun."""
+    over: frozenset[int]
+    """Deals that everybody may know."""
+    gone: frozenset[PlayerId]
+    """Who has no more plays."""
+    last: str | None
+    """The last word on who plays."""
+
+    @property
+    def playing(self) -> frozenset[PlayerId]:
+        """Who has plays to come."""
+        return frozenset(self.planned.players.keys() - self.gone)
+
+    @property
+    def first_round(self) -> int:
+        """The first round in which a table has not begun."""
+        return min(
+            (round_ for table, round_ in self.planned.bookings if (table, round_) not in self.kept_keys), default=0
+        )
+
+
+class PlanWishes(NamedTuple):
+    """What is asked for. `replaced`: by whose id the name of who takes their seats."""
+
+    leave: tuple[PlayerId, ...] = ()
+    enter: tuple[str, ...] = ()
+    back: tuple[PlayerId, ...] = ()
+    replaced: Mapping[PlayerId, str] = {}
+    first_round: int = 1
+
+
+class Moved(NamedTuple):
+    """A player whose seat in a round is another. None: sits out."""
+
+    player: Player
+    round: int
+    before: tuple[int, Seat] | None
+    after: tuple[int, Seat] | None
+
+
+class PlanCost(NamedTuple):
+    """What a change does, for those who decide."""
+
+    moved: tuple[Moved, ...]
+    again: tuple[tuple[Player, Player, int, int], ...]
+    """Pairs who meet more often than they would have, and more than once: how often before, and now."""
+    empty: Mapping[int, tuple[int, ...]]
+    """By round the tables that stand empty."""
+    sits_out: Mapping[int, tuple[Player, ...]]
+    """By round who sits out."""
+    plays: tuple[int, int]
+    """The fewest and the most plays of anybody who stays to the end."""
+
+
+def plan_facts(room: EventState) -> PlanFacts:
+    """Return how an event stands. On the scorer's thread."""
+    kept = kept_plays(room)
+    played = (room.play(key) for key in kept)
+    restored = ((one.round, table) for table, one in room.tables.times.restored.items())
+    coming = {who for key, play in room.planned.bookings.items() if key not in kept for who in play.players.values()}
+    return PlanFacts(
+        room.original,
+        room.event,
+        tuple(BookedPlay(one.round, one.table, one.deal, dict(one.players)) for one in played),
+        frozenset(kept),
+        frozenset(place for place in restored if place[::-1] not in kept),
+        frozenset(deal for deal in room.planned.expected if room.plays_of(deal) and room.complete(deal)),
+        frozenset(room.planned.players.keys() - coming),
+        room.last_word(WHO_PLAYS),
+    )
+
+
+def draft_change(facts: PlanFacts, wishes: PlanWishes, chance: RandomSource, go_on: KeepSearching) -> PlanChanged:
+    """Return the change that seats everybody anew who is there from a round on.
+
+    Raises RuleError `nothing_changes`, `nothing_left`, `too_few_players`, `nobody_of_event`, `plan_too_large`.
+    """
+    planned = facts.planned
+    known = {*planned.players, *facts.original.players}
+    if strange := sorted({*wishes.leave, *wishes.back, *wishes.replaced} - known):
+        raise RuleError("nobody_of_event", N_("{who} is not in this event", who=", ".join(strange)))
+    if not any(wishes[:4]):
+        raise RuleError("nothing_changes", N_("Say who comes, who leaves, or who takes whose place."))
+    names = [*wishes.enter, *wishes.replaced.values()]
+    new = [Player(id=id_, name=name) for id_, name in zip(_new_ids(known, len(names)), names, strict=True)]
+    instead = dict(zip(wishes.replaced, (one.id for one in new[len(wishes.enter) :]), strict=True))
+    first = max(wishes.first_round, facts.first_round)
+    open_ = {key for key in facts.original.bookings if key not in facts.kept_keys and key[1] >= first}
+    if not open_:
+        raise RuleError("nothing_left", N_("Every play has begun: nobody can be seated any more."))
+    stays = tuple(play for key, play in planned.bookings.items() if key not in facts.kept_keys and key[1] < first)
+    back = [one for one in wishes.back if one in facts.gone or one not in planned.players]
+    entered = [*new, *(facts.original.players[one] for one in back if one not in planned.players)]
+    left = {*wishes.leave, *wishes.replaced}
+    present = [one for one in planned.players if one not in left and (one not in facts.gone or one in back)]
+    present += [one.id for one in entered if one.id not in present]
+    plays = replan(
+        Remainder(
+            {(key[1], key[0]): facts.original.bookings[key].deal for key in facts.original.bookings},
+            planned.plan.plays,
+            (*facts.kept, *stays),
+            present,
+            instead,
+            facts.laid,
+            facts.over,
+            first,
+        ),
+        chance,
+        go_on,
+    )
+    seated = {(play.table, play.round): play for play in plays}
+    changed = [
+        SeatedAnew(play.round, play.table, *(str(play.players[seat]) for seat in SEATS))
+        for key, play in seated.items()
+        if key not in planned.bookings or dict(planned.bookings[key].players) != dict(play.players)
+    ]
+    dropped = tuple(
+        (round_, table) for table, round_ in sorted(open_ & planned.bookings.keys()) if (table, round_) not in seated
+    )
+    if max(len(changed), len(dropped)) > MOST_CHANGED:
+        raise RuleError("plan_too_large", N_("this seats more than {most} plays anew", most=MOST_CHANGED))
+    return PlanChanged(entered=tuple(entered), left=tuple(sorted(left)), plays=tuple(changed), dropped=dropped)
+
+
+NUMBERED: Final = re.compile(r"([a-z]*)([0-9]+)")
+
+
+def _new_ids(known: Collection[str], count: int) -> list[str]:
+    """Return ids like those that there are, each with the next number."""
+    found = [match for one in known if (match := NUMBERED.fullmatch(one))]
+    word = Counter(match[1] for match in found).most_common(1)[0][0] if found else "p"
+    width = max((len(match[2]) for match in found), default=2)
+    start = 1 + max((int(match[2]) for match in found if match[1] == word), default=0)
+    return [f"{word}{number:0{width}}" for number in range(start, start + count)]
+
+
+def plan_cost(facts: PlanFacts, after: Event) -> PlanCost:
+    """Count what the way to another plan costs."""
+    before, settled, first_round = facts.planned, facts.original, facts.first_round
+    players, old, new = {**before.players, **after.players}, _seats(before), _seats(after)
+    rounds = sorted(round_ for round_ in {round_ for _, round_ in settled.bookings} if round_ >= first_round)
+    everybody = sorted(players, key=lambda one: (folded(players[one].name), one))
+    moved = (
+        Moved(players[who], round_, old.get((round_, who)), new.get((round_, who)))
+        for round_ in rounds
+        for who in everybody
+    )
+    had, has = (meetings(_by_stays(one.plan.plays)) for one in (before, after))
+    again = [(players[str(a)], players[str(b)], had[a, b], often) for (a, b), often in has.items()]
+    coming = {
+        who for key, play in after.bookings.items() if key not in facts.kept_keys for who in play.players.values()
+    }
+    here = [who for who in everybody if who in coming]
+    at = {round_: {table for (when, _), (table, _) in new.items() if when == round_} for round_ in rounds}
+    there = {round_: {table for table, when in settled.bookings if when == round_} for round_ in rounds}
+    counts = [after.plays_planned[who] for who in here]
+    return PlanCost(
+        tuple(one for one in moved if one.before != one.after),
+        tuple(sorted((one for one in again if one[3] > max(1, one[2])), key=lambda one: (-one[3], one[0].name))),
+        {round_: tuple(sorted(there[round_] - at[round_])) for round_ in rounds if there[round_] - at[round_]},
+        {
+            round_: waiting
+            for round_ in rounds
+            if (waiting := tuple(players[who] for who in here if (round_, who) not in new))
+        },
+        (min(counts, default=0), max(counts, default=0)),
+    )
+
+
+def _seats(event: Event) -> dict[tuple[int, str], tuple[int, Seat]]:
+    """Return where everybody sits, by round and player."""
+    return {(play.round, who): (play.table, seat) for play in event.plan.plays for seat, who in play.players.items()}
+
+
+def _by_stays(plays: Sequence[BookedPlay]) -> Sequence[NamedPlay]:
+    return merge_rounds([NamedPlay(play.round, play.table, play.deal, {**play.players}) for play in plays])

@@ -1,0 +1,1 @@
+"""Another version of the program for the tables: bundles that are signed, and slots that are started, or left again."""

@@ -1,0 +1,321 @@
+"""A bundle: the packages of one version in one file, with a manifest that is signed (Ed25519).
+
+It is a tar file. First comes the manifest, which names each package by its hash; whoever has verified the signature
+believes the packages by their hashes, wherever they come from.
+"""
+
+import hashlib
+import io
+import lzma
+import os
+import re
+import shutil
+import tarfile
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import IO, Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from broker.files import make_folder, sync, write_file
+from broker.protocol.signing import SigningKey, has_signed
+from broker.protocol.types import Hash, PublicKey, Signature
+
+MANIFEST: Final = "manifest.json"
+LONGEST_MANIFEST: Final = 65_536
+SIGNED: Final = b"homologue upgrade 1\n"
+"""What is signed begins so: it passes for no fact and no receipt."""
+
+RELEASE_KEYS: Final = Path(__file__).with_name("release.keys")
+HALL_KEYS: Final = Path("/etc/homologue/upgrade.keys")
+
+BESIDE_EVENT: Final = "upgrade"
+"""The folder in an event's folder from which tables are given a bundle."""
+
+FORMATS: Final = "broker/upgrade/formats.toml"
+CHUNK: Final = 1 << 20
+
+TABLE_PACKAGES: Final = ("homologue-common", "homologue-table")
+
+
+class UpgradeError(Exception):
+    """What is wrong with an upgrade. `code` is stable and listed in docs/codes.md."""
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+class Formats(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which versions of something on a disk a program opens, and which it writes."""
+
+    opens: tuple[str, ...]
+    writes: str
+
+
+class Part(Struct, frozen=True, kw_only=True):
+    """One package."""
+
+    package: Annotated[str, Meta(pattern=r"^homologue-[a-z]{1,16}$(?!\n)")]
+    target: Annotated[str, Meta(pattern=r"^deb[0-9]{1,3}-[a-z0-9]{1,16}$(?!\n)", description="release, architecture")]
+    sha256: Hash
+    size: Annotated[int, Meta(ge=1)]
+    unpacked: Annotated[int, Meta(ge=1, description="bytes, installed")]
+
+
+class Manifest(Struct, frozen=True, kw_only=True):
+    """What a bundle holds."""
+
+    schema: Literal[1] = 1
+    version: Annotated[str, Meta(pattern=r"^[0-9A-Za-z.+!-]{1,32}$(?!\n)")]
+    commit: Annotated[str, Meta(pattern=r"^[0-9a-f]{0,40}$(?!\n)")]
+    journal: Formats
+    store: Formats
+    parts: tuple[Part, ...]
+
+    def for_table(self, target: str) -> list[Part]:
+        """Return the packages of a table with this release and architecture. Raises UpgradeError."""
+        found = {part.package: part for part in self.parts if part.target == target}
+        if missing := [name for name in TABLE_PACKAGES if name not in found]:
+            has = ", ".join(sorted({part.target for part in self.parts}))
+            raise UpgradeError("upgrade_foreign", f"no {missing[0]} for {target} in it: it has {has}")
+        return [found[name] for name in TABLE_PACKAGES]
+
+
+class SignedManifest(Struct, frozen=True, kw_only=True):
+    """A manifest's JSON text, and who has signed it."""
+
+    manifest: Annotated[str, Meta(max_length=LONGEST_MANIFEST)]
+    key: PublicKey
+    signature: Signature
+
+    @property
+    def hash(self) -> str:
+        """Return what names this bundle."""
+        return hashlib.sha256(self.manifest.encode()).hexdigest()
+
+    def opened(self, trusted: Iterable[str]) -> Manifest:
+        """Return the manifest, if a trusted key has signed it. Raises UpgradeError."""
+        if self.key not in trusted:
+            raise UpgradeError("upgrade_unsigned", f"signed with the key {self.key[:16]}..., which is not trusted here")
+        if not has_signed(self.key, SIGNED + self.manifest.encode(), self.signature):
+            raise UpgradeError("upgrade_unsigned", "its manifest was changed after it was signed")
+        try:
+            return msgspec.json.decode(self.manifest, type=Manifest)
+        except msgspec.DecodeError as error:
+            raise UpgradeError("upgrade_damaged", f"its manifest cannot be read: {error}") from None
+
+
+def read_manifest(content: bytes) -> SignedManifest:
+    """Read a signed manifest; nothing is verified yet. Raises UpgradeError."""
+    try:
+        return msgspec.json.decode(content, type=SignedManifest)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise UpgradeError("upgrade_damaged", f"this is no manifest of an upgrade: {error}") from None
+
+
+def trusted_keys(*files: Path) -> set[str]:
+    """Return the public keys that are trusted here: those of releases, and those that a hall has added."""
+    lines = [line for file in (RELEASE_KEYS, *files) if file.is_file() for line in file.read_text("utf-8").splitlines()]
+    return {line.strip() for line in lines if re.fullmatch(r"[0-9a-f]{64}", line.strip())}
+
+
+# ---- Debian's packages --------------------------------------------------------------------------
+
+
+def deb_members(file: IO[bytes]) -> Iterator[tuple[str, bytes | None]]:
+    """Go through a package's members: names, and contents of those before the data, at which the file then stands.
+
+    The format: deb(5), ar(5). Raises UpgradeError.
+    """
+    if file.read(8) != b"!<arch>\n":
+        raise UpgradeError("upgrade_damaged", "this is no Debian package")
+    while head := file.read(60):
+        name, size = head[:16].decode("ascii", "replace").strip().rstrip("/"), head[48:58].strip()
+        if len(head) != 60 or not size.isdigit():  # noqa: PLR2004 - of ar(5)
+            raise UpgradeError("upgrade_damaged", "this Debian package is cut short")
+        if name.startswith("data.tar"):
+            yield name, None
+            return
+        yield name, file.read(int(size))
+        file.seek(int(size) % 2, os.SEEK_CUR)
+
+
+def deb_control(file: IO[bytes]) -> dict[str, str]:
+    """Return a package's fields; the file stands at its data then. Raises UpgradeError."""
+    fields: dict[str, str] = {}
+    for name, content in deb_members(file):
+        if name.startswith("control.tar") and content is not None:
+            with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+                found = archive.extractfile("./control")
+                text = found.read().decode() if found else ""
+            fields = dict(line.split(": ", 1) for line in text.splitlines() if re.match(r"[A-Za-z-]+: ", line))
+        if name == "data.tar.xz" and fields:
+            return fields
+    raise UpgradeError("upgrade_damaged", "this package is not as ours are: it has no control.tar, or no data.tar.xz")
+
+
+def deb_files(file: IO[bytes]) -> Iterator[tuple[tarfile.TarInfo, IO[bytes] | None]]:
+    """Go through the files of a package whose data come next."""
+    with lzma.LZMAFile(file) as data, tarfile.open(fileobj=data, mode="r|") as archive:
+        for member in archive:
+            yield member, archive.extractfile(member) if member.isfile() else None
+
+
+# ---- made and taken -----------------------------------------------------------------------------
+
+
+def make_bundle(debs: Sequence[Path], key: SigningKey, output: Path) -> Manifest:
+    """Write the bundle of these packages, which are of one version. Raises UpgradeError."""
+    parts, programs = [], set()
+    for deb in debs:
+        with deb.open("rb") as file:
+            fields = deb_control(file)
+            if fields["Package"] == TABLE_PACKAGES[0]:
+                programs.add((*_program(file), fields["Version"].rpartition("+")[0]))
+            part = Part(
+                package=fields["Package"],
+                target=f"{fields['Version'].rpartition('+')[2]}-{fields['Architecture']}",
+                sha256=hash_of(deb),
+                size=deb.stat().st_size,
+                unpacked=int(fields["Installed-Size"]) * 1024,
+            )
+            parts.append((part, fields["Version"].rpartition("+")[0]))
+    if len(programs) != 1 or any(version != next(iter(programs))[3] for _, version in parts):
+        raise UpgradeError("upgrade_damaged", "a bundle has a homologue-common, and all packages are of its version")
+    version, commit, formats, _ = programs.pop()
+    journal, store = formats
+    manifest = Manifest(
+        version=version, commit=commit, journal=journal, store=store, parts=tuple(part for part, _ in parts)
+    )
+    manifest = msgspec.json.decode(text := msgspec.json.encode(manifest), type=Manifest)
+    signed = SignedManifest(manifest=text.decode(), key=key.public, signature=key.sign_bytes(SIGNED + text))
+    new = output.with_name(f".{output.name}.new")
+    with tarfile.open(new, "w", format=tarfile.USTAR_FORMAT) as archive:
+        _add(archive, MANIFEST, io.BytesIO(content := msgspec.json.encode(signed)), len(content))
+        for deb, (part, _) in zip(debs, parts, strict=True):
+            with deb.open("rb") as file:
+                _add(archive, f"{part.sha256}.deb", file, part.size)
+    sync(new)
+    new.replace(output)
+    return manifest
+
+
+def _add(archive: tarfile.TarFile, name: str, content: IO[bytes], size: int) -> None:
+    member = tarfile.TarInfo(name)
+    member.size = size
+    archive.addfile(member, content)
+
+
+def _program(file: IO[bytes]) -> tuple[str, str, tuple[Formats, Formats]]:
+    """Return version, commit and formats of the program in a package whose data come next. Raises UpgradeError."""
+    version, commit, formats = "", "", None
+    for member, content in deb_files(file):
+        if found := re.search(r"/site-packages/homologue-([^/-]+)\.dist-info/METADATA$", member.name):
+            version = found[1]
+        elif member.name.endswith("/site-packages/broker/commit.txt") and content:
+            commit = content.read().decode("ascii").strip().removeprefix("g")
+        elif member.name.endswith(f"/site-packages/{FORMATS}") and content:
+            formats = read_formats(content.read())
+    if not version or formats is None:
+        raise UpgradeError("upgrade_damaged", "homologue-common holds no program, or one without formats")
+    return version, commit if re.fullmatch(r"[0-9a-f]*", commit) else "", formats
+
+
+def read_formats(content: bytes) -> tuple[Formats, Formats]:
+    """Read which journals and which stores a program opens and writes."""
+    told = tomllib.loads(content.decode())
+    return msgspec.convert((told["journal"], told["store"]), tuple[Formats, Formats])
+
+
+def own_formats() -> tuple[Formats, Formats]:
+    """Return which journals and which stores this program opens and writes."""
+    return read_formats(Path(__file__).with_name("formats.toml").read_bytes())
+
+
+def hash_of(path: Path) -> str:
+    """Return a file's SHA-256."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_bundle(bundle: Path, trusted: Iterable[str]) -> tuple[SignedManifest, Manifest]:
+    """Return what is in a bundle, which is signed by a trusted key and whole. Raises UpgradeError."""
+    with _opened(bundle, trusted) as (archive, signed, manifest):
+        hashes = {member.name: _hash_in(archive, member) for member in archive}
+    for part in manifest.parts:
+        if hashes.get(f"{part.sha256}.deb") != part.sha256:
+            raise UpgradeError(
+                "upgrade_damaged", f"{bundle.name} lacks {part.package} for {part.target}, or has another"
+            )
+    return signed, manifest
+
+
+def take_bundle(bundle: Path, folder: Path, trusted: Iterable[str]) -> SignedManifest:
+    """Lay a bundle's packages into a folder, by their hashes, and its manifest last: then it is there, whole.
+
+    What an older bundle has left there goes. Raises UpgradeError, and leaves what was there.
+    """
+    make_folder(folder)
+    with _opened(bundle, trusted) as (archive, signed, manifest):
+        names = {f"{part.sha256}.deb" for part in manifest.parts}
+        for member in archive:
+            if member.name in names and (source := archive.extractfile(member)):
+                _lay(source, folder / member.name)
+    if not all((folder / name).is_file() for name in names):
+        raise UpgradeError("upgrade_damaged", f"{bundle.name} is cut short: it lacks a package")
+    write_file(folder / MANIFEST, msgspec.json.encode(signed))
+    for old in folder.glob("*.deb"):
+        if old.name not in names:
+            old.unlink()
+    return signed
+
+
+@contextmanager
+def _opened(bundle: Path, trusted: Iterable[str]) -> Iterator[tuple[tarfile.TarFile, SignedManifest, Manifest]]:
+    """Open a bundle; its packages come next, and are not verified yet. Raises UpgradeError."""
+    try:
+        with tarfile.open(bundle, "r:") as archive:
+            signed = _first(archive)
+            yield archive, signed, signed.opened(trusted)
+    except (tarfile.TarError, EOFError) as error:
+        raise UpgradeError("upgrade_damaged", f"{bundle.name} is no bundle of an upgrade: {error}") from None
+
+
+def _hash_in(archive: tarfile.TarFile, member: tarfile.TarInfo) -> str:
+    source, found = archive.extractfile(member), hashlib.sha256()
+    while source and (chunk := source.read(CHUNK)):
+        found.update(chunk)
+    return found.hexdigest()
+
+
+def _first(archive: tarfile.TarFile) -> SignedManifest:
+    """Read the manifest, which comes first. Raises UpgradeError."""
+    first = archive.next()
+    source = archive.extractfile(first) if first and first.name == MANIFEST else None
+    if source is None:
+        raise UpgradeError("upgrade_damaged", "this is no bundle of an upgrade: no manifest comes first")
+    return read_manifest(source.read(2 * LONGEST_MANIFEST))
+
+
+def _lay(source: IO[bytes], place: Path) -> None:
+    """Write a package whose name is its hash. Raises UpgradeError."""
+    new = place.with_name(f".{place.name}.new")
+    with closing(source), new.open("wb") as file:
+        shutil.copyfileobj(source, file, CHUNK)
+    if f"{hash_of(new)}.deb" != place.name:
+        new.unlink()
+        raise UpgradeError("upgrade_damaged", "a package in it is not what its manifest says")
+    sync(new)
+    new.replace(place)
+
+
+def taken(folder: Path) -> SignedManifest | None:
+    """Return the manifest of the bundle that lies in a folder; None: there is none, whole."""
+    try:
+        return read_manifest((folder / MANIFEST).read_bytes())
+    except (OSError, UpgradeError):
+        return None

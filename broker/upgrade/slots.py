@@ -1,0 +1,129 @@
+"""The two slots of a table's machine: a new version is unpacked into the unused one, then started on trial."""
+
+import json
+import os
+import platform
+import shutil
+import tarfile
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import IO, Final
+
+from broker.files import make_folder, sync, write_file
+from broker.upgrade.bundle import CHUNK, UpgradeError, deb_control, deb_files
+from broker.upgrade.start import BASE, COMPLETE, PLACE, SLOTS, Slots, bundle_in, read_slots, write_slots
+
+PREFIX: Final = PurePosixPath("usr/lib/homologue")
+"""Where the packages have the environment, which finds itself wherever it lies."""
+
+INTERPRETER: Final = "/usr/bin/python3"
+
+ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
+
+
+def own_target(release: Path = Path("/etc/os-release")) -> str:
+    """Return this machine's release and architecture, as parts of bundles are named: deb13-arm64."""
+    told = dict(line.split("=", 1) for line in release.read_text("utf-8").splitlines() if "=" in line)
+    machine = platform.machine()
+    return f"deb{told.get('VERSION_ID', '').strip(chr(34))}-{ARCHITECTURES.get(machine, machine)}"
+
+
+def spare_slot(slots: Slots) -> str:
+    """Return the slot that is neither started nor returned to."""
+    return next(name for name in SLOTS if name not in {slots.slot, slots.former if slots.trial else None})
+
+
+class SlotFolder:
+    """The slots in a folder. `base`: the version that apt has installed."""
+
+    def __init__(self, folder: Path, base: str) -> None:
+        self.folder, self._base = folder, base
+
+    @classmethod
+    def of_process(cls) -> "SlotFolder | None":
+        """Return the slots from which this process was started; None: it was started otherwise."""
+        folder = os.environ.get(PLACE, "")
+        return cls(Path(folder), os.environ.get(BASE, "")) if folder else None
+
+    @property
+    def now(self) -> Slots:
+        """What is started, as it stands; what was chosen beside another version of apt's is none."""
+        slots = read_slots(self.folder)
+        return slots if slots.base == self._base else Slots(base=self._base)
+
+    def holding(self, bundle: str) -> str | None:
+        """Return the slot that holds a bundle, whole."""
+        return next((name for name in SLOTS if bundle_in(self.folder / name) == bundle), None)
+
+    def unpack(self, debs: Sequence[Path], bundle: str, version: str, pause: Callable[[], None]) -> None:
+        """Unpack verified packages into the slot that is not used. A power cut leaves it empty, as it is begun anew.
+
+        `pause` is called before each file, and waits while the table is not to be disturbed. Raises OSError,
+        UpgradeError.
+        """
+        place = self.clear_spare()
+        make_folder(place, 0o700)
+        for deb in debs:
+            with deb.open("rb") as file:
+                deb_control(file)
+                for member, content in deb_files(file):
+                    pause()
+                    _lay(place, member, content)
+        for name in ("python", "python3"):
+            (place / "bin" / name).unlink(missing_ok=True)
+            (place / "bin" / name).symlink_to(INTERPRETER)
+        os.sync()  # ten thousand files, before the one that says that they are there
+        write_file(place / COMPLETE, json.dumps({"bundle": bundle, "version": version}).encode())
+
+    def clear_spare(self) -> Path:
+        """Empty the slot that is not used, and return where it is."""
+        place = self.folder / spare_slot(self.now)
+        if place.exists():
+            (place / COMPLETE).unlink(missing_ok=True)
+            sync(place)  # it is whole no more, before anything in it goes
+            shutil.rmtree(place)
+        return place
+
+    def switch(self, bundle: str) -> None:
+        """Let the slot that holds a bundle be started next, on trial. Raises UpgradeError, OSError."""
+        slot, slots = self.holding(bundle), self.now
+        if slot is None:
+            raise UpgradeError("upgrade_damaged", "no slot holds this version any more")
+        if slot != slots.slot:
+            write_slots(self.folder, Slots(slot, slots.slot, trial=True, base=self._base))
+
+    def confirm(self) -> None:
+        """Keep the version that is on trial. Raises OSError."""
+        if self.now.trial:
+            write_slots(self.folder, replace(self.now, trial=False, starts=0, failed=""))
+
+    def give_up(self) -> None:
+        """Return to the version before the one on trial. Raises OSError."""
+        slots = self.now
+        if slots.trial and slots.slot:
+            write_slots(self.folder, slots.returned(bundle_in(self.folder / slots.slot)))
+
+    def forget_failure(self) -> None:
+        """Let what has failed be tried again, once it is offered anew."""
+        if self.now.failed:
+            write_slots(self.folder, replace(self.now, failed=""))
+
+
+def _lay(place: Path, member: tarfile.TarInfo, content: IO[bytes] | None) -> None:
+    """Lay one file of a package into a slot; what is not of the environment is apt's alone. Raises UpgradeError."""
+    path = PurePosixPath(member.name)
+    if ".." in path.parts:
+        raise UpgradeError("upgrade_damaged", f"a package names {member.name}")
+    if not path.is_relative_to(PREFIX):
+        return
+    target = place / path.relative_to(PREFIX)
+    if member.isdir():
+        target.mkdir(parents=True, exist_ok=True)
+    elif content is not None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("wb") as file:
+            shutil.copyfileobj(content, file, CHUNK)
+            if member.size > CHUNK:  # bit by bit: a card that writes much at once keeps a journal waiting
+                os.fdatasync(file.fileno())
+        target.chmod(0o755 if member.mode & 0o100 else 0o644)

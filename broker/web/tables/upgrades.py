@@ -1,0 +1,166 @@
+"""Another version of the program for the tables: what the desk offers them, and how far each is.
+
+An organiser lays the bundle beside the event (`homologue upgrade take`); the head arbiter offers it, and says which
+tables may change to it. A device fetches it here as who it is: by its key, which the scorer has admitted.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from broker.i18n import N_, Message
+from broker.protocol import TableState, UpgradeStep
+from broker.scorer.upgrades import Offered, Upgrades
+from broker.upgrade.bundle import BESIDE_EVENT, HALL_KEYS, MANIFEST, UpgradeError, taken, trusted_keys
+from broker.upgrade.hand_out import MANIFEST_PATH, PART_PATH, is_proven, who_asks
+from broker.web.errors import FormMalformed, NotAllowed, PageUnknown
+from broker.web.forms import Form, as_ranges, tables_among
+from broker.web.services import ScorerThread
+
+AT_ONCE: Final = 4
+"""Packages that are handed out at the same time: the scorer's own work goes on beside it."""
+
+STEP: Final[Mapping[UpgradeStep, Message]] = {
+    "fetching": N_("fetching: {percent} %"),
+    "ready": N_("ready"),
+    "trial": N_("being tried"),
+    "done": N_("installed"),
+    "refused": N_("not possible"),
+    "returned": N_("did not work: back to the former version"),
+}
+
+WHY: Final[Mapping[str, Message]] = {
+    "upgrade_by_hand": N_("its program was started by hand"),
+    "upgrade_damaged": N_("what it fetched is damaged"),
+    "upgrade_foreign": N_("not for this kind of machine"),
+    "upgrade_no_return": N_("it could not return from this version"),
+    "upgrade_no_room": N_("no room on its card"),
+    "upgrade_unreachable": N_("it does not reach the desk"),
+    "upgrade_unsigned": N_("signed by nobody whom it trusts"),
+}
+
+
+class UpgradeView(NamedTuple):
+    """What the page shows of it."""
+
+    bundle: str | None
+    """The version that lies beside the event."""
+    offered: Offered | None
+    states: Mapping[int, tuple[Message, Message | None]]
+    """By table how far it is, and what keeps it."""
+
+
+def upgrade_view(folder: Path | None, offered: Offered | None, states: Mapping[int, TableState]) -> UpgradeView:
+    """Return what the page shows."""
+    told = {table: _told(state, offered) for table, state in states.items() if state.upgrade is not None}
+    return UpgradeView(_bundle(folder), offered, told)
+
+
+def _bundle(folder: Path | None) -> str | None:
+    try:
+        return offer_of(folder)[0]
+    except UpgradeError:
+        return None
+
+
+def _told(state: TableState, offered: Offered | None) -> tuple[Message, Message | None]:
+    found = state.upgrade
+    if found is None:
+        raise TypeError("this table says nothing of it")
+    if found.step == "ready" and offered is not None and state.table in offered.install:
+        return N_("changes between two plays"), None
+    return Message(STEP[found.step], percent=found.percent), WHY.get(found.code or "")
+
+
+def offer_of(folder: Path | None) -> tuple[str, str]:
+    """Return version and hash of the bundle beside the event, which is trusted here. Raises UpgradeError."""
+    signed = taken(folder / BESIDE_EVENT) if folder else None
+    if signed is None:
+        raise UpgradeError("upgrade_missing", "no bundle lies beside the event: homologue upgrade take")
+    return signed.opened(trusted_keys(HALL_KEYS)).version, signed.hash
+
+
+def upgrade_asked(
+    form: Form, folder: Path | None, upgrades: Upgrades, known: Collection[int]
+) -> tuple[str, Callable[[], None]]:
+    """Return what the head arbiter has chosen, for the audit log, and what does it on the scorer's thread.
+
+    Raises UpgradeError, TablesUnreadable, FormMalformed.
+    """
+    match form.get("do"):
+        case "offer":
+            version, manifest = offer_of(folder)
+            return f"offer {version}", lambda: upgrades.offer(version, manifest)
+        case "install":
+            typed = form.get("tables", "").strip()
+            tables = tables_among(known, typed) if typed else sorted(known)
+            return f"install {as_ranges(tables)}", lambda: upgrades.install(tables)
+        case "withdraw":
+            return "withdraw", upgrades.withdraw
+    raise FormMalformed("a new version is offered, installed or withdrawn")
+
+
+class UpgradeHandOut:
+    """Gives devices what is offered."""
+
+    def __init__(self, scorer: ScorerThread, folder: Path) -> None:
+        """`folder`: the event's."""
+        self._scorer, self._folder, self._turns = scorer, folder / BESIDE_EVENT, asyncio.Semaphore(AT_ONCE)
+
+    def routes(self) -> Sequence[Route]:
+        """Return the routes. A device has no session: its signature is what lets it in."""
+        return [
+            Route(MANIFEST_PATH, self.manifest),
+            Route(PART_PATH, self.part),
+        ]
+
+    async def manifest(self, request: Request) -> Response:
+        """Give the signed manifest."""
+        return await self._given(request, self._folder / MANIFEST)
+
+    async def part(self, request: Request) -> Response:
+        """Give a package, or what of it is asked for (`Range`)."""
+        name = request.path_params["sha256"]
+        return await self._given(request, self._folder / f"{name if re.fullmatch('[0-9a-f]{64}', name) else '-'}.deb")
+
+    async def _given(self, request: Request, path: Path) -> Response:
+        await run_in_threadpool(self._let_in, request)
+        if not await run_in_threadpool(path.is_file):
+            raise PageUnknown("there is no such package")
+        return _InTurn(path, self._turns)
+
+    def _let_in(self, request: Request) -> None:
+        """Refuse whoever is no device of a table, and everybody where nothing is offered. Raises NotAllowed."""
+        asked = who_asks(request.headers.get("authorization", ""))
+        if asked is None:
+            raise NotAllowed("only the tables' devices fetch this")
+        table, device, signature = asked
+
+        def key() -> tuple[str | None, str]:
+            devices = self._scorer.devices
+            known = (one.key for one in devices.admissions.all() if (one.table, one.device) == (table, device))
+            return next(known, None) if devices.upgrades.offered else None, self._scorer.rulings.room.event.name
+
+        public, event = self._scorer.ask(key)
+        if public is None or not is_proven(public, event, table, request.url.path, signature):
+            raise NotAllowed("only the tables' devices fetch this")
+
+
+class _InTurn(FileResponse):
+    """A file that is sent when it is its turn."""
+
+    def __init__(self, path: Path, turns: asyncio.Semaphore) -> None:
+        super().__init__(path, media_type="application/octet-stream")
+        self._turns = turns
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with self._turns:
+            await super().__call__(scope, receive, send)

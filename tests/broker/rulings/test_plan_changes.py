@@ -1,0 +1,154 @@
+"""Who plays is changed while an event is on: what was begun stays, and nobody meets a deal again."""
+
+from collections.abc import Collection
+from random import Random
+from typing import Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.event.movement import check_movement
+from broker.protocol import CheckedIn, LogMessage, PlanChanged, Refused, Restored, Seat, Seated, Undo
+from broker.rules import RuleError
+from broker.rulings.plan_draft import PlanWishes, draft_change, plan_cost, plan_facts
+from broker.scorer.state import EventState
+from tests.broker.rulings.ruled import HEAD, ORGANISER, TABLE, draft, ruling, told
+from tests.broker.scorer.folders import until_round
+from tests.broker.scorer.hall import Hall
+from tests.broker.scorer.small import event, whole_event
+
+GONE: Final = "p07"
+EVERYBODY: Final = sorted(event().players)
+
+
+def changed(room: EventState, wishes: PlanWishes, hundreds: int = 5) -> PlanChanged:
+    """Return the change that a short search proposes."""
+    left = iter(range(hundreds))
+    return draft_change(plan_facts(room), wishes, Random(1), lambda: next(left, None) is not None)
+
+
+def give(hall: Hall, decision: PlanChanged | CheckedIn | Undo) -> str:
+    """Rule; return the ruling's id."""
+    return hall.scorer.rulings.give(draft(hall.scorer.state, decision), HEAD).id
+
+
+def of_round(round_: int, tables: Collection[int], kinds: tuple[type, ...] = (object,)) -> list[LogMessage]:
+    """Return what some tables say in a round, by the plan as it was settled."""
+    return [
+        one for one in whole_event() if one.fact.round == round_ and one.table in tables and isinstance(one.fact, kinds)
+    ]
+
+
+def seated(room: EventState) -> dict[tuple[int, int], dict[Seat, str]]:
+    """Return who is to sit where, by table and round."""
+    return {key: dict(play.players) for key, play in room.planned.bookings.items()}
+
+
+@st.composite
+def accidents(draw: st.DrawFn) -> tuple[list[LogMessage], PlanWishes]:
+    """Return what the tables have said, and who comes and goes."""
+    round_, some = draw(st.integers(0, 3)), draw(st.sets(st.integers(1, 4), max_size=3))
+    said = [*until_round(round_), *of_round(round_ + 1, some)]
+    leave = draw(st.lists(st.sampled_from(EVERYBODY), unique=True, max_size=5))
+    enter = tuple(f"Late {number}" for number in range(draw(st.integers(0, 3))))
+    others = [one for one in EVERYBODY if one not in leave]
+    replaced = {draw(st.sampled_from(others)): "Ada Reserve"} if draw(st.booleans()) else {}
+    return said, PlanWishes(tuple(leave), enter, (), replaced)
+
+
+@given(accidents())
+def test_no_rule_is_broken_what_was_begun_stays_and_everybody_sits_once_or_is_named_as_sitting_out(
+    case: tuple[list[LogMessage], PlanWishes],
+) -> None:
+    said, wishes = case
+    room = EventState(event())
+    room.load(said)
+    facts = plan_facts(room)
+    try:
+        change = changed(room, wishes)
+    except RuleError:  # fewer than four are there, or nobody comes or goes
+        return
+    room.apply(ruling(room, change))
+    now = room.planned
+    assert {key: now.bookings[key] for key in facts.kept_keys} == {
+        key: event().bookings[key] for key in facts.kept_keys
+    }
+    assert check_movement(now.plan.plays, copies=4) == []
+    gone = {*wishes.leave, *wishes.replaced}
+    coming = {who for key, play in now.bookings.items() if key not in facts.kept_keys for who in play.players.values()}
+    assert not gone & coming
+    cost = plan_cost(facts, room.event)
+    for round_ in {one for _, one in now.bookings if one >= facts.first_round}:
+        sits = {who for (_, at), play in now.bookings.items() if at == round_ for who in play.players.values()}
+        named = {one.id for one in cost.sits_out.get(round_, ())}
+        assert coming - sits == named
+    again = EventState(event())
+    again.load([*said, ruling(again, change)])
+    assert (seated(again), told(again)) == (seated(room), told(room))
+
+
+def test_a_change_is_told_to_the_tables_survives_a_restart_and_is_taken_back(hall: Hall) -> None:
+    hall.hear(*until_round(1))
+    hall.connect(up=True)
+    before, state = seated(hall.scorer.state), told(hall.scorer.state)
+    one = give(hall, changed(hall.scorer.state, PlanWishes((GONE,), ("Ada Lovelace",))))
+    room = hall.scorer.state
+    entered = next(player.id for player in room.event.players.values() if player.name == "Ada Lovelace")
+    assert (entered, room.event.version.number if room.event.version else 0) == ("p17", 2)
+    for table in room.original.tables:
+        plays = hall.ear.told(f"assignment/{table}")["plays"]
+        assert [{seat: who["id"] for seat, who in one["players"].items()} for one in plays] == [
+            seated(room)[table, one["round"]] for one in plays
+        ]
+    again = EventState(event())
+    again.load(hall.journal.messages())
+    assert (seated(again), told(again)) == (seated(room), told(room))
+    give(hall, Undo(ruling=one))
+    assert (seated(room), told(room)) == (before, state)
+
+
+def test_a_play_that_a_table_has_begun_is_not_changed_and_the_code_says_so(hall: Hall) -> None:
+    hall.hear(*until_round(1))
+    change = changed(hall.scorer.state, PlanWishes(replaced={GONE: "Ada Reserve"}))
+    table, round_ = next((one.table, one.round) for one in change.plays if one.round == 2)
+    hall.hear(*of_round(round_, {table}, (Restored, Seated)))
+    with pytest.raises(Refused) as refused:
+        give(hall, change)
+    assert refused.value.code == "plan_play_begun"
+
+
+def test_a_table_that_has_not_heard_of_a_change_has_played_and_its_play_stands_in_the_plan(hall: Hall) -> None:
+    hall.hear(*until_round(1))
+    change = changed(hall.scorer.state, PlanWishes(replaced={GONE: "Ada Reserve"}))
+    table = next(one.table for one in change.plays if one.round == 2)
+    give(hall, change)
+    hall.hear(*of_round(2, {table}))
+    room, settled = hall.scorer.state, event().bookings[table, 2]
+    assert (room.planned.bookings[table, 2], (table, 2) in room.results) == (settled, True)
+    assert hall.scorer._intake.books[table].refused == []
+    again = EventState(event())
+    again.load(hall.journal.messages())
+    assert (seated(again), told(again)) == (seated(room), told(room))
+
+
+def test_of_two_who_change_at_once_the_second_is_told(hall: Hall) -> None:
+    first = changed(hall.scorer.state, PlanWishes((GONE,)))
+    second = draft(hall.scorer.state, changed(hall.scorer.state, PlanWishes(("p03",))))
+    give(hall, first)
+    with pytest.raises(Refused) as refused:
+        hall.scorer.rulings.give(second, HEAD)
+    assert refused.value.code in {"id_reused", "ruling_conflict"}
+
+
+def test_who_is_checked_in_is_known_after_a_restart_and_nobodys_imps_move(hall: Hall) -> None:
+    hall.hear(*until_round(1))
+    before = told(hall.scorer.state)
+    hall.scorer.rulings.give(draft(hall.scorer.state, CheckedIn(player="p01", present=True)), TABLE)
+    hall.scorer.rulings.give(draft(hall.scorer.state, CheckedIn(player=GONE, present=False)), ORGANISER)
+    hall.scorer.rulings.give(draft(hall.scorer.state, CheckedIn(player="p02", present=True)), HEAD)
+    hall.scorer.rulings.give(draft(hall.scorer.state, CheckedIn(player="p02", present=None)), HEAD)
+    again = EventState(event())
+    again.load(hall.journal.messages())
+    assert [dict(one.checked_in) for one in (hall.scorer.state, again)] == [{"p01": True, GONE: False}] * 2
+    assert told(hall.scorer.state) == before

@@ -1,0 +1,1 @@
+"""Bundles, slots, and what starts them."""

@@ -1,0 +1,105 @@
+"""Players are checked in at the door, and who plays is changed while the event is on."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import httpx
+import pytest
+
+from tests.broker.scorer.folders import until_round
+from tests.broker.web.pages.desks import Whole, cup, quickly, whole
+from tests.broker.web.test_auth import logged_in, token_of
+
+GONE: Final = "p07"
+ITEM: Final = re.compile(r'<li id="(p\d+)".*?</li>', re.DOTALL)
+HIDDEN: Final = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
+COUNT: Final = re.compile(r"<strong>(\d+)</strong>")
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Whole]:
+    with quickly(), whole(tmp_path_factory.mktemp("players") / "cup", cup(), until_round(1)) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def client(room: Whole) -> Iterator[httpx.Client]:
+    with logged_in(room.server, "organiser") as found:
+        yield found
+
+
+def item(client: httpx.Client, player: str, asked: str = "/checkin") -> dict[str, str]:
+    """Return the form of one player in the list."""
+    text = client.get(asked).text
+    return next(dict(HIDDEN.findall(one[0])) for one in re.finditer(ITEM, text) if one[1] == player)
+
+
+def counts(client: httpx.Client) -> list[int]:
+    """Return how many are here, are not, and were not seen."""
+    return [int(one) for one in COUNT.findall(client.get("/checkin").text.partition('id="counts"')[2])[:3]]
+
+
+def test_a_table_arbiter_finds_somebody_without_accents_checks_them_in_and_takes_it_back(room: Whole) -> None:
+    with logged_in(room.server, "table_arbiter") as client:
+        name = next(one.name for one in room.scorer.snapshot.event.players.values() if one.id == "p02")
+        before = counts(client)
+        form = item(client, "p02", f"/checkin?q={name.upper()}")
+        answer = client.post("/checkin", data=form | {"said": "present"}, follow_redirects=False)
+        assert (answer.status_code, answer.headers["location"].endswith("#p02")) == (303, True)
+        assert counts(client) == [before[0] + 1, before[1], before[2] - 1]
+        client.post("/checkin", data=item(client, "p02") | {"said": "unknown"})
+        assert counts(client) == before
+
+
+def test_the_second_of_two_helpers_sees_what_the_first_said_and_nothing_is_lost(
+    room: Whole, client: httpx.Client
+) -> None:
+    with logged_in(room.server, "head_arbiter") as other:
+        mine, theirs = item(client, "p03"), item(other, "p03")
+        client.post("/checkin", data=mine | {"said": "present"})
+        answer = other.post("/checkin", data=theirs | {"said": "absent"})
+        assert "ruling_conflict" in answer.text
+        assert room.scorer.state.checked_in["p03"] is True
+
+
+def test_a_new_seating_is_shown_then_published_told_everywhere_and_taken_back(
+    room: Whole, client: httpx.Client
+) -> None:
+    before = dict(room.scorer.state.planned.bookings)
+    asked = {"form": token_of(client, "/players"), "action": "look", "reason": "did not come", "round": "2"}
+    page = client.post("/players", data=asked | {f"leave-{GONE}": "on", "enter": "Zoé Öztürk\n"}).text
+    assert ("Zoé Öztürk" in page, 'value="publish"' in page) == (True, True), page
+    assert room.scorer.state.planned.bookings == before
+    kept = {name: value.replace("&#34;", '"').replace("&quot;", '"') for name, value in HIDDEN.findall(page)}
+    answer = client.post("/players", data=kept | {"action": "publish"}, follow_redirects=False)
+    assert answer.status_code == 303, answer.text
+    assert room.scorer.state.planned.bookings != before
+    for path in ("/seating", "/display", "/seating?by=table", "/players"):
+        text = client.get(path).text
+        assert ("Zoé Öztürk" in text or path == "/display", "changed at" in text) == (True, True), path
+    assert "Zoé Öztürk" in client.get("/player/p17").text
+    undone = next(iter(one for one in room.scorer.state.book.entries.values() if one.kind == "plan_changed")).id
+    with logged_in(room.server, "head_arbiter") as head:
+        assert "Zoé Öztürk" in head.get("/rulings").text
+        assert head.get(f"/rulings/new?undo={undone}").status_code == 200
+        for path in ("/", "/setup/players.csv", "/standings", "/grid", "/paper", "/exports", "/carriers"):
+            assert head.get(path).status_code == 200, path
+    look = {"form": token_of(client, "/players"), "action": "look", "reason": "a mistake", "undo": undone}
+    kept = dict(HIDDEN.findall(client.post("/players", data=look).text))
+    assert client.post("/players", data=kept | {"action": "publish"}, follow_redirects=False).status_code == 303
+    assert room.scorer.state.planned.bookings == before
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({}, "nothing_changes"),
+        ({"enter": "x" * 101}, "names_wrong"),
+        ({f"leave-p{number:02}": "on" for number in range(1, 15)}, "too_few_players"),
+        ({"leave-p99": "on"}, "nobody_of_event"),
+    ],
+)
+def test_what_cannot_be_seated_is_refused_by_code(client: httpx.Client, fields: dict[str, str], code: str) -> None:
+    asked = {"form": token_of(client, "/players"), "action": "look", "reason": "why"}
+    assert f"<code>{code}</code>" in client.post("/players", data=asked | fields).text

@@ -1,0 +1,263 @@
+"""A table fetches what it is offered, leaves for it when it may, and keeps it only if it works. The desk is real."""
+
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+from msgspec.structs import replace
+
+from broker.mqtt.certificates import Certificates
+from broker.protocol import UpgradeOffer
+from broker.protocol.signing import SigningKey
+from broker.upgrade.bundle import hash_of
+from broker.upgrade.slots import SlotFolder
+from broker.upgrade.start import COMPLETE, Slots, bundle_in, choose
+from broker.version import program_version
+from kiosk.table import Phase
+from kiosk.upgrade import CALM, CONFIRM_NS, GIVE_UP_NS, DeskDoor, TableUpgrade
+from tests.broker.scorer.small import NAME
+from tests.broker.upgrade.desk import DEVICE, TABLE, UpgradeRoom, upgrade_room
+from tests.broker.upgrade.packages import KEY, formats
+
+BASE: Final = "0.2.0"
+WAIT_S: Final = 60.0
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UpgradeRoom]:
+    with upgrade_room(tmp_path_factory.mktemp("desk")) as made:
+        yield made
+
+
+@pytest.fixture
+def slots(tmp_path: Path) -> SlotFolder:
+    folder = tmp_path / "upgrade"
+    folder.mkdir()
+    return SlotFolder(folder, BASE)
+
+
+def at_table(slots: SlotFolder, door: DeskDoor, keys: set[str] | None = None) -> TableUpgrade:
+    return TableUpgrade(slots, door, lambda: {KEY.public} if keys is None else keys, 0)
+
+
+def following(table: TableUpgrade, offer: UpgradeOffer, done: Callable[[], bool]) -> None:
+    """Offer it, and turn the loop until something holds."""
+    table.take(offer)
+    turns = threading.Event()
+    for _ in range(int(WAIT_S / 0.01)):
+        table.due(Phase.WAITING, 0, well=True)
+        if done():
+            return
+        turns.wait(0.01)
+    raise TimeoutError(table.state)
+
+
+def step(table: TableUpgrade) -> tuple[str, str | None]:
+    assert table.state is not None
+    return table.state.step, table.state.code
+
+
+def test_a_version_is_fetched_unpacked_and_started_on_trial_when_the_arbiter_says_so(
+    room: UpgradeRoom, slots: SlotFolder, tmp_path: Path
+) -> None:
+    offer = room.offer(tmp_path)
+    table = at_table(slots, room.door())
+    following(table, offer, lambda: step(table)[0] == "ready")
+    assert not table.leaves
+    assert choose(slots.folder, BASE) is None
+    assert not (slots.folder / "fetched").exists()
+    following(table, replace(offer, install=True), lambda: table.leaves)
+    assert choose(slots.folder, BASE) == slots.folder / "a"
+    assert bundle_in(slots.folder / "a") == offer.manifest
+
+
+def test_one_that_is_broken_off_goes_on_where_it_was(room: UpgradeRoom, slots: SlotFolder, tmp_path: Path) -> None:
+    offer = room.offer(tmp_path)
+    fetched = slots.folder / "fetched"
+    fetched.mkdir()
+    for deb in (room.event / "upgrade").glob("*.deb"):
+        (fetched / deb.stem).write_bytes(deb.read_bytes()[:700])
+    (fetched / "of another version").write_bytes(b"x")
+    asked: list[int] = []
+
+    class Counting(DeskDoor):
+        def read(self, offer: UpgradeOffer, path: str, start: int = 0) -> Iterator[tuple[int, bytes]]:
+            asked.append(start)
+            return super().read(offer, path, start)
+
+    door = Counting(NAME, TABLE, "127.0.0.1", room.certificates.ca, DEVICE)
+    table = at_table(slots, door)
+    following(table, offer, lambda: step(table)[0] == "ready")
+    assert asked == [0, 700, 700]
+
+
+def test_what_was_spoilt_on_the_way_is_thrown_away_and_refused(
+    room: UpgradeRoom, slots: SlotFolder, tmp_path: Path
+) -> None:
+    offer = room.offer(tmp_path)
+    (slots.folder / "fetched").mkdir()
+    for deb in (room.event / "upgrade").glob("*.deb"):
+        (slots.folder / "fetched" / deb.stem).write_bytes(b"?" * 700)
+    table = at_table(slots, room.door())
+    following(table, offer, lambda: step(table)[0] == "refused")
+    assert step(table) == ("refused", "upgrade_damaged")
+    assert choose(slots.folder, BASE) is None
+
+
+@pytest.mark.parametrize(
+    ("keys", "told", "code"),
+    [
+        (set(), None, "upgrade_unsigned"),
+        (None, formats(journal=(["5"], "5")), "upgrade_no_return"),
+        (None, formats(journal=(["4", "5"], "5")), "upgrade_no_return"),
+        (None, formats(journal=(["5"], "4")), "upgrade_no_return"),
+    ],
+)
+def test_what_a_table_does_not_trust_or_could_not_return_from_is_refused(
+    room: UpgradeRoom, slots: SlotFolder, tmp_path: Path, keys: set[str] | None, told: str | None, code: str
+) -> None:
+    offer = room.offer(tmp_path, "0.3.0", told)
+    table = at_table(slots, room.door(), keys)
+    following(table, offer, lambda: step(table)[0] == "refused")
+    assert step(table) == ("refused", code)
+
+
+def test_without_room_on_the_card_nothing_is_fetched(
+    room: UpgradeRoom, slots: SlotFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(tmp_path)._replace(free=100 * 1024 * 1024)
+    monkeypatch.setattr("kiosk.upgrade.shutil.disk_usage", lambda _: usage)
+    offer = room.offer(tmp_path)
+    table = at_table(slots, room.door())
+    following(table, offer, lambda: step(table)[0] == "refused")
+    assert step(table) == ("refused", "upgrade_no_room")
+    assert [*(slots.folder / "fetched").iterdir()] == []
+
+
+@pytest.mark.parametrize("who", ["stranger", "other authority", "no desk"])
+def test_a_desk_that_does_not_know_us_or_is_not_the_events_is_asked_again(
+    room: UpgradeRoom, slots: SlotFolder, tmp_path: Path, who: str
+) -> None:
+    offer = room.offer(tmp_path)
+    door = room.door(SigningKey.new() if who == "stranger" else DEVICE)
+    if who == "other authority":
+        door = DeskDoor(NAME, TABLE, "127.0.0.1", Certificates.ensure(tmp_path / "other").ca, DEVICE)
+    if who == "no desk":
+        offer = replace(offer, port=1)
+    table = at_table(slots, door)
+    following(table, offer, lambda: step(table)[1] is not None)
+    assert step(table) == ("fetching", "upgrade_unreachable")
+    table.take(None)
+
+
+def test_nothing_is_fetched_while_something_is_played(room: UpgradeRoom, slots: SlotFolder, tmp_path: Path) -> None:
+    offer = room.offer(tmp_path)
+    table = at_table(slots, room.door())
+    table.due(Phase.PLAYING, 0, well=True)
+    table.take(offer)
+    assert not (slots.folder / "fetched").exists()
+    assert step(table) == ("fetching", None)
+    following(table, offer, lambda: step(table)[0] == "ready")
+
+
+@pytest.mark.parametrize("phase", [phase for phase in Phase if phase not in CALM])
+def test_a_play_that_is_on_is_never_interrupted(slots: SlotFolder, phase: Phase) -> None:
+    ready = _ready(slots)
+    ready.due(phase, 0, well=True)
+    assert not ready.leaves
+    ready.due(Phase.RECORDED, 0, well=True)
+    assert ready.leaves
+
+
+def _ready(slots: SlotFolder, name: str = "a") -> TableUpgrade:
+    """Return a table that has a version ready, and may change to it."""
+    _hold(slots, name)
+    table = at_table(slots, DeskDoor(NAME, TABLE, "localhost", None, DEVICE))
+    table.take(UpgradeOffer(version="9.9.9", manifest=name * 64, port=1, install=True))
+    return table
+
+
+def _hold(slots: SlotFolder, name: str) -> None:
+    (slots.folder / name).mkdir()
+    (slots.folder / name / COMPLETE).write_text(f'{{"bundle": "{name * 64}"}}')
+
+
+def test_one_that_runs_and_has_picture_and_scorer_is_kept(slots: SlotFolder) -> None:
+    _ready(slots).due(Phase.WAITING, 0, well=True)
+    table = at_table(slots, DeskDoor(NAME, TABLE, "localhost", None, DEVICE))
+    assert step(table) == ("trial", None)
+    table.due(Phase.WAITING, CONFIRM_NS - 1, well=True)
+    table.due(Phase.PLAYING, CONFIRM_NS, well=False)
+    assert slots.now.trial
+    table.due(Phase.PLAYING, CONFIRM_NS, well=True)
+    assert slots.now == Slots("a", None, base=BASE)
+    assert table.state is None
+    table.take(UpgradeOffer(version="9.9.9", manifest="a" * 64, port=1, install=True))
+    assert step(table) == ("done", None)
+    table.due(Phase.WAITING, CONFIRM_NS, well=True)
+    assert not table.leaves
+
+
+def test_one_without_picture_or_scorer_is_left_after_ten_minutes_and_not_tried_again_until_offered_anew(
+    slots: SlotFolder,
+) -> None:
+    _ready(slots).due(Phase.WAITING, 0, well=True)
+    table = at_table(slots, DeskDoor(NAME, TABLE, "localhost", None, DEVICE))
+    table.due(Phase.WAITING, GIVE_UP_NS - 1, well=False)
+    table.due(Phase.PLAYING, GIVE_UP_NS, well=False)
+    assert not table.leaves
+    table.due(Phase.RESTORING, GIVE_UP_NS, well=False)
+    leaves: bool = table.leaves
+    assert leaves
+    assert choose(slots.folder, BASE) is None
+    former = at_table(slots, DeskDoor(NAME, TABLE, "localhost", None, DEVICE))
+    offer = UpgradeOffer(version="9.9.9", manifest="a" * 64, port=1, install=True)
+    former.take(offer)
+    former.due(Phase.WAITING, 0, well=True)
+    assert (step(former), former.leaves) == (("returned", "upgrade_failed"), False)
+    former.take(None)
+    former.take(offer)
+    assert step(former) == ("ready", None)
+
+
+def test_the_version_that_runs_is_done_already(slots: SlotFolder) -> None:
+    table = at_table(slots, DeskDoor(NAME, TABLE, "localhost", None, DEVICE))
+    table.take(UpgradeOffer(version=program_version(), manifest="b" * 64, port=1, install=True))
+    table.due(Phase.WAITING, 0, well=True)
+    assert (step(table), table.leaves) == (("done", None), False)
+
+
+def test_a_program_that_was_started_by_hand_says_so_and_stays() -> None:
+    table = TableUpgrade(None, None, set, 0)
+    assert table.state is None
+    table.take(UpgradeOffer(version="9.9.9", manifest="b" * 64, port=1, install=True))
+    table.due(Phase.WAITING, GIVE_UP_NS, well=False)
+    assert (step(table), table.leaves) == (("refused", "upgrade_by_hand"), False)
+
+
+def test_a_card_that_takes_no_writes_leaves_the_table_where_it_is(
+    slots: SlotFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = _ready(slots)
+
+    def full(_path: Path, _content: bytes, _mode: int) -> None:
+        raise OSError(os.strerror(28))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("broker.upgrade.start.write_file", full)
+        table.due(Phase.WAITING, 0, well=True)
+        assert not table.leaves
+    table.due(Phase.WAITING, 0, well=True)
+    assert table.leaves
+
+
+def test_the_desk_gives_what_the_manifest_names(room: UpgradeRoom, tmp_path: Path) -> None:
+    offer = room.offer(tmp_path)
+    for deb in (room.event / "upgrade").glob("*.deb"):
+        content = b"".join(chunk for _, chunk in room.door().read(offer, f"/upgrade/part/{deb.stem}"))
+        (tmp_path / "got").write_bytes(content)
+        assert hash_of(tmp_path / "got") == deb.stem

@@ -1,0 +1,59 @@
+"""A table's slots: versions are unpacked, started on trial, kept or left. Whatever is cut, one that is whole starts."""
+
+import random
+from pathlib import Path
+from typing import Final
+
+from broker.upgrade.bundle import SignedManifest, take_bundle
+from broker.upgrade.slots import SlotFolder, own_target
+from broker.upgrade.start import MOST_STARTS, bundle_in, choose
+from tests.broker.upgrade.packages import KEY, bundle_of
+from tests.power.subject import Cut, Outcome, Subject, Tell, digest
+
+STEPS: Final = 5
+BASE: Final = "0.2.0"
+
+
+def write(disk: Path, seed: int, tell: Tell) -> None:
+    """Bring versions; each confirms itself, gives itself up, or does nothing and is left by its starts."""
+    chance, slots = random.Random(seed), SlotFolder(disk / "upgrade", BASE)
+    slots.folder.mkdir(exist_ok=True)
+    bundles = disk.parent / "bundles"
+    tell("starts", content="")
+    for step in range(STEPS):
+        debs, signed = _bundle(bundles / str(step), f"0.3.{step}")
+        tell("brought", bundle=signed.hash)
+        slots.unpack(debs, signed.hash, f"0.3.{step}", lambda: None)
+        tell("unpacked", bundle=signed.hash, content=content(slots.folder / str(slots.holding(signed.hash))))
+        slots.switch(signed.hash)
+        for _ in range(chance.randrange(MOST_STARTS + 2)):
+            choose(slots.folder, BASE)
+        chance.choice((slots.confirm, slots.give_up, slots.confirm))()
+
+
+def _bundle(folder: Path, version: str) -> tuple[list[Path], SignedManifest]:
+    folder.mkdir(parents=True)
+    bundle, manifest = bundle_of(folder, version)
+    signed = take_bundle(bundle, folder / "taken", {KEY.public})
+    return [folder / "taken" / f"{part.sha256}.deb" for part in manifest.for_table(own_target())], signed
+
+
+def content(slot: Path) -> str:
+    """Return a mark of what is in a slot; what only links is left out."""
+    files = sorted(path for path in slot.rglob("*") if path.is_file() and not path.name.startswith("python"))
+    return digest([[str(path.relative_to(slot)), digest(path.read_bytes())] for path in files])
+
+
+def check(cut: Cut, outcome: Outcome) -> None:
+    """Start as the unit does, again and again: apt's version, or a whole one; and never the same on trial for ever."""
+    folder = cut.disk / "upgrade"
+    whole = {one["bundle"]: one["content"] for one in cut.all("unpacked")}
+    for _ in range(MOST_STARTS + 2):
+        chosen = choose(folder, BASE)
+        if chosen is not None and cut.lie == "none":
+            bundle = bundle_in(chosen)
+            outcome.must(whole.get(bundle) == content(chosen), f"what starts is not whole: {bundle[:8]}")
+    outcome.must(not SlotFolder(folder, BASE).now.trial, "a version is on trial for ever")
+
+
+UPGRADE = Subject("upgrade", write, check, kills=False)

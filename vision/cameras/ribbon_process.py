@@ -1,0 +1,91 @@
+"""The process of a camera on the Pi's ribbon, run by Debian's Python: picamera2 is built for Debian's numpy.
+
+Imports nothing of ours. It is given a socket and a file in memory: a number comes in on the one, a picture is laid into
+the other, and the answer says its shape and the same number. It ends with whoever has started it.
+"""
+
+import importlib
+import importlib.util
+import json
+import mmap
+import os
+import socket
+import sys
+from typing import IO, Any
+
+
+class Refusal(Exception):
+    """What keeps the camera from giving pictures: `driver`, `missing` or `unplugged`, and the driver's words."""
+
+
+def load_driver(wish: dict[str, Any]) -> Any:  # noqa: ANN401 - a module without types
+    """Return picamera2, or the simulated one that is wished for."""
+    try:
+        if wish["driver"] is None:
+            return importlib.import_module("picamera2")
+        spec = importlib.util.spec_from_file_location("picamera2", wish["driver"])
+        if spec is None or spec.loader is None:
+            raise ImportError(wish["driver"])
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    except (ImportError, OSError, ValueError) as error:  # ValueError: built for another numpy
+        raise Refusal("driver", str(error)) from None
+    module.FAULTS.update(wish["faults"])
+    return module
+
+
+def open_camera(wish: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Open and start the camera; return it, and what it has of what was wished for."""
+    driver = load_driver(wish)
+    try:
+        camera = driver.Picamera2(wish["number"])
+        # In libcamera's names "RGB888" is B, G, R in memory: what OpenCV wants. Without a queue a picture is never one
+        # from before it was asked for.
+        main = {"size": tuple(wish["size"]), "format": "RGB888"}
+        camera.configure(camera.create_video_configuration(main=main, queue=False))
+        limits = {name: camera.camera_controls[name][:2] for name in wish["controls"] if name in camera.camera_controls}
+        told = {name: wish["controls"][name] for name in limits}
+        if "FrameDurationLimits" in told:
+            told["FrameDurationLimits"] = (told["FrameDurationLimits"],) * 2  # least and most
+        camera.set_controls(told)  # before the start: the first picture has them
+        camera.start()
+    except (IndexError, RuntimeError) as error:
+        raise Refusal("missing", str(error)) from None
+    return camera, {"size": list(camera.camera_configuration()["main"]["size"]), "limits": limits}
+
+
+def lay_down(picture: Any, memory: int) -> None:  # noqa: ANN401 - Debian's numpy has it
+    """Lay a picture into the file in memory."""
+    if os.fstat(memory).st_size < picture.nbytes:
+        os.ftruncate(memory, picture.nbytes)
+    with mmap.mmap(memory, picture.nbytes) as room:
+        room[:] = picture.tobytes()
+
+
+def serve(wish: dict[str, Any], answers: IO[str], memory: int) -> None:
+    """Give a picture for each number that comes in, until nobody asks any more."""
+
+    def say(**answer: object) -> None:
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+    try:
+        camera, opened = open_camera(wish)
+        say(**opened)
+        for number in answers:
+            try:
+                picture = camera.capture_array("main")
+            except RuntimeError as error:
+                raise Refusal("unplugged", str(error)) from None
+            lay_down(picture, memory)
+            say(number=int(number), shape=picture.shape, type=str(picture.dtype))
+        camera.stop()
+        camera.close()
+    except Refusal as refusal:
+        why, words = refusal.args
+        say(why=why, words=words)
+
+
+if __name__ == "__main__":
+    with socket.socket(fileno=int(sys.argv[1])) as line, line.makefile("rw", encoding="utf-8") as file:
+        serve(json.loads(sys.argv[3]), file, int(sys.argv[2]))

@@ -1,0 +1,85 @@
+"""A simulated picamera2, as its manual has it: loaded in that one's place by the process of a camera on the ribbon.
+
+Imports nothing of ours, since it runs where that process does.
+"""
+
+import os
+import time
+from typing import Any, Final
+
+import numpy as np
+
+FAULTS: Final[dict[str, float]] = {}
+"""`delay_ms` before each picture; `dies`, `hangs`, `fails` from the picture of that number on, counted from 1."""
+
+FOREVER_S: Final = 3600.0
+
+
+class Picamera2:
+    """One camera, with number 0. Its pictures have the number of the picture as grey."""
+
+    def __init__(self, camera_num: int = 0) -> None:
+        """Find the camera."""
+        if camera_num > 0:
+            raise IndexError("list index out of range")
+        self.camera_controls: dict[str, tuple[Any, Any, Any]] = {
+            "AfMode": (0, 2, 0),
+            "LensPosition": (0.0, 15.0, 1.0),
+            "AeEnable": (False, True, True),
+            "ExposureTime": (1, 66_666, 20_000),
+            "AnalogueGain": (1.125, 16.0, 1.125),
+            "FrameDurationLimits": (33_333, 120_000, 33_333),
+        }
+        if FAULTS.get("fixed_focus"):
+            del self.camera_controls["AfMode"], self.camera_controls["LensPosition"]
+        self._told: dict[str, Any] = {}
+        self._configuration: dict[str, Any] = {}
+        self._pictures = 0
+
+    def create_video_configuration(self, main: dict[str, Any], *, queue: bool = True) -> dict[str, Any]:
+        """Return a configuration; widths are multiples of 32, as the sensors' drivers have them."""
+        width, height = main["size"]
+        return {"main": main | {"size": (width // 32 * 32, height)}, "queue": queue}
+
+    def configure(self, configuration: dict[str, Any]) -> None:
+        """Take a configuration."""
+        self._configuration = configuration
+
+    def camera_configuration(self) -> dict[str, Any]:
+        """Return what the camera has taken."""
+        return self._configuration
+
+    def set_controls(self, controls: dict[str, Any]) -> None:
+        """Set controls."""
+        unknown = sorted(set(controls) - set(self.camera_controls))
+        if unknown:
+            raise RuntimeError(f"Control {unknown[0]} is not advertised by libcamera")
+        self._told |= controls
+
+    def start(self) -> None:
+        """Start: what was not set by now is not in the first picture."""
+        if self._told.get("AeEnable") is False and not {"ExposureTime", "AnalogueGain"} <= self._told.keys():
+            raise RuntimeError("exposure without gain: the picture is as bright as it happened to be")
+
+    def capture_array(self, _name: str) -> "np.typing.NDArray[np.uint8]":
+        """Take a picture, or do what goes wrong with this one."""
+        self._pictures += 1
+        time.sleep(FAULTS.get("delay_ms", 0) / 1000)
+        if self._is("dies"):
+            os._exit(1)
+        if self._is("hangs"):
+            time.sleep(FOREVER_S)
+        if self._is("fails"):
+            raise RuntimeError("Camera frontend has timed out!")
+        width, height = self._configuration["main"]["size"]
+        shape = (height, width) if FAULTS.get("flat") else (height, width, 3)
+        return np.full(shape, self._pictures % 256, dtype=np.uint8)
+
+    def _is(self, fault: str) -> bool:
+        return 0 < FAULTS.get(fault, 0) <= self._pictures
+
+    def stop(self) -> None:
+        """Stop."""
+
+    def close(self) -> None:
+        """Let go of the camera."""
