@@ -243,7 +243,7 @@ def _columns(columns: Sequence[Sequence[Row]]) -> Paint:
     """Return what writes rows in columns beside each other, all of one size."""
 
     def paint(surface: pygame.Surface, room: pygame.Rect, pen: TextPen) -> None:
-        gap, leading = room.width // 20, round(LEADING * surface.get_height())
+        gap, leading = room.width // 20, round(LEADING * pen.unit)
         if len(columns) == 1 and _natural(columns[0], pen) < NARROW * room.width:
             room = room.inflate(-round((1 - NARROW) * room.width), 0)
         boxes = [*_beside(room, gap, [_natural(rows, pen) for rows in columns])]

@@ -156,7 +156,7 @@ def _seats(_: Translator, seen: SelfTestView) -> Paint:
     """Return what draws a box for each seat: what is said of its button, in a word and a colour."""
 
     def paint(surface: pygame.Surface, room: pygame.Rect, pen: TextPen) -> None:
-        height = surface.get_height()
+        height = pen.unit
         gap = round(height * 0.02)
         width = (room.width - 3 * gap) // len(SEATS)
         for at, seat in enumerate(SEATS):
@@ -179,7 +179,7 @@ def _box(
     surface: pygame.Surface, pen: TextPen, box: pygame.Rect, name: str, state: tuple[str, drawing.Colour, bool]
 ) -> None:
     said, colour, framed = state
-    height = surface.get_height()
+    height = pen.unit
     pygame.draw.rect(surface, drawing.PANEL, box, border_radius=8)
     frame = colour if framed else drawing.LINE
     pygame.draw.rect(surface, frame, box, width=max(3, round(height * 0.008)) if framed else 1, border_radius=8)

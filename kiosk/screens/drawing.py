@@ -36,7 +36,7 @@ STICK_RED: Final[Colour] = (200, 52, 44)
 STICK_DARK: Final[Colour] = (40, 40, 44)
 
 SMALLEST: Final = 0.031
-"""Share of the screen's height below which nobody reads a line; what is longer is cut."""
+"""Share of the unit below which nobody reads a line; what is longer is cut."""
 
 ROBOTO: Final = Path(str(files("font_roboto") / "files" / "Roboto-Bold.ttf"))
 """For Latin, Greek and Cyrillic letters; evenly spaced at every size, as on our prints."""
@@ -163,7 +163,9 @@ class TextPen:
 
         Raise BadConfiguration where the language has no font here.
         """
-        self._type = Fonts(language, size[1])
+        self.unit = min(size)
+        """Of what sizes are shares, in pixels: the screen's shorter side."""
+        self._type = Fonts(language, self.unit)
         self._larger = larger
         self._smallest = SMALLEST / larger
         self._font = lru_cache(MOST_KNOWN)(self._choose)

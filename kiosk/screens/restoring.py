@@ -154,7 +154,7 @@ class TrayDrawing:
         pygame.draw.rect(surface, colour if strong else drawing.PANEL, box, border_radius=radius)
         pygame.draw.rect(surface, colour, box, width=max(1, box.width // 14), border_radius=radius)
         if text := self.texts.get(place, ""):
-            share = 0.62 * box.height / surface.get_height()
+            share = 0.62 * box.height / pen.unit
             high = pen.height(text, share, box.width - 2)
             ink = drawing.GROUND if strong else colour
             at = (box.centerx, box.centery - high // 2)
@@ -396,7 +396,7 @@ def _goes(_: Translator, place: TilePlace) -> Paint:
         size = upper.height
         draw_shape(surface, pygame.Rect(upper.left, upper.top, size, size), place.seat, pen)
         left, width = upper.left + size + size // 4, room.width - size - size // 4
-        share = 0.48 * upper.height / surface.get_height()
+        share = 0.48 * upper.height / pen.unit
         y = pen.write(surface, _(SEAT_NAMES[place.seat]), (left, upper.top), share, drawing.TEXT, width).bottom
         pen.write(surface, place_name(_, place, seat=False), (left, y), share, drawing.TEXT, width)
         lower = pygame.Rect(room.left, upper.bottom + 8, room.width, room.bottom - upper.bottom - 8)

@@ -23,17 +23,17 @@ STRIP: Final = 0.044
 class SeatBox:
     """Draws one seat."""
 
-    def __init__(self, _: Translator, pen: TextPen, height: int) -> None:
-        self._, self._pen, self._height = _, pen, height
-        self._thick = max(3, round(height * 0.008))
+    def __init__(self, _: Translator, pen: TextPen) -> None:
+        self._, self._pen = _, pen
+        self._thick = max(3, round(pen.unit * 0.008))
 
     def draw(self, surface: pygame.Surface, view: ScreenView, seat: Seat, box: pygame.Rect, *, small: bool) -> None:
         """Draw who sits there from above, and what became of it from below; in a small box without the wind."""
         self._frame(surface, view, seat, box)
-        padding = round(self._height * 0.016)
+        padding = round(self._pen.unit * 0.016)
         inside = box.inflate(-2 * padding - self._thick, -2 * padding)
         if isinstance(view.riichi, SessionView) and (paid := view.riichi.paid.get(seat)):
-            strip = round(self._height * STRIP * stick_rows(paid))
+            strip = round(self._pen.unit * STRIP * stick_rows(paid))
             inside.height -= strip
             draw_sticks(surface, self._pen, paid, pygame.Rect(inside.left, inside.bottom, inside.width, strip))
         who = [*self._who(view, seat, inside.width)]
@@ -61,7 +61,7 @@ class SeatBox:
 
     def _tick(self, surface: pygame.Surface, box: pygame.Rect) -> None:
         """A sign beside the colour: not everybody tells green from grey."""
-        size = round(self._height * 0.026)
+        size = round(self._pen.unit * 0.026)
         x, y = box.right - round(2.1 * size), box.top + round(1.3 * size)
         points = [(x, y), (x + size // 2, y + size // 2), (x + round(size * 1.4), y - size // 2)]
         pygame.draw.lines(surface, drawing.GOOD, closed=False, points=points, width=self._thick)
@@ -185,7 +185,7 @@ def draw_shape(surface: pygame.Surface, box: pygame.Rect, seat: Seat, pen: TextP
     reach = 0.42 * box.height
     points = [(box.centerx + reach * x, box.centery + reach * y) for x, y in corners]
     pygame.draw.polygon(surface, (red, green, blue), points)
-    share = 0.42 * box.height / surface.get_height()
+    share = 0.42 * box.height / pen.unit
     middle = box.centery + (round(LOWER * box.height) if letter == "S" else 0)
     at = (box.centerx, middle - pen.height(letter, share, box.width) // 2)
     pen.write(surface, letter, at, share, drawing.GROUND, box.width, align="centre")

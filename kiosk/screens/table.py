@@ -18,7 +18,7 @@ from kiosk.screens import drawing
 from kiosk.screens.counting import counting_screen
 from kiosk.screens.device import pairing_screen, part_and_fault, self_test_screen
 from kiosk.screens.drawing import Align, KeyButton, ScreenBody, ScreenFunction, TextLine, TextPen
-from kiosk.screens.layout import FINGER, HEAD, Hand, ScreenLayout, TargetPainter, TouchTarget
+from kiosk.screens.layout import Hand, ScreenLayout, TargetPainter, TouchTarget
 from kiosk.screens.play import (
     another_carrier_screen,
     arbiter_screen,
@@ -78,8 +78,8 @@ class TableScreen:
         self._ = _
         self._layout = ScreenLayout(size, look.hand)
         self._pen = pen or TextPen(_.language, size, look.larger)
-        self._seat = SeatBox(_, self._pen, size[1])
-        self._buttons = TargetPainter(_, self._pen, size[1])
+        self._seat = SeatBox(_, self._pen)
+        self._buttons = TargetPainter(_, self._pen)
 
     def targets(self, view: ScreenView) -> tuple[TouchTarget, ...]:
         """Return what may be touched."""
@@ -100,7 +100,7 @@ class TableScreen:
 
     def _targets(self, now: ScreenBody, view: ScreenView) -> Iterator[TouchTarget]:
         if now.actions:
-            boxes = self._layout.actions(self._parted(now, view).lines, len(now.actions))
+            boxes = (*self._layout.actions(self._parted(now, view).lines, len(now.actions)),)
             for action, box in zip(now.actions, boxes, strict=True):
                 yield TouchTarget(action.key, action.label, box, action.tone)
         for row, boxes in zip(now.panel, self._layout.grid([len(row) for row in now.panel]), strict=True):
@@ -114,16 +114,15 @@ class TableScreen:
         return self._layout.middle(panel=bool(now.panel), seats=bool(view.players) and now.seats)
 
     def _parted(self, now: ScreenBody, view: ScreenView) -> BodyParts:
-        """Return the room of the lines and their buttons, and the QR code beside them; it may reach into the gaps."""
+        """Return the room of the lines and their buttons, and the QR code beside them."""
         room = self._room(now, view)
-        code = _square(now.square, room.height + self._layout.gap) if now.square else None
+        code = _square(now.square, self._layout.square(room)) if now.square else None
         if code is None:
             return BodyParts(room)
         return BodyParts(*self._layout.beside(room, code.get_width()), code)
 
     def _head(self, surface: pygame.Surface, view: ScreenView) -> None:
         _, layout = self._, self._layout
-        y, third = layout.y(HEAD), (layout.width - 4 * layout.margin) // 3
         apart = "" if isinstance(view.phase, StoppedView) else _("Not paired")
         texts = [_("Table {table}", table=view.table) if view.table else apart]
         if view.play is not None:
@@ -131,14 +130,9 @@ class TableScreen:
                 _("Deal {deal} · round {round}", deal=view.play.deal, round=view.play.round),
                 _("Prevalent wind: {wind}", wind=_(SEAT_NAMES[view.play.prevalent_wind])),
             ]
-        share = self._pen.share(texts, 0.06, third)
-        places: tuple[tuple[int, Align], ...] = (
-            (layout.margin, "left"),
-            (layout.width // 2, "centre"),
-            (layout.width - layout.margin, "right"),
-        )
-        for text, (x, align) in zip(texts, places, strict=False):
-            self._pen.write(surface, text, (x, y), share, drawing.TEXT, third, align=align)
+        share = self._pen.share(texts, 0.06, layout.head_width)
+        for text, (at, align) in zip(texts, layout.heads, strict=False):
+            self._pen.write(surface, text, at, share, drawing.TEXT, layout.head_width, align=align)
 
     def _middle(self, surface: pygame.Surface, view: ScreenView, now: ScreenBody) -> None:
         """Write the lines in the middle of the free room, smaller where there are many; what is painted is below."""
@@ -147,7 +141,7 @@ class TableScreen:
         if parted.code:
             surface.blit(parted.code, parted.place)
         if now.actions:
-            room.height -= self._layout.y(FINGER) + leading
+            room.height -= self._layout.actions_height(len(now.actions)) + leading
         lines = [part for line in now.lines for part in self._pen.broken(line, room.width)]
         lines = self._pen.fit(lines, room.width, room.height, leading)
         high = self._pen.high(lines, room.width, leading)
