@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 log = get_logger("homologue.kiosk")
 
-SIZES: Final = ("800x480", "1024x600", "1280x720", "1920x1080")
+SIZES: Final = ("800x480", "1024x600", "1280x720", "1920x1080", "720x1280")
 
 
 @click.command(short_help="Run one table.")

@@ -6,6 +6,8 @@ from typing import Final, Literal, NamedTuple
 import pygame
 
 from broker.i18n import Translator
+from broker.protocol import SEATS, Seat
+from broker.terms import SEAT_NAMES
 from kiosk.screens import drawing
 from kiosk.screens.drawing import Align, TextLine, TextPen, Tone
 from kiosk.screens.texts import KEY
@@ -16,8 +18,8 @@ Hand = Literal["right", "left"]
 HEAD: Final = 0.022
 BODY: Final = 0.105
 """Where head and middle begin, from above."""
-SEATS: Final = 0.5
-SEATS_BESIDE: Final = 0.44
+SEATS_AT: Final = 0.5
+SEATS_AT_BESIDE: Final = 0.44
 """Where the seats begin beside a panel, in two rows."""
 FOOT: Final = 0.128
 """Height of the foot. All are shares of the unit: the screen's shorter side."""
@@ -36,10 +38,10 @@ CLOCK: Final = 0.11
 
 HEAD_ROW: Final = 0.08
 FOOT_ROW: Final = 0.1
-SEAT_ROW: Final = 0.3
-SMALL_SEAT_ROW: Final = 0.15
-UPRIGHT_PANEL: Final = 0.56
-UPRIGHT_ACTIONS: Final = 3
+SEAT_ROW: Final = 0.355
+SMALL_SEAT_ROW: Final = 0.2
+UPRIGHT_PANEL: Final = 0.51
+UPRIGHT_ACTIONS: Final = 2
 """An upright screen has a second row in its head and in its foot, seats in two rows above each other, and a panel
 under them that has this share of the middle; and no more buttons than these in one row.
 """
@@ -141,7 +143,7 @@ class ScreenLayout:
         if self.upright:
             row = self.y(SMALL_SEAT_ROW if panel else SEAT_ROW)
             return self._beside(panel=panel).bottom - 2 * row - self.gap
-        return self.y(SEATS_BESIDE if panel else SEATS)
+        return self.y(SEATS_AT_BESIDE if panel else SEATS_AT)
 
     def seats(self, *, panel: bool) -> tuple[pygame.Rect, ...]:
         """Return four boxes: in one row, or in two beside a panel and on an upright screen."""
@@ -255,6 +257,10 @@ class TargetPainter:
         hint = self._key(target)
         margin = min(target.box.height // 4, round(LABEL_MARGIN * self._pen.unit))
         inside = target.box.inflate(-margin, -target.box.height // 8)
+        if (seat := self._seat(target)) is not None:
+            shape = pygame.Rect(inside.topleft, (inside.height, inside.height))
+            drawing.draw_shape(surface, shape, seat, self._pen)
+            inside.left, inside.width = shape.right, inside.width - shape.width
         parts, share = target.label.split("\n"), min(LARGEST_LABEL, target.box.height / 2 / self._pen.unit)
         if len(parts) > 1:
             share = self._pen.share(parts, share, inside.width)
@@ -265,6 +271,10 @@ class TargetPainter:
         for line in fitted:
             at = (inside.centerx, y)
             y = self._pen.write(surface, line.text, at, line.share, line.colour, inside.width, align="centre").bottom
+
+    def _seat(self, target: TouchTarget) -> Seat | None:
+        """Return the seat that a button names, if it names one."""
+        return next((seat for seat in SEATS if self._(SEAT_NAMES[seat]) == target.label), None)
 
     def _key(self, target: TouchTarget) -> str:
         """Name the key of the keyboard that does the same, where it is not the label itself."""

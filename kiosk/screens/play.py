@@ -40,8 +40,8 @@ def paused_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if not view.paused:
         return None
     lines = (
-        TextLine(_("Paused"), 0.15, drawing.ATTENTION),
-        TextLine(_("The arbiter has paused this table. Buttons do not count now."), 0.06, drawing.TEXT),
+        TextLine(_("Paused"), drawing.HEADLINE, drawing.ATTENTION),
+        TextLine(_("The arbiter has paused this table. Buttons do not count now."), drawing.BODY, drawing.TEXT),
     )
     return ScreenBody((*time_lines(_, view), *lines))
 
@@ -52,14 +52,14 @@ def playing_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         return None
     lines = [*time_lines(_, view), *state_lines(_, view)]
     if view.phase.doubt == "asked":
-        asked = TextLine(_("Did you mean hu?"), 0.13, drawing.ATTENTION)
+        asked = TextLine(_("Did you mean hu?"), drawing.HEADLINE, drawing.ATTENTION)
         help_ = N_("A button was pressed. If you declare hu, press once more now. Else do nothing: the play goes on.")
-        return ScreenBody((*time_lines(_, view), asked, TextLine(_(help_), 0.06, drawing.TEXT)))
+        return ScreenBody((*time_lines(_, view), asked, TextLine(_(help_), drawing.BODY, drawing.TEXT)))
     if view.phase.doubt == "denied":
         four = _("All four have pressed. Four hu cannot be: nobody has declared. Play on.")
-        lines.append(TextLine(four, 0.055, drawing.ATTENTION))
+        lines.append(TextLine(four, drawing.BODY, drawing.ATTENTION))
     if view.phase.ended:
-        return ScreenBody((*lines, TextLine(_("Nobody won? If you did, press now."), 0.055, drawing.TEXT)))
+        return ScreenBody((*lines, TextLine(_("Nobody won? If you did, press now."), drawing.BODY, drawing.TEXT)))
     return ScreenBody((*lines,), (KeyButton("d", _("Nobody won")),))
 
 
@@ -84,9 +84,11 @@ def is_ruled(view: ScreenView) -> bool:
 def state_lines(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
     """Return the state in a word, and what to do."""
     if isinstance(view.phase, RecordedView) and view.phase.ruled:
-        ruled = TextLine(_(RULED[view.phase.ruled]), 0.12, drawing.ATTENTION)
-        return ruled, TextLine(_("Mix the tiles face down."), 0.055, drawing.QUIET)
-    return TextLine(_(STATE[view.state]), 0.15, drawing.TEXT), TextLine(_(STATE_HELP[view.state]), 0.06, drawing.QUIET)
+        ruled = TextLine(_(RULED[view.phase.ruled]), drawing.TITLE, drawing.ATTENTION)
+        return ruled, TextLine(_("Mix the tiles face down."), drawing.LARGE, drawing.TEXT)
+    return TextLine(_(STATE[view.state]), drawing.HEADLINE, drawing.TEXT), TextLine(
+        _(STATE_HELP[view.state]), drawing.BODY, drawing.QUIET
+    )
 
 
 def win_form_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
@@ -103,9 +105,9 @@ def win_form_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
 
 def _value(_: Translator, form: Form, seat: str) -> tuple[tuple[TextLine, ...], ButtonRows]:
     asked = (
-        TextLine(_("Hand value of {seat}", seat=_(SEAT_NAMES[seat])), 0.09, drawing.TEXT),
-        TextLine(form.digits or "–", 0.14, drawing.TEXT),
-        TextLine(_("At least {least}", least=form.least), 0.05, drawing.QUIET),
+        TextLine(_("Hand value of {seat}", seat=_(SEAT_NAMES[seat])), drawing.LARGE, drawing.TEXT),
+        TextLine(form.digits or "–", drawing.HEADLINE, drawing.TEXT),
+        TextLine(_("At least {least}", least=form.least), drawing.SMALL, drawing.QUIET),
     )
     last = KeyButton("x", _("False hu")), KeyButton("enter", _("Enter"), "strong")
     return asked, ((KeyButton("b", _("Count from the backs")),), *keypad(_, *last))
@@ -119,7 +121,11 @@ def _discarder(_: Translator, form: Form, counted: str | None) -> tuple[tuple[Te
 
     seats = tuple((answer(seat[0], _(SEAT_NAMES[seat])),) for seat in SEATS if seat not in form.declared)
     self_drawn = ((answer("d", _("Self-drawn")),),) if len(form.declared) == 1 else ()
-    return (TextLine(_("Who discarded?"), 0.1, drawing.TEXT),), (*seats, *self_drawn, (KeyButton("back", _("Back")),))
+    return (TextLine(_("Who discarded?"), drawing.TITLE, drawing.TEXT),), (
+        *seats,
+        *self_drawn,
+        (KeyButton("back", _("Back")),),
+    )
 
 
 def result_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
@@ -127,25 +133,27 @@ def result_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if view.result is None:
         return None
     recorded = isinstance(view.phase, RecordedView)
-    lines = [
-        TextLine(_(STATE[view.state]), 0.1 if recorded else 0.07, drawing.GOOD if recorded else drawing.QUIET),
-        TextLine(_how_won(_, view.result), 0.07 if recorded else 0.11, drawing.TEXT),
-        TextLine(_(STATE_HELP[view.state]), 0.055, drawing.QUIET),
-    ]
+    how = f"{_(STATE[view.state])} · {_how_won(_, view.result)}"
+    lines = act_lines(how, _(STATE_HELP[view.state]), drawing.GOOD if recorded else drawing.TEXT)
     lines += receipt_lines(_, view)
     action = KeyButton("enter", _("Next deal"), "strong") if recorded else KeyButton("r", _("Enter again"))
     return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), (action,), square=receipt_link(view))
+
+
+def act_lines(what: str, act: str, colour: drawing.Colour = drawing.TEXT) -> list[TextLine]:
+    """Say what has come about, and larger what everybody does now."""
+    return [TextLine(what, drawing.BODY, colour), TextLine(act, drawing.TITLE, drawing.TEXT)]
 
 
 def receipt_lines(_: Translator, view: ScreenView) -> list[TextLine]:
     """Return the code to be noted down; and what the QR code beside it is for, where there is one."""
     if not isinstance(view.phase, RecordedView) or not view.phase.receipt:
         return []
-    lines = [TextLine(_("Receipt: {code}", code=view.phase.receipt), 0.085, drawing.TEXT)]
+    lines = [TextLine(_("Receipt: {code}", code=view.phase.receipt), drawing.LARGE, drawing.TEXT)]
     if view.phase.receipt_link:
-        lines.append(TextLine(_("Scan it to see the published result at home."), 0.055, drawing.QUIET))
+        lines.append(TextLine(_("Scan it to see the published result at home."), drawing.BODY, drawing.QUIET))
     elif view.phase.anchor:  # else it is in the QR code
-        lines.append(TextLine(_("Anchor: {anchor}", anchor=view.phase.anchor), 0.05, drawing.QUIET))
+        lines.append(TextLine(_("Anchor: {anchor}", anchor=view.phase.anchor), drawing.SMALL, drawing.QUIET))
     return lines
 
 
@@ -167,14 +175,14 @@ def stopped_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     phase = view.phase
     if not isinstance(phase, RestoringView) or phase.stopped is None:
         return None
-    what = TextLine(_(STOPPED[phase.stopped], deal=view.deal), 0.1, drawing.ATTENTION)
-    names = (TextLine(name, 0.065, drawing.TEXT) for name in phase.repeating)
+    what = TextLine(_(STOPPED[phase.stopped], deal=view.deal), drawing.TITLE, drawing.ATTENTION)
+    names = (TextLine(name, drawing.BODY, drawing.TEXT) for name in phase.repeating)
     return ScreenBody(
         (
             *time_lines(_, view),
             what,
             *names,
-            TextLine(_("Touch no tile. Call the arbiter."), 0.065, drawing.TEXT),
+            TextLine(_("Touch no tile. Call the arbiter."), drawing.BODY, drawing.TEXT),
             *problem_lines(_, view),
         )
     )
@@ -185,16 +193,16 @@ def other_device_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if not isinstance(view.phase, ElsewhereView):
         return None
     lines = (
-        TextLine(_("Another device is in use here"), 0.1, drawing.ATTENTION),
+        TextLine(_("Another device is in use here"), drawing.TITLE, drawing.ATTENTION),
         TextLine(
             _(
                 "Switch one of them off. To keep this one: switch the other off and ask, or have the arbiter's "
                 "desk hand the table over."
             ),
-            0.06,
+            drawing.BODY,
             drawing.TEXT,
         ),
-        TextLine(_("This device is waiting. Nothing has been lost."), 0.055, drawing.QUIET),
+        TextLine(_("This device is waiting. Nothing has been lost."), drawing.BODY, drawing.QUIET),
     )
     return ScreenBody(lines, (KeyButton("enter", _("Ask to take over"), "strong"), *pairing_button(_, view)))
 
@@ -222,13 +230,13 @@ def program_stopped_screen(_: Translator, view: ScreenView) -> ScreenBody | None
         return None
     kept = N_("Stay seated. Nothing is lost, and a button that you press now counts.")
     lines = [
-        TextLine(_("This table is starting again"), 0.1, drawing.ATTENTION),
-        TextLine(_(kept if stopped.presses_kept else N_("Stay seated. Nothing is lost.")), 0.065, drawing.TEXT),
+        TextLine(_("This table is starting again"), drawing.TITLE, drawing.ATTENTION),
+        TextLine(_(kept if stopped.presses_kept else N_("Stay seated. Nothing is lost.")), drawing.BODY, drawing.TEXT),
     ]
     if stopped.failures >= TOO_OFTEN:
-        lines.append(TextLine(_("It has failed again and again. Call the organiser."), 0.065, drawing.ATTENTION))
+        lines.append(TextLine(_("It has failed again and again. Call the organiser."), drawing.BODY, drawing.ATTENTION))
     if stopped.why in WHY:
-        lines.append(TextLine(_(WHY[stopped.why]), 0.055, drawing.QUIET))
+        lines.append(TextLine(_(WHY[stopped.why]), drawing.BODY, drawing.QUIET))
     return ScreenBody(tuple(lines))
 
 
@@ -241,8 +249,8 @@ def disk_full_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         return None
     return ScreenBody(
         (
-            TextLine(_("Memory card full"), 0.11, drawing.ATTENTION),
-            TextLine(_("Wait; do not switch off. Nothing is lost. Call the organiser."), 0.06, drawing.TEXT),
+            TextLine(_("Memory card full"), drawing.TITLE, drawing.ATTENTION),
+            TextLine(_("Wait; do not switch off. Nothing is lost. Call the organiser."), drawing.BODY, drawing.TEXT),
         )
     )
 
@@ -260,11 +268,14 @@ def arbiter_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         return None
     title = _title(_, asked)
     question = _("Minutes: {minutes}", minutes=asked.digits or "–") if asked.ask == "minutes" else ""
-    lines = [TextLine(title, 0.09, drawing.TEXT), TextLine(question or _(ARBITER[asked.ask]), 0.06, drawing.QUIET)]
+    lines = [
+        TextLine(title, drawing.LARGE, drawing.TEXT),
+        TextLine(question or _(ARBITER[asked.ask]), drawing.BODY, drawing.QUIET),
+    ]
     if asked.ask == "pin":
-        lines.append(TextLine(SEEN * len(asked.digits) or "–", 0.12, drawing.TEXT))
+        lines.append(TextLine(SEEN * len(asked.digits) or "–", drawing.TITLE, drawing.TEXT))
     if view.unproven:
-        lines.append(TextLine(_(UNPROVEN), 0.05, drawing.ATTENTION))
+        lines.append(TextLine(_(UNPROVEN), drawing.SMALL, drawing.ATTENTION))
     if asked.ask == "checking":
         return ScreenBody(tuple(lines), (KeyButton("back", _("Leave")),))
     if asked.ask == "pin" and view.pin_wait_s:
@@ -282,7 +293,7 @@ def _wait_line(_: Translator, seconds: int) -> TextLine:
         if seconds <= MINUTE_S
         else _("Too many tries: wait {minutes} min, or ask the desk to let you in", minutes=-(-seconds // MINUTE_S))
     )
-    return TextLine(wait, 0.06, drawing.ATTENTION)
+    return TextLine(wait, drawing.BODY, drawing.ATTENTION)
 
 
 def _title(_: Translator, asked: ArbiterPanel) -> str:
@@ -330,7 +341,7 @@ def carrier_sheet_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     )
     right = sheet.deal == view.deal
     lines = (
-        TextLine(name, 0.1, drawing.GOOD if right else drawing.ATTENTION),
+        TextLine(name, drawing.TITLE, drawing.GOOD if right else drawing.ATTENTION),
         *(_goes_on(_) if right else _fetch(_, view)),
     )
     actions = KeyButton("back", _("Back")), *by_hand_button(_, view)
@@ -351,29 +362,29 @@ def another_carrier_screen(_: Translator, view: ScreenView) -> ScreenBody | None
 
 def _whose(_: Translator, view: ScreenView, check: TrayProblem) -> TextLine:
     if check.deal is not None:
-        return TextLine(_("This is the carrier of deal {deal}", deal=check.deal), 0.1, drawing.ATTENTION)
+        return TextLine(_("This is the carrier of deal {deal}", deal=check.deal), drawing.TITLE, drawing.ATTENTION)
     name = (
         N_("These tiles are of another set") if check.of_another_set else N_("This is not the carrier of deal {deal}")
     )
-    return TextLine(_(name, deal=view.deal), 0.1, drawing.ATTENTION)
+    return TextLine(_(name, deal=view.deal), drawing.TITLE, drawing.ATTENTION)
 
 
 def _fetch(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
     return (
-        TextLine(_("Deal {deal} is to be played here", deal=view.deal), 0.075, drawing.TEXT),
-        TextLine(_("Get the right one. If it is not there, call the arbiter."), 0.055, drawing.TEXT),
+        TextLine(_("Deal {deal} is to be played here", deal=view.deal), drawing.LARGE, drawing.TEXT),
+        TextLine(_("Get the right one. If it is not there, call the arbiter."), drawing.BODY, drawing.TEXT),
     )
 
 
 def _goes_on(_: Translator) -> tuple[TextLine, ...]:
-    return TextLine(_("It is the right one"), 0.075, drawing.TEXT), TextLine(
-        _("Remove the sheet and show the trays."), 0.055, drawing.TEXT
+    return TextLine(_("It is the right one"), drawing.LARGE, drawing.TEXT), TextLine(
+        _("Remove the sheet and show the trays."), drawing.BODY, drawing.TEXT
     )
 
 
 def _or_these(_: Translator, check: TrayProblem) -> tuple[TextLine, ...]:
     return (
-        (TextLine(_("If there is no deal in it, use these tiles."), 0.05, drawing.QUIET),)
+        (TextLine(_("If there is no deal in it, use these tiles."), drawing.SMALL, drawing.QUIET),)
         if _may_be_laid(check)
         else ()
     )

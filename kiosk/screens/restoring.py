@@ -21,11 +21,11 @@ from kiosk.screens.drawing import (
     TextPen,
     by_hand_button,
     camera_is_out,
+    draw_shape,
     paint_picture,
     problem_lines,
     time_lines,
 )
-from kiosk.screens.seats import draw_shape
 from kiosk.screens.texts import STATE
 from kiosk.screens.views import RestoringView, ScreenView
 from kiosk.table import (
@@ -206,7 +206,7 @@ def tray_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         return None
     work, order = phase.work, phase.order
     lines = [
-        TextLine(tray_verdict(_, check), 0.07, drawing.ATTENTION),
+        TextLine(tray_verdict(_, check), drawing.LARGE, drawing.ATTENTION),
         *_move(_, work),
         *_beside(_, phase),
         *_covered(_, phase),
@@ -222,8 +222,8 @@ def no_camera_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if not isinstance(view.phase, RestoringView) or not camera_is_out(view):
         return None
     lines = (
-        TextLine(_(STATE[view.state]), 0.13, drawing.TEXT),
-        TextLine(_("The camera does not work now: compare each tray by hand."), 0.06, drawing.TEXT),
+        TextLine(_(STATE[view.state]), drawing.HEADLINE, drawing.TEXT),
+        TextLine(_("The camera does not work now: compare each tray by hand."), drawing.BODY, drawing.TEXT),
     )
     return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), by_hand_button(_, view))
 
@@ -241,10 +241,10 @@ def _move(_: Translator, work: Work) -> tuple[TextLine, ...]:
     done = _("Done.") + "   " if work.ticked else ""
     left = TextLine(
         done + _.ngettext("{count} move to go", "{count} moves to go", count=work.left),
-        0.05,
+        drawing.SMALL,
         drawing.GOOD if work.ticked else drawing.QUIET,
     )
-    return TextLine(move_sentence(_, work.move, face=face), 0.085, drawing.TEXT), left
+    return TextLine(move_sentence(_, work.move, face=face), drawing.LARGE, drawing.TEXT), left
 
 
 def _beside(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
@@ -252,7 +252,7 @@ def _beside(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
     move, in_view = phase.work.move, phase.restoring.observation.in_view
     if not isinstance(move, PutIn) or all(one.serial != move.serial or one.foreign for one in in_view):
         return ()
-    return (TextLine(_("{serial} is beside the tray.", serial=move.serial), 0.055, drawing.GOOD),)
+    return (TextLine(_("{serial} is beside the tray.", serial=move.serial), drawing.BODY, drawing.GOOD),)
 
 
 def _covered(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
@@ -265,7 +265,7 @@ def _covered(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
                     "{count} places are covered: take your hands away",
                     count=covered,
                 ),
-                0.05,
+                drawing.SMALL,
                 drawing.ATTENTION,
             ),
         )
@@ -277,7 +277,9 @@ def _covered(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
 def _print_to_blame(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
     if not phase.restoring.observation.print_to_blame:
         return ()
-    return (TextLine(_("Many backs are not read. Ask the organiser to enrol this set."), 0.05, drawing.ATTENTION),)
+    return (
+        TextLine(_("Many backs are not read. Ask the organiser to enrol this set."), drawing.SMALL, drawing.ATTENTION),
+    )
 
 
 def unread_print_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
@@ -317,8 +319,8 @@ def _sorting(_: Translator, phase: RestoringView) -> TextLine:
     serials = (one.serial for one in phase.restoring.heap.in_view if one.serial is not None and not one.foreign)
     sort, seat = sorting_stage(serials, place_by_serial(serial_by_place(phase.order)))
     if sort == "seat" or seat is None:
-        return TextLine(_("Sort the tiles by seat: colour and letter"), 0.06, drawing.TEXT)
-    return TextLine(_("{seat}: row and place are on the tiles", seat=_(SEAT_NAMES[seat])), 0.06, drawing.TEXT)
+        return TextLine(_("Sort the tiles by seat: colour and letter"), drawing.BODY, drawing.TEXT)
+    return TextLine(_("{seat}: row and place are on the tiles", seat=_(SEAT_NAMES[seat])), drawing.BODY, drawing.TEXT)
 
 
 def _heap_lines(_: Translator, restoring: Restoring, work: Work) -> Iterator[TextLine]:
@@ -327,18 +329,18 @@ def _heap_lines(_: Translator, restoring: Restoring, work: Work) -> Iterator[Tex
     progress = _("{seen} of {all} tiles seen", seen=ALL - len(missing), all=ALL)
     if 0 < len(missing) <= MOST_NAMED:
         progress += "   " + _("not seen: {serials}", serials=" ".join(map(str, missing)))
-    yield TextLine(progress, 0.045, drawing.QUIET if missing else drawing.GOOD)
+    yield TextLine(progress, drawing.SMALL, drawing.QUIET if missing else drawing.GOOD)
     if faces := restoring.heap.count(face_up=True):
         text = _.ngettext("{count} face up: turn it over", "{count} face up: turn them over", count=faces)
-        yield TextLine(text, 0.045, drawing.ATTENTION)
+        yield TextLine(text, drawing.SMALL, drawing.ATTENTION)
     if foreign := restoring.heap.count(foreign=True):
         text = _.ngettext(
             "{count} of another set: put it aside", "{count} of another set: put them aside", count=foreign
         )
-        yield TextLine(text, 0.045, drawing.ATTENTION)
+        yield TextLine(text, drawing.SMALL, drawing.ATTENTION)
     if unread := restoring.heap.unread:
         text = _.ngettext("{count} not read: spread out, wipe", "{count} not read: spread out, wipe", count=unread)
-        yield TextLine(text, 0.045, drawing.ATTENTION)
+        yield TextLine(text, drawing.SMALL, drawing.ATTENTION)
 
 
 def scan_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
@@ -355,21 +357,21 @@ def scan_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
 def _scan_lines(_: Translator, answer: ScanAnswer) -> Iterator[TextLine]:
     if answer.code is not None:
         foreign = answer.code == FOREIGN
-        yield TextLine(_("Another set") if foreign else _("Not read"), 0.12, drawing.ATTENTION)
+        yield TextLine(_("Another set") if foreign else _("Not read"), drawing.TITLE, drawing.ATTENTION)
         why = fault_name(_, "scanner", answer.code)
         help_ = (
             _("Put this tile aside, and give it to the arbiter.")
             if foreign
             else _("Not a tile: scan again. {fault} ({text})", text=answer.text[:24], fault=why)
         )
-        yield TextLine(help_, 0.06, drawing.TEXT)
+        yield TextLine(help_, drawing.BODY, drawing.TEXT)
         return
     again = _("scanned twice") if answer.again else ""
-    yield TextLine(f"{answer.serial}   {again}".strip(), 0.07, drawing.ATTENTION if again else drawing.QUIET)
+    yield TextLine(f"{answer.serial}   {again}".strip(), drawing.LARGE, drawing.ATTENTION if again else drawing.QUIET)
     if answer.astray is not None:
         yield TextLine(
             _("Not the next tile: scan {place}", place=place_name(_, answer.astray, seat=True)),
-            0.055,
+            drawing.BODY,
             drawing.ATTENTION,
         )
 
@@ -378,12 +380,14 @@ def _run_lines(_: Translator, restoring: Restoring) -> Iterator[TextLine]:
     run = restoring.scans.run
     if run is not None and run.count > 1:
         yield TextLine(
-            _("{seat}: {count} of 34 in order", seat=_(SEAT_NAMES[run.seat]), count=run.count), 0.05, drawing.GOOD
+            _("{seat}: {count} of 34 in order", seat=_(SEAT_NAMES[run.seat]), count=run.count),
+            drawing.SMALL,
+            drawing.GOOD,
         )
     elif restoring.scans.answer is not None and restoring.scans.answer.code is None:
         yield TextLine(
             _.ngettext("{count} tile scanned", "{count} tiles scanned", count=len(restoring.scans.seen)),
-            0.05,
+            drawing.SMALL,
             drawing.QUIET,
         )
 
@@ -418,8 +422,10 @@ def by_hand_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         return None
     lines = (
         *time_lines(_, view),
-        TextLine(_("{seat}: compare each number, then tick the row", seat=_(SEAT_NAMES[seat])), 0.075, drawing.TEXT),
-        TextLine(_("Tiles were not read: the play is recorded as not verified."), 0.045, drawing.ATTENTION),
+        TextLine(
+            _("{seat}: compare each number, then tick the row", seat=_(SEAT_NAMES[seat])), drawing.LARGE, drawing.TEXT
+        ),
+        TextLine(_("Tiles were not read: the play is recorded as not verified."), drawing.SMALL, drawing.ATTENTION),
         *problem_lines(_, view),
     )
     return ScreenBody(lines, _keys(_, work, seat), paint=_tray(phase, seat).paint, seats=False)

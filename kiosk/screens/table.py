@@ -208,7 +208,7 @@ def _with_arrivals(_: Translator, view: ScreenView, found: ScreenBody) -> Screen
     if found.seats or not isinstance(view.phase, RestoringView) or not view.phase.arrived:
         return found
     here = ", ".join(_(SEAT_NAMES[seat]) for seat in SEATS if seat in view.phase.arrived)
-    return replace(found, lines=(*found.lines, TextLine(_("Here: {seats}", seats=here), 0.045, drawing.GOOD)))
+    return replace(found, lines=(*found.lines, TextLine(_("Here: {seats}", seats=here), drawing.SMALL, drawing.GOOD)))
 
 
 def _with_arbiter(_: Translator, view: ScreenView, found: ScreenBody) -> ScreenBody:
@@ -231,7 +231,7 @@ A Chinese letter has the room of two.
 def status_lines(_: Translator, view: ScreenView) -> Iterator[TextLine]:
     """Return the lines, from above."""
     if view.call:
-        yield TextLine(_call_sentence(_, view.call), 0.05, drawing.ATTENTION)
+        yield TextLine(_call_sentence(_, view.call), drawing.SMALL, drawing.ATTENTION)
     line = view.line
     if line.apart:
         return
@@ -247,9 +247,9 @@ def status_lines(_: Translator, view: ScreenView) -> Iterator[TextLine]:
         connection.append(_("NOT ENCRYPTED"))
     if line.unsent:
         connection.append(_("{count} to send", count=line.unsent))
-    yield TextLine(" · ".join(connection), 0.042, drawing.DANGER if line.plain else colour)
+    yield TextLine(" · ".join(connection), drawing.SMALL, drawing.DANGER if line.plain else colour)
     if wrong:
-        yield TextLine(_shortened(_, wrong), 0.042, colour)
+        yield TextLine(_shortened(_, wrong), drawing.SMALL, colour)
 
 
 def _connection(line: StatusLine) -> Message:
@@ -278,7 +278,7 @@ def _call_sentence(_: Translator, call: CallView) -> str:
 def clock_lines(view: ScreenView) -> Iterator[TextLine]:
     """Return the time of day, and the version under it."""
     if view.line.clock:
-        yield TextLine(view.line.clock, 0.055, drawing.TEXT)
+        yield TextLine(view.line.clock, drawing.BODY, drawing.TEXT)
     if view.line.version:
         yield TextLine(view.line.version, drawing.SMALLEST, drawing.QUIET)
 

@@ -1,6 +1,6 @@
 """Contact sheets of the table's screen: `python -m tests.kiosk.screens.gallery FOLDER` (`make screens`).
 
-Every scene, in every language and two sizes, a sheet each; what the pages for staff and players show, in the
+Every scene, in every language and size, a sheet each; what the pages for staff and players show, in the
 page's language; and the picture at the head of the README. What is to be looked at is listed in `scenes.py`.
 """
 
@@ -19,7 +19,7 @@ from PIL import Image
 from kiosk.screens import TableScreen, TextPen, drawing
 from tests.kiosk.screens.riichi_scenes import ALL_SCENES as SCENES
 
-SIZES: Final = ((800, 480), (1280, 720))
+SIZES: Final = ((800, 480), (1280, 720), (720, 1280))
 WIDTH: Final = 400
 """Of one picture on a sheet, pixels."""
 ACROSS: Final = 5
