@@ -101,6 +101,7 @@ class Trainer:
             self.stop.wait(0.3)
 
 
+@pytest.mark.slow
 def test_a_trainer_plays_a_whole_play_with_a_mouse_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     trainer, _, failed = Trainer(monkeypatch), Translator("fr"), list[BaseException]()
 
