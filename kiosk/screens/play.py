@@ -50,14 +50,15 @@ def playing_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """A play, whether or not a claim window is open: the same for both."""
     if not isinstance(view.phase, PlayingView):
         return None
-    lines = [*time_lines(_, view), *state_lines(_, view)]
     if view.phase.doubt == "asked":
         asked = TextLine(_("Did you mean hu?"), drawing.HEADLINE, drawing.ATTENTION)
         help_ = N_("A button was pressed. If you declare hu, press once more now. Else do nothing: the play goes on.")
         return ScreenBody((*time_lines(_, view), asked, TextLine(_(help_), drawing.BODY, drawing.TEXT)))
+    lines = [*time_lines(_, view), *state_lines(_, view)]
     if view.phase.doubt == "denied":
         four = _("All four have pressed. Four hu cannot be: nobody has declared. Play on.")
-        lines.append(TextLine(four, drawing.BODY, drawing.ATTENTION))
+        play = TextLine(_(STATE[view.state]), drawing.TITLE, drawing.TEXT)
+        lines = [*time_lines(_, view), play, TextLine(four, drawing.BODY, drawing.ATTENTION)]
     if view.phase.ended:
         return ScreenBody((*lines, TextLine(_("Nobody won? If you did, press now."), drawing.BODY, drawing.TEXT)))
     return ScreenBody((*lines,), (KeyButton("d", _("Nobody won")),))

@@ -285,8 +285,9 @@ def _print_to_blame(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]
 def unread_print_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """A tray of which nothing is read, so that nobody can tell whose it is."""
     phase = view.phase
-    if not isinstance(phase, RestoringView) or not (lines := _print_to_blame(_, phase)):
+    if not isinstance(phase, RestoringView) or not (blame := _print_to_blame(_, phase)):
         return None
+    lines = TextLine(_(STATE[view.state]), drawing.TITLE, drawing.TEXT), blame[0]._replace(share=drawing.BODY)
     return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), by_hand_button(_, view))
 
 

@@ -32,9 +32,9 @@ class SeatBox:
     def draw(self, surface: pygame.Surface, view: ScreenView, seat: Seat, box: pygame.Rect, *, small: bool) -> None:
         """Draw whose seat it is, who sits there, and what became of it from below.
 
-        In a small box that stands beside the name of the seat, and its wind is left out.
+        In a small box the largest of that stands beside the name of the seat, and its wind is left out.
         """
-        self._frame(surface, view, seat, box)
+        marked = self._frame(surface, view, seat, box)
         padding = round(self._pen.unit * 0.016)
         inside = box.inflate(-2 * padding - self._thick, -2 * padding)
         if isinstance(view.riichi, SessionView) and (paid := view.riichi.paid.get(seat)):
@@ -44,38 +44,44 @@ class SeatBox:
         who, what = [*self._who(view, seat, inside.width)], [*self._what(view, seat)]
         if view.play is not None and not small:
             who.append(self._wind(view.play.winds[seat], inside.width))
-        beside = what.pop(0) if small and what and self._has_room_beside(what[0], inside.width) else None
-        name, *lines = self._pen.fit([self._name(inside.width), *who, *what], inside.width, inside.height)
-        y = self._head(surface, seat, inside, name.share, beside)
+        head = pygame.Rect(inside)
+        tick = round(2 * TICK * self._pen.unit)
+        head.width -= tick if marked else 0
+        name = self._name(inside.width - tick, drawing.BODY if small else drawing.LARGE)
+        beside = max(what, key=lambda line: line.share) if small and what else None
+        if beside is not None and self._has_room(beside, name, head.width):
+            what.remove(beside)
+        else:
+            beside = None
+        name, *lines = self._pen.fit([name, *who, *what], inside.width, inside.height)
+        y = self._head(surface, seat, head, name.share, beside)
         self._write(surface, lines[: len(who)], inside, y)
         what = lines[len(who) :]
         self._write(surface, what, inside, inside.bottom - self._pen.high(what, inside.width))
 
-    def _name(self, width: int) -> TextLine:
-        """Return the longest name of a seat, as large as all four are where there is room."""
+    def _name(self, width: int, share: float) -> TextLine:
+        """Return the longest name of a seat, as large as all four are."""
         names = [self._(name) for name in SEAT_NAMES.values()]
-        room = width - round((drawing.LARGE + 2 * TICK) * self._pen.unit)
-        share = self._pen.share(names, drawing.LARGE, room)
+        share = self._pen.share(names, share, width - round(1.2 * share * self._pen.unit))
         return TextLine(max(names, key=lambda name: self._pen.wide(name, share)), share, drawing.TEXT)
 
-    def _has_room_beside(self, line: TextLine, width: int) -> bool:
-        name = self._name(width)
-        left = width - self._pen.wide(name.text, name.share) - round(1.3 * name.share * self._pen.unit)
+    def _has_room(self, line: TextLine, name: TextLine, width: int) -> bool:
+        """Return whether a line can be read beside a name."""
+        left = width - self._pen.wide(name.text, name.share) - round(1.5 * name.share * self._pen.unit)
         return self._pen.wide(line.text, drawing.SMALL) <= left
 
     def _head(
-        self, surface: pygame.Surface, seat: Seat, inside: pygame.Rect, share: float, beside: TextLine | None
+        self, surface: pygame.Surface, seat: Seat, head: pygame.Rect, share: float, beside: TextLine | None
     ) -> int:
         """Write the seat's shape and name, and what may stand beside them; return where they end."""
         side = round(share * self._pen.unit)
-        draw_shape(surface, pygame.Rect(inside.topleft, (side, side)), seat, self._pen)
-        left, name = inside.left + round(1.15 * side), self._(SEAT_NAMES[seat])
-        stands = self._pen.write(surface, name, (left, inside.top), share, drawing.TEXT, inside.right - left)
+        draw_shape(surface, pygame.Rect(head.topleft, (side, side)), seat, self._pen)
+        left, name = head.left + round(1.15 * side), self._(SEAT_NAMES[seat])
+        stands = self._pen.write(surface, name, (left, head.top), share, drawing.TEXT, head.right - left)
         if beside is not None:
-            wide = inside.right - stands.right - side // 8
-            high = min(beside.share, share)
-            y = stands.centery - self._pen.height(beside.text, high, wide) // 2
-            self._pen.write(surface, beside.text, (inside.right, y), high, beside.colour, wide, align="right")
+            wide, share = head.right - stands.right - side // 3, min(beside.share, share)
+            y = stands.centery - self._pen.height(beside.text, share, wide) // 2
+            self._pen.write(surface, beside.text, (head.right, y), share, beside.colour, wide, align="right")
         return stands.bottom
 
     def _write(self, surface: pygame.Surface, lines: list[TextLine], inside: pygame.Rect, y: int) -> None:
@@ -84,7 +90,8 @@ class SeatBox:
                 surface, line.text, (inside.centerx, y), line.share, line.colour, inside.width, align="centre"
             ).bottom
 
-    def _frame(self, surface: pygame.Surface, view: ScreenView, seat: Seat, box: pygame.Rect) -> None:
+    def _frame(self, surface: pygame.Surface, view: ScreenView, seat: Seat, box: pygame.Rect) -> bool:
+        """Draw the box, and whether it is ticked; return that."""
         form = view.phase.form if isinstance(view.phase, DeclaredView) else None
         asked = seat == (view.riichi.prompt.seat if view.riichi else form.seat if form else None)
         marked = seat in view.marked or (view.riichi is not None and seat in view.riichi.marked)
@@ -93,6 +100,7 @@ class SeatBox:
         pygame.draw.rect(surface, colour, box, width=self._thick if asked or marked else 1, border_radius=8)
         if marked:
             self._tick(surface, box)
+        return marked
 
     def _tick(self, surface: pygame.Surface, box: pygame.Rect) -> None:
         """A sign beside the colour: not everybody tells green from grey."""
