@@ -39,7 +39,7 @@ CLOCK: Final = 0.11
 HEAD_ROW: Final = 0.08
 FOOT_ROW: Final = 0.1
 SEAT_ROW: Final = 0.355
-SMALL_SEAT_ROW: Final = 0.2
+SMALL_SEAT_ROW: Final = 0.185
 UPRIGHT_PANEL: Final = 0.51
 UPRIGHT_ACTIONS: Final = 2
 """An upright screen has a second row in its head and in its foot, seats in two rows above each other, and a panel
