@@ -31,7 +31,8 @@ from broker.event.deals import refuse_altered_deals
 from broker.i18n import N_, Message
 from broker.logs import set_up_logs
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Broker, Kind, make_broker
+from broker.mqtt.brokers import Kind, make_broker
+from broker.mqtt.process import Broker
 from broker.mqtt.programs import choose_broker, kind_of_event, remember_kind
 from broker.notify import ServiceNotifier
 from broker.people import FIRST_LINK_FILE, Authentication
