@@ -4,7 +4,7 @@
 """
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,6 +38,43 @@ _TERMINAL_LABELS: Final = {
 }
 
 
+def _drawing(height: int, parts: Iterable[str]) -> str:
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 920 {height}" font-family="sans-serif" font-size="13">'
+    )
+    return "\n".join([head, f'<rect width="920" height="{height}" fill="#fff"/>', *parts, "</svg>", ""])
+
+
+def _colour(seat: Seat, what: str) -> str:
+    return _POWER_COLOURS["GND"] if what == "ground" else _SEAT_COLOURS[seat]
+
+
+def _wire(seat: Seat, what: str, points: str) -> str:
+    dash = f' stroke-dasharray="{_DASHES[what]}"' if _DASHES[what] else ""
+    return f'<polyline points="{points}" fill="none" stroke="{_colour(seat, what)}" stroke-width="2"{dash}/>'
+
+
+def _pin(x: float, y: float, position: int, name: str, fill: str, used: str | None, place: str) -> Iterator[str]:
+    """Draw a pin with its number; its name stands at a place beside it, in the colour of who uses it."""
+    ink = "#fff" if used or name == "GND" else "#1c1b1f"
+    weight = ' font-weight="bold"' if used else ""
+    yield f'<circle cx="{x}" cy="{y}" r="11" fill="{used or fill}" stroke="#49454f"/>'
+    yield f'<text x="{x}" y="{y + 4}" font-size="11" text-anchor="middle" fill="{ink}">{position}</text>'
+    yield f'<text {place} y="{y + 4}" fill="{used or "#49454f"}"{weight}>{name}</text>'
+
+
+def _button(seat: Seat, box: tuple[int, int, int], dots: int, terminals: Mapping[str, float]) -> Iterator[str]:
+    """Draw a button and its terminals: what each is for, and its height; their dots stand at `dots`."""
+    left, width, height = box
+    top, colour = terminals["button"] - 42, _SEAT_COLOURS[seat]
+    size = f'x="{left}" y="{top}" width="{width}" height="{height}"'
+    yield f'<rect {size} rx="8" fill="#fff" stroke="{colour}" stroke-width="2"/>'
+    yield f'<text x="{left + 14}" y="{top + 24}" font-size="15" font-weight="bold" fill="{colour}">{seat}</text>'
+    for what, y in terminals.items():
+        yield f'<circle cx="{dots}" cy="{y}" r="4" fill="{_colour(seat, what)}"/>'
+        yield f'<text x="{left + 14}" y="{y + 4}" fill="#1c1b1f">{_TERMINAL_LABELS[what]}</text>'
+
+
 @dataclass(frozen=True, slots=True)
 class _HeaderWire:
     """A wire: whose, what for, and at which position of the header it begins."""
@@ -54,15 +91,11 @@ def draw_header_wiring(wiring: Wiring) -> str:
     used = {wire.position: _SEAT_COLOURS[wire.seat] for wire in wires if wire.what != "ground"}
     parts = [
         *_header_heading(),
-        *(line for wire in wires for line in _header_wire(wire)),
+        *map(_header_wire, wires),
         *(line for pin in HEADER for line in _header_pin(pin, used.get(pin.position))),
         *(line for seat in SEATS for line in _header_button(seat, wiring)),
     ]
-    height = HEADER_TOP + 20 * PITCH + 40
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 920 {height}" font-family="sans-serif" font-size="13">'
-    )
-    return "\n".join([head, f'<rect width="920" height="{height}" fill="#fff"/>', *parts, "</svg>", ""])
+    return _drawing(HEADER_TOP + 20 * PITCH + 40, parts)
 
 
 def _header_wires(wiring: Wiring) -> Iterator[_HeaderWire]:
@@ -86,45 +119,26 @@ def _header_terminal(seat: Seat, what: str) -> float:
     return 110.25 + SEATS.index(seat) * 165 + _TERMINALS.index(what) * 22.5
 
 
-def _header_wire(wire: _HeaderWire) -> Iterator[str]:
-    start, end, turn = (
-        _header_height(wire.position),
-        _header_terminal(wire.seat, wire.what),
-        _LANES[0] + wire.lane * _LANES[1],
-    )
-    column = HEADER_COLUMNS[(wire.position - 1) % 2]
+def _header_wire(wire: _HeaderWire) -> str:
+    start, end = _header_height(wire.position), _header_terminal(wire.seat, wire.what)
+    turn, column = _LANES[0] + wire.lane * _LANES[1], HEADER_COLUMNS[(wire.position - 1) % 2]
     first = (
         f"{column},{start - PITCH / 2} {column + PITCH / 2},{start}" if wire.position % 2 else f"{column + 76},{start}"
     )
-    colour = _POWER_COLOURS["GND"] if wire.what == "ground" else _SEAT_COLOURS[wire.seat]
-    dash = f' stroke-dasharray="{_DASHES[wire.what]}"' if _DASHES[wire.what] else ""
-    points = f"{first} {turn},{start} {turn},{end} {_BUTTON_BOX[0]},{end}"
-    yield f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>'
+    return _wire(wire.seat, wire.what, f"{first} {turn},{start} {turn},{end} {_BUTTON_BOX[0]},{end}")
 
 
 def _header_pin(pin: HeaderPin, used: str | None) -> Iterator[str]:
     x, y = HEADER_COLUMNS[(pin.position - 1) % 2], HEADER_TOP + (pin.position - 1) // 2 * PITCH
-    fill = used or _POWER_COLOURS.get(pin.name, "#e6e0e9")
-    yield f'<circle cx="{x}" cy="{y}" r="11" fill="{fill}" stroke="#49454f"/>'
-    ink = "#fff" if used or pin.name == "GND" else "#1c1b1f"
-    yield f'<text x="{x}" y="{y + 4}" font-size="11" text-anchor="middle" fill="{ink}">{pin.position}</text>'
     also = "kept" if pin.gpio in RESERVED else pin.also
     name = f"{pin.name} ({also})" if also else pin.name
-    at = f'x="{x - 20}" text-anchor="end"' if pin.position % 2 else f'x="{x + 20}" text-anchor="start"'
-    weight = ' font-weight="bold"' if used else ""
-    yield f'<text {at} y="{y + 4}" fill="{used or "#49454f"}"{weight}>{name}</text>'
+    place = f'x="{x - 20}" text-anchor="end"' if pin.position % 2 else f'x="{x + 20}" text-anchor="start"'
+    return _pin(x, y, pin.position, name, _POWER_COLOURS.get(pin.name, "#e6e0e9"), used, place)
 
 
 def _header_button(seat: Seat, wiring: Wiring) -> Iterator[str]:
-    left, width, height = _BUTTON_BOX
-    top, colour = _header_terminal(seat, "button") - 42, _SEAT_COLOURS[seat]
-    size = f'x="{left}" y="{top}" width="{width}" height="{height}"'
-    yield f'<rect {size} rx="8" fill="#fff" stroke="{colour}" stroke-width="2"/>'
-    yield f'<text x="{left + 14}" y="{top + 24}" font-size="15" font-weight="bold" fill="{colour}">{seat}</text>'
-    for what in ("ground", *wiring[seat].used()):
-        y = _header_terminal(seat, what)
-        yield f'<circle cx="{left}" cy="{y}" r="4" fill="{_POWER_COLOURS["GND"] if what == "ground" else colour}"/>'
-        yield f'<text x="{left + 14}" y="{y + 4}" fill="#1c1b1f">{_TERMINAL_LABELS[what]}</text>'
+    terminals = {what: _header_terminal(seat, what) for what in ("ground", *wiring[seat].used())}
+    return _button(seat, _BUTTON_BOX, _BUTTON_BOX[0], terminals)
 
 
 def _header_heading() -> Iterable[str]:
@@ -183,11 +197,7 @@ def draw_box_wiring() -> str:
         *(line for position in range(1, 21) for line in _box_pin(position, used.get(position))),
         *(line for seat in SEATS for line in _box_button(seat)),
     ]
-    height = BOX_TOP + 20 * PITCH + 20
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 920 {height}" font-family="sans-serif" font-size="13">'
-    )
-    return "\n".join([head, f'<rect width="920" height="{height}" fill="#fff"/>', *parts, "</svg>", ""])
+    return _drawing(BOX_TOP + 20 * PITCH + 20, parts)
 
 
 def _box_height(position: int) -> float:
@@ -201,32 +211,20 @@ def _box_terminal(wire: BoxWire) -> float:
 
 def _box_line(wire: BoxWire, lane: int) -> str:
     turn, start, end = _BOX_LANES[0] - lane * _BOX_LANES[1], _box_height(wire.position), _box_terminal(wire)
-    colour = _POWER_COLOURS["GND"] if wire.what == "ground" else _SEAT_COLOURS[wire.seat]
-    dash = f' stroke-dasharray="{_DASHES[wire.what]}"' if _DASHES[wire.what] else ""
     points = f"{BOX_BOARD[0]},{start} {turn},{start} {turn},{end} {_BOX_BUTTON_BOX[0] + _BOX_BUTTON_BOX[1]},{end}"
-    return f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>'
+    return _wire(wire.seat, wire.what, points)
 
 
 def _box_pin(position: int, used: str | None) -> Iterator[str]:
-    x, y, ground = BOX_BOARD[0], _box_height(position), position in BOX_GROUNDS
-    fill, ink = used or (_POWER_COLOURS["GND"] if ground else "#e6e0e9"), "#fff" if used or ground else "#1c1b1f"
-    yield f'<circle cx="{x}" cy="{y}" r="11" fill="{fill}" stroke="#49454f"/>'
-    yield f'<text x="{x}" y="{y + 4}" font-size="11" text-anchor="middle" fill="{ink}">{position}</text>'
+    ground = position in BOX_GROUNDS
     name = "GND" if ground else f"GP{BOX_POSITIONS.index(position)}"
-    weight = ' font-weight="bold"' if used else ""
-    yield f'<text x="{x + 20}" y="{y + 4}" fill="{used or "#49454f"}"{weight}>{name}</text>'
+    fill = _POWER_COLOURS["GND"] if ground else "#e6e0e9"
+    return _pin(BOX_BOARD[0], _box_height(position), position, name, fill, used, f'x="{BOX_BOARD[0] + 20}"')
 
 
 def _box_button(seat: Seat) -> Iterator[str]:
-    left, width, height = _BOX_BUTTON_BOX
-    top, colour = _box_terminal(BoxWire(seat, "button", 0)) - 42, _SEAT_COLOURS[seat]
-    size = f'x="{left}" y="{top}" width="{width}" height="{height}"'
-    yield f'<rect {size} rx="8" fill="#fff" stroke="{colour}" stroke-width="2"/>'
-    yield f'<text x="{left + 14}" y="{top + 24}" font-size="15" font-weight="bold" fill="{colour}">{seat}</text>'
-    for what in _BOX_TERMINALS:
-        y, dot = _box_terminal(BoxWire(seat, what, 0)), _POWER_COLOURS["GND"] if what == "ground" else colour
-        yield f'<circle cx="{left + width}" cy="{y}" r="4" fill="{dot}"/>'
-        yield f'<text x="{left + 14}" y="{y + 4}" fill="#1c1b1f">{_TERMINAL_LABELS[what]}</text>'
+    terminals = {what: _box_terminal(BoxWire(seat, what, 0)) for what in _BOX_TERMINALS}
+    return _button(seat, _BOX_BUTTON_BOX, _BOX_BUTTON_BOX[0] + _BOX_BUTTON_BOX[1], terminals)
 
 
 def _box_board() -> Iterator[str]:

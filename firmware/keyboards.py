@@ -137,10 +137,8 @@ def can_type(capabilities: str) -> bool:
 class KeyboardWatch:
     """Tells which keyboards are plugged in that nobody has named, and when they are gone. A context manager."""
 
-    def __init__(
-        self, known: Iterable[str], tell: OnReport, folders: InputFolders, *, every_s: float = EVERY_S
-    ) -> None:
-        self._known, self._tell, self._folders, self._every_s = [*known], tell, folders, every_s
+    def __init__(self, known: Iterable[str], tell: OnReport, folders: InputFolders) -> None:
+        self._known, self._tell, self._folders = [*known], tell, folders
         self._told: tuple[str, ...] = ()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="keyboards", daemon=True)
@@ -158,7 +156,7 @@ class KeyboardWatch:
     def _run(self) -> None:
         while not self._stopped.is_set():
             self.look()
-            self._stopped.wait(self._every_s)
+            self._stopped.wait(EVERY_S)
 
     def __enter__(self) -> Self:
         """Begin."""

@@ -284,9 +284,8 @@ class KeyboardLine(HotPlugged):
         on_line: OnLine,
         *,
         open_input: OpenInput = InputDevice,
-        clock_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        super().__init__(path, lambda: KeyboardPort(path, layout, open_input), on_bytes, on_line, clock_ns=clock_ns)
+        super().__init__(path, lambda: KeyboardPort(path, layout, open_input), on_bytes, on_line)
 
 
 class KeyboardPort:

@@ -30,10 +30,9 @@ class Scanner(Closing):
         settings: ReaderSettings,
         *,
         set_text: str | None = None,
-        clock_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
         """`set_text` as in `expect`. Raises ValueError, and what `open_line` raises."""
-        self._tell, self._clock_ns = tell, clock_ns
+        self._tell = tell
         self._reader = ScanReader(settings)
         self._ready = False
         """The line is open and has been quiet since: what comes now is a scan from its beginning."""
@@ -55,7 +54,7 @@ class Scanner(Closing):
             self._tell(report)
 
     def _on_line(self, error: FirmwareError | None) -> None:
-        now = self._clock_ns()
+        now = time.monotonic_ns()
         for report in self._reader.lost(now):
             self._tell(report)
         self._reader.opened(now)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from broker.console import EXISTING_FILE
+from broker.console import EXISTING_FILE, problems_of
 from broker.logs import get_logger, set_up_logs
 from broker.structs import examine_structs
 from firmware.button_addresses import OpenedButtons, open_buttons
@@ -27,6 +27,7 @@ from kiosk.metrics import serve_metrics
 from kiosk.program import TableProgram
 from kiosk.screens import ScreenWindow, open_keyboards, type_key
 from kiosk.screens.texts import translator
+from kiosk.supervisor import CHANGES, ENDED, SupervisorLine
 
 if TYPE_CHECKING:
     from kiosk.sim import People
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 log = get_logger("homologue.kiosk")
 
-SIZES: Final = ("800x480", "1024x600", "1280x720", "1920x1080")
+SIZES: Final = ("800x480", "1024x600", "1280x720", "1920x1080", "720x1280")
 
 
 @click.command(short_help="Run one table.")
@@ -69,7 +70,12 @@ def kiosk(config: Path | None, picture: Path | None, *, anew: bool, practice: bo
         signal.signal(number, lambda *_: stop.set())
     try:
         if config is not None:
-            _run_table(config, stop, picture, anew=anew)
+            line = SupervisorLine()
+            try:
+                _run_table(config, stop, picture, line, anew=anew)
+            except Exception as error:
+                line.failed(next((code for code, _ in problems_of(error)), ENDED))
+                raise
         else:
             from kiosk.practice.session import practise  # noqa: PLC0415 - no table in an event needs it
 
@@ -78,21 +84,23 @@ def kiosk(config: Path | None, picture: Path | None, *, anew: bool, practice: bo
         raise JournalBroken(str(error)) from error
 
 
-def _run_table(config: Path, stop: threading.Event, picture: Path | None, *, anew: bool) -> None:
+def _run_table(config: Path, stop: threading.Event, picture: Path | None, line: SupervisorLine, *, anew: bool) -> None:
     """Run one table until told to stop. Where its screen asks for another pairing it gets one, and the table goes on.
 
     Each event and table has a journal of its own, so what an earlier pairing has not sent stays where it is.
     """
-    while (settings := _with_table(config, stop, picture, anew=anew)) is not None:
+    while (settings := _with_table(config, stop, picture, line, anew=anew)) is not None:
         try:
-            serve(settings, stop, picture)
+            serve(settings, stop, picture, line)
         except PairingAsked:
             anew = True
         else:
             return
 
 
-def _with_table(config: Path, stop: threading.Event, picture: Path | None, *, anew: bool) -> KioskSettings | None:
+def _with_table(
+    config: Path, stop: threading.Event, picture: Path | None, line: SupervisorLine, *, anew: bool
+) -> KioskSettings | None:
     """Return the settings of the table that this device has; without one it is paired first.
 
     None: stopped meanwhile.
@@ -103,12 +111,15 @@ def _with_table(config: Path, stop: threading.Event, picture: Path | None, *, an
     from kiosk.config import unpaired_settings  # noqa: PLC0415 - a table that is paired starts without it
     from kiosk.pairing.session import pair_at_the_table  # noqa: PLC0415 - as above
 
+    line.take_screen()
     return KioskSettings(config) if pair_at_the_table(unpaired_settings(config), stop, picture) else None
 
 
-def serve(settings: KioskSettings, stop: threading.Event, picture: Path | None = None) -> None:
+def serve(
+    settings: KioskSettings, stop: threading.Event, picture: Path | None = None, line: SupervisorLine | None = None
+) -> None:
     """Put one table together and run it; whatever was opened is closed again, in the opposite order."""
-    config = settings.config
+    config, line = settings.config, line or SupervisorLine()
     examine_structs()
     with ExitStack() as opened:
         whose = JournalOwner(config.event, config.table)
@@ -116,10 +127,12 @@ def serve(settings: KioskSettings, stop: threading.Event, picture: Path | None =
         if config.broker.plain:
             log.warning("connection_plain")
         opened.callback(journal.close)
+        line.take_screen()
         window = opened.enter_context(ScreenWindow(config.screen, translator(config.language)))
         program = TableProgram(settings, journal)
         window.show(program.view())  # before what takes long to load: somebody has switched this table on
         journal.lay_out()
+        take_kept_presses(program, line)
         buttons = open_buttons(config.devices.buttons, program.report, program.report)
         opened.enter_context(buttons.buttons)
         opened.enter_context(open_keyboards(config.devices, window, program.report))
@@ -130,28 +143,38 @@ def serve(settings: KioskSettings, stop: threading.Event, picture: Path | None =
 
         trays = SimulatedTable()
         check_camera_address(settings.camera)  # what is plugged in later is told at the table; this never gets right
-        view = picture_room((config.screen.width, config.screen.height))
         camera_thread = CameraThread(
             lambda: open_camera(settings.camera, world=trays),
             program.observe,
             time.monotonic_ns,
-            view,
+            picture_room((config.screen.width, config.screen.height)),
             settings.enrolled,
         )
         opened.callback(camera_thread.stop)
-        people = _people(settings, buttons, trays)
-        if people:
-            opened.callback(people.stop)
-            people.start()
+        people = _people(settings, buttons, trays, opened)
         camera_thread.start()
         each_round = LoopRound(program, window, camera_thread, buttons.buttons.show, stop, people, picture)
         each_round.pairs = settings.paired
         if config.metrics_port is not None:
             opened.enter_context(serve_metrics(program.metrics, config.metrics_port))
         run_program(program, stop, each_round)
+        if program.upgrade.leaves:
+            line.failed(CHANGES)
 
 
-def _people(settings: KioskSettings, buttons: OpenedButtons, trays: "SimulatedTable") -> "People | None":
+def take_kept_presses(program: TableProgram, line: SupervisorLine) -> None:
+    """Take in what was pressed while no program was there, in its order and before anything newer."""
+    kept = line.take_buttons()
+    for press in kept:
+        program.report(press)
+    if kept:
+        program.step(timeout=0)
+        line.have_presses()
+
+
+def _people(
+    settings: KioskSettings, buttons: OpenedButtons, trays: "SimulatedTable", opened: ExitStack
+) -> "People | None":
     devices = settings.config.devices
     if devices.people is None or buttons.fingers is None:
         return None
@@ -159,4 +182,7 @@ def _people(settings: KioskSettings, buttons: OpenedButtons, trays: "SimulatedTa
 
     script = read_script(settings.beside(devices.people))
     players = RiichiPeople if script.hands else People
-    return players(script, buttons.fingers, trays, type_key, f"table {settings.config.table}")
+    people = players(script, buttons.fingers, trays, type_key, f"table {settings.config.table}")
+    opened.callback(people.stop)
+    people.start()
+    return people

@@ -5,11 +5,12 @@ Paths in the configuration are relative to its file. Secrets are kept in files t
 
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.key_files import open_key
@@ -21,7 +22,7 @@ from broker.protocol.tls import Identity
 from firmware.errors import BadAddress
 from firmware.keyboards import parse_keyboard
 from firmware.scanners import parse_scanner
-from kiosk.errors import BadConfiguration, NotPaired
+from kiosk.errors import BadConfiguration, KioskError, NotPaired
 from kiosk.spare import memory_folder
 
 PAIRING_FILE: Final = "paired.json"
@@ -356,6 +357,30 @@ class KioskSettings:
         if not password:
             raise BadConfiguration(f"broker.password_file: {path} is empty")
         return password
+
+
+class _Buttons(Struct, frozen=True):
+    buttons: str = ""
+
+
+class DeviceBasics(Struct, frozen=True):
+    """What is needed to stand in for a program that does not run."""
+
+    devices: _Buttons = _Buttons()
+    screen: ScreenSettings = ScreenSettings()
+    language: Language = "en"
+    table: int = 0
+
+
+def device_basics(path: Path) -> DeviceBasics:
+    """Read as much of a configuration as can be read."""
+    try:
+        own = msgspec.toml.decode(path.read_bytes(), type=DeviceBasics)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return DeviceBasics()
+    with suppress(KioskError):  # one that is paired has been told its table
+        return structs.replace(own, table=KioskSettings(path).config.table)
+    return own
 
 
 class UnpairedSettings(Struct, frozen=True):

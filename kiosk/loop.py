@@ -161,4 +161,6 @@ def _lamp(view: ScreenView, seat: Seat) -> Lamp:
         return "off"
     if view.state in ASKING:
         return "on" if seat in view.marked else "blink"
+    if isinstance(view.phase, RestoringView):
+        return "on" if seat in view.phase.arrived else "off"
     return "on" if seat in view.declared else "off"

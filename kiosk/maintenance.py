@@ -3,6 +3,7 @@
 With the dead one's card a device goes on where that stood, or has its facts to send.
 """
 
+import logging
 import os
 import shutil
 import sqlite3
@@ -16,6 +17,7 @@ from typing import Final
 import click
 
 from broker.console import EXISTING, EXISTING_FILE, said_as_json, say
+from broker.logs import set_up_logs
 from broker.protocol import Refused
 from broker.protocol.pairing import read_typed_pairing
 from broker.protocol.signing import SigningKey
@@ -52,6 +54,22 @@ def import_journal(config: Path, card: Path) -> None:
     taken = take_over_journal(journal, settings.folder / NAME, whose, settings.device_key())
     where = "This device goes on where the dead one stood" if taken.whole else "This device had begun already"
     say(f"{where}; {taken.facts} facts will be sent.", goes_on=taken.whole, facts=taken.facts)
+
+
+@table.command("run")
+@CONFIG
+@click.option(
+    "--picture", type=click.Path(path_type=Path), help="Keep a PNG picture of the current screen in this file."
+)
+def run(config: Path, picture: Path | None) -> None:
+    """Run one table as a service: its kiosk is started again whenever it ends or hangs.
+
+    Meanwhile the screen says so in words, and presses of buttons on pins are kept.
+    """
+    from kiosk.supervisor import run_supervised  # noqa: PLC0415 - the other commands go without
+
+    set_up_logs(logging.INFO)
+    run_supervised(config, picture)
 
 
 @table.command("pair")

@@ -40,7 +40,7 @@ from kiosk.screens import (
     with_time_left,
 )
 from kiosk.self_test import SelfTestDesk, begins_a_day, look_at_board
-from kiosk.status import TableStatus, time_of_day
+from kiosk.status import CameraStatus, TableStatus, time_of_day
 from kiosk.table import (
     ArbiterLeft,
     ClaimWindowElapsed,
@@ -96,7 +96,7 @@ class TableProgram:
         connection: TableConnection = (
             link(self._queue.put) if link else open_table_link(settings, journal, self.state, self._queue.put)
         )
-        self._health, self._looks = DeviceHealth(), 0
+        self._health, self._camera, self._looks = DeviceHealth(), CameraStatus(), 0
         self.metrics = TableMetrics(lambda: journal.room)
         self._unexpected: Unexpected | None = None
         self._server = ServerLink(config, journal, connection, self._health, lambda: (self.state, self._keyboard.pin))
@@ -183,7 +183,7 @@ class TableProgram:
         self._looks += not isinstance(item, CameraHealth)
         match item:
             case CameraHealth(code=code):
-                self._health.say(CAMERA, code)
+                self._camera.take(code, self._clock())
             case TrayChecked():
                 self._restoring.observed(item)
                 self._apply(item)
@@ -266,6 +266,8 @@ class TableProgram:
     def _due(self, now: int) -> None:
         if self._held.check_due(now):
             self._check_disk(now)
+        if self._camera.changed(now):
+            self._health.say(CAMERA, self._camera.code)
         self.upgrade.due(self.state.phase, now, well=self._server.connected and SCREEN not in self._health.codes)
         if self._server.elsewhere:
             return
@@ -273,7 +275,7 @@ class TableProgram:
         if self._counting.open:
             self._counting.due(now)
         if self._buttons.may_close(self.state, now):
-            self._apply(ClaimWindowElapsed(at=now))
+            self._apply(ClaimWindowElapsed(at=now, asks=True))
         if (plan := self._server.due_plan(self.state, now)) is not None:
             self._server.plan_taken(self._apply(plan))
         self._server.due(now)
@@ -364,7 +366,9 @@ class TableProgram:
             self._status.table, self.state, keys.form, line, keys.problem, keys.panel, self._restoring.now
         )
         count = self._counting.view(now, up=self._server.link.up)
-        view = replace(view, unproven=keys.unproven(self.state))
+        asks_pin = keys.panel is not None and keys.panel.ask == "pin"
+        wait_s = arbiter.pin_wait_s(self.state, now) if asks_pin else 0
+        view = replace(view, unproven=keys.unproven(self.state), pin_wait_s=wait_s)
         view = with_counting(with_time_left(view, self.state, now), count, self._counting.discarder_key)
         view = self._status.with_receipt(view, self.state, self._server.facts)
         view = with_riichi(view, self.state, keys.riichi.form, self._status.scores)

@@ -262,10 +262,9 @@ def press_restoring_key(restoring: Restoring, name: str, state: Table, now: int)
         return replace(restoring, showing="camera" if restoring.showing == "hand" else "hand")
     if name == "back" and restoring.showing == "scanner":
         return replace(restoring, showing="camera")
-    if name == "enter" and restoring.sheet is None and state.check is not None and state.check.aside is not None:
-        return CarrierTakenApart(at=now)
     if restoring.showing != "hand":
-        return None
+        strange = restoring.sheet is None and state.check is not None and state.check.aside is not None
+        return CarrierTakenApart(at=now) if name == "enter" and strange else None
     return _untick(state.work, now) if name == "back" else _tick(state.work, name, now)
 
 

@@ -5,6 +5,7 @@ with hands that take time. Everything they do follows from the state, so they go
 """
 
 import threading
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final, Protocol
@@ -16,7 +17,7 @@ from broker.protocol import SEATS, PlannedPlay, RiichiEvent, RiichiWin, Seat, Wi
 from firmware.sim.box import BoxFingers
 from kiosk.errors import BadConfiguration
 from kiosk.input import FU_FROM, abort_reasons
-from kiosk.table import Phase, RiichiSession, Table
+from kiosk.table import DOUBTFUL_NS, Phase, RiichiSession, Table
 from vision.sim.table import SimulatedTable, SimulatedTile
 
 
@@ -156,6 +157,10 @@ class People:
     def _react(self) -> None:
         self._stopped.wait(self._script.reaction_ms / 1000)
 
+    def _look_at_tiles(self, state: Table) -> None:
+        """Let a play begin: who declares sooner is asked whether they mean it."""
+        self._stopped.wait(max(0, state.since + DOUBTFUL_NS - time.monotonic_ns()) / 1e9)
+
     def _press(self, state: Table, seats: Iterable[Seat]) -> None:
         """Press for what is asked; who sees that something else is asked by now takes the finger away."""
         for seat in seats:
@@ -189,6 +194,8 @@ class People:
         pressing = [seat for seat in (pending or course.winners) if seat not in pressed]
         if state.phase is Phase.PLAYING:
             self._react()
+            if pressing:
+                self._look_at_tiles(state)
         if pressing:
             self._press(state, pressing)
         elif state.phase is Phase.PLAYING and course.win == "draw":
@@ -243,6 +250,7 @@ class RiichiPeople(People):
                 self._keys("i", seat[0])
                 return
         if hand.wins:
+            self._look_at_tiles(state)
             self._press(state, hand.wins)
         elif hand.reason is not None:
             self._keys("b", str(abort_reasons(state).index(hand.reason) + 1))

@@ -18,18 +18,18 @@ from vision.cameras.camera import check_frame
 from vision.errors import OverlayError
 from vision.geometry import Picture, Points, Quad, rectangle
 from vision.marks.digits import cut_backs
+from vision.palette import (
+    BLACK,
+    BLUISH_GREEN,
+    SEAT_SHAPES,
+    SKY_BLUE,
+    VERMILLION,
+    WHITE,
+    YELLOW,
+    Colour,
+    regular_corners,
+)
 from vision.reading import PictureReading, TileRead, TrayFault
-
-Colour = tuple[int, int, int]  # BGR
-
-BLACK: Final[Colour] = (0, 0, 0)
-WHITE: Final[Colour] = (255, 255, 255)
-ORANGE: Final[Colour] = (0, 159, 230)
-SKY_BLUE: Final[Colour] = (233, 180, 86)
-BLUISH_GREEN: Final[Colour] = (115, 158, 0)
-YELLOW: Final[Colour] = (66, 228, 240)
-VERMILLION: Final[Colour] = (0, 94, 213)
-REDDISH_PURPLE: Final[Colour] = (167, 121, 204)
 
 
 class VerdictSign(StrEnum):
@@ -104,12 +104,6 @@ class OutlinePen:
         cv2.putText(self._picture, text, at, font, scale, colour, max(1, round(1.9 * scale)), cv2.LINE_AA)
 
 
-def circle_corners(centre: Points, radius: float, corners: int = 24) -> Points:
-    """Return the corners of a regular polygon about `centre`, the first at the top, shape (corners, 2)."""
-    angle = np.arange(corners) * 2 * np.pi / corners
-    return np.asarray(centre + radius * np.column_stack([np.sin(angle), -np.cos(angle)]))
-
-
 def _fixed(points: Points) -> np.typing.NDArray[np.int32]:
     # OpenCV counts from the middle of the first pixel, this room from its corner.
     return np.asarray(np.round((np.clip(points, -1e5, 1e5) - 0.5) * 2**_SHIFT), dtype=np.int32)
@@ -146,26 +140,18 @@ SIGN_LINES: Final[dict[VerdictSign, list[Points]]] = {
     VerdictSign.TURN: [_arc(-60, 210, 0.48), np.array([[-0.72, -0.02], [-0.42, -0.26], [-0.16, 0.04]])],
 }
 
-SEAT_SHAPES: Final[dict[str, tuple[Colour, Points]]] = {
-    "E": (ORANGE, circle_corners(np.zeros(2), 1.0)),
-    "S": (SKY_BLUE, circle_corners(np.array([0.0, 0.25]), 1.25, 3)),
-    "W": (REDDISH_PURPLE, np.array([[-0.88, -0.88], [0.88, -0.88], [0.88, 0.88], [-0.88, 0.88]])),
-    "N": (YELLOW, circle_corners(np.zeros(2), 1.15, 4)),
-}
-"""Each seat's colour and shape: a circle, a triangle, a square, a square on its corner."""
-
 
 def draw_badge(pen: OutlinePen, centre: Points, radius: float, look: VerdictStyle) -> None:
     """Draw a round badge with a verdict's sign."""
     size = radius * (1 + (look.weight - 1) / 2)
-    pen.shape(circle_corners(centre, size), look.colour)
+    pen.shape(centre + np.array(regular_corners(size)), look.colour)
     pen.plain([centre + size * stroke for stroke in SIGN_LINES[look.sign]], max(1.0, 0.26 * size), look.ink)
 
 
 def draw_seat(pen: OutlinePen, centre: Points, radius: float, seat: str) -> None:
     """Draw a seat's shape with its letter."""
     colour, corners = SEAT_SHAPES[seat]
-    pen.shape(centre + radius * corners, colour)
+    pen.shape(centre + radius * np.array(corners), colour)
     lower = np.array([0.0, 0.25 * radius if seat == "S" else 0.0])  # a triangle is wide at its foot
     pen.text(seat, centre + lower, radius, radius, BLACK)
 
@@ -231,7 +217,8 @@ _TEXT = 0.75  # of the font's own height of 22 pixels
 def list_serials(picture: Picture, reading: PictureReading, width: int, faults: Sequence[TrayFault] = ()) -> Picture:
     """Return rows of a width in pixels with each tile as it was cut out, upright, and the serial that it is read as.
 
-    What is at fault or not read comes first, then the least sure: a person sees at once what a reader got wrong.
+    What is at fault, not read, or lies or looks unlike the others comes first, then the least sure: a person sees at
+    once what a reader got wrong.
     """
     wrong = {place for fault in faults for place in _places(fault)}
     columns = width // _COLUMN
@@ -251,8 +238,8 @@ def list_serials(picture: Picture, reading: PictureReading, width: int, faults: 
 
 def _certainty(read: TileRead, wrong: set[_TilePlace]) -> tuple[bool, float]:
     """Return how far back in the list a tile comes."""
-    in_doubt = read.serial is None or (read.seat, read.row, read.col) in wrong
-    return not in_doubt, read.confidence
+    at_fault = (read.seat, read.row, read.col) in wrong or read.foreign or read.turn != 0
+    return read.serial is not None and not at_fault, read.confidence
 
 
 def _places(fault: TrayFault) -> Iterator[_TilePlace]:

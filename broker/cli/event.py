@@ -53,6 +53,7 @@ from broker.i18n import Translator, languages
 from broker.mqtt.certificates import CA, FOLDER, Certificates, device_user
 from broker.output import MOVEMENT, deliver
 from broker.people import DEVICE_LISTED, EVENT_CLOSED, Authentication
+from broker.people.webhooks import is_loopback
 from broker.protocol import LAST_TABLE, SEATS
 from broker.rules import DEFAULT_MCR, RuleError, counts_red_fives, load_rules
 from broker.scorer.closing import close_tables
@@ -61,7 +62,7 @@ from broker.scorer.event_key import open_event_key
 from broker.scorer.stored_event import open_stored_event
 from broker.scorer.view import DashboardView
 from broker.store import has_started
-from broker.web.server import PORT, DeskServer, is_loopback
+from broker.web.server import PORT, DeskServer
 from broker.web.services import Services
 from broker.web.tables.event_pin import EventPin
 

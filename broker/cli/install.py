@@ -18,6 +18,7 @@ from typing import Final, Literal
 import click
 
 from broker.console import CommandError, said_as_json, say
+from broker.files import write_file
 
 Role = Literal["table", "scorer"]
 
@@ -229,10 +230,7 @@ def _read(place: Path) -> str | None:
 def _write(place: Path, content: str) -> None:
     """Write a file that everybody may read, whole or not at all."""
     place.parent.mkdir(parents=True, exist_ok=True)
-    new = place.with_name(f".{place.name}.new")
-    new.write_text(content, encoding="utf-8")
-    new.chmod(0o644)
-    new.replace(place)
+    write_file(place, content.encode(), 0o644, exactly=True)
 
 
 def _has_user(root: Path, user: str) -> bool:

@@ -22,6 +22,7 @@ import click
 
 from broker.cli.encryption import PLAIN, CertificatesFollowed, Logins, certificates_of
 from broker.cli.encryption import desk_certificate as desk_certificate_of
+from broker.cli.options import FILE
 from broker.cli.store import StoreOptions, store_options
 from broker.console import EXISTING_FILE, EXISTING_FOLDER
 from broker.discovery import Announcement
@@ -31,11 +32,13 @@ from broker.event.deals import refuse_altered_deals
 from broker.i18n import N_, Message
 from broker.logs import set_up_logs
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Broker, Kind, make_broker
+from broker.mqtt.brokers import Kind, make_broker
+from broker.mqtt.process import Broker
 from broker.mqtt.programs import choose_broker, kind_of_event, remember_kind
 from broker.notify import ServiceNotifier
 from broker.people import FIRST_LINK_FILE, Authentication
 from broker.people.copies import ClosedAccounts, copy_people
+from broker.people.webhooks import is_loopback
 from broker.protocol import HOST_PATTERN
 from broker.protocol.link import Address
 from broker.protocol.pairing import LAST_PORT
@@ -54,7 +57,7 @@ from broker.web.connections import ConnectionLimits
 from broker.web.embargo import Sheets
 from broker.web.people.audit_watch import AuditWatch
 from broker.web.rulings.audited import AuditedRulings
-from broker.web.server import ANYWHERE, PORT, DeskServer, is_loopback
+from broker.web.server import ANYWHERE, PORT, DeskServer
 from broker.web.services import Services
 from broker.web.tables.event_pin import EventPin
 from broker.web.tables.orders import DeskLink
@@ -71,7 +74,6 @@ SWITCH_S = 0.001
 """After so long a thread that renders a page lets those go on who take results in."""
 
 PORTS = click.IntRange(0, LAST_PORT)
-FILE = click.Path(dir_okay=False, path_type=Path)
 
 OTHER_BROKER = re.compile(
     rf"(?P<host>{HOST_PATTERN.partition('|')[0]}|\[[0-9A-Fa-f:]{{2,45}}\]):(?P<port>[0-9]{{1,5}})"

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from broker.cli.options import FOLDER
 from broker.console import EXISTING_FILE, EXISTING_FOLDER, json_option, progress, said_as_json, say, working
 from broker.errors import AnchorChanged, BackupBroken, BackupMissing, StoreMissing
 from broker.event import open_event
@@ -60,7 +61,6 @@ from broker.store.sqlite import SqliteJournal
 
 F = TypeVar("F", bound=Callable[..., object])
 
-FOLDER: Final = click.Path(file_okay=False, path_type=Path)
 
 ADDRESS = click.option(
     "--store", "store_address", metavar="postgresql://USER@HOST/DATABASE", help="Keep the journal in PostgreSQL."

@@ -5,6 +5,7 @@ from typing import Final
 
 import click
 
+from broker.cli.options import FILE
 from broker.console import EXISTING_FILE, EXISTING_FOLDER, said_as_json, say
 from broker.key_files import open_key
 from broker.protocol.signing import SigningKey
@@ -18,7 +19,6 @@ from broker.upgrade.bundle import (
     trusted_keys,
 )
 
-FILE: Final = click.Path(dir_okay=False, path_type=Path)
 KEYS: Final = click.option(
     "--keys", type=FILE, default=HALL_KEYS, show_default=True, help="Public keys that are trusted beside the release's."
 )

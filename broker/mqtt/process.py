@@ -20,7 +20,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import SystemRandom
-from types import TracebackType
 from typing import Final, Self
 
 import paho.mqtt.client as mqtt
@@ -215,8 +214,11 @@ TAIL_LINES: Final = 12
 ANY_ADDRESS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked up, not bound
 
 
-class ChildBroker(ABC):
-    """What the embedded broker and Mosquitto have in common; `broker.mqtt.brokers.Broker` says what each part does."""
+class Broker(ABC):
+    """A broker running as a child process, which ends when this process ends, however it ends.
+
+    A context manager: starts on entering, stops on leaving. Not for several threads at once.
+    """
 
     name: str
 
@@ -239,12 +241,12 @@ class ChildBroker(ABC):
 
     @property
     def port(self) -> int:
-        """TCP port of the MQTT listener."""
+        """TCP port of the MQTT listener; 0 before the first start, if none was asked for."""
         return self._port
 
     @property
     def pid(self) -> int | None:
-        """Process id of the running broker."""
+        """Process id of the running broker; None while there is none."""
         return self._child.pid if self._child and self._child.running() else None
 
     @property
@@ -257,7 +259,10 @@ class ChildBroker(ABC):
         return self.pid is not None
 
     def check(self) -> None:
-        """Raise BrokerDied where the process has ended without being told to; let it know of new certificates."""
+        """Raise BrokerDied where the process has ended without being told to.
+
+        A broker whose event's certificates have changed learns of it: who has none any more is cut off.
+        """
         if self._child is not None and not self._child.running():
             raise BrokerDied(f"{self.name} ended; its log is {self.log}")
         if self._certificates_stamp() != self._stamp and self.pid is not None:
@@ -280,7 +285,11 @@ class ChildBroker(ABC):
         return self._settings.certificates.stamp if self._settings.certificates else None
 
     def start(self) -> None:
-        """Start, and return once clients are let in."""
+        """Start, and return once a client with real credentials is let in; a running broker is left alone.
+
+        Started again it takes the same port and the same store. Raises ProgramMissing, BrokerPortTaken, StoreLocked,
+        BrokerStartFailed, NotReady.
+        """
         if self.alive():
             return
         self._settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -299,7 +308,7 @@ class ChildBroker(ABC):
                 return
 
     def stop(self) -> None:
-        """End the broker in good order, by force after some seconds."""
+        """End the broker in good order, by force after some seconds; may be called twice."""
         if self._child is None:
             return
         self._child.terminate()
@@ -308,13 +317,13 @@ class ChildBroker(ABC):
         self._child = None
 
     def kill(self) -> None:
-        """End the broker with SIGKILL."""
+        """End the broker with SIGKILL, as a power cut would (fault injection)."""
         if self._child is not None:
             self._child.kill()
         self._child = None
 
     def restart(self) -> None:
-        """Stop and start."""
+        """Stop and start. Raises what `start` raises."""
         self.stop()
         self.start()
 
@@ -322,9 +331,7 @@ class ChildBroker(ABC):
         self.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def _start_on(self, port: int) -> None:

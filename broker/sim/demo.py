@@ -187,7 +187,7 @@ RIICHI: Final = 0.3
 """How likely somebody declares it."""
 
 
-def make_evening(folder: Path, *, seed: int = 0, reaction_ms: int = 700) -> int:
+def make_evening(folder: Path, *, seed: int = 0) -> int:
     """Write the evening's folder, with what the people at each table do; return how many hands there are."""
     people = [Player(id=f"p{number:02d}", name=name) for number, name in enumerate(PLAYERS[: 4 * len(TABLES)], 1)]
     booked = tuple(
@@ -200,7 +200,7 @@ def make_evening(folder: Path, *, seed: int = 0, reaction_ms: int = 700) -> int:
     Credentials.ensure(folder / "credentials.json", max(TABLES))
     list_devices(folder, TABLES)
     for table in TABLES:
-        script = {"hands": msgspec.to_builtins(draw_hands(HANDS, chance)), "reaction_ms": reaction_ms}
+        script = {"hands": msgspec.to_builtins(draw_hands(HANDS, chance)), "reaction_ms": 700}
         write_private(folder / f"table-{table}.plays.json", json.dumps(script, indent=1).encode())
     return HANDS * len(TABLES)
 

@@ -25,6 +25,7 @@ from broker.event import (
     write_devices,
     write_hands,
 )
+from broker.event.deals import LAST_SET
 from broker.event.movement import SIZE, NumberedPlay, sixteen_players
 from broker.files import write_private
 from broker.key_files import open_key
@@ -70,9 +71,11 @@ driver = "dummy"
 
 Report = Callable[[str], None]
 
+REACTION_MS: Final = 1100
+
 
 def make_event(
-    folder: Path, *, rounds: int = SIZE, seed: int = 0, reaction_ms: int = 1100, said: Report = lambda _: None
+    folder: Path, *, rounds: int = SIZE, seed: int = 0, said: Report = lambda _: None
 ) -> tuple[NumberedPlay, ...]:
     """Write the event's folder, play its hands, and write what the people at the tables do; return the plays."""
     bookings = tuple(booking for booking in sixteen_players() if booking.round <= rounds)
@@ -87,12 +90,12 @@ def make_event(
     save_event(folder, plan, deals, sets)
     hosted = played_hands(bookings, deals, seed, said)
     save_hands(folder, hosted)
-    _tables(folder, hosted, seed, reaction_ms)
+    _tables(folder, hosted, seed)
     return bookings
 
 
-def new_deals(numbers: Iterable[int], most_sets: int = 99) -> tuple[list[DealRecord], Registry]:
-    """Make one deal a carrier, one set in each carrier as far as there are so many sets.
+def new_deals(numbers: Iterable[int]) -> tuple[list[DealRecord], Registry]:
+    """Make one deal a carrier, one set in each carrier as far as there are so many numbers of sets.
 
     Which serial has which face is random and secret.
     """
@@ -101,21 +104,21 @@ def new_deals(numbers: Iterable[int], most_sets: int = 99) -> tuple[list[DealRec
     sets: dict[int, SetFaces] = {}
     for number in numbers:
         deal = new_deal(number, SEATS[(number - 1) % 4], "east", chance)
-        set_ = (number - 1) % most_sets + 1
+        set_ = (number - 1) % LAST_SET + 1
         deals.append(DealRecord(number, set_, deal.prevalent_wind, deal.dealer, dict(deal.faces)))
         if set_ not in sets:
             sets[set_] = new_set(chance)
     return deals, sets
 
 
-def _tables(folder: Path, hosted: list[EventPlay], seed: int, reaction_ms: int) -> None:
+def _tables(folder: Path, hosted: list[EventPlay], seed: int) -> None:
     plays = stage_plays(hosted, random.Random(seed))  # noqa: S311 - staged mistakes, no secret
     Credentials.ensure(folder / "credentials.json", max(plays))
     pin = f"{secrets.randbelow(10**4):04}"
     write_private(folder / "arbiter-pin", f"{hash_pin(pin)}\n".encode())
     list_devices(folder, plays)
     for table, course in plays.items():
-        script = json.dumps(as_script(course, reaction_ms, pin), indent=1)
+        script = json.dumps(as_script(course, REACTION_MS, pin), indent=1)
         write_private(folder / f"table-{table}.plays.json", script.encode())
 
 

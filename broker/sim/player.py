@@ -15,7 +15,7 @@ import numpy as np
 
 from broker.protocol import SEATS
 from broker.rules import COPIES, KINDS
-from broker.rules.mcr import CHOWS, Action, MeldKind, TableMeld, meld_from_table, shanten_and_useful
+from broker.rules.mcr import CHOWS, Action, MeldKind, TableMeld, meld_from_table, shanten_and_useful, tiles_left
 from broker.sim.plans import COLUMN, NONE, TILES_OF, Plans, Whole, all_pungs, count_columns, plans, set_of, seven_pairs
 from broker.sim.view import Chance, PlayerView
 
@@ -147,14 +147,6 @@ def after_claim(view: PlayerView, claim: Action) -> tuple[tuple[str, ...], Table
     used = list(meld)
     used.remove(tile)
     return tiles_left(view.concealed, used), TableMeld(kind, tuple(meld), view.turn, tile)
-
-
-def tiles_left(concealed: Sequence[str], used: Sequence[str]) -> tuple[str, ...]:
-    """Take tiles out of a hand."""
-    left = list(concealed)
-    for tile in used:
-        left.remove(tile)
-    return tuple(left)
 
 
 Melds = tuple[TableMeld, ...]

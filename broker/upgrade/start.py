@@ -1,4 +1,4 @@
-"""What the kiosk's unit starts: it chooses the version of the program, and becomes it.
+"""What a table's supervisor starts: it chooses the version of the program, and becomes it.
 
 apt's environment runs this file, and an upgrade never replaces it. It imports the standard library alone, so a spoilt
 slot keeps nothing from starting. A new version is on trial: each start is counted, on the disk, before it begins,

@@ -35,7 +35,7 @@ async def read_form(request: Request, visitor: Visitor | None, *, largest: int =
     Raises FormForeign, FormTooLarge, FormMalformed; but for another site's form they have what was typed.
     """
     refuse_foreign(request)
-    body = await _body(request, largest + LOOKED_BEYOND)
+    body = await read_body(request, largest + LOOKED_BEYOND)
     try:
         return _checked(body, request.headers.get("content-type", ""), visitor, largest)
     except (FormForeign, FormTooLarge, FormMalformed) as error:
@@ -98,8 +98,8 @@ def parse_form(body: bytes, kind: str) -> Form:
     return form
 
 
-async def _body(request: Request, most: int) -> bytes:
-    """Read a form; of one that is longer no more than so many bytes and one."""
+async def read_body(request: Request, most: int) -> bytes:
+    """Read what was sent; of what is longer no more than so many bytes and one. Raises FormMalformed."""
     body = bytearray()
     try:
         async for chunk in request.stream():

@@ -43,15 +43,8 @@ KEPT_S: Final = 1.0
 class MetricsPage:
     """Answers programs that watch."""
 
-    def __init__(
-        self,
-        access: Access,
-        feed: ViewFeed,
-        services: Services,
-        scorer: ScorerThread,
-        seconds: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._access, self._scorer, self._services, self._seconds = access, scorer, services, seconds
+    def __init__(self, access: Access, feed: ViewFeed, services: Services, scorer: ScorerThread) -> None:
+        self._access, self._scorer, self._services = access, scorer, services
         self._room, self._public = feed, PublicFeed(feed)
         self._kept: dict[bool, tuple[float, bytes]] = {}
 
@@ -65,7 +58,7 @@ class MetricsPage:
         return Response(body, media_type=CONTENT_TYPE_LATEST)
 
     def _text(self, *, inside: bool) -> bytes:
-        now, (until, body) = self._seconds(), self._kept.get(inside, (float("-inf"), b""))
+        now, (until, body) = time.monotonic(), self._kept.get(inside, (float("-inf"), b""))
         if now >= until:
             registry = CollectorRegistry()
             registry.register(_Families([*self._open(now), *(self._inside() if inside else ())]))

@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import ipaddress
 import socket
 import ssl
 import threading
@@ -15,6 +14,7 @@ import uvicorn
 from starlette.concurrency import run_in_threadpool
 
 from broker.people import Authentication
+from broker.people.webhooks import is_loopback
 from broker.scorer.dashboard import ViewFeed
 from broker.web.app import LOOPBACK, create_app
 from broker.web.connections import ConnectionLimits, Connections, CountingListener, TimedProtocol
@@ -214,14 +214,6 @@ def _listen(host: str, port: int) -> socket.socket:
         if error.errno == errno.EADDRINUSE:
             raise DeskPortTaken(errno.EADDRINUSE, f"port {port} on {host} is taken by another program") from None
         raise AddressRefused(error.errno, f"cannot listen on {host} port {port}: {error.strerror}") from None
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether an address is reached from this machine alone."""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _bracketed(host: str) -> str:

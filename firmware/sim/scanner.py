@@ -3,7 +3,7 @@
 import random
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -48,8 +48,8 @@ class ScannerHabits:
 class SimulatedScanner:
     """What a person can do with a scanner, and with its plug. For one thread."""
 
-    def __init__(self, habits: ScannerHabits, *, sleep: Callable[[float], None] = time.sleep) -> None:
-        self._habits, self._sleep = habits, sleep
+    def __init__(self, habits: ScannerHabits) -> None:
+        self._habits = habits
         self._random = random.Random(habits.seed)  # noqa: S311 - a twin's noise, no secret
         self._scans = 0
         self._folder = tempfile.TemporaryDirectory(prefix="homologue-scanner-")
@@ -74,7 +74,7 @@ class SimulatedScanner:
         """Send bytes as they are, in pieces."""
         size = self._habits.piece or len(content) or 1
         for start in range(0, len(content), size):
-            self._sleep(self._habits.delay_ms / 1000)
+            time.sleep(self._habits.delay_ms / 1000)
             self.plug.send(content[start : start + size])
 
     def _noise(self) -> bytes:
@@ -83,7 +83,7 @@ class SimulatedScanner:
 
     def _unplug_for_a_while(self) -> None:
         self.plug.pull()
-        self._sleep(self._habits.away_ms / 1000)
+        time.sleep(self._habits.away_ms / 1000)
         self.plug.put_in()
 
     def close(self) -> None:

@@ -18,7 +18,8 @@ from vision.cameras.feed import CameraFrame
 from vision.geometry import Picture, Points, Quad, rectangle
 from vision.hand_groups import hand_groups
 from vision.live.watcher import Sketch, Stillness, WatchedTable, sketch
-from vision.overlay import BLACK, FACE_UP, FAULT, SIGN_LINES, UNREAD, WHITE, OutlinePen, VerdictStyle, draw_seat
+from vision.overlay import FACE_UP, FAULT, SIGN_LINES, UNREAD, OutlinePen, VerdictStyle, draw_seat
+from vision.palette import BLACK, WHITE
 from vision.reading import PictureReading, TileRead
 
 AROUND: Final = 0.12

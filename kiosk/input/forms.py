@@ -11,8 +11,8 @@ DIGITS: Final = frozenset("0123456789")
 
 SEAT_KEYS: Final[dict[str, Seat]] = {seat[0]: seat for seat in SEATS}
 
-MOST_DIGITS: Final = 3
-"""Digits of a hand value."""
+MOST_VALUE: Final = 400
+"""No hand of the rule book comes near: the highest, all honours with four kongs, has some 330 fan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,8 @@ class Form:
     declared: tuple[Seat, ...]
     values: tuple[int, ...] = ()
     digits: str = ""
+    least: int = 1
+    """What a hand must be worth to win."""
 
     @property
     def seat(self) -> Seat | None:
@@ -37,17 +39,20 @@ class Won:
     discarder: Seat | None
 
 
-def press_form_key(form: Form, key: str) -> Form | Won:
-    """Take one key; one that means nothing here leaves the form as it is."""
+def press_form_key(form: Form, key: str) -> Form | Won | str:
+    """Take one key, or return the code of why it is not taken; one that means nothing leaves the form as it is."""
     if form.seat is None:
         return _ask_discarder(form, key)
     return _ask_value(form, key)
 
 
-def _ask_value(form: Form, key: str) -> Form:
-    if key in DIGITS and len(form.digits) < MOST_DIGITS:
-        return replace(form, digits=(form.digits + key).lstrip("0"))
+def _ask_value(form: Form, key: str) -> Form | str:
+    if key in DIGITS:
+        digits = (form.digits + key).lstrip("0")
+        return "above_maximum" if int(digits or 0) > MOST_VALUE else replace(form, digits=digits)
     if key == "enter" and form.digits:
+        if int(form.digits) < form.least:
+            return "below_minimum"
         return replace(form, values=(*form.values, int(form.digits)), digits="")
     if key == "clear":
         return replace(form, digits="")
@@ -73,6 +78,9 @@ LONGEST: Final = 3
 
 FU_FROM: Final = 5
 """From so many han on fu do not matter."""
+
+SEVEN_PAIRS_FU: Final = 25
+LEAST_FU: Final = 20
 
 MOST_YAKUMAN: Final = 6
 
@@ -113,8 +121,8 @@ class WinEntered:
     on_riichi_tile: bool = False
 
 
-def press_win_key(form: WinForm, key: str) -> WinForm | WinEntered:
-    """Take one key; one that means nothing here leaves the form as it is."""
+def press_win_key(form: WinForm, key: str) -> WinForm | WinEntered | str:
+    """Take one key, or return the code of why it is not taken; one that means nothing leaves the form as it is."""
     if key == "back":
         return _back(form)
     if form.asked in ("han", "fu", "yakuman"):
@@ -124,7 +132,7 @@ def press_win_key(form: WinForm, key: str) -> WinForm | WinEntered:
     return {"discarder": _discarder, "riichi_tile": _riichi_tile, "live_kan": _kan_from}[form.asked](form, key)
 
 
-def _number(form: WinForm, key: str) -> WinForm | WinEntered:
+def _number(form: WinForm, key: str) -> WinForm | WinEntered | str:
     if key in DIGITS and len(form.digits) < LONGEST:
         return replace(form, digits=(form.digits + key).lstrip("0"))
     if key == "clear":
@@ -138,14 +146,17 @@ def _number(form: WinForm, key: str) -> WinForm | WinEntered:
     return form
 
 
-def _take_number(form: WinForm, number: int) -> WinForm:
+def _take_number(form: WinForm, number: int) -> WinForm | str:
     if form.asked == "yakuman":
-        return replace(form, yakuman=number, asked="responsible", digits="") if number <= MOST_YAKUMAN else form
+        if number > MOST_YAKUMAN:
+            return "impossible_value"
+        return replace(form, yakuman=number, asked="responsible", digits="")
     if form.asked == "fu":
-        return _with_win(form, RiichiWin(han=form.han, fu=number))
+        possible = number == SEVEN_PAIRS_FU or (number >= LEAST_FU and number % 10 == 0)
+        return _with_win(form, RiichiWin(han=form.han, fu=number)) if possible else "impossible_fu"
     if number < FU_FROM:
         return replace(form, han=number, asked="fu", digits="")
-    return _with_win(form, RiichiWin(han=number)) if number < 100 else form  # noqa: PLR2004 - two digits
+    return _with_win(form, RiichiWin(han=number)) if number < 100 else "impossible_value"  # noqa: PLR2004 - two digits
 
 
 def _responsible(form: WinForm, key: str) -> WinForm:

@@ -11,6 +11,7 @@ from typing import Final, Protocol
 
 from broker.protocol import ArbiterPin, PinAnswer, PinMark, Seat, WinKind
 from broker.protocol.arbiter_session import begun_session, is_unproven, nonce_of
+from broker.rules import Profile
 from firmware.presses import MS
 from firmware.reports import Held, Pressed, Released
 from kiosk.arbiter_pin import SealedTry
@@ -203,7 +204,7 @@ class Keyboard:
             self.form = None
             self._forget()
         elif self.form is None or self.form.declared != declared:
-            self._begin(Form(declared))
+            self._begin(Form(declared, least=_least(state)))
 
     def _follow_riichi(self, state: Table) -> None:
         self.riichi.follow(state)
@@ -272,13 +273,16 @@ class Keyboard:
 
     def _fill(self, form: Form, key: str, now: int) -> None:
         filled = press_form_key(form, key)
-        if isinstance(filled, Form):
+        if isinstance(filled, Won):
+            self.problem = self._apply(_event(filled, now))
+            if self.problem is None:
+                self.form = None
+                self._forget()
+        elif isinstance(filled, Form):
             self._keep(filled, key)
             self.problem = None
         else:
-            self.form = None
-            self.problem = self._apply(_event(filled, now))
-            self._forget()
+            self.problem = filled
 
     def _forget(self) -> None:
         """Drop what was typed: it has become an event, or is asked for no more."""
@@ -365,6 +369,12 @@ class Keyboard:
         self.panel, self.problem = panel, answer.code
         if answer.code == NotNow("pin_wrong").code:
             self._apply(PinRefused(at=now))
+
+
+def _least(state: Table) -> int:
+    """Return what a hand must be worth here to win."""
+    rules = state.profile
+    return rules.payments.minimum.value if isinstance(rules, Profile) else 1
 
 
 def _event(filled: Won, now: int) -> Event:

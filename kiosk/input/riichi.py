@@ -196,7 +196,7 @@ class RiichiKeys:
         if isinstance(form, RiichiQuestion):
             self._answer(form, key, state, now)
         elif isinstance(form, WinForm) and key != "i":
-            self._fill(form, key, state, now)
+            self._fill(form, key, now)
         elif (opened := OPENS.get(key)) and state.phase in opened[1] and (not state.alone or key in ASKED_OF_PLANNED):
             self.form, self.problem = RiichiQuestion(opened[0]), None
         elif event := _plain(key, state, now):
@@ -205,14 +205,14 @@ class RiichiKeys:
     def _do(self, event: Event) -> None:
         self.problem = self._apply(event)
 
-    def _fill(self, form: WinForm, key: str, state: Table, now: int) -> None:
+    def _fill(self, form: WinForm, key: str, now: int) -> None:
         filled = press_win_key(form, key)
         if isinstance(filled, WinEntered):
             self._do(HandEntered(at=now, told=filled.event, on_riichi_tile=filled.on_riichi_tile))
-        if isinstance(filled, WinForm):
+        elif isinstance(filled, WinForm):
             self.form, self.problem = filled, None
-        elif self.problem:
-            self.form = _new_form(form.declared, state)  # it cannot be so: from the beginning
+        else:
+            self.problem = filled
 
     def _answer(self, question: RiichiQuestion, key: str, state: Table, now: int) -> None:
         """Take the answer to a question; what is none leaves it."""

@@ -18,7 +18,7 @@ PLAYS: Final = 8
 PLAYERS: Final[dict[Seat, str]] = {"east": "Ada", "south": "Bo", "west": "Chen", "north": "Dina"}
 
 
-def practice_plan(plays: int = PLAYS) -> Assignment:
+def practice_plan() -> Assignment:
     """Plan a session. The first play lies in the order of the numbers: whoever has a numbered set can lay it."""
     return Assignment(
         id="practice",
@@ -27,7 +27,7 @@ def practice_plan(plays: int = PLAYS) -> Assignment:
         table=TABLE,
         store=STORE,
         profile=DEFAULT_MCR,
-        plays=tuple(_play(number) for number in range(1, plays + 1)),
+        plays=tuple(_play(number) for number in range(1, PLAYS + 1)),
         recorded=(),
     )
 

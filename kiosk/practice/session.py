@@ -140,7 +140,7 @@ class PracticeWindow(ScreenWindow):
         self._hands: PracticeHands | None = None
         self._strip: tuple[TouchTarget, ...] = ()
         self._ = _
-        self._buttons = TargetPainter(_, TextPen(_.language, (settings.width, settings.height)), settings.height)
+        self._buttons = TargetPainter(_, TextPen(_.language, (settings.width, settings.height)))
         self._held: str | None = None
 
     def give(self, hands: PracticeHands) -> None:

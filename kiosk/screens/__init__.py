@@ -63,6 +63,7 @@ from kiosk.screens.views import (
     screen_view,
     session_view,
     sheet_view,
+    stopped_view,
     with_counting,
     with_pairing,
     with_receipt,

@@ -43,7 +43,10 @@ def counting_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if count is None:
         return None
     now = count.counting
-    head = *time_lines(_, view), TextLine(_("Hand of {seat}", seat=_(SEAT_NAMES[now.winner.seat])), 0.07, drawing.TEXT)
+    head = (
+        *time_lines(_, view),
+        TextLine(_("Hand of {seat}", seat=_(SEAT_NAMES[now.winner.seat])), drawing.LARGE, drawing.TEXT),
+    )
     answer, paint = _answer_lines(_, count)
     lines, by_keypad = (*head, *answer, *problem_lines(_, view)), KeyButton("back", _("By keypad"))
     if now.asked is None and not isinstance(now.hand, str):
@@ -60,7 +63,7 @@ def _answer_lines(_: Translator, view: CountingView) -> tuple[tuple[TextLine, ..
         case McrValue() | RiichiValue() as value:
             return value_lines(_, value), paint_elements(_, value)
         case NotCounted(code=code):
-            return (TextLine(refusal(_, code), 0.06, drawing.ATTENTION),), None
+            return (TextLine(refusal(_, code), drawing.BODY, drawing.ATTENTION),), None
         case _:
             return (*_waiting(_, view),), _seen(view.counting)
 
@@ -71,12 +74,12 @@ def _waiting(_: Translator, view: CountingView) -> Iterator[TextLine]:
     if now.asked is not None:
         yield TextLine(
             _(N_("No reply from the scorer. Enter the value by keypad.") if view.silent else N_("Asking the scorer.")),
-            0.06,
+            drawing.BODY,
             drawing.ATTENTION,
         )
     elif isinstance(hand, str):
-        yield TextLine(refusal(_, hand), 0.05, drawing.ATTENTION)
-        yield from (TextLine(_(name), 0.055, drawing.QUIET) for name in _help(now))
+        yield TextLine(refusal(_, hand), drawing.SMALL, drawing.ATTENTION)
+        yield from (TextLine(_(name), drawing.BODY, drawing.QUIET) for name in _help(now))
     else:
         yield from _read(_, now, hand)
 
@@ -99,21 +102,21 @@ def _read(_: Translator, now: HandCounting, hand: AnyHand) -> Iterator[TextLine]
     parts = _(
         "Concealed {concealed}   Melds {melds}   Winning tile 1", concealed=len(hand.concealed), melds=len(hand.melds)
     )
-    yield TextLine(parts, 0.05, drawing.GOOD if still else drawing.QUIET)
+    yield TextLine(parts, drawing.SMALL, drawing.GOOD if still else drawing.QUIET)
     if isinstance(now.details, RiichiWinDetails):
         turned = _("Dora indicators {dora}   Under them {ura}", dora=len(now.details.dora), ura=len(now.details.ura))
-        yield TextLine(turned, 0.05, drawing.TEXT if now.details.dora else drawing.ATTENTION)
+        yield TextLine(turned, drawing.SMALL, drawing.TEXT if now.details.dora else drawing.ATTENTION)
     if not still:
-        yield TextLine(_("Reading: hands off the tiles."), 0.05, drawing.TEXT)
+        yield TextLine(_("Reading: hands off the tiles."), drawing.SMALL, drawing.TEXT)
     elif isinstance(hand, LaidHand):
         drawn = (
             _("Self-drawn") if hand.discarder is None else _("On {seat}'s discard", seat=_(SEAT_NAMES[hand.discarder]))
         )
-        yield TextLine(drawn, 0.05, drawing.TEXT)
+        yield TextLine(drawn, drawing.SMALL, drawing.TEXT)
     elif not now.win.ready:
-        yield TextLine(_("Touch: self-drawn or discard?"), 0.05, drawing.ATTENTION)
+        yield TextLine(_("Touch: self-drawn or discard?"), drawing.SMALL, drawing.ATTENTION)
     elif now.walls_ticked:
-        yield TextLine(_("Walls ticked, not read: who drew the winning tile?"), 0.05, drawing.QUIET)
+        yield TextLine(_("Walls ticked, not read: who drew the winning tile?"), drawing.SMALL, drawing.QUIET)
 
 
 def _seen(now: HandCounting) -> Paint | None:
@@ -181,16 +184,16 @@ Row = tuple[str, str]
 def value_lines(_: Translator, value: McrValue | RiichiValue) -> tuple[TextLine, ...]:
     """Return what a hand comes to."""
     if isinstance(value, RiichiValue):
-        return (TextLine(hand_worth(_, value).text, 0.09, drawing.GOOD),)
+        return (TextLine(hand_worth(_, value).text, drawing.LARGE, drawing.GOOD),)
     if value.fan < value.minimum:
         return (
             TextLine(
                 _("{fan} fan: below the minimum of {minimum}.", fan=value.fan, minimum=value.minimum),
-                0.06,
+                drawing.BODY,
                 drawing.ATTENTION,
             ),
         )
-    return (TextLine(_("{fan} fan", fan=value.fan), 0.09, drawing.GOOD),)
+    return (TextLine(_("{fan} fan", fan=value.fan), drawing.LARGE, drawing.GOOD),)
 
 
 def paint_elements(_: Translator, value: McrValue | RiichiValue) -> Paint:
@@ -240,13 +243,18 @@ def _name(part: names.Part, _: Translator, of: str) -> str:
 
 
 def _columns(columns: Sequence[Sequence[Row]]) -> Paint:
-    """Return what writes rows in columns beside each other, all of one size."""
+    """Return what writes rows in columns beside each other, in an upright room above each other, all of one size."""
 
     def paint(surface: pygame.Surface, room: pygame.Rect, pen: TextPen) -> None:
-        gap, leading = room.width // 20, round(LEADING * surface.get_height())
+        gap, leading = room.width // 20, round(LEADING * pen.unit)
         if len(columns) == 1 and _natural(columns[0], pen) < NARROW * room.width:
             room = room.inflate(-round((1 - NARROW) * room.width), 0)
-        boxes = [*_beside(room, gap, [_natural(rows, pen) for rows in columns])]
+        upright = 3 * room.height > 2 * room.width
+        boxes = (
+            [*_above(room, gap, [len(rows) for rows in columns])]
+            if upright
+            else [*_beside(room, gap, [_natural(rows, pen) for rows in columns])]
+        )
         share = min(_share(pen, rows, box.width, box.height, leading) for rows, box in zip(columns, boxes, strict=True))
         for rows, box in zip(columns, boxes, strict=True):
             _write(surface, pen, rows, box, share, leading)
@@ -261,6 +269,15 @@ def _beside(room: pygame.Rect, gap: int, natural: Sequence[int]) -> Iterator[pyg
         box = pygame.Rect(left, room.top, wide * one // sum(natural), room.height)
         yield box
         left = box.right + gap
+
+
+def _above(room: pygame.Rect, gap: int, rows: Sequence[int]) -> Iterator[pygame.Rect]:
+    """Return columns above each other: each has of the room what its rows need."""
+    top, high = room.top, room.height - (len(rows) - 1) * gap
+    for one in rows:
+        box = pygame.Rect(room.left, top, room.width, high * one // sum(rows))
+        yield box
+        top = box.bottom + gap
 
 
 def _natural(rows: Iterable[Row], pen: TextPen) -> int:

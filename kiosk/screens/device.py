@@ -71,7 +71,9 @@ def self_test_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
 def _head(_: Translator, seen: SelfTestView) -> TextLine:
     steps = tuple(step for step in STEPS if step != "scanner" or seen.scanner)
     return TextLine(
-        _("Self-test {step} of {steps}", step=steps.index(seen.step) + 1, steps=len(steps)), 0.045, drawing.QUIET
+        _("Self-test {step} of {steps}", step=steps.index(seen.step) + 1, steps=len(steps)),
+        drawing.SMALL,
+        drawing.QUIET,
     )
 
 
@@ -86,7 +88,7 @@ def _buttons(_: Translator, seen: SelfTestView) -> ScreenBody:
         if seen.remark
         else (_("One short press each. Anyone may press."), drawing.QUIET)
     )
-    lines = _head(_, seen), TextLine(asked, 0.1, drawing.TEXT), TextLine(said[0], 0.055, said[1])
+    lines = _head(_, seen), TextLine(asked, drawing.TITLE, drawing.TEXT), TextLine(said[0], drawing.BODY, said[1])
     return ScreenBody(lines, (KeyButton("x", _("No signal")), _skip(_)), paint=_seats(_, seen), seats=False)
 
 
@@ -101,28 +103,28 @@ def _remark(_: Translator, remark: Remark) -> str:
 def _scanner(_: Translator, seen: SelfTestView) -> ScreenBody:
     if seen.scan is None:
         lines = (
-            TextLine(_("Scan any tile"), 0.11, drawing.TEXT),
-            TextLine(_("It must not beep."), 0.06, drawing.QUIET),
+            TextLine(_("Scan any tile"), drawing.TITLE, drawing.TEXT),
+            TextLine(_("It must not beep."), drawing.BODY, drawing.QUIET),
         )
         return ScreenBody((_head(_, seen), *lines), (KeyButton("x", _("Nothing is read")), _skip(_)), seats=False)
     if isinstance(seen.scan, Scanned):
-        was = TextLine(_("Tile {serial} was read", serial=seen.scan.serial), 0.08, drawing.GOOD)
+        was = TextLine(_("Tile {serial} was read", serial=seen.scan.serial), drawing.LARGE, drawing.GOOD)
     else:
-        was = TextLine(_("That was not a tile code"), 0.08, drawing.ATTENTION)
-    lines = was, TextLine(_("Did the scanner beep?"), 0.08, drawing.TEXT)
+        was = TextLine(_("That was not a tile code"), drawing.LARGE, drawing.ATTENTION)
+    lines = was, TextLine(_("Did the scanner beep?"), drawing.LARGE, drawing.TEXT)
     answers = KeyButton("n", _("No"), "strong"), KeyButton("y", _("Yes"))
     return ScreenBody((_head(_, seen), *lines), answers, seats=False)
 
 
 def _camera(_: Translator, seen: SelfTestView) -> ScreenBody:
     wrong, view = seen.picture.wrong, seen.picture.view
-    lines = [_head(_, seen), TextLine(_("Is the picture sharp, bright and whole?"), 0.065, drawing.TEXT)]
+    lines = [_head(_, seen), TextLine(_("Is the picture sharp, bright and whole?"), drawing.BODY, drawing.TEXT)]
     if view is None:
-        lines.append(TextLine(_("No picture yet"), 0.055, drawing.ATTENTION))
+        lines.append(TextLine(_("No picture yet"), drawing.BODY, drawing.ATTENTION))
     elif wrong:
-        lines.append(TextLine(with_remedy(_, "camera", wrong[0]), 0.045, drawing.ATTENTION))
+        lines.append(TextLine(with_remedy(_, "camera", wrong[0]), drawing.SMALL, drawing.ATTENTION))
     else:
-        lines.append(TextLine(_("Put a tray there, face down."), 0.045, drawing.QUIET))
+        lines.append(TextLine(_("Put a tray there, face down."), drawing.SMALL, drawing.QUIET))
     right = (KeyButton("enter", _("Right"), "strong"),) if view is not None else ()
     answers = (*right, KeyButton("x", _("Wrong")), _skip(_))
     return ScreenBody((*lines,), answers, paint=paint_picture(view) if view is not None else None, seats=False)
@@ -131,8 +133,8 @@ def _camera(_: Translator, seen: SelfTestView) -> ScreenBody:
 def _found(_: Translator, seen: SelfTestView) -> ScreenBody:
     go_on, again = KeyButton("enter", _("Go on"), "strong"), KeyButton("r", _("Test again"))
     passed, ill = (
-        TextLine(_("All tests passed"), 0.13, drawing.GOOD),
-        TextLine(_("Needs fixing"), 0.075, drawing.ATTENTION),
+        TextLine(_("All tests passed"), drawing.HEADLINE, drawing.GOOD),
+        TextLine(_("Needs fixing"), drawing.LARGE, drawing.ATTENTION),
     )
     lines = _head(_, seen), ill if seen.found else passed, *_faults(_, seen)
     return ScreenBody(lines, (go_on, again), seats=False)
@@ -141,12 +143,12 @@ def _found(_: Translator, seen: SelfTestView) -> ScreenBody:
 def _faults(_: Translator, seen: SelfTestView) -> Iterator[TextLine]:
     """Name what is wrong and what to do: of as many as have room."""
     for one in seen.found[:MOST]:
-        yield TextLine(part_and_fault(_, one.part, one.code), 0.06, drawing.TEXT)
+        yield TextLine(part_and_fault(_, one.part, one.code), drawing.BODY, drawing.TEXT)
         if help_ := remedy(_, one.code):
-            yield TextLine(help_, 0.045, drawing.QUIET)
+            yield TextLine(help_, drawing.SMALL, drawing.QUIET)
     more = len(seen.found) - MOST
     if more > 0:
-        yield TextLine(_.ngettext("and {count} more", "and {count} more", count=more), 0.05, drawing.QUIET)
+        yield TextLine(_.ngettext("and {count} more", "and {count} more", count=more), drawing.SMALL, drawing.QUIET)
 
 
 # ---- the four seats -----------------------------------------------------------------------------
@@ -156,12 +158,11 @@ def _seats(_: Translator, seen: SelfTestView) -> Paint:
     """Return what draws a box for each seat: what is said of its button, in a word and a colour."""
 
     def paint(surface: pygame.Surface, room: pygame.Rect, pen: TextPen) -> None:
-        height = surface.get_height()
-        gap = round(height * 0.02)
+        gap = round(pen.unit * 0.02)
         width = (room.width - 3 * gap) // len(SEATS)
         for at, seat in enumerate(SEATS):
             box = pygame.Rect(room.left + at * (width + gap), room.top + gap, width, room.height - 2 * gap)
-            _box(surface, pen, box, _(SEAT_NAMES[seat]), _state(_, seen, seat))
+            _box(surface, pen, box, seat, _(SEAT_NAMES[seat]), _state(_, seen, seat))
 
     return paint
 
@@ -176,17 +177,24 @@ def _state(_: Translator, seen: SelfTestView, seat: Seat) -> tuple[str, drawing.
 
 
 def _box(
-    surface: pygame.Surface, pen: TextPen, box: pygame.Rect, name: str, state: tuple[str, drawing.Colour, bool]
+    surface: pygame.Surface,
+    pen: TextPen,
+    box: pygame.Rect,
+    seat: Seat,
+    name: str,
+    state: tuple[str, drawing.Colour, bool],
 ) -> None:
     said, colour, framed = state
-    height = surface.get_height()
+    frame, thick = (colour, max(3, round(pen.unit * 0.008))) if framed else (drawing.LINE, 1)
     pygame.draw.rect(surface, drawing.PANEL, box, border_radius=8)
-    frame = colour if framed else drawing.LINE
-    pygame.draw.rect(surface, frame, box, width=max(3, round(height * 0.008)) if framed else 1, border_radius=8)
-    lines = pen.fit([TextLine(name, 0.085, drawing.TEXT), TextLine(said or " ", 0.055, colour)], box.width, box.height)
-    y = box.top + (box.height - pen.high(lines, box.width)) // 2
+    pygame.draw.rect(surface, frame, box, width=thick, border_radius=8)
+    side, wide = round(pen.unit * drawing.TITLE), box.width - round(pen.unit * 0.03)
+    lines = [TextLine(name, drawing.LARGE, drawing.TEXT), TextLine(said or " ", drawing.BODY, colour)]
+    lines = pen.fit(lines, wide, box.height - side)
+    y = box.top + (box.height - side - pen.high(lines, wide)) // 2
+    drawing.draw_shape(surface, pygame.Rect(box.centerx - side // 2, y, side, side), seat, pen)
+    y += side
     for line in lines:
-        wide = box.width - round(height * 0.03)
         y = pen.write(surface, line.text, (box.centerx, y), line.share, line.colour, wide, align="centre").bottom
 
 
@@ -212,24 +220,27 @@ def pairing_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         case "code":
             return _code(_, form)
         case "asking":
-            lines = TextLine(_("Asking the desk"), 0.1, drawing.TEXT), TextLine(form.address, 0.06, drawing.QUIET)
+            lines = (
+                TextLine(_("Asking the desk"), drawing.TITLE, drawing.TEXT),
+                TextLine(form.address, drawing.BODY, drawing.QUIET),
+            )
             return ScreenBody(lines)
         case "paired":
             return ScreenBody(
                 (
-                    TextLine(_("Paired"), 0.08, drawing.GOOD),
-                    TextLine(_("Table {table}", table=form.table), 0.15, drawing.TEXT),
-                    TextLine(form.event, 0.07, drawing.QUIET),
+                    TextLine(_("Paired"), drawing.LARGE, drawing.GOOD),
+                    TextLine(_("Table {table}", table=form.table), drawing.HEADLINE, drawing.TEXT),
+                    TextLine(form.event, drawing.LARGE, drawing.QUIET),
                 )
             )
 
 
 def _address(_: Translator, form: PairingForm) -> ScreenBody:
     lines = (
-        TextLine(_("Pair this table"), 0.08, drawing.TEXT),
-        TextLine(_("Show the desk's QR code to the camera or scanner, or type:"), 0.055, drawing.QUIET),
+        TextLine(_("Pair this table"), drawing.LARGE, drawing.TEXT),
+        TextLine(_("Show the desk's QR code to the camera or scanner, or type:"), drawing.BODY, drawing.QUIET),
         *_found_desks(_, form),
-        TextLine(form.address or "–", 0.08, drawing.TEXT),
+        TextLine(form.address or "–", drawing.LARGE, drawing.TEXT),
         *_problem(_, form),
     )
     dot, colon = KeyButton(".", "."), KeyButton(":", ":")
@@ -239,11 +250,13 @@ def _address(_: Translator, form: PairingForm) -> ScreenBody:
 def _found_desks(_: Translator, form: PairingForm) -> tuple[TextLine, ...]:
     """Name the desks that were found, by the numbers that choose them."""
     if not form.found:
-        return (TextLine(_("the desk's address"), 0.055, drawing.TEXT),)
-    asked = TextLine(_("the number of your event, or another address"), 0.055, drawing.TEXT)
+        return (TextLine(_("the desk's address"), drawing.BODY, drawing.TEXT),)
+    asked = TextLine(_("the number of your event, or another address"), drawing.BODY, drawing.TEXT)
     desks = (
         TextLine(
-            _("{number}: {event} ({address})", number=at, event=desk.event, address=desk.address), 0.05, drawing.QUIET
+            _("{number}: {event} ({address})", number=at, event=desk.event, address=desk.address),
+            drawing.SMALL,
+            drawing.QUIET,
         )
         for at, desk in enumerate(form.found[:MOST], 1)
     )
@@ -253,14 +266,14 @@ def _found_desks(_: Translator, form: PairingForm) -> tuple[TextLine, ...]:
 def _code(_: Translator, form: PairingForm) -> ScreenBody:
     typed = form.code.ljust(DIGITS, EMPTY)
     lines = (
-        TextLine(_("Pair this table"), 0.08, drawing.TEXT),
-        TextLine(_("Show the desk's QR code to the camera or scanner, or type:"), 0.055, drawing.QUIET),
-        TextLine(_("the eight digits from {desk}", desk=form.address), 0.055, drawing.TEXT),
-        TextLine(f"{typed[: DIGITS // 2]} {typed[DIGITS // 2 :]}", 0.13, drawing.TEXT),
+        TextLine(_("Pair this table"), drawing.LARGE, drawing.TEXT),
+        TextLine(_("Show the desk's QR code to the camera or scanner, or type:"), drawing.BODY, drawing.QUIET),
+        TextLine(_("the eight digits from {desk}", desk=form.address), drawing.BODY, drawing.TEXT),
+        TextLine(f"{typed[: DIGITS // 2]} {typed[DIGITS // 2 :]}", drawing.HEADLINE, drawing.TEXT),
         *_problem(_, form),
     )
     return ScreenBody(lines, panel=keypad(_, KeyButton("enter", _("Enter"), "strong")))
 
 
 def _problem(_: Translator, form: PairingForm) -> tuple[TextLine, ...]:
-    return (TextLine(refusal(_, form.problem), 0.06, drawing.ATTENTION),) if form.problem else ()
+    return (TextLine(refusal(_, form.problem), drawing.BODY, drawing.ATTENTION),) if form.problem else ()

@@ -1,6 +1,7 @@
 """What all screens are made of: sentences in the table's language, colours and type, lines of text, buttons.
 
-Dark, quiet, legible at two metres. Text that is too long is made smaller; cut only where nobody could read it any more.
+Dark, quiet, legible from where its readers are. Text that is too long is made smaller; cut only where nobody could
+read it any more.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,10 +14,12 @@ from typing import Final, Literal, NamedTuple
 import pygame
 
 from broker.i18n import N_, Translator
+from broker.protocol import Seat
 from kiosk.camera.observations import CameraView
 from kiosk.errors import BadConfiguration
 from kiosk.screens.texts import refusal
-from kiosk.screens.views import ScreenView
+from kiosk.screens.views import RestoringView, ScreenView
+from vision.palette import SEAT_SHAPES
 
 Colour = tuple[int, int, int]
 
@@ -35,8 +38,27 @@ STICK: Final[Colour] = (240, 236, 220)
 STICK_RED: Final[Colour] = (200, 52, 44)
 STICK_DARK: Final[Colour] = (40, 40, 44)
 
+HEADLINE: Final = 0.15
+"""What happens, or what everybody does now: across the room, by whoever passes."""
+
+TITLE: Final = 0.11
+"""A question, a result, points: by the four players and whoever stands behind them."""
+
+LARGE: Final = 0.085
+"""Whose seat it is, and what was said there: across the table."""
+
+BODY: Final = 0.062
+"""How to do it; names: from the nearest chairs."""
+
+SMALL: Final = 0.05
+"""How devices are: by who comes to the screen.
+
+How high lines are, by who is to read them from where, as shares of the screen's shorter side. What these are in arc
+minutes on which display is in docs/screens.md.
+"""
+
 SMALLEST: Final = 0.031
-"""Share of the screen's height below which nobody reads a line; what is longer is cut."""
+"""Share of the unit below which nobody reads a line; what is longer is cut."""
 
 ROBOTO: Final = Path(str(files("font_roboto") / "files" / "Roboto-Bold.ttf"))
 """For Latin, Greek and Cyrillic letters; evenly spaced at every size, as on our prints."""
@@ -163,7 +185,9 @@ class TextPen:
 
         Raise BadConfiguration where the language has no font here.
         """
-        self._type = Fonts(language, size[1])
+        self.unit = min(size)
+        """Of what sizes are shares, in pixels: the screen's shorter side."""
+        self._type = Fonts(language, self.unit)
         self._larger = larger
         self._smallest = SMALLEST / larger
         self._font = lru_cache(MOST_KNOWN)(self._choose)
@@ -318,7 +342,7 @@ def time_lines(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
             )
         )
     over = view.time.left_min is not None and view.time.left_min <= 0
-    return (TextLine(" · ".join(said), 0.055, ATTENTION if over else TEXT),) if said else ()
+    return (TextLine(" · ".join(said), BODY, ATTENTION if over else TEXT),) if said else ()
 
 
 def _time_left(_: Translator, minutes: int) -> str:
@@ -329,7 +353,19 @@ def _time_left(_: Translator, minutes: int) -> str:
 
 def problem_lines(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
     """Return what was refused at the keyboard, if anything was."""
-    return (TextLine(refusal(_, view.problem), 0.06, ATTENTION),) if view.problem else ()
+    return (TextLine(refusal(_, view.problem), BODY, ATTENTION),) if view.problem else ()
+
+
+def by_hand_button(_: Translator, view: ScreenView) -> tuple[KeyButton, ...]:
+    """Offer to tick rows where the table takes that (`may_tick`)."""
+    check = view.phase.check if isinstance(view.phase, RestoringView) else None
+    may = camera_is_out(view) or (check is not None and check.unread > 0)
+    return (KeyButton("h", _("By hand")),) if may else ()
+
+
+def camera_is_out(view: ScreenView) -> bool:
+    """Return whether the camera is known to see nothing."""
+    return any(one.startswith("camera: ") for one in view.line.health)
 
 
 DIGIT_ROWS: Final = tuple(tuple(KeyButton(digit, digit) for digit in row) for row in ("123", "456", "789"))
@@ -342,14 +378,34 @@ def keypad(_: Translator, *last: KeyButton) -> ButtonRows:
 
 
 def paint_picture(view: CameraView) -> Paint:
-    """Return what shows the camera's picture, no larger than it is."""
+    """Return what shows the camera's picture as large as there is room."""
 
     def paint(surface: pygame.Surface, room: pygame.Rect, _pen: TextPen) -> None:
         height, width = view.picture.shape[:2]
         seen = pygame.image.frombuffer(view.picture.tobytes(), (width, height), "BGR")
         scale = min(room.width / width, room.height / height)
-        if scale < 1:
-            seen = pygame.transform.smoothscale(seen, (round(width * scale), round(height * scale)))
+        seen = pygame.transform.smoothscale(seen, (round(width * scale), round(height * scale)))
         surface.blit(seen, seen.get_rect(center=room.center))
 
     return paint
+
+
+WHITER = 0.2
+"""Brighter than on tiles, so that the letter on it has the contrast of all else that is written (7:1)."""
+
+LOWER = 0.16
+"""A triangle is wide at its foot: its letter stands lower, by this share of the box."""
+
+
+def draw_shape(surface: pygame.Surface, box: pygame.Rect, seat: Seat, pen: TextPen) -> None:
+    """Draw it as large as a square box."""
+    letter = seat[0].upper()
+    colour, corners = SEAT_SHAPES[letter]
+    blue, green, red = (round(part + WHITER * (255 - part)) for part in colour)
+    reach = 0.42 * box.height
+    points = [(box.centerx + reach * x, box.centery + reach * y) for x, y in corners]
+    pygame.draw.polygon(surface, (red, green, blue), points)
+    share = 0.42 * box.height / pen.unit
+    middle = box.centery + (round(LOWER * box.height) if letter == "S" else 0)
+    at = (box.centerx, middle - pen.height(letter, share, box.width) // 2)
+    pen.write(surface, letter, at, share, GROUND, box.width, align="centre")

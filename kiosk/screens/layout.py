@@ -6,8 +6,10 @@ from typing import Final, Literal, NamedTuple
 import pygame
 
 from broker.i18n import Translator
+from broker.protocol import SEATS, Seat
+from broker.terms import SEAT_NAMES
 from kiosk.screens import drawing
-from kiosk.screens.drawing import TextLine, TextPen, Tone
+from kiosk.screens.drawing import Align, TextLine, TextPen, Tone
 from kiosk.screens.texts import KEY
 
 Hand = Literal["right", "left"]
@@ -15,14 +17,15 @@ Hand = Literal["right", "left"]
 
 HEAD: Final = 0.022
 BODY: Final = 0.105
-SEATS: Final = 0.5
-SEATS_BESIDE: Final = 0.44
+"""Where head and middle begin, from above."""
+SEATS_AT: Final = 0.5
+SEATS_AT_BESIDE: Final = 0.44
 """Where the seats begin beside a panel, in two rows."""
-FOOT: Final = 0.872
-"""Where the parts begin, as shares of the screen's height."""
+FOOT: Final = 0.128
+"""Height of the foot. All are shares of the unit: the screen's shorter side."""
 
 FINGER: Final = 0.105
-"""Height of a button as a share of the screen's: 50 of 480 pixels, 9 mm on the official 7-inch display."""
+"""Height of a button: 50 of 480 pixels, 9 mm on the official 7-inch display."""
 
 PANEL: Final = 0.42
 """Width of a panel as a share of the screen's."""
@@ -33,14 +36,28 @@ CALL: Final = 0.3
 CLOCK: Final = 0.11
 """Width of the clock at the foot as a share of the screen's."""
 
+HEAD_ROW: Final = 0.08
+FOOT_ROW: Final = 0.1
+SEAT_ROW: Final = 0.355
+SMALL_SEAT_ROW: Final = 0.185
+UPRIGHT_PANEL: Final = 0.51
+UPRIGHT_ACTIONS: Final = 2
+"""An upright screen has a second row in its head and in its foot, seats in two rows above each other, and a panel
+under them that has this share of the middle; and no more buttons than these in one row.
+"""
+
+LONG: Final = 5 / 3
+"""Of a screen that is not upright: its width by its height; buttons of an upright one are as wide as there."""
+
 
 class ScreenLayout:
-    """Rectangles for one size."""
+    """Rectangles for one size. A screen may stand upright."""
 
     def __init__(self, size: tuple[int, int], hand: Hand = "right") -> None:
         self.width, self.height = size
+        self.unit, self.upright = min(size), size[1] > size[0]
         self._left = hand == "left"
-        self.margin = round(self.height * 0.03)
+        self.margin = self.y(0.03)
         self.gap = self.margin // 2
 
     @property
@@ -49,19 +66,40 @@ class ScreenLayout:
         return "right" if self._left else "left"
 
     def y(self, share: float) -> int:
-        """Return a share of the height in pixels."""
-        return round(self.height * share)
+        """Return a share of the unit in pixels."""
+        return round(self.unit * share)
+
+    @property
+    def heads(self) -> Sequence[tuple[tuple[int, int], Align]]:
+        """Where the texts at the head begin, stand about, or end: three in a row, or two and one under them."""
+        y, left, right = self.y(HEAD), self.margin, self.width - self.margin
+        if self.upright:
+            return ((left, y), "left"), ((right, y), "right"), ((left, y + self.y(HEAD_ROW)), "left")
+        return ((left, y), "left"), ((self.width // 2, y), "centre"), ((right, y), "right")
+
+    @property
+    def head_width(self) -> int:
+        """How wide one of them may be."""
+        beside = 2 if self.upright else 3
+        return (self.width - (beside + 1) * self.margin) // beside
+
+    @property
+    def _foot_top(self) -> int:
+        return self.height - self.y(FOOT + (FOOT_ROW if self.upright else 0))
 
     @property
     def _inside(self) -> pygame.Rect:
         """Between head and foot."""
-        top = self.y(BODY)
-        return pygame.Rect(self.margin, top, self.width - 2 * self.margin, self.y(FOOT) - top - self.gap)
+        top = self.y(BODY + (HEAD_ROW if self.upright else 0))
+        return pygame.Rect(self.margin, top, self.width - 2 * self.margin, self._foot_top - top - self.gap)
 
     @property
     def panel(self) -> pygame.Rect:
         """The panel of buttons."""
         inside = self._inside
+        if self.upright:
+            high = round(inside.height * UPRIGHT_PANEL)
+            return pygame.Rect(inside.left, inside.bottom - high, inside.width, high)
         inside.width = round(self.width * PANEL)
         if not self._left:
             inside.right = self.width - self.margin
@@ -70,7 +108,9 @@ class ScreenLayout:
     def _beside(self, *, panel: bool) -> pygame.Rect:
         """Return what is not the panel."""
         inside = self._inside
-        if panel:
+        if panel and self.upright:
+            inside.height -= self.panel.height + self.margin
+        elif panel:
             inside.width -= self.panel.width + self.margin
             if self._left:
                 inside.left = self.panel.right + self.margin
@@ -80,8 +120,12 @@ class ScreenLayout:
         """Return the room for lines and the buttons under them."""
         room = self._beside(panel=panel)
         if seats:
-            room.height = self.y(SEATS_BESIDE if panel else SEATS) - self.gap - room.top
+            room.height = self._seats_top(panel=panel) - self.gap - room.top
         return room
+
+    def square(self, room: pygame.Rect) -> int:
+        """Return how large a square beside a room's lines may be; it may reach into the gaps."""
+        return min(room.height + self.gap, room.width * 9 // 20)
 
     def beside(self, room: pygame.Rect, square: int) -> tuple[pygame.Rect, pygame.Rect]:
         """Cut a room for lines in two: what a square of a size leaves of it, and the square, away from the buttons."""
@@ -95,40 +139,59 @@ class ScreenLayout:
             place.left, lines.right = room.left, room.right
         return lines, place
 
+    def _seats_top(self, *, panel: bool) -> int:
+        if self.upright:
+            row = self.y(SMALL_SEAT_ROW if panel else SEAT_ROW)
+            return self._beside(panel=panel).bottom - 2 * row - self.gap
+        return self.y(SEATS_AT_BESIDE if panel else SEATS_AT)
+
     def seats(self, *, panel: bool) -> tuple[pygame.Rect, ...]:
-        """Return four boxes: in one row, or beside a panel in two."""
+        """Return four boxes: in one row, or in two beside a panel and on an upright screen."""
         room = self._beside(panel=panel)
-        top = self.y(SEATS_BESIDE if panel else SEATS)
+        top = self._seats_top(panel=panel)
         room.height, room.top = room.bottom - top, top
-        if not panel:
+        if not panel and not self.upright:
             return (*_across(room, 4, self.gap),)
         return tuple(box for row in _down(room, 2, self.gap) for box in _across(row, 2, self.gap))
 
-    def actions(self, room: pygame.Rect, count: int) -> tuple[pygame.Rect, ...]:
-        """Return a row of buttons at the bottom of a room: no wider than needed, in the middle of it."""
-        widest = round(self.width * CALL)
-        width = min(room.width, count * widest + (count - 1) * self.margin)
-        row = pygame.Rect(0, 0, width, self.y(FINGER))
-        row.midbottom = room.midbottom
-        return (*_across(row, count, self.margin),)
+    def _action_rows(self, count: int) -> int:
+        return -(-count // UPRIGHT_ACTIONS) if self.upright else 1
+
+    def actions_height(self, count: int) -> int:
+        """Return how high so many buttons under the lines are."""
+        return self._action_rows(count) * (self.y(FINGER) + self.gap) - self.gap
+
+    def actions(self, room: pygame.Rect, count: int) -> Iterator[pygame.Rect]:
+        """Return buttons at the bottom of a room, in its middle: no wider than needed."""
+        rows, widest = self._action_rows(count), self._long(CALL)
+        each = -(-count // rows)
+        for row in range(rows):
+            here = min(each, count - row * each)
+            box = pygame.Rect(0, 0, min(room.width, here * widest + (here - 1) * self.margin), self.y(FINGER))
+            box.midbottom = room.centerx, room.bottom - (rows - 1 - row) * (box.height + self.gap)
+            yield from _across(box, here, self.margin)
 
     def grid(self, counts: Sequence[int]) -> tuple[tuple[pygame.Rect, ...], ...]:
         """Return the buttons of a panel, this many in each row."""
         rows = _down(self.panel, len(counts), self.gap)
         return tuple((*_across(row, count, self.gap),) for row, count in zip(rows, counts, strict=True))
 
+    def _long(self, share: float) -> int:
+        """Return a share of the longer side, as an upright screen would have it if it lay."""
+        return round((self.unit * LONG if self.upright else self.width) * share)
+
     @property
     def call(self) -> pygame.Rect:
         """The button at the foot."""
-        box = pygame.Rect(self.margin, 0, round(self.width * CALL), self.y(FINGER))
-        box.centery = (self.y(FOOT) + self.height) // 2
+        box = pygame.Rect(self.margin, 0, self._long(CALL), self.y(FINGER))
+        box.centery = self.height - self.y(FOOT) // 2
         if not self._left:
             box.right = self.width - self.margin
         return box
 
     def clock(self, *, call: bool) -> pygame.Rect:
         """Return the room for the clock at the foot, beside the button if there is one."""
-        box = pygame.Rect(self.margin, self.y(FOOT), round(self.width * CLOCK), self.height - self.y(FOOT))
+        box = pygame.Rect(self.margin, self.height - self.y(FOOT), self._long(CLOCK), self.y(FOOT))
         if call and self._left:
             box.left = self.call.right + self.margin
         elif not self._left:
@@ -136,7 +199,9 @@ class ScreenLayout:
         return box
 
     def foot(self, *, call: bool) -> pygame.Rect:
-        """Return the room for the lines at the foot: all that clock and button leave."""
+        """Return the room for the lines at the foot: all that clock and button leave, or a row above them."""
+        if self.upright:
+            return pygame.Rect(self.margin, self._foot_top, self.width - 2 * self.margin, self.y(FOOT_ROW))
         clock = self.clock(call=call)
         if self._left:
             clock.width, clock.left = self.width - 2 * self.margin - clock.right, clock.right + self.margin
@@ -176,8 +241,8 @@ class TouchTarget(NamedTuple):
 class TargetPainter:
     """Draws targets."""
 
-    def __init__(self, _: Translator, pen: TextPen, height: int) -> None:
-        self._, self._pen, self._height = _, pen, height
+    def __init__(self, _: Translator, pen: TextPen) -> None:
+        self._, self._pen = _, pen
 
     def draw(self, surface: pygame.Surface, target: TouchTarget, *, pressed: bool) -> None:
         """Draw one: filled where it is strong, and the other way round while a finger is on it."""
@@ -190,9 +255,13 @@ class TargetPainter:
 
     def _label(self, surface: pygame.Surface, target: TouchTarget, ink: drawing.Colour) -> None:
         hint = self._key(target)
-        margin = min(target.box.height // 4, round(LABEL_MARGIN * self._height))
+        margin = min(target.box.height // 4, round(LABEL_MARGIN * self._pen.unit))
         inside = target.box.inflate(-margin, -target.box.height // 8)
-        parts, share = target.label.split("\n"), min(LARGEST_LABEL, target.box.height / 2 / self._height)
+        if (seat := self._seat(target)) is not None:
+            shape = pygame.Rect(inside.topleft, (inside.height, inside.height))
+            drawing.draw_shape(surface, shape, seat, self._pen)
+            inside.left, inside.width = shape.right, inside.width - shape.width
+        parts, share = target.label.split("\n"), min(LARGEST_LABEL, target.box.height / 2 / self._pen.unit)
         if len(parts) > 1:
             share = self._pen.share(parts, share, inside.width)
         label = [TextLine(line, share, ink) for line in parts]
@@ -202,6 +271,10 @@ class TargetPainter:
         for line in fitted:
             at = (inside.centerx, y)
             y = self._pen.write(surface, line.text, at, line.share, line.colour, inside.width, align="centre").bottom
+
+    def _seat(self, target: TouchTarget) -> Seat | None:
+        """Return the seat that a button names, if it names one."""
+        return next((seat for seat in SEATS if self._(SEAT_NAMES[seat]) == target.label), None)
 
     def _key(self, target: TouchTarget) -> str:
         """Name the key of the keyboard that does the same, where it is not the label itself."""

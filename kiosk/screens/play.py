@@ -1,14 +1,25 @@
 """Screens of a play: its state, entering a win, the result, what stops it, a carrier's deal, the arbiter's panel."""
 
+from collections.abc import Mapping
 from typing import Final
 
-from broker.i18n import N_, Translator
+from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS, Seat
 from broker.terms import SEAT_NAMES
 from kiosk.errors import JournalFull
 from kiosk.input import REASONS, ArbiterPanel, Form
 from kiosk.screens import drawing
-from kiosk.screens.drawing import ButtonRows, KeyButton, ScreenBody, TextLine, Tone, keypad, problem_lines, time_lines
+from kiosk.screens.drawing import (
+    ButtonRows,
+    KeyButton,
+    ScreenBody,
+    TextLine,
+    Tone,
+    by_hand_button,
+    keypad,
+    problem_lines,
+    time_lines,
+)
 from kiosk.screens.texts import ARBITER, REASON, RULE, RULED, STATE, STATE_HELP, STOPPED
 from kiosk.screens.views import (
     DeclaredView,
@@ -18,6 +29,7 @@ from kiosk.screens.views import (
     RestoringView,
     ResultView,
     ScreenView,
+    StoppedView,
     may_pair,
 )
 from kiosk.table import TrayProblem
@@ -28,8 +40,8 @@ def paused_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if not view.paused:
         return None
     lines = (
-        TextLine(_("Paused"), 0.15, drawing.ATTENTION),
-        TextLine(_("The arbiter has paused this table. Buttons do not count now."), 0.06, drawing.TEXT),
+        TextLine(_("Paused"), drawing.HEADLINE, drawing.ATTENTION),
+        TextLine(_("The arbiter has paused this table. Buttons do not count now."), drawing.BODY, drawing.TEXT),
     )
     return ScreenBody((*time_lines(_, view), *lines))
 
@@ -38,9 +50,17 @@ def playing_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """A play, whether or not a claim window is open: the same for both."""
     if not isinstance(view.phase, PlayingView):
         return None
+    if view.phase.doubt == "asked":
+        asked = TextLine(_("Did you mean hu?"), drawing.HEADLINE, drawing.ATTENTION)
+        help_ = N_("A button was pressed. If you declare hu, press once more now. Else do nothing: the play goes on.")
+        return ScreenBody((*time_lines(_, view), asked, TextLine(_(help_), drawing.BODY, drawing.TEXT)))
     lines = [*time_lines(_, view), *state_lines(_, view)]
+    if view.phase.doubt == "denied":
+        four = _("All four have pressed. Four hu cannot be: nobody has declared. Play on.")
+        play = TextLine(_(STATE[view.state]), drawing.TITLE, drawing.TEXT)
+        lines = [*time_lines(_, view), play, TextLine(four, drawing.BODY, drawing.ATTENTION)]
     if view.phase.ended:
-        return ScreenBody((*lines, TextLine(_("Nobody won? If you did, press now."), 0.055, drawing.TEXT)))
+        return ScreenBody((*lines, TextLine(_("Nobody won? If you did, press now."), drawing.BODY, drawing.TEXT)))
     return ScreenBody((*lines,), (KeyButton("d", _("Nobody won")),))
 
 
@@ -65,9 +85,11 @@ def is_ruled(view: ScreenView) -> bool:
 def state_lines(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
     """Return the state in a word, and what to do."""
     if isinstance(view.phase, RecordedView) and view.phase.ruled:
-        ruled = TextLine(_(RULED[view.phase.ruled]), 0.12, drawing.ATTENTION)
-        return ruled, TextLine(_("Mix the tiles face down."), 0.055, drawing.QUIET)
-    return TextLine(_(STATE[view.state]), 0.15, drawing.TEXT), TextLine(_(STATE_HELP[view.state]), 0.06, drawing.QUIET)
+        ruled = TextLine(_(RULED[view.phase.ruled]), drawing.TITLE, drawing.ATTENTION)
+        return ruled, TextLine(_("Mix the tiles face down."), drawing.LARGE, drawing.TEXT)
+    return TextLine(_(STATE[view.state]), drawing.HEADLINE, drawing.TEXT), TextLine(
+        _(STATE_HELP[view.state]), drawing.BODY, drawing.QUIET
+    )
 
 
 def win_form_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
@@ -84,8 +106,9 @@ def win_form_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
 
 def _value(_: Translator, form: Form, seat: str) -> tuple[tuple[TextLine, ...], ButtonRows]:
     asked = (
-        TextLine(_("Hand value of {seat}", seat=_(SEAT_NAMES[seat])), 0.09, drawing.TEXT),
-        TextLine(form.digits or "–", 0.14, drawing.TEXT),
+        TextLine(_("Hand value of {seat}", seat=_(SEAT_NAMES[seat])), drawing.LARGE, drawing.TEXT),
+        TextLine(form.digits or "–", drawing.HEADLINE, drawing.TEXT),
+        TextLine(_("At least {least}", least=form.least), drawing.SMALL, drawing.QUIET),
     )
     last = KeyButton("x", _("False hu")), KeyButton("enter", _("Enter"), "strong")
     return asked, ((KeyButton("b", _("Count from the backs")),), *keypad(_, *last))
@@ -99,7 +122,11 @@ def _discarder(_: Translator, form: Form, counted: str | None) -> tuple[tuple[Te
 
     seats = tuple((answer(seat[0], _(SEAT_NAMES[seat])),) for seat in SEATS if seat not in form.declared)
     self_drawn = ((answer("d", _("Self-drawn")),),) if len(form.declared) == 1 else ()
-    return (TextLine(_("Who discarded?"), 0.1, drawing.TEXT),), (*seats, *self_drawn, (KeyButton("back", _("Back")),))
+    return (TextLine(_("Who discarded?"), drawing.TITLE, drawing.TEXT),), (
+        *seats,
+        *self_drawn,
+        (KeyButton("back", _("Back")),),
+    )
 
 
 def result_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
@@ -107,25 +134,27 @@ def result_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if view.result is None:
         return None
     recorded = isinstance(view.phase, RecordedView)
-    lines = [
-        TextLine(_(STATE[view.state]), 0.1 if recorded else 0.07, drawing.GOOD if recorded else drawing.QUIET),
-        TextLine(_how_won(_, view.result), 0.07 if recorded else 0.11, drawing.TEXT),
-        TextLine(_(STATE_HELP[view.state]), 0.055, drawing.QUIET),
-    ]
+    how = f"{_(STATE[view.state])} · {_how_won(_, view.result)}"
+    lines = act_lines(how, _(STATE_HELP[view.state]), drawing.GOOD if recorded else drawing.TEXT)
     lines += receipt_lines(_, view)
     action = KeyButton("enter", _("Next deal"), "strong") if recorded else KeyButton("r", _("Enter again"))
     return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), (action,), square=receipt_link(view))
+
+
+def act_lines(what: str, act: str, colour: drawing.Colour = drawing.TEXT) -> list[TextLine]:
+    """Say what has come about, and larger what everybody does now."""
+    return [TextLine(what, drawing.BODY, colour), TextLine(act, drawing.TITLE, drawing.TEXT)]
 
 
 def receipt_lines(_: Translator, view: ScreenView) -> list[TextLine]:
     """Return the code to be noted down; and what the QR code beside it is for, where there is one."""
     if not isinstance(view.phase, RecordedView) or not view.phase.receipt:
         return []
-    lines = [TextLine(_("Receipt: {code}", code=view.phase.receipt), 0.085, drawing.TEXT)]
+    lines = [TextLine(_("Receipt: {code}", code=view.phase.receipt), drawing.LARGE, drawing.TEXT)]
     if view.phase.receipt_link:
-        lines.append(TextLine(_("Scan it to see the published result at home."), 0.055, drawing.QUIET))
+        lines.append(TextLine(_("Scan it to see the published result at home."), drawing.BODY, drawing.QUIET))
     elif view.phase.anchor:  # else it is in the QR code
-        lines.append(TextLine(_("Anchor: {anchor}", anchor=view.phase.anchor), 0.05, drawing.QUIET))
+        lines.append(TextLine(_("Anchor: {anchor}", anchor=view.phase.anchor), drawing.SMALL, drawing.QUIET))
     return lines
 
 
@@ -147,14 +176,14 @@ def stopped_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     phase = view.phase
     if not isinstance(phase, RestoringView) or phase.stopped is None:
         return None
-    what = TextLine(_(STOPPED[phase.stopped], deal=view.deal), 0.1, drawing.ATTENTION)
-    names = (TextLine(name, 0.065, drawing.TEXT) for name in phase.repeating)
+    what = TextLine(_(STOPPED[phase.stopped], deal=view.deal), drawing.TITLE, drawing.ATTENTION)
+    names = (TextLine(name, drawing.BODY, drawing.TEXT) for name in phase.repeating)
     return ScreenBody(
         (
             *time_lines(_, view),
             what,
             *names,
-            TextLine(_("Touch no tile. Call the arbiter."), 0.065, drawing.TEXT),
+            TextLine(_("Touch no tile. Call the arbiter."), drawing.BODY, drawing.TEXT),
             *problem_lines(_, view),
         )
     )
@@ -165,18 +194,51 @@ def other_device_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if not isinstance(view.phase, ElsewhereView):
         return None
     lines = (
-        TextLine(_("Another device is in use here"), 0.1, drawing.ATTENTION),
+        TextLine(_("Another device is in use here"), drawing.TITLE, drawing.ATTENTION),
         TextLine(
             _(
                 "Switch one of them off. To keep this one: switch the other off and ask, or have the arbiter's "
                 "desk hand the table over."
             ),
-            0.06,
+            drawing.BODY,
             drawing.TEXT,
         ),
-        TextLine(_("This device is waiting. Nothing has been lost."), 0.055, drawing.QUIET),
+        TextLine(_("This device is waiting. Nothing has been lost."), drawing.BODY, drawing.QUIET),
     )
     return ScreenBody(lines, (KeyButton("enter", _("Ask to take over"), "strong"), *pairing_button(_, view)))
+
+
+WHY: Final[Mapping[str, Message]] = {
+    "bad_configuration": N_("Its settings cannot be read."),
+    "bad_device_address": N_("Its settings cannot be read."),
+    "device_in_use": N_("Another program has its buttons, or its screen."),
+    "journal_broken": N_("Its journal cannot be read."),
+    "journal_full": N_("Nothing takes its journal: the memory card is full."),
+    "journal_in_use": N_("Another program has its journal open."),
+    "pin_in_use": N_("Another program has its buttons, or its screen."),
+    "screen_missing": N_("It found no screen."),
+    "upgrade_begins": N_("Another version of its program begins."),
+}
+
+TOO_OFTEN: Final = 3
+"""From so many failures in a row somebody has to come."""
+
+
+def program_stopped_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
+    """The program does not run: a press changes nothing here."""
+    stopped = view.phase
+    if not isinstance(stopped, StoppedView):
+        return None
+    kept = N_("Stay seated. Nothing is lost, and a button that you press now counts.")
+    lines = [
+        TextLine(_("This table is starting again"), drawing.TITLE, drawing.ATTENTION),
+        TextLine(_(kept if stopped.presses_kept else N_("Stay seated. Nothing is lost.")), drawing.BODY, drawing.TEXT),
+    ]
+    if stopped.failures >= TOO_OFTEN:
+        lines.append(TextLine(_("It has failed again and again. Call the organiser."), drawing.BODY, drawing.ATTENTION))
+    if stopped.why in WHY:
+        lines.append(TextLine(_(WHY[stopped.why]), drawing.BODY, drawing.QUIET))
+    return ScreenBody(tuple(lines))
 
 
 FULL: Final = f"disk: {JournalFull.code}"
@@ -188,8 +250,8 @@ def disk_full_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         return None
     return ScreenBody(
         (
-            TextLine(_("Memory card full"), 0.11, drawing.ATTENTION),
-            TextLine(_("Wait; do not switch off. Nothing is lost. Call the organiser."), 0.06, drawing.TEXT),
+            TextLine(_("Memory card full"), drawing.TITLE, drawing.ATTENTION),
+            TextLine(_("Wait; do not switch off. Nothing is lost. Call the organiser."), drawing.BODY, drawing.TEXT),
         )
     )
 
@@ -207,14 +269,32 @@ def arbiter_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         return None
     title = _title(_, asked)
     question = _("Minutes: {minutes}", minutes=asked.digits or "–") if asked.ask == "minutes" else ""
-    lines = [TextLine(title, 0.09, drawing.TEXT), TextLine(question or _(ARBITER[asked.ask]), 0.06, drawing.QUIET)]
+    lines = [
+        TextLine(title, drawing.LARGE, drawing.TEXT),
+        TextLine(question or _(ARBITER[asked.ask]), drawing.BODY, drawing.QUIET),
+    ]
     if asked.ask == "pin":
-        lines.append(TextLine(SEEN * len(asked.digits) or "–", 0.12, drawing.TEXT))
+        lines.append(TextLine(SEEN * len(asked.digits) or "–", drawing.TITLE, drawing.TEXT))
     if view.unproven:
-        lines.append(TextLine(_(UNPROVEN), 0.05, drawing.ATTENTION))
+        lines.append(TextLine(_(UNPROVEN), drawing.SMALL, drawing.ATTENTION))
     if asked.ask == "checking":
         return ScreenBody(tuple(lines), (KeyButton("back", _("Leave")),))
+    if asked.ask == "pin" and view.pin_wait_s:
+        return ScreenBody((*lines, _wait_line(_, view.pin_wait_s)), panel=_rows(_, asked))
     return ScreenBody((*lines, *problem_lines(_, view)), panel=_rows(_, asked))
+
+
+MINUTE_S: Final = 60
+
+
+def _wait_line(_: Translator, seconds: int) -> TextLine:
+    """Say how long no PIN is taken; the desk lets an arbiter in all the same."""
+    wait = (
+        _("Too many tries: wait {seconds} s, or ask the desk to let you in", seconds=seconds)
+        if seconds <= MINUTE_S
+        else _("Too many tries: wait {minutes} min, or ask the desk to let you in", minutes=-(-seconds // MINUTE_S))
+    )
+    return TextLine(wait, drawing.BODY, drawing.ATTENTION)
 
 
 def _title(_: Translator, asked: ArbiterPanel) -> str:
@@ -262,10 +342,11 @@ def carrier_sheet_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     )
     right = sheet.deal == view.deal
     lines = (
-        TextLine(name, 0.1, drawing.GOOD if right else drawing.ATTENTION),
+        TextLine(name, drawing.TITLE, drawing.GOOD if right else drawing.ATTENTION),
         *(_goes_on(_) if right else _fetch(_, view)),
     )
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), (KeyButton("back", _("Back")),))
+    actions = KeyButton("back", _("Back")), *by_hand_button(_, view)
+    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), actions)
 
 
 def another_carrier_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
@@ -276,34 +357,35 @@ def another_carrier_screen(_: Translator, view: ScreenView) -> ScreenBody | None
     if check is None or (check.deal is None and (check.aside is None or by_hand)):
         return None
     lines = (_whose(_, view, check), *_fetch(_, view), *_or_these(_, check))
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), _go_on(_, check))
+    actions = *_go_on(_, check), *by_hand_button(_, view)
+    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), actions)
 
 
 def _whose(_: Translator, view: ScreenView, check: TrayProblem) -> TextLine:
     if check.deal is not None:
-        return TextLine(_("This is the carrier of deal {deal}", deal=check.deal), 0.1, drawing.ATTENTION)
+        return TextLine(_("This is the carrier of deal {deal}", deal=check.deal), drawing.TITLE, drawing.ATTENTION)
     name = (
         N_("These tiles are of another set") if check.of_another_set else N_("This is not the carrier of deal {deal}")
     )
-    return TextLine(_(name, deal=view.deal), 0.1, drawing.ATTENTION)
+    return TextLine(_(name, deal=view.deal), drawing.TITLE, drawing.ATTENTION)
 
 
 def _fetch(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
     return (
-        TextLine(_("Deal {deal} is to be played here", deal=view.deal), 0.075, drawing.TEXT),
-        TextLine(_("Get the right one. If it is not there, call the arbiter."), 0.055, drawing.TEXT),
+        TextLine(_("Deal {deal} is to be played here", deal=view.deal), drawing.LARGE, drawing.TEXT),
+        TextLine(_("Get the right one. If it is not there, call the arbiter."), drawing.BODY, drawing.TEXT),
     )
 
 
 def _goes_on(_: Translator) -> tuple[TextLine, ...]:
-    return TextLine(_("It is the right one"), 0.075, drawing.TEXT), TextLine(
-        _("Remove the sheet and show the trays."), 0.055, drawing.TEXT
+    return TextLine(_("It is the right one"), drawing.LARGE, drawing.TEXT), TextLine(
+        _("Remove the sheet and show the trays."), drawing.BODY, drawing.TEXT
     )
 
 
 def _or_these(_: Translator, check: TrayProblem) -> tuple[TextLine, ...]:
     return (
-        (TextLine(_("If there is no deal in it, use these tiles."), 0.05, drawing.QUIET),)
+        (TextLine(_("If there is no deal in it, use these tiles."), drawing.SMALL, drawing.QUIET),)
         if _may_be_laid(check)
         else ()
     )
@@ -315,6 +397,4 @@ def _may_be_laid(check: TrayProblem) -> bool:
 
 
 def _go_on(_: Translator, check: TrayProblem) -> tuple[KeyButton, ...]:
-    lay = (KeyButton("enter", _("Use these tiles")),) if _may_be_laid(check) else ()
-    by_hand = (KeyButton("h", _("By hand")),) if check.aside is not None and check.unread else ()
-    return (*lay, *by_hand)
+    return (KeyButton("enter", _("Use these tiles")),) if _may_be_laid(check) else ()

@@ -19,11 +19,14 @@ from kiosk.screens.drawing import (
     ScreenBody,
     TextLine,
     TextPen,
+    by_hand_button,
+    camera_is_out,
+    draw_shape,
     paint_picture,
     problem_lines,
     time_lines,
 )
-from kiosk.screens.seats import draw_shape
+from kiosk.screens.texts import STATE
 from kiosk.screens.views import RestoringView, ScreenView
 from kiosk.table import (
     PLACES,
@@ -151,7 +154,7 @@ class TrayDrawing:
         pygame.draw.rect(surface, colour if strong else drawing.PANEL, box, border_radius=radius)
         pygame.draw.rect(surface, colour, box, width=max(1, box.width // 14), border_radius=radius)
         if text := self.texts.get(place, ""):
-            share = 0.62 * box.height / surface.get_height()
+            share = 0.62 * box.height / pen.unit
             high = pen.height(text, share, box.width - 2)
             ink = drawing.GROUND if strong else colour
             at = (box.centerx, box.centery - high // 2)
@@ -203,15 +206,26 @@ def tray_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         return None
     work, order = phase.work, phase.order
     lines = [
-        TextLine(tray_verdict(_, check), 0.07, drawing.ATTENTION),
+        TextLine(tray_verdict(_, check), drawing.LARGE, drawing.ATTENTION),
         *_move(_, work),
         *_beside(_, phase),
         *_covered(_, phase),
         *_print_to_blame(_, phase),
     ]
     paint = paint_look(work.carrier, serial_by_place(order), _drawn_seat(work, check), work.move)
-    by_hand = (KeyButton("h", _("By hand")),) if check.unread else ()
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), by_hand, paint=paint, seats=False)
+    said = (*time_lines(_, view), *lines, *problem_lines(_, view))
+    return ScreenBody(said, by_hand_button(_, view), paint=paint, seats=False)
+
+
+def no_camera_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
+    """Nothing was looked at, and the camera looks at nothing."""
+    if not isinstance(view.phase, RestoringView) or not camera_is_out(view):
+        return None
+    lines = (
+        TextLine(_(STATE[view.state]), drawing.HEADLINE, drawing.TEXT),
+        TextLine(_("The camera does not work now: compare each tray by hand."), drawing.BODY, drawing.TEXT),
+    )
+    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), by_hand_button(_, view))
 
 
 def _drawn_seat(work: Work, check: TrayProblem) -> Seat:
@@ -227,10 +241,10 @@ def _move(_: Translator, work: Work) -> tuple[TextLine, ...]:
     done = _("Done.") + "   " if work.ticked else ""
     left = TextLine(
         done + _.ngettext("{count} move to go", "{count} moves to go", count=work.left),
-        0.05,
+        drawing.SMALL,
         drawing.GOOD if work.ticked else drawing.QUIET,
     )
-    return TextLine(move_sentence(_, work.move, face=face), 0.085, drawing.TEXT), left
+    return TextLine(move_sentence(_, work.move, face=face), drawing.LARGE, drawing.TEXT), left
 
 
 def _beside(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
@@ -238,7 +252,7 @@ def _beside(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
     move, in_view = phase.work.move, phase.restoring.observation.in_view
     if not isinstance(move, PutIn) or all(one.serial != move.serial or one.foreign for one in in_view):
         return ()
-    return (TextLine(_("{serial} is beside the tray.", serial=move.serial), 0.055, drawing.GOOD),)
+    return (TextLine(_("{serial} is beside the tray.", serial=move.serial), drawing.BODY, drawing.GOOD),)
 
 
 def _covered(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
@@ -251,7 +265,7 @@ def _covered(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
                     "{count} places are covered: take your hands away",
                     count=covered,
                 ),
-                0.05,
+                drawing.SMALL,
                 drawing.ATTENTION,
             ),
         )
@@ -263,15 +277,18 @@ def _covered(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
 def _print_to_blame(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
     if not phase.restoring.observation.print_to_blame:
         return ()
-    return (TextLine(_("Many backs are not read. Ask the organiser to enrol this set."), 0.05, drawing.ATTENTION),)
+    return (
+        TextLine(_("Many backs are not read. Ask the organiser to enrol this set."), drawing.SMALL, drawing.ATTENTION),
+    )
 
 
 def unread_print_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """A tray of which nothing is read, so that nobody can tell whose it is."""
     phase = view.phase
-    if not isinstance(phase, RestoringView) or not (lines := _print_to_blame(_, phase)):
+    if not isinstance(phase, RestoringView) or not (blame := _print_to_blame(_, phase)):
         return None
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), ())
+    lines = TextLine(_(STATE[view.state]), drawing.TITLE, drawing.TEXT), blame[0]._replace(share=drawing.BODY)
+    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), by_hand_button(_, view))
 
 
 ALL: Final = TRAY * len(SEATS)
@@ -295,8 +312,7 @@ def heap_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         *_print_to_blame(_, phase),
         *problem_lines(_, view),
     )
-    by_hand = (KeyButton("h", _("By hand")),) if phase.check is not None and phase.check.unread else ()
-    return ScreenBody(lines, by_hand, paint=paint_picture(picture), seats=False)
+    return ScreenBody(lines, by_hand_button(_, view), paint=paint_picture(picture), seats=False)
 
 
 def _sorting(_: Translator, phase: RestoringView) -> TextLine:
@@ -304,8 +320,8 @@ def _sorting(_: Translator, phase: RestoringView) -> TextLine:
     serials = (one.serial for one in phase.restoring.heap.in_view if one.serial is not None and not one.foreign)
     sort, seat = sorting_stage(serials, place_by_serial(serial_by_place(phase.order)))
     if sort == "seat" or seat is None:
-        return TextLine(_("Sort the tiles by seat: colour and letter"), 0.06, drawing.TEXT)
-    return TextLine(_("{seat}: row and place are on the tiles", seat=_(SEAT_NAMES[seat])), 0.06, drawing.TEXT)
+        return TextLine(_("Sort the tiles by seat: colour and letter"), drawing.BODY, drawing.TEXT)
+    return TextLine(_("{seat}: row and place are on the tiles", seat=_(SEAT_NAMES[seat])), drawing.BODY, drawing.TEXT)
 
 
 def _heap_lines(_: Translator, restoring: Restoring, work: Work) -> Iterator[TextLine]:
@@ -314,18 +330,18 @@ def _heap_lines(_: Translator, restoring: Restoring, work: Work) -> Iterator[Tex
     progress = _("{seen} of {all} tiles seen", seen=ALL - len(missing), all=ALL)
     if 0 < len(missing) <= MOST_NAMED:
         progress += "   " + _("not seen: {serials}", serials=" ".join(map(str, missing)))
-    yield TextLine(progress, 0.045, drawing.QUIET if missing else drawing.GOOD)
+    yield TextLine(progress, drawing.SMALL, drawing.QUIET if missing else drawing.GOOD)
     if faces := restoring.heap.count(face_up=True):
         text = _.ngettext("{count} face up: turn it over", "{count} face up: turn them over", count=faces)
-        yield TextLine(text, 0.045, drawing.ATTENTION)
+        yield TextLine(text, drawing.SMALL, drawing.ATTENTION)
     if foreign := restoring.heap.count(foreign=True):
         text = _.ngettext(
             "{count} of another set: put it aside", "{count} of another set: put them aside", count=foreign
         )
-        yield TextLine(text, 0.045, drawing.ATTENTION)
+        yield TextLine(text, drawing.SMALL, drawing.ATTENTION)
     if unread := restoring.heap.unread:
         text = _.ngettext("{count} not read: spread out, wipe", "{count} not read: spread out, wipe", count=unread)
-        yield TextLine(text, 0.045, drawing.ATTENTION)
+        yield TextLine(text, drawing.SMALL, drawing.ATTENTION)
 
 
 def scan_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
@@ -335,27 +351,28 @@ def scan_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         return None
     lines = (*time_lines(_, view), *_scan_lines(_, answer), *_run_lines(_, restoring), *problem_lines(_, view))
     paint = _goes(_, answer.place) if answer.place is not None else None
-    return ScreenBody(lines, (KeyButton("back", _("Back")),), paint=paint, seats=False)
+    actions = KeyButton("back", _("Back")), *by_hand_button(_, view)
+    return ScreenBody(lines, actions, paint=paint, seats=False)
 
 
 def _scan_lines(_: Translator, answer: ScanAnswer) -> Iterator[TextLine]:
     if answer.code is not None:
         foreign = answer.code == FOREIGN
-        yield TextLine(_("Another set") if foreign else _("Not read"), 0.12, drawing.ATTENTION)
+        yield TextLine(_("Another set") if foreign else _("Not read"), drawing.TITLE, drawing.ATTENTION)
         why = fault_name(_, "scanner", answer.code)
         help_ = (
             _("Put this tile aside, and give it to the arbiter.")
             if foreign
             else _("Not a tile: scan again. {fault} ({text})", text=answer.text[:24], fault=why)
         )
-        yield TextLine(help_, 0.06, drawing.TEXT)
+        yield TextLine(help_, drawing.BODY, drawing.TEXT)
         return
     again = _("scanned twice") if answer.again else ""
-    yield TextLine(f"{answer.serial}   {again}".strip(), 0.07, drawing.ATTENTION if again else drawing.QUIET)
+    yield TextLine(f"{answer.serial}   {again}".strip(), drawing.LARGE, drawing.ATTENTION if again else drawing.QUIET)
     if answer.astray is not None:
         yield TextLine(
             _("Not the next tile: scan {place}", place=place_name(_, answer.astray, seat=True)),
-            0.055,
+            drawing.BODY,
             drawing.ATTENTION,
         )
 
@@ -364,12 +381,14 @@ def _run_lines(_: Translator, restoring: Restoring) -> Iterator[TextLine]:
     run = restoring.scans.run
     if run is not None and run.count > 1:
         yield TextLine(
-            _("{seat}: {count} of 34 in order", seat=_(SEAT_NAMES[run.seat]), count=run.count), 0.05, drawing.GOOD
+            _("{seat}: {count} of 34 in order", seat=_(SEAT_NAMES[run.seat]), count=run.count),
+            drawing.SMALL,
+            drawing.GOOD,
         )
     elif restoring.scans.answer is not None and restoring.scans.answer.code is None:
         yield TextLine(
             _.ngettext("{count} tile scanned", "{count} tiles scanned", count=len(restoring.scans.seen)),
-            0.05,
+            drawing.SMALL,
             drawing.QUIET,
         )
 
@@ -382,7 +401,7 @@ def _goes(_: Translator, place: TilePlace) -> Paint:
         size = upper.height
         draw_shape(surface, pygame.Rect(upper.left, upper.top, size, size), place.seat, pen)
         left, width = upper.left + size + size // 4, room.width - size - size // 4
-        share = 0.48 * upper.height / surface.get_height()
+        share = 0.48 * upper.height / pen.unit
         y = pen.write(surface, _(SEAT_NAMES[place.seat]), (left, upper.top), share, drawing.TEXT, width).bottom
         pen.write(surface, place_name(_, place, seat=False), (left, y), share, drawing.TEXT, width)
         lower = pygame.Rect(room.left, upper.bottom + 8, room.width, room.bottom - upper.bottom - 8)
@@ -404,8 +423,10 @@ def by_hand_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         return None
     lines = (
         *time_lines(_, view),
-        TextLine(_("{seat}: compare each number, then tick the row", seat=_(SEAT_NAMES[seat])), 0.075, drawing.TEXT),
-        TextLine(_("Tiles were not read: the play is recorded as not verified."), 0.045, drawing.ATTENTION),
+        TextLine(
+            _("{seat}: compare each number, then tick the row", seat=_(SEAT_NAMES[seat])), drawing.LARGE, drawing.TEXT
+        ),
+        TextLine(_("Tiles were not read: the play is recorded as not verified."), drawing.SMALL, drawing.ATTENTION),
         *problem_lines(_, view),
     )
     return ScreenBody(lines, _keys(_, work, seat), paint=_tray(phase, seat).paint, seats=False)
@@ -416,7 +437,8 @@ def _keys(_: Translator, work: Work, seat: Seat) -> tuple[KeyButton, ...]:
         KeyButton(key, _(N_("Undo row {row}") if (seat, row) in work.rows else N_("Row {row} right"), row=row + 1))
         for row, key in enumerate(ROW_KEYS)
     )
-    return (*rows, KeyButton("h", _("Camera")))
+    back = (KeyButton("back", _("Back")),) if work.rows else ()
+    return (*rows, *back, KeyButton("h", _("Camera")))
 
 
 def _tray(phase: RestoringView, seat: Seat) -> TrayDrawing:

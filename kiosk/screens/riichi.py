@@ -23,7 +23,7 @@ from kiosk.screens.drawing import (
     problem_lines,
     time_lines,
 )
-from kiosk.screens.play import is_ruled, receipt_lines, receipt_link
+from kiosk.screens.play import act_lines, is_ruled, receipt_lines, receipt_link
 from kiosk.screens.texts import RIICHI, RIICHI_ASK, RIICHI_OF, STATE_MARKED
 from kiosk.screens.views import (
     DeclaredView,
@@ -58,15 +58,18 @@ def signed_points(points: int) -> str:
 
 def riichi_prompt(_: Translator, view: ScreenView, prompt: RiichiPrompt) -> ScreenBody | None:
     """Whatever is asked at a riichi table; None where nothing is."""
+    actions: tuple[KeyButton, ...] = ()
     if isinstance(prompt.form, RiichiQuestion):
         lines, panel = _question(_, prompt, prompt.form)
     elif isinstance(prompt.form, WinForm):
-        fault = N_("Chombo") if isinstance(view.riichi, SessionView) else N_("False hu")
+        fault = N_("False hu")
+        if isinstance(view.riichi, SessionView):
+            fault, actions = N_("Chombo"), button_row(_, ("i", N_("Riichi")))
         counted = view.phase.discarder_key if isinstance(view.phase, DeclaredView) else None
         lines, panel = _win(_, prompt.form, fault, counted)
     else:
         return None
-    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), panel=panel)
+    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), actions, panel)
 
 
 def _win(_: Translator, form: WinForm, fault: str, counted: str | None) -> tuple[tuple[TextLine, ...], ButtonRows]:
@@ -76,17 +79,17 @@ def _win(_: Translator, form: WinForm, fault: str, counted: str | None) -> tuple
         return _value(_, form, fault)
     if form.asked == "responsible":
         others = (*_seats(_, (form.seat,)), (KeyButton("enter", _("Nobody"), "strong"),), back)
-        return (TextLine(_("Was anyone responsible? (pao)"), 0.08, drawing.TEXT),), others
+        return (TextLine(_("Was anyone responsible? (pao)"), drawing.LARGE, drawing.TEXT),), others
     if form.asked == "riichi_tile":
         yes, no = (KeyButton("y", _("Yes")),), (KeyButton("n", _("No")),)
-        return (TextLine(_("Was it the riichi declaration tile?"), 0.08, drawing.TEXT),), (yes, no, back)
+        return (TextLine(_("Was it the riichi declaration tile?"), drawing.LARGE, drawing.TEXT),), (yes, no, back)
     if form.asked == "live_kan":
-        return (TextLine(_("Whose discard was called for the kan?"), 0.08, drawing.TEXT),), (
+        return (TextLine(_("Whose discard was called for the kan?"), drawing.LARGE, drawing.TEXT),), (
             *_seats(_, form.declared),
             back,
         )
     drawn = (_drawn(_, form, counted),) if len(form.declared) == 1 else ()
-    return (TextLine(_("Who discarded?"), 0.1, drawing.TEXT),), (*_seats(_, form.declared), *drawn, back)
+    return (TextLine(_("Who discarded?"), drawing.TITLE, drawing.TEXT),), (*_seats(_, form.declared), *drawn, back)
 
 
 def _drawn(_: Translator, form: WinForm, counted: str | None) -> tuple[KeyButton, ...]:
@@ -98,8 +101,8 @@ def _drawn(_: Translator, form: WinForm, counted: str | None) -> tuple[KeyButton
 def _value(_: Translator, form: WinForm, fault: str) -> tuple[tuple[TextLine, ...], ButtonRows]:
     seat = _(SEAT_NAMES[form.seat]) if form.seat else ""
     lines = (
-        TextLine(_(RIICHI_OF[form.asked], seat=seat, han=form.han), 0.085, drawing.TEXT),
-        TextLine(form.digits or "–", 0.14, drawing.TEXT),
+        TextLine(_(RIICHI_OF[form.asked], seat=seat, han=form.han), drawing.LARGE, drawing.TEXT),
+        TextLine(form.digits or "–", drawing.HEADLINE, drawing.TEXT),
     )
     last = KeyButton("x", _(fault)), KeyButton("enter", _("Enter"), "strong")
     if form.asked != "han":
@@ -113,7 +116,7 @@ def _seats(_: Translator, without: tuple[object, ...] = ()) -> ButtonRows:
 
 
 def _question(_: Translator, prompt: RiichiPrompt, question: RiichiQuestion) -> tuple[tuple[TextLine, ...], ButtonRows]:
-    lines = (TextLine(_(RIICHI_ASK[question.about]), 0.08, drawing.TEXT),)
+    lines = (TextLine(_(RIICHI_ASK[question.about]), drawing.LARGE, drawing.TEXT),)
     return lines, (*_answers(_, prompt, question), (KeyButton("back", _("Back")),))
 
 
@@ -161,12 +164,14 @@ def session_seat_lines(_: Translator, view: ScreenView, session: SessionView, se
     """Return the lines of one seat."""
     yield from _player_lines(_, view, session, seat)
     if seat in session.places:
-        yield TextLine(_("place {place}", place=session.places[seat]), 0.055, drawing.GOOD)
+        yield TextLine(_("place {place}", place=session.places[seat]), drawing.BODY, drawing.GOOD)
     if paid := session.paid.get(seat):
-        yield TextLine(signed_points(paid), 0.07, drawing.TEXT)
+        yield TextLine(signed_points(paid), drawing.LARGE, drawing.TEXT)
     if seat in session.scores:
         score = str(session.scores[seat]).replace("-", MINUS)
-        yield TextLine(score, 0.05 if session.paid else 0.075, drawing.QUIET if session.paid else drawing.TEXT)
+        yield TextLine(
+            score, drawing.SMALL if session.paid else drawing.LARGE, drawing.QUIET if session.paid else drawing.TEXT
+        )
 
 
 def planned_seat_lines(_: Translator, view: ScreenView, planned: PlannedRiichiView, seat: Seat) -> Iterator[TextLine]:
@@ -174,13 +179,13 @@ def planned_seat_lines(_: Translator, view: ScreenView, planned: PlannedRiichiVi
     if win := planned.worth(seat):
         yield hand_worth(_, win)
     elif seat in view.declared:
-        yield TextLine(_("hu"), 0.055, drawing.ATTENTION)
+        yield TextLine(_("hu"), drawing.BODY, drawing.ATTENTION)
     if seat in planned.marked:
-        yield TextLine(_("tenpai"), 0.05, drawing.GOOD)
+        yield TextLine(_("tenpai"), drawing.SMALL, drawing.GOOD)
     if view.result is not None:
-        yield TextLine(signed_points(view.result.points[seat] * HUNDRED), 0.085, drawing.TEXT)
+        yield TextLine(signed_points(view.result.points[seat] * HUNDRED), drawing.LARGE, drawing.TEXT)
     elif seat in view.marked:
-        yield TextLine(_(STATE_MARKED[view.state]), 0.05, drawing.GOOD)
+        yield TextLine(_(STATE_MARKED[view.state]), drawing.SMALL, drawing.GOOD)
 
 
 def hand_worth(_: Translator, win: RiichiWin | RiichiValue) -> TextLine:
@@ -189,21 +194,21 @@ def hand_worth(_: Translator, win: RiichiWin | RiichiValue) -> TextLine:
         text = _("yakuman × {count}", count=win.yakuman)
     else:
         text = _("{han} han {fu} fu", han=win.han, fu=win.fu) if win.fu else _("{han} han", han=win.han)
-    return TextLine(text, 0.05, drawing.TEXT)
+    return TextLine(text, drawing.SMALL, drawing.TEXT)
 
 
 def _player_lines(_: Translator, view: ScreenView, session: SessionView, seat: Seat) -> Iterator[TextLine]:
     """Return what this player has said: riichi, a win and its value, tenpai, to be ready."""
     if seat in session.riichi:
-        yield TextLine(_("riichi"), 0.05, drawing.ATTENTION)
+        yield TextLine(_("riichi"), drawing.SMALL, drawing.ATTENTION)
     if win := session.prompt.entered(seat):
         yield hand_worth(_, win)
     elif seat in view.declared:
-        yield TextLine(_("hu"), 0.055, drawing.ATTENTION)
+        yield TextLine(_("hu"), drawing.BODY, drawing.ATTENTION)
     if view.state == "confirming" and seat in view.marked:
-        yield TextLine(_("ready"), 0.05, drawing.GOOD)
+        yield TextLine(_("ready"), drawing.SMALL, drawing.GOOD)
     if seat in session.marked:
-        yield TextLine(_("tenpai"), 0.05, drawing.GOOD)
+        yield TextLine(_("tenpai"), drawing.SMALL, drawing.GOOD)
 
 
 COLUMNS: Final = (0.12, 0.36, 0.13, 0.13, 0.13, 0.13)
@@ -218,10 +223,12 @@ Cells = tuple[str, ...]
 def sheet_screen(_: Translator, view: SheetView) -> ScreenBody:
     """Show one page."""
     head = _("Sheet of the session, page {page} of {pages}", page=view.pages - view.page, pages=view.pages)
-    lines = [TextLine(head, 0.06, drawing.TEXT)]
+    lines = [TextLine(head, drawing.BODY, drawing.TEXT)]
     if view.unknown:
         lines.append(
-            TextLine(_("{count} entries before these are at the desk", count=view.unknown), 0.04, drawing.QUIET)
+            TextLine(
+                _("{count} entries before these are at the desk", count=view.unknown), drawing.SMALL, drawing.QUIET
+            )
         )
     turn = [KeyButton("1", _.pgettext("hands of a session", "Before"))] if view.page + 1 < view.pages else []
     turn += [KeyButton("2", _.pgettext("hands of a session", "After"))] if view.page else []
@@ -283,11 +290,10 @@ def _state(_: Translator, view: ScreenView, session: SessionView) -> ScreenBody:
         return _session_playing(_, view)
     if session.asking:
         lines = title_lines(_("Drawn hand: who is tenpai?"), _("Tenpai: press your button. Again: not tenpai."))
-        buttons = button_row(_, ("enter", N_("Pay")), ("g", N_("Nagashi")), ("f", N_("Fault")))
+        buttons = button_row(_, ("enter", N_("Pay")), ("i", N_("Riichi")), ("g", N_("Nagashi")), ("f", N_("Fault")))
     elif view.state == "accepting":
-        lines = title_lines(
-            _("Result"), how_it_ended(_, session.ending), _("Pay, then press your button if it is right.")
-        )
+        ended = how_it_ended(_, session.ending)
+        lines = act_lines(f"{_('Result')} · {ended}", _("Pay, then press your button if it is right."))
         buttons = button_row(_, ("r", N_("Enter again")))
     elif view.state == "recorded":
         lines = title_lines(_("Recorded"), how_it_ended(_, session.ending))
@@ -306,25 +312,27 @@ def _state(_: Translator, view: ScreenView, session: SessionView) -> ScreenBody:
 
 
 def _session_playing(_: Translator, view: ScreenView) -> ScreenBody:
+    help_ = _("Won? Press your button. Riichi: say it, and hold your button for two seconds.")
+    keys = ("i", N_("Riichi")), ("b", N_("Aborted")), ("f", N_("Fault")), ("u", NP_("hand of riichi", "Take back"))
+    return _playing(_, view, button_row(_, *keys), help_)
+
+
+def _playing(_: Translator, view: ScreenView, buttons: tuple[KeyButton, ...], *help_: str) -> ScreenBody:
     """A hand, whether or not a claim window is open: the same for both."""
     if isinstance(view.phase, PlayingView) and view.phase.ended:
-        return ScreenBody(
-            (
-                *time_lines(_, view),
-                *title_lines(_.pgettext("state of a table", "Play"), _("Nobody won? If you did, press now.")),
-            )
-        )
-    lines = title_lines(
-        _.pgettext("state of a table", "Play"),
-        _("Won? Press your button. Riichi: say it, and hold your button for two seconds."),
-    )
-    keys = ("d", N_("Nobody won")), ("i", N_("Riichi")), ("b", N_("Aborted")), ("f", N_("Fault"))
-    return ScreenBody((*time_lines(_, view), *lines), button_row(_, *keys))
+        help_ = (_("Nobody won? If you did, press now."),)
+    else:
+        buttons = (*button_row(_, ("d", N_("Nobody won"))), *buttons)
+    lines = title_lines(_.pgettext("state of a table", "Play"), *help_)
+    return ScreenBody((*time_lines(_, view), *lines), buttons)
 
 
-def title_lines(head: str, *help_: str) -> tuple[TextLine, ...]:
+def title_lines(head: str, *help_: str) -> list[TextLine]:
     """Return a head, and what to do."""
-    return TextLine(head, 0.11, drawing.TEXT), *(TextLine(one, 0.055, drawing.QUIET) for one in help_ if one)
+    return [
+        TextLine(head, drawing.TITLE, drawing.TEXT),
+        *(TextLine(one, drawing.BODY, drawing.QUIET) for one in help_ if one),
+    ]
 
 
 def button_row(_: Translator, *named: tuple[str, str]) -> tuple[KeyButton, ...]:
@@ -350,20 +358,8 @@ def planned_riichi_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
 
 
 def _planned_playing(_: Translator, view: ScreenView, planned: PlannedRiichiView) -> ScreenBody:
-    """A hand, whether or not a claim window is open: the same for both."""
-    if isinstance(view.phase, PlayingView) and view.phase.ended:
-        return ScreenBody(
-            (
-                *time_lines(_, view),
-                *title_lines(_.pgettext("state of a table", "Play"), _("Nobody won? If you did, press now.")),
-            )
-        )
-    lines = title_lines(
-        _.pgettext("state of a table", "Play"),
-        _("Won? Press your button. Riichi: say it; no deposit is laid."),
-        _wall_sentence(_, planned),
-    )
-    return ScreenBody((*time_lines(_, view), *lines), button_row(_, ("d", N_("Nobody won")), ("b", N_("Aborted"))))
+    help_ = _("Won? Press your button. Riichi: say it; no deposit is laid."), _wall_sentence(_, planned)
+    return _playing(_, view, button_row(_, ("b", N_("Aborted"))), *help_)
 
 
 def _wall_sentence(_: Translator, planned: PlannedRiichiView) -> str:
@@ -372,20 +368,17 @@ def _wall_sentence(_: Translator, planned: PlannedRiichiView) -> str:
 
 
 def _planned_ended(_: Translator, view: ScreenView, planned: PlannedRiichiView) -> ScreenBody | None:
+    ended = how_it_ended(_, planned.ending)
     if planned.asking:
         lines = title_lines(_("Drawn hand: who is tenpai?"), _("Tenpai: press your button. Again: not tenpai."))
         buttons = button_row(_, ("enter", N_("Enter")), ("g", N_("Nagashi")))
     elif view.result is None:
         return None
     elif view.state == "accepting":
-        lines = title_lines(
-            _("Result"), how_it_ended(_, planned.ending), _("Do you accept this result? Press your button.")
-        )
+        lines = act_lines(f"{_('Result')} · {ended}", _("Do you accept this result? Press your button."))
         buttons = button_row(_, ("r", N_("Enter again")))
     else:
-        lines = (
-            *title_lines(_("Recorded"), how_it_ended(_, planned.ending), _("Mix the tiles face down.")),
-            *receipt_lines(_, view),
-        )
+        lines = act_lines(f"{_('Recorded')} · {ended}", _("Mix the tiles face down."), drawing.GOOD)
+        lines += receipt_lines(_, view)
         buttons = button_row(_, ("enter", N_("Next deal")))
     return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), buttons, square=receipt_link(view))

@@ -9,12 +9,14 @@ from broker.i18n import Translator
 from broker.protocol import SEATS, Seat
 from broker.terms import SEAT_NAMES
 from kiosk.screens import drawing
-from kiosk.screens.drawing import TextLine, TextPen
+from kiosk.screens.drawing import TextLine, TextPen, draw_shape
 from kiosk.screens.riichi import planned_seat_lines, session_seat_lines
 from kiosk.screens.texts import STATE_MARKED
-from kiosk.screens.views import DeclaredView, ScreenView, SessionView
+from kiosk.screens.views import DeclaredView, RestoringView, ScreenView, SessionView
 
 MINUS: Final = "\N{MINUS SIGN}"
+
+TICK: Final = 0.026
 
 STRIP: Final = 0.044
 """Height of a row of sticks that a seat pays or gets, as a share of the screen's."""
@@ -23,33 +25,73 @@ STRIP: Final = 0.044
 class SeatBox:
     """Draws one seat."""
 
-    def __init__(self, _: Translator, pen: TextPen, height: int) -> None:
-        self._, self._pen, self._height = _, pen, height
-        self._thick = max(3, round(height * 0.008))
+    def __init__(self, _: Translator, pen: TextPen) -> None:
+        self._, self._pen = _, pen
+        self._thick = max(3, round(pen.unit * 0.008))
 
     def draw(self, surface: pygame.Surface, view: ScreenView, seat: Seat, box: pygame.Rect, *, small: bool) -> None:
-        """Draw who sits there from above, and what became of it from below; in a small box without the wind."""
-        self._frame(surface, view, seat, box)
-        padding = round(self._height * 0.016)
+        """Draw whose seat it is, who sits there, and what became of it from below.
+
+        In a small box the largest of that stands beside the name of the seat, and its wind is left out.
+        """
+        marked = self._frame(surface, view, seat, box)
+        padding = round(self._pen.unit * 0.016)
         inside = box.inflate(-2 * padding - self._thick, -2 * padding)
         if isinstance(view.riichi, SessionView) and (paid := view.riichi.paid.get(seat)):
-            strip = round(self._height * STRIP * stick_rows(paid))
+            strip = round(self._pen.unit * STRIP * stick_rows(paid))
             inside.height -= strip
             draw_sticks(surface, self._pen, paid, pygame.Rect(inside.left, inside.bottom, inside.width, strip))
-        who = [*self._who(view, seat, inside.width)]
+        who, what = [*self._who(view, seat, inside.width)], [*self._what(view, seat)]
         if view.play is not None and not small:
             who.append(self._wind(view.play.winds[seat], inside.width))
-        lines = self._pen.fit([*who, *self._what(view, seat)], inside.width, inside.height)
-        self._write(surface, lines[: len(who)], inside, inside.top)
+        head = pygame.Rect(inside)
+        tick = round(2 * TICK * self._pen.unit)
+        head.width -= tick if marked else 0
+        name = self._name(inside.width - tick, drawing.BODY if small else drawing.LARGE)
+        beside = max(what, key=lambda line: line.share) if small and what else None
+        if beside is not None and self._has_room(beside, name, head.width):
+            what.remove(beside)
+        else:
+            beside = None
+        name, *lines = self._pen.fit([name, *who, *what], inside.width, inside.height)
+        y = self._head(surface, seat, head, name.share, beside)
+        self._write(surface, lines[: len(who)], inside, y)
         what = lines[len(who) :]
         self._write(surface, what, inside, inside.bottom - self._pen.high(what, inside.width))
 
+    def _name(self, width: int, share: float) -> TextLine:
+        """Return the longest name of a seat, as large as all four are."""
+        names = [self._(name) for name in SEAT_NAMES.values()]
+        share = self._pen.share(names, share, width - round(1.2 * share * self._pen.unit))
+        return TextLine(max(names, key=lambda name: self._pen.wide(name, share)), share, drawing.TEXT)
+
+    def _has_room(self, line: TextLine, name: TextLine, width: int) -> bool:
+        """Return whether a line can be read beside a name."""
+        left = width - self._pen.wide(name.text, name.share) - round(1.5 * name.share * self._pen.unit)
+        return self._pen.wide(line.text, drawing.SMALL) <= left
+
+    def _head(
+        self, surface: pygame.Surface, seat: Seat, head: pygame.Rect, share: float, beside: TextLine | None
+    ) -> int:
+        """Write the seat's shape and name, and what may stand beside them; return where they end."""
+        side = round(share * self._pen.unit)
+        draw_shape(surface, pygame.Rect(head.topleft, (side, side)), seat, self._pen)
+        left, name = head.left + round(1.15 * side), self._(SEAT_NAMES[seat])
+        stands = self._pen.write(surface, name, (left, head.top), share, drawing.TEXT, head.right - left)
+        if beside is not None:
+            wide, share = head.right - stands.right - side // 3, min(beside.share, share)
+            y = stands.centery - self._pen.height(beside.text, share, wide) // 2
+            self._pen.write(surface, beside.text, (head.right, y), share, beside.colour, wide, align="right")
+        return stands.bottom
+
     def _write(self, surface: pygame.Surface, lines: list[TextLine], inside: pygame.Rect, y: int) -> None:
         for line in lines:
-            at = (inside.centerx, y)
-            y = self._pen.write(surface, line.text, at, line.share, line.colour, inside.width, align="centre").bottom
+            y = self._pen.write(
+                surface, line.text, (inside.centerx, y), line.share, line.colour, inside.width, align="centre"
+            ).bottom
 
-    def _frame(self, surface: pygame.Surface, view: ScreenView, seat: Seat, box: pygame.Rect) -> None:
+    def _frame(self, surface: pygame.Surface, view: ScreenView, seat: Seat, box: pygame.Rect) -> bool:
+        """Draw the box, and whether it is ticked; return that."""
         form = view.phase.form if isinstance(view.phase, DeclaredView) else None
         asked = seat == (view.riichi.prompt.seat if view.riichi else form.seat if form else None)
         marked = seat in view.marked or (view.riichi is not None and seat in view.riichi.marked)
@@ -58,22 +100,22 @@ class SeatBox:
         pygame.draw.rect(surface, colour, box, width=self._thick if asked or marked else 1, border_radius=8)
         if marked:
             self._tick(surface, box)
+        return marked
 
     def _tick(self, surface: pygame.Surface, box: pygame.Rect) -> None:
         """A sign beside the colour: not everybody tells green from grey."""
-        size = round(self._height * 0.026)
+        size = round(self._pen.unit * TICK)
         x, y = box.right - round(2.1 * size), box.top + round(1.3 * size)
         points = [(x, y), (x + size // 2, y + size // 2), (x + round(size * 1.4), y - size // 2)]
         pygame.draw.lines(surface, drawing.GOOD, closed=False, points=points, width=self._thick)
 
     def _who(self, view: ScreenView, seat: Seat, width: int) -> Iterator[TextLine]:
-        yield TextLine(self._(SEAT_NAMES[seat]), 0.085, drawing.TEXT)
-        for part in self._pen.in_two(view.players[seat], 0.052, width):
-            yield TextLine(part, 0.052, drawing.TEXT)
+        for part in self._pen.in_two(view.players[seat], drawing.BODY, width):
+            yield TextLine(part, drawing.BODY, drawing.TEXT)
 
     def _wind(self, wind_: Seat, width: int) -> TextLine:
         winds = {wind: self._("seat wind: {wind}", wind=self._(SEAT_NAMES[wind])) for wind in SEATS}
-        return TextLine(winds[wind_], self._pen.share(winds.values(), 0.05, width), drawing.QUIET)
+        return TextLine(winds[wind_], self._pen.share(winds.values(), drawing.BODY, width), drawing.QUIET)
 
     def _what(self, view: ScreenView, seat: Seat) -> Iterator[TextLine]:
         if isinstance(view.riichi, SessionView):
@@ -90,21 +132,24 @@ class SeatBox:
         if view.result is not None:
             yield from self._scored(view.result.points[seat], view.result.winners.get(seat))
         elif seat in entered:
-            yield TextLine(self._("value {value}", value=entered[seat]), 0.06, drawing.TEXT)
+            yield TextLine(self._("value {value}", value=entered[seat]), drawing.BODY, drawing.TEXT)
         elif seat in view.declared:
-            yield TextLine(self._("hu"), 0.06, drawing.ATTENTION)
+            yield TextLine(self._("hu"), drawing.LARGE, drawing.ATTENTION)
         elif seat in view.marked:
-            yield TextLine(self._(STATE_MARKED[view.state]), 0.05, drawing.GOOD)
+            yield TextLine(self._(STATE_MARKED[view.state]), drawing.SMALL, drawing.GOOD)
+        if isinstance(view.phase, RestoringView) and seat in view.phase.arrived:
+            here = STATE_MARKED["seating"]
+            yield TextLine(self._(here), drawing.SMALL, drawing.GOOD)
         yield from self._fined(view, seat)
 
     def _fined(self, view: ScreenView, seat: Seat) -> Iterator[TextLine]:
         if view.play and seat in view.play.fines:
-            yield TextLine(self._("fine {imp} IMP", imp=view.play.fines[seat].imp), 0.045, drawing.ATTENTION)
+            yield TextLine(self._("fine {imp} IMP", imp=view.play.fines[seat].imp), drawing.SMALL, drawing.ATTENTION)
 
     def _scored(self, points: int, value: int | None) -> Iterator[TextLine]:
         if value is not None:
-            yield TextLine(self._("value {value}", value=value), 0.045, drawing.GOOD)
-        yield TextLine(f"+{points}" if points > 0 else str(points).replace("-", MINUS), 0.1, drawing.TEXT)
+            yield TextLine(self._("value {value}", value=value), drawing.SMALL, drawing.GOOD)
+        yield TextLine(f"+{points}" if points > 0 else str(points).replace("-", MINUS), drawing.TITLE, drawing.TEXT)
 
 
 WORTH: Final = (10_000, 5_000, 1_000, 100)
@@ -163,26 +208,3 @@ def _stick(surface: pygame.Surface, worth: int, cell: pygame.Rect) -> None:
     for dot in range(number):
         x = stick.centerx + round((dot - (number - 1) / 2) * 2.6 * radius)
         pygame.draw.circle(surface, colour, (x, stick.centery), radius)
-
-
-WHITER = 0.2
-"""Brighter than on tiles, so that the letter on it has the contrast of all else that is written (7:1)."""
-
-LOWER = 0.16
-"""A triangle is wide at its foot: its letter stands lower, by this share of the box."""
-
-
-def draw_shape(surface: pygame.Surface, box: pygame.Rect, seat: Seat, pen: TextPen) -> None:
-    """Draw it as large as a square box."""
-    from vision.overlay import SEAT_SHAPES  # noqa: PLC0415 - OpenCV: not before the first screen is shown
-
-    letter = seat[0].upper()
-    colour, corners = SEAT_SHAPES[letter]
-    blue, green, red = (round(part + WHITER * (255 - part)) for part in colour)
-    reach = 0.42 * box.height
-    points = [(box.centerx + reach * x, box.centery + reach * y) for x, y in corners]
-    pygame.draw.polygon(surface, (red, green, blue), points)
-    share = 0.42 * box.height / surface.get_height()
-    middle = box.centery + (round(LOWER * box.height) if letter == "S" else 0)
-    at = (box.centerx, middle - pen.height(letter, share, box.width) // 2)
-    pen.write(surface, letter, at, share, drawing.GROUND, box.width, align="centre")

@@ -18,7 +18,7 @@ from kiosk.screens import drawing
 from kiosk.screens.counting import counting_screen
 from kiosk.screens.device import pairing_screen, part_and_fault, self_test_screen
 from kiosk.screens.drawing import Align, KeyButton, ScreenBody, ScreenFunction, TextLine, TextPen
-from kiosk.screens.layout import FINGER, HEAD, Hand, ScreenLayout, TargetPainter, TouchTarget
+from kiosk.screens.layout import Hand, ScreenLayout, TargetPainter, TouchTarget
 from kiosk.screens.play import (
     another_carrier_screen,
     arbiter_screen,
@@ -27,15 +27,23 @@ from kiosk.screens.play import (
     other_device_screen,
     paused_screen,
     playing_screen,
+    program_stopped_screen,
     result_screen,
     state_screen,
     stopped_screen,
     win_form_screen,
 )
-from kiosk.screens.restoring import by_hand_screen, heap_screen, scan_screen, tray_screen, unread_print_screen
+from kiosk.screens.restoring import (
+    by_hand_screen,
+    heap_screen,
+    no_camera_screen,
+    scan_screen,
+    tray_screen,
+    unread_print_screen,
+)
 from kiosk.screens.riichi import planned_riichi_screen, riichi_head, riichi_screen
 from kiosk.screens.seats import SeatBox
-from kiosk.screens.views import CallView, ScreenView, StatusLine
+from kiosk.screens.views import CallView, RestoringView, ScreenView, StatusLine, StoppedView
 
 LEADING = 0.008
 """Between two lines in the middle, as a share of the screen's height."""
@@ -70,8 +78,8 @@ class TableScreen:
         self._ = _
         self._layout = ScreenLayout(size, look.hand)
         self._pen = pen or TextPen(_.language, size, look.larger)
-        self._seat = SeatBox(_, self._pen, size[1])
-        self._buttons = TargetPainter(_, self._pen, size[1])
+        self._seat = SeatBox(_, self._pen)
+        self._buttons = TargetPainter(_, self._pen)
 
     def targets(self, view: ScreenView) -> tuple[TouchTarget, ...]:
         """Return what may be touched."""
@@ -92,7 +100,7 @@ class TableScreen:
 
     def _targets(self, now: ScreenBody, view: ScreenView) -> Iterator[TouchTarget]:
         if now.actions:
-            boxes = self._layout.actions(self._parted(now, view).lines, len(now.actions))
+            boxes = (*self._layout.actions(self._parted(now, view).lines, len(now.actions)),)
             for action, box in zip(now.actions, boxes, strict=True):
                 yield TouchTarget(action.key, action.label, box, action.tone)
         for row, boxes in zip(now.panel, self._layout.grid([len(row) for row in now.panel]), strict=True):
@@ -106,30 +114,25 @@ class TableScreen:
         return self._layout.middle(panel=bool(now.panel), seats=bool(view.players) and now.seats)
 
     def _parted(self, now: ScreenBody, view: ScreenView) -> BodyParts:
-        """Return the room of the lines and their buttons, and the QR code beside them; it may reach into the gaps."""
+        """Return the room of the lines and their buttons, and the QR code beside them."""
         room = self._room(now, view)
-        code = _square(now.square, room.height + self._layout.gap) if now.square else None
+        code = _square(now.square, self._layout.square(room)) if now.square else None
         if code is None:
             return BodyParts(room)
         return BodyParts(*self._layout.beside(room, code.get_width()), code)
 
     def _head(self, surface: pygame.Surface, view: ScreenView) -> None:
         _, layout = self._, self._layout
-        y, third = layout.y(HEAD), (layout.width - 4 * layout.margin) // 3
-        texts = [_("Table {table}", table=view.table) if view.table else _("Not paired")]
+        apart = "" if isinstance(view.phase, StoppedView) else _("Not paired")
+        texts = [_("Table {table}", table=view.table) if view.table else apart]
         if view.play is not None:
             texts += riichi_head(_, view) or [
                 _("Deal {deal} · round {round}", deal=view.play.deal, round=view.play.round),
                 _("Prevalent wind: {wind}", wind=_(SEAT_NAMES[view.play.prevalent_wind])),
             ]
-        share = self._pen.share(texts, 0.06, third)
-        places: tuple[tuple[int, Align], ...] = (
-            (layout.margin, "left"),
-            (layout.width // 2, "centre"),
-            (layout.width - layout.margin, "right"),
-        )
-        for text, (x, align) in zip(texts, places, strict=False):
-            self._pen.write(surface, text, (x, y), share, drawing.TEXT, third, align=align)
+        share = self._pen.share(texts, 0.06, layout.head_width)
+        for text, (at, align) in zip(texts, layout.heads, strict=False):
+            self._pen.write(surface, text, at, share, drawing.TEXT, layout.head_width, align=align)
 
     def _middle(self, surface: pygame.Surface, view: ScreenView, now: ScreenBody) -> None:
         """Write the lines in the middle of the free room, smaller where there are many; what is painted is below."""
@@ -138,7 +141,7 @@ class TableScreen:
         if parted.code:
             surface.blit(parted.code, parted.place)
         if now.actions:
-            room.height -= self._layout.y(FINGER) + leading
+            room.height -= self._layout.actions_height(len(now.actions)) + leading
         lines = [part for line in now.lines for part in self._pen.broken(line, room.width)]
         lines = self._pen.fit(lines, room.width, room.height, leading)
         high = self._pen.high(lines, room.width, leading)
@@ -168,6 +171,7 @@ class TableScreen:
 
 SCREENS: Final[tuple[ScreenFunction, ...]] = (
     pairing_screen,
+    program_stopped_screen,
     other_device_screen,
     disk_full_screen,
     self_test_screen,
@@ -186,6 +190,7 @@ SCREENS: Final[tuple[ScreenFunction, ...]] = (
     heap_screen,
     tray_screen,
     unread_print_screen,
+    no_camera_screen,
     playing_screen,
 )
 
@@ -194,8 +199,16 @@ def current_screen(_: Translator, view: ScreenView) -> ScreenBody:
     """Return what is in the middle."""
     for screen in SCREENS:
         if (found := screen(_, view)) is not None:
-            return _with_arbiter(_, view, found)
+            return _with_arbiter(_, view, _with_arrivals(_, view, found))
     return _with_arbiter(_, view, state_screen(_, view))
+
+
+def _with_arrivals(_: Translator, view: ScreenView, found: ScreenBody) -> ScreenBody:
+    """Say who has checked in, where trays fill the screen and no seat is there to be marked."""
+    if found.seats or not isinstance(view.phase, RestoringView) or not view.phase.arrived:
+        return found
+    here = ", ".join(_(SEAT_NAMES[seat]) for seat in SEATS if seat in view.phase.arrived)
+    return replace(found, lines=(*found.lines, TextLine(_("Here: {seats}", seats=here), drawing.SMALL, drawing.GOOD)))
 
 
 def _with_arbiter(_: Translator, view: ScreenView, found: ScreenBody) -> ScreenBody:
@@ -218,7 +231,7 @@ A Chinese letter has the room of two.
 def status_lines(_: Translator, view: ScreenView) -> Iterator[TextLine]:
     """Return the lines, from above."""
     if view.call:
-        yield TextLine(_call_sentence(_, view.call), 0.05, drawing.ATTENTION)
+        yield TextLine(_call_sentence(_, view.call), drawing.SMALL, drawing.ATTENTION)
     line = view.line
     if line.apart:
         return
@@ -234,9 +247,9 @@ def status_lines(_: Translator, view: ScreenView) -> Iterator[TextLine]:
         connection.append(_("NOT ENCRYPTED"))
     if line.unsent:
         connection.append(_("{count} to send", count=line.unsent))
-    yield TextLine(" · ".join(connection), 0.042, drawing.DANGER if line.plain else colour)
+    yield TextLine(" · ".join(connection), drawing.SMALL, drawing.DANGER if line.plain else colour)
     if wrong:
-        yield TextLine(_shortened(_, wrong), 0.042, colour)
+        yield TextLine(_shortened(_, wrong), drawing.SMALL, colour)
 
 
 def _connection(line: StatusLine) -> Message:
@@ -265,7 +278,7 @@ def _call_sentence(_: Translator, call: CallView) -> str:
 def clock_lines(view: ScreenView) -> Iterator[TextLine]:
     """Return the time of day, and the version under it."""
     if view.line.clock:
-        yield TextLine(view.line.clock, 0.055, drawing.TEXT)
+        yield TextLine(view.line.clock, drawing.BODY, drawing.TEXT)
     if view.line.version:
         yield TextLine(view.line.version, drawing.SMALLEST, drawing.QUIET)
 

@@ -34,7 +34,7 @@ STATE_HELP: Final[Mapping[str, Message]] = {
 }
 
 STATE_MARKED: Final[Mapping[str, Message]] = {
-    "restoring": N_("right"),
+    "restoring": N_("tray is right"),
     "seating": N_("here"),
     "confirming": N_("confirmed"),
 }
@@ -152,6 +152,8 @@ REMEDY: Final[Mapping[str, Message]] = {
     "scanner_beeps": N_("Scan the code 'beep off' of its manual."),
     "scanner_silent": N_("Check trigger and plug, or change it."),
     "camera_failed": N_("Unplug it and plug it in again."),
+    "picture_empty": N_("Unplug it and plug it in again."),
+    "picture_unreadable": N_("Change its cable, or plug it in elsewhere."),
     "camera_missing": NP_("camera", "Plug it in."),
     "camera_driver_missing": N_("The installer has to install it."),
     "camera_unplugged": NP_("camera", "Plug it in again: it works by itself."),
@@ -226,6 +228,7 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "kong_not_robbed": N_("Not robbed: the winner has another of that tile."),
     "fan_counter_missing": N_("The scorer cannot count fan: enter the value."),
     "below_minimum": N_("Too low: the value is below the minimum for a win."),
+    "above_maximum": N_("Too high: no hand is worth so much."),
     "arbiter_needed": N_("Only the arbiter can do this. Call one."),
     "pin_wrong": N_("Wrong PIN"),
     "pin_locked": N_("Too many tries: wait"),

@@ -11,6 +11,7 @@ from typing import Final, Literal
 from broker.protocol import SEATS, Fine, PlannedPlay, PublicState, RiichiEvent, RiichiWin, Seat, Tray, Wind, WinKind
 from broker.rules import seat_wind
 from broker.rules.riichi import AbortReason, SettledEvent, points_by_seat, wall_of
+from broker.version import program_version
 from kiosk.counting.desk import CountingView
 from kiosk.input import ArbiterPanel, Form, RiichiForm, RiichiQuestion, WinForm, abort_reasons, chombo_spoils
 from kiosk.pairing.form import PairingForm
@@ -270,6 +271,17 @@ class PairingView:
 
 
 @dataclass(frozen=True, slots=True)
+class StoppedView:
+    """The program does not run; another stands in for it."""
+
+    why: str
+    """Code of why it has ended."""
+    failures: int = 1
+    presses_kept: bool = False
+    state: Literal["waiting"] = "waiting"
+
+
+@dataclass(frozen=True, slots=True)
 class ElsewhereView:
     """The table is served by another device."""
 
@@ -300,6 +312,8 @@ class RestoringView:
     check: TrayProblem | None = None
     marked: frozenset[Seat] = frozenset()
     """Seats whose tray is right."""
+    arrived: frozenset[Seat] = frozenset()
+    """Seats whose player has checked in meanwhile."""
     stopped: str | None = None
     """Code of what stops this play before a tile is touched."""
     repeating: tuple[str, ...] = ()
@@ -322,6 +336,8 @@ class PlayingView:
 
     ended: bool = False
     """It was said that nobody won, and the claim window is not over: alike, whether or not somebody has pressed."""
+    doubt: Literal["asked", "denied"] | None = None
+    """What is said of presses when their window is over: whoever meant hu is to press again, or four cannot have."""
     state: Literal["playing"] = "playing"
 
 
@@ -368,6 +384,7 @@ class RecordedView:
 
 PhaseView = (
     PairingView
+    | StoppedView
     | ElsewhereView
     | IdleView
     | RestoringView
@@ -394,6 +411,8 @@ class ScreenView:
     paused: bool = False
     panel: ArbiterPanel | None = None
     """The arbiter's panel, while it is open; of a PIN no digit, only how many there are."""
+    pin_wait_s: int = 0
+    """So long no PIN is taken; nothing where one is, or none is asked for."""
     unproven: bool = False
     """The arbiter's PIN is judged later: the scorer could not be asked."""
     self_test: SelfTestView | None = None
@@ -437,6 +456,13 @@ class ScreenView:
         return self.phase.result if isinstance(self.phase, AcceptingView | RecordedView) else None
 
 
+def stopped_view(table: int, why: str, failures: int, *, presses_kept: bool) -> ScreenView:
+    """Return what is to be seen where the program does not run; the same whoever presses."""
+    return ScreenView(
+        table, StoppedView(why, failures, presses_kept), StatusLine(version=program_version(), apart=True)
+    )
+
+
 def may_pair(now: ScreenView) -> bool:
     """Return whether the device may be paired anew from here."""
     return isinstance(now.phase, ElsewhereView | IdleView) and now.phase.may_pair
@@ -466,7 +492,9 @@ def screen_view(
     quiet = state.phase in QUIET
     return ScreenView(
         table,
-        phase=PlayingView(state.ended) if quiet else _phase_view(state, play, form, restoring or Restoring()),
+        phase=PlayingView(state.ended, state.doubt)
+        if quiet
+        else _phase_view(state, play, form, restoring or Restoring()),
         line=_quiet(line) if quiet else line,
         call=call,
         play=PlayView(
@@ -498,6 +526,7 @@ def _phase_view(state: Table, play: PlannedPlay, form: Form | None, restoring: R
                 restoring,
                 state.check,
                 state.verified,
+                state.arrived,
                 stopped=next(iter(guards.active_guards(state)), None),
                 repeating=_repeating(state),
             )

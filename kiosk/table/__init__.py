@@ -6,6 +6,7 @@ from kiosk.table.arbiter import (
     event_of_order,
     refuse_locked_pin,
 )
+from kiosk.table.claim import DOUBTFUL_NS
 from kiosk.table.claim_window import (
     HOLD_NS,
     ClaimWindow,

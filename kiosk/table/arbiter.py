@@ -55,6 +55,8 @@ Step = tuple[Table, tuple[Fact, ...]]
 FREE_TRIES: Final = 3
 """So many wrong PINs cost no waiting."""
 
+SECOND_NS: Final = 1_000_000_000
+MINUTE_S: Final = 60
 FIRST_WAIT_NS: Final = 60_000_000_000
 LONGEST_WAIT_NS: Final = 60 * FIRST_WAIT_NS
 """After each further one the wait doubles, to an hour: four digits hold out for more than a year of guessing."""
@@ -97,10 +99,19 @@ def _fact_of_play(state: Table, fact: Callable[[PlannedPlay], Fact]) -> tuple[Fa
     return (fact(of),) if of else ()
 
 
+def pin_wait_s(state: Table, now: int) -> int:
+    """Return for how many seconds wrong PINs make the next one wait; in whole minutes where it is more than one."""
+    beyond = state.pins_wrong - FREE_TRIES
+    if beyond < 0:
+        return 0
+    until = state.pin_wrong_at + min(FIRST_WAIT_NS << min(beyond, 10), LONGEST_WAIT_NS)
+    left = max(0, -(-(until - now) // SECOND_NS))
+    return left if left <= MINUTE_S else -(-left // MINUTE_S) * MINUTE_S
+
+
 def refuse_locked_pin(state: Table, now: int) -> None:
     """Refuse a PIN while wrong ones make it wait. Raises NotNow `pin_locked`."""
-    beyond = state.pins_wrong - FREE_TRIES
-    if beyond >= 0 and now < state.pin_wrong_at + min(FIRST_WAIT_NS << min(beyond, 10), LONGEST_WAIT_NS):
+    if pin_wait_s(state, now):
         raise NotNow("pin_locked", f"{state.pins_wrong} wrong ones")
 
 
@@ -182,11 +193,10 @@ def on_declarations_corrected(state: Table, event: DeclarationsCorrected) -> Ste
         session=state.arbiter_session,
     )
     after = replace(
-        state,
+        claim.without_claim(state),
         phase=Phase.DECLARED if event.seats else Phase.PLAYING,
         since=event.at,
         declarations=tuple(Declaration(seat, event.at) for seat in event.seats),
-        window=None,
         closed_at=event.at,
         outcome=None,
         agreed=frozenset(),
@@ -202,12 +212,10 @@ def _ended(state: Table, decision: TableDecision, reason: Reason, at: int) -> St
         facts.extend(_ruled(state, FineRuled(takes=takes), why) for takes, why in _fines(state))
     played = state.played if state.phase is Phase.RECORDED else plan.with_this_play(state)
     ended = replace(
-        state,
+        claim.without_claim(state),
         phase=Phase.RECORDED,
         since=at,
-        window=None,
         closed_at=None,
-        declarations=(),
         outcome=None,
         agreed=frozenset(),
         hand=PlannedHand(),

@@ -97,18 +97,27 @@ def on_play_drawn(state: Table, event: PlayEndedDrawn) -> tuple[Table, tuple[Fac
     return with_window(state, _window(state).ended(event.at)), ()
 
 
+DOUBTFUL_NS: Final = 4_000_000_000
+"""Who presses so soon after the play began, or began again, may still mean the tiles or the result."""
+
+
 def on_window_elapsed(state: Table, event: ClaimWindowElapsed) -> tuple[Table, tuple[Fact, ...]]:
     """Close the window and tell who declared, then who called.
 
     Where the play was said to be over and nobody declared, it is a draw; where there were only calls, it goes on.
+    Presses that may be no declarations are asked about first.
     """
     closes_at, window = state.closes_at, state.window
     if closes_at is None or window is None or event.at < closes_at:
         raise NotNow("window_still_open")
     after = replace(state, window=None, closed_at=window.deadline)
     declared: tuple[Fact, ...] = ()
-    if window.declared:
-        after, declared = replace(after, phase=Phase.DECLARED, since=event.at), (_declared(state),)
+    if state.asked:
+        after, declared = _answered(after, event.at)
+    elif window.declared and event.asks and _doubtful(state, window):
+        after = _asked(after, event.at)
+    elif window.declared:
+        after, declared = _with_declared(after, event.at)
     elif window.ended_at is not None:
         after = show_result(after, Outcome("draw", {}), event.at)
     else:
@@ -119,9 +128,44 @@ def on_window_elapsed(state: Table, event: ClaimWindowElapsed) -> tuple[Table, t
     return after, (*declared, *call)
 
 
+def _doubtful(state: Table, window: ClaimWindow) -> bool:
+    """Return whether presses may be no declarations: the first came just as the play began, or all four have pressed.
+
+    One discards, so that at most three can have won.
+    """
+    declared = window.declared
+    return len(declared) == len(SEATS) or declared[0].at < in_play_time(state, state.since) + DOUBTFUL_NS
+
+
+def _asked(state: Table, at: int) -> Table:
+    """Ask whoever has pressed whether they meant hu, in a window of its own: alike whoever they are, and how many."""
+    window = ClaimWindow(max(1, 2 * state.claim_ms * NS_PER_MS)).ended(at)
+    return replace(state, window=window, asked=state.declarations, declarations=(), doubt="asked", since=at)
+
+
+def _answered(state: Table, at: int) -> tuple[Table, tuple[Fact, ...]]:
+    """Declare for who has pressed once more, as of the first time. Four of them cannot be: then nobody has declared."""
+    again = {one.seat for one in state.declarations}
+    meant = tuple(one for one in state.asked if one.seat in again)
+    after = replace(state, asked=(), declarations=meant, doubt=None)
+    if meant and len(meant) < len(SEATS):
+        return _with_declared(after, at)
+    return replace(after, phase=Phase.PLAYING, since=at, declarations=(), doubt="denied" if meant else None), ()
+
+
+def _with_declared(state: Table, at: int) -> tuple[Table, tuple[Fact, ...]]:
+    """Name who has declared."""
+    return replace(state, phase=Phase.DECLARED, since=at, doubt=None), (_declared(state),)
+
+
 def _window(state: Table) -> ClaimWindow:
     """Return the open window, or one that opens now; with a window of no time the first press counts all the same."""
     return state.window or ClaimWindow(max(1, state.claim_ms * NS_PER_MS))
+
+
+def without_claim(state: Table) -> Table:
+    """Forget who has pressed, and what was asked of them."""
+    return replace(state, window=None, declarations=(), asked=(), doubt=None)
 
 
 def with_window(state: Table, window: ClaimWindow) -> Table:

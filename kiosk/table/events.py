@@ -177,6 +177,9 @@ class DeclarationsCorrected(Happened, frozen=True, tag="declarations_corrected",
 class ClaimWindowElapsed(Happened, frozen=True, tag="claim_window_elapsed", kw_only=True):
     """The claim window's time is over."""
 
+    asks: bool = False
+    """Whether presses that may be no declarations are asked about; in journals of before they were not."""
+
 
 class PlayEndedDrawn(Happened, frozen=True, tag="play_ended_drawn", kw_only=True):
     """Somebody at the table says that the last tile was discarded and nobody won."""

@@ -49,7 +49,7 @@ from kiosk.table.events import (
     TrayChecked,
     ValueEntered,
 )
-from kiosk.table.state import SETTLE_NS, Pause, Phase, Table
+from kiosk.table.state import Pause, Phase, Table
 
 Step = tuple[Table, tuple[Fact, ...]]
 Handler = Callable[[Table, Any], Step]
@@ -68,8 +68,9 @@ class Rule:
 def _restarted(state: Table, event: Restarted) -> Step:
     """An open claim window begins again, so that nobody loses their time.
 
-    On another clock presses count at once: whoever has waited for the restart is not pushing twice. On the same clock
-    times stay what they are: a button box may have kept presses from before, which belong between those that are known.
+    On another clock presses count at once, and none is doubtful: whoever has waited for the restart is not pushing
+    twice. On the same clock times stay what they are: a button box may have kept presses from before, which belong
+    between those that are known.
     """
     rebased = state if event.same_clock else _on_new_clock(state, event.at)
     if rebased.window is None:
@@ -82,7 +83,7 @@ def _on_new_clock(state: Table, now: int) -> Table:
     """Move what is known to another clock: distances stay, the last of it is now."""
     return replace(
         state,
-        since=now - SETTLE_NS,
+        since=now - claim.DOUBTFUL_NS,
         closed_at=None,
         play_clock=None,
         pin_wrong_at=now if state.pins_wrong else 0,

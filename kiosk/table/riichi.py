@@ -106,7 +106,7 @@ def on_minor_fault(state: Table, event: HandEntered) -> Step:
     session, fact = _recorded(riichi_session_of(state), event.told, settled)
     after = replace(state, session=session)
     if session.state.over:  # somebody's score ends the session at once
-        after = replace(after, phase=Phase.RECORDED, since=event.at, window=None, declarations=())
+        after = replace(claim.without_claim(after), phase=Phase.RECORDED, since=event.at)
     return after, (fact,)
 
 
@@ -198,7 +198,7 @@ def on_riichi_long_press(state: Table, event: ButtonHeld) -> Step:
 
 def _reopened(state: Table) -> Table:
     """Go back to before the only press, which was none."""
-    return replace(state, phase=Phase.PLAYING, window=None, declarations=())
+    return replace(claim.without_claim(state), phase=Phase.PLAYING)
 
 
 def _with_deposit(session: RiichiSession, seat: Seat, *, laid: bool) -> RiichiSession:

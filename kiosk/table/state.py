@@ -250,6 +250,10 @@ class Table:
     """The deadline of the window that was closed last in this play."""
     declarations: tuple[Declaration, ...] = ()
     """Who has declared; while the window is open, as far as is known."""
+    asked: tuple[Declaration, ...] = ()
+    """Who has pressed and may not have meant hu: whoever did presses once more, and nobody is named."""
+    doubt: Literal["asked", "denied"] | None = None
+    """What the screen says of that: the question, or that four hu cannot be. It never changes by a press."""
     outcome: Outcome | None = None
     fines: dict[Seat, Fine] = field(default_factory=dict)
     calling: bool = False

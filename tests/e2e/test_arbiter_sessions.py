@@ -11,7 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Broker, Kind, make_broker
+from broker.mqtt.brokers import Kind, make_broker
+from broker.mqtt.process import Broker
 from broker.protocol import (
     ArbiterPin,
     Confirmed,

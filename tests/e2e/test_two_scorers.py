@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Broker, Kind, make_broker
+from broker.mqtt.brokers import Kind, make_broker
 from broker.mqtt.certificates import Certificates
+from broker.mqtt.process import Broker
 from broker.protocol import Receipt, ScorerState, decode, topics
 from broker.protocol.tls import Identity
 from broker.sim.demo_event import NAME

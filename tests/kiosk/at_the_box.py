@@ -73,9 +73,9 @@ class AtTheBox:
 
 
 def played(journal: TableJournal, phase: Phase) -> None:
-    """Let a table have come to a phase, two seconds ago."""
+    """Let a table have come to a phase, five seconds ago."""
     events = sitting_in(phase).events
-    by = time.monotonic_ns() - 2 * S - max((event.at for event in events), default=0)
+    by = time.monotonic_ns() - 5 * S - max((event.at for event in events), default=0)
     table = core(journal)
     for event in events:
         table.apply(_moved(event, by))

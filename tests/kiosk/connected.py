@@ -63,7 +63,7 @@ class Table:
         assert self.said("waiting") == ["waiting"]
 
     def press(self, *seats: Seat) -> None:
-        self.time.now += 2 * S
+        self.time.now += 5 * S
         for seat in seats:
             self.time.now += 10 * MS
             self.program.report(Pressed(seat, self.time.now))

@@ -12,7 +12,7 @@ from kiosk.config import KioskSettings
 from kiosk.journal import TableJournal
 from kiosk.program import TableProgram
 from kiosk.screens import PhaseView, ScreenView
-from kiosk.table import Assigned, Event, Phase
+from kiosk.table import DOUBTFUL_NS, Assigned, Event, Phase
 from kiosk.uplink import TableConnection
 from tests.kiosk.journals import OURS
 from tests.kiosk.tables import EVENT, HOLD, MS, TABLE, S, plan, play, right
@@ -92,8 +92,12 @@ class Standing:
         return [*self.journal.events()]
 
     def press(self, *seats: Seat, let_go: bool = True) -> None:
-        """Press one after the other, having waited till the screen stands still."""
-        self.time.wait()
+        """Press one after the other, having waited till the screen stands still, and in a play till it has begun."""
+        self.time.wait(max(2 * S, self.program.state.since + DOUBTFUL_NS - self.time.now))
+        self.press_now(*seats, let_go=let_go)
+
+    def press_now(self, *seats: Seat, let_go: bool = True) -> None:
+        """Press one after the other, at once."""
         for seat in seats:
             self.program.report(Pressed(seat, self.time.wait(10 * MS)))
             if let_go:
@@ -120,9 +124,11 @@ class Standing:
         self.program.step(timeout=0)
 
     def come_to(self, phase: Phase, assignment: Assignment | None = None) -> "Standing":
-        """Play on until the table is in a phase."""
+        """Play on until the table is in a phase; a play has begun some seconds ago then."""
         for step in self._day(assignment or plan(play(1), play(2))):
             if self.phase is phase:
+                if phase is Phase.PLAYING:
+                    self.time.wait(5 * S)
                 return self
             step()
         assert self.phase is phase

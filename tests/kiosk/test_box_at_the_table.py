@@ -105,8 +105,8 @@ def test_over_a_line_that_loses_garbles_and_delays_every_press_is_there_once_and
                 box.unplug()
                 box.plug()
         assert edges[-1] - edges[0] < WINDOW_MS * MS
-        table.until_in(Phase.DECLARED)
-        declared = table.program.state.declarations
+        table.until(lambda: table.program.state.doubt is not None)  # all four have pressed
+        declared = table.program.state.asked
         assert [one.seat for one in declared] == order
         assert [press.seat for press in table.presses()] == order
         apart = [abs(one.at - edge) for one, edge in zip(declared, edges, strict=True)]

@@ -26,7 +26,7 @@ import pygame
 from broker.protocol import SEATS, TOPICS, LogMessage, Seat, TableState, decode_on_topic
 from firmware.reports import Pressed
 from kiosk.screens import PlayingView, StatusLine, TableScreen, screen_view
-from kiosk.table import ButtonHeld, ButtonPressed, Phase, PlayEndedDrawn
+from kiosk.table import ButtonHeld, ButtonPressed, ClaimWindowElapsed, Phase, PlayEndedDrawn
 from tests.kiosk.connected import Table, begin, connected
 from tests.kiosk.refusing_card import refusing
 from tests.kiosk.seconds import (
@@ -72,7 +72,7 @@ KEYS: Final[Mapping[str, Mapping[int, str]]] = {
 
 
 def test_the_view_of_a_play_has_no_field_that_a_press_could_change() -> None:
-    assert [one.name for one in fields(PlayingView)] == ["ended", "state"]
+    assert [one.name for one in fields(PlayingView)] == ["ended", "doubt", "state"]  # both change by the clock alone
 
 
 @pytest.mark.parametrize("ended", ["not", "before", "after"])
@@ -99,6 +99,28 @@ def test_not_a_pixel_changes(who: tuple[Seat, ...], ended: str) -> None:
         )
         pictures.append(pygame.image.tobytes(surface, "RGB"))
     assert pictures[1:] == [pictures[0], pictures[0]]
+
+
+@pytest.mark.parametrize("who", PRESSING, ids="-".join)
+def test_the_question_whether_hu_was_meant_names_nobody_and_shows_no_answer(who: tuple[Seat, ...]) -> None:
+    """Whoever has pressed just as the play began, and whoever presses again, the picture of the question is one."""
+    pygame.font.init()
+    pictures = set()
+    for pressed, again in ((("west",), ()), (who, ()), (who, who), (("east",), who)):
+        sitting = sitting_in(Phase.PLAYING)
+        for seat in pressed:
+            sitting.take(ButtonPressed(at=sitting.wait(1_100 * MS if seat == pressed[0] else MS), seat=seat))
+        assert sitting.table.closes_at is not None
+        sitting.take(ClaimWindowElapsed(at=sitting.table.closes_at, asks=True))
+        assert sitting.table.doubt == "asked"
+        if again:
+            sitting.press(*again)
+        surface = pygame.Surface((800, 480))
+        TableScreen(Translator("en"), surface.get_size()).draw(
+            surface, screen_view(TABLE, sitting.table, None, StatusLine(), None)
+        )
+        pictures.add(pygame.image.tobytes(surface, "RGB"))
+    assert len(pictures) == 1
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 
 from broker.cli.scorer import scorer
 from broker.sim.demo_event import write_kiosk
-from kiosk.command import kiosk
+from kiosk.maintenance import table
 from tests.demo_event import MakeEvent
 from tests.systemd.units import (
     HERE,
@@ -141,9 +141,9 @@ def parsed(command: click.Command, words: list[str]) -> dict[str, object]:
 
 
 def test_the_kiosk_takes_its_command_line() -> None:
-    line = command_line(KIOSK)
-    assert line[:4] == ["/usr/lib/homologue/bin/python3", "-I", "-m", "broker.upgrade.start"]
-    assert parsed(kiosk, [f"{INSTALLED}homologue", *line[4:]])["config"] == Path("/etc/homologue/table-3.toml")
+    program, group, *words = command_line(KIOSK)
+    assert group == "table"
+    assert parsed(table.commands["run"], [program, *words])["config"] == Path("/etc/homologue/table-3.toml")
 
 
 @pytest.mark.parametrize("options", ["", "--broker localhost:8883 --ca /etc/homologue/ca.crt --desk-name desk.local"])
@@ -194,7 +194,7 @@ def test_scorer_and_broker_work_with_the_units_system_calls(tmp_path: Path, demo
 
 def test_a_kiosk_works_with_the_units_system_calls(tmp_path: Path, demo_event: MakeEvent) -> None:
     demo_event(tmp_path, 1)
-    process = under(KIOSK, "kiosk", str(write_kiosk(tmp_path, 1, 1)))
+    process = under(KIOSK, "table", "run", str(write_kiosk(tmp_path, 1, 1)))
     assert any("state=waiting" in line for line in said(process, "state=waiting"))
     assert process.returncode == 0
 

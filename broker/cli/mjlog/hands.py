@@ -34,6 +34,7 @@ from broker.rules.riichi import (
     add_points,
     ids_by_number,
     payments,
+    player_points,
 )
 from broker.rules.riichi.hand import RiichiHand, RiichiSituation
 
@@ -203,7 +204,7 @@ class MjlogHand:
     def paid(self) -> PlayerPoints:
         """Return what each wins or loses, the own deposit included. Raises RuleError `bad_record`."""
         laid = tuple(-STICK if player in self.riichi else 0 for player in PLAYERS)
-        return add_points(_points(laid), *map(_paid, self.ends))
+        return add_points(player_points(laid), *map(_paid, self.ends))
 
     def lay(self) -> tuple[int, int]:
         """Return the counters and deposits that the end tells. Raises RuleError `bad_record`."""
@@ -216,7 +217,7 @@ class MjlogHand:
         if not told:
             return None
         scores = MjlogTag("owari", {"scores": ",".join(told[-1][::2])})  # between them are points of the site
-        return _points(tuple(100 * one for one in exact_numbers(scores, "scores", len(PLAYERS))))
+        return player_points(tuple(100 * one for one in exact_numbers(scores, "scores", len(PLAYERS))))
 
 
 def mjlog_hands(tags: Sequence[MjlogTag]) -> Iterator[MjlogHand | RuleError]:
@@ -245,7 +246,9 @@ def _before(tag: MjlogTag) -> SessionState:
     scores = tuple(100 * one for one in exact_numbers(tag, "ten", len(PLAYERS)))
     if round_ not in range(len(ROUNDS) * len(PLAYERS)):
         raise RuleError("bad_record", f"INIT: there is no hand {round_}")
-    return SessionState(ROUNDS[round_ // len(PLAYERS)], player_number(tag, "oya"), counters, deposits, _points(scores))
+    return SessionState(
+        ROUNDS[round_ // len(PLAYERS)], player_number(tag, "oya"), counters, deposits, player_points(scores)
+    )
 
 
 def _followed(hand: MjlogHand, tag: MjlogTag) -> MjlogHand:
@@ -297,9 +300,4 @@ def _gainer(tag: MjlogTag) -> PlayerNo:
 
 
 def _paid(tag: MjlogTag) -> PlayerPoints:
-    return _points(tuple(100 * one for one in exact_numbers(tag, "sc", 2 * len(PLAYERS))[1::2]))
-
-
-def _points(of_players: tuple[int, ...]) -> PlayerPoints:
-    east, south, west, north = of_players
-    return east, south, west, north
+    return player_points(tuple(100 * one for one in exact_numbers(tag, "sc", 2 * len(PLAYERS))[1::2]))

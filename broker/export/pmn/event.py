@@ -3,9 +3,8 @@
 What was done step by step is not sent to the scorer; it is known of simulated plays only.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from datetime import UTC, datetime
-from typing import Final
 
 from msgspec.structs import replace
 
@@ -14,7 +13,6 @@ from broker.export.pmn.record import (
     PmnRecord,
     Step,
     by_wind,
-    counted_fans,
     steps_of,
     total_only,
     tray_hands,
@@ -23,7 +21,7 @@ from broker.export.pmn.record import (
 from broker.protocol import SEATS, Seat
 from broker.rules import Deal, Profile, RuleError, seat_wind
 from broker.rules import seat_points as points_of
-from broker.rules.mcr import Action, FanCount, Judge, PlayState, apply_action, count_hu, open_play
+from broker.rules.mcr import Action, Judge, PlayState, apply_action, count_hu, open_play
 from broker.rules.riichi import RiichiProfile
 from broker.rulings import CountedPlay
 from broker.scorer.stored_event import StoredEvent
@@ -104,24 +102,15 @@ def _record(stored: StoredEvent, at: int, laid: CountedPlay, *, faces: bool) -> 
     )
 
 
-NOT_COUNTED: Final[Mapping[Seat, FanCount]] = {}
-
-
-def record_play(
-    deal: Deal, actions: Iterable[Action], rules: Profile, judge: Judge, counts: Mapping[Seat, FanCount] = NOT_COUNTED
-) -> PmnRecord:
-    """Put a play on record. Raises RuleError where an action is not legal, `play_unfinished` where it is not over.
-
-    `counts`: the winners' counted hands, by chair, so that Fan names their fan.
-    """
+def record_play(deal: Deal, actions: Iterable[Action], rules: Profile, judge: Judge) -> PmnRecord:
+    """Put a play on record. Raises RuleError where an action is not legal, `play_unfinished` where it is not over."""
     play, named = open_play(deal, rules.payments), list[Action]()
     for action in actions:
         named.append(_named(play, action))
         play = apply_action(play, action, judge)
     if play.turns.over is None:
         raise RuleError("play_unfinished", "nobody has won, and there are tiles to draw")
-    won = {win.hu.seat: win.hand_value for win in play.wins}
-    fans = {seat: counted_fans(counts[seat]) if seat in counts else total_only(value) for seat, value in won.items()}
+    fans = {win.hu.seat: total_only(win.hand_value) for win in play.wins}
     return PmnRecord(
         board=deal.number,
         prevalent_wind=deal.prevalent_wind,

@@ -49,6 +49,7 @@ from broker.rules.mcr.referee import (
     legal_actions,
     open_play,
     replay_actions,
+    tiles_left,
 )
 from broker.rules.mcr.shanten import (
     mcr_waits,

@@ -294,11 +294,7 @@ def meld_from_table(meld: referee.TableMeld) -> McrMeld:
     return McrMeld(meld.kind, meld.tiles, concealed=meld.concealed)
 
 
-BOOK: Final[Ruleset] = "green-book"
-"""By which international events count."""
-
-
-def fan_judge(payments: McrPaymentRules, ruleset: Ruleset = BOOK) -> Judge:
+def fan_judge(payments: McrPaymentRules) -> Judge:
     """Return the judge of a profile: the hand value of a hu, refused under the profile's minimum.
 
     The judge raises RuleError with the codes of `count_hu`, or `below_minimum`.
@@ -306,7 +302,7 @@ def fan_judge(payments: McrPaymentRules, ruleset: Ruleset = BOOK) -> Judge:
     minimum = payments.minimum.value
 
     def judge(hu: Hu) -> int:
-        counted = count_hu(hu, ruleset)
+        counted = count_hu(hu)
         check_minimum(minimum, counted)
         return counted.fan
 

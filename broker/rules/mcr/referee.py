@@ -51,7 +51,7 @@ class SeatTiles(Struct, frozen=True):
 
     def discarded(self, tile: str) -> "SeatTiles":
         """Lay a tile into the river."""
-        return replace(self, concealed=_without(self.concealed, (tile,)), river=(*self.river, tile))
+        return replace(self, concealed=tiles_left(self.concealed, (tile,)), river=(*self.river, tile))
 
     def gave(self) -> "SeatTiles":
         """Lose the last discard to who claimed it."""
@@ -59,17 +59,18 @@ class SeatTiles(Struct, frozen=True):
 
     def melded(self, meld: TableMeld, used: Sequence[str]) -> "SeatTiles":
         """Declare a set with tiles of the hand."""
-        return replace(self, concealed=_without(self.concealed, used), melds=(*self.melds, meld))
+        return replace(self, concealed=tiles_left(self.concealed, used), melds=(*self.melds, meld))
 
     def added(self, tile: str) -> "SeatTiles":
         """Make a pung a kong: the only meld with that tile, since it has the three others."""
         melds = tuple(
             replace(meld, kind="kong", tiles=(*meld.tiles, tile)) if tile in meld.tiles else meld for meld in self.melds
         )
-        return replace(self, concealed=_without(self.concealed, (tile,)), melds=melds)
+        return replace(self, concealed=tiles_left(self.concealed, (tile,)), melds=melds)
 
 
-def _without(tiles: tuple[str, ...], used: Sequence[str]) -> tuple[str, ...]:
+def tiles_left(tiles: Sequence[str], used: Sequence[str]) -> tuple[str, ...]:
+    """Take tiles out of a hand."""
     left = list(tiles)
     for tile in used:
         left.remove(tile)

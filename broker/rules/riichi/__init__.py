@@ -21,6 +21,7 @@ from broker.rules.riichi.events import (
     add_points,
     check_player,
     event_from_message,
+    player_points,
     points_by_seat,
     standing_from_state,
     state_from_standing,

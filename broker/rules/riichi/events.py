@@ -64,17 +64,21 @@ def player_distance(player: PlayerNo, other: PlayerNo) -> int:
     return (other - player) % len(PLAYERS)
 
 
+def player_points(of_players: Iterable[int]) -> PlayerPoints:
+    """Return the points of the four, in turn order."""
+    east, south, west, north = of_players
+    return east, south, west, north
+
+
 def add_points(*parts: PlayerPoints) -> PlayerPoints:
     """Add points player by player."""
-    east, south, west, north = (sum(of_player) for of_player in zip(*parts, strict=True))
-    return east, south, west, north
+    return player_points(sum(of_player) for of_player in zip(*parts, strict=True))
 
 
 def pay_one(amounts: dict[PlayerNo, int], receiver: PlayerNo) -> PlayerPoints:
     """Return who wins and loses what where players pay one of them; what the receiver would pay is not paid."""
     owed = [0 if player == receiver else amounts.get(player, 0) for player in PLAYERS]
-    east, south, west, north = (sum(owed) if player == receiver else -owed[player] for player in PLAYERS)
-    return east, south, west, north
+    return player_points(sum(owed) if player == receiver else -owed[player] for player in PLAYERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,9 +327,8 @@ _EVENTS: Final[Mapping[str, Callable[[RiichiEvent], SessionEvent]]] = {
 
 def state_from_standing(standing: RiichiStanding) -> SessionState:
     """Return the state. Raises RuleError where there can be no such state."""
-    east, south, west, north = (standing.scores.get(seat, 0) for seat in SEATS)
     round_wind = ROUNDS[SEATS.index(standing.round_wind)]
-    scores = (east, south, west, north)
+    scores = player_points(standing.scores.get(seat, 0) for seat in SEATS)
     return SessionState(
         round_wind, SEAT_INDEX[standing.dealer], standing.counters, standing.deposits, scores, standing.over
     )

@@ -28,6 +28,7 @@ from broker.rules.riichi.events import (
     add_points,
     pay_one,
     player_distance,
+    player_points,
 )
 from broker.rules.riichi.points import MANGAN, share
 from broker.rules.riichi.profile import HandRules, RiichiProfile, SessionRules
@@ -256,8 +257,7 @@ def _all_by(responsible: PlayerNo, state: SessionState, winner: PlayerNo, base: 
 
 def deposits_to(winner: PlayerNo, deposits: int, rules: RiichiProfile) -> PlayerPoints:
     """Return the points of deposits that somebody takes from the table."""
-    east, south, west, north = (deposits * rules.points.deposit.value if player == winner else 0 for player in PLAYERS)
-    return east, south, west, north
+    return player_points(deposits * rules.points.deposit.value if player == winner else 0 for player in PLAYERS)
 
 
 def deposits_laid(players: tuple[PlayerNo, ...], rules: RiichiProfile, times: int = 1) -> PlayerPoints:
@@ -266,8 +266,7 @@ def deposits_laid(players: tuple[PlayerNo, ...], rules: RiichiProfile, times: in
 
 
 def _negated(points: PlayerPoints) -> PlayerPoints:
-    east, south, west, north = (-each for each in points)
-    return east, south, west, north
+    return player_points(-each for each in points)
 
 
 def draw_payment(dealer: PlayerNo, draw: ExhaustiveDraw, rules: SessionRules) -> PlayerPoints:
@@ -281,8 +280,7 @@ def _tenpai(tenpai: tuple[PlayerNo, ...], pot: int) -> PlayerPoints:
     noten = len(PLAYERS) - len(tenpai)
     if not tenpai or not noten:
         return NOTHING
-    east, south, west, north = (pot // len(tenpai) if player in tenpai else -pot // noten for player in PLAYERS)
-    return east, south, west, north
+    return player_points(pot // len(tenpai) if player in tenpai else -pot // noten for player in PLAYERS)
 
 
 def mangan_tsumo(winner: PlayerNo, dealer: PlayerNo) -> PlayerPoints:
@@ -294,15 +292,12 @@ def mangan_tsumo(winner: PlayerNo, dealer: PlayerNo) -> PlayerPoints:
 def chombo_payment(dealer: PlayerNo, chombo: Chombo, rules: SessionRules) -> PlayerPoints:
     """Return what grave faults pay: each a mangan the other way round, and more where a yakuman was spoilt."""
     paying = [player for player in chombo.offenders if player not in chombo.dependent]
-    parts = [_reversed(player, dealer) for player in paying for _ in range(_mangans_due(player, chombo, rules))]
+    parts = [
+        _negated(mangan_tsumo(player, dealer)) for player in paying for _ in range(_mangans_due(player, chombo, rules))
+    ]
     return add_points(NOTHING, *parts)
 
 
 def _mangans_due(offender: PlayerNo, chombo: Chombo, rules: SessionRules) -> int:
     spoilt = any(player != offender for player in chombo.yakuman_tenpai)
     return 1 + (rules.faults.yakuman_tenpai.value if spoilt else 0)
-
-
-def _reversed(offender: PlayerNo, dealer: PlayerNo) -> PlayerPoints:
-    east, south, west, north = (-points for points in mangan_tsumo(offender, dealer))
-    return east, south, west, north

@@ -28,6 +28,7 @@ from broker.rules.riichi.events import (
     SessionState,
     Tsumo,
     add_points,
+    player_points,
 )
 from broker.rules.riichi.payments import (
     chombo_payment,
@@ -75,10 +76,7 @@ def unclaimed(scores: PlayerPoints, points: int, rules: SessionRules) -> PlayerP
     first = session_winners(scores, rules)
     each = points // (HUNDRED * len(first)) * HUNDRED
     rest = points - each * len(first)
-    east, south, west, north = (
-        (each if player in first else 0) + (rest if player == first[0] else 0) for player in PLAYERS
-    )
-    return east, south, west, north
+    return player_points((each if player in first else 0) + (rest if player == first[0] else 0) for player in PLAYERS)
 
 
 HandOutcome = Literal["won", "drawn", "aborted"]

@@ -24,7 +24,7 @@ What other programs may read of an event, at the scorer's desk. A program says w
 to a token that is not an arbiter's. Lists come in pages. Each answer has an `ETag`: with it in `If-None-Match`, \
 an answer that has not changed is 304. Within a version names and meanings stay; fields and resources may be added."""
 
-ERROR_CODES: Final = {
+STATUS_TEXTS: Final = {
     "401": "there is no token, or it was revoked",
     "403": "the token's role may not read this",
     "404": "there is no such thing",
@@ -91,7 +91,7 @@ def _type_of(resource: Resource) -> Any:  # noqa: ANN401 - a type that is made h
 
 
 def _operation(resource: Resource, answer: Document, refusal: Document) -> Document:
-    refusals = {code: _response(text, refusal) for code, text in ERROR_CODES.items() if _gives(resource, code)}
+    refusals = {code: _response(text, refusal) for code, text in STATUS_TEXTS.items() if _gives(resource, code)}
     return {
         "summary": resource.about,
         "operationId": resource.path.replace(":int", "").strip("/").replace("/{", "_").rstrip("}"),

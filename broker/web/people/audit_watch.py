@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Final
 
-from broker.people import DEVICE_LISTED, EVENT_CLOSED, FACES_SHOWN, AuditEntry, AuditLog, PeopleStoreBroken
+from broker.people import AuditEntry, AuditLog, PeopleStoreBroken
 from broker.scorer.alerts import Concern
 from broker.store.anchor import LogHead
 
-TOLD: Final = {
+TOLD_CODES: Final = {
     "arbiters_pin_set": "{who} set the arbiters' PIN",
     "pairing_opened": "{who} opened pairing codes for tables: {about}",
     "pairing_taken": "table {about}: a device was paired: {detail}",
     "device_accepted": "table {about}: {who} accepted device {detail}",
-    FACES_SHOWN: "{who} was given faces of deals: {about}",
+    "faces_shown": "{who} was given faces of deals: {about}",
     "account_added": "{who} created the account {about} ({detail})",
     "account_disabled": "{who} disabled the account {about}",
     "account_enabled": "{who} enabled the account {about}",
@@ -25,32 +25,11 @@ TOLD: Final = {
     "token_added": "{who} made the token {about} ({detail}), with which another program reads",
     "webhook_added": "{who} has final results sent to another program: {about}",
     "people_restored": "the accounts were taken from a copy: {about}",
-    DEVICE_LISTED: "table {about}: {who} listed device {detail}",
+    "device_listed": "table {about}: {who} listed device {detail}",
     "device_revoked": "table {about}: {who} revoked device {detail}",
-    EVENT_CLOSED: "{who} closed the event: devices revoked: {detail}",
+    "event_closed": "{who} closed the event: devices revoked: {detail}",
 }
-"""Actions of which the head arbiter is told, in English; each is the code of its alert too."""
-
-TOLD_CODES: Final = frozenset(
-    {
-        "account_added",
-        "account_disabled",
-        "account_enabled",
-        "arbiters_pin_set",
-        "device_accepted",
-        "device_listed",
-        "device_revoked",
-        "event_closed",
-        "faces_shown",
-        "pairing_opened",
-        "pairing_taken",
-        "password_set",
-        "people_restored",
-        "token_added",
-        "webhook_added",
-    }
-)
-"""The same codes, as docs/codes.md lists them."""
+"""Actions of which the head arbiter is told, in English; each is the code of its alert too (docs/codes.md)."""
 
 OF_A_TABLE: Final = {"pairing_taken", "device_accepted", "device_listed", "device_revoked"}
 
@@ -59,11 +38,11 @@ PAUSE_S: Final = 1.0
 
 def concern_of_entry(entry: AuditEntry) -> Concern | None:
     """Return what the arbiters must know of an entry; None where it is nothing."""
-    if entry.action not in TOLD:
+    if entry.action not in TOLD_CODES:
         return None
     values = {"who": entry.who, "about": entry.about, "detail": entry.detail}
     table = int(entry.about) if entry.action in OF_A_TABLE and entry.about.isdecimal() else None
-    text = TOLD[entry.action].format_map(values)
+    text = TOLD_CODES[entry.action].format_map(values)
     return Concern(entry.action, text, table, about=entry.number, values=dict(values))
 
 

@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 from msgspec import structs
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -67,6 +67,7 @@ from broker.web import (
     visitor_of,
 )
 from broker.web.auth import LOOPBACK_NAMES
+from broker.web.forms import read_body
 from broker.web.svg import qr
 from broker.web.tables.event_pin import EventPin, PinsAtTables
 from broker.web.tables.pairing_codes import LASTS_MS, PairingCodes, PairingTurns, PendingCode
@@ -336,14 +337,12 @@ class PairingPage:
 
 async def _asked(request: Request) -> PairingRequest:
     """Read what a device says. Raises FormTooLarge, FormMalformed."""
-    body = bytearray()
+    body = await read_body(request, LARGEST)
+    if len(body) > LARGEST:
+        raise FormTooLarge(f"a device says at most {LARGEST} bytes")
     try:
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > LARGEST:
-                raise FormTooLarge(f"a device says at most {LARGEST} bytes")
-        return msgspec.json.decode(bytes(body), type=PairingRequest)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ClientDisconnect):
+        return msgspec.json.decode(body, type=PairingRequest)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise FormMalformed("this is no device that wants to be paired") from None
 
 

@@ -22,7 +22,8 @@ import msgspec
 
 from broker.event import save_event
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Broker, Kind, make_broker
+from broker.mqtt.brokers import Kind, make_broker
+from broker.mqtt.process import Broker
 from broker.protocol import encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
 from broker.sim.processes import DemoProcess

@@ -17,7 +17,8 @@ from typing import Final, cast
 
 from broker.event import save_event
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Broker, Kind, make_broker
+from broker.mqtt.brokers import Kind, make_broker
+from broker.mqtt.process import Broker
 from broker.protocol import LogMessage, Result
 from broker.sim.processes import DemoProcess
 from broker.store import message_of

@@ -12,7 +12,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
-from broker.mqtt.brokers import Broker
+from broker.mqtt.process import Broker
 from broker.protocol.tls import Identity, event_context
 
 CLOSED = -1

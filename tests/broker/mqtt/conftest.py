@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Broker, Kind, make_broker
+from broker.mqtt.brokers import Kind, make_broker
+from broker.mqtt.process import Broker
 from tests.broker.mqtt.hall import EVENT, TABLES, Hall
 
 

@@ -15,7 +15,8 @@ import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Broker, Kind, make_broker
+from broker.mqtt.brokers import Kind, make_broker
+from broker.mqtt.process import Broker
 from broker.protocol import topics
 from tests.chaos import disks
 

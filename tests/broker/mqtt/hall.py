@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Broker
+from broker.mqtt.process import Broker
 from broker.protocol import TOPICS, Role, Topic
 from tests.broker.mqtt.client import Client
 

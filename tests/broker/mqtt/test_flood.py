@@ -16,8 +16,8 @@ import pytest
 
 from broker.mqtt import process
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Broker, Kind, make_broker
-from broker.mqtt.process import FREE_CONNECTIONS, MqttBrokerSettings
+from broker.mqtt.brokers import Kind, make_broker
+from broker.mqtt.process import FREE_CONNECTIONS, Broker, MqttBrokerSettings
 from broker.protocol import encode, topics
 from broker.protocol.link import Address
 from broker.scorer.service import Scorer

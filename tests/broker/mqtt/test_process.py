@@ -29,7 +29,7 @@ from broker.mqtt.brokers import Kind, make_broker
 from broker.mqtt.certificates import Certificates
 from broker.mqtt.mosquitto import MosquittoBroker
 from broker.mqtt.nats import NatsBroker
-from broker.mqtt.process import ChildBroker, ChildProcess, MqttBrokerSettings
+from broker.mqtt.process import Broker, ChildProcess, MqttBrokerSettings
 from tests.broker.mqtt.hall import EVENT, TABLES, Hall
 
 ROOT = Path(__file__).parents[3]
@@ -47,7 +47,7 @@ sys.stdin.read()
 """
 
 
-class Deaf(ChildBroker):
+class Deaf(Broker):
     """A program that runs and listens to nobody."""
 
     name = "deaf"
@@ -151,7 +151,7 @@ def test_a_second_broker_on_the_same_folder_is_refused(
 
 @pytest.mark.parametrize("type_", [NatsBroker, MosquittoBroker])
 def test_a_broker_that_ends_by_itself_is_told_with_its_own_words(
-    type_: type[ChildBroker], folder: Path, credentials: Credentials
+    type_: type[Broker], folder: Path, credentials: Credentials
 ) -> None:
     certificates = Certificates.ensure(folder)
     certificates.server.unlink()

@@ -50,7 +50,7 @@ def given_by(room: str) -> set[str]:
 
 
 def in_source(source: str) -> Iterator[str]:
-    """Return the codes in one file: of calls that refuse, of classes that have one, and of sets named `..._CODES`."""
+    """Return the codes in one file: of calls that refuse, classes that have one, sets and tables named `..._CODES`."""
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args) if name in RAISED_WITH:
@@ -63,6 +63,8 @@ def in_source(source: str) -> Iterator[str]:
                 target=ast.Name(id=name), value=ast.Call(func=ast.Name(id="frozenset"), args=[ast.Set(elts=listed)])
             ) if name.endswith("_CODES"):
                 yield from (ast.literal_eval(code) for code in listed)
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.Dict(keys=keys)) if name.endswith("_CODES"):
+                yield from (key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str))
 
 
 def on_the_page() -> dict[str, dict[str, str]]:

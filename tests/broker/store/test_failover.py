@@ -15,7 +15,8 @@ import pytest
 
 from broker.event import save_event
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Broker, make_broker
+from broker.mqtt.brokers import make_broker
+from broker.mqtt.process import Broker
 from broker.people import Actor, Authentication
 from broker.protocol import LogMessage, Receipt, decode, topics
 from broker.protocol.arbiter_session import SessionKey

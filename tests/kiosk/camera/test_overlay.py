@@ -9,7 +9,7 @@ from kiosk.table import TilePlace, place_by_serial, serial_by_place
 from tests.kiosk.tables import play
 from tests.vision.live.tables import corners, heap, stray
 from vision.geometry import Picture
-from vision.overlay import SEAT_SHAPES
+from vision.palette import SEAT_SHAPES
 from vision.reading import TileRead
 
 ORDER = serial_by_place(play(1).order)

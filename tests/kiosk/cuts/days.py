@@ -7,6 +7,7 @@ from typing import Final
 from broker.protocol import SEATS, Seat
 from broker.rules import TRAY
 from kiosk.input import Act
+from kiosk.table import DOUBTFUL_NS
 from tests.kiosk.cuts.actions import (
     HOUSE_PIN,
     Action,
@@ -62,9 +63,9 @@ def begun(round_: int, chance: random.Random, *, seated: bool = False) -> Part:
 
 
 def claimed(*seats: Seat) -> Part:
-    """Press for hu, one shortly after the other, and let the claim window close."""
+    """Press for hu, one shortly after the other, so late that nobody is asked, and let the claim window close."""
     for at, seat in enumerate(seats):
-        yield Press(seat, 400 * MS if at else 2 * S)
+        yield Press(seat, 400 * MS if at else DOUBTFUL_NS + S)
         yield Release(seat)
     yield WindowOver()
 
@@ -125,6 +126,7 @@ def drawn(chance: random.Random) -> Part:
     yield from (Receipt(), Plan(plan(play(1))))
     yield from begun(1, chance)
     seat, other, *_ = shuffled(chance)
+    yield from keys("c c c c")  # called and taken back: by now nobody is asked whether hu was meant
     yield from (Keys(("d",)), Press(seat, 300 * MS), Release(seat), WindowOver())
     yield from let_in("1111")
     yield Keys(("back",))

@@ -6,17 +6,28 @@ from hypothesis import strategies as st
 
 from broker.protocol import SEATS, RiichiEvent, RiichiWin, Seat
 from kiosk.input import Form, WinEntered, WinForm, Won, press_form_key, press_win_key
+from kiosk.input.forms import MOST_VALUE
 
 
 def typed(form: Form, *keys: str) -> Form | Won:
     """Press keys until the form is done with."""
     for at, key in enumerate(keys):
         after = press_form_key(form, key)
+        assert not isinstance(after, str)
         if not isinstance(after, Form):
             assert at == len(keys) - 1
             return after
         form = after
     return form
+
+
+def typed_form(*keys: str) -> Form:
+    """Press keys at the form of one hand; what is refused leaves it as it was."""
+    now = form("east")
+    for key in keys:
+        after = press_form_key(now, key)
+        now = after if isinstance(after, Form) else now
+    return now
 
 
 def form(*declared: Seat) -> Form:
@@ -59,8 +70,21 @@ def test_back_from_the_discarder_asks_the_last_value_again() -> None:
     assert typed(form("east"), "8", "enter", "back", "9", "enter", "s") == Won({"east": 9}, "south")
 
 
-def test_a_value_has_at_most_three_digits_and_none_before_it_that_says_nothing() -> None:
-    assert typed(form("east"), "0", "0", "8", "8", "8", "8", "enter", "d") == Won({"east": 888}, None)
+def test_noughts_before_a_value_say_nothing() -> None:
+    assert typed(form("east"), "0", "0", "8", "8", "enter", "d") == Won({"east": 88}, None)
+
+
+def test_a_digit_is_refused_that_would_make_a_value_which_no_hand_has() -> None:
+    assert press_form_key(typed_form("9", "9"), "9") == "above_maximum"
+    assert typed_form("9", "9", "9") == typed_form("9", "9")
+    assert typed_form(*str(MOST_VALUE)).digits == str(MOST_VALUE)
+
+
+def test_a_value_under_the_least_is_refused_where_it_is_typed_and_its_digits_stay() -> None:
+    asked = Form(("east",), least=8, digits="7")
+    assert press_form_key(asked, "enter") == "below_minimum"
+    assert press_form_key(asked, "0") == Form(("east",), least=8, digits="70")
+    assert press_form_key(Form(("east",), least=8, digits="8"), "enter") == Form(("east",), (8,), least=8)
 
 
 @pytest.mark.parametrize("key", ["enter", "e", "q", "x", "", "12", "²", "٣", "quit"])
@@ -78,14 +102,15 @@ def test_no_keys_ever_break_the_form_or_let_others_win(seats: list[Seat], count:
     for key in keys:
         if not isinstance(now, Form):
             break
-        now = press_form_key(now, key)
+        filled = press_form_key(now, key)
+        now = now if isinstance(filled, str) else filled
     match now:
         case Form():
             assert now.declared == declared
             assert len(now.values) <= len(declared)
         case Won():
             assert tuple(now.winners) == declared
-            assert all(1 <= value <= 999 for value in now.winners.values())
+            assert all(1 <= value <= MOST_VALUE for value in now.winners.values())
             assert now.discarder not in declared
             assert now.discarder is not None or len(declared) == 1
 
@@ -98,7 +123,9 @@ def typed_win(form: WinForm, *keys: str) -> WinForm | WinEntered:
     filled: WinForm | WinEntered = form
     for key in keys:
         assert isinstance(filled, WinForm)
-        filled = press_win_key(filled, key)
+        pressed = press_win_key(filled, key)
+        assert not isinstance(pressed, str)
+        filled = pressed
     return filled
 
 
@@ -153,7 +180,16 @@ def test_every_step_can_be_taken_back_and_what_means_nothing_does_nothing(keys: 
     assert typed_win(form, *keys) == form
 
 
-def test_no_more_yakuman_are_taken_than_a_hand_can_have() -> None:
-    form = typed_win(WinForm(("east",)), "y", "clear", "7", "enter")
+@pytest.mark.parametrize(
+    ("keys", "code"),
+    [
+        (["y", "clear", "7"], "impossible_value"),
+        (["1", "0", "0"], "impossible_value"),
+        (["3", "enter", "3", "5"], "impossible_fu"),
+        (["3", "enter", "1", "0"], "impossible_fu"),
+    ],
+)
+def test_what_no_hand_has_is_refused_where_it_is_typed(keys: list[str], code: str) -> None:
+    form = typed_win(WinForm(("east",)), *keys)
     assert isinstance(form, WinForm)
-    assert (form.asked, form.digits) == ("yakuman", "7")
+    assert press_win_key(form, "enter") == code

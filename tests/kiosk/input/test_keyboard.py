@@ -5,6 +5,7 @@ import string
 import pytest
 
 from broker.rules import Outcome
+from kiosk.input import Form
 from kiosk.table import Phase
 from tests.kiosk.keyed import Keyed
 from tests.kiosk.tables import Sitting, sitting_in
@@ -41,13 +42,21 @@ def test_two_values_and_a_discarder_make_a_result() -> None:
     assert desk.sitting.table.outcome == Outcome("discard", {"west": 12, "north": 8}, "east")
 
 
-def test_a_value_under_the_minimum_is_refused_with_its_code_and_the_form_begins_again() -> None:
+def test_a_value_under_the_minimum_is_refused_at_once_and_nothing_that_was_typed_is_lost() -> None:
     desk = Keyed(sitting_in(Phase.DECLARED))
-    desk.type("7", "enter", "8", "enter", "e")
-    assert desk.keys.problem == "below_minimum"
-    assert desk.sitting.table.phase is Phase.DECLARED
-    assert desk.keys.form is not None
-    assert desk.keys.form.values == ()
+    desk.type("9", "enter", "7", "enter")
+    assert (desk.keys.problem, desk.sitting.table.phase) == ("below_minimum", Phase.DECLARED)
+    assert desk.keys.form == Form(("west", "north"), (9,), "7", least=8)
+    desk.type("0", "enter", "e")
+    assert (desk.keys.problem, desk.sitting.table.phase) == (None, Phase.ACCEPTING)
+
+
+def test_what_the_table_refuses_is_still_there_to_be_put_right() -> None:
+    desk = Keyed(sitting_in(Phase.DECLARED))
+    desk.type("9", "enter", "1", "2", "enter")
+    desk.keys._apply = lambda _: "journal_full"
+    desk.type("e")
+    assert (desk.keys.problem, desk.keys.form) == ("journal_full", Form(("west", "north"), (9, 12), least=8))
 
 
 def test_a_false_hu_leaves_the_other_declarations_to_be_valued() -> None:

@@ -67,7 +67,11 @@ def test_the_fourth_try_waits_even_if_it_is_right(table: Judged) -> None:
         assert table.program.view().problem == "pin_wrong"
     table.type(*PIN, "enter")
     assert (table.program.view().problem, table.program.state.arbiter) == ("pin_locked", None)
-    table.time.wait(60 * S)
+    assert table.program.view().pin_wait_s == 60
+    table.time.wait(59 * S)
+    assert table.program.view().pin_wait_s == 1
+    table.time.wait(1 * S)
+    assert table.program.view().pin_wait_s == 0
     table.type(*PIN, "enter")
     assert table.program.state.arbiter is not None
 

@@ -42,12 +42,14 @@ def test_a_hand_is_entered_from_declaration_to_acceptance() -> None:
     assert (at.sitting.table.phase, at.sitting.session.hand) == (Phase.PLAYING, 2)
 
 
-def test_a_value_that_cannot_be_is_refused_with_its_code_and_asked_anew() -> None:
+def test_a_value_that_cannot_be_is_refused_with_its_code_and_what_was_typed_stays() -> None:
     at = At()
     at.sitting.declare("south")
-    at.type("1", "enter", "3", "1", "enter", "w")
+    at.type("1", "enter", "3", "1", "enter")
     assert (at.sitting.table.phase, at.keys.problem) == (Phase.DECLARED, "impossible_fu")
-    assert at.keys.riichi.form == WinForm(("south",), live_kan=True)
+    assert at.keys.riichi.form == WinForm(("south",), asked="fu", han=1, digits="31", live_kan=True)
+    at.type("back", "0", "enter", "w")
+    assert at.sitting.table.phase is Phase.ACCEPTING
 
 
 @pytest.mark.parametrize(

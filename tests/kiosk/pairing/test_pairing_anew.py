@@ -16,6 +16,7 @@ from kiosk.config import KioskSettings, ScreenSettings
 from kiosk.errors import PairingAsked
 from kiosk.loop import PAIR_KEY, LoopRound
 from kiosk.screens import ElsewhereView, ScreenWindow, type_key
+from kiosk.supervisor import SupervisorLine
 from kiosk.table import Phase
 from tests.kiosk.standing import Standing, standing
 from tests.kiosk.tables import EVENT, TABLE
@@ -89,5 +90,5 @@ def test_the_program_goes_to_the_pairing_screen_and_serves_the_table_that_it_was
     with standing(tmp_path):
         monkeypatch.setattr(command, "_with_table", with_table)
         monkeypatch.setattr(command, "serve", serve)
-        command._run_table(tmp_path / "table.toml", threading.Event(), None, anew=False)
+        command._run_table(tmp_path / "table.toml", threading.Event(), None, SupervisorLine(), anew=False)
     assert told == [False, "served", True, "served"]

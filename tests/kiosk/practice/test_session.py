@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from broker.cli.main import homologue
@@ -91,16 +91,17 @@ class Trainer:
             pygame.event.post(pygame.event.Event(kind, pos=at, button=pygame.BUTTON_LEFT, touch=False))
             self.stop.wait(0.08)
 
-    def all_press(self, holds: Callable[[], bool]) -> None:
-        """Press all four buttons again and again, as people do, until something holds."""
+    def press_until(self, holds: Callable[[], bool], keys: Iterable[str] = KEYS) -> None:
+        """Press buttons again and again, as people do, until something holds."""
         end = time.monotonic() + PATIENCE_S
         while not holds():
             assert time.monotonic() < end, self.phase
-            for key in KEYS:
+            for key in keys:
                 self.strip(key)
             self.stop.wait(0.3)
 
 
+@pytest.mark.slow
 def test_a_trainer_plays_a_whole_play_with_a_mouse_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     trainer, _, failed = Trainer(monkeypatch), Translator("fr"), list[BaseException]()
 
@@ -132,10 +133,8 @@ def _play(trainer: Trainer, _: Translator) -> None:
     for left in (3, 2, 1, 0):
         trainer.strip(LAY)
         trainer.until(lambda left=left: len(trainer.programs[0].state.unverified) <= left)  # type: ignore[misc]  # a loop's own
-    trainer.all_press(lambda: trainer.phase is Phase.PLAYING)
-    trainer.stop.wait(1.2)  # in the first second of a screen presses do not count
-    trainer.strip("f3")
-    trainer.until(lambda: trainer.phase is Phase.DECLARED)
+    trainer.press_until(lambda: trainer.phase is Phase.PLAYING)
+    trainer.press_until(lambda: trainer.phase is Phase.DECLARED, ["f3"])  # so soon it is asked whether hu was meant
     _count(trainer, _)
     phase = trainer.programs[0].view().phase
     assert isinstance(phase, DeclaredView)
@@ -143,7 +142,7 @@ def _play(trainer: Trainer, _: Translator) -> None:
     assert told is not None  # the walls were read, so the tiles tell whose the last one was
     trainer.touch(_("Self-drawn") if told == "d" else _(SEAT_NAMES[{seat[0]: seat for seat in SEATS}[told]]))
     trainer.until(lambda: trainer.phase is Phase.ACCEPTING)
-    trainer.all_press(lambda: trainer.phase is Phase.RECORDED)
+    trainer.press_until(lambda: trainer.phase is Phase.RECORDED)
 
 
 def _count(trainer: Trainer, _: Translator) -> None:

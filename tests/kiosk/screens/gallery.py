@@ -1,6 +1,6 @@
 """Contact sheets of the table's screen: `python -m tests.kiosk.screens.gallery FOLDER` (`make screens`).
 
-Every scene, in every language and two sizes, a sheet each; what the pages for staff and players show, in the
+Every scene, in every language and size, a sheet each; what the pages for staff and players show, in the
 page's language; and the picture at the head of the README. What is to be looked at is listed in `scenes.py`.
 """
 
@@ -19,10 +19,12 @@ from PIL import Image
 from kiosk.screens import TableScreen, TextPen, drawing
 from tests.kiosk.screens.riichi_scenes import ALL_SCENES as SCENES
 
-SIZES: Final = ((800, 480), (1280, 720))
+SIZES: Final = ((800, 480), (1280, 720), (720, 1280))
 WIDTH: Final = 400
+UPRIGHT_WIDTH: Final = 240
 """Of one picture on a sheet, pixels."""
 ACROSS: Final = 5
+UPRIGHT_ACROSS: Final = 8
 CAPTION: Final = 22
 AT_THE_HEAD: Final = "declared, one value"
 SHOWN: Final = {
@@ -36,13 +38,14 @@ COLOURS: Final = 128
 
 def sheet(language: str, size: tuple[int, int]) -> pygame.Surface:
     """Draw all scenes, with their names."""
-    width, height = WIDTH, WIDTH * size[1] // size[0]
-    down = -(-len(SCENES) // ACROSS)
-    made = pygame.Surface((ACROSS * (width + 8) + 8, down * (height + CAPTION + 8) + 8))
+    width, across = (WIDTH, ACROSS) if size[0] > size[1] else (UPRIGHT_WIDTH, UPRIGHT_ACROSS)
+    height = width * size[1] // size[0]
+    down = -(-len(SCENES) // across)
+    made = pygame.Surface((across * (width + 8) + 8, down * (height + CAPTION + 8) + 8))
     made.fill((90, 90, 90))
     screen, pen = TableScreen(Translator(language), size), TextPen("en", (0, 480))
     for at, (name, scene) in enumerate(SCENES.items()):
-        x, y = 8 + at % ACROSS * (width + 8), 8 + at // ACROSS * (height + CAPTION + 8)
+        x, y = 8 + at % across * (width + 8), 8 + at // across * (height + CAPTION + 8)
         surface = pygame.Surface(size)
         screen.draw(surface, scene())
         pen.write(made, name, (x, y), 0.04, drawing.TEXT, width)

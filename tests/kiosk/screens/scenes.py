@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final, get_args
+from typing import Final, Literal, get_args
 
 import msgspec
 
@@ -13,7 +13,18 @@ from kiosk.cards.page import drawn_heap
 from kiosk.input import Act, ArbiterPanel, Form, opened_panel
 from kiosk.practice import hands
 from kiosk.restoring import Restoring, Scans, TrayRun, with_observation, with_scan
-from kiosk.screens import CallView, ElsewhereView, IdleView, ScreenView, StatusLine, TimeView, screen_view, with_receipt
+from kiosk.screens import (
+    CallView,
+    ElsewhereView,
+    IdleView,
+    PlayingView,
+    ScreenView,
+    StatusLine,
+    TimeView,
+    screen_view,
+    stopped_view,
+    with_receipt,
+)
 from kiosk.table import Assigned, Misplaced, Phase, PlayEndedDrawn, PlayVoided, RowTicked, TrayChecked
 from tests.kiosk.screens.counting_scenes import COUNTING
 from tests.kiosk.screens.pairing_scenes import pairing_scenes
@@ -325,6 +336,8 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
     "restoring, scanned of another set": lambda: scanning(100, set_text="02"),
     "restoring, scanned nothing": lambda: scanning(code="scan_wrong_encoding"),
     "restoring, by hand": lambda: ticking(1),
+    "restoring, three are here": lambda: checked_in_meanwhile("west"),
+    "restoring, a tray is wrong and three are here": lambda: checked_in_meanwhile("east", wrong=True),
     "restoring, another deal's carrier": another_carrier,
     "restoring, a carrier of no known deal": strange_carrier,
     "restoring, a carrier of no known deal, unread": lambda: strange_carrier(unread=3),
@@ -351,7 +364,8 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
     "the broker refuses the device, which may be paired anew": lambda: ScreenView(TABLE, IdleView(may_pair=True)),
     "playing, nobody won": nobody_won,
     "arbiter, PIN": lambda: ruling(ArbiterPanel("pin", digits="1234")),
-    "arbiter, wrong PIN": lambda: ruling(ArbiterPanel("pin"), Phase.RECORDED, "pin_locked"),
+    "arbiter, wrong PIN": lambda: ruling(ArbiterPanel("pin"), Phase.RECORDED, "pin_wrong"),
+    "arbiter, PIN locked": lambda: replace(ruling(ArbiterPanel("pin"), Phase.RECORDED, "pin_locked"), pin_wait_s=1920),
     "arbiter, in a play": lambda: ruling(opened_panel(sitting_in(Phase.PLAYING).table)),
     "arbiter, all there is": lambda: ruling(ArbiterPanel("act", ALL_ACTS)),
     "arbiter, minutes": lambda: ruling(ArbiterPanel("minutes", act="extra_time", digits="15")),
@@ -374,8 +388,8 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
     "declared, before the form": lambda: seen(sitting_in(Phase.DECLARED)),
     "declared, value": lambda: entering(Form(("west", "east"))),
     "declared, one value": one_value,
-    "declared, refused": lambda: entering(Form(("west",), digits="7"), problem="below_minimum"),
-    "declared, all four": lambda: entering(Form(SEATS, (8, 8, 8), "888")),
+    "declared, refused": lambda: entering(Form(("west",), digits="7", least=8), problem="below_minimum"),
+    "declared, all four": lambda: entering(Form(SEATS, (8, 8, 8), "388", least=8)),
     "declared, false hu, PIN": lambda: ruling(ArbiterPanel("pin", act="false_hu", seats=("west",)), Phase.DECLARED),
     "declared, discarder": lambda: entering(Form(("west",), (18,)), names=CHINESE),
     "accepting": lambda: small_result("east", "north"),
@@ -391,8 +405,28 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
         with_receipt(result(*SEATS), RECEIPT, LONG_LINK, ANCHOR), time=TimeView(-120, 60), call=CallView()
     ),
     "finished": lambda: seen(sitting_in(Phase.FINISHED)),
+    "playing, did you mean hu": lambda: in_doubt("asked"),
+    "playing, four hu cannot be": lambda: in_doubt("denied"),
+    "program stopped": lambda: stopped_view(TABLE, "program_ended", 1, presses_kept=True),
+    "program stopped, again and again": lambda: stopped_view(0, "journal_full", 4, presses_kept=False),
     **riichi_scenes(ONLINE, BROKEN, LONG),
 }
+
+
+def checked_in_meanwhile(*more: Seat, wrong: bool = False) -> ScreenView:
+    """Players press while trays are still laid."""
+    sitting = Sitting(named(LONG))
+    sitting.restore(["north"])
+    if wrong:
+        sitting.take(swapped(sitting.play, "south", sitting.wait()))
+    sitting.press("north", "south", *more)
+    return seen(sitting)
+
+
+def in_doubt(doubt: Literal["asked", "denied"]) -> ScreenView:
+    """A play of which nobody can tell whether hu was declared."""
+    playing = seen(named_in(LONG, Phase.PLAYING))
+    return replace(playing, phase=PlayingView(doubt=doubt), time=TimeView(17))
 
 
 def named_in(names: dict[Seat, str], phase: Phase = Phase.CONFIRMING) -> Sitting:

@@ -66,6 +66,10 @@ NEVER_TOLD: Final = {
         *("journal_damaged", "journal_unread", "program_incomplete"),
     },
     "the desk's own code is told in its place": {"pairing_refused"},
+    "the desk tells how far another version is": {
+        *("upgrade_by_hand", "upgrade_damaged", "upgrade_failed", "upgrade_no_return", "upgrade_no_room"),
+        "upgrade_unreachable",
+    },
     "the table asks again until it is another": {"not_declared", "not_restored"},
     "the forms ask so that it cannot be": {
         *("discarder_not_asked", "draw_with_winner", "winner_twice", "negative_yakuman", "fined_not_scored"),

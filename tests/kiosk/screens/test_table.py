@@ -28,12 +28,18 @@ from kiosk.screens import (
 )
 from tests.kiosk.screens.riichi_scenes import ALL_SCENES as SCENES
 
-SIZES = [(800, 480), (1280, 720), (1024, 600), (1920, 1080)]
+SIZES = [(800, 480), (1280, 720), (1024, 600), (1920, 1080), (720, 1280)]
 
 Room = tuple[tuple[int, int], float]
 """A size, and how much larger letters are to be."""
 
-ROOMS: list[Room] = [*((size, 1.0) for size in SIZES), (SIZES[0], 1.4), (SIZES[2], 1.2), (SIZES[3], 1.4)]
+ROOMS: list[Room] = [
+    *((size, 1.0) for size in SIZES),
+    (SIZES[0], 1.4),
+    (SIZES[2], 1.2),
+    (SIZES[3], 1.4),
+    (SIZES[4], 1.2),
+]
 
 
 class Inked(TextPen):
@@ -137,7 +143,7 @@ def test_what_may_be_touched_is_large_enough_for_a_finger_and_apart() -> None:
     wrong = []
     for size, hand, scene in product(SIZES, hands, SCENES):
         screen, boxes = pygame.Rect((0, 0), size), [target.box for target in targets(scene, size, hand)]
-        small = [box for box in boxes if min(box.size) < size[1] / 10 or not screen.contains(box)]
+        small = [box for box in boxes if min(box.size) < min(size) / 10 or not screen.contains(box)]
         touching = [pair for pair in combinations(boxes, 2) if pair[0].colliderect(pair[1])]
         if small or touching:
             wrong.append((size, hand, scene, small, touching))
@@ -192,7 +198,7 @@ def test_every_colour_that_is_written_can_be_read_on_the_ground_under_it(*, pres
         shown = scene_of(scene)
         for target in screen.targets(shown) if pressed else (None,):
             screen.draw(surface, shown, target)
-    assert len({ground for _, ground in pen.inks}) == 8  # three of the screen, a row that is ticked, four seats
+    assert len({ground for _, ground in pen.inks}) == 9  # three of the screen, a row ticked, a place, four seats
     assert [(ink, ground) for ink, ground in pen.inks if contrast(ink, ground) < 7] == []
 
 

@@ -15,7 +15,7 @@ from broker.scorer.alerts import DISK_CONCERNS
 from broker.scorer.view import AlertView
 from broker.store.backup_worker import BackupReport
 from broker.web import HtmlTranslator, environment, translators
-from broker.web.people.audit_watch import TOLD
+from broker.web.people.audit_watch import TOLD_CODES
 from broker.web.problems import ALERT, APART, REFUSED_MESSAGE
 from tests.broker.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer.hall import NOW, make_hall, open_journal
@@ -76,7 +76,7 @@ def test_every_sentence_that_there_is_says_what_the_scorer_has_told_in_each_lang
         "event_key_changed",
         "pin_wrong",
     }
-    elsewhere |= {concern.code for concern in DISK_CONCERNS.values()} | TOLD.keys()
+    elsewhere |= {concern.code for concern in DISK_CONCERNS.values()} | TOLD_CODES.keys()
     # What is wrong with a store is told in tests/broker/scorer/test_healing.py and test_homes.py.
     elsewhere |= {code for code in ALERT if code.startswith(("row_", "ruling_", "rulings_", "second_home_"))}
     elsewhere |= {"admissions_back", "kept_unproven", "link_altered", "store_older", "store_shrunk"}

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import Broker, make_broker
+from broker.mqtt.brokers import make_broker
+from broker.mqtt.process import Broker
 from broker.people import Account, Actor, Authentication, OrderUnsent
 from broker.protocol import Message, Order, decode_on_topic, topics
 from broker.protocol.arbiter_session import SessionKey, scope_of

@@ -1,0 +1,280 @@
+"""A small process around a table's program: while that cannot start, has ended or hangs, words are on the screen.
+
+Then it is started again, in the version that the table has by then: this process is apt's, and no upgrade replaces it.
+Screen and pins belong to one process at a time, so the program asks for each of them when it is about to open it
+(`SupervisorLine`). Presses of pins are kept meanwhile, as a button box keeps its own, and handed over with the pins.
+Nothing of a press shows: the picture depends on why the program has ended, and on nothing else.
+"""
+
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from broker.logs import get_logger
+from broker.notify import ServiceNotifier
+from firmware.reports import Held, Pressed, Released, Report, Seat
+
+if TYPE_CHECKING:
+    from firmware.button_addresses import OpenedButtons
+    from kiosk.screens import ScreenWindow
+
+log = get_logger("homologue.kiosk")
+
+LINE: Final = "HOMOLOGUE_SUPERVISOR"
+"""The environment variable in which the program finds the number of its end of the line."""
+
+HANGS: Final = "program_hangs"
+ENDED: Final = "program_ended"
+CHANGES: Final = "upgrade_begins"
+
+START_S: Final = 180.0
+"""A program may take so long until its loop turns: the journal of a week is read from a slow card."""
+
+SILENT_S: Final = 30.0
+"""A loop that says nothing for so long hangs."""
+
+PAUSE_S: Final = 3.0
+LONGEST_PAUSE_S: Final = 60.0
+"""Before the program is started again, and where it has ended again and again: twice as long each time, up to this."""
+
+ROUND_S: Final = 0.05
+
+Press = Pressed | Released | Held
+
+_KINDS: Final[dict[str, type[Press]]] = {kind.__name__: kind for kind in (Pressed, Released, Held)}
+
+
+class SupervisorLine:
+    """The program's line to its supervisor. Without one, nothing is asked, and nothing was kept."""
+
+    def __init__(self) -> None:
+        number = os.environ.pop(LINE, "")
+        self._line = socket.socket(fileno=int(number)) if number else None
+        if self._line is not None:
+            self._line.settimeout(5.0)
+
+    def take_screen(self) -> None:
+        """Return when nobody else draws on the screen."""
+        self._ask(b"screen")
+
+    def take_buttons(self) -> list[Press]:
+        """Return what was pressed since nobody else looked at the pins; from now on nobody does."""
+        kept = msgspec.json.decode(self._ask(b"buttons") or b"[]", type=list[tuple[str, Seat, int]])
+        return [_KINDS[kind](seat, at) for kind, seat, at in kept]
+
+    def have_presses(self) -> None:
+        """Say that what was kept is in the journal."""
+        self._ask(b"kept")
+
+    def failed(self, code: str) -> None:
+        """Say why the program ends, to be started again."""
+        self._ask(f"failed {code}".encode())
+
+    def _ask(self, what: bytes) -> bytes:
+        if self._line is None:
+            return b""
+        try:
+            self._line.send(what)
+            return self._line.recv(65536)
+        except OSError as error:  # a supervisor that is gone has neither screen nor pins
+            log.warning("supervisor_silent", why=str(error))
+            return b""
+
+
+class _Program:
+    """One run of the program."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self.line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.pulse = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        address = f"homologue-kiosk-{os.getpid()}-{id(self)}"
+        self.pulse.bind("\0" + address)
+        environment = {**os.environ, LINE: str(theirs.fileno()), "NOTIFY_SOCKET": "@" + address}
+        with theirs:
+            self.process = subprocess.Popen(command, env=environment, pass_fds=[theirs.fileno()])
+        self.began = time.monotonic()
+        self._heard_by = self.began + START_S
+
+    def asked(self) -> bytes:
+        """Return what it asks for, if it asks, having waited for a moment."""
+        ready, _, _ = select.select([self.line, self.pulse], [], [], ROUND_S)
+        if self.pulse in ready:
+            self.pulse.recv(64)
+            self._heard_by = time.monotonic() + SILENT_S
+        asked = self.line.recv(256) if self.line in ready else b""
+        if self.line in ready and not asked:  # it ends: its end of the line is closed
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(ROUND_S)
+        return asked
+
+    @property
+    def hangs(self) -> bool:
+        """Whether its loop has said nothing for too long."""
+        return time.monotonic() > self._heard_by
+
+    def end(self, number: int, patience_s: float) -> None:
+        """Tell it to end, and end it where it does not."""
+        self.process.send_signal(number)
+        try:
+            self.process.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    def close(self) -> None:
+        """Let go of what it was heard by."""
+        self.line.close()
+        self.pulse.close()
+
+
+class Supervisor:
+    """Keeps the program of one configuration running."""
+
+    def __init__(
+        self,
+        config: Path,
+        command: Sequence[str],
+        stop: threading.Event,
+        picture: Path | None = None,
+        open_pins: "Callable[[str, Callable[[Report], None]], OpenedButtons] | None" = None,
+    ) -> None:
+        self._config, self._command, self._stop, self._picture = config, command, stop, picture
+        self._open_pins = open_pins or _open_pins
+        self._kept: list[Press] = []
+        self._pins: OpenedButtons | None = None
+        self._window: ScreenWindow | None = None
+        self._why, self._failures = ENDED, 0
+        self._service = ServiceNotifier()
+
+    def run(self) -> None:
+        """Work until told to stop, or until somebody closes the program's window."""
+        try:
+            while not self._stop.is_set() and not self._run_once():
+                self._failures += 1
+                log.error(self._why, failures=self._failures)
+                self._stand_in()
+                until = time.monotonic() + min(PAUSE_S * 2.0 ** min(self._failures - 1, 10), LONGEST_PAUSE_S)
+                while not self._stop.is_set() and time.monotonic() < until:
+                    self._stop.wait(ROUND_S)
+                    self._turn()
+        finally:
+            self._let_screen_go()
+            self._let_pins_go()
+
+    def _run_once(self) -> bool:
+        """Run the program until it ends; return whether it was meant to."""
+        program, self._why = _Program(self._command), ENDED
+        try:
+            while program.process.poll() is None:
+                if asked := program.asked():
+                    program.line.send(self._answer(asked.decode()))
+                if self._stop.is_set():
+                    program.end(signal.SIGTERM, 12.0)
+                elif program.hangs:
+                    self._why = HANGS
+                    program.end(signal.SIGABRT, 5.0)  # it says where it hangs
+                self._turn()
+            while program.line in select.select([program.line], [], [], 0)[0] and (last := program.line.recv(256)):
+                self._answer(last.decode())
+        except (BrokenPipeError, ConnectionResetError):
+            program.process.wait()
+        finally:
+            program.close()
+        if time.monotonic() > program.began + LONGEST_PAUSE_S:
+            self._failures = 0
+        return self._stop.is_set() or (program.process.returncode == 0 and self._why == ENDED)
+
+    def _answer(self, asked: str) -> bytes:
+        what, _, code = asked.partition(" ")
+        match what:
+            case "screen":
+                self._let_screen_go()
+            case "buttons":
+                self._let_pins_go()
+                return msgspec.json.encode([(type(one).__name__, one.seat, one.at) for one in self._kept])
+            case "kept":
+                self._kept.clear()
+            case "failed":
+                self._why = code
+        return b"-"
+
+    def _turn(self) -> None:
+        """Say that we are there, and keep the picture."""
+        self._service.alive()
+        if self._window is not None and "quit" in {*self._window.pressed()}:
+            self._stop.set()
+
+    # ---- in the program's place -------------------------------------------------------------------
+
+    def _stand_in(self) -> None:
+        """Take the pins, then the screen; what cannot be had is left. The console's words are there in any case."""
+        _write_on_console()
+        from kiosk.config import device_basics  # noqa: PLC0415 - the program is to start first
+
+        own = device_basics(self._config)
+        buttons = own.devices.buttons
+        if self._pins is None and buttons.startswith("gpio:"):
+            try:
+                self._pins = self._open_pins(buttons, self._keep)
+            except Exception as error:  # noqa: BLE001 - whatever keeps the pins from us, the screen is to say why
+                log.warning("pins_not_kept", why=str(error))
+        try:
+            from kiosk.screens import ScreenWindow, stopped_view  # noqa: PLC0415 - as above
+            from kiosk.screens.texts import translator  # noqa: PLC0415 - as above
+
+            if self._window is None:
+                self._window = ScreenWindow(own.screen, translator(own.language))
+            kept = self._pins is not None or buttons.startswith("box:")
+            self._window.show(stopped_view(own.table, self._why, self._failures, presses_kept=kept))
+            if self._picture:
+                self._window.picture(str(self._picture))
+        except Exception as error:  # noqa: BLE001 - without a screen there are still the console, the log and a restart
+            log.warning("words_not_shown", why=str(error))
+
+    def _keep(self, report: Report) -> None:
+        if isinstance(report, Press):
+            self._kept.append(report)
+
+    def _let_pins_go(self) -> None:
+        if self._pins is not None:
+            self._pins.buttons.close()
+            self._pins = None
+
+    def _let_screen_go(self) -> None:
+        if self._window is not None:
+            self._window.close()
+            self._window = None
+
+
+def _open_pins(address: str, tell: Callable[[Report], None]) -> "OpenedButtons":
+    from firmware.button_addresses import open_buttons  # noqa: PLC0415 - the program is to start first
+
+    return open_buttons(address, tell)
+
+
+def run_supervised(config: Path, picture: Path | None = None) -> None:
+    """Keep the program of a configuration running until this process is told to end."""
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    shown = ["--picture", str(picture)] if picture else []
+    starts = [sys.executable, "-I", "-m", "broker.upgrade.start", "kiosk", str(config), *shown]
+    Supervisor(config, starts, stop, picture).run()
+
+
+def _write_on_console() -> None:
+    """Write what is seen between two pictures, where the screen is a console's."""
+    with suppress(OSError):
+        if os.isatty(0):
+            os.write(0, b"\033[2J\033[H\r\n\r\n  Homologue starts again. Stay seated: nothing is lost.\r\n")

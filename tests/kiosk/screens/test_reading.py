@@ -1,0 +1,71 @@
+"""Letters are as large as their readers need: 16 arc minutes and more, from where each of them is."""
+
+from math import atan, degrees
+from pathlib import Path
+from typing import Final
+
+import pygame
+import pytest
+
+from broker.i18n import Translator, languages
+from broker.terms import SEAT_NAMES
+from kiosk.screens import drawing
+from tests.kiosk.screens.test_table import inked, scene_of
+
+ROOT: Final = Path(__file__).parents[3]
+
+DISPLAYS: Final = {"7-inch": 86, "10-inch": 136, "15-inch": 194}
+"""How long the shorter side is, mm: the official displays of 7 inches; 10.1 and 15.6 inches of 16:10 and 16:9."""
+
+LEAST: Final = 16
+"""Arc minutes of a capital letter that is read at a glance."""
+
+FROM_M: Final = {drawing.HEADLINE: 1.6, drawing.TITLE: 1.2, drawing.LARGE: 0.9, drawing.BODY: 0.65, drawing.SMALL: 0.5}
+"""From where each is read, on the smallest of these displays."""
+
+OF_FOUR: Final = (
+    "restoring",
+    "confirming",
+    "playing",
+    "playing, nobody won",
+    "accepting",
+    "recorded",
+    "recorded, void",
+)
+"""What the four players are to read from their chairs."""
+
+
+def capital() -> float:
+    """Return how high a capital letter is, as a part of its line."""
+    font = pygame.font.Font(drawing.ROBOTO, 1000)
+    letter = font.render("H", True, drawing.TEXT)  # noqa: FBT003 - pygame's own
+    return letter.get_bounding_rect().height / font.get_height()
+
+
+def arc_minutes(share: float, display: str, from_m: float) -> float:
+    return 60 * degrees(atan(capital() * share * DISPLAYS[display] / 1000 / from_m))
+
+
+@pytest.mark.parametrize(("share", "from_m"), FROM_M.items())
+def test_each_role_is_read_from_where_its_readers_are(share: float, from_m: float) -> None:
+    assert arc_minutes(share, "7-inch", from_m) >= LEAST
+
+
+def test_the_page_of_screens_says_from_where_they_are_read() -> None:
+    page = (ROOT / "docs" / "screens.md").read_text(encoding="utf-8")
+    for share in FROM_M:
+        far = [f"{share * capital() * mm / 1000 / (LEAST / 60 / 57.2958):.1f} m" for mm in DISPLAYS.values()]
+        assert f"| {' | '.join(far)} |" in page
+
+
+@pytest.mark.parametrize("language", languages())
+@pytest.mark.parametrize("size", [(800, 480), (1280, 720), (720, 1280)], ids=str)
+def test_what_four_players_read_is_drawn_as_large_as_it_is_meant(language: str, size: tuple[int, int]) -> None:
+    """Lines may be made smaller where there are many: not whose seat it is, nor what the table does now."""
+    seats = [Translator(language)(name) for name in SEAT_NAMES.values()]
+    for scene in OF_FOUR:
+        lines = [(text, rect.height / min(size)) for text, rect in inked(language, (size, 1.0), scene)]
+        assert max(share for _, share in lines) >= 0.95 * drawing.TITLE, scene
+        assert min(share for text, share in lines if text in seats) >= 0.8 * drawing.LARGE, scene
+        named = [share for text, share in lines if text in scene_of(scene).players.values()]
+        assert min(named, default=drawing.BODY) >= 0.75 * drawing.BODY, scene

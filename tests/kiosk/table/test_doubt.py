@@ -1,0 +1,154 @@
+"""Presses that may be no declarations: just as a play begins, or of all four. They are asked about."""
+
+from itertools import combinations
+
+import pytest
+
+from broker.protocol import SEATS, Call, Declared, Press, Seat
+from kiosk.table import (
+    DOUBTFUL_NS,
+    ButtonPressed,
+    ClaimWindowElapsed,
+    DeclarationsCorrected,
+    Phase,
+    PlayVoided,
+    Table,
+)
+from tests.kiosk.riichi_tables import RiichiSitting
+from tests.kiosk.tables import MS, SETTLE, WINDOW, S, Sitting, sitting_in
+
+SOME = [who for count in range(1, 4) for who in combinations(SEATS, count)]
+
+LATER = DOUBTFUL_NS + 1 * S
+
+
+def close(sitting: Sitting) -> tuple[object, ...]:
+    """Let the window run out at a table whose program asks."""
+    closes_at = sitting.table.closes_at
+    assert closes_at is not None
+    return sitting.take(ClaimWindowElapsed(at=closes_at, asks=True))
+
+
+def asked(*seats: Seat, after: int = SETTLE) -> Sitting:
+    """Return a table at which these have pressed, so long after the play began, and the window has closed."""
+    sitting = sitting_in(Phase.PLAYING)
+    at = sitting.table.since + after
+    for number, seat in enumerate(seats):
+        sitting.take(ButtonPressed(at=at + number * 100 * MS, seat=seat))
+    assert close(sitting) == ()
+    return sitting
+
+
+def standing(table: Table) -> tuple[Phase, str | None, tuple[Seat, ...]]:
+    return table.phase, table.doubt, tuple(one.seat for one in table.declarations)
+
+
+@pytest.mark.parametrize("who", SOME, ids="-".join)
+def test_whoever_presses_just_as_the_play_begins_is_asked(who: tuple[Seat, ...]) -> None:
+    table = asked(*who).table
+    assert standing(table) == (Phase.CLAIMING, "asked", ())
+    assert table.public == "playing"
+
+
+def test_who_presses_later_is_not() -> None:
+    sitting = sitting_in(Phase.PLAYING)
+    sitting.take(ButtonPressed(at=sitting.table.since + DOUBTFUL_NS, seat="west"))
+    (fact,) = close(sitting)
+    assert fact == Declared(round=1, deal=1, presses=(Press(seat="west", after_ms=0),))
+    assert standing(sitting.table) == (Phase.DECLARED, None, ("west",))
+
+
+def test_where_four_have_pressed_they_are_asked_at_any_time() -> None:
+    assert standing(asked(*SEATS, after=LATER).table) == (Phase.CLAIMING, "asked", ())
+
+
+def test_who_meant_hu_presses_again_and_has_declared_as_of_the_first_time() -> None:
+    sitting = asked("north", "east", "west")
+    sitting.press("west", "north")
+    (fact,) = close(sitting)
+    assert fact == Declared(
+        round=1, deal=1, presses=(Press(seat="north", after_ms=0), Press(seat="west", after_ms=200))
+    )
+    assert standing(sitting.table) == (Phase.DECLARED, None, ("north", "west"))
+
+
+def test_where_nobody_meant_it_the_play_goes_on_and_nobody_is_named() -> None:
+    sitting = asked("west", "east")
+    assert close(sitting) == ()
+    assert standing(sitting.table) == (Phase.PLAYING, None, ())
+    assert (sitting.table.fines, sitting.table.asked, sitting.table.window) == ({}, (), None)
+    sitting.wait(LATER)
+    sitting.press("west")
+    assert [type(one) for one in close(sitting)] == [Declared]
+
+
+def test_who_was_not_asked_declares_nothing_by_pressing_then() -> None:
+    sitting = asked("west")
+    sitting.press("east")
+    assert close(sitting) == ()
+    assert standing(sitting.table) == (Phase.PLAYING, None, ())
+
+
+def test_four_who_all_say_so_have_not_declared_and_the_play_goes_on() -> None:
+    sitting = asked(*SEATS, after=LATER)
+    sitting.press(*SEATS)
+    assert close(sitting) == ()
+    assert standing(sitting.table) == (Phase.PLAYING, "denied", ())
+    sitting.wait(LATER)
+    sitting.press("south")
+    assert sitting.table.doubt == "denied", "a press must not change what the screen says"
+    close(sitting)
+    assert standing(sitting.table) == (Phase.DECLARED, None, ("south",))
+
+
+def test_a_press_from_before_the_question_does_not_answer_it() -> None:
+    sitting = asked("west", "north")
+    before = sitting.table.since - 1
+    assert sitting.refusal(ButtonPressed(at=before, seat="west")) == "press_before_play"
+    assert sitting.refusal(ButtonPressed(at=sitting.table.since + SETTLE - 1, seat="west")) == "press_too_soon"
+
+
+def test_the_question_takes_the_same_time_whoever_answers() -> None:
+    ends = set()
+    for who in ((), ("west",), ("west", "north")):
+        sitting = asked("west", "north")
+        sitting.press(*who)
+        assert sitting.table.closes_at is not None
+        ends.add(sitting.table.closes_at - sitting.table.since)
+    assert ends == {2 * WINDOW + 2 * S}
+
+
+def test_a_call_is_told_with_the_question_and_stays() -> None:
+    sitting = sitting_in(Phase.PLAYING)
+    sitting.take(ButtonPressed(at=sitting.wait(), seat="west"))
+    sitting.hold("south")
+    (call,) = close(sitting)
+    assert isinstance(call, Call)
+    assert (sitting.table.doubt, sitting.table.calling) == ("asked", True)
+
+
+def test_an_arbiter_who_rules_meanwhile_ends_it() -> None:
+    for event in (
+        DeclarationsCorrected(at=0, seats=("west",), reason="entered wrongly"),
+        PlayVoided(at=0, reason="tiles lay wrong"),
+    ):
+        sitting = asked("west")
+        sitting.admit()
+        sitting.take(type(event)(**{**{f: getattr(event, f) for f in event.__struct_fields__}, "at": sitting.wait()}))
+        assert (sitting.table.doubt, sitting.table.asked, sitting.table.window) == (None, (), None)
+
+
+def test_journals_of_before_named_who_had_pressed() -> None:
+    sitting = sitting_in(Phase.PLAYING)
+    sitting.take(ButtonPressed(at=sitting.table.since + SETTLE, seat="west"))
+    assert [type(one) for one in sitting.close_window()] == [Declared]
+
+
+def test_in_a_riichi_session_they_are_asked_too() -> None:
+    sitting = RiichiSitting()
+    sitting.begin()
+    sitting.take(ButtonPressed(at=sitting.table.since + SETTLE, seat="west"))
+    assert close(sitting) == ()
+    assert standing(sitting.table) == (Phase.CLAIMING, "asked", ())
+    assert close(sitting) == ()
+    assert standing(sitting.table) == (Phase.PLAYING, None, ())

@@ -1,0 +1,196 @@
+"""While a table's program cannot run, words are on the screen and presses are kept; then it goes on where it was."""
+
+import os
+import sqlite3
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+os.environ["SDL_VIDEODRIVER"] = "dummy"
+
+import msgspec
+import pygame
+
+from firmware.button_addresses import OpenedButtons, open_buttons
+from firmware.reports import Health, Held, Pressed, Released, Report
+from kiosk import supervisor
+from kiosk.config import ScreenSettings
+from kiosk.journal import TableJournal
+from kiosk.screens import ScreenWindow, stopped_view
+from kiosk.screens.texts import translator
+from kiosk.supervisor import CHANGES, ENDED, HANGS, Supervisor, SupervisorLine
+from kiosk.table import ButtonPressed, Phase
+from tests.kiosk.at_the_box import played
+from tests.kiosk.journals import OURS
+from tests.kiosk.standing import CONFIG
+from tests.kiosk.tables import TABLE
+
+PINS: Final = CONFIG.replace('"sim://buttons"', '"gpio:east=5,south=6,west=13,north=19"')
+SHOWN: Final = '[screen]\ndriver = "dummy"\n'
+
+FAILS_ONCE: Final = """
+import sys, pathlib
+runs = pathlib.Path({runs!r})
+runs.write_text(runs.read_text() + "x" if runs.exists() else "x")
+if len(runs.read_text()) <= {failures}:
+    {fail}
+{then}
+"""
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor, "PAUSE_S", 0.0)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    path = tmp_path / "table.toml"
+    path.write_text(PINS + SHOWN, encoding="utf-8")
+    return path
+
+
+def pressing(*reports: Report) -> Callable[[str, Callable[[Report], None]], OpenedButtons]:
+    """Return what opens pins at which these are reported."""
+
+    def opened(_: str, tell: Callable[[Report], None]) -> OpenedButtons:
+        for report in reports:
+            tell(report)
+        return open_buttons("sim://buttons", tell)
+
+    return opened
+
+
+def supervised(
+    config: Path, *reports: Report, failures: int = 1, fail: str = "raise SystemExit(3)", then: str = ""
+) -> Path:
+    """Run a program that fails a few times under a supervisor; return the picture that was shown last."""
+    script = FAILS_ONCE.format(runs=str(config.with_name("runs")), failures=failures, fail=fail, then=then)
+    picture = config.with_name("screen.png")
+    Supervisor(config, [sys.executable, "-c", script], threading.Event(), picture, pressing(*reports)).run()
+    return picture
+
+
+def words(why: str, failures: int, path: Path) -> bytes:
+    """Return the picture of a table whose program has ended."""
+    with ScreenWindow(ScreenSettings(driver="dummy"), translator("en")) as window:
+        window.show(stopped_view(TABLE, why, failures, presses_kept=True))
+        window.picture(str(path))
+    return path.read_bytes()
+
+
+def test_words_are_on_the_screen_while_the_program_does_not_run(config: Path) -> None:
+    assert supervised(config).read_bytes() == words(ENDED, 1, config.with_name("due.png"))
+
+
+def test_who_fails_again_and_again_needs_somebody(config: Path) -> None:
+    assert supervised(config, failures=3).read_bytes() == words(ENDED, 3, config.with_name("due.png"))
+    assert words(ENDED, 3, config.with_name("3.png")) != words(ENDED, 1, config.with_name("1.png"))
+
+
+@pytest.mark.slow
+def test_a_program_that_hangs_is_ended_and_started_again(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor, "START_S", 0.5)
+    picture = supervised(config, fail="import time; time.sleep(600)")
+    assert picture.read_bytes() == words(HANGS, 1, config.with_name("due.png"))
+
+
+def test_a_program_that_says_why_it_ends_has_it_on_the_screen(config: Path) -> None:
+    fail = "from kiosk.supervisor import SupervisorLine as Line; Line().failed('journal_broken'); sys.exit(1)"
+    assert supervised(config, fail=fail).read_bytes() == words("journal_broken", 1, config.with_name("due.png"))
+
+
+def test_a_program_that_leaves_for_another_version_is_started_again(config: Path) -> None:
+    leaves = f"from kiosk.supervisor import SupervisorLine as Line; Line().failed({CHANGES!r}); sys.exit(0)"
+    assert supervised(config, fail=leaves).read_bytes() == words(CHANGES, 1, config.with_name("due.png"))
+    assert config.with_name("runs").read_text(encoding="utf-8") == "xx"
+
+
+def test_nothing_of_a_press_shows_while_the_program_does_not_run(config: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other" / config.name
+    other.parent.mkdir()
+    other.write_bytes(config.read_bytes())
+    pressed = supervised(config, Pressed("west", 5), Pressed("east", 7), Held("east", 7))
+    assert pressed.read_bytes() == supervised(other).read_bytes()
+
+
+TAKES: Final = """
+from kiosk.supervisor import SupervisorLine
+line = SupervisorLine()
+line.take_screen()
+open({told!r}, "a").write(repr(line.take_buttons()))
+{kept}
+"""
+
+
+def test_presses_of_pins_go_to_the_program_that_comes_and_are_kept_until_it_has_them(config: Path) -> None:
+    told = config.with_name("told")
+    reports = Pressed("west", 5), Health("button-east", "button_stuck"), Released("west", 9)
+    takes = TAKES.format(told=str(told), kept="{kept}")
+    dies = takes.format(kept="raise SystemExit(3)").replace("\n", "\n    ")
+    supervised(config, *reports, fail=dies, then=takes.format(kept="line.have_presses(); print(line.take_buttons())"))
+    once = repr([Pressed("west", 5), Released("west", 9)])
+    assert told.read_text(encoding="utf-8") == "[]" + once  # before it had died nobody had kept any
+
+
+def test_a_program_without_a_supervisor_has_screen_and_pins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(supervisor.LINE, raising=False)
+    line = SupervisorLine()
+    line.take_screen()
+    assert line.take_buttons() == []
+
+
+@pytest.mark.slow
+def test_settings_that_cannot_be_read_are_said_in_words(config: Path) -> None:
+    config.write_text("no settings", encoding="utf-8")
+    command = [str(Path(sys.executable).with_name("homologue")), "kiosk", str(config)]
+    shown: list[str] = []
+    stop = threading.Event()
+    watched = Supervisor(config, command, stop, config.with_name("screen.png"))
+    stand_in = watched._stand_in
+
+    def look() -> None:
+        shown.append(watched._why)
+        stand_in()
+        stop.set()
+
+    setattr(watched, "_stand_in", look)  # noqa: B010 - to look when it has begun
+    watched.run()
+    assert shown == ["bad_configuration"]
+    assert len({*pygame.image.tobytes(pygame.image.load(config.with_name("screen.png")), "RGB")}) > 2  # words
+
+
+def presses(journal: Path) -> list[tuple[str, int]]:
+    """Return the presses that a journal holds, while a program has it open."""
+    with closing(sqlite3.connect(f"file:{journal}?mode=ro", uri=True)) as store:
+        rows = store.execute("SELECT event FROM happened ORDER BY number").fetchall()
+    events = [msgspec.json.decode(row[0]) for row in rows]
+    kind = ButtonPressed.__struct_config__.tag
+    return [(one["seat"], one["at"]) for one in events if one["type"] == kind]
+
+
+@pytest.mark.slow
+def test_a_press_while_the_program_is_killed_counts_when_it_is_back(config: Path) -> None:
+    (config.parent / "password").write_text("secret", encoding="utf-8")
+    (config.parent / "password").chmod(0o600)
+    with closing(TableJournal(config.parent / "table.sqlite", OURS)) as journal:
+        played(journal, Phase.PLAYING)
+    before, stop = len(presses(config.parent / "table.sqlite")), threading.Event()
+    at = time.monotonic_ns()
+    command = [sys.executable, "-m", "tests.kiosk.dying", str(config)]
+    watched = Supervisor(config, command, stop, None, pressing(Pressed("west", at), Released("west", at + 10**8)))
+    thread = threading.Thread(target=watched.run)
+    thread.start()
+    try:
+        while len(presses(config.parent / "table.sqlite")) == before and thread.is_alive():
+            thread.join(0.05)
+    finally:
+        stop.set()
+        thread.join()
+    assert presses(config.parent / "table.sqlite")[before:] == [("west", at)]
