@@ -26,6 +26,7 @@ from broker.event.movement.make import usual_order
 from broker.event.movement.summary import MovementForecast, forecast_order, minutes_a_play
 from broker.event.plan import Plan, read_plan, write_plan
 from broker.event.players import ListedPlayer, players_csv, read_players, teams_of
+from broker.event.stages import parted_plays
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.i18n import N_
 from broker.output import EVENT, MOVEMENT
@@ -129,7 +130,9 @@ def take_players(folder: Path, text: str, *, movement_anew: bool = False) -> int
     """
     plan = settled(folder)
     players = player_list_of(text)
-    missing = {id_ for play in plan.plays for id_ in play.players.values()} - {one.player.id for one in players}
+    missing = {id_ for play in parted_plays(plan)[0] for id_ in play.players.values()} - {
+        one.player.id for one in players
+    }
     if missing and not movement_anew:
         names = ", ".join(sorted(missing)[:5]) + (" ..." if len(missing) > 5 else "")  # noqa: PLR2004 - to be read
         raise RuleError(

@@ -48,7 +48,7 @@ class ExportSource:
     @property
     def final(self) -> bool:
         """Whether the standings are final."""
-        return self.stored.is_final(self.at)
+        return self.stored.final
 
     @property
     def ranked(self) -> tuple[Standing, ...]:
@@ -92,7 +92,7 @@ class Export:
         if self.at_the_end and not source.final:
             raise RuleError(
                 "not_final",
-                f"{self.name} is written when the standings are final: every play is in, and corrections are over",
+                f"{self.name} is written when the head arbiter has declared the standings final",
             )
         made = self.make(source)
         return made.encode() if isinstance(made, str) else made
@@ -130,7 +130,7 @@ EXPORTS: Final = (
     Export(
         "event.json",
         "application/json",
-        lambda of: encode_document(event_document(of.folder, of.stored, of.at, embargoed=of.embargoed)),
+        lambda of: encode_document(event_document(of.folder, of.stored, embargoed=of.embargoed)),
         personal=True,
         of_plays=False,
     ),

@@ -97,7 +97,7 @@ def travellers_pdf(
         else _("No results yet: no deal has been played at all its tables.")
     )
     notes = [PageLine("note", (PageCell(note),))]
-    if blocks and not embargoed and not stored.room.final:
+    if blocks and not embargoed and not stored.room.over:
         notes.append(PageLine("note", (PageCell(_("Deals that some tables have not yet played are left out.")),)))
     return pages_pdf(
         _heading(stored, _, at, _("Travellers"), anchor),
@@ -112,7 +112,7 @@ def _heading(stored: StoredEvent, _: Translator, at: datetime, kind: str, anchor
     return PageHeading(
         stored.event.plan.title,
         kind,
-        stored.is_final(at),
+        stored.final,
         stored.event.profile.id,
         progress,
         at,

@@ -2,6 +2,7 @@
 
 from broker.rulings.model import (
     DEADLINE,
+    FINAL,
     SESSIONS,
     TITLE,
     WHO_PLAYS,
@@ -37,6 +38,7 @@ from broker.rulings.plan_changes import follows_plan
 
 __all__ = [
     "DEADLINE",
+    "FINAL",
     "SESSIONS",
     "TITLE",
     "WHO_PLAYS",

@@ -273,13 +273,10 @@ class Sheets:
             kept.of is not snapshot and (self._clock() >= kept.until or _taken_back(kept.of, snapshot))
         ):
             began = self._clock()
-            made = standings_table(snapshot, self.now())
+            made = standings_table(snapshot)
             took = self._clock() - began
             until = self._clock() + REST * took if took > SLOW_S else began
             kept = self._ladders[arbiter] = _Kept(snapshot, made, until)
-        final = kept.of.is_final(self.now())  # with the correction period's end, though no play has changed
-        if final != kept.ladder.final:
-            kept = self._ladders[arbiter] = kept._replace(ladder=replace(kept.ladder, final=final))
         return kept.ladder
 
     def deals(self, visitor: Visitor) -> tuple[DealLine, ...]:

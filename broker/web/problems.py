@@ -69,9 +69,7 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "no_device_waits": N_("That device is already in use, or has not asked to take over. Reload the page."),
     "no_riichi_record": N_("Not available for riichi: PMN records need fan and a wall for each seat."),
     "no_compared_plays": N_("This event has only riichi sessions, so there is nothing to compare."),
-    "not_final": N_(
-        "This file is available once the standings are final: all results are in and the correction period is over."
-    ),
+    "not_final": N_("This file is available once the head arbiter has declared the standings final."),
     "exports_busy": N_("Another export is in progress. Try again in {wait} seconds."),
     "bad_order": N_("Choose at least one table and an order, and give a reason (for extra time: 1 to 60 minutes)."),
     "order_unsent": N_("The desk has no connection to the broker. The order was not sent: go to the table."),

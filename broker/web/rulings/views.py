@@ -392,7 +392,7 @@ class WhatIfPage:
         with self._turn:
             moment, room = self._rulings.look(lambda rulings: (rulings.room.snapshot(), rulings.room.fork()))
             if self._last is None or self._last[0] is not moment or self._last[1] != wished:
-                found = what_if(room, changed_rules(base, asked), event.players, event.plan.teams)
+                found = what_if(room, changed_rules(base, asked))
                 self._last = moment, wished, found
             return self._last[2]
 
