@@ -135,7 +135,7 @@ def standings_(source: Path, output: Path | None, profile: str, *, force: bool, 
     else:
         stored = open_stored_event(source)
         _say_provisional(stored)
-        ranked, event = snapshot.standing_rows(stored.room.standings(), stored.event.players), stored.event
+        ranked, event = tuple(stored.room.snapshot().standings), stored.event
     text = snapshot.standings_csv(ranked, event.origin_of if event else snapshot.no_origin)
     deliver(encoded(text, output, excel=excel), output, source=source, force=force)
 
@@ -166,6 +166,22 @@ def ema_(
     if made.without_number:
         click.echo(f"without an EMA number: {', '.join(made.without_number)}", err=True)
     deliver(encoded(made.text, output, excel=excel), output, source=folder, force=force)
+
+
+@export.command("certificates")
+@FOLDER
+@_file
+@click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
+def certificates_(folder: Path, output: Path | None, language: str, *, force: bool) -> None:
+    """Export a certificate for each player, or team, as PDF, once the standings are declared final.
+
+    Prizes by place are in `event.toml`, or on the page Set-up.
+
+    \b
+    homologue export certificates my-event --language fr --output certificates.pdf
+    """
+    source = ExportSource(folder, open_stored_event(folder), Translator(language), _now())
+    deliver(BY_NAME["certificates.pdf"].content(source), output, source=folder, force=force)
 
 
 @export.command("pmn")

@@ -87,6 +87,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     """None: the event is one stage without sections."""
     copies: Annotated[int, Meta(ge=1, le=99, description="carriers of each deal")] = 1
     riichi: tuple[RiichiBooking, ...] = ()
+    prizes: Annotated[tuple[Name, ...], Meta(max_length=99, description="by place, from the first on")] = ()
     keying: Keying = "single"
     public_address: PublicAddress = ""
     uncompared: Annotated[bool, Meta(description="it is meant that every deal is played at one table only")] = False

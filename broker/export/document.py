@@ -58,7 +58,6 @@ from broker.protocol import (
 )
 from broker.rules import RuleError
 from broker.rulings import corrects_plan
-from broker.scorer import snapshot
 from broker.scorer.intake import Intake
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import StoredEvent
@@ -214,7 +213,7 @@ def event_document(folder: Path, stored: StoredEvent, *, whole: bool = False, em
         groups=tuple(_groups(stored, everything=whole or embargoed)),
         unplayed=tuple(_unplayed(stored, everything=whole or embargoed)),
         beside=tuple(_beside(stored)),
-        standings=snapshot.standing_rows(stored.room.standings(), stored.event.players) if told or embargoed else (),
+        standings=tuple(stored.room.snapshot().standings) if told or embargoed else (),
     )
 
 

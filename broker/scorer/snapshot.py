@@ -629,11 +629,16 @@ def no_origin(_player: str) -> Origin:
 
 def standings_csv(standings: Iterable[Standing], origin_of: Callable[[str], Origin] = no_origin) -> str:
     """Write the standings; IMPs stay numbers. New columns come last: programs count columns."""
+    rows = tuple(standings)
+    staged = any(row.stage for row in rows)
     lines = (
-        (row.place, row.player, row.name, decimal(row.imp), row.fines, row.plays, *origin_of(row.player))
-        for row in standings
+        (
+            *(row.place, row.player, row.name, decimal(row.imp), row.fines, row.plays, *origin_of(row.player)),
+            *((row.stage, row.section) if staged else ()),
+        )
+        for row in rows
     )
-    return csv_text(HEADER, lines)
+    return csv_text((*HEADER, *(("stage", "section") if staged else ())), lines)
 
 
 def write_standings_csv(

@@ -57,7 +57,7 @@ from broker.web.rulings.forms import (
 from broker.web.rulings.history import RulingWriter
 
 SHOWN: Final = 200
-PLAN_KINDS: Final = ("player_corrected", "title_corrected", "sessions_corrected", "plan_changed")
+PLAN_KINDS: Final = ("player_corrected", "title_corrected", "sessions_corrected", "plan_changed", "final_declared")
 LONGEST: Final = 2000
 PLAY: Final = re.compile(r"([1-9][0-9]{0,3})-([1-9][0-9]{0,2})")
 LISTED: Final = 100

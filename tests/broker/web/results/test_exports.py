@@ -22,7 +22,7 @@ from broker.web.results import exports
 from broker.web.server import DeskServer
 from broker.web.services import Services
 from tests.broker.people.conftest import PASSWORD, quick_hashes
-from tests.broker.scorer.folders import event_folder, until_round
+from tests.broker.scorer.folders import declare, event_folder, until_round
 from tests.broker.scorer.riichi_deals import riichi_plan, whole_riichi_event
 from tests.broker.scorer.small import NAME
 from tests.broker.web.results.test_sessions import PLAN as SESSIONS
@@ -51,7 +51,7 @@ def under_way(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeskServer]:
 
 @pytest.fixture(scope="module")
 def over(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeskServer]:
-    yield from desk_of(event_folder(tmp_path_factory.mktemp("over") / "cup"))
+    yield from desk_of(declare(event_folder(tmp_path_factory.mktemp("over") / "cup")))
 
 
 def names(content: bytes) -> list[str]:
