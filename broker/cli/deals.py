@@ -165,7 +165,8 @@ def deal_verify(*, published: Path, committed: Path | None, root: str | None, dr
     FOLDER: an event's folder, or one with the published files revealed.json, commitment.json and draws.json. No face is
     shown.
 
-    The exit code is 0 if all revealed deals match, otherwise 1. Deals that are not revealed are listed.
+    The exit code is 0 if all revealed deals match, otherwise 1; also 1 where all drawn deals are revealed without the
+    words of their draw. Deals that are not revealed are listed.
 
     \b
     homologue deal verify revealed.json --commitment commitment.json --root 5f0c...
@@ -191,7 +192,11 @@ def deal_verify(*, published: Path, committed: Path | None, root: str | None, dr
 
 
 def _draw_json(verdict: revealed_deals.DrawVerdict) -> str:
-    line: dict[str, Any] = {"draw": verdict.draw, "words_revealed": verdict.words, "as_announced": not verdict.refusal}
+    line: dict[str, Any] = {
+        "draw": verdict.draw,
+        "words_revealed": verdict.words is not None,
+        "as_announced": not verdict.refusal,
+    }
     if verdict.refusal:
         line["error"] = {"code": verdict.refusal.code, "message": str(verdict.refusal.text)}
     return msgspec.json.encode(line).decode()
@@ -202,7 +207,9 @@ def _draw_text(verdict: revealed_deals.DrawVerdict) -> str:
         return f"draw {verdict.draw}: NOT AS ANNOUNCED: {verdict.refusal.code}: {verdict.refusal.text}"
     if not verdict.words:
         return f"draw {verdict.draw}: its words are not revealed yet"
-    return f"draw {verdict.draw}: the deals come from the words that were committed to"
+    beacon, value = verdict.words.announcement.beacon, verdict.words.words.beacon
+    public = f", and from {value}, if that is {beacon.source} {beacon.round}" if beacon else ""
+    return f"draw {verdict.draw}: the deals come from the words that were committed to{public}"
 
 
 def _which(numbers: tuple[int, ...]) -> str:

@@ -4,7 +4,7 @@ A folder is verified as its public file is: what is sealed in it is opened, and 
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -19,7 +19,7 @@ from broker.event.file_io import collect_errors, raise_errors, read_json
 from broker.i18n import N_
 from broker.protocol import DealNo, EventName, Hash, Seat, Wind
 from broker.rules import Deal, RuleError
-from broker.rules.commitment import Commitment
+from broker.rules.commitment import Commitment, DrawName, commit_deals
 from broker.rules.draw import Announcement, DrawnWords, drawn_deals
 from broker.scorer.stored_event import open_stored_event
 from broker.store import has_started
@@ -65,11 +65,11 @@ class DealVerdict(NamedTuple):
 class DrawVerdict(NamedTuple):
     """What is said of the draw that a commitment names; no refusal: the deals come from the words, and nothing else.
 
-    `words` is False where they are not revealed.
+    No `words`: they are not revealed.
     """
 
     draw: int
-    words: bool
+    words: RevealedDraw | None
     refusal: RuleError | None
 
 
@@ -188,24 +188,24 @@ def _draw_verdict(revealed: RevealedDeals, commitment: Commitment) -> DrawVerdic
     named, draw = commitment.draw, revealed.draw
     if named is None:
         return None
-    if draw is None:
-        return DrawVerdict(named.number, words=False, refusal=None)
-    return DrawVerdict(
-        named.number, words=True, refusal=_refusal(lambda: _check_draw(draw, revealed.deals, commitment))
-    )
+    if draw is not None:
+        return DrawVerdict(named.number, draw, _refusal(lambda: _check_draw(draw, commitment)))
+    all_are = commitment.hashes.keys() <= {one.number for one in revealed.deals}
+    hidden = RuleError("draw_not_shown", N_("all deals are revealed, but no words: that they were drawn is NOT shown"))
+    return DrawVerdict(named.number, None, hidden if all_are else None)
 
 
-def _check_draw(draw: RevealedDraw, deals: Iterable[RevealedDeal], commitment: Commitment) -> None:
-    """Raise RuleError `draw_differs`, `words_differ`, `deal_not_drawn` unless the deals come from the words alone."""
-    if commitment.draw is None or draw.announcement.hash != commitment.draw.announcement:
+def _check_draw(draw: RevealedDraw, commitment: Commitment) -> None:
+    """Raise RuleError `draw_differs`, `words_differ`, `deal_not_drawn` unless the deals come from the words alone.
+
+    All that were committed to are looked at, and not only those that are revealed.
+    """
+    if commitment.draw != DrawName(draw.announcement.number, draw.announcement.hash):
         raise RuleError("draw_differs", N_("this is not the draw that the commitment names"))
-    drawn = {deal.number: (deal, salt) for deal, salt in drawn_deals(draw.announcement, draw.words)}
-    for one in deals:
-        deal = Deal(one.number, one.prevalent_wind, one.dealer, one.faces)
-        if drawn.get(one.number) != (deal, one.salt):
-            raise RuleError(
-                "deal_not_drawn", N_("deal {deal} does not come from the words of the draw", deal=one.number)
-            )
+    drawn = commit_deals(draw.announcement.event, drawn_deals(draw.announcement, draw.words)).hashes
+    for number in sorted(drawn.keys() | commitment.hashes.keys()):
+        if drawn.get(number) != commitment.hashes.get(number):
+            raise RuleError("deal_not_drawn", N_("deal {deal} does not come from the words of the draw", deal=number))
 
 
 def _check_deal(revealed: RevealedDeal, times: Counter[int], event: str, commitment: Commitment) -> None:

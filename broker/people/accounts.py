@@ -133,7 +133,9 @@ class AuditLog:
             )
             row = (*entry[:-1], digest_of(before, entry))
             sql.execute(insert(AUDIT).values(row))
-            self._store.note(_witness_line(number + 1, row[-1]))
+            # The one before too: a power cut may have come between its commit and its line.
+            before_it = [_witness_line(number, before)] if number else []
+            self._store.note(*before_it, _witness_line(number + 1, row[-1]))
 
     def entries(self) -> Iterator[AuditEntry]:
         """Return all, oldest first, as they are."""
@@ -151,28 +153,46 @@ class AuditLog:
         rows = self._store.rows(found.order_by(AUDIT.c.number.desc()).limit(count))
         return [AuditEntry(*row) for row in rows]
 
+    def witness_lines(self) -> list[WitnessLine]:
+        """Return by which line each entry is named in the file beside the log."""
+        return [_witness_line(entry.number, entry.digest) for entry in self.entries()]
+
     def checked(self) -> Iterator[AuditEntry]:
         """Return all, oldest first. Raises AuditBroken at the first that does not follow from those before.
 
-        Entries that were taken away from the end are missed too: the file beside the log has named them.
+        Entries that were taken away from the end are missed too: the file beside the log has named them. So
+        where that file is gone or was cut off, its first entry that is not named is where the log breaks.
         """
         before, number = FIRST_DIGEST, 0
+        last = max((entry.number for entry in self.newest(1)), default=0)
         named: dict[int, WitnessLine] = {}
         for line in self._store.witnessed():
             named.setdefault(line.height, line)
         for number, entry in enumerate(self.entries(), 1):
-            if entry.number > number:
-                raise AuditBroken(
-                    f"the audit log breaks at entry {number}: {_entries(number, entry.number - 1)} missing"
-                )
-            if entry.number != number or digest_of(before, entry) != entry.digest:
-                raise AuditBroken(f"the audit log breaks at entry {number}: it is not as it was written")
-            if number in named and named[number] != _witness_line(number, entry.digest):
-                raise AuditBroken(f"the audit log breaks at entry {number}: another one was there before")
+            # The last one may have been written a moment ago, or just before a power cut.
+            unnamed = self._store.names_all and number not in named and (number < last or not named)
+            fault = _fault(number, entry, before, named.get(number))
+            if fault or unnamed:
+                raise _broken(number, fault or "the file beside it does not name it")
             before = entry.digest
             yield entry
-        if (last := max(named, default=0)) > number:
-            raise AuditBroken(f"the audit log breaks at entry {number + 1}: {_entries(number + 1, last)} missing")
+        if (most := max(named, default=0)) > number:
+            raise _broken(number + 1, f"{_entries(number + 1, most)} missing")
+        if not number and self._store.rows(_QUERY.limit(1)):
+            raise _broken(1, "it is empty, and there are accounts")
+
+
+def _fault(number: int, entry: AuditEntry, before: str, line: WitnessLine | None) -> str:
+    """Return what is wrong about an entry that is to have a number, and to follow a digest."""
+    if entry.number > number:
+        return f"{_entries(number, entry.number - 1)} missing"
+    if entry.number != number or digest_of(before, entry) != entry.digest:
+        return "it is not as it was written"
+    return "another one was there before" if line and line != _witness_line(number, entry.digest) else ""
+
+
+def _broken(number: int, why: str) -> AuditBroken:
+    return AuditBroken(f"the audit log breaks at entry {number}: {why}")
 
 
 def _witness_line(number: int, digest: str) -> WitnessLine:

@@ -125,6 +125,9 @@ class PeopleDatabase:
 
     BEGIN = "BEGIN"
 
+    names_all = False
+    """Whether each entry of the audit log is to be named: those of a database may be named beside another scorer."""
+
     def __init__(self, engine: Engine, witness: Path | None = None) -> None:
         """Take what connects, and the file in which entries of the audit log are named too (store/witness.py)."""
         self._engine, self._lock, self._closed = engine, threading.RLock(), False
@@ -137,9 +140,9 @@ class PeopleDatabase:
             self._closed = True
             self._engine.dispose()
 
-    def note(self, line: WitnessLine) -> None:
-        """Name a row of the audit log once it is committed. Inside `commit` only."""
-        self._noted.append(line)
+    def note(self, *lines: WitnessLine) -> None:
+        """Name rows of the audit log that are not named yet, once they are committed. Inside `commit` only."""
+        self._noted += lines
 
     def witnessed(self) -> list[WitnessLine]:
         """Return all rows that were ever named."""
@@ -148,7 +151,9 @@ class PeopleDatabase:
     def _tell_witness(self) -> None:
         if self._witness and self._noted:
             with closing(Witness(self._witness)) as witness:
-                witness.note(self._noted)
+                last = witness.last()
+                witness.note(line for line in self._noted if last is None or line.height > last.height)
+                witness.sync()
         self._noted.clear()
 
     def rows(self, query: sa.Executable) -> Sequence[tuple[Any, ...]]:
@@ -211,6 +216,22 @@ class SqlitePeople(PeopleDatabase):
             raise PeopleStoreBroken(f"{path}: {error}") from None
         if version != str(VERSION):
             raise PeopleStoreBroken(f"{path} is of version {version}, not {VERSION}")
+        self.names_all = witness is not None
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the file beside it is known to name the audit log."""
+        return bool(self.rows(sa.text("SELECT value FROM about WHERE key = 'witness'")))
+
+    def name_all(self, lines: Sequence[WitnessLine], *, anew: bool = False) -> None:
+        """Name the whole audit log, where nothing is named; `anew`: whatever is. Inside `commit` only."""
+        if self._witness is None or self._commit is None:
+            raise TypeError("there is no file that names entries")
+        with closing(Witness(self._witness)) as witness:
+            if anew or witness.last() is None:
+                witness.rewrite(lines)
+            witness.sync()
+        self._commit.exec_driver_sql("INSERT OR IGNORE INTO about VALUES ('witness', 'whole')")
 
     def _make_tables(self) -> str:
         """Make what there is not yet; return the version."""

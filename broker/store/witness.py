@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from broker.files import sync
+
 SUFFIX: Final = ".witness"
 
 LINK_DIGITS: Final = 16
@@ -84,6 +86,13 @@ class Witness:
             if self._file is not None:
                 os.ftruncate(self._file, 0)
         self.note(lines)
+
+    def sync(self) -> None:
+        """Wait until the disk has all lines, and the name of the file."""
+        with suppress(OSError):
+            if self._file is not None:
+                os.fsync(self._file)
+                sync(self._path.parent)
 
     def _cut_half_line(self) -> None:
         """Take away the line at which a power cut has stopped."""

@@ -8,7 +8,8 @@ import re
 from collections.abc import Collection
 from typing import Final
 
-from tests.broker.web.pages.test_rights import BESIDES, DEVICES
+from broker.people import ROLES
+from tests.broker.web.pages.test_rights import BESIDES, DEVICES, SIGNED
 from tests.broker.web.test_auth import ALLOWED, OPEN
 
 NOBODY: Final = ""
@@ -17,7 +18,19 @@ NOBODY: Final = ""
 EVERY_ROUTE: Final[dict[str, Collection[str]]] = {**ALLOWED, **BESIDES}
 """Routes and the roles that may take them."""
 
-OPEN_ROUTES: Final = OPEN | DEVICES
+TOKENS: Final[dict[str, Collection[str]]] = {
+    "token public": {
+        *(path for path in ALLOWED if path.startswith("/api/v1/") and path != "/api/v1/rounds"),
+        *("/deal/{deal:int}.json", "/player/{player}.json", "/team/{team:int}.json"),
+    },
+    "token monitor": {"/metrics"},
+}
+TOKENS["token arbiter"] = {*TOKENS["token public"], *TOKENS["token monitor"], "/api/v1/rounds"}
+"""Routes that tokens of other programs open: docs/api.md."""
+
+REVOKED: Final = "token revoked"
+
+OPEN_ROUTES: Final = OPEN | DEVICES - SIGNED
 """Routes that ask for no account: to log in, receipts of whoever has their code, devices with a proof."""
 
 TOPICS: Final[dict[str, tuple[str, str]]] = {
@@ -82,4 +95,14 @@ def _kind(topic: str) -> tuple[str, int]:
 
 def may_take(role: str, path: str) -> bool:
     """Return whether a role (NOBODY: no account) may take a route, by its path."""
-    return path in OPEN_ROUTES or role in EVERY_ROUTE.get(path, ())
+    return path in OPEN_ROUTES or role in EVERY_ROUTE.get(path, ()) or path in TOKENS.get(role, ())
+
+
+def refusals(role: str, path: str) -> set[int]:
+    """Return how a role is refused that may not take a route: it has no right to it, or does not count there at all."""
+    if path in SIGNED:
+        return {403}
+    if role == REVOKED:
+        return {401, 429}
+    counts = role in ROLES or (role in TOKENS and any(path in opened for opened in TOKENS.values()))
+    return {403 if counts else 401}

@@ -59,6 +59,21 @@ def a_session_id_that_anybody_knows() -> None:
     vars(publisher)["session_id"] = lambda name, _folder: name
 
 
+def a_token_that_opens_pages() -> None:
+    """Let tokens of other programs in wherever their rights reach."""
+    route = auth.Access.route
+
+    def for_programs(self: auth.Access, path: str, *more: Any, **_named: Any) -> Any:  # noqa: ANN401 - as it is
+        return route(self, path, *more, tokens=True)
+
+    auth.Access.route = for_programs  # type: ignore[method-assign]  # that is the fault
+
+
+def one_count_of_misses_for_everybody() -> None:
+    """Hear nobody once somebody has guessed too often."""
+    vars(auth)["network_of"] = lambda _address: ""
+
+
 def as_many_connections_as_there_are() -> None:
     """Let one address have all of the desk's connections."""
     counting = connections.Connections.begin
@@ -77,6 +92,8 @@ FAULTS: Final[dict[str, Callable[[], None]]] = {
         one_right_to_write_too_much,
         a_route_without_its_guard,
         forms_without_a_token,
+        a_token_that_opens_pages,
+        one_count_of_misses_for_everybody,
         a_session_id_that_anybody_knows,
         as_many_connections_as_there_are,
     )

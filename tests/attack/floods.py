@@ -14,10 +14,15 @@ from typing import Final
 import httpx
 
 from broker.protocol import topics
-from broker.protocol.pairing import PATH
+from broker.protocol.pairing import PATH, PairingOffer, new_salt
+from broker.protocol.signing import SigningKey
 from broker.sim.demo_event import NAME
+from kiosk.errors import KioskError
+from kiosk.pairing.exchange import request_pairing
 from tests.attack.ledger import Ledger
+from tests.attack.routes import code_of
 from tests.attack.target import PASSWORD, STOLEN, Target
+from tests.broker.web.tables.test_pairing import code_on, opened
 
 FLOODS: Final = "floods and slow clients"
 
@@ -31,6 +36,12 @@ ASKING: Final = 40
 LAPTOPS: Final = 13
 WRONG: Final = 65
 FALSE_DEVICES: Final = 210
+OF_EACH: Final = 10
+"""So many of one address the desk hears, and two hundred of all before it hears less of each."""
+
+UNPAIRED: Final = 3
+"""A table that has no device yet."""
+
 STREAK: Final = 3_000
 """Messages of one table without a pause."""
 
@@ -76,9 +87,10 @@ def ask(target: Target, ledger: Ledger) -> None:
         {
             f"{ASKING} clients that ask without end": _asking,
             f"{STREAK} messages of one table in a row": _streak,
-            f"{FALSE_DEVICES} devices without a code": _false_devices,
         },
     )
+    wrong = _false_devices(target)
+    ledger.tried(FLOODS, f"{FALSE_DEVICES} devices without the code", held=not wrong, why=wrong)
     wrong = _wrong_passwords(target)
     ledger.tried(FLOODS, f"{WRONG} wrong passwords from {LAPTOPS} addresses", held=not wrong, why=wrong)
 
@@ -170,17 +182,26 @@ def _streak(target: Target, leaving: ExitStack) -> None:
         intruder.throw(topic, b'{"schema":1,"id":"streak-%d"}' % number)
 
 
-def _false_devices(target: Target, leaving: ExitStack) -> None:
-    """Ask to be paired without a code, from many addresses."""
+def _false_devices(target: Target) -> str:
+    """Ask to be paired with wrong proofs, from many addresses; return what keeps the right device out afterwards."""
 
-    def asks(number: int, stop: threading.Event) -> None:
-        said = {"proof": "f" * 64, "machine": "laptop", "salt": "0" * 32}
+    def guesses(number: int) -> set[str]:
         with target.browser(address=laptop(number)) as device:
-            for _ in range(0 if stop.is_set() else FALSE_DEVICES // LAPTOPS):
-                with suppress(httpx.HTTPError):
-                    device.post(PATH, json=said)
+            said = ({"proof": "f" * 64, "machine": "laptop", "salt": new_salt()} for _ in range(OF_EACH))
+            return {code_of(device.post(PATH, json=one)) for one in said}
 
-    leaving.enter_context(_each(LAPTOPS, asks))
+    with target.logged_in("head_arbiter") as browser:
+        code = code_on(opened(browser, tables=str(UNPAIRED)), UNPAIRED)
+    laptops = FALSE_DEVICES // OF_EACH
+    with ThreadPoolExecutor(laptops) as threads:
+        answers = set().union(*threads.map(guesses, range(laptops)))
+    if "pairing_unknown" not in answers or answers - {"pairing_unknown", "pairing_delayed", "pairing_busy"}:
+        return f"a wrong proof is answered {sorted(answers)}"
+    try:
+        paired = request_pairing(PairingOffer(target.desk.host, target.desk.port, code), SigningKey.new())
+    except KioskError as refused:
+        return f"the right device is refused: {refused}"
+    return target.unwell() if paired.table == UNPAIRED else f"it is paired with table {paired.table}"
 
 
 def _wrong_passwords(target: Target) -> str:

@@ -17,7 +17,7 @@ from starlette.routing import Route
 import broker.web
 from broker.people import ROLES, csrf_token
 from broker.web.app import create_app
-from tests.attack.allowed import NOBODY, OPEN_ROUTES, may_take
+from tests.attack.allowed import NOBODY, OPEN_ROUTES, REVOKED, TOKENS, may_take, refusals
 from tests.attack.ledger import Ledger
 from tests.attack.target import LOST, PASSWORD, Target
 from tests.broker.web.pages.desks import cup, quickly, whole
@@ -94,6 +94,10 @@ def identities(target: Target) -> Iterator[dict[str, tuple[str, httpx.Client]]]:
         dismissed = leaving.enter_context(target.logged_in(LOST))
         target.dismiss(LOST)
         found["a dismissed arbiter"] = NOBODY, dismissed
+        for role in (*TOKENS, REVOKED):
+            program = leaving.enter_context(target.browser(address=f"127.7.0.{len(found)}"))
+            program.headers["Authorization"] = f"Bearer {target.token(role)}"
+            found[role] = role, program
         yield found
 
 
@@ -141,8 +145,7 @@ def _wrong(role: str, path: str, answer: httpx.Response) -> str:
     if may_take(role, path):
         code = code_of(answer) if status >= httpx.codes.BAD_REQUEST else ""
         return f"refused, though {role} may: {code}" if status in {401, 403, 405} or code == "page_unknown" else ""
-    wanted = 401 if role == NOBODY else 403
-    return "" if status == wanted else f"answered {status}"
+    return "" if status in refusals(role, path) else f"answered {status}"
 
 
 def forge(target: Target, ledger: Ledger) -> None:

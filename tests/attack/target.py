@@ -295,6 +295,15 @@ class Target:
         with closing(Authentication(self.folder)) as people:
             people.accounts.disable(name, Actor("installation"))
 
+    def token(self, role: str) -> str:
+        """Make a token of a role, as on the scorer's own machine; a revoked one was an arbiter's."""
+        name = role.removeprefix("token ")
+        with closing(Authentication(self.folder)) as people:
+            made = people.tokens.add(name, "arbiter" if name == "revoked" else name, Actor("installation"))
+            if name == "revoked":
+                people.tokens.revoke(name, Actor("installation"))
+        return made
+
     def pulse(self) -> str:
         """Return what is wrong with scoring; nothing where a fact has its receipt."""
         return self.honest.pulse()

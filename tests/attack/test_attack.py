@@ -50,6 +50,8 @@ FOUND: Final = {
     "a_session_id_that_anybody_knows": ("takeovers", wire.TAKEOVERS, "table-1 claims homologue-demo-scorer"),
     "a_route_without_its_guard": ("routes", routes.ROUTES, "GET /audit.csv by display"),
     "forms_without_a_token": ("forms", routes.FORGED, "POST /orders without a token"),
+    "a_token_that_opens_pages": ("routes", routes.ROUTES, "GET /grid by token arbiter"),
+    "one_count_of_misses_for_everybody": ("floods", floods.FLOODS, "210 devices without the code"),
     "as_many_connections_as_there_are": ("connections", floods.FLOODS, "1400 idle connections of one"),
 }
 """By fault: the attack that finds it, its group, and one of those that fall."""

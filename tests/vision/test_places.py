@@ -159,9 +159,7 @@ def evidence(rim: Points, detail: float = 0.0, inside: float = 1.0) -> GapEviden
 
 def mixed(backs: float) -> Points:
     """A rim of which a share has the backs' colour and the rest the floor's."""
-    rim = np.tile(FELT.astype(np.float32), (64, 1))
-    rim[: round(64 * backs)] = GREEN
-    return rim
+    return np.where(np.arange(64)[:, None] < round(64 * backs), GREEN, FELT)
 
 
 @pytest.mark.parametrize(

@@ -194,7 +194,8 @@ def test_a_lattice_goes_through_its_tiles_and_not_through_a_stray(indents: Inden
     lattice, own = lattice_of(indents, quarter, off=16)
     spots = lattice.spots(*np.array(list(tray_places()), dtype=float).T)
     assert spots == pytest.approx(own, abs=0.03)
-    assert (lattice.pitch, lattice.row_pitch) == (pytest.approx(1.1, abs=5e-3), pytest.approx(1.6, abs=0.02))
+    assert lattice.pitch == pytest.approx(1.1, abs=5e-3)
+    assert lattice.row_pitch == pytest.approx(1.6, abs=0.02)
     assert lattice.own(own @ QUARTER_TURNS[quarter].T) == pytest.approx(own)
     assert lattice.rotation == pytest.approx((90.0 * quarter + np.degrees(np.arctan(0.03 / 1.1))) % 360, abs=0.5)
 
@@ -210,7 +211,8 @@ def test_few_tiles_are_held_to_the_usual_tray() -> None:
     plane = TablePlane(np.eye(3), np.zeros(2), 1.0, 0.0)
     one_row = TrayAlignment(half_turned=False, row=np.zeros(7, int), col=np.arange(7), indents=LEFT, inside=7.0)
     lattice = fit_lattice(plane, 0, np.column_stack([1.2 * np.arange(7.0), np.zeros(7)]), one_row)
-    assert (lattice.pitch, lattice.row_pitch) == (pytest.approx(1.2, abs=0.01), pytest.approx(1.16 * HEIGHT))
+    assert lattice.pitch == pytest.approx(1.2, abs=0.01)
+    assert lattice.row_pitch == pytest.approx(1.16 * HEIGHT)
 
 
 def test_a_row_alone_in_its_place_is_where_it_lies() -> None:

@@ -8,6 +8,7 @@ from vision.detections import DetectedTile
 from vision.finder import (
     CLOSEUP_SQUARE,
     CellMaps,
+    RefinedTiles,
     Votes,
     _away,
     _moved,
@@ -27,7 +28,7 @@ from vision.finder import (
     refine_tiles,
     square_to_pixels,
 )
-from vision.geometry import Points, rectangle
+from vision.geometry import Picture, Points, rectangle
 
 
 def frame(x: float = 100.0, y: float = 80.0, wide: float = 16.0, high: float = 16.0, degrees: float = 0.0) -> Points:
@@ -132,7 +133,7 @@ def test_tiles_of_a_shrunk_picture_are_brought_back_to_its_size() -> None:
     picture = np.zeros((300, 600, 3), dtype=np.uint8)
     small = _shrunk(picture, 150)
     assert small.shape == (75, 150, 3)
-    assert _shrunk(small, 150).shape == (75, 150, 3)
+    assert [_shrunk(small, longest).shape for longest in (150, 200)] == [(75, 150, 3)] * 2
     assert _scaled([tile(100.0)], small, picture)[0].quad.tolist() == (4 * tile(100.0).quad).tolist()
 
 
@@ -185,3 +186,20 @@ def test_what_a_closer_look_says_of_tiles_and_faces(monkeypatch: pytest.MonkeyPa
     again = refine_again(np.zeros((400, 400, 3), dtype=np.uint8), 2 * quads)
     assert again.quads == pytest.approx(2 * (quads + np.array([4.0, 0.0])), abs=0.2)
     assert len(refine_again(np.zeros((4, 4, 3), dtype=np.uint8), quads[:0]).quads) == 0
+
+
+def test_large_tiles_are_looked_at_again_in_a_smaller_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As wide as the network needs."""
+    asked: list[Points] = []
+
+    def note(small: Picture, quads: Points, *_: object) -> RefinedTiles:
+        asked.extend([np.array(small.shape[:2]), quads])
+        return RefinedTiles(quads + 1.0, np.ones(1), np.zeros(1))
+
+    monkeypatch.setattr(finder, "refine_tiles", note)
+    quads = rectangle(np.array([300.0, 200.0]), 96.0, 130.0)[None]
+    wide = finder._WIDE_TILE / 96
+    found = refine_again(np.zeros((400, 600, 3), dtype=np.uint8), quads)
+    assert asked[0].tolist() == [round(400 * wide), round(600 * wide)]
+    assert asked[1] == pytest.approx(quads * wide, abs=0.5)
+    assert found.quads == pytest.approx(quads + 1 / wide, abs=0.02)

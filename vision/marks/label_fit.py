@@ -269,7 +269,9 @@ def _kernel(count: int, angle: float) -> Grid:
     side = large.shape[0]
     spin = cv2.getRotationMatrix2D(((side - 1) / 2, (side - 1) / 2), -angle, 1.0)
     soft = cv2.GaussianBlur(large, (0, 0), _FRAME_BLUR * PIXELS)
-    return np.asarray(cv2.warpAffine(soft, spin, (side, side)), dtype=np.float32)
+    turned = np.asarray(cv2.warpAffine(soft, spin, (side, side)), dtype=np.float32)
+    shown = turned != 0
+    return np.where(shown, turned - turned[shown].mean(), 0)  # without the corners that are cut off by now
 
 
 _NOT_LOOKED = -1.0

@@ -127,6 +127,7 @@ def test_an_address_is_a_host_and_a_port(folder: Path, broker: str) -> None:
         _other_broker(broker, Logins(folder / "credentials.json", None))
 
 
+@pytest.mark.slow
 def test_nobody_else_may_read_what_the_scorer_writes(folder: Path, start: Start) -> None:
     before = {*folder.rglob("*")}
     scorer = start("--mqtt-port", "0")
@@ -163,6 +164,7 @@ def test_a_port_that_there_is_not_is_refused(folder: Path, option: str) -> None:
     assert CliRunner().invoke(homologue, ["scorer", str(folder), option, "65536"]).exit_code == 2
 
 
+@pytest.mark.slow
 def test_the_first_link_makes_a_head_arbiter_whose_orders_go_to_the_broker(
     folder: Path, start: Start, tmp_path: Path
 ) -> None:
@@ -198,6 +200,7 @@ def test_the_first_link_makes_a_head_arbiter_whose_orders_go_to_the_broker(
     assert (folder / FIRST_LINK_FILE).exists() is False
 
 
+@pytest.mark.slow
 def test_a_stick_that_is_not_there_is_told_and_the_scorer_goes_on(folder: Path, start: Start, tmp_path: Path) -> None:
     scorer = start("--mqtt-port", "0", "--backup", str(tmp_path / "stick"), "--backup-every", "0.01")
     url = scorer.wait_for(r"^Desk: (\S+)", SOON_S)
@@ -259,6 +262,7 @@ def wait_for_alert(client: httpx.Client, code: str) -> dict[str, Any]:
     raise AssertionError(f"the stream has ended without {code}")
 
 
+@pytest.mark.slow
 def test_what_a_command_does_to_accounts_and_devices_is_told_at_the_desk_of_a_running_scorer(
     folder: Path, start: Start
 ) -> None:
@@ -286,6 +290,7 @@ def test_an_event_that_runs_is_not_closed(folder: Path, start: Start) -> None:
     assert (refused.exit_code, (folder / "credentials.json").read_bytes()) == (1, passwords)
 
 
+@pytest.mark.slow
 def test_after_an_event_was_closed_what_the_cards_of_its_tables_hold_opens_nothing(folder: Path, start: Start) -> None:
     key, old = SigningKey.new(), Credentials.load(folder / "credentials.json")
     ask("event", "device", folder, "--table", 1, "--key", key.public)

@@ -109,6 +109,43 @@ def test_a_log_with_another_end_is_told_though_its_chain_holds(tmp_path: Path) -
     assert "breaks at entry 2: another one was there before" in run("audit", str(tmp_path)).stderr
 
 
+@pytest.mark.parametrize("left", [None, 0, 2], ids=["gone", "empty", "cut off"])
+def test_where_the_file_beside_the_audit_log_is_gone_or_cut_off_it_is_told(tmp_path: Path, left: int | None) -> None:
+    """What was taken from the end of the log nothing names any more."""
+    for name in ("anne", "bert", "cleo", "dora", "emil", "fred"):
+        add(tmp_path, name)
+    beside = tmp_path / "people.witness"
+    lines = beside.read_bytes().splitlines(keepends=True)
+    beside.unlink()
+    if left is not None:
+        beside.write_bytes(b"".join(lines[:left]))
+    behind_the_desk(tmp_path, "DELETE FROM audit WHERE number > 4")
+    told = run("audit", str(tmp_path))
+    broken = f"homologue: the audit log breaks at entry {(left or 0) + 1}: the file beside it does not name it"
+    assert (told.exit_code, told.stderr.strip()) == (1, f"{broken} [audit_broken]")
+    add(tmp_path, "gina")
+    assert run("audit", str(tmp_path)).stderr.strip() == f"{broken} [audit_broken]"
+
+
+def test_an_audit_log_that_is_gone_with_the_file_beside_it_is_told(tmp_path: Path) -> None:
+    add(tmp_path)
+    (tmp_path / "people.witness").unlink()
+    behind_the_desk(tmp_path, "DELETE FROM audit")
+    assert codes(run("audit", str(tmp_path)).stderr) == ["audit_broken"]
+
+
+def test_a_line_that_a_power_cut_has_kept_from_the_file_is_written_with_the_next(tmp_path: Path) -> None:
+    for name in ("anne", "bert"):
+        add(tmp_path, name)
+    beside = tmp_path / "people.witness"
+    whole = beside.read_bytes()
+    beside.write_bytes(whole.splitlines(keepends=True)[0])
+    assert run("audit", str(tmp_path)).exit_code == 0
+    add(tmp_path, "cleo")
+    assert beside.read_bytes().startswith(whole)
+    assert run("audit", str(tmp_path)).exit_code == 0
+
+
 def behind_the_desk(folder: Path, statement: str) -> None:
     """Do to the audit log what the database refuses to."""
     with closing(sqlite3.connect(folder / "people.sqlite")) as store:

@@ -89,7 +89,7 @@ def test_a_later_copy_of_other_people_or_a_forged_one_lends_none(tmp_path: Path,
     with closing(Authentication(event, clock)) as auth:
         auth.accounts.add("anne", "Anne", "head_arbiter", PASSWORD, BY)
     copied(event, stick)
-    for path in event.glob("people.sqlite*"):
+    for path in event.glob("people.*"):
         path.unlink()
     with closing(Authentication(event, clock)) as auth:
         auth.accounts.add("mallory", "Mallory", "head_arbiter", PASSWORD, BY)

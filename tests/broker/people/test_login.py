@@ -264,8 +264,8 @@ def test_a_file_of_another_version_is_refused(anne: Authentication, tmp_path: Pa
 def test_a_display_and_an_organiser_see_no_deal_under_embargo_and_change_nothing_in_the_room() -> None:
     assert "admit" in RIGHTS["head_arbiter"]
     assert {role: sorted(rights) for role, rights in RIGHTS.items() if role != "head_arbiter"} == {
-        "table_arbiter": ["give_orders", "print_sheets", "rule", "see_public", "see_room"],
-        "organiser": ["print_sheets", "see_public", "set_up"],
+        "table_arbiter": ["check_in", "give_orders", "print_sheets", "rule", "see_public", "see_room"],
+        "organiser": ["check_in", "print_sheets", "see_public", "set_up"],
         "display": ["see_public"],
     }
 

@@ -47,6 +47,7 @@ def test_a_tray_out_of_turn_is_refused_and_changes_nothing(tmp_path: Path, shots
     assert (tmp_path / "set-03.jpg").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_camera_asks_for_what_is_missing_only(tmp_path: Path, shots: list[str]) -> None:
     backs = drawn_set(tuple(serial for serial in range(1, 137) if serial not in tray_of(4)))
     write_enrolled(tmp_path / "set-03.jpg", backs)
@@ -76,6 +77,7 @@ def test_words_that_make_no_sense_are_refused(
     assert enrol(*words)[0] == 2
 
 
+@pytest.mark.slow
 def test_a_read_is_checked_against_the_set_and_says_how_alike_it_was(tmp_path: Path, shots: list[str]) -> None:
     write_enrolled(tmp_path / "set-03.jpg", drawn_set())
     told = CliRunner().invoke(homologue, ["read", shots[2], "--set", str(tmp_path / "set-03.jpg"), "--json"])

@@ -145,13 +145,15 @@ def test_frames_of_one_scene_are_one_witness(
     confidences: tuple[float, ...], serial: int | None, together: float
 ) -> None:
     (read, *_) = agree_on_frames(frames_of(*confidences)).reading.reads
-    assert (read.serial, read.confidence) == (serial, pytest.approx(together, abs=2e-4))
+    assert read.serial == serial
+    assert read.confidence == pytest.approx(together, abs=2e-4)
 
 
 @given(st.lists(st.floats(0.3, 0.9999), min_size=3, max_size=3), st.integers(2, 4))
 def test_the_same_frames_again_are_no_evidence(confidences: list[float], times: int) -> None:
     once, again = (agree_on_frames(frames_of(*confidences * said)).reading.reads[0] for said in (1, times))
-    assert (again.serial, again.confidence) == (once.serial, pytest.approx(once.confidence, abs=1e-4))
+    assert again.serial == once.serial
+    assert again.confidence == pytest.approx(once.confidence, abs=1e-4)
 
 
 def test_eight_frames_with_noise_of_their_own_settle_an_unsure_mark_less_than_one_frame_reads_it() -> None:

@@ -313,4 +313,5 @@ def look_of(**shares: float) -> DigitLook:
     kind = np.zeros(5, dtype=np.float32)
     for name, share in shares.items():
         kind[("number", "label", "blank", "face", "nothing").index(name)] = share
-    return DigitLook(kind, np.zeros(2), np.zeros(27), np.zeros((3, 16)), PLACES, np.zeros(2))
+    ways, letter, signs = (np.zeros(size, dtype=np.float32) for size in ((2,), (27,), (3, 16)))
+    return DigitLook(kind, ways, letter, signs, PLACES, np.zeros(2))

@@ -98,7 +98,10 @@ def count_enrolled(kind: Kind, seeds: range, part: Part, played: int = 2) -> Enr
 
 
 def enrol(drawn: DrawnSet) -> EnrolledSet | None:
-    """Enrol a drawn set as the command does; what it doubts is left as it is. None for one that is refused: too pale, or misread."""
+    """Enrol a drawn set as the command does, and leave what it doubts as it is.
+
+    None for one that is refused: too pale, or misread.
+    """
     enrolled = EnrolledSet(8, None, {})
     try:
         for tray in range(1, TRAYS + 1):

@@ -4,6 +4,7 @@ Every place in `places.py`, at three sizes and in three languages, each in light
 after the folder keep to some sizes, languages or schemes. What breaks a law of `laws.py` is told, and is an error.
 """
 
+import argparse
 import io
 import shutil
 import sys
@@ -100,4 +101,8 @@ def main(folder: Path, wanted: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(bool(main(Path(sys.argv[1]), sys.argv[2:])))
+    parser = argparse.ArgumentParser(description="Draw contact sheets of the desk's pages.")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("wanted", nargs="*", metavar="LOOK", help="phone, laptop, projector; en, fr, zh; light, dark")
+    given = parser.parse_args()
+    sys.exit(bool(main(given.folder, given.wanted)))

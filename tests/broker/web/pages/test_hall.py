@@ -17,6 +17,8 @@ from tests.broker.web.pages.desks import quickly, whole
 from tests.broker.web.rulings.desks import opened, send
 from tests.broker.web.test_auth import logged_in
 
+pytestmark = pytest.mark.slow
+
 TABLES: Final = 1001
 """One more than a thousand: the two plays of each deal end otherwise, and IMPs are not all 0."""
 

@@ -19,6 +19,7 @@ BESIDES: Final[dict[str, Collection[str]]] = {
     "/devices": ARBITERS,
     "/devices/accept": ARBITERS,
     "/devices/revoke": ARBITERS,
+    "/devices/upgrade": ARBITERS,
     "/exports": {*ROLES},
     "/exports/{name}": {*ROLES},
     "/metrics": {"head_arbiter"},
@@ -45,8 +46,9 @@ BESIDES: Final[dict[str, Collection[str]]] = {
 }
 """Beside what a desk has that knows nothing but a view."""
 
-DEVICES: Final = {"/pairing/take"}
-"""Where devices come, whose proof lets them in."""
+SIGNED: Final = {"/upgrade/manifest", "/upgrade/part/{sha256}"}
+DEVICES: Final = {"/pairing/take", *SIGNED}
+"""Where devices come, whose proof lets them in, or whose signature."""
 
 
 @pytest.fixture(scope="module")
