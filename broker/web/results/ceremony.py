@@ -42,7 +42,7 @@ class CeremonyPage:
         values = {
             "final": snapshot.final,
             "groups": winners(snapshot) if snapshot.final else (),
-            "title": snapshot.event.plan.title,
+            "event_title": snapshot.event.plan.title,
         }
         return render_page(request, "ceremony.html", N_("Ceremony"), visitor_of(request), values=values)
 
