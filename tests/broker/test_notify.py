@@ -13,6 +13,7 @@ import pytest
 from broker.notify import ServiceNotifier
 from broker.sim.demo_event import write_kiosk
 from kiosk.loop import run_program
+from kiosk.upgrade import TableUpgrade
 from tests.demo_event import MakeEvent
 from tests.systemd.units import HERE, unit, values
 
@@ -93,6 +94,7 @@ def test_a_loop_that_hangs_says_nothing(systemd: socket.socket, monkeypatch: pyt
 
     class Hanging:
         start = stop = staticmethod(lambda: None)
+        upgrade = TableUpgrade(None, None, set, 0)
 
         def step(self, timeout: float) -> None:
             del timeout

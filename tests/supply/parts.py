@@ -16,7 +16,7 @@ PIN: Final = re.compile(
 )
 HASH: Final = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 
-FILES: Final = ("vision/models/*.onnx", "broker/web/**/static/*", "firmware/pico/*")
+FILES: Final = ("vision/models/*.onnx", "broker/web/**/static/*", "firmware/pico/*", "broker/upgrade/release.keys")
 """What is shipped beside our own Python, and read or run by something else."""
 
 

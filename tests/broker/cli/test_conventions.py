@@ -111,8 +111,8 @@ VALUES: Final = {
     "--to": "postgresql://anne@localhost/cup", "--code": "12345678", "--set": "1", "--key": "0" * 64,
 }  # fmt: skip
 
-MADE: Final = {"deal new", "deal draw announce", "deal key", "deal set new", "event desk"}
-"""Commands whose folder may be a new one."""
+MADE: Final = {"deal new", "deal draw announce", "deal key", "deal set new", "event desk", "upgrade key"}
+"""Commands whose folder or file may be a new one."""
 
 
 def words_of(command: click.Command) -> tuple[list[str], list[str]]:

@@ -357,6 +357,8 @@ def grown(value: object) -> Any:  # noqa: ANN401 - any JSON
     if isinstance(value, Struct):
         fields = {field.encode_name: grown(getattr(value, field.name)) for field in structs.fields(value)}
         config = value.__struct_config__
+        if config.array_like:
+            return [*fields.values(), {"newest": 1.5}]
         tag = {config.tag_field: config.tag} if config.tag_field else {}
         return {"newer": {"id": [1, "\u2028", None]}} | tag | fields | {"newest": 1.5}
     if isinstance(value, dict):

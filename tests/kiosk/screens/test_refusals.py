@@ -56,7 +56,11 @@ NEVER_TOLD: Final = {
         *("button_exchanged", "button_silent", "picture_wrong", "scanner_beeps", "scanner_silent"),
         *("self_test_failed", "self_test_skipped", "pin_guessed"),
     },
-    "the desk is told, as nobody sees it": {"screen_black", "screen_unplugged"},
+    "the desk is told, as nobody sees it": {
+        *("screen_black", "screen_unplugged"),
+        *("upgrade_by_hand", "upgrade_damaged", "upgrade_failed", "upgrade_no_return", "upgrade_no_room"),
+        "upgrade_unreachable",
+    },
     "the doctor tells what it has found": {
         *("broker_unreached", "certificate_ends", "certificate_unread", "facts_unsent", "font_missing"),
         *("journal_damaged", "journal_unread", "program_incomplete"),

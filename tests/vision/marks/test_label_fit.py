@@ -134,8 +134,8 @@ def test_a_word_is_fitted_from_a_module_s_third_away() -> None:
 def test_a_word_s_likeness_is_a_correlation() -> None:
     white = (word(12) > 127).astype(np.float32)
     patch, true = patch_of(12), corner_of(12, (0.0, 0.0))
-    dark = replace(patch, grey=255 - patch.grey)
-    brighter = replace(patch, grey=20 + patch.grey / 2)
+    dark = replace(patch, grey=(255 - patch.grey).astype(np.float32))
+    brighter = replace(patch, grey=(20 + patch.grey / 2).astype(np.float32))
     likeness = [label_pose_at(one, true, module_template(white)).likeness for one in (patch, brighter, dark)]
     assert likeness == pytest.approx([likeness[0], likeness[0], -likeness[0]])
 

@@ -45,6 +45,8 @@ PAGES: Final = (
     "/seating",
     "/seating?by=table",
     "/seating?q=7",
+    "/checkin",
+    "/players",
     "/carriers",
     "/carriers?kind=all",
     "/carriers?tables=1-100",
