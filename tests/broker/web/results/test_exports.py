@@ -125,7 +125,8 @@ def test_what_there_is_at_the_end_only_is_told_by_code(under_way: DeskServer) ->
 def test_what_an_event_cannot_have_is_not_offered_and_the_reason_is_said(
     tmp_path: Path, plan: Plan, said: list[LogMessage], left: set[str], reason: str
 ) -> None:
-    for server in desk_of(event_folder(tmp_path / "cup", said, plan)):
+    folder = event_folder(tmp_path / "cup", said, plan)
+    for server in desk_of(declare(folder) if said else folder):
         with logged_in(server, "head_arbiter") as client:
             page, packed = client.get("/exports").text, client.get("/exports/all.zip")
             refused = client.get(f"/exports/{min(left)}")
