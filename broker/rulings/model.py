@@ -285,8 +285,10 @@ class RulingBook:
     def declared(self) -> RulingEntry | None:
         """The declaration that the standings are final, if there is one that counts."""
         said = self.of(FINAL)
-        since = next((one for one in reversed(self.entries.values()) if one.at_table or one in said[-1:]), None)
-        return since if since in said[-1:] else None
+        if not said:
+            return None
+        since = next(one for one in reversed(self.entries.values()) if one.at_table or one.id == said[-1].id)
+        return None if since.at_table else since
 
 
 class CountedPlay(Struct, frozen=True, kw_only=True):

@@ -233,7 +233,8 @@ def plan_cost(facts: PlanFacts, after: Event) -> PlanCost:
     """Count what the way to another plan costs."""
     before, settled, first_round = facts.planned, facts.original, facts.first_round
     players, old, new = {**before.players, **after.players}, _seats(before), _seats(after)
-    rounds = sorted(round_ for round_ in {round_ for _, round_ in settled.bookings} if round_ >= first_round)
+    everywhere = settled.bookings.keys() | before.bookings.keys() | after.bookings.keys()
+    rounds = sorted(round_ for round_ in {round_ for _, round_ in everywhere} if round_ >= first_round)
     everybody = sorted(players, key=lambda one: (folded(players[one].name), one))
     moved = (
         Moved(players[who], round_, old.get((round_, who)), new.get((round_, who)))
@@ -247,7 +248,7 @@ def plan_cost(facts: PlanFacts, after: Event) -> PlanCost:
     }
     here = [who for who in everybody if who in coming]
     at = {round_: {table for (when, _), (table, _) in new.items() if when == round_} for round_ in rounds}
-    there = {round_: {table for table, when in settled.bookings if when == round_} for round_ in rounds}
+    there = {round_: {table for table, when in everywhere if when == round_} for round_ in rounds}
     counts = [after.plays_planned[who] for who in here]
     return PlanCost(
         tuple(one for one in moved if one.before != one.after),

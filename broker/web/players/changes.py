@@ -146,7 +146,10 @@ class ChangesPage:
             "gone": gone,
             "seen": here,
             "filled": form or {f"leave-{one.id}": "on" for one in players if here.get(one.id) is False},
-            "rounds": sorted({round_ for _, round_ in facts.original.bookings if round_ >= facts.first_round}),
+            "rounds": sorted(
+                {round_ for _, round_ in facts.original.bookings.keys() | facts.planned.bookings.keys()}
+                - set(range(facts.first_round))
+            ),
             "tables": len(facts.original.tables),
             "version": facts.planned.version,
             "lines": lines,

@@ -293,6 +293,7 @@ def _structure(form: Form) -> Structure:
         found["final"] or 0,
         found["final_rounds"] or 0,
         form.get("carry_over", "").strip(),
+        (form.get("qualification") or "Qualification", form.get("finale") or "Final"),
     )
 
 

@@ -23,7 +23,8 @@ from broker.protocol import (
 )
 from broker.rules import RuleError
 from broker.rulings.final import open_matters
-from broker.rulings.plan_draft import PlanWishes, draft_change, plan_facts
+from broker.rulings.plan_check import planned_after
+from broker.rulings.plan_draft import PlanWishes, draft_change, plan_cost, plan_facts
 from broker.rulings.stage import draft_stage, next_stage, qualified
 from broker.scorer.snapshot import open_part, standings_table
 from broker.scorer.state import EventState
@@ -223,6 +224,19 @@ def test_who_leaves_a_section_is_made_up_for_in_that_section_alone() -> None:
     assert seated == set(B)
     assert room.event.section_at(1, 2) == "A"
     assert "p17" in room.planned.sections[0, "A"]
+
+
+def test_who_leaves_the_final_is_replaced_there_and_nobody_of_the_qualification_is_moved() -> None:
+    room, _ = room_after(2, 3)
+    gone = room.planned.bookings[1, 4].players["east"]
+    facts = plan_facts(room)
+    change = draft_change(facts, PlanWishes(replaced={gone: "Ada Lovelace"}), Random(1), lambda: False)
+    assert [(one.round, one.table, one.east) for one in change.plays] == [(4, 1, "p17")]
+    cost = plan_cost(facts, planned_after(room, change))
+    assert {(one.player.id, one.round) for one in cost.moved} == {(gone, 4), ("p17", 4)}
+    room.apply(ruling(room, change))
+    assert room.planned.sections[1, ""] >= {gone, "p17"}
+    assert {row.player for row in room.snapshot().standings if row.stage == "Final"} >= {gone, "p17"}
 
 
 def test_the_final_is_declared_once_nothing_is_open_and_then_nothing_is_ruled_until_that_is_taken_back(

@@ -32,10 +32,10 @@ def imps_of(results: list[Result], sections: dict[str, tuple[str, str]]) -> dict
     """Return the IMPs of teams that meet in pairs, recomputed: the difference of their points in each deal."""
     team_of = {player: team for team, members in TEAMS.items() for player in members}
     points: dict[tuple[int, str], int] = {}
-    for one in results:
-        for seat, player in one.players.items():
-            key = one.deal, team_of[player]
-            points[key] = points.get(key, 0) + one.points[seat]
+    for result in results:
+        for seat, player in result.players.items():
+            key = result.deal, team_of[player]
+            points[key] = points.get(key, 0) + result.points[seat]
     found: dict[str, int] = {}
     for (deal, team), own in points.items():
         if team in sections:
@@ -65,7 +65,7 @@ def test_teams_are_ranked_in_their_section_and_in_the_final_with_half_of_the_qua
         room.apply(one)
     finalists = tuple(sorted(team for team, row in rows.items() if row[2] == 1))
     assert len(finalists) == 2
-    final = imps_of([one.fact for one in more if isinstance(one.fact, Result)], dict.fromkeys(finalists, finalists))  # type: ignore[arg-type] # two
+    final = imps_of([one.fact for one in more if isinstance(one.fact, Result)], dict.fromkeys(finalists, finalists))
     total = {team: final[team] + whole(Fraction(first[team], 2)) for team in finalists}
     now = {row.team: (row.stage, row.place, row.imp) for row in room.team_rows()}
     assert {team: now[team] for team in finalists} == {

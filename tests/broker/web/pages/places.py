@@ -239,7 +239,7 @@ PLACES: Final = (
     Place("final: declared", "ended", "/final"),
     Place("ceremony", "ended", "/ceremony", HEAD, read_out),
     Place("standings: stages", "stages", "/standings"),
-    Place("display: stages", "stages", "/display", None),
+    Place("display: stages", "stages", "/display"),
     Place("check-in", "busy", "/checkin", "table_arbiter"),
     Place("check-in: nobody", "busy", "/checkin?q=Nemo"),
     Place("players", "busy", "/players"),
