@@ -310,6 +310,9 @@ class TableJournal:
     @contextmanager
     def _as_one(self) -> Iterator[None]:
         """Commit all or nothing; a commit that fails leaves nothing open either."""
+        if self._spare is None and spare.is_read_only(self._folder):
+            self.tight = True
+            raise JournalFull(f"{self._folder} is read-only")
         try:
             self._store.execute("BEGIN IMMEDIATE")
             yield

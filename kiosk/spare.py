@@ -34,6 +34,18 @@ def refused(error: Exception) -> bool:
     return code is not None and code & 0xFF in REFUSALS
 
 
+def is_read_only(folder: Path) -> bool:
+    """Return whether the file system of a folder takes no writes.
+
+    ext4 that was made read-only by force takes what a file that is open has room for, as the journal's log has, says
+    that it is synced, and writes nothing.
+    """
+    try:
+        return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
+    except OSError:
+        return False
+
+
 def memory_folder(journal: Path) -> Path:
     """Return a folder in this machine's memory for the journal of a folder: it outlasts the program, not the power."""
     return MEMORY / f"homologue-{os.getuid()}" / sha256(str(journal.resolve()).encode()).hexdigest()[:16]

@@ -31,9 +31,10 @@ WAIT_S: Final = 1.0
 
 
 def disk_room(folder: Path) -> tuple[int, int]:
-    """Return how many bytes of a folder's disk are free for us, and how many it has."""
+    """Return how many bytes of a folder's disk are free for us, and how many it has; none of a read-only one."""
     disk = os.statvfs(folder)
-    return disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize
+    free = 0 if disk.f_flag & os.ST_RDONLY else disk.f_bavail * disk.f_frsize
+    return free, disk.f_blocks * disk.f_frsize
 
 
 class DiskSpace:
@@ -50,7 +51,11 @@ class DiskSpace:
         free = self._room(self._folder)[0]
         if self._file.exists():
             if free < self.size // 2:
-                self._file.unlink(missing_ok=True)
+                try:
+                    self._file.unlink(missing_ok=True)
+                except OSError:  # a read-only disk: what an open file has room for it takes, and may not write
+                    self._level = "full"
+                    return self._level
                 log.warning("scorer_disk_read_only", folder=str(self._folder), free=free)
                 free = self._room(self._folder)[0]
         elif free >= 3 * self.size:

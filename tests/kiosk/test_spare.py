@@ -81,6 +81,25 @@ def test_the_table_says_that_its_card_takes_no_writes_until_it_does_and_holds_ev
     assert (table.happened(), table.journal.unsent()) == (events, unsent)
 
 
+def test_a_card_that_takes_writes_but_is_read_only_is_left_as_well(tmp_path: Path, spares: list[Path]) -> None:
+    (folder := tmp_path / "card").mkdir()
+    with standing(folder, spares=spares) as table:
+        table.come_to(Phase.PLAYING)
+        # What is open can be written as before; by its path the folder is read-only.
+        if subprocess.run(["mount", "--bind", folder, folder], check=False, capture_output=True).returncode:
+            pytest.skip("needs the right to mount")
+        try:
+            subprocess.run(["mount", "-o", "remount,bind,ro", folder], check=True)
+            table.press("west")
+            assert table.journal.away
+            table.pass_time(31 * S)
+            assert health(table) == REFUSES
+        finally:
+            subprocess.run(["umount", folder], check=True)
+        table.pass_time(31 * S)
+        assert (health(table), table.journal.away) == ((), False)
+
+
 def test_after_a_power_cut_what_the_spare_holds_is_in_the_journal_once(
     table: Standing, card: Path, tmp_path: Path, spares: list[Path]
 ) -> None:

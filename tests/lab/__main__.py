@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from tests.lab import cables, disk, faults, first_boot, image, power
+from tests.lab import cables, disk, faults, first_boot, image, power, upgrade
 from tests.lab.report import Report
 from tests.lab.table import LabTable, new_table
 
@@ -17,6 +17,7 @@ THEMES: Final[dict[str, Callable[[LabTable, Report], None]]] = {
     "faults": faults.run,
     "cables": cables.run,
     "disk": disk.run,
+    "upgrade": upgrade.run,
 }
 """In the order of the day: each goes on at the table where the one before has left it."""
 
@@ -43,12 +44,14 @@ def main(cuts: int, seed: int, until: str, keep: Path | None) -> None:
 
 
 def _run(table: LabTable, report: Report, until: str, cuts: int, seed: int) -> None:
-    """Run the themes up to one of them; without a table that is paired none of the others says anything."""
+    """Run the themes up to one. Each needs what the one before has left; the plug can be pulled at any table."""
     click.echo("first_boot")
     first_boot.run(table, report)
+    if report.broken or until == "first_boot":
+        return
     for name, run in THEMES.items():
-        if report.broken or until == "first_boot":
-            return
+        if report.broken:
+            break
         click.echo(name)
         run(table, report)
         if name == until:

@@ -11,10 +11,11 @@ for try in $(seq 120); do rmmod v4l2loopback 2>/dev/null && exit 0; sleep 1; don
 exit 1"""
 PLUG_CAMERA: Final = "sh /usr/lib/lab/hardware camera && systemctl start lab-camera"
 
-BOX: Final = "/sys/class/udc/dummy_udc.0/soft_connect"
-UNPLUG_BOX: Final = f"echo disconnect >{BOX}; while [ -e /dev/ttyACM0 ]; do sleep 0.2; done"
-PLUG_BOX: Final = f"echo connect >{BOX}"
-"""A box with its cable out has power from elsewhere, and keeps what was pressed."""
+CABLE: Final = "/sys/bus/usb/devices/1-1/authorized"
+UNPLUG_BOX: Final = f"echo 0 >{CABLE}; while [ -e /dev/ttyACM0 ]; do sleep 0.2; done"
+PLUG_BOX: Final = f"echo 1 >{CABLE}; while [ ! -e /dev/ttyACM0 ]; do sleep 0.2; done"
+"""A box with its cable out has power from elsewhere, and keeps what was pressed. (dummy_hcd cannot be plugged in again
+by its gadget's `soft_connect`: it answers no more.)"""
 
 
 def run(table: LabTable, report: Report) -> None:

@@ -3,7 +3,7 @@
 from tests.lab.report import Report
 from tests.lab.table import UNIT, LabTable
 
-BACK_S = 600.0
+BACK_S = 1800.0
 
 
 def run(table: LabTable, report: Report) -> None:

@@ -19,10 +19,10 @@ import numpy as np
 from broker.mqtt.process import find_setpriv
 from vision.geometry import Picture
 
-COMES_UP_S: Final = 900.0
+COMES_UP_S: Final = 3600.0
 """Two cores that others use as well, and an emulator."""
 
-COMMAND_S: Final = 180.0
+COMMAND_S: Final = 900.0
 LOOK_S: Final = 1.0
 """Between two looks into a machine, which has no time to spare."""
 
@@ -146,7 +146,7 @@ class Machine:
     def start(self) -> None:
         """Switch it on."""
         arguments = [
-            "qemu-system-x86_64", "-accel", "tcg,thread=single", *TIME, "-cpu", PROCESSOR, "-smp", "2",
+            "qemu-system-x86_64", "-accel", "tcg,thread=single", *TIME, "-cpu", PROCESSOR, "-smp", "1",
             "-m", str(MEMORY_MB), "-display", "none", "-vga", "none", "-device", "virtio-gpu-pci,xres=800,yres=480",
             "-device", "virtio-keyboard-pci", "-chardev", f"file,id=console,path={self._console},append=on",
             "-serial", "chardev:console", "-qmp", f"unix:{self._sockets}/monitor,server=on,wait=off",
@@ -219,12 +219,12 @@ class Machine:
         return held
 
     def _ask(self, asked: dict[str, str], limit_s: float) -> Answer:
-        if self._agent is None:
+        if (agent := self._agent) is None:
             raise self.failure("the machine is switched off")
         self._asked += 1
-        self._agent.send({"id": self._asked, **asked})
+        agent.send({"id": self._asked, **asked})
         try:
-            while (told := self._agent.receive(limit_s))["id"] != self._asked:
+            while (told := agent.receive(limit_s))["id"] != self._asked:
                 pass  # the answer to a command that nobody waited for any more
         except (TimeoutError, EOFError, OSError):
             raise self.failure(f"no answer within {limit_s:.0f} s: {asked}") from None

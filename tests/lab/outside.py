@@ -13,10 +13,12 @@ import cv2
 import httpx
 
 from broker.event import open_event
+from broker.key_files import open_key
 from broker.people import Actor, Authentication
 from broker.protocol import PlannedPlay, Seat
 from broker.sim.demo_event import make_event
-from broker.sim.processes import DemoProcess
+from broker.sim.processes import COMMAND, DemoProcess
+from broker.upgrade.bundle import RELEASE_KEYS
 from tests.encryption import trusting
 from vision.sim.camera import SimulatedCamera
 from vision.sim.table import SimulatedTable, SimulatedTile
@@ -29,8 +31,11 @@ SEEN_FROM_INSIDE: Final = "10.0.2.2"
 HEAD: Final = "head"
 PASSWORD: Final = "tiles of the east wall 34"
 CAMERA: Final = "sim://tray?width=1024&height=576&noise=0&blur=0&tilt=0"
-START_S: Final = 300.0
-SOON_S: Final = 600.0
+TRUSTING: Final = 'mount --bind "$0" "$1" && shift && exec "$@"'
+"""The scorer's program sees other release keys than are in the checkout: those of this run."""
+
+START_S: Final = 900.0
+SOON_S: Final = 1800.0
 
 
 def free_port() -> int:
@@ -51,6 +56,10 @@ class Outside:
         (folder / "devices.json").unlink(missing_ok=True)  # no table has a device: each is paired
         with closing(Authentication(folder)) as people:
             people.accounts.add(HEAD, "Head arbiter", "head_arbiter", PASSWORD, Actor("laboratory"))
+        self.release_key_file = folder.with_name("release.key")
+        self.release_key = open_key(self.release_key_file).public
+        self.trusted_keys_file = folder.with_name("release.keys")
+        self.trusted_keys_file.write_text(f"{self.release_key}\n", encoding="ascii")
         self._plays = open_event(folder).plays_of(TABLE)
         self._mqtt_port = free_port()
         self._desk_port = free_port()
@@ -62,7 +71,17 @@ class Outside:
         ports = ["--mqtt-port", str(self._mqtt_port), "--desk-port", str(self._desk_port)]
         names = ["--broker-name", SEEN_FROM_INSIDE, "--desk-name", SEEN_FROM_INSIDE]
         said = lambda _who, line: self.lines.append(line)  # noqa: E731 - one use
-        self._scorer = DemoProcess("scorer", ["scorer", str(self.folder), *ports, *names], said)
+        program = [
+            "unshare",
+            "--mount",
+            "sh",
+            "-c",
+            TRUSTING,
+            str(self.trusted_keys_file),
+            str(RELEASE_KEYS),
+            str(COMMAND),
+        ]
+        self._scorer = DemoProcess("scorer", ["scorer", str(self.folder), *ports, *names], said, program)
         url = self._scorer.wait_for(r"^Desk: (\S+)", START_S)
         self._client = httpx.Client(
             base_url=url, headers={"Origin": url.rstrip("/"), "Accept": "text/html"},

@@ -20,7 +20,7 @@ HELD_S: Final = 0.3
 LOOKED_S: Final = 2
 """Of the machine's time, as are all pauses in its commands."""
 
-READING_S: Final = 600.0
+READING_S: Final = 1800.0
 """One tray, in an emulator."""
 
 
@@ -104,8 +104,12 @@ class LabTable:
         self._boxed = False
 
     def _take_buttons(self, address: str) -> None:
-        pid = self.main_pid()
         self.machine.must(f"sed -i 's#^buttons = .*#buttons = \"{address}\"#' /etc/homologue/table.toml")
+        self.restart_program()
+
+    def restart_program(self) -> None:
+        """Let the table's program end and start again."""
+        pid = self.main_pid()
         self.machine.must(f"systemctl restart {UNIT}", limit_s=COMES_UP_S)
         self.machine.wait_for("the kiosk to run", lambda: self.main_pid() not in (0, pid), COMES_UP_S)
 
@@ -156,8 +160,12 @@ class LabTable:
         self.outside.wait_for(then, lambda shown: shown["state"] == then)
 
     def in_state(self, state: str, limit_s: float = SOON_S) -> None:
-        """Wait until the desk shows the table in a state."""
-        self.outside.wait_for(state, lambda shown: shown["state"] == state and not shown["unsent"], limit_s)
+        """Wait until the desk shows the table there, in a state, with nothing unsent."""
+
+        def is_so(shown: dict[str, Any]) -> bool:
+            return shown["lifecycle"] in HERE and shown["state"] == state and not shown["unsent"]
+
+        self.outside.wait_for(state, is_so, limit_s)
 
     def begin(self, number: int) -> None:
         """Restore a round's deal, sit down and confirm: the play is on."""

@@ -3,6 +3,7 @@
 What is judged is tried with disks that are numbers; a scorer works on a real one where such a disk can be mounted.
 """
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -132,6 +133,15 @@ def test_on_a_real_disk_results_go_on_from_the_reserve_wait_when_it_is_used_and_
             "scorer_disk_full",
             "scorer_disk_ample",
         ]
+
+
+def test_a_disk_that_turns_read_only_is_full_until_it_is_writable(own_disk: Path) -> None:
+    space = DiskSpace(own_disk)
+    levels = [space.look()]
+    for way in ("ro", "rw"):
+        subprocess.run(["mount", "-o", f"remount,{way}", own_disk], check=True)
+        levels.append(space.look())
+    assert levels == ["ample", "full", "ample"]
 
 
 def test_what_waited_when_the_connection_was_lost_comes_again_and_is_taken_once(own_disk: Path) -> None:

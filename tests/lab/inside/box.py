@@ -60,10 +60,9 @@ def serve(device: Path, pipe: Path) -> None:
     pipe.unlink(missing_ok=True)
     os.mkfifo(pipe)
     line, fingers = GadgetLine(device), os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
-    both: tuple[GadgetLine | int, ...] = line, fingers
     while True:
-        ready, _, _ = select.select(both, [], [], TURN_S)
-        came = line.receive() if line in ready else b""
+        ready = {*select.select([line.fileno(), fingers], [], [], TURN_S)[0]}
+        came = line.receive() if line.fileno() in ready else b""
         for finger in os.read(fingers, 4096).splitlines() if fingers in ready else ():
             seat, closed = map(int, finger.split())
             box.touch(seat, closed)
