@@ -269,9 +269,7 @@ class Sheets:
     def _ladder(self, visitor: Visitor) -> StandingsTable:
         snapshot, arbiter = self.snapshot(visitor), visitor.may("see_room")
         kept = self._ladders.get(arbiter)
-        if kept is None or (
-            kept.of is not snapshot and (self._clock() >= kept.until or _taken_back(kept.of, snapshot))
-        ):
+        if kept is None or (kept.of is not snapshot and (self._clock() >= kept.until or _at_once(kept.of, snapshot))):
             began = self._clock()
             made = standings_table(snapshot)
             took = self._clock() - began
@@ -331,9 +329,9 @@ class Sheets:
         return receipt_sheet(self.snapshot(visitor), message)
 
 
-def _taken_back(before: Snapshot, now: Snapshot) -> bool:
-    """Return whether a deal is under embargo again: of it nothing may be shown any longer."""
-    return not before.complete <= now.complete
+def _at_once(before: Snapshot, now: Snapshot) -> bool:
+    """Return whether a deal is under embargo again, or the standings are final by now, or no longer."""
+    return not before.complete <= now.complete or before.final != now.final
 
 
 def _plays_in(snapshot: Snapshot, deal: int) -> int:
