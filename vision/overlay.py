@@ -231,7 +231,8 @@ _TEXT = 0.75  # of the font's own height of 22 pixels
 def list_serials(picture: Picture, reading: PictureReading, width: int, faults: Sequence[TrayFault] = ()) -> Picture:
     """Return rows of a width in pixels with each tile as it was cut out, upright, and the serial that it is read as.
 
-    What is at fault or not read comes first, then the least sure: a person sees at once what a reader got wrong.
+    What is at fault, not read, or lies or looks unlike the others comes first, then the least sure: a person sees at
+    once what a reader got wrong.
     """
     wrong = {place for fault in faults for place in _places(fault)}
     columns = width // _COLUMN
@@ -251,8 +252,8 @@ def list_serials(picture: Picture, reading: PictureReading, width: int, faults: 
 
 def _certainty(read: TileRead, wrong: set[_TilePlace]) -> tuple[bool, float]:
     """Return how far back in the list a tile comes."""
-    in_doubt = read.serial is None or (read.seat, read.row, read.col) in wrong
-    return not in_doubt, read.confidence
+    at_fault = (read.seat, read.row, read.col) in wrong or read.foreign or read.turn != 0
+    return read.serial is not None and not at_fault, read.confidence
 
 
 def _places(fault: TrayFault) -> Iterator[_TilePlace]:

@@ -37,7 +37,7 @@ def parse_payload(text: str) -> Payload | None:
 
 
 def payload_text(payload: Payload) -> str:
-    """Return the text of a new label (14 modules): the longest format, the safest against chance."""
+    """Return the text of a label of 14 modules: the longest format, the safest against chance."""
     return f"HM1-{payload.set:02d}-{payload.serial:03d}"
 
 

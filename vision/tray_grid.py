@@ -44,7 +44,7 @@ def _even(x: Points, y: Points, left: Indices, right: Indices) -> Points:
     return np.asarray(x - (terms[0] * x * y + terms[1] * x * x / 2) / usual)
 
 
-_BREAK = 0.45 * HEIGHT  # tile widths between rows; they lie 1.04 heights and more apart, a tile 0.2 off its row
+_BREAK = 0.45 * HEIGHT  # tile widths off a row; they lie 1.04 heights and more apart, a tile 0.2 off its row
 _APART = 0.75 * HEIGHT  # nearer to a fuller row than this lies a false tile
 _ROW_PITCH = 1.17 * HEIGHT  # the usual one: a row that is empty lies between two that are two of these apart
 _PITCHES = np.arange(0.82, 1.25, 0.004)  # tile widths from tile to tile
@@ -70,19 +70,22 @@ def find_rows(spots: Points) -> TrayRows:
 
 
 def _row_numbers(heights: Points) -> Indices:
-    """Count rows from the top, -1 for what lies between them."""
-    order = np.argsort(heights)
-    groups = np.split(order, np.nonzero(np.diff(heights[order]) > _BREAK)[0] + 1)
-    middles = np.array([np.median(heights[group]) for group in groups])
-    kept: list[int] = []
-    for at in sorted(range(len(groups)), key=lambda at: -len(groups[at])):
-        if all(abs(middles[at] - middles[other]) > _APART for other in kept):
-            kept.append(at)
-    kept.sort()
-    numbers = np.append(0, np.cumsum(np.maximum(1, np.round(np.diff(middles[kept]) / _ROW_PITCH)))).astype(int)
+    """Count rows from the top, -1 for what lies between them. The fullest is found first: false tiles lie anywhere."""
+    near = np.abs(heights[:, None] - heights) < _BREAK
+    left = np.ones(len(heights), dtype=bool)
+    rows: list[tuple[float, Flags]] = []
+    while left.any():
+        fullest = int((left * near[:, left].sum(axis=1)).argmax())
+        middle = float(np.median(heights[left & near[fullest]]))
+        group = left & (np.abs(heights - middle) < _BREAK)
+        left[group], left[fullest] = False, False
+        if all(abs(middle - other) > _APART for other, _ in rows):
+            rows.append((middle, group))
+    rows.sort(key=lambda row: row[0])
+    steps = np.diff([middle for middle, _ in rows]) / _ROW_PITCH
     row = np.full(len(heights), -1)
-    for number, at in zip(numbers, kept, strict=True):
-        row[groups[at]] = number
+    for number, (_, group) in zip(np.append(0, np.cumsum(np.maximum(1, np.round(steps)))), rows, strict=True):
+        row[group] = number
     return row
 
 

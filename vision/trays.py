@@ -141,6 +141,11 @@ def _turned(mark: TileMark | None) -> float:
     return 0.0 if mark is None or mark.turned is None else -1.0 if mark.turned else 1.0
 
 
+def way_votes(upright: int, over: int) -> float:
+    """Return how many marks more stand upright than upside down: next to none where they contradict one another."""
+    return (upright - over) * abs(upright - over) / max(upright + over, 1)
+
+
 def _weight(tile: DetectedTile, mark: TileMark | None) -> float:
     """Return how much a tile counts for where the tray lies: one that was read is surely there."""
     return 1.0 if mark is not None and mark.serial is not None else _UNREAD * tile.likelihood
@@ -151,7 +156,8 @@ def _align(
 ) -> Lattice | None:
     rows = find_rows(level_group(spots[group.members] @ QUARTER_TURNS[group.quarter]))
     upright = np.sign(np.cos(ways[group.members] - group.quarter * np.pi / 2)) * turned[group.members]
-    settled = align_rows(rows, float(upright.sum()), weights[group.members])
+    votes = way_votes(int((upright > 0).sum()), int((upright < 0).sum()))
+    settled = align_rows(rows, votes, weights[group.members])
     if settled is None:
         return None
     quarter = (group.quarter + 2 * settled.half_turned) % 4

@@ -8,8 +8,10 @@ from typing import Any
 import click
 
 from broker.cli import options
+from broker.cli.people import note_command
 from broker.console import json_option, said_as_json, say
 from broker.mqtt.certificates import Certificates, TableCertificate
+from broker.people import DEVICE_REVOKED
 from broker.protocol import LAST_TABLE
 
 HOST = click.option("--host", "hosts", multiple=True, help="Further name or address of this machine; may be repeated.")
@@ -106,4 +108,5 @@ def certs_revoke(folder: Path, table: int, device: str) -> None:
     homologue certs revoke my-cup 5
     """
     for one in Certificates.of_event(folder).revoke(table, device):
+        note_command(folder, DEVICE_REVOKED, str(one.table), one.device)
         say(f"table {one.table}: device {one.device} is revoked", table=one.table, device=one.device, revoked=True)

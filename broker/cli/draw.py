@@ -252,6 +252,7 @@ def deal_shares(folder: Path, people: int, needed: int, output: Path, language: 
     if output.exists() and any(output.iterdir()):
         raise RuleError("folder_taken", f"{output} is not empty")
     made = shares.make_shares(folder, people, needed)
+    note_faces_shown(folder, f"key, {people} shares, {needed} needed")
     make_folder(output, PRIVATE_FOLDER)
     _ = Translator(language)
     told = (

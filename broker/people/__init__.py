@@ -3,6 +3,7 @@
 from broker.people.accounts import (
     ARGON2_SETTING,
     DEVICE_LISTED,
+    DEVICE_REVOKED,
     EMBARGO_READ,
     EVENT_CLOSED,
     FACES_SHOWN,

@@ -23,7 +23,7 @@ from argon2.exceptions import InvalidHashError, VerifyMismatchError
 from argon2.profiles import RFC_9106_LOW_MEMORY
 from sqlalchemy import Update, delete, insert, select, update
 
-from broker.people.database import ACCOUNTS, AUDIT, SESSIONS, PeopleDatabase
+from broker.people.database import ACCOUNTS, AUDIT, SESSIONS, PeopleDatabase, witness_line
 from broker.people.errors import AccountTaken, AccountUnknown, AuditBroken, BadAccount, LastHeadArbiter, WeakPassword
 from broker.spreadsheet import csv_rows
 from broker.store.witness import WitnessLine
@@ -133,9 +133,7 @@ class AuditLog:
             )
             row = (*entry[:-1], digest_of(before, entry))
             sql.execute(insert(AUDIT).values(row))
-            # The one before too: a power cut may have come between its commit and its line.
-            before_it = [_witness_line(number, before)] if number else []
-            self._store.note(*before_it, _witness_line(number + 1, row[-1]))
+            self._store.note(witness_line(number + 1, row[-1]))
 
     def entries(self) -> Iterator[AuditEntry]:
         """Return all, oldest first, as they are."""
@@ -153,10 +151,6 @@ class AuditLog:
         rows = self._store.rows(found.order_by(AUDIT.c.number.desc()).limit(count))
         return [AuditEntry(*row) for row in rows]
 
-    def witness_lines(self) -> list[WitnessLine]:
-        """Return by which line each entry is named in the file beside the log."""
-        return [_witness_line(entry.number, entry.digest) for entry in self.entries()]
-
     def checked(self) -> Iterator[AuditEntry]:
         """Return all, oldest first. Raises AuditBroken at the first that does not follow from those before.
 
@@ -170,7 +164,7 @@ class AuditLog:
             named.setdefault(line.height, line)
         for number, entry in enumerate(self.entries(), 1):
             # The last one may have been written a moment ago, or just before a power cut.
-            unnamed = self._store.names_all and number not in named and (number < last or not named)
+            unnamed = self._store.names_all and (0 not in named or (number < last and number not in named))
             fault = _fault(number, entry, before, named.get(number))
             if fault or unnamed:
                 raise _broken(number, fault or "the file beside it does not name it")
@@ -188,15 +182,11 @@ def _fault(number: int, entry: AuditEntry, before: str, line: WitnessLine | None
         return f"{_entries(number, entry.number - 1)} missing"
     if entry.number != number or digest_of(before, entry) != entry.digest:
         return "it is not as it was written"
-    return "another one was there before" if line and line != _witness_line(number, entry.digest) else ""
+    return "another one was there before" if line and line != witness_line(number, entry.digest) else ""
 
 
 def _broken(number: int, why: str) -> AuditBroken:
     return AuditBroken(f"the audit log breaks at entry {number}: {why}")
-
-
-def _witness_line(number: int, digest: str) -> WitnessLine:
-    return WitnessLine.of(number, 0, number, "audit", bytes.fromhex(digest))
 
 
 def _entries(first: int, last: int) -> str:
@@ -366,6 +356,9 @@ FACES_SHOWN: Final = "faces_shown"
 
 EMBARGO_READ: Final = "embargo_read"
 """The action of who has looked at results under embargo."""
+
+DEVICE_REVOKED: Final = "device_revoked"
+"""The action of who has revoked a table's device."""
 
 DEVICE_LISTED: Final = "device_listed"
 """The action of who has listed a table's device, which is admitted when the scorer starts."""

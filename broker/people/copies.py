@@ -35,7 +35,7 @@ def open_people(folder: Path, now: int) -> PeopleDatabase:
     try:
         place = database_of(folder)
         if place is None:
-            return _named(SqlitePeople(folder / PEOPLE_FILE, folder / PEOPLE_WITNESS))
+            return SqlitePeople(folder / PEOPLE_FILE, folder / PEOPLE_WITNESS)
         told, event = connection_parameters(place, folder), event_name(folder)
     except StoreError as error:
         raise PeopleStoreBroken(str(error)) from None
@@ -48,14 +48,6 @@ def open_people(folder: Path, now: int) -> PeopleDatabase:
     except BaseException:
         store.close()
         raise
-    return store
-
-
-def _named(store: SqlitePeople) -> SqlitePeople:
-    """Return a store whose audit log is named in the file beside it: older programs did not name it."""
-    if not store.is_named:
-        with store.commit():
-            store.name_all(AuditLog(store).witness_lines())
     return store
 
 
@@ -130,11 +122,11 @@ def restore_people(folder: Path, restored: Path, newer: Iterable[Path], now: int
     taken = next((copy for copy in newer if _goes_on(copy / PEOPLE_FILE, path)), restored)
     if taken != restored:
         copy_file(taken / PEOPLE_FILE, path)
-    with closing(SqlitePeople(path, folder / PEOPLE_WITNESS)) as store, store.commit() as sql:
-        sql.execute(delete(SESSIONS))
-        log = AuditLog(store)
-        log.note(now, HERE, "people_restored", taken.name)
-        store.name_all(log.witness_lines(), anew=True)
+    with closing(SqlitePeople(path)) as store:
+        with store.commit() as sql:
+            sql.execute(delete(SESSIONS))
+            AuditLog(store).note(now, HERE, "people_restored", taken.name)
+        store.name_entries(folder / PEOPLE_WITNESS, anew=True)
     return taken.name
 
 

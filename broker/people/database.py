@@ -120,6 +120,15 @@ APPEND_ONLY_TEXT: Final = "audit log, orders and keyings are append-only"
 make_append_only(METADATA, APPEND_ONLY, APPEND_ONLY_TEXT)
 
 
+START: Final = WitnessLine.of(0, 0, 0, "audit", None)
+"""The first line of the file that names entries: one that does not begin with it was taken away, and made anew."""
+
+
+def witness_line(number: int, digest: str) -> WitnessLine:
+    """Return by which line an entry of the audit log is named in the file beside it."""
+    return WitnessLine.of(number, 0, number, "audit", bytes.fromhex(digest))
+
+
 class PeopleDatabase:
     """One event's people. Several processes may have it open, and several threads of one process."""
 
@@ -140,9 +149,9 @@ class PeopleDatabase:
             self._closed = True
             self._engine.dispose()
 
-    def note(self, *lines: WitnessLine) -> None:
-        """Name rows of the audit log that are not named yet, once they are committed. Inside `commit` only."""
-        self._noted += lines
+    def note(self, line: WitnessLine) -> None:
+        """Name a row of the audit log that is not named yet, once it is committed. Inside `commit` only."""
+        self._noted.append(line)
 
     def witnessed(self) -> list[WitnessLine]:
         """Return all rows that were ever named."""
@@ -217,21 +226,26 @@ class SqlitePeople(PeopleDatabase):
         if version != str(VERSION):
             raise PeopleStoreBroken(f"{path} is of version {version}, not {VERSION}")
         self.names_all = witness is not None
+        if witness:
+            self.name_entries(witness)
 
-    @property
-    def is_named(self) -> bool:
-        """Whether the file beside it is known to name the audit log."""
-        return bool(self.rows(sa.text("SELECT value FROM about WHERE key = 'witness'")))
+    def name_entries(self, witness: Path, *, anew: bool = False) -> None:
+        """Name in the file beside it the last entry, of which a power cut may have kept the line; or all of them.
 
-    def name_all(self, lines: Sequence[WitnessLine], *, anew: bool = False) -> None:
-        """Name the whole audit log, where nothing is named; `anew`: whatever is. Inside `commit` only."""
-        if self._witness is None or self._commit is None:
-            raise TypeError("there is no file that names entries")
-        with closing(Witness(self._witness)) as witness:
-            if anew or witness.last() is None:
-                witness.rewrite(lines)
-            witness.sync()
-        self._commit.exec_driver_sql("INSERT OR IGNORE INTO about VALUES ('witness', 'whole')")
+        All are named of a log that older programs wrote, or `anew`. Raises PeopleStoreBroken.
+        """
+        query = sa.select(AUDIT.c.number, AUDIT.c.digest).order_by(AUDIT.c.number.desc())
+        with self.commit() as connection:
+            old = not connection.execute(sa.text("SELECT value FROM about WHERE key = 'witness'")).first()
+            if old or anew:
+                with closing(Witness(witness)) as file:
+                    if anew or file.last() is None:
+                        file.rewrite(reversed([witness_line(*row) for row in connection.execute(query)]))
+                    file.note([START])
+                    file.sync()
+                connection.exec_driver_sql("INSERT OR IGNORE INTO about VALUES ('witness', 'whole')")
+            for row in connection.execute(query.limit(1)):
+                self.note(witness_line(*row))
 
     def _make_tables(self) -> str:
         """Make what there is not yet; return the version."""

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -151,13 +152,14 @@ def test_an_overlay_that_cannot_be_written_has_a_code(name: str, tmp_path: Path)
 
 def test_tiles_are_listed_with_the_doubtful_first() -> None:
     """Each tile of the picture has a grey of its own, which its crop in the list shows."""
-    picture = np.zeros((100, 600, 3), dtype=np.uint8)
+    picture = np.zeros((100, 900, 3), dtype=np.uint8)
     reads = []
-    for at, (serial, confidence) in enumerate([(117, 0.999), (None, 0.2), (35, 0.96), (36, 0.97)]):
+    for at, (serial, confidence) in enumerate([(117, 0.99), (None, 0.2), (35, 0.96), (36, 0.97), (5, 0.98), (6, 0.99)]):
         left, right = 150.0 * at, 150.0 * at + 150
         picture[:, int(left) : int(right)] = 50 + 40 * at
         reads.append(TileRead(serial, None, ((left, 0), (right, 0), (right, 100), (left, 100)), confidence, 0.0, 0, at))
+    reads[4], reads[5] = replace(reads[4], foreign=True), replace(reads[5], turn=180)
     fault = TrayFault(TrayFaultType.SWAPPED, 0, 3, expected=1, found=36)
     listed = list_serials(picture, PictureReading(tuple(reads), ()), 600, [fault])
     assert listed.shape == (148, 600, 3)
-    assert [int(listed[60, 46 + 92 * place, 0]) for place in range(4)] == [90, 170, 130, 50]
+    assert [int(listed[60, 46 + 92 * place, 0]) for place in range(6)] == [90, 170, 210, 250, 130, 50]

@@ -14,6 +14,7 @@ from vision.layout import (
     Colours,
     GapEvidence,
     _detail,
+    _tile_evidence,
     colours_on,
     covered_share,
     finger_shares,
@@ -367,3 +368,19 @@ def test_trays_are_looked_for_in_a_picture_of_its_height_and_width(monkeypatch: 
     found = Detections((DetectedTile(SQUARE, face_up=False, likelihood=0.9),), np.zeros((0, 0), np.uint8), 1.0)
     assert lay_out_table(np.zeros((100, 160, 3), dtype=np.uint8), found, (None,)).trays == ()
     assert asked == [(100, 160)]
+
+
+@pytest.mark.parametrize(
+    ("share", "near", "read", "under"),
+    [(0.11, 1.0, False, False), (0.13, 0.11, False, True), (0.13, 0.09, False, False), (0.19, 0.0, False, False),
+     (0.21, 0.0, False, True), (0.13, 0.39, True, False), (0.13, 0.41, True, True), (0.21, 0.0, True, False)],
+)  # fmt: skip
+def test_a_finger_lies_on_a_tile_by_its_rim_and_the_hand_that_is_near(
+    monkeypatch: pytest.MonkeyPatch, share: float, near: float, *, read: bool, under: bool
+) -> None:
+    monkeypatch.setattr("vision.layout.finger_shares", lambda *_: np.array([share]))
+    monkeypatch.setattr("vision.layout.hand_near", lambda *_: np.array([near]))
+    found = Detections((DetectedTile(SQUARE, face_up=False, likelihood=0.9),), np.zeros((0, 0), np.uint8), 1.0)
+    mark = TileMark(5, None, turned=False, confidence=1.0, spot=np.zeros(2)) if read else None
+    seen = _tile_evidence(np.full((100, 100, 3), 128, dtype=np.uint8), found, (mark,))
+    assert (seen.states == [PlaceState.OCCLUDED]) == under

@@ -11,6 +11,7 @@ from vision.plane import (
     ASPECT,
     TablePlane,
     _in_front,
+    _side_errors,
     _slopes,
     _tile_errors,
     _view,
@@ -179,3 +180,8 @@ def test_no_tile_lies_beyond_the_horizon(tilt: float, *, seen: bool) -> None:
     assert _in_front(view, np.array([[0.0, -1.0], [0.0, 1.0]]), 0.0) == seen
     assert _in_front(view, np.array([[0.0, -1.0]]), 0.0)
     assert not _in_front(view, np.array([[0.0, 1.0]]), 0.1)
+
+
+def test_sides_run_either_way() -> None:
+    sides = np.array([[[1.0, 0.0], [-1.0, 0.1], [0.7, -0.4], [0.0, 1.0]]])
+    assert _side_errors(sides, 1.0, 0.0)[0] == pytest.approx([0.0, 0.1, 0.4, 1.0])

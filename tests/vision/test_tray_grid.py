@@ -144,6 +144,19 @@ def test_heights_make_rows(heights: list[float], rows: list[int]) -> None:
     assert find_rows(spots).row.tolist() == rows
 
 
+def test_false_tiles_between_rows_do_not_link_them() -> None:
+    """As a table's pattern was taken for tiles: two rows were one, and all places below the first were off."""
+    row, _ = np.array(list(tray_places())).T
+    spots = tray_spots()
+    second, third = (float(np.median(spots[row == number, 1])) for number in (1, 2))
+    false = [
+        [5.6, second + 0.25 * (third - second)],
+        [0.6, (second + third) / 2],
+        [6.2, second + 0.7 * (third - second)],
+    ]
+    assert find_rows(np.vstack([spots, false])).row[:34].tolist() == row.tolist()
+
+
 @pytest.mark.parametrize(("off", "col"), [(0.37, 6), (0.39, -1), (-0.37, 6), (-0.39, -1)])
 def test_a_tile_lies_on_a_place_within_play(off: float, col: int) -> None:
     row, places = np.array(list(tray_places())).T

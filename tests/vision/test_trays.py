@@ -13,7 +13,7 @@ from vision.detections import DetectedTile
 from vision.geometry import rectangle
 from vision.layout import lay_out_table
 from vision.reading import CENTRED, LEFT, SEATS, PlaceState, RowCol, tray_places
-from vision.trays import name_seats
+from vision.trays import name_seats, way_votes
 
 PLACES = list(tray_places())
 POSES = st.builds(
@@ -257,3 +257,11 @@ def test_east_is_at_the_bottom_and_the_others_follow_against_the_clock(
     rotations: list[float], held: list[int], seats: dict[str, int] | None
 ) -> None:
     assert name_seats(rotations, held) == seats
+
+
+@pytest.mark.parametrize(
+    ("upright", "over", "votes"), [(0, 0, 0.0), (34, 0, 34.0), (0, 5, -5.0), (4, 6, -0.4), (3, 1, 1.0), (7, 7, 0.0)]
+)
+def test_marks_that_contradict_one_another_hardly_vote(upright: int, over: int, votes: float) -> None:
+    """Three missing tiles of a set written by hand: four votes against six turned its tray, and 100 was read as 001."""
+    assert way_votes(upright, over) == pytest.approx(votes)

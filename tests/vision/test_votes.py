@@ -15,6 +15,7 @@ from vision.finder import (
     _of_one_size,
     _scaled,
     _shrunk,
+    _tiles,
     _without_duplicates,
     as_blob,
     cast_votes,
@@ -203,3 +204,15 @@ def test_large_tiles_are_looked_at_again_in_a_smaller_picture(monkeypatch: pytes
     assert asked[0].tolist() == [round(400 * wide), round(600 * wide)]
     assert asked[1] == pytest.approx(quads * wide, abs=0.5)
     assert found.quads == pytest.approx(quads + 1 / wide, abs=0.02)
+
+
+@pytest.mark.parametrize(("likelihood", "kept"), [(0.74, 0), (0.76, 1)])
+def test_a_tile_is_there_from_three_quarters_on(monkeypatch: pytest.MonkeyPatch, likelihood: float, kept: int) -> None:
+    cast = Votes(np.array([frame()]), np.array([0.9]), np.zeros(1))
+    monkeypatch.setattr(finder, "cast_votes", lambda _: cast)
+    monkeypatch.setattr(finder, "count_votes", lambda _: cast)
+    judged = RefinedTiles(rectangle(np.array([100.0, 80.0]), 32.0, 32.0)[None], np.array([likelihood]), np.array([0.1]))
+    monkeypatch.setattr(finder, "refine_tiles", lambda *_: judged)
+    empty = np.zeros((2, 2), dtype=np.float32)
+    maps = CellMaps(empty, empty, empty, np.zeros((9, 2, 2), dtype=np.float32))
+    assert len(_tiles(np.zeros((200, 200, 3), dtype=np.uint8), maps, (5.0, 46.0))) == kept

@@ -51,15 +51,14 @@ def check_marks(
 
 def agreed_mark(mark: TileMark, own: OwnPicture, text: str | None) -> TileMark:
     """Return what a reader's mark and the likest picture say together. `text` is what the set's backs call it."""
-    others = [rival for rival in own.rivals if rival.serial != own.serial]
     if is_sure(mark):
         said = {mark.serial} if mark.serial is not None else set(mark.either or ())
         if not _is_confirmed(mark, said, own):
             return _silent(mark)
         return replace(mark, pitch=float("nan"), likeness=round(own.likeness, 4))
-    twins = [rival for rival in others if rival.turned != own.turned and _is_near(rival, TURNS)]
-    strength = _strength(own, [rival for rival in others if rival not in twins])
-    if strength < 1 or len({rival.serial for rival in twins}) > 1:
+    twins = [rival for rival in own.others if rival.turned != own.turned and _is_near(rival, TURNS)]
+    how_far = strength(own, [rival for rival in own.others if rival not in twins])
+    if how_far < 1 or len({rival.serial for rival in twins}) > 1:
         return _silent(mark)
     told = replace(
         mark,
@@ -67,7 +66,7 @@ def agreed_mark(mark: TileMark, own: OwnPicture, text: str | None) -> TileMark:
         either=None,
         set_text=mark.set_text or text,
         turned=None if _both_ways(own) else own.turned,
-        confidence=min(_MOST, 1 - (1 - SURE) / strength**2),
+        confidence=min(_MOST, 1 - (1 - SURE) / how_far**2),
         pitch=float("nan"),
         likeness=round(own.likeness, 4),
     )
@@ -77,7 +76,7 @@ def agreed_mark(mark: TileMark, own: OwnPicture, text: str | None) -> TileMark:
     return replace(told, serial=None, either=pair, turned=None)
 
 
-def _strength(own: OwnPicture, others: Sequence[Rival]) -> float:
+def strength(own: OwnPicture, others: Sequence[Rival]) -> float:
     """Return by how much a picture says its serial by itself: 1 where it just reaches the bar."""
     leads = [min(rival.lead / TELLS.lead, rival.odds / TELLS.odds) for rival in others]
     return max(0.0, min([own.likeness / TELLS.likeness, *leads]))

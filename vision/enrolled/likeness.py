@@ -68,6 +68,11 @@ class OwnPicture:
     likeness: float
     rivals: tuple[Rival, ...] = ()
 
+    @property
+    def others(self) -> list[Rival]:
+        """The rivals that are other serials."""
+        return [rival for rival in self.rivals if rival.serial != self.serial]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Fit:
@@ -114,12 +119,16 @@ class SetPictures:
     """The pictures of a set's tiles, ready to be compared with. Holds no state that changes."""
 
     def __init__(self, crops: Picture, serials: Sequence[int]) -> None:
-        """Take backs as `cut_backs` gives them, shape (n, 112, 80, 3), each upright, and whose each is."""
+        """Take backs as `cut_backs` gives them, shape (n, 112, 80, 3), each upright, and whose each is.
+
+        Backs beyond the serials are nobody's: they only tell where marks lie. A back of three digits would be like one
+        of two, were only those looked at.
+        """
         self._serials = np.asarray(serials)
         self._axis, _ = ink_axis(crops)
         inks = self._inks(crops)
         self._window = _inked_window(inks)
-        self._inks_of = inks
+        self._inks_of = inks[: len(self._serials)]
         self._numbers = {int(serial): number for number, serial in enumerate(serials)}
         self._templates: dict[int, _Template] = {}
 

@@ -335,8 +335,11 @@ def _look_one_by_one(grey: Picture, left: dict[int, Quad], hits: dict[int, Label
     usual_set = _usual_set(hits, certain)
     for at in _uncertain(looks, usual_set)[:_SECOND_LOOKS]:
         looks[at] = max(looks[at], _likelier_candidate(grey, left[at], kind, _WIDER), key=_odds_if_framed)
-    for at in _uncertain(looks, usual_set)[:_SEARCHES]:
-        looks[at] = search_label(grey, left[at]) or looks[at]
+    searched = {at: search_label(grey, left[at]) for at in _uncertain(looks, usual_set)[:_SEARCHES]}
+    looks |= {at: look for at, look in searched.items() if look}
+    if other := usual_kind(look.kind for look in searched.values() if look):  # some labels are newer
+        for at in _uncertain(looks, usual_set):
+            looks[at] = max(looks[at], _likelier_candidate(grey, left[at], other, _NARROW), key=_odds_if_framed)
     return looks
 
 

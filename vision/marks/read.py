@@ -28,6 +28,7 @@ from vision.marks.digits import (
 )
 from vision.marks.label import is_labelled, is_labelled_closely, read_labels
 from vision.reading import HALF_TURN
+from vision.trays import way_votes
 
 _SIZE = (58, 84)  # pixels, width and height, of the window about the digits
 _REACH = (1.45, 2.1)  # how far it reaches from the middle digit, in steps from digit to digit
@@ -142,18 +143,23 @@ def neighbour_odds(tile: int, layout: TableLayout, marks: tuple[TileMark | None,
 
     That is how its mark was read; where the mark did not tell, how the tray stands. 0.0 for a tile in no tray.
     """
-    lie = layout.lies[tile]
-    if lie.row is None or lie.sideways or marks[tile] is None:
+    if layout.lies[tile].sideways or marks[tile] is None:
         return 0.0
+    votes = way_votes(*_alike_and_against(tile, layout, marks))
+    same = 1 / (1 + (_UPSIDE_DOWN / (1 - _UPSIDE_DOWN)) ** votes)  # the tray stands as this tile does
+    stands = same * (1 - _UPSIDE_DOWN) + (1 - same) * _UPSIDE_DOWN
+    return float(np.log(stands / (1 - stands)))
+
+
+def _alike_and_against(tile: int, layout: TableLayout, marks: tuple[TileMark | None, ...]) -> tuple[int, int]:
+    """Return how many marks of a tile's tray stand as it lies, and how many the other way; none for one in no tray."""
+    lie = layout.lies[tile]
     turns = [
         other.turn
         for number, other in enumerate(layout.lies)
-        if number != tile and other.row is not None and other.seat == lie.seat and _known(marks[number])
+        if number != tile and None not in {other.row, lie.row} and other.seat == lie.seat and _known(marks[number])
     ]
-    alike, against = turns.count(lie.turn), turns.count((lie.turn + HALF_TURN) % 360)
-    same = 1 / (1 + (_UPSIDE_DOWN / (1 - _UPSIDE_DOWN)) ** (alike - against))  # the tray stands as this tile does
-    stands = same * (1 - _UPSIDE_DOWN) + (1 - same) * _UPSIDE_DOWN
-    return float(np.log(stands / (1 - stands)))
+    return turns.count(lie.turn), turns.count((lie.turn + HALF_TURN) % 360)
 
 
 def _knows_spot(mark: TileMark) -> bool:
@@ -171,6 +177,9 @@ def _fit(spot: Points, usual: Points, scale: Points) -> float:
 
 
 _ENOUGH_ODDS = np.log(100)
+_CONTRADICTORY = (
+    4  # where more than one mark in so many of a tray stands against the rest, no mark tells its own way up
+)
 _BARRED = {60, 90}  # the only pair whose numbers have a bar
 _READ_ODDS = np.log(1000)  # log-odds of a serial that its own mark tells: some are misread
 
@@ -223,7 +232,8 @@ def _claim(
         return _UprightClaim(mark.serial or 0, _READ_ODDS, strange)
     trial = stand_mark_up(mark, turned=turned)
     spots = spot_odds(number, (*marks[:number], trial, *marks[number + 1 :]))
-    shown = mark.way_odds + bar
+    alike = _alike_and_against(number, layout, marks)
+    shown = bar + (mark.way_odds if _CONTRADICTORY * min(alike) <= sum(alike) else 0.0)
     odds = neighbour_odds(number, layout, marks) + spots + (-shown if turned else shown)
     return _UprightClaim(trial.serial or 0, odds, strange)
 

@@ -64,7 +64,7 @@ def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> N
 @click.option(
     "--modules",
     type=click.Choice([*CODE_TEXTS]),
-    help="Modules across the code; fewer modules are larger.  [default: as many as are large enough]",
+    help="Modules across the code; fewer modules are larger.  [default: 12, or 10 on small labels]",
 )
 @click.option(
     "--number",

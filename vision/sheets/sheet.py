@@ -11,7 +11,7 @@ from reportlab.pdfgen.canvas import Canvas
 from broker.i18n import N_, Translator
 from vision.errors import LabelTooSmallError, StartOffSheetError
 from vision.sheets.formats import USUAL_FORMAT, PlacedGroup, SheetFormat, place_groups, sheet_formats
-from vision.sheets.label import CODE_TEXTS, LabelLayout, NumberSize, lay_out_label, usual_modules
+from vision.sheets.label import LabelLayout, NumberSize, lay_out_label, usual_modules
 from vision.sheets.page import BLACK, GREY, LabelPage, fitted_size, wrapped_lines
 from vision.sheets.registry import FACES, TILES_OF_EACH
 from vision.sheets.stickers import StickerGroup, StickerSheet, draw_stickers
@@ -169,7 +169,7 @@ def by_face(faces: Mapping[int, str]) -> Sequence[StickerGroup]:
 def layout_on(sheet: SheetFormat, number: NumberSize, modules: int | None = None) -> tuple[int, LabelLayout]:
     """Return how many modules the labels of a sheet have, and how they are laid out. Raises LabelTooSmallError."""
     try:
-        modules = modules or usual_modules(*sheet.upright, CODE_TEXTS, number)
+        modules = modules or usual_modules(*sheet.upright, number)
         return modules, lay_out_label(*sheet.upright, modules, number)
     except LabelTooSmallError as error:
         raise LabelTooSmallError(f"{sheet.name}: {error}") from None

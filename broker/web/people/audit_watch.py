@@ -8,7 +8,15 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Final
 
-from broker.people import DEVICE_LISTED, EVENT_CLOSED, FACES_SHOWN, AuditEntry, AuditLog, PeopleStoreBroken
+from broker.people import (
+    DEVICE_LISTED,
+    DEVICE_REVOKED,
+    EVENT_CLOSED,
+    FACES_SHOWN,
+    AuditEntry,
+    AuditLog,
+    PeopleStoreBroken,
+)
 from broker.scorer.alerts import Concern
 from broker.store.anchor import LogHead
 
@@ -26,7 +34,7 @@ TOLD: Final = {
     "webhook_added": "{who} has final results sent to another program: {about}",
     "people_restored": "the accounts were taken from a copy: {about}",
     DEVICE_LISTED: "table {about}: {who} listed device {detail}",
-    "device_revoked": "table {about}: {who} revoked device {detail}",
+    DEVICE_REVOKED: "table {about}: {who} revoked device {detail}",
     EVENT_CLOSED: "{who} closed the event: devices revoked: {detail}",
 }
 """Actions of which the head arbiter is told, in English; each is the code of its alert too."""

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from broker.errors import ScorerError
 from broker.i18n import N_, Message
-from broker.people import Account, Authentication, PeopleError
+from broker.people import DEVICE_REVOKED, Account, Authentication, PeopleError
 from broker.protocol import SILENT_S, DeviceAdmitted, Refused, TableState
 from broker.scorer.devices import ID_SHOWN, Reading, UnknownDevice
 from broker.scorer.upgrades import Offered
@@ -47,7 +47,7 @@ HOT_CELSIUS: Final = 75
 """Beyond these somebody should look at a table's machine."""
 
 NOTED: Final = "table_handed_over"
-ACCEPTED, REVOKED, UPGRADE = "device_accepted", "device_revoked", "upgrade_ordered"
+ACCEPTED, UPGRADE = "device_accepted", "upgrade_ordered"
 DEVICE: Final = "device-"
 """How fields are named that say which device is accepted at a table; its number follows."""
 
@@ -162,7 +162,7 @@ class DevicesPage:
         reason = read_reason(form.get("reason", ""))
         self._noted(
             request,
-            REVOKED,
+            DEVICE_REVOKED,
             table,
             f"{device}; {reason}",
             lambda by: self._scorer.devices.revoke(table, device, reason, by.full, by.name),

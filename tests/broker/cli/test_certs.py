@@ -1,6 +1,7 @@
 """`homologue certs`: what an event's certificates are, and what is made anew or revoked."""
 
 import json
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,7 +10,9 @@ from click.testing import CliRunner, Result
 
 from broker.cli.main import homologue
 from broker.mqtt.certificates import NO_END, SERVER_LASTS, Certificates
+from broker.people import Actor, Authentication
 from broker.protocol.signing import SigningKey
+from broker.web.people.audit_watch import TOLD
 
 KEY = SigningKey.new()
 
@@ -55,6 +58,14 @@ def test_a_tables_device_is_revoked_once_and_an_unknown_one_is_named(event: Path
     assert json.loads(ask("show", event, "--json").output)["tables"][0]["revoked"] == "command"
     assert "certificate_unknown" in ask("revoke", event, 3).output
     assert "certificate_unknown" in ask("revoke", event, 4).output
+
+
+def test_whoever_revokes_by_command_is_noted_and_told_of(event: Path) -> None:
+    with closing(Authentication(event)) as auth:
+        auth.accounts.add("anne", "Anne", "head_arbiter", "four winds and a dragon", Actor("test"))
+        ask("revoke", event, 3)
+        (last,) = auth.audit.newest(1)
+    assert (last.action, last.about, last.detail, last.action in TOLD) == ("device_revoked", "3", KEY.device, True)
 
 
 def test_a_device_that_is_paired_again_has_another_certificate_that_counts(event: Path) -> None:

@@ -109,22 +109,28 @@ def test_a_log_with_another_end_is_told_though_its_chain_holds(tmp_path: Path) -
     assert "breaks at entry 2: another one was there before" in run("audit", str(tmp_path)).stderr
 
 
-@pytest.mark.parametrize("left", [None, 0, 2], ids=["gone", "empty", "cut off"])
-def test_where_the_file_beside_the_audit_log_is_gone_or_cut_off_it_is_told(tmp_path: Path, left: int | None) -> None:
+@pytest.mark.parametrize(
+    ("lines", "kept", "breaks"),
+    [(None, 4, 1), (None, 1, 1), (0, 4, 1), (3, 4, 3)],
+    ids=["gone", "gone, and all entries but one", "empty", "cut off"],
+)
+def test_where_the_file_beside_the_audit_log_is_gone_or_cut_off_it_is_told(
+    tmp_path: Path, lines: int | None, kept: int, breaks: int
+) -> None:
     """What was taken from the end of the log nothing names any more."""
     for name in ("anne", "bert", "cleo", "dora", "emil", "fred"):
         add(tmp_path, name)
     beside = tmp_path / "people.witness"
-    lines = beside.read_bytes().splitlines(keepends=True)
+    first = beside.read_bytes().splitlines(keepends=True)[:lines]
     beside.unlink()
-    if left is not None:
-        beside.write_bytes(b"".join(lines[:left]))
-    behind_the_desk(tmp_path, "DELETE FROM audit WHERE number > 4")
-    told = run("audit", str(tmp_path))
-    broken = f"homologue: the audit log breaks at entry {(left or 0) + 1}: the file beside it does not name it"
-    assert (told.exit_code, told.stderr.strip()) == (1, f"{broken} [audit_broken]")
-    add(tmp_path, "gina")
-    assert run("audit", str(tmp_path)).stderr.strip() == f"{broken} [audit_broken]"
+    if lines is not None:
+        beside.write_bytes(b"".join(first))
+    behind_the_desk(tmp_path, f"DELETE FROM audit WHERE number > {kept}")  # noqa: S608 - ours
+    broken = f"homologue: the audit log breaks at entry {breaks}: the file beside it does not name it [audit_broken]"
+    for _ in range(2):
+        told = run("audit", str(tmp_path))
+        assert (told.exit_code, told.stderr.strip()) == (1, broken)
+        add(tmp_path, "gina")  # what is noted afterwards heals nothing
 
 
 def test_an_audit_log_that_is_gone_with_the_file_beside_it_is_told(tmp_path: Path) -> None:
@@ -134,16 +140,28 @@ def test_an_audit_log_that_is_gone_with_the_file_beside_it_is_told(tmp_path: Pat
     assert codes(run("audit", str(tmp_path)).stderr) == ["audit_broken"]
 
 
-def test_a_line_that_a_power_cut_has_kept_from_the_file_is_written_with_the_next(tmp_path: Path) -> None:
+def test_a_line_that_a_power_cut_has_kept_from_the_file_is_written_at_the_next_start(tmp_path: Path) -> None:
     for name in ("anne", "bert"):
         add(tmp_path, name)
     beside = tmp_path / "people.witness"
     whole = beside.read_bytes()
-    beside.write_bytes(whole.splitlines(keepends=True)[0])
+    beside.write_bytes(b"".join(whole.splitlines(keepends=True)[:-1]))
     assert run("audit", str(tmp_path)).exit_code == 0
+    assert beside.read_bytes() == whole
     add(tmp_path, "cleo")
-    assert beside.read_bytes().startswith(whole)
     assert run("audit", str(tmp_path)).exit_code == 0
+
+
+@pytest.mark.parametrize("was_named", [True, False])
+def test_a_log_of_an_older_program_is_named_when_it_is_opened(tmp_path: Path, *, was_named: bool) -> None:
+    for name in ("anne", "bert", "cleo"):
+        add(tmp_path, name)
+    beside = tmp_path / "people.witness"
+    lines = beside.read_bytes().splitlines(keepends=True)
+    beside.write_bytes(b"".join(lines[1:] if was_named else []))
+    behind_the_desk(tmp_path, "DELETE FROM about WHERE key = 'witness'")
+    assert run("audit", str(tmp_path)).exit_code == 0
+    assert set(beside.read_bytes().splitlines(keepends=True)) == set(lines)
 
 
 def behind_the_desk(folder: Path, statement: str) -> None:

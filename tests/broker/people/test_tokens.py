@@ -15,6 +15,7 @@ def test_a_token_is_known_until_it_is_revoked_and_its_name_is_not_used_again(aut
     found = auth.tokens.find(token)
     assert found is not None
     assert (found.name, found.role, found.made_at) == ("scores", "public", NOON)
+    assert len(token) == len("homologue_") + 43  # 256 bits in base64
     auth.tokens.revoke("scores", BY)
     assert (auth.tokens.find(token), [one.revoked for one in auth.tokens.all()]) == (None, [True])
     with pytest.raises(TokenUnknown):

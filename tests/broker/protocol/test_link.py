@@ -12,6 +12,7 @@ def test_it_is_the_same_at_each_start_another_in_each_folder_and_kept_for_its_ow
     for folder in folders:
         folder.mkdir()
     ids = {session_id("homologue-cup-scorer", folder) for folder in folders for _ in range(3)}
+    assert {len(one) for one in ids} == {len("homologue-cup-scorer-") + 32}  # 128 bits in hex
     assert len(ids) == 2
     assert {(folder / SESSION_FILE).stat().st_mode & 0o777 for folder in folders} == {0o600}
 

@@ -5,11 +5,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tests.vision.enrolled.drawn_sets import TRAY, tray_of, tray_picture
-from vision.enrolled.enrolment import TRAYS, Doubt, enrol_tray, serials_of_tray
+from tests.vision.enrolled.drawn_sets import TRAY, cut_back_drawn, tray_of, tray_picture
+from vision.enrolled.enrolment import TRAYS, Doubt, _check_not_taken, _check_order, enrol_tray, serials_of_tray
 from vision.enrolled.file import EnrolledSet
 from vision.errors import EnrolOrderError, EnrolPaleError, EnrolTrayError
+from vision.geometry import Picture
 from vision.reader import read_picture
+from vision.reading import PictureReading, PlaceState, TileRead, TrayPlace
 
 NOTHING = EnrolledSet(3, None, {})
 MIXED = tuple(int(serial) for serial in np.random.default_rng(5).permutation(np.arange(1, 137))[:TRAY])
@@ -61,6 +63,38 @@ def test_a_tray_that_was_photographed_before_is_not_taken_for_another() -> None:
     begun, _ = enrol_tray(NOTHING, tray_picture(tray_of(1), seed=1), 1)
     with pytest.raises(EnrolOrderError, match="enrolled already"):
         enrol_tray(begun, tray_picture(tray_of(1), seed=11), 2)
+
+
+def backs_of(tray: int) -> Picture:
+    return np.stack([cut_back_drawn(serial) for serial in tray_of(tray)])
+
+
+def test_numbers_of_three_digits_are_not_taken_for_their_last_two() -> None:
+    known = EnrolledSet(3, None, dict(zip(tray_of(1), backs_of(1), strict=True)))
+    _check_not_taken(known, backs_of(4), serials_of_tray(4))
+    with pytest.raises(EnrolOrderError, match="from 001 on"):
+        _check_not_taken(known, backs_of(1), serials_of_tray(4))
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "refused"), [(0, 1, False), (14, 2, False), (15, 2, True), (16, 1, True), (0, 3, True)]
+)
+def test_readers_that_hardly_read_a_set_may_take_two_of_its_tiles_for_others(
+    right: int, wrong: int, *, refused: bool
+) -> None:
+    """In seven segments 120 is 021 upside down: such a set could not be enrolled."""
+    corners = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
+    places = []
+    for number, ((row, col), serial) in enumerate(serials_of_tray(4).items()):
+        told = serial if number < right else 7 if number < right + wrong else None
+        read = TileRead(told, None, corners, 0.99, 0.0)
+        places.append(TrayPlace(row, col, PlaceState.BACK, read, None, corners))
+    reading = PictureReading(tuple(place.read for place in places if place.read), tuple(places))
+    if refused:
+        with pytest.raises(EnrolOrderError, match="007 lies where"):
+            _check_order(NOTHING, reading, serials_of_tray(4))
+    else:
+        _check_order(NOTHING, reading, serials_of_tray(4))
 
 
 def test_enrolling_a_tray_twice_gives_the_same_serials() -> None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vision.geometry import Picture, inverse_homography, project, rectangle
+from vision.marks import digits
 from vision.marks.digits import (
     _CELLS,
     CROP,
@@ -28,6 +29,7 @@ from vision.marks.digits import (
     combine_looks,
     cut_back,
     has_edges,
+    look_at_crops_twice,
     mark_of_look,
     prepare_crops,
     read_digits,
@@ -383,6 +385,19 @@ def test_each_side_s_rise_is_its_own(side: str, number: int) -> None:
     assert _rises(crop[None])[0] == pytest.approx(np.eye(4)[number] * 30)
 
 
+@pytest.mark.parametrize(("deep", "seen"), [(0, True), (-3, True), (1, False)])
+def test_a_side_is_looked_for_near_the_crop_s_border_and_in_its_middle(deep: int, *, seen: bool) -> None:
+    """Twelve pixels deep at the sides, sixteen at the ends; the corners have no part."""
+    for across, down in ((slice(0, 11 + deep), slice(28, 84)), (slice(69 - deep, 80), slice(28, 84))):
+        crop = np.full((112, 80, 3), 120, dtype=np.uint8)
+        crop[down, across] = 90
+        assert _rises(crop[None])[0].max() == pytest.approx(30.0 if seen else 0.0)
+    for down in (slice(0, 15 + deep), slice(97 - deep, 112)):
+        crop = np.full((112, 80, 3), 120, dtype=np.uint8)
+        crop[down, 20:60] = 90
+        assert _rises(crop[None])[0].max() == pytest.approx(30.0 if seen else 0.0)
+
+
 def test_a_number_on_a_tile_is_read_by_both_readers() -> None:
     picture = np.full((300, 300, 3), (70, 60, 60), dtype=np.uint8)
     quad = rectangle(np.array([150.0, 150.0]), 110.0, 150.0)
@@ -405,3 +420,21 @@ def test_a_number_on_a_tile_is_read_by_both_readers() -> None:
         (35, True, True),
     ]
     assert upright.spot == pytest.approx([0.0, 0.0], abs=0.03)
+
+
+@pytest.mark.parametrize(("confidence", "times"), [(0.994, 2), (0.996, 1)])
+def test_a_first_look_that_is_surer_than_199_of_200_is_not_asked_again(
+    monkeypatch: pytest.MonkeyPatch, confidence: float, times: int
+) -> None:
+    asked: list[int] = []
+
+    def note(crops: Picture) -> list[DigitLook]:
+        asked.append(len(crops))
+        seen = look(117)
+        seen.kind[NUMBER] = confidence
+        return [seen] * len(crops)
+
+    monkeypatch.setattr(digits, "look_at_crops", note)
+    monkeypatch.setattr(digits, "_ask_second_reader", lambda _, looks: looks)
+    look_at_crops_twice(np.zeros((1, 112, 80, 3), dtype=np.uint8))
+    assert sum(asked) == times

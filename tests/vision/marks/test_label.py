@@ -27,6 +27,7 @@ from vision.marks.label import (
     label_confidence,
     label_odds,
     read_labels,
+    search_label,
     usual_kind,
 )
 from vision.marks.label_code import MODULE_COUNTS, LabelGuess
@@ -430,6 +431,9 @@ def test_labels_on_a_corner_that_zxing_does_not_decode_are_read_and_tell_no_way_
     blurred = spoil(picture, blur=1.0, noise=4)
     assert find_hits(as_grey(blurred), quads).hits == {}
     assert is_labelled_closely(blurred, quads, askew=True)
+    look = search_label(as_grey(blurred), quads[0], askew=True)
+    assert look is not None
+    assert abs(look.kind.askew) == 45.0
     assert not is_labelled_closely(blurred, quads)
     marks = read_labels(blurred, quads)
     assert [(mark.serial, mark.turned) for mark in marks] == [(tile.payload.serial, None) for tile in tiles]
@@ -438,3 +442,10 @@ def test_labels_on_a_corner_that_zxing_does_not_decode_are_read_and_tell_no_way_
 
 def test_no_print_is_a_label_on_a_corner() -> None:
     assert not is_labelled_closely(*_printed(), askew=True)
+
+
+@pytest.mark.parametrize("blur", [0.0, 1.5])
+def test_a_set_that_was_labelled_with_more_modules_before_is_read_with_its_new_labels(blur: float) -> None:
+    tiles = _tiles(*range(1, 13)) + _tiles(13, 14, 15, count=12)
+    picture, quads = lay(tiles)
+    assert _read(spoil(picture, blur=blur, noise=4), quads) == [("08", serial) for serial in range(1, 16)]

@@ -96,6 +96,7 @@ def test_a_frame_is_found_to_half_a_module_and_fitted_to_a_tenth(count: int, shi
     found = find_frame(patch)
     fitted = fit_frame(patch, found)
     assert modules_off(found.affine, true, count) < 0.5
+    assert found.affine[0, 1] == 0.0  # upright, and looked for upright too
     assert modules_off(fitted.affine, true, count) < 0.1
     assert fitted.likeness > max(found.likeness - 1e-6, 0.97)
 
@@ -155,7 +156,7 @@ def test_a_fit_that_runs_away_is_not_believed(change: list[list[float]], *, kept
 def test_a_patch_without_a_label_gives_the_start() -> None:
     patch = patch_of(12)
     slope = np.linspace(0, 255, len(patch.grey))
-    flat = replace(patch, grey=np.tile(slope, (len(slope), 1)).astype(np.float32))
+    flat = replace(patch, grey=np.asarray(np.tile(slope, (len(slope), 1)), dtype=np.float32))
     start = corner_of(12, (0.0, 0.0))
     pose = fit_label_pose(flat, start, module_template((word(12) > 127).astype(np.float32)))
     assert modules_off(pose.affine, start, 12) < 2.6

@@ -1,10 +1,13 @@
 """Which marks count: sure ones, once each."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from vision.detections import DetectedTile, Detections, TileMark
-from vision.geometry import rectangle
+from vision.geometry import Picture, Quad, rectangle
+from vision.marks import read
 from vision.marks.read import (
     SURE,
     drop_duplicate_tiles,
@@ -89,3 +92,23 @@ def test_a_number_that_reads_both_ways_up_becomes_what_it_is_that_way_up(
     torn = TileMark(None, None, None, 1.0, np.array([0.0, 0.1]), either=(60, 90))
     told = stand_mark_up(torn, turned=turned)
     assert (told.serial, told.turned, told.either, told.spot[1]) == (serial, turned, None, spot)
+
+
+@pytest.mark.parametrize(("sure", "asked"), [(1, True), (2, False)])
+def test_where_less_than_a_fifth_is_a_number_labels_are_looked_for(
+    monkeypatch: pytest.MonkeyPatch, sure: int, *, asked: bool
+) -> None:
+    questions: list[int] = []
+
+    def note(_: Picture, quads: list[Quad], *, askew: bool) -> bool:
+        questions.append(len(quads) + askew)
+        return False
+
+    kind = np.zeros(5, dtype=np.float32)
+    told = [SimpleNamespace(mark=mark(at + 1 if at < sure else None), kind=kind) for at in range(9)]
+    monkeypatch.setattr(read, "is_labelled", lambda *_: False)
+    monkeypatch.setattr(read, "_looks", lambda *_: dict(enumerate(told)))
+    monkeypatch.setattr(read, "is_labelled_closely", note)
+    quads = [rectangle(np.array([50.0, 50.0]), 10.0, 10.0)] * 9
+    read._read(np.zeros((9, 9, 3), dtype=np.uint8), quads)
+    assert questions == ([9] if asked else [])

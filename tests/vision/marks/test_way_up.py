@@ -217,6 +217,20 @@ def test_in_a_heap_a_read_090_leaves_060_for_the_other() -> None:
     assert decided(torn(replace(seen, marks=marks, shown=shown), 60), 60) == [60]
 
 
+@pytest.mark.parametrize(("over", "read"), [(0, True), (8, True), (9, False), (16, False), (24, False)])
+def test_no_mark_tells_its_own_way_up_where_those_of_its_tray_contradict_one_another(over: int, *, read: bool) -> None:
+    """33 others, of which some stand upside down: a script in which a reader sees no up and no down."""
+    seen = numbered(see(tray_scene(POSE)))
+    layout = seen.lay_out()
+    outlined = bool((layout.lies[0].quad[0] == seen.found.tiles[0].quad[0]).all())
+    way = float(np.log(39)) * (1 if outlined else -1)
+    first = replace(seen.marks[0] or NO_MARK, serial=None, turned=None, either=(137, 138), way_odds=way)
+    lies = tuple(replace(lie, turn=180 if 1 <= number <= over else 0) for number, lie in enumerate(layout.lies))
+    told = decide_ambiguous(seen.picture, seen.found, (first, *seen.marks[1:]), replace(layout, lies=lies))[0]
+    assert told is not None
+    assert told.serial == ((137 if outlined else 138) if read else None)
+
+
 def test_a_tile_of_another_set_vouches_for_nothing() -> None:
     seen = torn(torn(carrier(), 60), 90)
     layout = seen.lay_out()

@@ -15,7 +15,7 @@ from tests.benchmarks.vision.scenes import Scene
 from vision.enrolled.check import agreed_mark
 from vision.enrolled.enrolment import TRAYS, enrol_tray
 from vision.enrolled.file import EnrolledSet
-from vision.errors import EnrolOrderError, EnrolPaleError
+from vision.errors import EnrolError
 from vision.geometry import Picture
 from vision.marks.digits import cut_backs
 from vision.marks.label import NO_MARK
@@ -62,8 +62,12 @@ def _count(kind: Kind, scenes: Sequence[Scene], enrolled: EnrolledSet | None) ->
 
 @dataclass(frozen=True, slots=True)
 class EnrolledCount:
-    """A kind before its sets are enrolled, and after; and how often "is this tile n?" was answered yes wrongly."""
+    """A kind before its sets are enrolled, and after; and how often "is this tile n?" was answered yes wrongly.
 
+    Sets that are refused are read as they are.
+    """
+
+    refused: int
     before: KindCount
     after: KindCount
     asked: int
@@ -94,7 +98,7 @@ def count_enrolled(kind: Kind, seeds: range, part: Part, played: int = 2) -> Enr
             asked, agreed = asked + sum(one[0] for one in answers), agreed + sum(one[1] for one in answers)
         stranger = backs, serials
     before, after = (_sum(kind, [pair[at] for pair in sums]) for at in (0, 1))
-    return EnrolledCount(before, after, asked, agreed)
+    return EnrolledCount(sum(one is other for one, other in sums), before, after, asked, agreed)
 
 
 def enrol(drawn: DrawnSet) -> EnrolledSet | None:
@@ -106,7 +110,7 @@ def enrol(drawn: DrawnSet) -> EnrolledSet | None:
     try:
         for tray in range(1, TRAYS + 1):
             enrolled, _ = enrol_tray(enrolled, drawn.enrolment(tray - 1).picture, tray)
-    except (EnrolOrderError, EnrolPaleError):
+    except EnrolError:
         return None
     return enrolled
 
@@ -144,13 +148,17 @@ def _sum(kind: Kind, counts: Sequence[KindCount]) -> KindCount:
 def enrolled_rows(counts: Sequence[EnrolledCount]) -> Iterator[str]:
     """Return rows of a table in Markdown; its head where there are none."""
     if not counts:
-        head = "read before | wrong | read enrolled | wrong | false claims | agreed to | ms before, after"
+        head = (
+            "sets refused | read before | wrong | read enrolled | wrong | false claims | agreed to | ms before, after"
+        )
         yield f"| kind | tiles | readable | {head} |"
-        yield "|---|---|---|---|---|---|---|---|---|---|"
+        yield "|---|---|---|---|---|---|---|---|---|---|---|"
     for one in counts:
         before, after = one.before, one.after
         shares = [f"{100 * count.read / max(count.readable, 1):.1f} % | {count.wrong}" for count in (before, after)]
-        told = f"{after.tiles} | {after.readable} | {shares[0]} | {shares[1]} | {one.asked} | {one.agreed}"
+        told = (
+            f"{after.tiles} | {after.readable} | {one.refused} | {shares[0]} | {shares[1]} | {one.asked} | {one.agreed}"
+        )
         yield f"| {before.kind.name} | {told} | {before.ms:.0f}, {after.ms:.0f} |"
 
 

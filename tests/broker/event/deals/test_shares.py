@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from contextlib import closing
 from itertools import combinations
 from pathlib import Path
 
@@ -17,7 +18,9 @@ from broker.event.deals import sealing, shares
 from broker.event.deals.commitment import commit_folder
 from broker.event.deals.sealing import DEALS_KEY, DealsKey
 from broker.event.readiness import start_problems
+from broker.people import Authentication
 from broker.rules import RuleError
+from broker.web.people.audit_watch import TOLD
 from tests.broker.event.deals.asking import ask, codes, contents, done
 from tests.broker.event.deals.draws import drawn
 from tests.broker.scorer.folders import event_folder
@@ -105,6 +108,13 @@ def test_no_share_contains_the_key_or_is_like_that_of_another_time(tmp_path: Pat
     one, other = (shares.make_shares(tmp_path, 3, 2) for _ in range(2))
     assert len({share.split(maxsplit=4)[4] for share in (*one, *other)}) == 6
     assert [share for share in one if "academic academic academic" in share] == []  # the word for zeros
+
+
+def test_whoever_writes_shares_is_noted_and_told_of(cup: Path, tmp_path: Path) -> None:
+    with closing(Authentication(cup)) as auth:
+        done("shares", cup, "--people", 3, "--needed", 2, "--output", tmp_path / "shares")
+        (last,) = auth.audit.newest(1)
+    assert (last.action, last.about, last.action in TOLD) == ("faces_shown", "key, 3 shares, 2 needed", True)
 
 
 @pytest.mark.parametrize("counts", [(1, 1), (3, 1), (2, 3), (17, 2)])

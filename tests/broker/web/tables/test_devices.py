@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from broker.i18n import N_
-from broker.people import Actor, Authentication
+from broker.people import DEVICE_REVOKED, Actor, Authentication
 from broker.protocol.signing import SigningKey
 from broker.scorer.devices import Reading
 from broker.version import program_version
@@ -159,7 +159,7 @@ def test_what_is_not_as_the_page_has_shown_is_refused_and_leaves_no_note(
         page = client.post(f"/devices/{where}", data={"form": token_of(client, "/devices"), **said})
     assert code in page.text
     notes = [one.action for one in [*room.auth.audit.entries()][before:]]
-    assert {devices.ACCEPTED, devices.REVOKED}.isdisjoint(notes)
+    assert {devices.ACCEPTED, DEVICE_REVOKED}.isdisjoint(notes)
 
 
 @pytest.mark.parametrize("where", ["accept", "revoke"])
