@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from typing import get_args
 
 import click
@@ -21,7 +22,7 @@ from broker.cli.deals import deal_new
 from broker.cli.encryption import PLAIN, certificates_of, desk_certificate
 from broker.cli.movement import movement_new as new_movement
 from broker.cli.people import COMMAND_ACTOR, note_command
-from broker.cli.players import event_checkin, event_players
+from broker.cli.players import event_checkin, event_final, event_players, event_stage
 from broker.cli.scorer import CREDENTIALS, PORTS, host_names, show_first_link
 from broker.console import EXISTING_FILE, json_option, said_as_json, say
 from broker.errors import BrokerError, ScorerError, StoreError
@@ -38,13 +39,12 @@ from broker.event import (
     write_devices,
     write_plan,
 )
-from broker.event.deals import DEFAULT_WINDS
-from broker.event.movement import summary
-from broker.event.movement.files import check_teams_of_four, team_by_team
-from broker.event.movement.make import usual_order
+from broker.event.deals import DEFAULT_WINDS, make
+from broker.event.movement import KeepSearching, summary
 from broker.event.players import ListedPlayer, players_csv, read_players, read_saved_players, teams_of
 from broker.event.readiness import Finding, deal_notes, start_notes, start_problems
-from broker.event.setup import MOST_ROUNDS, plan_of, read_public
+from broker.event.setup import MOST_ROUNDS, SEARCH_S, plan_of, read_public
+from broker.event.structure import Structure, section_order, structured_plan
 from broker.export.document import read_document, restore_event
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
 from broker.export.seating import seating_pdf
@@ -129,6 +129,12 @@ def event_group() -> None:
     prompt="Rounds",
     help="Number of rounds. A round has one deal; with 16 players and 5 rounds it has four.",
 )
+@click.option("--copies", type=click.IntRange(1, 99), help="Carriers of each deal, in each section [default: 1].")
+@click.option("--sections", type=click.IntRange(1, 10), default=1, show_default=True, help="Sections side by side.")
+@click.option("--final", type=click.IntRange(min=0), default=0, help="Players, or teams, who go on to a final.")
+@click.option("--final-rounds", type=click.IntRange(min=0), default=0, help="Rounds of the final.")
+@click.option("--carry-over", default="", metavar="2/3", help="Part of the IMPs that counts in the final.")
+@click.option("--prize", "prizes", multiple=True, help="Prize of the first place, the second ...; may be repeated.")
 @click.option("--uncompared", is_flag=True, help="Accept that each deal is played at one table only.")
 @click.option(
     "--keying",
@@ -153,6 +159,12 @@ def event_new(  # noqa: PLR0913 - one parameter an option
     profile: str,
     listed: Path,
     rounds: int,
+    copies: int | None,
+    sections: int,
+    final: int,
+    final_rounds: int,
+    carry_over: str,
+    prizes: tuple[str, ...],
     uncompared: bool,
     keying: Keying,
     public_address: str,
@@ -167,6 +179,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
 
     \b
     homologue event new my-cup --name cup-2026 --title "Club cup" --profile oedmc-2020 --players list.csv --rounds 5
+    homologue event new open --players list.csv --rounds 8 --sections 2 --final 16 --final-rounds 4 --carry-over 2/3
     """
     os.umask(0o077)
     if folder.exists() and any(folder.iterdir()):
@@ -178,13 +191,17 @@ def event_new(  # noqa: PLR0913 - one parameter an option
         keying=keying,
         public_address=read_public(public_address),
         uncompared=uncompared,
+        prizes=prizes,
     )
-    rounds, alone = _agreed(ctx, plan, rounds)
+    wish, alone = _agreed(ctx, plan, Structure(rounds, sections, final, final_rounds, carry_over), copies)
     plan = replace(plan, uncompared=alone)
     with _whole_or_not_at_all(folder):
-        write_plan(folder, plan)
+        if wish.plain:
+            write_plan(folder, plan)
+            ctx.invoke(new_movement, rounds=wish.rounds, event=folder, copies=copies)
+        else:
+            write_plan(folder, structured_plan(plan, wish, Random(0), lambda: _for_seconds(SEARCH_S), copies))  # noqa: S311 - no secret
         write_private(folder / PLAYERS, players_csv(players).encode())
-        ctx.invoke(new_movement, rounds=rounds, event=folder)
         made = read_plan(folder)
         last = max(play.deal for play in made.plays)
         ctx.invoke(
@@ -194,7 +211,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
             count=last,
             prevalent_winds=DEFAULT_WINDS,
             dealers=SEATS,
-            wished=(),
+            wished=tuple(make.allot_sets(made.plays)),
             red=counts_red_fives(rules),
         )
         open_event_key(folder)
@@ -213,24 +230,29 @@ def _whole_or_not_at_all(folder: Path) -> Iterator[None]:
         raise
 
 
-def _agreed(ctx: click.Context, plan: Plan, rounds: int) -> tuple[int, bool]:
+def _for_seconds(seconds: float) -> KeepSearching:
+    end = time.monotonic() + seconds
+    return lambda: time.monotonic() < end
+
+
+def _agreed(ctx: click.Context, plan: Plan, wish: Structure, copies: int | None) -> tuple[Structure, bool]:
     """What comes of so many rounds; who was asked for them may name others. Give them, and if nobody is compared.
 
-    Raises RuleError `nobody_compared` where that was neither asked about nor said.
+    Raises RuleError `nobody_compared` where that was neither asked about nor said, and as `section_order`.
     """
     asked, minutes = ctx.get_parameter_source("rounds") is ParameterSource.PROMPT, summary.minutes_a_play(plan)
     while True:
-        count = len(team_by_team(check_teams_of_four(plan.teams))) or len(plan.players)
-        found = summary.forecast_order(usual_order(count, None, rounds, None, None), minutes)
-        click.echo(f"{rounds} rounds: {summary.forecast_sentence(found, minutes)}")
+        order = section_order(plan, wish, copies)
+        found = summary.forecast_order(order, minutes)
+        click.echo(f"{wish.rounds} rounds: {summary.forecast_sentence(found, minutes)}")
         if found.nobody_compared and not plan.uncompared:
             text = "each deal would be played at one table only, and nobody compared: take more rounds, or --uncompared"
             if not asked:
                 raise RuleError("nobody_compared", text)
             click.echo("Each deal would be played at one table only: nobody is compared.")
         if not asked or click.confirm("Keep this?", default=not found.nobody_compared):
-            return rounds, found.nobody_compared
-        rounds = click.prompt("Rounds", type=click.IntRange(1, MOST_ROUNDS))
+            return wish, found.nobody_compared
+        wish = wish._replace(rounds=click.prompt("Rounds", type=click.IntRange(1, MOST_ROUNDS)))
 
 
 def _plan(name: str, title: str, profile: str, players: Sequence[ListedPlayer]) -> Plan:
@@ -290,6 +312,8 @@ def event_sheets(
 event_group.add_command(event_sheets)
 event_group.add_command(event_checkin)
 event_group.add_command(event_players)
+event_group.add_command(event_stage)
+event_group.add_command(event_final)
 
 
 @event_group.command("seating", short_help="Print who sits where: lists, and a card for each player.")

@@ -95,7 +95,7 @@ def results_(source: Path, output: Path | None, profile: str, *, force: bool, ex
         stored = open_stored_event(source)
         _say_what_is_left_out(stored, all_of_it=embargoed)
         listed = results.event_result_rows(stored, embargoed=embargoed)
-        secret = embargoed and not stored.room.final
+        secret = embargoed and not stored.room.over
     deliver(
         encoded(results.results_csv(listed), output, excel=excel), output, source=source, force=force, secret=secret
     )
@@ -113,7 +113,7 @@ def plays(folder: Path, output: Path | None, *, force: bool, embargoed: bool) ->
     """
     stored = open_stored_event(folder)
     _say_what_is_left_out(stored, all_of_it=embargoed)
-    secret = embargoed and not stored.room.final
+    secret = embargoed and not stored.room.over
     deliver(results.play_lines(stored, embargoed=embargoed), output, source=folder, force=force, secret=secret)
 
 
@@ -123,7 +123,7 @@ def plays(folder: Path, output: Path | None, *, force: bool, embargoed: bool) ->
 @options.excel_option
 @PROFILE
 def standings_(source: Path, output: Path | None, profile: str, *, force: bool, excel: bool) -> None:
-    """Export the standings as CSV. They are provisional until the correction period is over.
+    """Export the standings as CSV. They are provisional until the head arbiter has declared them final.
 
     \b
     homologue export standings my-event --output standings-friday.csv
@@ -135,7 +135,7 @@ def standings_(source: Path, output: Path | None, profile: str, *, force: bool, 
     else:
         stored = open_stored_event(source)
         _say_provisional(stored)
-        ranked, event = snapshot.standing_rows(stored.room.standings(), stored.event.players), stored.event
+        ranked, event = tuple(stored.room.snapshot().standings), stored.event
     text = snapshot.standings_csv(ranked, event.origin_of if event else snapshot.no_origin)
     deliver(encoded(text, output, excel=excel), output, source=source, force=force)
 
@@ -159,13 +159,29 @@ def ema_(
     homologue export ema my-event --players players.csv --output report.csv
     """
     stored = open_stored_event(folder)
-    if not provisional and not _is_final(stored):
+    if not provisional and not stored.final:
         raise RuleError("not_final", f"{_missing(stored)}; --provisional reports what there is")
     known = ema.read_entrants(players) if players else ema.entrants_of(folder, stored.event)
     made = ema.ema_report(stored, known)
     if made.without_number:
         click.echo(f"without an EMA number: {', '.join(made.without_number)}", err=True)
     deliver(encoded(made.text, output, excel=excel), output, source=folder, force=force)
+
+
+@export.command("certificates")
+@FOLDER
+@_file
+@click.option("--language", type=click.Choice(languages()), default="en", show_default=True)
+def certificates_(folder: Path, output: Path | None, language: str, *, force: bool) -> None:
+    """Export a certificate for each player, or team, as PDF, once the standings are declared final.
+
+    Prizes by place are in `event.toml`, or on the page Set-up.
+
+    \b
+    homologue export certificates my-event --language fr --output certificates.pdf
+    """
+    source = ExportSource(folder, open_stored_event(folder), Translator(language), _now())
+    deliver(BY_NAME["certificates.pdf"].content(source), output, source=folder, force=force)
 
 
 @export.command("pmn")
@@ -184,7 +200,7 @@ def pmn(folder: Path, output: Path | None, *, force: bool, embargoed: bool, with
     stored = open_stored_event(folder)
     _say_what_is_left_out(stored, all_of_it=embargoed)
     listed = event.event_records(stored, with_deals=with_deals, embargoed=embargoed)
-    secret = (with_deals or embargoed) and not stored.room.final
+    secret = (with_deals or embargoed) and not stored.room.over
     if with_deals:
         note_faces_shown(folder, "export pmn")
     text = write_records(listed, pmn_notes(stored, embargoed=embargoed))
@@ -207,7 +223,7 @@ def pdf_(which: str, folder: Path, language: str, output: Path | None, *, force:
     stored = open_stored_event(folder)
     _say_what_is_left_out(stored, all_of_it=embargoed or which == "standings")
     source = ExportSource(folder, stored, Translator(language), _now(), embargoed, anchor=anchor_of(folder))
-    secret = embargoed and not stored.room.final
+    secret = embargoed and not stored.room.over
     content = BY_NAME[f"{which}.pdf"].content(source)
     deliver(content, output, source=folder, force=force, secret=secret)
 
@@ -228,8 +244,8 @@ def json_(folder: Path, output: Path | None, *, force: bool, embargoed: bool, wh
     """
     stored = open_stored_event(folder)
     _say_what_is_left_out(stored, all_of_it=embargoed or whole)
-    secret = whole or (embargoed and not stored.room.final)
-    content = encode_document(event_document(folder, stored, _now(), whole=whole, embargoed=embargoed))
+    secret = whole or (embargoed and not stored.room.over)
+    content = encode_document(event_document(folder, stored, whole=whole, embargoed=embargoed))
     if whole:
         note_faces_shown(folder, "export json")
     deliver(content, output, source=folder, force=force, secret=secret)
@@ -249,7 +265,7 @@ def all_(folder: Path, language: str, output: Path | None, *, force: bool, embar
     stored = open_stored_event(folder)
     _say_what_is_left_out(stored, all_of_it=embargoed)
     content = archive(ExportSource(folder, stored, Translator(language), _now(), embargoed, anchor=anchor_of(folder)))
-    secret = embargoed and not stored.room.final
+    secret = embargoed and not stored.room.over
     deliver(content, output, source=folder, force=force, secret=secret)
 
 
@@ -257,21 +273,17 @@ def _now() -> datetime:
     return datetime.now().astimezone()
 
 
-def _is_final(stored: StoredEvent) -> bool:
-    return stored.is_final(_now())
-
-
 def _missing(stored: StoredEvent) -> str:
     """Say of standings that are not final what they wait for."""
-    if not stored.room.final:
+    if not stored.room.over:
         return f"{stored.room.plays_in} of {len(stored.event.plan.plays)} plays have their result"
     if stored.room.snapshot().doubles:
         return "a play counts twice for some of its players, until an arbiter has ruled on it"
-    return "the correction period runs"
+    return "the head arbiter has not declared them final"
 
 
 def _say_provisional(stored: StoredEvent) -> None:
-    if not _is_final(stored):
+    if not stored.final:
         click.echo(f"provisional: {_missing(stored)}", err=True)
 
 

@@ -245,10 +245,6 @@ def movement_new(
         names = player_names(players, members, event)
         carriers = 1 if event and copies is None and deals_per_round is not None else copies
         order = usual_order(len(names), tables, rounds, deals_per_round, carriers)
-        if event and order.copies > 1:
-            raise RuleError(
-                "one_carrier_a_deal", f"the scorer of an event takes one carrier of a deal, not {order.copies}"
-            )
         if event:
             files.replaceable_plan(event, force=wanted.force)
         with search_limits(wanted) as go_on:
@@ -272,14 +268,18 @@ def movement_new(
 def movement_take(*, file: Path, event: Path, force: bool) -> None:
     """Copy a movement into an event's folder, for example one that you wrote or that `repair` planned.
 
-    It is checked first, as the scorer does, with one carrier of each deal. Nothing is written if anything is wrong.
+    It is checked first, as the scorer does, with as many carriers of each deal as most deals need.
+    Nothing is written if anything is wrong.
 
     \b
     homologue movement take cup.csv --event my-cup
     """
     with refusals_reported(as_json=False):
         read = files.read_movement(file)
-        problems = [*read.problems, *(_at_line(fault, read.lines) for fault in check_movement(read.plays, 1))]
+        problems = [
+            *read.problems,
+            *(_at_line(fault, read.lines) for fault in check_movement(read.plays, usual_copies(read.plays))),
+        ]
         for problem in sorted(problems, key=lambda p: p.line):
             said = {"line": problem.line, "code": problem.code, "message": str(problem.text)}
             say(f"line {problem.line}: {problem.code}: {problem.text}", **said)

@@ -1,4 +1,4 @@
-"""`homologue event checkin` and `event players`: who is here, and who plays, where no desk is at hand."""
+"""`homologue event checkin`, `players`, `stage` and `final`: what is decided where no desk is at hand."""
 
 import os
 import threading
@@ -18,16 +18,20 @@ from broker.console import said_as_json, say
 from broker.errors import ScorerError, StoreError
 from broker.event import Event, open_event
 from broker.i18n import N_, folded
-from broker.protocol import CheckedIn, PlanChanged, Refused, Undo
+from broker.protocol import AnyDecision, CheckedIn, FinalDeclared, PlanChanged, Refused, Undo
 from broker.rules import RuleError
 from broker.rulings import WHO_PLAYS, RulingAuthor, RulingDraft, event_subject
+from broker.rulings.final import open_matters
+from broker.rulings.plan_changes import plan_changes
 from broker.rulings.plan_check import check_plan_change, planned_after
 from broker.rulings.plan_draft import SEARCH_S, PlanCost, PlanWishes, draft_change, plan_cost, plan_facts
+from broker.rulings.stage import draft_stage, next_stage, qualified
 from broker.scorer.service import Scorer
 from broker.store import STORE, has_started, open_journal
 from broker.web.rulings.audited import RULING_NOTED
 
 AUTHOR: Final = RulingAuthor(COMMAND_ACTOR.who, COMMAND_ACTOR.who, "organiser")
+HEAD: Final = RulingAuthor(COMMAND_ACTOR.who, COMMAND_ACTOR.who, "head_arbiter")
 
 
 @contextmanager
@@ -53,13 +57,15 @@ def _scorer_of(folder: Path) -> Iterator[Scorer]:
         raise RuleError(error.code, str(error)) from None
 
 
-def _give(scorer: Scorer, folder: Path, decision: CheckedIn | PlanChanged | Undo, reason: str) -> str:
-    """Give a ruling as the organiser, with its note in the audit log; return its id."""
-    about = WHO_PLAYS if isinstance(decision, Undo) else event_subject(decision) or ""
+def _give(scorer: Scorer, folder: Path, decision: AnyDecision, reason: str, author: RulingAuthor = AUTHOR) -> str:
+    """Give a ruling, with its note in the audit log; return its id."""
+    book = scorer.state.book
+    undone = book.entries.get(decision.ruling) if isinstance(decision, Undo) else None
+    about = book.subject(undone) if undone else event_subject(decision) or ""
     draft = RulingDraft(
         id=f"command-{uuid.uuid4().hex}", after=scorer.state.last_word(about), decision=decision, reason=reason
     )
-    given = scorer.rulings.give(draft, AUTHOR).id
+    given = scorer.rulings.give(draft, author).id
     note_command(folder, RULING_NOTED, given, reason)
     return given
 
@@ -175,3 +181,70 @@ def _in_words(cost: PlanCost) -> Iterable[str]:
         yield f"round {round_}: sits out: {', '.join(one.name for one in waiting)}"
     for first, second, before_, now in cost.again:
         yield f"{first.name} and {second.name} meet {now} times instead of {before_}"
+
+
+@click.command("stage", short_help="Seat the next stage from the standings.")
+@options.folder_argument
+@click.option("--without", multiple=True, help="Who does not go on (player or team); may be repeated.")
+@click.option("--undo", is_flag=True, help="Take back who goes on.")
+@click.option("--reason", required=True, help="Why; it is in the history.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@said_as_json
+def event_stage(folder: Path, *, without: Sequence[str], undo: bool, reason: str, yes: bool) -> None:
+    """Decide, as the head arbiter, who goes on to the next stage. It is shown before it is done.
+
+    The scorer must not be running: while it runs this is done at the desk, under Stages and final.
+
+    \b
+    homologue event stage my-cup --reason "end of the qualification"
+    homologue event stage my-cup --without p07 --reason "p07 lost the tie by lot"
+    """
+    with _scorer_of(folder) as scorer:
+        room, stage = scorer.state, next_stage(scorer.state)
+        decision: PlanChanged | Undo
+        if undo:
+            seated = [entry for entry, said in plan_changes(room.book) if said.stage]
+            if not seated:
+                raise RuleError("nothing_to_undo", "no stage was seated")
+            decision, going_on = Undo(ruling=seated[-1].id), []
+        elif stage is None:
+            raise RuleError("unknown_stage", "there is no stage that is to be seated")
+        else:
+            out = [one if one in room.planned.plan.teams else _player(room.event, one) for one in without]
+            decision, going_on = draft_stage(room, stage, out), qualified(room, stage, out)
+        for one in going_on:
+            about = f"{one.section} " if one.section else ""
+            name = room.event.name_of(one.name)
+            click.echo(f"{one.rank}. {name} ({about}{one.place}., {float(one.imp):+g} IMP)", err=True)
+        if not yes:
+            click.confirm("Publish who goes on?", abort=True, err=True)
+        ruling = _give(scorer, folder, decision, reason, HEAD)
+        rows = [{"rank": one.rank, "name": one.name} for one in going_on]
+        say("taken back" if undo else f"{len(going_on)} go on", ruling=ruling, going_on=rows)
+
+
+@click.command("final", short_help="Declare the standings final.")
+@options.folder_argument
+@click.option("--undo", is_flag=True, help="Take the declaration back.")
+@click.option("--reason", required=True, help="Why; it is in the history.")
+@said_as_json
+def event_final(folder: Path, *, undo: bool, reason: str) -> None:
+    """Declare the standings final, as the head arbiter. What is still open is listed, and then nothing is declared.
+
+    The scorer must not be running: while it runs this is done at the desk, under Stages and final.
+
+    \b
+    homologue event final my-cup --reason "all is settled"
+    """
+    with _scorer_of(folder) as scorer:
+        room = scorer.state
+        declared, open_ = room.book.declared, open_matters(room, time.time_ns() // 1_000_000)
+        if undo and declared is None:
+            raise RuleError("nothing_to_undo", "the standings are not declared final")
+        if not undo:
+            for what, count in open_._asdict().items():
+                if count:
+                    click.echo(f"open: {what.replace('_', ' ')}: {count}", err=True)
+        decision = Undo(ruling=declared.id) if undo and declared else FinalDeclared()
+        ruling = _give(scorer, folder, decision, reason, HEAD)
+        say("provisional again" if undo else "declared final", ruling=ruling, final=room.final)

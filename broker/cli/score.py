@@ -128,6 +128,7 @@ def _members(event: Event, teams: Path | None) -> Teams:
 @click.option("--event", type=click.Choice(["individual", "team"]), default="individual", show_default=True)
 @click.option("--teams", type=click.Path(path_type=Path), help='Team event: JSON file {"team": ["p01", ...]}.')
 @click.option("--previous", type=click.Path(path_type=Path), help="Output of this command for the previous session.")
+@click.option("--carry-over", default="", metavar="2/3", help="Part of it that counts [default: as the profile says].")
 @click.option(
     "--without-standing",
     multiple=True,
@@ -140,6 +141,7 @@ def score(
     event: Event,
     teams: Path | None,
     previous: Path | None,
+    carry_over: str,
     without_standing: tuple[str, ...],
 ) -> None:
     """Compute travellers and standings from all plays of an event.
@@ -160,7 +162,7 @@ def score(
     """
     try:
         rules = load_either_profile(profile)
-        before = read_previous(previous, rules, event)
+        before = read_previous(previous, rules, event, carry_over)
         members = _members(event, teams)
         plays = read_plays(input_lines(), rules)
         if plays.refusals:

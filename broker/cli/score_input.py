@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from broker.cli.stream import read_line
+from broker.event.stages import read_part
 from broker.i18n import N_
 from broker.protocol import SEATS, DealNo, Fault, Points, Refused, Seat, TableNo, refuse_duplicate_names
 from broker.rules import ComparisonRules, RuleError
@@ -212,15 +213,15 @@ class Previous(Struct, frozen=True):
     places: PreviousPlaces = {}
 
 
-def read_previous(path: Path | None, profile: ComparisonRules, event: Event) -> Previous:
-    """Read what the session before leaves. Raises RuleError `bad_previous`."""
+def read_previous(path: Path | None, profile: ComparisonRules, event: Event, part: str = "") -> Previous:
+    """Read what the session before leaves; `part`: such as 2/3. Raises RuleError `bad_previous`, `part_wrong`."""
     if path is None:
         return Previous()
     try:
         ranked = _decoded(path, EarlierStandings).ranked(event)
     except ValueError as error:
         raise RuleError("bad_previous", N_("{where}: {problem}", where=path.name, problem=str(error))) from None
-    return Previous(carry_over(ranked, profile), standing_places(ranked))
+    return Previous(carry_over(ranked, profile, read_part(part) if part else None), standing_places(ranked))
 
 
 def read_team_file(path: Path | None) -> Teams:

@@ -50,10 +50,10 @@ def what_if_command(folder: Path, profile: str | None, *, as_json: bool, **wishe
     stored = open_stored_event(folder)
     base = _other(stored.event.profile, profile) if profile else stored.event.profile
     said = {name: value for name, value in wishes.items() if value is not None}
-    if not stored.room.final:
+    if not stored.room.over:
         plays = f"{stored.room.plays_in} of {len(stored.event.plan.plays)}"
         click.echo(f"provisional: {plays} plays have their result", err=True)
-    found = what_if(stored.room.fork(), changed_rules(base, said), stored.event.players, stored.event.plan.teams)
+    found = what_if(stored.room.fork(), changed_rules(base, said))
     names = {player.id: player.name for player in stored.event.players.values()}
     click.echo(_as_json(stored, found, said, names) if as_json else "\n".join(_as_text(stored, found, said, names)))
 

@@ -31,6 +31,7 @@ from broker.event.files import (
 )
 from broker.event.movement import MovementPlay
 from broker.event.plan import BookedPlay, Plan, RiichiBooking, duplicates, plan_problems, read_plan
+from broker.event.stages import parted_plays, section_plays, stage_at
 from broker.i18n import N_
 from broker.protocol import SEATS, PlannedPlay, Player, PlayerCorrected, Seat, Wind
 from broker.rules import Deal, RuleError, Rules, SerialTray, form_hash
@@ -82,7 +83,7 @@ class Event:
 
         `opener`: with it sealed deals and sets open, each when it is asked for.
         """
-        self.plan, self.own_rules, self._registry, self._opener = plan, rules, registry, opener
+        self.own_rules, self._registry, self._opener = rules, registry, opener
         self.name, self._origins = plan.name, origins
         listed = tuple(deals)
         self._deals = {deal.number: deal for deal in listed}
@@ -102,10 +103,14 @@ class Event:
         except RuleError as error:
             raise BadEvent(error.text, [error]) from None
         self._forms = {number: form_hash(order) for number, order in self._orders.items()}
+        named, by_rank = parted_plays(plan)
+        self.plan = replace(plan, plays=tuple(named)) if by_rank else plan
+        self.later = {(play.table, play.round): play for play in by_rank}
+        """The plays of stages by rank, by table and round: who plays in them is decided when the time has come."""
         self.players = {player.id: player for player in plan.players}
         self.corrections: Mapping[str, PlayerCorrected] = {}
         """What the plan says otherwise of a player than it did before the event: by the player's id."""
-        self.bookings = {(play.table, play.round): play for play in plan.plays}
+        self.bookings = {(play.table, play.round): play for play in named}
         self.riichi = {(one.table, one.round): one for one in plan.riichi}
         self.version: PlanVersion | None = None
         """None: as the organiser settled it."""
@@ -117,7 +122,7 @@ class Event:
     @cached_property
     def tables(self) -> tuple[int, ...]:
         """The tables that play, in order."""
-        return tuple(sorted({play.table for play in self.plan.plays} | {one.table for one in self.plan.riichi}))
+        return tuple(sorted({table for table, _ in self.places} | {one.table for one in self.plan.riichi}))
 
     @cached_property
     def expected(self) -> Mapping[int, int]:
@@ -163,6 +168,66 @@ class Event:
         other.players = {player.id: player for player in players}
         other.bookings = {(play.table, play.round): play for play in plays}
         return other
+
+    @property
+    def whole_plan(self) -> Plan:
+        """The plan with the plays of all stages, as it is written."""
+        return replace(self.plan, plays=(*self.plan.plays, *self.later.values()))
+
+    @cached_property
+    def places(self) -> Mapping[tuple[int, int], BookedPlay]:
+        """All plays of the event, by table and round: those of stages by rank too."""
+        return {**self.bookings, **self.later} if self.later else self.bookings
+
+    def rounds_of(self, table: int) -> set[int]:
+        """Return the rounds in which something may be played at a table."""
+        return {*self.rounds_at.get(table, ()), *(round_ for at, round_ in self.later if at == table)}
+
+    def is_seated(self, stage: int) -> bool:
+        """Return whether it is known who plays in a stage, by its number from 0."""
+        rounds = self.plan.stages[stage].rounds
+        return any(round_ in rounds for _, round_ in self.bookings)
+
+    @property
+    def all_seated(self) -> bool:
+        """Whether it is known of every stage who plays in it."""
+        return all(map(self.is_seated, range(len(self.plan.stages))))
+
+    def section_at(self, table: int, round_: int) -> str | None:
+        """Return the section in which a table plays a round; None where it is in none."""
+        at = stage_at(self.plan.stages, round_)
+        return None if at is None else self.plan.stages[at].section_of(table)
+
+    @cached_property
+    def stage_of_deal(self) -> Mapping[int, int]:
+        """The number of the stage, from 0, to which each deal belongs."""
+        stages = self.plan.stages
+        return {play.deal: stage_at(stages, play.round) or 0 for play in self.plan.plays}
+
+    @cached_property
+    def sections(self) -> Mapping[tuple[int, str], frozenset[str]]:
+        """Who plays in each section of each seated stage, by the number of the stage and the name of the section."""
+        numbers = {stage.name: at for at, stage in enumerate(self.plan.stages)}
+        return {
+            (numbers[stage.name], section): frozenset(str(who) for play in plays for who in play.players.values())
+            for stage, section, plays in section_plays(self.plan)
+            if plays
+        }
+
+    @cached_property
+    def team_sections(self) -> Mapping[tuple[int, str], Mapping[str, tuple[str, ...]]]:
+        """The teams in each section of each seated stage."""
+        return {
+            key: {team: members for team, members in self.plan.teams.items() if here.intersection(members)}
+            for key, here in self.sections.items()
+        }
+
+    def teams_of_deal(self, deal: int) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+        """Return the teams that play a deal, by sections."""
+        if not self.plan.stages:
+            return {"": self.plan.teams}
+        at = self.stage_of_deal.get(deal)
+        return {section: teams for (of, section), teams in self.team_sections.items() if of == at}
 
     @cached_property
     def rounds(self) -> Mapping[tuple[int, int], int]:

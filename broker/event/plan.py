@@ -6,7 +6,8 @@ of TOML needs half a minute on a Raspberry Pi.
 
 import stat
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeVar
 
@@ -17,7 +18,8 @@ from msgspec.structs import replace
 
 from broker.errors import BadEvent
 from broker.event.files import DealRecord, OwnRules, Registry, read_file, write_deals, write_registry
-from broker.event.movement import check_movement, check_teams, decode_movement, movement_csv
+from broker.event.movement import MovementPlay, check_movement, check_teams, decode_movement, movement_csv
+from broker.event.stages import Stage, parted_plays, ranks_of, section_plays, stage_problems
 from broker.files import PRIVATE, make_folder, write_file
 from broker.i18n import N_
 from broker.output import EVENT, MOVEMENT
@@ -81,7 +83,11 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     teams: dict[Name, Annotated[tuple[PlayerId, ...], Meta(min_length=4, max_length=LARGEST_TEAM)]] = {}
     """In a team event: whose players are whose."""
     sessions: tuple[Session, ...] = ()
+    stages: tuple[Stage, ...] = ()
+    """None: the event is one stage without sections."""
+    copies: Annotated[int, Meta(ge=1, le=99, description="carriers of each deal")] = 1
     riichi: tuple[RiichiBooking, ...] = ()
+    prizes: Annotated[tuple[Name, ...], Meta(max_length=99, description="by place, from the first on")] = ()
     keying: Keying = "single"
     public_address: PublicAddress = ""
     uncompared: Annotated[bool, Meta(description="it is meant that every deal is played at one table only")] = False
@@ -95,23 +101,32 @@ def plan_problems(plan: Plan, deals: Mapping[int, DealRecord], rules: OwnRules) 
     if not plan.plays and not plan.riichi:
         yield RuleError("no_plays", N_("the plan has no plays"))
     yield from riichi_problems(plan.riichi, known, (play.table for play in plan.plays), rules.of_session)
-    yield from (RuleError(fault.code, fault.text) for fault in check_movement(plan.plays))
-    for play in plan.plays:
-        if play.deal in deals and known.issuperset(play.players.values()):
-            continue
-        where = f"round {play.round} table {play.table}"
-        for player in set(play.players.values()) - known:
-            yield RuleError(
-                "player_not_listed", N_("{where}: player {who} is not in the player list", where=where, who=player)
-            )
-        if play.deal not in deals:
-            yield RuleError("deal_unknown", N_("{where}: there is no deal {deal}", where=where, deal=play.deal))
+    yield from (RuleError(fault.code, fault.text) for fault in check_movement(plan.plays, plan.copies))
+    yield from _unknown_in_plays(plan, known, deals)
     yield from _team_problems(plan)
+    yield from stage_problems(plan)
     yield from session_problems(plan)
     for table, round_ in duplicates((play.table, play.round) for play in plan.plays):
         yield RuleError(
             "two_plays_at_once", N_("table {table} has two plays in round {round}", table=table, round=round_)
         )
+
+
+def _unknown_in_plays(plan: Plan, known: AbstractSet[str], deals: Mapping[int, DealRecord]) -> Iterable[RuleError]:
+    """Name players of plays who are not in the list, and deals that there are not."""
+    for play in parted_plays(plan)[0]:
+        for player in set(play.players.values()) - known:
+            yield RuleError(
+                "player_not_listed",
+                N_("{where}: player {who} is not in the player list", where=_where(play), who=player),
+            )
+    for play in plan.plays:
+        if play.deal not in deals:
+            yield RuleError("deal_unknown", N_("{where}: there is no deal {deal}", where=_where(play), deal=play.deal))
+
+
+def _where(play: BookedPlay) -> str:
+    return f"round {play.round} table {play.table}"
 
 
 def _team_problems(plan: Plan) -> Iterable[RuleError]:
@@ -129,7 +144,23 @@ def _team_problems(plan: Plan) -> Iterable[RuleError]:
             N_("{count} players are not in a team: {names}", count=len(loose), names=", ".join(loose[:5])),
         )
     elif len(set(members)) == len(members):
-        yield from (RuleError(fault.code, fault.text) for fault in check_teams(plan.plays, plan.teams))
+        faults = (check_teams(plays, teams) for plays, teams in _plays_of_teams(plan))
+        yield from (RuleError(fault.code, fault.text) for one in faults for fault in one)
+
+
+def _plays_of_teams(plan: Plan) -> Iterable[tuple[Sequence[MovementPlay], Mapping[str, Sequence[int | str]]]]:
+    """Return the plays that are compared with each other and the teams in them; of a stage by rank, the ranks."""
+    if not plan.stages:
+        yield plan.plays, plan.teams
+    for stage, _, plays in section_plays(plan):
+        teams: dict[str, list[int | str]] = {}
+        if stage.cut:
+            for who, (rank, _member) in ranks_of(stage, plays).items():
+                teams.setdefault(str(rank), []).append(who)
+        else:
+            here = {who for play in plays for who in play.players.values()}
+            teams = {team: list(members) for team, members in plan.teams.items() if here.intersection(members)}
+        yield plays, teams
 
 
 def session_problems(plan: Plan) -> Iterable[RuleError]:

@@ -13,8 +13,9 @@ from broker.event.deals.shares import read_shares
 from broker.event.event import open_event
 from broker.event.file_io import flatten_errors
 from broker.event.files import DEALS, PLAYERS, SETS, DealRecord, read_deals
-from broker.event.plan import Plan, read_plan
+from broker.event.plan import BookedPlay, Plan, read_plan
 from broker.event.players import COUNTRY_CODES, ListedPlayer, read_players
+from broker.event.stages import section_plays
 from broker.i18n import N_
 from broker.rules import RuleError
 
@@ -119,8 +120,8 @@ def _of_no_country(listed: Iterable[ListedPlayer]) -> Iterator[RuleError]:
 
 def _refuse_alone(plan: Plan) -> None:
     """Raise RuleError `nobody_compared` where no deal is played twice, and nobody has said that this is meant."""
-    at = Counter(play.deal for play in plan.plays)
-    if at and max(at.values()) == 1 and not plan.uncompared:
+    counts = [Counter(play.deal for play in plays) for plays in _compared(plan)]
+    if any(counts) and max(max(at.values()) for at in counts if at) == 1 and not plan.uncompared:
         raise RuleError(
             "nobody_compared", N_("every deal is played at one table only: nobody is compared, and every IMP is 0")
         )
@@ -151,7 +152,18 @@ def _refuse_unequipped(plan: Plan, deals: Iterable[DealRecord]) -> None:
 
 def _few_tables(plan: Plan) -> Iterator[RuleError]:
     """Name the deals that not all tables play."""
-    tables, at = len({play.table for play in plan.plays}), Counter(play.deal for play in plan.plays)
+    for plays in _compared(plan):
+        yield from _few_tables_of(plays)
+
+
+def _compared(plan: Plan) -> list[list[BookedPlay]]:
+    """Return the plays of each section of each stage."""
+    return [plays for _, _, plays in section_plays(plan)] if plan.stages else [[*plan.plays]]
+
+
+def _few_tables_of(plays: Iterable[BookedPlay]) -> Iterator[RuleError]:
+    listed = list(plays)
+    tables, at = len({play.table for play in listed}), Counter(play.deal for play in listed)
     for count in sorted(set(at.values()) - {tables}):
         deals = _ranges(sorted(deal for deal, plays in at.items() if plays == count))
         if count == 1:

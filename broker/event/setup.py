@@ -20,12 +20,12 @@ from broker.errors import BadEvent
 from broker.event.deals import COMMITMENT, draw, make, resolve_event_name, sealing, tile_sets
 from broker.event.deals.draw import Draw
 from broker.event.files import DEALS, PLAYERS, PROFILE, SETS, read_own_rules, read_registry
-from broker.event.movement import MovementProblem, NamedPlay, check_movement, files, make_movement, name_players
-from broker.event.movement.files import check_teams_of_four, team_by_team
-from broker.event.movement.make import usual_order
+from broker.event.movement import MovementProblem, NamedPlay, check_movement, files, usual_copies
 from broker.event.movement.summary import MovementForecast, forecast_order, minutes_a_play
 from broker.event.plan import Plan, read_plan, write_plan
 from broker.event.players import ListedPlayer, players_csv, read_players, teams_of
+from broker.event.stages import parted_plays
+from broker.event.structure import Structure, section_order, structured_plan
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.i18n import N_
 from broker.output import EVENT, MOVEMENT
@@ -63,7 +63,7 @@ def may_change(folder: Path) -> Plan | None:
     return plan_of(folder)
 
 
-def take_head(
+def take_head(  # noqa: PLR0913 - a field of the form each
     folder: Path,
     name: str,
     title: str,
@@ -72,8 +72,12 @@ def take_head(
     rules: str = "",
     keying: str = "single",
     public_address: str = "",
+    prizes: str = "",
 ) -> None:
-    """Settle name, title and rules; `rules`: the text of a profile of the event's own; `keying`: of paper sheets.
+    """Settle name, title and rules.
+
+    `rules`: the text of a profile of the event's own; `keying`: of paper sheets; `prizes`: a line each, from the first
+    place on.
 
     Raises RuleError `event_started`, `event_name_wrong`, `title_wrong`, `malformed`, `bad_profile`, `unknown_profile`,
     `public_address_wrong`, `other_event`; BadEvent.
@@ -85,7 +89,8 @@ def take_head(
     if not (1 <= len(head["title"]) <= LONGEST_TITLE and head["title"].isprintable()):
         raise RuleError("title_wrong", N_("the title must have 1 to 100 printable characters"))
     head["public_address"] = read_public(public_address)
-    plan = _converted({**msgspec.to_builtins(before or EMPTY_PLAN), **head}, Plan)
+    by_place = [" ".join(line.split()) for line in prizes.splitlines() if line.strip()]
+    plan = _converted({**msgspec.to_builtins(before or EMPTY_PLAN), **head, "prizes": by_place}, Plan)
     if (folder / COMMITMENT).exists():
         resolve_event_name(folder, name)
     make_folder(folder, PRIVATE_FOLDER)
@@ -129,7 +134,9 @@ def take_players(folder: Path, text: str, *, movement_anew: bool = False) -> int
     """
     plan = settled(folder)
     players = player_list_of(text)
-    missing = {id_ for play in plan.plays for id_ in play.players.values()} - {one.player.id for one in players}
+    missing = {id_ for play in parted_plays(plan)[0] for id_ in play.players.values()} - {
+        one.player.id for one in players
+    }
     if missing and not movement_anew:
         names = ", ".join(sorted(missing)[:5]) + (" ..." if len(missing) > 5 else "")  # noqa: PLR2004 - to be read
         raise RuleError(
@@ -155,40 +162,37 @@ def movement_of(text: str) -> MovementDraft:
     """Read a movement (CSV) and check it. Raises RuleError `too_large`, `not_text`."""
     found = from_file(text, MOVEMENT, files.read_movement)
     faults = (
-        MovementProblem(fault.code, fault.text, found.lines[fault.at[-1]]) for fault in check_movement(found.plays)
+        MovementProblem(fault.code, fault.text, found.lines[fault.at[-1]])
+        for fault in check_movement(found.plays, usual_copies(found.plays))
     )
     problems = sorted((*found.problems, *faults), key=lambda problem: problem.line)
     return MovementDraft(found.plays, tuple(problems))
 
 
-def made_movement(folder: Path, rounds: int, seconds: float = SEARCH_S) -> MovementDraft:
-    """Make a movement for the players of the folder.
+def make_stages(folder: Path, wish: Structure, seconds: float = SEARCH_S) -> int:
+    """Make a movement for the players of the folder, in stages if that is wished; return how many plays.
 
-    Raises RuleError `head_missing`, `impossible_size`, `teams_do_not_fit`.
+    Raises RuleError `head_missing`, `impossible_size`, `teams_do_not_fit`, and as `structured_plan`.
     """
-    plan = settled(folder)
-    teams, names = _who_plays(plan)
-    order = usual_order(len(names), None, rounds, None, None)
-    end = time.monotonic() + seconds
-    plays = name_players(make_movement(order, Random(0), lambda: time.monotonic() < end, in_teams=bool(teams)), names)  # noqa: S311 - no secret
-    return MovementDraft(plays)
+
+    def go_on() -> Callable[[], bool]:
+        end = time.monotonic() + seconds
+        return lambda: time.monotonic() < end
+
+    plan = structured_plan(settled(folder), wish, Random(0), go_on)  # noqa: S311 - no secret
+    files.refuse_missing_deals(folder, {play.deal for play in plan.plays})
+    write_plan(folder, replace(plan, uncompared=False))
+    return len(plan.plays)
 
 
-def rounds_ahead(folder: Path, rounds: int) -> dict[int, MovementForecast]:
+def rounds_ahead(folder: Path, wish: Structure) -> dict[int, MovementForecast]:
     """Return what would come of so many rounds, and of one and two fewer and more: nothing is made, nothing kept.
 
-    Raises as `made_movement`.
+    In each section. Raises as `make_stages`.
     """
     plan = settled(folder)
-    count, minutes = len(_who_plays(plan)[1]), minutes_a_play(plan)
-    near = range(max(1, rounds - NEAR), min(MOST_ROUNDS, rounds + NEAR) + 1)
-    return {one: forecast_order(usual_order(count, None, one, None, None), minutes) for one in near}
-
-
-def _who_plays(plan: Plan) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-    """Return the teams, and all players in the order in which a movement takes them."""
-    teams = check_teams_of_four(plan.teams)
-    return teams, team_by_team(teams) or [player.id for player in plan.players]
+    minutes, near = minutes_a_play(plan), range(max(1, wish.rounds - NEAR), min(MOST_ROUNDS, wish.rounds + NEAR) + 1)
+    return {one: forecast_order(section_order(plan, wish._replace(rounds=one)), minutes) for one in near}
 
 
 def take_uncompared(folder: Path) -> None:
@@ -340,7 +344,9 @@ def make_deals(folder: Path) -> str:
     """
     plan, last, red = _deals_to_make(folder)
     chance = secrets.SystemRandom()
-    deals = make.salt_deals(make.mix_deals(last, make.DEFAULT_WINDS, SEATS, (), chance, red=red))
+    deals = make.salt_deals(
+        make.mix_deals(last, make.DEFAULT_WINDS, SEATS, make.allot_sets(plan.plays), chance, red=red)
+    )
     known = read_registry(folder) if (folder / SETS).exists() else {}
     tile_sets.add_sets(folder, tile_sets.mix_sets({deal.set for deal in deals} - set(known), chance, red=red))
     return make.save_deals(folder, plan.name, deals)

@@ -10,6 +10,7 @@ from typing import Final
 
 from broker.event import Event
 from broker.export import ema, results
+from broker.export.certificates import certificates_pdf
 from broker.export.document import encode_document, event_document
 from broker.export.pmn import event
 from broker.export.pmn.event import pmn_notes
@@ -48,14 +49,14 @@ class ExportSource:
     @property
     def final(self) -> bool:
         """Whether the standings are final."""
-        return self.stored.is_final(self.at)
+        return self.stored.final
 
     @property
     def ranked(self) -> tuple[Standing, ...]:
         """The standings to write."""
         if self.standings is not None:
             return self.standings
-        return snapshot.standing_rows(self.stored.room.standings(), self.stored.event.players)
+        return tuple(self.stored.room.snapshot().standings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class Export:
         if self.at_the_end and not source.final:
             raise RuleError(
                 "not_final",
-                f"{self.name} is written when the standings are final: every play is in, and corrections are over",
+                f"{self.name} is written when the head arbiter has declared the standings final",
             )
         made = self.make(source)
         return made.encode() if isinstance(made, str) else made
@@ -106,6 +107,11 @@ def _standings(of: ExportSource) -> bytes:
     return standings_pdf(of.stored, of.translator, of.at, of.ranked, anchor=of.anchor)
 
 
+def _certificates(of: ExportSource) -> bytes:
+    event, teams = of.stored.event, of.stored.room.team_rows()
+    return certificates_pdf(event, teams or of.ranked, of.at, of.translator)
+
+
 def _travellers(of: ExportSource) -> bytes:
     return travellers_pdf(of.stored, of.translator, of.at, embargoed=of.embargoed, anchor=of.anchor)
 
@@ -113,6 +119,7 @@ def _travellers(of: ExportSource) -> bytes:
 EXPORTS: Final = (
     Export("standings.pdf", PDF, _standings),
     Export("travellers.pdf", PDF, _travellers),
+    Export("certificates.pdf", PDF, _certificates, at_the_end=True),
     Export("standings-table.csv", CSV, lambda of: snapshot.standings_csv(of.ranked, of.stored.event.origin_of)),
     Export(
         "results.csv", CSV, lambda of: results.results_csv(results.event_result_rows(of.stored, embargoed=of.embargoed))
@@ -130,7 +137,7 @@ EXPORTS: Final = (
     Export(
         "event.json",
         "application/json",
-        lambda of: encode_document(event_document(of.folder, of.stored, of.at, embargoed=of.embargoed)),
+        lambda of: encode_document(event_document(of.folder, of.stored, embargoed=of.embargoed)),
         personal=True,
         of_plays=False,
     ),

@@ -6,7 +6,6 @@ The form of the document is docs/event-document.json (JSON Schema), which is mad
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -59,7 +58,6 @@ from broker.protocol import (
 )
 from broker.rules import RuleError
 from broker.rulings import corrects_plan
-from broker.scorer import snapshot
 from broker.scorer.intake import Intake
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import StoredEvent
@@ -154,7 +152,7 @@ class Document(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     format: Literal["homologue-event"] = FORMAT
     version: Literal[1, 2] = 2
     whole: Annotated[bool, Meta(description="nothing is left out: an event's folder can be made from it")]
-    final: Annotated[bool, Meta(description="no play is missing or counts twice, and the correction period is over")]
+    final: Annotated[bool, Meta(description="declared by the head arbiter")]
     plan: Plan
     rules: Annotated[str | None, Meta(description="the event's own rule profile, as TOML")] = None
     session_rules: Annotated[dict[ProfileId, str], Meta(description="those of its riichi sessions, by id")] = {}
@@ -187,24 +185,21 @@ PRIVATE: Final = ("national", "ema")
 """Columns of `players.csv` that are for federations, and not for everybody who reads results."""
 
 
-def event_document(
-    folder: Path, stored: StoredEvent, at: datetime, *, whole: bool = False, embargoed: bool = False
-) -> Document:
+def event_document(folder: Path, stored: StoredEvent, *, whole: bool = False, embargoed: bool = False) -> Document:
     """Return the document of an event that was read from `folder`.
 
     Without `whole`: no result of a deal that a table has still to play unless `embargoed`, no faces before the last
     result, no numbers of players, and never which serial is on which tile: a set is played with again. Raises
     ScorerError, StoreError; RuleError and ExceptionGroup of RuleErrors where `players.csv` is not right; OSError.
-    `at`, with its time zone, tells whether the standings are final.
     """
-    told = whole or stored.room.final
+    told = whole or stored.room.over
     deals = [stored.deals[number] for number in sorted(stored.deals)]
     event = stored.room.original if whole else stored.event  # whole: the journal has the corrections of the plan
     people = as_corrections(_listed(folder), event.corrections)
     return Document(
         whole=whole,
-        final=stored.is_final(at),
-        plan=event.plan,
+        final=stored.final,
+        plan=event.whole_plan if whole else event.plan,
         rules=stored.event.own_rules.plays,
         session_rules=dict(stored.event.own_rules.sessions),
         people=tuple(_person(one, numbers=whole) for one in people),
@@ -218,7 +213,7 @@ def event_document(
         groups=tuple(_groups(stored, everything=whole or embargoed)),
         unplayed=tuple(_unplayed(stored, everything=whole or embargoed)),
         beside=tuple(_beside(stored)),
-        standings=snapshot.standing_rows(stored.room.standings(), stored.event.players) if told or embargoed else (),
+        standings=tuple(stored.room.snapshot().standings) if told or embargoed else (),
     )
 
 
@@ -269,7 +264,7 @@ def _open(stored: StoredEvent, message: LogMessage | Ruling) -> bool:
     deals = set() if deal is None else {deal}
     if key in stored.event.bookings:
         deals.add(stored.room.play(key).deal)
-    return not any(map(stored.embargoed, deals)) if deals else stored.room.final
+    return not any(map(stored.embargoed, deals)) if deals else stored.room.over
 
 
 def _groups(stored: StoredEvent, *, everything: bool) -> Iterator[ComparedGroup]:
@@ -376,15 +371,15 @@ def _judged(made: Document, event: Event) -> Iterator[tuple[int, Recorded, bytes
 def _check_ruling(ruling: Ruling, event: Event, intake: Intake, at: int) -> None:
     """Refuse a ruling on what this event does not have. Raises RuleError `journal_refused`."""
     play = (ruling.table, ruling.round)
-    known = {None, *event.expected}
+    known = {None, *event.expected, *(play.deal for play in event.later.values())}
     strange = set(players_named(ruling.decision)) - set(event.players)
     if (
         ruling.event != event.name
         or intake.has(ruling.id)
         or strange
         or ruling.deal not in known
-        or (isinstance(ruling.decision, PLAY_DECISIONS) and play not in event.bookings)
-        or (play != (None, None) and play not in event.bookings)
+        or (isinstance(ruling.decision, PLAY_DECISIONS) and play not in event.places)
+        or (play != (None, None) and play not in event.places)
         or (isinstance(ruling.decision, DealPlayed) and ruling.decision.played not in known)
     ):
         raise RuleError("journal_refused", f"message {at}: a ruling on what is not of this event, or there twice")

@@ -6,6 +6,7 @@ event is our reading: docs/records.md.
 """
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -125,7 +126,11 @@ def ema_report(stored: StoredEvent, entrants: Mapping[str, Entrant]) -> EmaRepor
     points = _points(stored)
     ranked = [line for line in stored.room.standings() if line.plays]
     who = {line.name: _who(line.name, entrants, stored.event.players) for line in ranked}
-    text = csv_text(HEADER, (_cells(line, who[line.name], points[line.name]) for line in ranked))
+    of = stored.room.snapshot().section_of
+    keys = {line.name: (-of[line.name].stage if of else 0, line.place) for line in ranked}
+    sorted_ = sorted(keys.values())
+    places = {name: 1 + bisect_left(sorted_, key) for name, key in keys.items()}  # sections one beside the other
+    text = csv_text(HEADER, (_cells(places[line.name], line, who[line.name], points[line.name]) for line in ranked))
     return EmaReport(text, tuple(line.name for line in ranked if not who[line.name].ema))
 
 
@@ -144,6 +149,6 @@ def _points(stored: StoredEvent) -> Counter[str]:
     return total
 
 
-def _cells(line: Ranked, who: Entrant, points: int) -> Iterable[CsvCell]:
-    yield from (line.place, who.first_name, who.last_name, who.ema, points, decimal(line.imp))
+def _cells(place: int, line: Ranked, who: Entrant, points: int) -> Iterable[CsvCell]:
+    yield from (place, who.first_name, who.last_name, who.ema, points, decimal(line.imp))
     yield from (1 if who.ema else 0, who.country)

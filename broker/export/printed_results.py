@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from fractions import Fraction
+from itertools import groupby
 from typing import Final
 
 from reportlab.lib.pagesizes import A4, landscape
@@ -24,7 +25,6 @@ from broker.export.pdf import (
 from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS, Seat, Standing
 from broker.rulings import CountedPlay
-from broker.scorer import snapshot
 from broker.scorer.stored_event import StoredEvent
 from broker.scoring import ComparisonGroup, Exact, PlayWithImps, ScoredPlay, real_table
 from broker.spreadsheet import decimal
@@ -62,14 +62,17 @@ def standings_pdf(
     stored: StoredEvent, _: Translator, at: datetime, listed: Iterable[Standing] | None = None, *, anchor: str = ""
 ) -> bytes:
     """Return the standings as PDF: those of the room, or others that may be known. `anchor`: for the foot."""
-    lines = snapshot.standing_rows(stored.room.standings(), stored.event.players) if listed is None else tuple(listed)
+    lines = stored.room.snapshot().standings if listed is None else listed
     heading, event = _heading(stored, _, at, _("Standings"), anchor), stored.event
     known = event.has_origins
     origin = (_("Country"), _("Club")) if known else ()
     named = (_("Place"), _("Name"), *origin, _("IMP"), _("Fines"), _("Plays"))
-    found = striped_rows(_ranked(line, event.origin_of(line.player) if known else ()) for line in lines)
-    block = PageBlock((PageLine("columns", tuple(map(PageCell, named))),), found)
-    return pages_pdf(heading, [block], WITH_ORIGINS if known else STANDINGS)
+    blocks = []
+    for (stage, section), part in groupby(lines, key=lambda line: (line.stage, line.section)):
+        found = striped_rows(_ranked(line, event.origin_of(line.player) if known else ()) for line in part)
+        about = (PageLine("heading", (PageCell(stage), PageCell(section))),) if stage else ()
+        blocks.append(PageBlock((*about, PageLine("columns", tuple(map(PageCell, named)))), found))
+    return pages_pdf(heading, blocks, WITH_ORIGINS if known else STANDINGS)
 
 
 def _ranked(line: Standing, origin: Iterable[str]) -> tuple[PageCell, ...]:
@@ -97,7 +100,7 @@ def travellers_pdf(
         else _("No results yet: no deal has been played at all its tables.")
     )
     notes = [PageLine("note", (PageCell(note),))]
-    if blocks and not embargoed and not stored.room.final:
+    if blocks and not embargoed and not stored.room.over:
         notes.append(PageLine("note", (PageCell(_("Deals that some tables have not yet played are left out.")),)))
     return pages_pdf(
         _heading(stored, _, at, _("Travellers"), anchor),
@@ -112,7 +115,7 @@ def _heading(stored: StoredEvent, _: Translator, at: datetime, kind: str, anchor
     return PageHeading(
         stored.event.plan.title,
         kind,
-        stored.is_final(at),
+        stored.final,
         stored.event.profile.id,
         progress,
         at,

@@ -111,6 +111,7 @@ from broker.protocol.rulings import (
     Deadline,
     DealPlayed,
     Discarded,
+    FinalDeclared,
     FineRuled,
     Fouled,
     PlanChanged,

@@ -427,6 +427,8 @@ class Standing(Struct, frozen=True, kw_only=True):
     imp: Imp
     fines: int
     plays: Count
+    stage: Annotated[str, Meta(description="of which the place is; empty: the event is one stage")] = ""
+    section: str = ""
 
 
 class TeamStanding(Struct, frozen=True, kw_only=True):
@@ -439,6 +441,8 @@ class TeamStanding(Struct, frozen=True, kw_only=True):
     deals: Count
     best: Annotated[int | None, Meta(description="the best place that it can still reach; null: not told")] = None
     worst: Annotated[int | None, Meta(description="the last place that it can still come to")] = None
+    stage: str = ""
+    section: str = ""
 
 
 class Standings(FromScorer, frozen=True, kw_only=True):

@@ -134,7 +134,7 @@ class Discarded(Decision, frozen=True, tag="discarded", kw_only=True):
 
 
 class Deadline(Decision, frozen=True, tag="deadline", kw_only=True):
-    """When the correction period ends: after it the head arbiter alone rules, and the standings are final."""
+    """When the correction period ends: after it the head arbiter alone rules."""
 
     at: Milliseconds
 
@@ -217,6 +217,13 @@ class PlanChanged(Decision, frozen=True, tag="plan_changed", kw_only=True):
         tuple[tuple[RoundNo, TableNo], ...],
         Meta(max_length=MOST_CHANGED, description="plays that take place no more: their tables stand empty"),
     ] = ()
+    stage: Annotated[
+        Name | None, Meta(description="the stage by rank whose players these are; null: a change of who plays")
+    ] = None
+
+
+class FinalDeclared(Decision, frozen=True, tag="final_declared", kw_only=True):
+    """The standings are final: everything is played and decided, and corrections are over."""
 
 
 class CheckedIn(Decision, frozen=True, tag="checked_in", kw_only=True):
@@ -254,6 +261,7 @@ AnyDecision = (
     | TitleCorrected
     | SessionsCorrected
     | PlanChanged
+    | FinalDeclared
     | CheckedIn
     | Undo
 )
@@ -264,7 +272,7 @@ APART_DECISIONS: Final = (TakenOver, Discarded)
 DEAL_DECISIONS: Final = (Fouled,)
 PLAYER_DECISIONS: Final = (Substitute, Withdrawn)
 PLAN_DECISIONS: Final = (PlayerCorrected, TitleCorrected, SessionsCorrected)
-EVENT_DECISIONS: Final = (Deadline, *PLAYER_DECISIONS, *PLAN_DECISIONS, PlanChanged, CheckedIn, Undo)
+EVENT_DECISIONS: Final = (Deadline, *PLAYER_DECISIONS, *PLAN_DECISIONS, PlanChanged, FinalDeclared, CheckedIn, Undo)
 """An award or a fine is of a play or of none."""
 
 

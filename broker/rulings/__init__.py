@@ -2,6 +2,7 @@
 
 from broker.rulings.model import (
     DEADLINE,
+    FINAL,
     SESSIONS,
     TITLE,
     WHO_PLAYS,

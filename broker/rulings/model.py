@@ -5,7 +5,7 @@ A play counts as the table reported it, with every ruling applied to it, in the 
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,6 +21,7 @@ from broker.protocol import (
     DealNo,
     DealPlayed,
     DeskRole,
+    FinalDeclared,
     FineRuled,
     Fouled,
     LogMessage,
@@ -61,6 +62,7 @@ Subject = PlayKey | int | str
 """What rulings are about, and what two arbiters may not rule on at once: a play, a deal, or a word for the event."""
 
 DEADLINE = "deadline"
+FINAL = "the final standings"
 
 WHO_PLAYS = "who_plays"
 """Who is gone, and who sits there instead: of the event, since what is ruled last of a round holds."""
@@ -168,17 +170,15 @@ def entry_of(message: Ruling | LogMessage) -> RulingEntry:
 def event_subject(decision: AnyDecision) -> Subject | None:
     """Return what a decision of the event as a whole is about; None where it is none, or stands for itself."""
     match decision:
-        case Deadline():
-            return DEADLINE
+        case Deadline() | FinalDeclared():
+            return DEADLINE if isinstance(decision, Deadline) else FINAL
         case Substitute() | Withdrawn() | PlanChanged():
             return WHO_PLAYS
         case CheckedIn():
             return f"at the door {decision.player}"
         case TitleCorrected() | SessionsCorrected():
             return TITLE if isinstance(decision, TitleCorrected) else SESSIONS
-        case PlayerCorrected():
-            return player_subject(decision.player)
-    return None
+    return player_subject(decision.player) if isinstance(decision, PlayerCorrected) else None
 
 
 class RulingBook:
@@ -281,6 +281,15 @@ class RulingBook:
         last = entries[-1].decision if entries else None
         return last.at if isinstance(last, Deadline) else None
 
+    @property
+    def declared(self) -> RulingEntry | None:
+        """The declaration that the standings are final, if there is one that counts."""
+        said = self.of(FINAL)
+        if not said:
+            return None
+        since = next(one for one in reversed(self.entries.values()) if one.at_table or one.id == said[-1].id)
+        return None if since.at_table else since
+
 
 class CountedPlay(Struct, frozen=True, kw_only=True):
     """One play with its rulings. Without `points` it is in no datum: still to come, void, or adjusted."""
@@ -311,6 +320,8 @@ class CountedPlay(Struct, frozen=True, kw_only=True):
     confirmed: Mapping[str, int] = {}
     """Those of the fines that came with the outcome, from the table or a sheet: reopened, it takes them along."""
     form: str | None = None
+    section: str | None = None
+    """The part of the field in which it is compared."""
     rulings: tuple[str, ...] = ()
     """Ids of the rulings that count here, oldest first."""
 
@@ -341,10 +352,11 @@ class CountedPlay(Struct, frozen=True, kw_only=True):
             fines=_by_seat(self.fines, self.players),
             awards=_by_seat(awarded, self.players),
             form=self.form,
+            section=self.section,
         )
 
 
-def unruled_play(table: int, result: Result, form: str) -> ScoredPlay:
+def unruled_play(table: int, result: Result, form: str, section: str | None) -> ScoredPlay:
     """Return a play that nobody has ruled on, as nearly all are: what `CountedPlay.scored` would say of it."""
     return ScoredPlay(
         deal=result.deal,
@@ -353,6 +365,7 @@ def unruled_play(table: int, result: Result, form: str) -> ScoredPlay:
         points=result.points,
         fines={seat: fine.imp for seat, fine in result.fines.items()} if result.fines else NOTHING,
         form=form,
+        section=section,
     )
 
 
@@ -473,14 +486,17 @@ def form_of(table: int, restored: str | None, entries: Sequence[RulingEntry]) ->
     return restored
 
 
-def adjustments(entries: Iterable[RulingEntry], awards: AwardRules) -> list[Adjustment]:
+def adjustments(
+    entries: Iterable[RulingEntry], awards: AwardRules, stage_of: Callable[[RulingEntry], int] = lambda _: 0
+) -> list[Adjustment]:
     """Return the IMPs that belong to no play."""
     found = []
     for entry in entries:
+        stage = stage_of(entry)
         if isinstance(entry.decision, Award):
-            found += [Adjustment(one, imp_of(gift, awards)) for one, gift in entry.decision.gives.items()]
+            found += [Adjustment(one, imp_of(gift, awards), 0, stage) for one, gift in entry.decision.gives.items()]
         elif isinstance(entry.decision, FineRuled):
-            found += [Adjustment(one, fine=imp) for one, imp in entry.decision.takes.items()]
+            found += [Adjustment(one, 0, imp, stage) for one, imp in entry.decision.takes.items()]
     return found
 
 

@@ -31,6 +31,13 @@ def changes_plan(book: RulingBook, decision: AnyDecision) -> bool:
     return isinstance(decision, PlanChanged)
 
 
+def seats_stage(book: RulingBook, decision: AnyDecision) -> bool:
+    """Return whether a decision seats a stage, or takes that back."""
+    if isinstance(decision, Undo) and decision.ruling in book.entries:
+        decision = book.root(book.entries[decision.ruling]).decision
+    return isinstance(decision, PlanChanged) and decision.stage is not None
+
+
 def planned_event(settled: Event, book: RulingBook, begun: Begun) -> Event:
     """Return an event as it is planned now. `settled`: as its organiser settled it."""
     about = [one for one in book.all_of(WHO_PLAYS) if isinstance(book.root(one).decision, PlanChanged)]
@@ -41,7 +48,7 @@ def planned_event(settled: Event, book: RulingBook, begun: Begun) -> Event:
     plays = dict(plans[-1])
     for plan in chain(_plans(settled, ever), plans):  # what was begun by any of them stays as it was begun
         plays |= {key: plan[key] for key in begun if key in plan and _same(plan[key], begun[key])}
-    order = {key: at for at, key in enumerate(settled.bookings)}
+    order = {key: at for at, key in enumerate(settled.places)}
     listed = tuple(plays[key] for key in sorted(plays, key=order.__getitem__))
     version = PlanVersion(1 + len(about), max(one.at for one in about))
     return settled.replanned(_listed(settled, changes, listed), listed, version)
@@ -67,7 +74,7 @@ def _plans(
         for round_, table in change.dropped:
             plays.pop((table, round_), None)
         for one in change.plays:
-            if (booking := settled.bookings.get((one.table, one.round))) is not None:
+            if (booking := settled.places.get((one.table, one.round))) is not None:
                 seats = {"east": one.east, "south": one.south, "west": one.west, "north": one.north}
                 plays[one.table, one.round] = BookedPlay(one.round, one.table, booking.deal, seats)  # type: ignore[arg-type] # seats
         yield plays

@@ -6,11 +6,13 @@ from msgspec.structs import replace
 
 from broker.event import BookedPlay, Event
 from broker.event.movement import check_movement
+from broker.event.stages import stage_at
 from broker.i18n import N_
 from broker.protocol import PlanChanged, Refused, Undo
 from broker.rulings.model import PlayKey, RulingEntry
 from broker.rulings.plan import with_corrections
 from broker.rulings.plan_changes import Begun, plan_changes, planned_event
+from broker.rulings.stage import check_stage
 from broker.scorer.state import EventState
 
 
@@ -26,15 +28,8 @@ def check_plan_change(room: EventState, decision: PlanChanged | Undo) -> None:
     `team_event`, `player_listed_twice`, `not_printable`, `unknown_play`, `plan_changed_since`, `plan_play_begun`,
     `deal_over`, `player_leaves`, and as a movement `player_at_two_tables`, `player_repeats_deal`, `not_four_players`.
     """
-    if room.planned.plan.teams:
-        raise Refused("team_event", N_("in a team event who has left gets a substitute: the seating stays"))
     change = _change_of(room, decision)
-    if isinstance(decision, PlanChanged):
-        _check_names(room, decision)
-    else:
-        last = plan_changes(room.book)[-1:]
-        if not last or last[0][1] is not change:
-            raise Refused("plan_changed_since", N_("the plan was changed again since: first take that change back"))
+    _check_kind(room, decision, change)
     before, kept = room.planned.bookings, kept_plays(room)
     as_said = _planned_after(room, decision, {}).bookings  # a play that has begun stays in the plan, whatever is said
     named = {(one.table, one.round) for one in change.plays} | {key[::-1] for key in change.dropped}
@@ -56,6 +51,19 @@ def check_plan_change(room: EventState, decision: PlanChanged | Undo) -> None:
     _check_seats(room, after, changed, decision)
 
 
+def _check_kind(room: EventState, decision: PlanChanged | Undo, change: PlanChanged) -> None:
+    if room.planned.plan.teams and change.stage is None:
+        raise Refused("team_event", N_("in a team event who has left gets a substitute: the seating stays"))
+    if isinstance(decision, PlanChanged) and decision.stage is not None:
+        check_stage(room, decision)
+    elif isinstance(decision, PlanChanged):
+        _check_names(room, decision)
+    else:
+        last = plan_changes(room.book)[-1:]
+        if not last or last[0][1] is not change:
+            raise Refused("plan_changed_since", N_("the plan was changed again since: first take that change back"))
+
+
 def _check_names(room: EventState, decision: PlanChanged) -> None:
     known = {*room.planned.players}
     for one in decision.entered:
@@ -66,7 +74,9 @@ def _check_names(room: EventState, decision: PlanChanged) -> None:
         known.add(one.id)
     keys = [(one.table, one.round) for one in decision.plays] + [key[::-1] for key in decision.dropped]
     for table, round_ in keys:
-        if (table, round_) not in room.original.bookings:
+        at = stage_at(room.original.plan.stages, round_)
+        unseated = (table, round_) in room.original.later and not room.planned.is_seated(at or 0)
+        if (table, round_) not in room.original.places or unseated:
             raise Refused(
                 "unknown_play", N_("table {table} has no such play in round {round}", table=table, round=round_)
             )

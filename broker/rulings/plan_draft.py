@@ -10,6 +10,7 @@ from broker.event.movement import KeepSearching, meetings
 from broker.event.movement.files import merge_rounds
 from broker.event.movement.plays import NamedPlay, RandomSource
 from broker.event.movement.repair import Remainder, replan
+from broker.event.stages import stage_at
 from broker.i18n import N_, folded
 from broker.protocol import MOST_CHANGED, SEATS, PlanChanged, Player, PlayerId, Seat, SeatedAnew
 from broker.rules import RuleError
@@ -118,33 +119,28 @@ def draft_change(facts: PlanFacts, wishes: PlanWishes, chance: RandomSource, go_
     new = [Player(id=id_, name=name) for id_, name in zip(_new_ids(known, len(names)), names, strict=True)]
     instead = dict(zip(wishes.replaced, (one.id for one in new[len(wishes.enter) :]), strict=True))
     first = max(wishes.first_round, facts.first_round)
-    open_ = {key for key in facts.original.bookings if key not in facts.kept_keys and key[1] >= first}
+    back = [one for one in wishes.back if one in facts.gone or one not in planned.players]
+    returning = [facts.original.players[one] for one in back if one not in planned.players]
+    left = {*wishes.leave, *wishes.replaced}
+    parts = _parts(facts, first)
+    open_ = {key for part in parts for key in part.places - facts.kept_keys if key[1] >= first}
     if not open_:
         raise RuleError("nothing_left", N_("Every play has begun: nobody can be seated any more."))
-    stays = tuple(play for key, play in planned.bookings.items() if key not in facts.kept_keys and key[1] < first)
-    back = [one for one in wishes.back if one in facts.gone or one not in planned.players]
-    entered = [*new, *(facts.original.players[one] for one in back if one not in planned.players)]
-    left = {*wishes.leave, *wishes.replaced}
-    present = [one for one in planned.players if one not in left and (one not in facts.gone or one in back)]
-    present += [one.id for one in entered if one.id not in present]
-    plays = replan(
-        Remainder(
-            {(key[1], key[0]): facts.original.bookings[key].deal for key in facts.original.bookings},
-            planned.plan.plays,
-            (*facts.kept, *stays),
-            present,
-            instead,
-            facts.laid,
-            facts.over,
-            first,
-        ),
-        chance,
-        go_on,
+    staying, entering = (
+        [one for one in planned.players if one not in left],
+        [one.id for one in new[: len(wishes.enter)]],
     )
+    present = _with_comers(parts, staying, back, entering)
+    plays = [
+        play
+        for part, here in zip(parts, present, strict=True)
+        for play in replan(_remainder(facts, part, here, instead, first), chance, go_on)
+    ]
     seated = {(play.table, play.round): play for play in plays}
     changed = [
         SeatedAnew(play.round, play.table, *(str(play.players[seat]) for seat in SEATS))
         for key, play in seated.items()
+        if key in open_
         if key not in planned.bookings or dict(planned.bookings[key].players) != dict(play.players)
     ]
     dropped = tuple(
@@ -152,7 +148,73 @@ def draft_change(facts: PlanFacts, wishes: PlanWishes, chance: RandomSource, go_
     )
     if max(len(changed), len(dropped)) > MOST_CHANGED:
         raise RuleError("plan_too_large", N_("this seats more than {most} plays anew", most=MOST_CHANGED))
-    return PlanChanged(entered=tuple(entered), left=tuple(sorted(left)), plays=tuple(changed), dropped=dropped)
+    return PlanChanged(entered=(*new, *returning), left=tuple(sorted(left)), plays=tuple(changed), dropped=dropped)
+
+
+class _Part(NamedTuple):
+    """Places among which players may be seated anew: the event, or a section of one of its stages."""
+
+    stage: int
+    by_rank: bool
+    places: frozenset[PlayKey]
+    playing: frozenset[PlayerId]
+    """Who has plays to come there."""
+    known: frozenset[PlayerId]
+    """Who has, or had, any."""
+
+
+def _parts(facts: PlanFacts, first: int) -> list[_Part]:
+    """Return the parts of an event in which somebody may still be seated; nobody is known to play in later stages."""
+    planned, places = facts.planned, dict[tuple[int, str], set[PlayKey]]()
+    stages = planned.plan.stages
+    for key in facts.original.places:
+        at = stage_at(stages, key[1]) or 0
+        if not stages or not stages[at].cut or planned.is_seated(at):
+            places.setdefault((at, (stages and stages[at].section_of(key[0])) or ""), set()).add(key)
+    found = []
+    for (at, _), of in places.items():
+        if not any(key[1] >= first and key not in facts.kept_keys for key in of):
+            continue
+        plays = [(key, planned.bookings[key]) for key in of if key in planned.bookings]
+        to_come = {who for key, play in plays if key not in facts.kept_keys for who in play.players.values()}
+        settled = [facts.original.bookings[key] for key in of if key in facts.original.bookings]
+        known = {who for play in (*settled, *(play for _, play in plays)) for who in play.players.values()}
+        by_rank = bool(stages and stages[at].cut)
+        found.append(_Part(at, by_rank, frozenset(of), frozenset(to_come), frozenset(known)))
+    return found
+
+
+def _with_comers(
+    parts: Sequence[_Part], staying: Sequence[PlayerId], back: Sequence[PlayerId], entered: Sequence[PlayerId]
+) -> list[list[PlayerId]]:
+    """Return who is present in each part. Who is new joins the smallest section; nobody joins a stage by rank."""
+    present = [[one for one in staying if one in part.playing or (one in back and one in part.known)] for part in parts]
+    for stage in {part.stage for part in parts if not part.by_rank}:
+        sections = [here for part, here in zip(parts, present, strict=True) if part.stage == stage]
+        for who in (*back, *entered):
+            if not any(who in here for here in sections):
+                min(sections, key=len).append(who)
+    return present
+
+
+def _remainder(
+    facts: PlanFacts, part: _Part, present: Sequence[PlayerId], instead: Mapping[PlayerId, PlayerId], first: int
+) -> Remainder:
+    """Return what of a part is to be planned anew."""
+    plays = [play for play in facts.planned.plan.plays if (play.table, play.round) in part.places]
+    settled = [play for play in facts.kept if (play.table, play.round) in part.places]
+    settled += [play for play in plays if (play.table, play.round) not in facts.kept_keys and play.round < first]
+    here = [new for old, new in instead.items() if old in part.playing]
+    return Remainder(
+        {(round_, table): facts.original.places[table, round_].deal for table, round_ in part.places},
+        plays,
+        settled,
+        [*present, *(one for one in here if one not in present)],
+        instead,
+        facts.laid,
+        facts.over,
+        first,
+    )
 
 
 NUMBERED: Final = re.compile(r"([a-z]*)([0-9]+)")
@@ -171,7 +233,8 @@ def plan_cost(facts: PlanFacts, after: Event) -> PlanCost:
     """Count what the way to another plan costs."""
     before, settled, first_round = facts.planned, facts.original, facts.first_round
     players, old, new = {**before.players, **after.players}, _seats(before), _seats(after)
-    rounds = sorted(round_ for round_ in {round_ for _, round_ in settled.bookings} if round_ >= first_round)
+    everywhere = settled.bookings.keys() | before.bookings.keys() | after.bookings.keys()
+    rounds = sorted(round_ for round_ in {round_ for _, round_ in everywhere} if round_ >= first_round)
     everybody = sorted(players, key=lambda one: (folded(players[one].name), one))
     moved = (
         Moved(players[who], round_, old.get((round_, who)), new.get((round_, who)))
@@ -185,7 +248,7 @@ def plan_cost(facts: PlanFacts, after: Event) -> PlanCost:
     }
     here = [who for who in everybody if who in coming]
     at = {round_: {table for (when, _), (table, _) in new.items() if when == round_} for round_ in rounds}
-    there = {round_: {table for table, when in settled.bookings if when == round_} for round_ in rounds}
+    there = {round_: {table for table, when in everywhere if when == round_} for round_ in rounds}
     counts = [after.plays_planned[who] for who in here]
     return PlanCost(
         tuple(one for one in moved if one.before != one.after),

@@ -21,8 +21,7 @@ from broker.rulings import plan
 from broker.rulings.model import WHO_PLAYS, CountedPlay, PlayKey, RulingBook, RulingEntry
 from broker.rulings.plan import last_ruling_on, sitting_name
 from broker.scorer.state import EventState
-from broker.scorer.teams import TeamState
-from broker.scoring import ComparisonGroup, Exact, Ledger, Ranked, ScoredPlay, json_imp, standings
+from broker.scoring import ComparisonGroup, Exact, Ranked, ScoredPlay, json_imp
 
 Groups = tuple[tuple[int, ...], ...]
 
@@ -241,22 +240,19 @@ def changed_rules(profile: Rules, wishes: dict[str, str]) -> Rules:
     return profile
 
 
-def what_if(room: EventState, profile: Rules, players: Iterable[str], teams: dict[str, tuple[str, ...]]) -> WhatIf:
+def what_if(room: EventState, profile: Rules) -> WhatIf:
     """Count everything again under another profile. `room` must not change meanwhile: a fork.
 
     Where the profile lets fewer win at once, of several winners the nearest in turn order is kept; a win that was worth
     too little there is a draw.
     """
-    listed, other = tuple(players), room.with_rules(profile)
-    plays = [play for key in other.touched() if (play := _recounted_play(other, key, profile))]
-    ledger = Ledger.of(plays, profile, listed).with_adjustments(other.adjustments())
-    of_teams = TeamState(teams, profile)
-    of_teams.update(ledger, sorted({play.deal for play in plays}), room.complete)
+    other = room.with_rules(profile)
+    other.count([play for key in other.touched() if (play := _recounted_play(other, key, profile))], room.complete)
     return WhatIf(
         profile=profile,
-        players=standing_changes(room.standings(), standings.player_standings(ledger)),
-        teams=standing_changes(room.team_standings(), of_teams.standings(other.adjustments())),
-        of=len(listed),
+        players=standing_changes(room.standings(), other.standings()),
+        teams=standing_changes(room.team_standings(), other.team_standings()),
+        of=len(room.event.players),
     )
 
 

@@ -16,6 +16,7 @@ from broker.protocol import (
     Deadline,
     DealPlayed,
     Discarded,
+    FinalDeclared,
     FineRuled,
     Fouled,
     Refused,
@@ -30,6 +31,7 @@ from broker.protocol import (
 from broker.rules import RuleError
 from broker.rules.points import points_paid
 from broker.rulings import plan, plan_changes
+from broker.rulings.final import check_final, takes_back
 from broker.rulings.model import WHO_PLAYS, CountedPlay, PlayKey, RulingAuthor, RulingDraft, Subject, event_subject
 from broker.rulings.plan import plays_of_player, sits_elsewhere
 from broker.rulings.plan_check import check_plan_change
@@ -45,9 +47,11 @@ def check_ruling(event: Event, room: EventState, draft: RulingDraft, author: Rul
     Raises Refused with one of the codes `subject_missing`, `unknown_play`, `unknown_deal`, `nobody_of_event`,
     `nothing_to_undo`, `ruling_conflict`, `corrections_closed`, `head_arbiter_only`, `reopen_at_table`,
     `impossible_result`, `wrong_points`, `gifts_missing`, `gifts_stand`, `groups_wrong`, `not_of_play`, `seats_doubled`,
-    `sits_elsewhere`, `plays_nothing`, `plan_only`, `not_printable`, `sessions_wrong`, and as `check_plan_change`.
+    `sits_elsewhere`, `plays_nothing`, `plan_only`, `not_printable`, `sessions_wrong`, and as `check_plan_change`,
+    `check_stage` and `check_final`.
     """
     _check_right(room, draft, author, now)
+    check_final(room, draft.decision, now)
     subject = _subject(event, room, draft)
     last = room.last_word(subject)
     if last != draft.after:
@@ -71,6 +75,8 @@ def check_ruling(event: Event, room: EventState, draft: RulingDraft, author: Rul
 def _check_right(room: EventState, draft: RulingDraft, author: RulingAuthor, now: int) -> None:
     if author.role == HEAD or isinstance(draft.decision, CheckedIn):
         return
+    if plan_changes.seats_stage(room.book, draft.decision):
+        raise Refused("head_arbiter_only", N_("the head arbiter alone decides who goes on to the next stage"))
     if plan.corrects_plan(room.book, draft.decision) or plan_changes.changes_plan(room.book, draft.decision):
         if author.role != ORGANISER:
             raise Refused("head_arbiter_only", "the head arbiter and the organiser correct the plan")
@@ -82,6 +88,8 @@ def _check_right(room: EventState, draft: RulingDraft, author: RulingAuthor, now
 
 def _check_arbiter(room: EventState, draft: RulingDraft, now: int) -> None:
     """Refuse a table arbiter what is the head arbiter's."""
+    if isinstance(draft.decision, FinalDeclared) or takes_back(room.book, draft.decision):
+        raise Refused("head_arbiter_only", N_("the head arbiter alone says when the standings are final"))
     if isinstance(draft.decision, Deadline | Substitute | Withdrawn):
         raise Refused("head_arbiter_only", "the head arbiter says until when may be corrected, and who plays")
     if isinstance(draft.decision, TakenOver | Discarded):

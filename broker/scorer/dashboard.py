@@ -257,8 +257,7 @@ class Dashboard:
             self.feed.publish(self._view())
 
     def _view(self) -> DashboardView:
-        final = self._state.is_final(self._clock())
-        return self._builder.view(self._version, connected=self.connected, final=final, disk=self.disk)
+        return self._builder.view(self._version, connected=self.connected, disk=self.disk)
 
 
 class DashboardBuilder:
@@ -282,7 +281,7 @@ class DashboardBuilder:
         """Build the cards of these tables anew for the next view; None: of all."""
         self._stale.update(self._event.tables if tables is None else tables)
 
-    def view(self, version: int, *, connected: bool, final: bool, disk: DiskLevel) -> DashboardView:
+    def view(self, version: int, *, connected: bool, disk: DiskLevel) -> DashboardView:
         """Return the view of the whole event now."""
         state = self._sources.state
         event, snapshot = state.event, state.snapshot()
@@ -294,7 +293,7 @@ class DashboardBuilder:
             connected=connected,
             disk=disk,
             anchor=self._anchor_of_round(),
-            final=final,
+            final=state.final,
             plays_in=state.plays_in,
             corrections_until=state.book.deadline,
             plays_expected=len(event.plan.plays),

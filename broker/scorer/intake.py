@@ -226,14 +226,14 @@ class Intake:
 
     def _load(self, taken: Iterable[Recorded | WholePlay], heads: Mapping[tuple[int, int], str]) -> None:
         """Remember what is stored. Raises BadEvent."""
-        bookings, books = self._event.bookings, self.books
+        places, books = self._event.places, self.books
         for message in taken:
             if isinstance(message, WholePlay):
                 books[message.table].taken.take_in(message.numbers, message.kept)
                 self._ids.update(message.ids)
             elif isinstance(message, LogMessage):
                 fact = message.fact
-                booking = bookings.get((message.table, fact.round))
+                booking = places.get((message.table, fact.round))
                 as_booked = booking is not None and booking.deal == fact.deal and not isinstance(fact, Result)
                 if not as_booked and not self._fits(message):
                     text = f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
@@ -256,7 +256,7 @@ class Intake:
         """Return whether the plan still has the play and the players of a stored fact; somebody may have changed it."""
         fact = message.fact
         key = message.table, fact.round
-        booking = self._event.bookings.get(key)
+        booking = self._event.places.get(key)
         if booking is None or booking.deal != fact.deal:
             if key in self._event.riichi:
                 return isinstance(fact, OF_RIICHI)
@@ -268,7 +268,7 @@ class Intake:
 
     def _has_deal(self, table: int, fact: Fact | CountRequest) -> bool:
         """Whether a table has, or had, a deal in a round: one that has not received a new plan plays by the old."""
-        booking = self._event.bookings.get((table, fact.round))
+        booking = self._event.places.get((table, fact.round))
         if booking is not None and booking.deal == fact.deal:
             return True
         return (table, fact.round, fact.deal) in self._replanned
@@ -451,7 +451,7 @@ class Intake:
 
     def _seatings(self, key: tuple[int, int]) -> list[set[str]]:
         """Return who is, or was, to play somewhere: a table that has not received a new plan plays by the old."""
-        return [set(self._event.bookings[key].players.values()), *self._seated_anew.get(key, ())]
+        return [set(self._event.places[key].players.values()), *self._seated_anew.get(key, ())]
 
     def _check_result(self, table: int, result: Result) -> None:
         if result.profile != self._event.profile.id:

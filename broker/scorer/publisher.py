@@ -386,7 +386,7 @@ class Publisher:
             id=_new_id(),
             event=self._name,
             seq=self.height,
-            final=state.is_final(self._clock()),
+            final=state.final,
             plays_in=state.plays_in,
             plays_expected=len(state.planned.plan.plays),
             rows=tuple(state.snapshot().standings),
@@ -458,7 +458,7 @@ class Publisher:
 
     def _public_standings(self) -> None:
         """Publish who leads by the deals under no embargo, if that has changed, or is final by now, or no longer."""
-        final = self._state.is_final(self._clock())
+        final = self._state.final
         if not self._public.standings_changed(final=final):
             return
         open_part = self._public.embargo.open_part(self._state.snapshot())

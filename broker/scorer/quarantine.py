@@ -386,7 +386,7 @@ class Quarantine:
 
     def _sequence(self, table: int) -> TableSequence:
         sessions = frozenset(round_ for at, round_ in self._event.riichi if at == table)
-        rounds = sorted({*self._event.rounds_at.get(table, ()), *sessions})
+        rounds = sorted(self._event.rounds_of(table) | sessions)
         rules = self._event.profile
         nearest = isinstance(rules, Profile) and rules.payments.several_hu.value == "nearest"
         return TableSequence(rounds, sessions, lambda round_: self._passed((table, round_)), nearest=nearest)

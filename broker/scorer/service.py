@@ -299,7 +299,6 @@ class Scorer:
         if batch:
             self._handle(batch)
         else:
-            self._end_corrections()
             self._publish_standings()
             self.dashboard.show_if_due()
         for table in self.homes.due():
@@ -570,14 +569,6 @@ class Scorer:
         self.publisher.standings_due.ask()
         self.publisher.standings_due.hurry()
         self._publish_standings()
-
-    def _end_corrections(self) -> None:
-        """Publish what is final now that the correction period has ended, though nothing else happens."""
-        if self.state.is_final(self._clock()) != self.feed.current.final:
-            self.publisher.standings_due.ask()
-            self.publisher.standings_due.hurry()
-            self.dashboard.due.hurry()
-            self.dashboard.show()
 
     def _count_again(self, decided: Decided) -> None:
         """Let something count that has come back from a second home."""

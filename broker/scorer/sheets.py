@@ -344,7 +344,9 @@ def team_sheet(snapshot: Snapshot, standings: StandingsTable, number: int) -> Te
 
 
 def _deals(snapshot: Snapshot, team: str) -> Iterator[DealOfTeam]:
-    for deal, found in snapshot.lineups.items():
+    for deal, found in snapshot.lineups:
+        if team not in found:
+            continue
         imp, fines = team_result(team, found, snapshot.event.profile)
         seats = {seat: _seat(snapshot, found[team], seat) for seat in SEATS}
         yield DealOfTeam(deal, lineup_points(found[team]), json_imp(Fraction(imp)), fines, seats)

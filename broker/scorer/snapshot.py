@@ -5,11 +5,13 @@ which a deal that some table has yet to play does not exist: what is not in it c
 with the places that can still be reached, a history deal by deal, and a CSV file.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NamedTuple, overload
 
 import numpy as np
@@ -19,6 +21,7 @@ from broker.event import UNKNOWN_ORIGIN, Event, Origin, PlayColumns
 from broker.files import write_file
 from broker.protocol import Imp, LogMessage, Player, Result, Seat, Standing, TeamStanding
 from broker.rulings import CountedPlay, PlayKey, StandIn, result_of, substitute_of
+from broker.scorer.stages import SectionStandings, latest_first, player_sections, whole_ranking
 from broker.scoring import (
     APART,
     Adjustment,
@@ -70,12 +73,14 @@ class Snapshot:
     """Plays that have a ruling and no result of their table, oldest first, with its time in ms since 1970."""
     teams: tuple[TeamStanding, ...] = ()
     """The teams' standings. They are of complete deals alone, and so under no embargo."""
-    lineups: Mapping[int, Mapping[str, Lineup]] = field(default_factory=dict)
-    """In a team event, of each deal that counts for the teams, who sat where for them."""
+    lineups: Sequence[tuple[int, Mapping[str, Lineup]]] = ()
+    """In a team event, of each deal that counts for the teams of a section, who sat where for them."""
     left_out: tuple[int, ...] = ()
     """Complete deals that count for no team until an arbiter has ruled who sat where."""
     stand_ins: tuple[StandIn, ...] = ()
     """Who sits in whose place: names alone, which are under no embargo."""
+    declared: bool = False
+    """Whether the head arbiter has declared the standings final."""
 
     def sat(self, player: str, round_: int) -> str | None:
         """Return the substitute who sat in a player's seat in a round; None where the player did."""
@@ -98,22 +103,46 @@ class Snapshot:
         return {deal: tuple(plays) for deal, plays in found.items()}
 
     @cached_property
+    def sections(self) -> tuple[SectionStandings, ...]:
+        """The standings of each section of each stage; none in an event without stages."""
+        return player_sections(self.event, self.ledger, self.adjustments) if self.event.plan.stages else ()
+
+    @cached_property
     def ranking(self) -> Ranking:
-        """The standings of this snapshot."""
+        """The standings of this snapshot; in an event in stages the latest stage first, section by section."""
+        if self.sections:
+            return whole_ranking(self.sections)
         return standings.player_standings(self.ledger)
+
+    @cached_property
+    def section_of(self) -> Mapping[str, SectionStandings]:
+        """The section in whose standings a player is; nobody's in an event without stages."""
+        return {
+            group.ranking.entries.names[number]: group
+            for group, at in latest_first(self.sections)
+            for number in group.ranking.order[at].tolist()
+        }
+
+    @cached_property
+    def places_named(self) -> Mapping[str, tuple[str, str]]:
+        """Of which stage and section each player's place is."""
+        stages = self.event.plan.stages
+        return {player: (stages[one.stage].name, one.section) for player, one in self.section_of.items()}
 
     @cached_property
     def standings(self) -> Sequence[Standing]:
         """The same with names, as it is published and shown."""
-        return NamedStandings(self.ranking, self.event.players)
+        return NamedStandings(self.ranking, self.event.players, self.places_named)
 
-    def is_final(self, now: int) -> bool:
-        """Whether no play is missing, none counts that its players had played before, and corrections are over.
-
-        `now` in ms since 1970.
-        """
-        over = self.deadline is None or now > self.deadline
-        return over and len(self.complete) == len(self.event.expected) and not self.doubles
+    @cached_property
+    def final(self) -> bool:
+        """Whether the standings are declared final, and no play is missing since, or counts twice."""
+        return (
+            self.declared
+            and len(self.complete) == len(self.event.expected)
+            and self.event.all_seated
+            and not self.doubles
+        )
 
     @cached_property
     def doubles(self) -> tuple[RepeatedDeal, ...]:
@@ -194,7 +223,8 @@ class Embargo:
         parts = {deal: snapshot.parts(deal) for deal in snapshot.complete}
         if self._kept and [*self._kept.snapshot.event.players] != [*snapshot.event.players]:
             self._kept = None  # its sums are of others
-        beside, kept = (*snapshot.adjustments, snapshot.deadline, snapshot.stand_ins, snapshot.event), self._kept
+        said = snapshot.deadline, snapshot.declared, snapshot.stand_ins, snapshot.event
+        beside, kept = (*snapshot.adjustments, *said), self._kept
         if kept is None or kept.parts != parts or kept.beside != beside:  # a group is equal to none but itself
             kept = self._kept = _Opened(parts, beside, self._opened(snapshot, parts))
         return kept.snapshot
@@ -275,11 +305,16 @@ def _repeated(
         played |= set(seats.values())
 
 
+UNNAMED: Final[Mapping[str, tuple[str, str]]] = MappingProxyType({})
+
+
 class NamedStandings(Sequence[Standing]):
     """The lines of a ranking, with names: each is made when it is read, for of thousands a page shows a few."""
 
-    def __init__(self, ranking: Ranking, players: Mapping[str, Player]) -> None:
-        self._ranking, self._players = ranking, players
+    def __init__(
+        self, ranking: Ranking, players: Mapping[str, Player], named: Mapping[str, tuple[str, str]] = UNNAMED
+    ) -> None:
+        self._ranking, self._players, self._named = ranking, players, named
 
     def __len__(self) -> int:
         return len(self._ranking)
@@ -292,11 +327,11 @@ class NamedStandings(Sequence[Standing]):
 
     def __getitem__(self, at: int | slice) -> Standing | tuple[Standing, ...]:
         if isinstance(at, slice):
-            return standing_rows(self._ranking[at], self._players)
-        return _row(self._ranking[at], self._players)
+            return standing_rows(self._ranking[at], self._players, self._named)
+        return _row(self._ranking[at], self._players, self._named)
 
     def __iter__(self) -> Iterator[Standing]:
-        return (_row(line, self._players) for line in self._ranking)
+        return (_row(line, self._players, self._named) for line in self._ranking)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
@@ -305,12 +340,15 @@ class NamedStandings(Sequence[Standing]):
         return hash(tuple(self))
 
 
-def standing_rows(ranked: Iterable[Ranked], players: Mapping[str, Player]) -> tuple[Standing, ...]:
-    """Return the lines of the standings, with names."""
-    return tuple(_row(line, players) for line in ranked)
+def standing_rows(
+    ranked: Iterable[Ranked], players: Mapping[str, Player], named: Mapping[str, tuple[str, str]] = UNNAMED
+) -> tuple[Standing, ...]:
+    """Return the lines of the standings, with names. `named`: of which stage and section the places are."""
+    return tuple(_row(line, players, named) for line in ranked)
 
 
-def _row(line: Ranked, players: Mapping[str, Player]) -> Standing:
+def _row(line: Ranked, players: Mapping[str, Player], named: Mapping[str, tuple[str, str]]) -> Standing:
+    stage, section = named.get(line.name, ("", ""))
     return Standing(
         place=line.place,
         player=line.name,
@@ -318,15 +356,22 @@ def _row(line: Ranked, players: Mapping[str, Player]) -> Standing:
         imp=json_imp(line.imp),
         fines=line.fines,
         plays=line.plays,
+        stage=stage,
+        section=section,
     )
 
 
-def team_rows(ranked: Iterable[Ranked], bounds: Mapping[str, Bounds]) -> tuple[TeamStanding, ...]:
-    """Return the lines of the teams' standings, with the places that each can still reach."""
-    return tuple(_team_row(line, bounds[line.name]) for line in ranked)
+def team_rows(
+    ranked: Iterable[Ranked], bounds: Mapping[str, Bounds], named: tuple[str, str] = ("", "")
+) -> tuple[TeamStanding, ...]:
+    """Return the lines of the teams' standings, with the places that each can still reach.
+
+    `named`: of which stage and section the places are.
+    """
+    return tuple(_team_row(line, bounds[line.name], named) for line in ranked)
 
 
-def _team_row(line: Ranked, reach: Bounds) -> TeamStanding:
+def _team_row(line: Ranked, reach: Bounds, named: tuple[str, str]) -> TeamStanding:
     return TeamStanding(
         place=line.place,
         team=line.name,
@@ -335,6 +380,8 @@ def _team_row(line: Ranked, reach: Bounds) -> TeamStanding:
         deals=line.plays,
         best=reach.best,
         worst=reach.worst,
+        stage=named[0],
+        section=named[1],
     )
 
 
@@ -358,6 +405,11 @@ class StandingsRow(Struct, frozen=True):
     most: Imp
     country: str = ""
     club: str = ""
+    stage: str = ""
+    """Of which the place is, in an event in stages; so below."""
+    section: str = ""
+    carried: Imp = 0
+    """How much of the IMP is carried over from the stage before."""
 
 
 class StandingsTable(Struct, frozen=True):
@@ -370,23 +422,49 @@ class StandingsTable(Struct, frozen=True):
     rungs: tuple[StandingsRow, ...]
 
 
-def standings_table(snapshot: Snapshot, now: int) -> StandingsTable:
-    """Return the standings of what is in a snapshot; what is not in it is taken as missing. `now` in ms since 1970.
+def standings_table(snapshot: Snapshot, stage: int | None = None) -> StandingsTable:
+    """Return the standings of what is in a snapshot; what is not in it is taken as missing.
 
-    What the bounds say is sound, not tight (`scoring/bounds.py`); rulings yet to come are not foreseen.
+    `stage`: of this one alone, by its number from 0, with those who have gone on since. What the bounds say is sound,
+    not tight (`scoring/bounds.py`); rulings yet to come are not foreseen.
     """
-    bounds, planned = _bounds(snapshot), snapshot.event.plays_planned
+    groups = [one for one in snapshot.sections if stage in {None, one.stage}]
+    bounds, planned = _bounds(snapshot), _plays_planned(snapshot)
+    lines: Iterable[tuple[Ranked, SectionStandings | None]] = (
+        ((line, snapshot.section_of.get(line.name)) for line in snapshot.ranking)
+        if stage is None
+        else ((line, group) for group in groups for line in group.ranking)
+    )
     return StandingsTable(
-        final=snapshot.is_final(now),
+        final=snapshot.final,
         deals=len(snapshot.by_deal.keys() | snapshot.unplayed.keys()),
         deals_expected=len(snapshot.event.expected),
         rungs=tuple(
-            _standings_row(snapshot, line, bounds[line.name], planned.get(line.name, 0)) for line in snapshot.ranking
+            _standings_row(
+                snapshot,
+                line,
+                group,
+                bounds[group.stage if group else 0, line.name],
+                planned.get((group.stage if group else 0, line.name), 0),
+            )
+            for line, group in lines
         ),
     )
 
 
-def _standings_row(snapshot: Snapshot, line: Ranked, reach: Bounds, planned: int) -> StandingsRow:
+def _plays_planned(snapshot: Snapshot) -> Mapping[tuple[int, str], int]:
+    """Return how many plays each player is to have in each stage."""
+    event = snapshot.event
+    if not event.plan.stages:
+        return {(0, player): count for player, count in event.plays_planned.items()}
+    return Counter(
+        (event.stage_of_deal[play.deal], player) for play in event.plan.plays for player in play.players.values()
+    )
+
+
+def _standings_row(
+    snapshot: Snapshot, line: Ranked, group: SectionStandings | None, reach: Bounds, planned: int
+) -> StandingsRow:
     origin = snapshot.event.origin_of(line.name)
     return StandingsRow(
         place=line.place,
@@ -402,17 +480,43 @@ def _standings_row(snapshot: Snapshot, line: Ranked, reach: Bounds, planned: int
         most=json_imp(reach.most),
         country=origin.country,
         club=origin.club,
+        stage=snapshot.event.plan.stages[group.stage].name if group else "",
+        section=group.section if group else "",
+        carried=json_imp(group.carried.get(line.name, 0)) if group else 0,
     )
 
 
-def _bounds(snapshot: Snapshot) -> dict[str, Bounds]:
-    """Return everybody's bounds: planned plays that are not in the snapshot are to come."""
-    plan, entries = _columns_as_played(snapshot), snapshot.ledger.entries.with_names(snapshot.event.players)
+def _bounds(snapshot: Snapshot) -> dict[tuple[int, str], Bounds]:
+    """Return everybody's bounds in each stage: planned plays that are not in the snapshot are to come."""
+    event, plan, entries = (
+        snapshot.event,
+        _columns_as_played(snapshot),
+        snapshot.ledger.entries.with_names(snapshot.event.players),
+    )
     to_come = ~np.isin(plan.deals * DEAL_FACTOR + plan.tables, list(_plays_over(snapshot)))
-    deals, counts = np.unique(plan.deals[to_come], return_counts=True)
-    joining = {(deal, ""): count for deal, count in zip(deals.tolist(), counts.tolist(), strict=True)}
-    numbers = np.array([entries.number[player] for player in snapshot.event.players], dtype=np.int64)
-    return reachable_bounds(snapshot.ledger, entries, joining, numbers[plan.players[to_come]].ravel())
+    numbers = np.array([entries.number[player] for player in event.players], dtype=np.int64)
+    if not snapshot.sections:
+        deals, counts = np.unique(plan.deals[to_come], return_counts=True)
+        joining = {(deal, ""): count for deal, count in zip(deals.tolist(), counts.tolist(), strict=True)}
+        found = reachable_bounds(snapshot.ledger, entries, joining, numbers[plan.players[to_come]].ravel())
+        return {(0, name): bounds for name, bounds in found.items()}
+    joining = Counter(
+        (int(plan.deals[at]), event.section_at(play.table, play.round) or "")
+        for at, play in enumerate(event.plan.plays)
+        if to_come[at]
+    )
+    stage = np.array([event.stage_of_deal[int(deal)] for deal in plan.deals], dtype=np.int64)
+    return {
+        (group.stage, name): bounds
+        for group in snapshot.sections
+        for name, bounds in reachable_bounds(
+            replace(snapshot.ledger, totals=group.ranking.totals),
+            entries,
+            joining,
+            numbers[plan.players[to_come & (stage == group.stage)]].ravel(),
+            group.ranking.order,
+        ).items()
+    }
 
 
 def _columns_as_played(snapshot: Snapshot) -> PlayColumns:
@@ -458,14 +562,24 @@ class StandingsHistory(Struct, frozen=True):
 
 
 def standings_history(snapshot: Snapshot, players: Sequence[str]) -> StandingsHistory:
-    """Return the course of some players over all deals of a snapshot; of very many, after some and the last."""
+    """Return the course of some players over all deals of a snapshot; of very many, after some and the last.
+
+    In an event in stages over those of the last one.
+    """
     entries = snapshot.ledger.entries
     numbers = [entries.number[player] for player in players]
-    deals = tuple(sorted(snapshot.by_deal.keys() | snapshot.unplayed.keys()))
+    stage = max((one.stage for one in snapshot.sections), default=None)
+    deals = tuple(
+        deal
+        for deal in sorted(snapshot.by_deal.keys() | snapshot.unplayed.keys())
+        if stage is None or snapshot.event.stage_of_deal[deal] == stage
+    )
     sums = np.zeros((len(deals), len(players)), dtype=object)
     for at, deal in enumerate(deals):
         sums[at] = _of_deal(snapshot, deal, len(entries.number))[numbers]
     added = sums.cumsum(axis=0)
+    if stage is not None and deals:  # with what was carried over
+        added = added + (snapshot.ranking.totals.imp[numbers] - added[-1])
     shown = _spread(len(deals))
     return StandingsHistory(
         tuple(deals[one] for one in shown),
@@ -515,11 +629,16 @@ def no_origin(_player: str) -> Origin:
 
 def standings_csv(standings: Iterable[Standing], origin_of: Callable[[str], Origin] = no_origin) -> str:
     """Write the standings; IMPs stay numbers. New columns come last: programs count columns."""
+    rows = tuple(standings)
+    staged = any(row.stage for row in rows)
     lines = (
-        (row.place, row.player, row.name, decimal(row.imp), row.fines, row.plays, *origin_of(row.player))
-        for row in standings
+        (
+            *(row.place, row.player, row.name, decimal(row.imp), row.fines, row.plays, *origin_of(row.player)),
+            *((row.stage, row.section) if staged else ()),
+        )
+        for row in rows
     )
-    return csv_text(HEADER, lines)
+    return csv_text((*HEADER, *(("stage", "section") if staged else ())), lines)
 
 
 def write_standings_csv(

@@ -54,6 +54,7 @@ from broker.rulings import (
 from broker.scorer.play_counts import PlayCounts
 from broker.scorer.quarantine import WAITS, ApartFact, ApartPlay, Decided, Judged, Quarantine
 from broker.scorer.snapshot import Snapshot, out_of_place, team_rows
+from broker.scorer.stages import SectionStandings, latest_first, section_standings, whole_ranking
 from broker.scorer.tables import TableFacts
 from broker.scorer.teams import TeamState
 from broker.scorer.whole_plays import WholePlay
@@ -110,7 +111,7 @@ class EventState:
         """The plays on which, or on whose deal, something was ruled."""
         self._counts = PlayCounts(event)
         self._ledger = Ledger.of((), event.profile, event.players)
-        self.teams = TeamState(event.plan.teams, event.profile)
+        self.teams = self._no_deals_of_teams()
         self._snapshot: Snapshot | None = None
         self._seatings = self.tables.seatings
 
@@ -140,15 +141,12 @@ class EventState:
     def _count_all(self) -> frozenset[int]:
         """Count everything from the start; return all deals."""
         self._ruled, self._counts = {}, PlayCounts(self.planned)
-        self.teams = TeamState(self.planned.plan.teams, self.planned.profile)
         self._counts.load(self._results_followed())
         for entry in self.book.entries.values():  # first those of plays: they may say which deal was played
             self._load_ruled(key for key in self._plays_of_entry(entry) if entry.play)
         for entry in self.book.entries.values():
             self._load_ruled(self._plays_of_entry(entry))
-        self._ledger = Ledger.of(self.scored(), self.planned.profile, self.planned.players)
-        self._ledger = self._ledger.with_adjustments(self.adjustments())
-        self.teams.update(self._ledger, self._counts.expected, self.complete)
+        self.count(self.scored(), self.complete)
         return frozenset(self._counts.expected)
 
     def take_whole(self, play: WholePlay) -> bool:
@@ -165,6 +163,16 @@ class EventState:
         self._add_result(key, play.result)
         self.tables.take_whole(play)
         return True
+
+    def count(self, plays: Iterable[ScoredPlay], complete: Callable[[int], bool]) -> None:
+        """Compare and add up plays in the place of all that were. `complete` says which deals are."""
+        ledger = Ledger.of(plays, self.planned.profile, self.planned.players)
+        self._ledger = ledger.with_adjustments(self.adjustments())
+        self.teams = self._no_deals_of_teams()
+        self.teams.update(self._ledger, self.planned.expected, complete)
+
+    def _no_deals_of_teams(self) -> TeamState:
+        return TeamState(self.planned.plan.teams, self.planned.profile, self.planned.teams_of_deal)
 
     def _load(self, message: Recorded, judged: Callable[[Judged], None], *, before: bool) -> None:
         if isinstance(message, LogMessage):
@@ -437,15 +445,26 @@ class EventState:
     def scored(self) -> list[ScoredPlay]:
         """Return all plays of which something counts, as scoring takes them."""
         unruled = [
-            unruled_play(message.table, result := result_of(message), self._restored(key, message, result.deal))
+            unruled_play(
+                message.table,
+                result := result_of(message),
+                self._restored(key, message, result.deal),
+                self.planned.section_at(*key),
+            )
             for key, message in self.results.items()
             if key not in self._ruled
         ]
         return unruled + [play for counted in self._ruled.values() if (play := counted.scored())]
 
     def adjustments(self) -> list[Adjustment]:
-        """Return the IMPs that rulings gave or took apart from any play."""
-        return adjustments(self.book.of_the_event(), self.planned.profile.awards)
+        """Return the IMPs that rulings gave or took apart from any play: of the stage that was seated last then."""
+        stages = {stage.name: at for at, stage in enumerate(self.planned.plan.stages)}
+        begun = [(one.number, stages[said.stage]) for one, said in plan_changes.plan_changes(self.book) if said.stage]
+        return adjustments(
+            self.book.of_the_event(),
+            self.planned.profile.awards,
+            lambda entry: max((at for number, at in begun if number < entry.number), default=0),
+        )
 
     def _counted(self, key: PlayKey, *, ruled: bool = True) -> CountedPlay:
         return self.play_under(key, self.book if ruled else None)
@@ -466,7 +485,14 @@ class EventState:
 
     def _planned_play(self, key: PlayKey) -> CountedPlay:
         booking = self.planned.bookings[key]
-        return CountedPlay(table=key[0], round=key[1], planned=booking.deal, deal=booking.deal, players=booking.players)
+        return CountedPlay(
+            table=key[0],
+            round=key[1],
+            planned=booking.deal,
+            deal=booking.deal,
+            players=booking.players,
+            section=self.planned.section_at(*key),
+        )
 
     def _restored(self, key: PlayKey, result: LogMessage | None, deal: int) -> str:
         """Return the form that the table restored last before its result; one restored after it changes no IMP.
@@ -532,13 +558,14 @@ class EventState:
         return self._counts.rounds_over()
 
     @property
-    def final(self) -> bool:
+    def over(self) -> bool:
         """Whether every play has its result, or a ruling in its place: from then on nothing is secret."""
-        return self.plays_in == len(self.planned.plan.plays)
+        return self.plays_in == len(self.planned.plan.plays) and self.planned.all_seated
 
-    def is_final(self, now: int) -> bool:
-        """Whether the standings are final: no play is missing or counts twice, and the correction period is over."""
-        return self.final and self.snapshot().is_final(now)
+    @property
+    def final(self) -> bool:
+        """Whether the standings are final: declared by the head arbiter, and nothing is open again since."""
+        return self.snapshot().final
 
     def last_word(self, subject: Subject) -> str | None:
         """Return the id of the last message about something: a ruling or, of a play, its result."""
@@ -628,8 +655,8 @@ class EventState:
 
     def snapshot(self) -> Snapshot:
         """Return all plays as they are now: the same object until a play has changed."""
-        last = self._snapshot
-        if last is None or last.ledger is not self._ledger or last.event is not self.event:
+        last, declared = self._snapshot, self.book.declared is not None
+        if last is None or last.ledger is not self._ledger or last.event is not self.event or last.declared != declared:
             last = self._snapshot = Snapshot(
                 self.event,
                 self._ledger,
@@ -643,6 +670,7 @@ class EventState:
                 self.teams.lineups,
                 tuple(sorted(self.teams.left_out)),
                 plan.stand_ins(self.book),
+                declared,
             )
         return last
 
@@ -661,12 +689,32 @@ class EventState:
         """Return the teams' standings as everybody may read them, with the places that each can still reach."""
         if not self.planned.plan.teams:
             return ()
-        ranking, to_come = self.team_standings(), len(self.planned.expected) - len(self._counts.all_complete())
-        return team_rows(ranking, team_bounds(ranking, to_come, self.planned.profile))
+        event = self.planned
+        if not event.plan.stages:
+            ranking, to_come = self.team_standings(), len(event.expected) - len(self._counts.all_complete())
+            return team_rows(ranking, team_bounds(ranking, to_come, event.profile))
+        rows: list[TeamStanding] = []
+        for group, at in latest_first(self.team_sections()):
+            open_ = sum(stage == group.stage and not self.complete(deal) for deal, stage in event.stage_of_deal.items())
+            bounds, lines = team_bounds(group.ranking, open_, event.profile), list(group.ranking)
+            named = event.plan.stages[group.stage].name, group.section
+            rows += team_rows((lines[one] for one in at), bounds, named)
+        return tuple(rows)
+
+    def team_sections(self) -> tuple[SectionStandings, ...]:
+        """Return the teams' standings of each section of each stage; nothing in an event without stages or teams."""
+        event, beside = self.planned, self.teams.of_teams(self.adjustments())
+        rank = self.teams.rank_of(event.stage_of_deal)
+        return section_standings(event.plan.stages, event.team_sections, beside, event.profile, rank)
+
+    def ranked_sections(self) -> tuple[SectionStandings, ...]:
+        """Return the standings by which players, or teams, go on to the next stage."""
+        return self.team_sections() if self.planned.plan.teams else self.snapshot().sections
 
     def team_standings(self) -> Ranking:
         """Rank all teams of the event, by the deals that all of them have played."""
-        return self.teams.standings(self.adjustments())
+        sections = self.team_sections() if self.planned.plan.stages and self.planned.plan.teams else ()
+        return whole_ranking(sections) if sections else self.teams.standings(self.adjustments())
 
 
 def _facts_named(entry: RulingEntry) -> tuple[str, ...]:

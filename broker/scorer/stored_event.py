@@ -6,7 +6,6 @@ scorer before it knew when each message came.
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -94,9 +93,10 @@ class StoredEvent(Struct, frozen=True):
         """Return the substitute who sat in a player's seat in a round; None where the player did."""
         return self.room.snapshot().sat(player, round_)
 
-    def is_final(self, at: datetime) -> bool:
-        """Whether the standings are final at a time, given with its time zone."""
-        return self.room.is_final(int(at.timestamp() * 1000))
+    @property
+    def final(self) -> bool:
+        """Whether the standings are final."""
+        return self.room.final
 
     def embargoed(self, deal: int) -> bool:
         """Return whether a table has the deal still to play."""

@@ -174,7 +174,7 @@ class DashboardView(Struct, frozen=True):
     apart: int = 0
     """Plays of which something is kept apart, on which the head arbiter is to decide. Not shown to others."""
     corrections_until: int | None = None
-    """When the correction period ends (ms since 1970), if that was set; until then nothing is final."""
+    """When the correction period ends (ms since 1970), if that was set."""
     disk: DiskLevel = "ample"
     """How much room there is on the scorer's disk."""
     lost: int = 0

@@ -6,7 +6,7 @@ played in, and what one player wins by it is not taken from another. Later fines
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from broker.protocol import SEATS
 from broker.rules import ComparisonRules
 from broker.scoring.compare import ComparisonGroup, Entries, Exact, ScoredPlay, Whole
 from broker.scoring.standings import Imps, Ledger, Ranked, exact_imps
+
+ALL: Final = slice(None)
 
 
 class Bounds(NamedTuple):
@@ -35,12 +37,16 @@ def entry_bounds(ledger: Ledger, missing: Iterable[ScoredPlay]) -> dict[str, Bou
 
 
 def reachable_bounds(
-    ledger: Ledger, entries: Entries, joining: Mapping[tuple[int, str], int], waiting: Whole
+    ledger: Ledger,
+    entries: Entries,
+    joining: Mapping[tuple[int, str], int],
+    waiting: Whole,
+    among: Whole | slice = ALL,
 ) -> dict[str, Bounds]:
     """Return everybody's bounds, of an event with many plays to come.
 
     `joining`: how many plays may still join the groups of a deal and section; `waiting`: the numbers of their entries,
-    as often as they have a play to come.
+    as often as they have a play to come; `among`: the numbers of those who are ranked together.
     """
     least, most = (ledger.totals.resized(len(entries.number)).imp for _ in range(2))
     for (deal, section, _), row in ledger.rows.items():
@@ -51,9 +57,10 @@ def reachable_bounds(
     step = len(ledger.profile.imp.scale.value)
     np.subtract.at(least, waiting, step)
     np.add.at(most, waiting, step)
+    least, most, names = least[among], most[among], np.array(entries.names, dtype=object)[among].tolist()
     ahead, behind = _places(least, most, ties_are_parted=bool(ledger.profile.ties.chain.value))
     rows = zip(least.tolist(), most.tolist(), ahead.tolist(), behind.tolist(), strict=True)
-    return dict(zip(entries.names, map(Bounds._make, rows), strict=True))
+    return dict(zip(names, map(Bounds._make, rows), strict=True))
 
 
 def team_bounds(ranking: Iterable[Ranked], to_come: int, profile: ComparisonRules) -> dict[str, Bounds]:

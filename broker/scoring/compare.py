@@ -90,6 +90,8 @@ class Adjustment(NamedTuple):
     name: str
     imp: int | Fraction = 0
     fine: int = 0
+    stage: int = 0
+    """Of the event, from 0, in which they were given."""
 
 
 FEW = 100

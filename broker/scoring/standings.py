@@ -9,7 +9,7 @@ shares a place (1, 1, 3).
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -215,6 +215,20 @@ class Ledger:
             _exchange(totals, rows, had.group, rows[had.group].without(had.table))
         return replace(self, totals=totals, rows=rows, unplayed=unplayed)
 
+    def of_deals(self, deals: Container[int]) -> "Ledger":
+        """Return what some of the deals give, without IMPs that belong to no play."""
+        rows = {key: row for key, row in self.rows.items() if key[0] in deals}
+        unplayed = {key: play for key, play in self.unplayed.items() if key[0] in deals}
+        size, fractions = len(self.entries.number), self.profile.imp.method.value == "cross"
+        totals = Totals.nothing(size, fractions=fractions)
+        for row in rows.values():
+            totals.count(row, 1)
+            for play in row.group.members:
+                totals.rule(play, self.entries, 1)
+        for play in unplayed.values():
+            totals.rule(play, self.entries, 1)
+        return Ledger(self.profile, self.entries, totals, rows, unplayed)
+
     def with_adjustments(self, adjustments: Iterable[Adjustment]) -> "Ledger":
         """Add IMPs that belong to no play."""
         listed = tuple(adjustments)
@@ -372,12 +386,14 @@ def player_standings(
     return rank(ledger.entries, ledger.totals, chain, without_standing)
 
 
-def carry_over(standings: Iterable[Ranked], profile: ComparisonRules) -> tuple[Adjustment, ...]:
-    """Return what everybody takes along.
+def carry_over(
+    standings: Iterable[Ranked], profile: ComparisonRules, part: Fraction | None = None
+) -> tuple[Adjustment, ...]:
+    """Return what everybody takes along: that part, or what the profile says.
 
     In whole IMPs, halves away from zero, but where the profile takes means of IMPs: there fractions stay as they are.
     """
-    part = Fraction(profile.carry_over.percent.value, 100)
+    part = Fraction(profile.carry_over.percent.value, 100) if part is None else part
     exact = profile.imp.method.value == "cross"
     return tuple(Adjustment(one.name, one.imp * part if exact else _rounded(one.imp * part)) for one in standings)
 

@@ -113,7 +113,7 @@ class Demo:
                 lead = view["standings"][0] if view["standings"] else None
                 leader = f"; {lead['name']} leads with {lead['imp']:+d} IMP" if lead and lead["imp"] else ""
                 self.say("scorer", f"{said} of {plays} plays in{leader}")
-            if view["final"] and all(table_is_done(table) for table in view["tables"]):
+            if view["plays_in"] == view["plays_expected"] and all(table_is_done(table) for table in view["tables"]):
                 return view
             if problem := self._trouble():
                 self.say("demo", problem)

@@ -30,12 +30,14 @@ from broker.web.people.views import Login, PeoplePage
 from broker.web.players.changes import ChangesPage
 from broker.web.players.checkin import CheckInPage
 from broker.web.render import render_page
+from broker.web.results.ceremony import CeremonyPage
 from broker.web.results.display import DisplayPage
 from broker.web.results.exports import ExportsPage
 from broker.web.results.seating import SeatingPage
 from broker.web.results.sessions import SESSIONS_PATH, SessionsNow, SessionsPage
 from broker.web.results.views import ReceiptPage, ResultsPage
 from broker.web.rulings.audited import AuditedRulings
+from broker.web.rulings.final import FinalPage
 from broker.web.rulings.views import RulingsPage, WhatIfPage
 from broker.web.services import NO_SERVICES, Services
 from broker.web.setup.corrections import CorrectionsPage
@@ -148,6 +150,7 @@ def _people_routes(feed: ViewFeed, services: Services, access: Access, auth: Aut
             yield from UpgradeHandOut(services.scorer, services.folder).routes()
         yield from RulingsPage(access, rulings).routes()
         yield from WhatIfPage(access, rulings).routes()
+        yield from FinalPage(access, rulings).routes()
         yield from (*CheckInPage(access, rulings).routes(), *ChangesPage(access, rulings).routes())
         if services.folder:
             media = SetupPage(access, services.folder).files()
@@ -164,6 +167,7 @@ def _result_routes(
     carriers = CarriersNow(services.snapshots, services.clock)
     yield from (document_route(), *ReadInterface(access, feeds, sheets).routes())
     yield from ResultsPage(access, sheets, live).routes()
+    yield from CeremonyPage(access, sheets).routes()
     yield from ReceiptPage(feeds.public, sheets).routes()
     yield from CarriersPage(feeds.room, carriers).routes(live)
     yield from DisplayPage(feeds.public, access, sheets).routes()

@@ -269,17 +269,12 @@ class Sheets:
     def _ladder(self, visitor: Visitor) -> StandingsTable:
         snapshot, arbiter = self.snapshot(visitor), visitor.may("see_room")
         kept = self._ladders.get(arbiter)
-        if kept is None or (
-            kept.of is not snapshot and (self._clock() >= kept.until or _taken_back(kept.of, snapshot))
-        ):
+        if kept is None or (kept.of is not snapshot and (self._clock() >= kept.until or _at_once(kept.of, snapshot))):
             began = self._clock()
-            made = standings_table(snapshot, self.now())
+            made = standings_table(snapshot)
             took = self._clock() - began
             until = self._clock() + REST * took if took > SLOW_S else began
             kept = self._ladders[arbiter] = _Kept(snapshot, made, until)
-        final = kept.of.is_final(self.now())  # with the correction period's end, though no play has changed
-        if final != kept.ladder.final:
-            kept = self._ladders[arbiter] = kept._replace(ladder=replace(kept.ladder, final=final))
         return kept.ladder
 
     def deals(self, visitor: Visitor) -> tuple[DealLine, ...]:
@@ -334,9 +329,9 @@ class Sheets:
         return receipt_sheet(self.snapshot(visitor), message)
 
 
-def _taken_back(before: Snapshot, now: Snapshot) -> bool:
-    """Return whether a deal is under embargo again: of it nothing may be shown any longer."""
-    return not before.complete <= now.complete
+def _at_once(before: Snapshot, now: Snapshot) -> bool:
+    """Return whether a deal is under embargo again, or the standings are final by now, or no longer."""
+    return not before.complete <= now.complete or before.final != now.final
 
 
 def _plays_in(snapshot: Snapshot, deal: int) -> int:

@@ -155,7 +155,7 @@ ABOUT: Final[Mapping[str, Message]] = {
         "again."
     ),
     "deadline": N_(
-        "Until then arbiters may make corrections and nothing is final; afterwards only the head arbiter can. "
+        "Until then arbiters may make corrections; afterwards only the head arbiter can. "
         "Minutes count from when you publish; 0 ends corrections at once."
     ),
     "undo": N_("The ruling no longer counts. It stays in the history, and taking it back can itself be undone."),
@@ -180,6 +180,7 @@ RULING: Final[Mapping[str, Message]] = {
     "title_corrected": N_("Title corrected"),
     "sessions_corrected": N_("Sessions corrected"),
     "plan_changed": N_("Seating changed"),
+    "final_declared": N_("Standings declared final"),
     "checked_in": N_("Check-in"),
     "paused": N_("Paused"),
     "resumed": N_("Goes on"),
@@ -292,6 +293,7 @@ PLAN_FIELD: Final[Mapping[str, Message]] = {
 EXPORT: Final[Mapping[str, Message]] = {
     "standings.pdf": N_("Standings (print)"),
     "travellers.pdf": N_("Travellers (print)"),
+    "certificates.pdf": N_("Certificates (print)"),
     "standings-table.csv": N_("Standings (spreadsheet)"),
     "results.csv": N_("All plays (spreadsheet)"),
     "ema.csv": N_("Report for the European Mahjong Association"),

@@ -46,7 +46,7 @@ class Services:
     wire: WireLog | None = None
     """The last messages on the wire: with the snapshots, for the arbiters' grid and feed."""
     clock: Callable[[], int] = wall_clock_ms
-    """The time, ms since 1970: by it carriers and tables are late, and corrections are over."""
+    """The time, ms since 1970: by it carriers and tables are late."""
     open_public: bool = False
     """Whether visitors who have not logged in may see what players may know."""
     scorer: ScorerThread | None = None

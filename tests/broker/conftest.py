@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from broker.store.sqlite import SqliteJournal
-from tests.broker.scorer.folders import event_folder, until_round
+from tests.broker.scorer.folders import declare, event_folder, until_round
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.store.server import Server
 
@@ -22,6 +22,12 @@ def server() -> Iterator[Server]:
 def over(tmp_path: Path) -> Path:
     """An event that is over."""
     return event_folder(tmp_path / "over")
+
+
+@pytest.fixture
+def declared(over: Path) -> Path:
+    """The same, with its standings declared final."""
+    return declare(over)
 
 
 @pytest.fixture

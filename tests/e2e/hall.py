@@ -151,7 +151,9 @@ class Hall:
         pause = threading.Event()
         while time.monotonic() < deadline:
             view = self.view()
-            if view["final"] and all(table["unsent"] == 0 and table["lifecycle"] for table in view["tables"]):
+            if view["plays_in"] == view["plays_expected"] and all(
+                table["unsent"] == 0 and table["lifecycle"] for table in view["tables"]
+            ):
                 return view
             for name, child in self.children.items():
                 assert child.exit_code is None, f"{name} ended by itself: {self.log[-20:]}"

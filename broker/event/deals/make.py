@@ -4,6 +4,7 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from heapq import heapify, heappop, heappush
 from pathlib import Path
 from typing import Final, TypeVar, get_args
 
@@ -14,6 +15,7 @@ from broker.event.deals.commitment import COMMITMENT, SALT_BYTES, publish_commit
 from broker.event.deals.tile_sets import LAST_SET, faults_of_deal
 from broker.event.file_io import CsvRow, collect_errors, decode_json, raise_errors, read_csv, read_json
 from broker.event.files import DEALS, DealRecord, write_deals
+from broker.event.movement import MovementPlay
 from broker.i18n import N_
 from broker.protocol import SEATS, DealNo, Seat, SetNo, Wind
 from broker.rules import FACES, TRAY, Deal, RuleError, Shuffler, new_deal
@@ -69,6 +71,39 @@ def salt_deals(planned: Iterable[PlannedDeal]) -> list[DealRecord]:
         )
         for deal, wished in sorted(planned, key=lambda one: one[0].number)
     ]
+
+
+def allot_sets(plays: Iterable[MovementPlay]) -> list[int]:
+    """Return the set of each deal, by number: deal 7 lies in set 7, unless there are more deals than sets.
+
+    Then a set is used again once its deal is over. Raises RuleError `too_many_sets`.
+    """
+    rounds: dict[int, list[int]] = {}
+    for play in plays:
+        rounds.setdefault(play.deal, []).append(play.round)
+    if max(rounds, default=0) <= LAST_SET:
+        return []
+    found, over = dict[int, int](), [(0, number) for number in range(1, LAST_SET + 1)]
+    heapify(over)
+    for deal, played in sorted(rounds.items(), key=lambda one: (min(one[1]), one[0])):
+        last, number = heappop(over)
+        if last >= min(played):
+            raise too_many_sets(1 + LAST_SET)
+        found[deal] = number
+        heappush(over, (max(played), number))
+    return [found.get(deal, 1) for deal in range(1, max(found) + 1)]
+
+
+def too_many_sets(count: int) -> RuleError:
+    """Return the refusal of a movement in which more deals are played at once than sets have numbers."""
+    return RuleError(
+        "too_many_sets",
+        N_(
+            "{count} deals are played at once, and sets have numbers up to {most}: take several carriers of each deal",
+            count=count,
+            most=LAST_SET,
+        ),
+    )
 
 
 def set_of(number: int, wished: int | None) -> int:

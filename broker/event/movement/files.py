@@ -12,6 +12,7 @@ from broker.errors import BadEvent
 from broker.event.files import DEALS, read_deals
 from broker.event.movement.plays import MOST_PLAYERS, MovementPlay, NamedPlay, play_times
 from broker.event.movement.plays_csv import MovementProblem, decode_movement
+from broker.event.movement.quality import usual_copies
 from broker.event.plan import BookedPlay, Plan, read_plan, write_plan
 from broker.i18n import N_
 from broker.output import EVENT, MOVEMENT
@@ -137,9 +138,12 @@ def write_movement_to_event(folder: Path, plays: Sequence[MovementPlay], *, forc
     """
     plan = replaceable_plan(folder, force=force)
     found = scheduled_plays(plays)
-    _refuse_missing_deals(folder, {play.deal for play in found})
+    refuse_missing_deals(folder, {play.deal for play in found})
     # That nobody is compared was meant of the movement before, if there was one: of another it has to be said again.
-    new = msgspec.structs.replace(plan, plays=found, uncompared=plan.uncompared and not plan.plays)
+    uncompared, copies = plan.uncompared and not plan.plays, usual_copies(plays)
+    new = msgspec.structs.replace(
+        plan, plays=found, uncompared=uncompared, copies=max(copies, plan.copies if plan.stages else 1)
+    )
     try:
         write_plan(folder, new)
     except OSError as error:
@@ -163,7 +167,8 @@ def replaceable_plan(folder: Path, *, force: bool) -> Plan:
     return plan
 
 
-def _refuse_missing_deals(folder: Path, wanted: set[int]) -> None:
+def refuse_missing_deals(folder: Path, wanted: set[int]) -> None:
+    """Raise RuleError `deal_unknown` where the folder has deals, and not all of these."""
     if not (folder / DEALS).exists():
         return
     missing = sorted(wanted - {deal.number for deal in read_deals(folder)})

@@ -37,7 +37,7 @@ def event_records(stored: StoredEvent, *, with_deals: bool = False, embargoed: b
     """
     if isinstance(stored.event.profile, RiichiProfile):
         raise RuleError("no_riichi_record", "a record (PMN) has fan and a wall for each seat: it is none of riichi")
-    told, fouled = with_deals or stored.room.final, _fouled(stored)
+    told, fouled = with_deals or stored.room.over, _fouled(stored)
     for at, laid in stored.played():
         if embargoed or not stored.embargoed(laid.deal):
             yield _record(stored, at, laid, faces=told and (laid.deal, laid.line) not in fouled)

@@ -43,7 +43,7 @@ class EventInfo(Struct, frozen=True):
     version: str
     """Of the scorer's program."""
     final: bool
-    """Every result is in, and the correction period is over."""
+    """The head arbiter has declared them final."""
     plays_in: int
     plays_expected: int
     tables: int

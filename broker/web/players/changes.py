@@ -158,7 +158,10 @@ class ChangesPage:
             "returning": [one for one in gone if len(gone) <= MOST_TICKED or f"back-{one.id}" in filled],
             "seen": here,
             "filled": filled,
-            "rounds": sorted({round_ for _, round_ in facts.original.bookings if round_ >= facts.first_round}),
+            "rounds": sorted(
+                {round_ for _, round_ in facts.original.bookings.keys() | facts.planned.bookings.keys()}
+                - set(range(facts.first_round))
+            ),
             "tables": len(facts.original.tables),
             "version": facts.planned.version,
             "lines": lines,

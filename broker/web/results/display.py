@@ -119,6 +119,7 @@ class DisplayPage:
             request.query_params.get("page", ""), of_teams * options.names + len(rungs or seats), options.names
         )
         players = Pagination(pagination.number - of_teams, pagination.of).lines(options.names)
+        shown = teams[pagination.lines(options.names)] if pagination.number <= of_teams else rungs[players]
         following = {"page": pagination.number % pagination.of + 1, **options.asked(), "lang": _.language}
         html = (
             environment()
@@ -135,6 +136,7 @@ class DisplayPage:
                 rounds=seating_rounds(snapshot.event.plan)[:MOST_ROUNDS],
                 letters=SEAT_LETTERS,
                 version=snapshot.event.version,
+                stages=[stage for stage in dict.fromkeys(one.stage for one in shown) if stage],
                 pagination=pagination,
                 following=f"/display?{urlencode(following)}",
                 _=_,

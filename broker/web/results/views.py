@@ -19,7 +19,7 @@ from broker.event.seating import seating_of
 from broker.i18n import N_
 from broker.protocol import SEATS, read_receipt_code, receipt_link
 from broker.scorer.sheets import DealSheet, PlayLine, ReceiptSheet
-from broker.scorer.snapshot import StandingsHistory, StandingsTable, standings_history
+from broker.scorer.snapshot import StandingsHistory, StandingsTable, standings_history, standings_table
 from broker.terms import SEAT_NAMES
 from broker.web import (
     Access,
@@ -41,6 +41,7 @@ from broker.web import (
 from broker.web.embargo import PublicFeed
 from broker.web.svg import course_chart, deal_chart, player_chart, qr
 
+MOST_DIGITS: Final = 2
 LEADERS: Final = 6
 """Lines of a chart that can be told apart, by colour and by dashes."""
 
@@ -64,7 +65,12 @@ class ResultsPage:
 
     def standings(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Everybody's place, and the places that they can still reach."""
-        ladder = self._sheets.ladder(visitor)
+        ladder, stage = self._sheets.ladder(visitor), _stage(request)
+        snapshot = self._sheets.snapshot(visitor)
+        if any(one.stage == stage for one in snapshot.sections):
+            ladder = standings_table(snapshot, stage)
+        else:
+            stage = None
         pagination = _pagination(request, len(ladder.rungs))
         teams = self._sheets.snapshot(visitor).teams
         values = {
@@ -74,7 +80,9 @@ class ResultsPage:
             "teams": teams,
             "numbers": {team: at for at, team in enumerate(self._sheets.snapshot(visitor).event.plan.teams, 1)},
             "first": partial(self._first, visitor, ladder, _),
-            "origins": self._sheets.snapshot(visitor).event.has_origins,
+            "origins": snapshot.event.has_origins,
+            "stages": [one.name for at, one in enumerate(snapshot.event.plan.stages) if snapshot.event.is_seated(at)],
+            "stage": None if stage is None else stage + 1,
         }
         return LivePage("ladder.html", _("Standings"), values, (ladder, pagination, teams))
 
@@ -155,6 +163,12 @@ def _slips(address: str) -> Callable[[str], Markup] | None:
 
 def _seats(_: HtmlTranslator) -> dict[str, str]:
     return {seat: str(_(SEAT_NAMES[seat])) for seat in SEATS}
+
+
+def _stage(request: Request) -> int | None:
+    """Return the number, from 0, of the stage that an address asks for."""
+    text = request.query_params.get("stage", "")
+    return int(text) - 1 if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else None
 
 
 def _pagination(request: Request, length: int) -> Pagination:

@@ -143,6 +143,8 @@ class RulingWriter:
         return self._.ngettext("{count} message of the table", "{count} messages of the table", count=len(said.facts))
 
     def _seated_anew(self, said: PlanChanged) -> Markup:
+        if said.stage:
+            return self._("Goes on to {stage}", stage=said.stage)
         parts = [self._.ngettext("{count} play seated anew", "{count} plays seated anew", count=len(said.plays))]
         if said.entered:
             parts.append(self._("Enters: {names}", names=DOT.join(one.name for one in said.entered)))

@@ -57,7 +57,7 @@ from broker.web.rulings.forms import (
 from broker.web.rulings.history import RulingWriter
 
 SHOWN: Final = 200
-PLAN_KINDS: Final = ("player_corrected", "title_corrected", "sessions_corrected", "plan_changed")
+PLAN_KINDS: Final = ("player_corrected", "title_corrected", "sessions_corrected", "plan_changed", "final_declared")
 LONGEST: Final = 2000
 PLAY: Final = re.compile(r"([1-9][0-9]{0,3})-([1-9][0-9]{0,2})")
 LISTED: Final = 100
@@ -392,7 +392,7 @@ class WhatIfPage:
         with self._turn:
             moment, room = self._rulings.look(lambda rulings: (rulings.room.snapshot(), rulings.room.fork()))
             if self._last is None or self._last[0] is not moment or self._last[1] != wished:
-                found = what_if(room, changed_rules(base, asked), event.players, event.plan.teams)
+                found = what_if(room, changed_rules(base, asked))
                 self._last = moment, wished, found
             return self._last[2]
 

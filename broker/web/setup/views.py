@@ -20,6 +20,7 @@ from broker.event.movement.summary import forecast_plan, minutes_a_play
 from broker.event.players import read_saved_players
 from broker.event.readiness import deal_notes, player_list_notes, start_notes, start_problems
 from broker.event.setup import rows_to_fill, typed_session_rows
+from broker.event.structure import Structure
 from broker.export.carrier_sheets import carrier_layouts, carrier_sheets_pdf
 from broker.i18n import N_, Message
 from broker.people import PeopleError
@@ -42,7 +43,7 @@ from broker.web.setup.draw import WHO, DrawPage, note_change
 LARGEST: Final = 2 * 2**20
 """Bytes of a form: a list of 4,000 players, a movement of 20,000 plays is more and goes by command."""
 
-TYPED: Final = frozenset({"name", "title", "profile", "public_address", "keying"})
+TYPED: Final = frozenset({"name", "title", "profile", "public_address", "keying", "prizes"})
 """What of the head is shown again as it was typed, where it was refused."""
 
 SHOWN: Final = 200
@@ -172,6 +173,7 @@ class SetupPage:
             rules=form.get("rules", ""),
             keying=form.get("keying", "single"),
             public_address=form.get("public_address", ""),
+            prizes=form.get("prizes", ""),
         )
         return N_("Saved."), {}
 
@@ -185,16 +187,15 @@ class SetupPage:
         return N_("Saved."), {}
 
     def _look_movement(self, form: Form) -> tuple[Message | None, Values]:
-        rounds = _rounds(form)
-        return None, {"ahead": setup.rounds_ahead(self._folder, rounds), "asked": rounds}
+        wish = _structure(form)
+        return None, {"ahead": setup.rounds_ahead(self._folder, wish), "asked": wish.rounds, "wish": wish}
 
     def _keep_uncompared(self, _form: Form) -> tuple[Message | None, Values]:
         setup.take_uncompared(self._folder)
         return N_("Saved."), {}
 
     def _make_movement(self, form: Form) -> tuple[Message | None, Values]:
-        made = setup.made_movement(self._folder, _rounds(form))
-        setup.take_movement(self._folder, made)
+        setup.make_stages(self._folder, _structure(form))
         return N_("Saved."), {}
 
     def _check_movement(self, form: Form) -> tuple[Message | None, Values]:
@@ -244,7 +245,7 @@ class SetupPage:
         more: Values | None = None,
     ) -> Response:
         values = {**self._values(form), "found": [], "checked_players": (), "checked_movement": None, "measures": ""}
-        values |= {"ahead": {}, "asked": 0, "checked_notes": ()}
+        values |= {"ahead": {}, "asked": 0, "wish": None, "checked_notes": ()}
         values |= more or {}
         return render_page(
             request, "setup.html", N_("Set-up"), visitor_of(request), error=error, done=done, values=values
@@ -281,11 +282,25 @@ class SetupPage:
         }
 
 
-def _rounds(form: Form) -> int:
-    rounds, most = form.get("rounds", ""), setup.MOST_ROUNDS
-    if not (rounds.isascii() and rounds.isdigit() and len(rounds) <= 3 and 1 <= int(rounds) <= most):  # noqa: PLR2004 - digits
+def _structure(form: Form) -> Structure:
+    most = setup.MOST_ROUNDS
+    found = {field: _number(form, field) for field in ("rounds", "sections", "final", "final_rounds")}
+    if not (found["rounds"] and found["rounds"] <= most and (found["final_rounds"] or 0) <= most):
         raise RuleError("malformed", N_("rounds must be from 1 to {most}", most=most))
-    return int(rounds)
+    return Structure(
+        found["rounds"],
+        found["sections"] or 1,
+        found["final"] or 0,
+        found["final_rounds"] or 0,
+        form.get("carry_over", "").strip(),
+        (form.get("qualification") or "Qualification", form.get("finale") or "Final"),
+    )
+
+
+def _number(form: Form, field: str) -> int | None:
+    """Return a number of a form; None where there is none."""
+    text = form.get(field, "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 3 else None  # noqa: PLR2004 - digits
 
 
 def _head_of(plan: Plan | None) -> dict[str, str]:
@@ -295,6 +310,7 @@ def _head_of(plan: Plan | None) -> dict[str, str]:
         "profile": plan.profile if plan else DEFAULT_MCR,
         "keying": plan.keying if plan else "single",
         "public_address": plan.public_address if plan else "",
+        "prizes": "\n".join(plan.prizes) if plan else "",
     }
 
 

@@ -19,7 +19,7 @@ from broker.scorer.stored_event import open_stored_event
 from broker.spreadsheet import read_grid
 from broker.store import STORE
 from tests.broker.export.test_results import LINES
-from tests.broker.scorer.folders import event_folder
+from tests.broker.scorer.folders import declare, event_folder
 from tests.broker.scorer.small import deals
 from tests.refusals import codes
 
@@ -37,29 +37,29 @@ def ended(result: Result) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("what", "first", "lines"), [("results", "event,", 65), ("standings", "place,", 17), ("ema", "place,", 17)]
 )
-def test_an_event_that_is_over_is_exported_whole(over: Path, what: str, first: str, lines: int) -> None:
-    done = export(what, over)
+def test_an_event_that_is_over_is_exported_whole(declared: Path, what: str, first: str, lines: int) -> None:
+    done = export(what, declared)
     assert done.exit_code == 0
     assert done.stdout.startswith(first)
     assert done.stdout.count("\n") == lines
 
 
-def test_a_file_holds_what_would_have_been_printed_and_nothing_lies_beside_it(over: Path, tmp_path: Path) -> None:
+def test_a_file_holds_what_would_have_been_printed_and_nothing_lies_beside_it(declared: Path, tmp_path: Path) -> None:
     for what in ("results", "standings", "ema", "pmn"):
         path = tmp_path / "out" / what
         path.parent.mkdir(exist_ok=True)
-        assert export(what, over, "--output", path).stdout == ""
-        assert path.read_bytes() == export(what, over).stdout_bytes
+        assert export(what, declared, "--output", path).stdout == ""
+        assert path.read_bytes() == export(what, declared).stdout_bytes
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["ema", "pmn", "results", "standings"]
 
 
 @pytest.mark.parametrize("what", ["results", "standings", "ema"])
-def test_csv_is_a_workbook_by_its_name_and_for_excel_when_asked(over: Path, tmp_path: Path, what: str) -> None:
+def test_csv_is_a_workbook_by_its_name_and_for_excel_when_asked(declared: Path, tmp_path: Path, what: str) -> None:
     path = tmp_path / "out.xlsx"
-    assert export(what, over, "--output", path).exit_code == 0
-    plain = content(export(what, over).stdout_bytes)
+    assert export(what, declared, "--output", path).exit_code == 0
+    plain = content(export(what, declared).stdout_bytes)
     assert content(path.read_bytes()) == plain
-    excel = export(what, over, "--excel").stdout_bytes
+    excel = export(what, declared, "--excel").stdout_bytes
     assert excel.startswith(b"\xef\xbb\xbf" + ";".join(map(str, plain[0])).encode())
     assert content(excel) == plain
 
@@ -121,9 +121,10 @@ def test_what_is_left_out_is_said_beside_it(under_way: Path) -> None:
     assert export("results", under_way, "--embargoed").stdout.count("\n") == 49
 
 
-def test_standings_are_told_as_provisional(under_way: Path, over: Path) -> None:
+def test_standings_are_told_as_provisional_until_they_are_declared_final(under_way: Path, over: Path) -> None:
     assert export("standings", under_way).stderr == "provisional: 12 of 16 plays have their result\n"
-    assert export("standings", over).stderr == ""
+    assert export("standings", over).stderr == "provisional: the head arbiter has not declared them final\n"
+    assert export("standings", declare(over)).stderr == ""
 
 
 def test_an_ema_report_waits_for_the_last_result(under_way: Path) -> None:
@@ -131,14 +132,14 @@ def test_an_ema_report_waits_for_the_last_result(under_way: Path) -> None:
     assert export("ema", under_way, "--provisional").exit_code == 0
 
 
-def test_an_ema_report_names_who_has_no_number(over: Path, tmp_path: Path) -> None:
+def test_an_ema_report_names_who_has_no_number(declared: Path, tmp_path: Path) -> None:
     path = tmp_path / "players.csv"
     path.write_text("id,ema,last_name,first_name,country\np01,04010023,Li,Wei,FRA\n", encoding="utf-8")
-    done = export("ema", over, "--players", path)
+    done = export("ema", declared, "--players", path)
     assert ",Wei,Li,04010023," in done.stdout
     assert done.stderr.startswith("without an EMA number: p")
     assert "p01" not in done.stderr
-    assert ended(export("ema", over, "--players", tmp_path / "none")) == (1, "file_missing")
+    assert ended(export("ema", declared, "--players", tmp_path / "none")) == (1, "file_missing")
 
 
 def faces(text: str) -> bool:
@@ -225,14 +226,14 @@ def test_plays_under_embargo_are_still_to_come(under_way: Path) -> None:
     assert sum("points" in line for line in early) == 12
 
 
-def test_everything_comes_in_one_archive_and_the_ema_report_when_it_is_over(over: Path, under_way: Path) -> None:
+def test_everything_comes_in_one_archive_and_the_ema_report_when_it_is_final(declared: Path, under_way: Path) -> None:
     listed = []
-    for folder in (over, under_way):
+    for folder in (declared, under_way):
         done = export("all", folder)
         assert done.exit_code == 0
         listed.append(sorted(zipfile.ZipFile(BytesIO(done.stdout_bytes)).namelist()))
     assert listed[0] == sorted(f"cup/{one.name}" for one in EXPORTS)
-    assert sorted(set(listed[0]) - set(listed[1])) == ["cup/ema.csv"]
+    assert sorted(set(listed[0]) - set(listed[1])) == ["cup/certificates.pdf", "cup/ema.csv"]
 
 
 def test_a_whole_event_goes_out_and_comes_back_by_command(over: Path, tmp_path: Path) -> None:

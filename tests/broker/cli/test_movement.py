@@ -19,8 +19,10 @@ from hypothesis import strategies as st
 
 from broker.cli.main import homologue
 from broker.event import DEALS, EVENT, MOVEMENT, SETS, read_plan, save_event
+from broker.event.files import NO_OWN_RULES
 from broker.event.movement import MOVEMENT_COLUMNS, NamedPlay, movement_csv
 from broker.event.movement.files import LARGEST, read_movement
+from broker.event.plan import plan_problems
 from broker.protocol import SEATS
 from broker.store import STORE
 from tests.broker.scorer.small import deals, plan, registry
@@ -302,10 +304,12 @@ def test_a_number_of_players_that_is_not_the_events_is_refused(folder: Path) -> 
     assert answer("new", "--event", folder, "--players", 12, "--rounds", 4)["error"]["code"] == "players_differ"
 
 
-def test_an_event_has_one_carrier_of_each_deal(folder: Path) -> None:
+def test_an_event_has_one_carrier_of_each_deal_or_as_many_as_are_asked_for(folder: Path) -> None:
     run("new", "--event", folder, "--rounds", 4, "--force", *FEW_STEPS)
-    assert answer("check", folder, "--copies", 1)["faults"] == []
-    assert answer("new", "--event", folder, "--rounds", 5, "--copies", 4)["error"]["code"] == "one_carrier_a_deal"
+    assert (answer("check", folder, "--copies", 1)["faults"], read_plan(folder).copies) == ([], 1)
+    run("new", "--event", folder, "--rounds", 4, "--copies", 4, "--force", *FEW_STEPS)
+    assert (read_plan(folder).copies, len({play.deal for play in read_plan(folder).plays if play.round == 1})) == (4, 1)
+    assert list(plan_problems(read_plan(folder), dict.fromkeys(range(1, 5)), NO_OWN_RULES)) == []  # type: ignore[arg-type] # their numbers
 
 
 def test_repair_keeps_what_was_played_and_says_what_changes(perfect: Path, tmp_path: Path) -> None:

@@ -1,13 +1,21 @@
 """Who is here and who plays, by command, while no scorer runs."""
 
 import json
+from contextlib import closing
 from pathlib import Path
+from random import Random
 
 from click.testing import CliRunner
 
 from broker.cli.main import homologue
+from broker.protocol import SEATS
 from broker.scorer.stored_event import open_stored_event
+from broker.store import STORE
+from broker.store.sqlite import SqliteJournal
+from tests.broker.export.test_printed_results import text_of
 from tests.broker.scorer.folders import event_folder, until_round
+from tests.broker.scorer.small import NAME
+from tests.broker.scorer.staged import play_rounds, staged_event, staged_plan
 
 
 def told(*arguments: str) -> list[dict[str, object]]:
@@ -45,3 +53,29 @@ def test_before_a_scorer_was_started_the_list_of_players_is_changed_instead(tmp_
         path.unlink()
     answer = told("checkin", str(folder), "p01")
     assert answer[0]["error"]["code"] == "event_not_started"  # type: ignore[index] # JSON
+
+
+def test_the_next_stage_is_seated_and_the_final_declared_once_nothing_is_open(tmp_path: Path) -> None:
+    said: dict[int, int] = {}
+    messages = play_rounds(staged_event(), [1, 2], Random(2), said)
+    folder = event_folder(tmp_path / "cup", messages, staged_plan())
+    early = CliRunner().invoke(homologue, ["event", "final", str(folder), "--reason", "over"])
+    assert ("open: stage: Final" in early.stderr, early.exit_code) == (True, 1)
+    answer = told("stage", str(folder), "--yes", "--reason", "over")[0]
+    ranks = {one["name"]: one["rank"] for one in answer["going_on"]}  # type: ignore[attr-defined] # JSON
+    planned = open_stored_event(folder).event
+    assert {planned.bookings[1, 3].players[seat]: at for at, seat in enumerate(SEATS, 1)}.items() <= ranks.items()
+    told("stage", str(folder), "--undo", "--yes", "--reason", "a mistake")
+    assert not open_stored_event(folder).event.is_seated(1)
+    told("stage", str(folder), "--yes", "--reason", "over")
+    more = play_rounds(open_stored_event(folder).event, [3, 4], Random(3), said)
+    with closing(SqliteJournal(folder / STORE, NAME)) as journal, journal.commit():
+        for one in more:
+            journal.append(one, 0)
+    assert told("final", str(folder), "--reason", "all is settled")[0]["final"] is True
+    assert told("final", str(folder), "--reason", "again")[0]["error"]["code"] == "declared_final"  # type: ignore[index] # JSON
+    pages = CliRunner().invoke(homologue, ["export", "certificates", str(folder), "--language", "fr"])
+    winner = next(row for row in open_stored_event(folder).room.snapshot().standings if row.place == 1)
+    texts = text_of(pages.stdout_bytes)
+    assert (len(texts), winner.name in texts[0], "Diplôme" in texts[0]) == (16, True, True)
+    assert told("final", str(folder), "--undo", "--reason", "a mistake")[0]["final"] is False

@@ -1,7 +1,6 @@
 """Rule profiles of an event's own, and where its players come from."""
 
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -77,7 +76,7 @@ def test_the_rules_of_the_plays_may_be_those_of_a_session_too(tmp_path: Path) ->
 def test_the_document_of_an_event_brings_them(tmp_path: Path) -> None:
     folder = club(tmp_path / "club", OURS)
     SqliteJournal(folder / STORE, open_event(folder).name).close()
-    made = event_document(folder, open_stored_event(folder), datetime.now(UTC), whole=True, embargoed=False)
+    made = event_document(folder, open_stored_event(folder), whole=True, embargoed=False)
     assert made.session_rules == {"our-riichi": rules()}
     restore_event(made, tmp_path / "again")
     event = open_event(tmp_path / "again")

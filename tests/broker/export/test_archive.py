@@ -11,7 +11,7 @@ import pytest
 from broker.export.archive import BY_NAME, ExportSource, archive
 from broker.i18n import Translator
 from broker.people.anchors import anchor_of, check_anchor
-from broker.protocol import Deadline
+from broker.protocol import FinalDeclared
 from broker.rules import RuleError
 from broker.scorer.stored_event import open_stored_event
 from tests.broker.export.test_printed_results import text_of
@@ -28,16 +28,15 @@ def test_each_printed_page_has_the_anchor(over: Path, name: str) -> None:
     assert check_anchor(over, anchor).holds
 
 
-def test_nothing_that_is_written_is_final_before_the_correction_period_is_over(over: Path) -> None:
-    stored = ruled([(Deadline(at=AT), None, None)])
-    found = []
-    for now in (AT, AT + 1):
-        at = datetime.fromtimestamp(now / 1000, UTC)
+def test_nothing_that_is_written_is_final_before_the_head_arbiter_has_said_so(over: Path) -> None:
+    at, found = datetime.fromtimestamp(AT / 1000, UTC), []
+    for said in ([], [(FinalDeclared(), None, None)]):
+        stored = ruled(said)
         source = ExportSource(over, stored, Translator("en"), at)
         pages = [text_of(BY_NAME[f"{name}.pdf"].content(source))[0] for name in ("standings", "travellers")]
         made = json.loads(BY_NAME["event.json"].content(source))
         archived = zipfile.ZipFile(BytesIO(archive(source))).namelist()
         found.append((["Final" in page for page in pages], made["final"], "cup/ema.csv" in archived))
     assert found == [([False, False], False, False), ([True, True], True, True)]
-    with pytest.raises(RuleError, match="corrections"):
-        BY_NAME["ema.csv"].content(ExportSource(over, stored, Translator("en"), datetime.fromtimestamp(AT / 1000, UTC)))
+    with pytest.raises(RuleError, match="declared"):
+        BY_NAME["ema.csv"].content(ExportSource(over, ruled([]), Translator("en"), at))

@@ -37,7 +37,7 @@ NOON = datetime(2026, 5, 2, 12, 0, tzinfo=UTC)
 
 
 def written(folder: Path, *, whole: bool = True, embargoed: bool = False) -> bytes:
-    return encode_document(event_document(folder, open_stored_event(folder), NOON, whole=whole, embargoed=embargoed))
+    return encode_document(event_document(folder, open_stored_event(folder), whole=whole, embargoed=embargoed))
 
 
 def again(folder: Path, name: str = "again") -> Path:
@@ -95,7 +95,7 @@ def test_a_ruling_on_what_the_event_does_not_have_is_refused(tmp_path: Path) -> 
         reason="r",
         at=1,
     )
-    made = event_document(folder, open_stored_event(folder), NOON, whole=True)
+    made = event_document(folder, open_stored_event(folder), whole=True)
     forged = msgspec.structs.replace(made, journal=(JournalEntry(0, msgspec.Raw(encode(ruling))),))
     with pytest.raises(RuleError) as refused:
         restore_event(forged, tmp_path / "new")
@@ -122,7 +122,7 @@ def test_a_play_of_the_wrong_deal_is_told_once_neither_of_the_two_deals_is_under
     rulings.give(draft(rulings.room, DealPlayed(played=missing.deal, result=result), (1, 1), deal=here.deal), HEAD)
     journal.close()
     stored = open_stored_event(folder)
-    told = [message_of(bytes(entry.message)) for entry in event_document(folder, stored, NOON).journal]
+    told = [message_of(bytes(entry.message)) for entry in event_document(folder, stored).journal]
     assert [stored.embargoed(one.deal) for one in (here, missing)] == [False, True]
     assert {one.fact.deal for one in told if isinstance(one, LogMessage)} >= {here.deal}
     assert [one for one in told if not isinstance(one, LogMessage) or (one.table, one.fact.round) == (1, 1)] == []
@@ -130,13 +130,13 @@ def test_a_play_of_the_wrong_deal_is_told_once_neither_of_the_two_deals_is_under
 
 def test_once_it_is_over_everybody_may_have_all_but_the_sets(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "cup")
-    made = event_document(folder, open_stored_event(folder), NOON)
+    made = event_document(folder, open_stored_event(folder))
     assert (len(made.deals), len(made.groups), len(made.standings), made.sets) == (4, 5, 16, {})
-    assert len(made.journal) == len(event_document(folder, open_stored_event(folder), NOON, whole=True).journal)
+    assert len(made.journal) == len(event_document(folder, open_stored_event(folder), whole=True).journal)
 
 
 def test_of_what_is_not_whole_no_event_is_made(tmp_path: Path) -> None:
-    made = event_document(event_folder(tmp_path / "cup"), open_stored_event(tmp_path / "cup"), NOON)
+    made = event_document(event_folder(tmp_path / "cup"), open_stored_event(tmp_path / "cup"))
     with pytest.raises(RuleError) as refused:
         restore_event(made, tmp_path / "new")
     assert (refused.value.code, (tmp_path / "new").exists()) == ("not_whole", False)
@@ -154,7 +154,7 @@ def test_a_result_that_no_table_could_have_sent_is_refused_and_nothing_is_writte
 def test_nothing_is_written_over(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "cup")
     with pytest.raises(RuleError) as refused:
-        restore_event(event_document(folder, open_stored_event(folder), NOON, whole=True), folder)
+        restore_event(event_document(folder, open_stored_event(folder), whole=True), folder)
     assert refused.value.code == "folder_taken"
 
 

@@ -29,8 +29,10 @@ def text_of(content: bytes) -> list[str]:
     ("language", "final", "last"),
     [("en", "Final", "Page 2 of 2"), ("fr", "Définitif", "Page 2 sur 2"), ("zh", "最终", "第 2 页，共 2 页")],
 )
-def test_each_page_says_what_it_is_of_whom_when_and_how_final(over: Path, language: str, final: str, last: str) -> None:
-    pages = text_of(travellers_pdf(open_stored_event(over), Translator(language), NOON))
+def test_each_page_says_what_it_is_of_whom_when_and_how_final(
+    declared: Path, language: str, final: str, last: str
+) -> None:
+    pages = text_of(travellers_pdf(open_stored_event(declared), Translator(language), NOON))
     for page in pages:
         told = ("A small cup", final, "oedmc-2020", "2026-05-02 12:00 +0000")
         assert [word for word in told if word not in page] == []

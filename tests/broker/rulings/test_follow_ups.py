@@ -2,11 +2,20 @@
 
 import pytest
 
-from broker.protocol import SEATS, Adjusted, AnyDecision, Award, DealPlayed, Undo, Void
+from broker.protocol import (
+    SEATS,
+    Adjusted,
+    AnyDecision,
+    Award,
+    DealPlayed,
+    FinalDeclared,
+    Undo,
+    Void,
+)
 from broker.rulings.follow_ups import follow_ups
 from broker.scorer.snapshot import open_part
 from broker.scorer.state import EventState
-from tests.broker.rulings.ruled import AT, room_of, ruling
+from tests.broker.rulings.ruled import room_of, ruling
 from tests.broker.scorer.small import event, whole_event
 
 EARLY = (1, 1)
@@ -32,9 +41,9 @@ def test_what_follows_stays_named_when_the_deal_is_played_nevertheless_and_nothi
     room = played(until=4)
     assert named(room) == [(key, DEAL, True) for key in LATER]
     assert [set(one.again) for one in follow_ups(event(), room)] == [AGAIN[key] for key in LATER]
+    room.apply(ruling(room, FinalDeclared()))
     moment = room.snapshot()
-    finals = room.is_final(AT), moment.is_final(AT), open_part(moment).is_final(AT)
-    assert (room.final, *finals) == (True, *[False] * 3)
+    assert (room.over, room.final, moment.final, open_part(moment).final) == (True, *[False] * 3)
 
 
 @pytest.mark.parametrize("stands", [False, True])
@@ -44,9 +53,10 @@ def test_once_it_is_ruled_it_is_named_no_longer_and_taken_back_it_is_named_again
         players = event().bookings[key].players
         decision = Award(gives={players[seat]: 0 for seat in SEATS}) if stands else Void()
         room.apply(ruling(room, decision, key))
-    assert (named(room), room.is_final(AT), open_part(room.snapshot()).is_final(AT)) == ([], True, True)
-    room.apply(ruling(room, Undo(ruling=list(room.book.entries)[-1])))
-    assert (named(room), room.is_final(AT)) == ([(LATER[-1], DEAL, True)], False)
+    room.apply(ruling(room, FinalDeclared()))
+    assert (named(room), room.final, open_part(room.snapshot()).final) == ([], True, True)
+    room.apply(ruling(room, Undo(ruling=list(room.book.entries)[-2])))
+    assert (named(room), room.final) == ([(LATER[-1], DEAL, True)], False)
 
 
 @pytest.mark.parametrize("decision", [Void(), Adjusted(gives=dict.fromkeys(HERE, "nobody"))])
@@ -55,7 +65,7 @@ def test_who_has_played_the_deal_knows_it_though_that_play_counts_no_longer(deci
         room = played(until=until)
         room.apply(ruling(room, decision, EARLY))
         assert named(room) == [(key, DEAL, until == 4) for key in LATER]
-        assert not room.is_final(AT)
+        assert not room.final
 
 
 def test_who_was_awarded_something_for_a_play_that_was_not_played_does_not_know_the_deal() -> None:

@@ -168,21 +168,12 @@ def test_imps_of_no_play_are_the_head_arbiters_to_give_and_to_take(played: Hall,
     assert refusal(played, draft(played.scorer.state, decision), TABLE) == "head_arbiter_only"
 
 
-def test_after_the_correction_period_the_head_arbiter_alone_rules_and_until_then_nothing_is_final(hall: Hall) -> None:
-    def finals() -> list[bool]:
-        on_the_wire = (hall.ear.told(topic)["final"] for topic in ("/standings", "public/places"))
-        return [*on_the_wire, hall.scorer.feed.current.final]
-
+def test_after_the_correction_period_the_head_arbiter_alone_rules(hall: Hall) -> None:
     hall.hear(*whole_event())
     room = hall.scorer.state
-    assert finals() == [True] * 3
     give(hall, draft(room, Deadline(at=NOW)))
-    hall.scorer.step(timeout=0)
-    assert finals() == [False] * 3
     give(hall, draft(room, Void(), PLAY), TABLE)
     hall.clock.read = lambda: NOW + 1
-    hall.scorer.step(timeout=0)
-    assert finals() == [True] * 3
     assert refusal(hall, draft(room, Void(), (2, 2)), TABLE) == "corrections_closed"
     give(hall, draft(room, Void(), (2, 2)), HEAD)
 

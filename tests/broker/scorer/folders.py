@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from broker.event import Plan, save_event
-from broker.protocol import LogMessage
+from broker.protocol import FinalDeclared, LogMessage, Ruling
 from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.small import NAME, deals, plan, registry, whole_event
@@ -17,6 +17,27 @@ def event_folder(folder: Path, said: Iterable[LogMessage] | None = None, of: Pla
     with journal.commit():
         for message in whole_event() if said is None else said:
             journal.append(message, 0)
+    journal.close()
+    return folder
+
+
+def declare(folder: Path) -> Path:
+    """Let the head arbiter declare the standings of an event's folder final."""
+    said = Ruling(
+        id="declared-0001",
+        event=NAME,
+        number=1,
+        after=None,
+        decision=FinalDeclared(),
+        author="Hélène Roy",
+        account="helene",
+        role="head_arbiter",
+        reason="all is settled",
+        at=0,
+    )
+    journal = SqliteJournal(folder / STORE, NAME)
+    with journal.commit():
+        journal.append(said, 0)
     journal.close()
     return folder
 

@@ -13,14 +13,15 @@ from msgspec.structs import replace
 
 from broker.protocol import (
     Call,
-    Deadline,
     Fact,
+    FinalDeclared,
     Kept,
     PublicStandings,
     PublicTraveller,
     Receipt,
     Reopen,
     Ruled,
+    Undo,
     encode,
 )
 from broker.protocol.link import LinkChanged
@@ -136,22 +137,25 @@ def test_what_says_nothing_new_is_published_once_in_public_and_again_on_a_connec
     assert public(ear) == [(DEAL, True, event().expected[DEAL])]
 
 
-def test_public_standings_are_provisional_while_corrections_run_and_are_told_again_when_they_end() -> None:
-    room, now, ear = room_of(), [AT], Ear()
-    publishes = Publisher(room, Path("/nowhere"), "store-0001", KEY, lambda: now[0])
+def test_public_standings_are_told_again_when_they_are_declared_final_and_when_that_is_taken_back() -> None:
+    room, ear = room_of(), Ear()
+    publishes = Publisher(room, Path("/nowhere"), "store-0001", KEY, lambda: AT)
     publishes.link = ear
+    publishes.players_renamed()
 
-    def finals(at: int) -> list[bool]:
-        now[0] = at
+    def finals() -> list[bool]:
         publishes.standings_due.ask()
         publishes.standings_if_due()
         found = [one.final for one in ear.heard("public/places") if isinstance(one, PublicStandings)]
         ear.forget()
         return found
 
-    assert (finals(AT), finals(AT)) == ([True], [])
-    room.apply(ruling(room, Deadline(at=AT)))
-    assert (finals(AT), finals(AT), finals(AT + 1), finals(AT + 1)) == ([False], [], [True], [])
+    assert (finals(), finals()) == ([False], [])
+    declared = ruling(room, FinalDeclared())
+    room.apply(declared)
+    assert (finals(), finals()) == ([True], [])
+    room.apply(ruling(room, Undo(ruling=declared.id)))
+    assert (finals(), finals()) == ([False], [])
 
 
 def receipt(*seqs: int) -> Receipt:

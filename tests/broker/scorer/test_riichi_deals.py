@@ -96,9 +96,9 @@ def test_a_play_that_was_of_another_deal_pays_by_the_dealer_of_that_one_and_back
 def test_what_if_another_riichi_profile_were_played_counts_the_same_hands_again() -> None:
     room = EventState(riichi_event())
     room.load(whole_riichi_event())
-    found = what_if(room.fork(), load_riichi("riichi-basic"), riichi_event().players, {})
+    found = what_if(room.fork(), load_riichi("riichi-basic"))
     assert {one.name for one in found.players} != set()
-    same = what_if(room.fork(), riichi_event().profile, riichi_event().players, {})
+    same = what_if(room.fork(), riichi_event().profile)
     assert same.players == ()
 
 

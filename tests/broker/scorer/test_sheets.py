@@ -15,6 +15,7 @@ from broker.protocol import (
     Award,
     Correct,
     DealPlayed,
+    FinalDeclared,
     Fine,
     FineRuled,
     LogMessage,
@@ -31,7 +32,7 @@ from broker.scorer.snapshot import MOST_DEALS, Embargo, Snapshot, open_part, sta
 from broker.scorer.state import EventState
 from broker.scoring import ScoredPlay, entry_bounds
 from tests.benchmarks.scorer.large import large_event, plays
-from tests.broker.rulings.ruled import AT, correct, ruling
+from tests.broker.rulings.ruled import correct, ruling
 from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, steps, whole_event
 from tests.broker.scorer.team_event import TEAMS, said, seated, team_event
@@ -91,7 +92,7 @@ def test_a_datum_is_the_exact_mean_of_its_group(moment: Snapshot) -> None:
 
 @given(moments)
 def test_a_players_plays_add_up_to_the_players_line_in_the_standings(moment: Snapshot) -> None:
-    standings = standings_table(moment, AT)
+    standings = standings_table(moment)
     for rung in standings.rungs:
         sheet = player_sheet(moment, standings, rung.player)
         told = [play.line.net for play in sheet.plays]
@@ -107,7 +108,7 @@ def test_the_places_within_reach_are_those_of_the_scoring(moment: Snapshot) -> N
         for play in event().plan.plays
         if (play.deal, play.table) not in there
     ]
-    told = {rung.player: (rung.best, rung.worst) for rung in standings_table(moment, AT).rungs}
+    told = {rung.player: (rung.best, rung.worst) for rung in standings_table(moment).rungs}
     assert told == {name: (one.best, one.worst) for name, one in entry_bounds(moment.ledger, missing).items()}
 
 
@@ -115,7 +116,7 @@ def test_the_places_within_reach_are_those_of_the_scoring(moment: Snapshot) -> N
 def test_the_open_part_is_the_moment_as_if_the_other_deals_had_not_been_played(moment: Snapshot) -> None:
     open_ = open_part(moment)
     assert open_.by_deal.keys() == moment.complete
-    assert standings_table(open_part(open_), AT) == standings_table(open_, AT)
+    assert standings_table(open_part(open_)) == standings_table(open_)
     for deal in moment.complete:
         assert deal_sheet(open_, deal) == deal_sheet(moment, deal)
 
@@ -161,7 +162,7 @@ def test_the_open_part_that_follows_the_plays_is_the_one_made_anew(facts: list[L
 
 @given(moments)
 def test_the_course_ends_where_the_standings_are(moment: Snapshot) -> None:
-    rungs = standings_table(moment, AT).rungs
+    rungs = standings_table(moment).rungs
     way = standings_history(moment, [rung.player for rung in rungs])
     if way.deals:
         assert [Fraction(line.imps[-1]) for line in way.lines] == [Fraction(rung.imp) for rung in rungs]
@@ -171,7 +172,7 @@ def test_a_deal_or_a_player_that_is_not_there_is_no_sheet() -> None:
     with pytest.raises(KeyError):
         deal_sheet(whole(), 99)
     with pytest.raises(KeyError):
-        player_sheet(whole(), standings_table(whole(), AT), "nobody")
+        player_sheet(whole(), standings_table(whole()), "nobody")
 
 
 def test_a_fouled_deal_has_its_groups_the_one_as_dealt_first() -> None:
@@ -279,7 +280,7 @@ def test_a_play_out_of_place_stands_at_its_table_and_round_and_is_missed_nowhere
     assert [(cell.deal, cell.stage) for cell in cells][1] == (other, "in")
     # Nobody's places hang on a play that is over: but for the one play to come.
     coming = set(event().bookings[2, 4].players.values())
-    loose = {rung.player for rung in standings_table(moment, AT).rungs if rung.least != rung.most}
+    loose = {rung.player for rung in standings_table(moment).rungs if rung.least != rung.most}
     assert (
         coming
         <= loose
@@ -290,7 +291,7 @@ def test_a_play_out_of_place_stands_at_its_table_and_round_and_is_missed_nowhere
             for p in moment.event.bookings[key].players.values()
         }
     )
-    assert player_sheet(moment, standings_table(moment, AT), here.players["east"]).plays[1].code is not None
+    assert player_sheet(moment, standings_table(moment), here.players["east"]).plays[1].code is not None
 
 
 TEAM_PLAYS = tuple(team_event().bookings)
@@ -305,12 +306,13 @@ def room_of(plays: int) -> EventState:
 
 def sheets(room: EventState) -> list[TeamSheet]:
     moment = room.snapshot()
-    return [team_sheet(moment, standings_table(moment, AT), number) for number in range(1, len(TEAMS) + 1)]
+    return [team_sheet(moment, standings_table(moment), number) for number in range(1, len(TEAMS) + 1)]
 
 
 def test_the_deals_of_a_sheet_add_up_to_the_line_in_the_standings() -> None:
     room = room_of(len(TEAM_PLAYS))
     room.apply(ruling(room, Award(gives={"p01": 3})))
+    room.apply(ruling(room, FinalDeclared()))
     for sheet, (name, members) in zip(sheets(room), TEAMS.items(), strict=True):
         assert sheet.standing is not None
         assert (sheet.team, tuple(one.player for one in sheet.members), sheet.final) == (name, members, True)
@@ -351,4 +353,4 @@ def test_a_deal_in_which_a_team_sat_twice_at_a_wind_is_named_and_counts_for_none
 def test_there_is_no_sheet_of_a_team_that_is_not_there(number: int) -> None:
     moment = room_of(0).snapshot()
     with pytest.raises(KeyError):
-        team_sheet(moment, standings_table(moment, AT), number)
+        team_sheet(moment, standings_table(moment), number)

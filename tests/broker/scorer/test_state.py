@@ -36,7 +36,7 @@ from broker.scorer.teams import TeamState
 from broker.scorer.view import as_json
 from broker.scoring import Ledger, real_table
 from tests.broker.rulings.drawn import Said, sequences
-from tests.broker.rulings.ruled import AT, correct, room_of, ruling, told
+from tests.broker.rulings.ruled import correct, room_of, ruling, told
 from tests.broker.scorer.hall import admitting, open_journal, put
 from tests.broker.scorer.small import (
     OTHER_FORM,
@@ -154,7 +154,7 @@ def test_a_void_play_is_in_no_datum_and_counts_as_played() -> None:
     room.apply(ruling(room, Void(), PLAY))
     compared = [room.key_of(one) for group in room.groups() for one in group.members if group.deal == HERE.deal]
     assert sorted(compared) == sorted(key for key in event().plays_with(HERE.deal) if key != PLAY)
-    assert (room.final, room.complete(HERE.deal)) == (True, True)
+    assert (room.over, room.complete(HERE.deal)) == (True, True)
 
 
 def test_an_adjusted_play_gives_each_player_what_the_profile_has_for_the_fault_or_what_was_said() -> None:
@@ -264,9 +264,9 @@ def test_a_play_still_to_come_is_no_play_for_anybody_though_somebody_was_fined_f
     room = room_of([one for one in whole_event() if one.id != last.id])
     play = (1, last.fact.round)
     fined = event().bookings[play].players["east"]
-    before = {rung.player: rung for rung in standings_table(room.snapshot(), AT).rungs}
+    before = {rung.player: rung for rung in standings_table(room.snapshot()).rungs}
     room.apply(ruling(room, FineRuled(takes={fined: 8}), play))
-    after = {rung.player: rung for rung in standings_table(room.snapshot(), AT).rungs}
+    after = {rung.player: rung for rung in standings_table(room.snapshot()).rungs}
     for player in event().bookings[play].players.values():
         fine = 8 * (player == fined)
         had, has = ([Fraction(rung.least), Fraction(rung.most)] for rung in (before[player], after[player]))
@@ -317,7 +317,7 @@ def heard(messages: Iterable[LogMessage]) -> tuple[Intake, EventState]:
 def summary(intake: Intake, room: EventState) -> object:
     """Return all that is told from a room."""
     books = {table: (book.upto, book.gaps(), book.refused, book.taken) for table, book in intake.books.items()}
-    return books, room.groups(), list(room.standings()), room.final, [room.complete(deal) for deal in event().expected]
+    return books, room.groups(), list(room.standings()), room.over, [room.complete(deal) for deal in event().expected]
 
 
 STRAIGHT_INTAKE, STRAIGHT_ROOM = heard(TOLD)
@@ -326,7 +326,7 @@ STRAIGHT = summary(STRAIGHT_INTAKE, STRAIGHT_ROOM)
 
 def test_the_event_of_these_tests_is_whole() -> None:
     intake, room = heard(TOLD)
-    assert room.final
+    assert room.over
     assert [book.gaps() for book in intake.books.values()] == [()] * 4
     assert len(room.groups()) == 5  # four deals, one of them in two forms
 

@@ -40,7 +40,7 @@ def test_a_folder_that_nobody_may_write_in_can_be_read(over: Path) -> None:
     (over / STORE).chmod(0o400)
     over.chmod(0o500)
     try:
-        assert open_stored_event(over).room.final
+        assert open_stored_event(over).room.over
     finally:
         over.chmod(0o700)
 
@@ -55,13 +55,13 @@ def test_a_scorer_at_work_is_neither_hindered_nor_missed(tmp_path: Path) -> None
             assert len(list(open_stored_event(folder).results())) == 12
             for message in last[1:]:
                 journal.append(message, 0)
-        assert open_stored_event(folder).room.final
+        assert open_stored_event(folder).room.over
     finally:
         journal.close()
 
 
 def test_names_of_folders_are_no_part_of_an_address(tmp_path: Path) -> None:
-    assert open_stored_event(event_folder(tmp_path / "cup 100% ? mode=rw#1")).room.final
+    assert open_stored_event(event_folder(tmp_path / "cup 100% ? mode=rw#1")).room.over
 
 
 def test_a_folder_without_a_store_has_recorded_nothing(over: Path) -> None:

@@ -248,7 +248,7 @@ def test_a_restored_event_goes_on_and_its_tables_are_asked_again(event: Path, st
     finally:
         first.close()
         second.close()
-    assert open_stored_event(tmp_path / "new").room.final
+    assert open_stored_event(tmp_path / "new").room.over
     assert [
         path.name for path in (tmp_path / "new").iterdir() if path.stat().st_mode & 0o077 and path.suffix != ".lock"
     ] == []
@@ -326,11 +326,11 @@ def test_a_journal_in_a_database_is_copied_and_restored_either_way(
         fill(journal, *whole_event())
         copy = copied(there.folder, stick)
     restore_copy(copy, check_copy(copy), tmp_path / "here")
-    assert open_stored_event(tmp_path / "here").room.final
+    assert open_stored_event(tmp_path / "here").room.over
     other = DatabaseAddress(server.address(server.database()), str(there.folder / "store-password"))
     restore_copy(copy, check_copy(copy), tmp_path / "again", other)
     assert not (tmp_path / "again" / STORE).exists()
-    assert open_stored_event(tmp_path / "again").room.final
+    assert open_stored_event(tmp_path / "again").room.over
     with pytest.raises(RestoreTaken):
         restore_copy(copy, check_copy(copy), tmp_path / "third", other)
     assert list((tmp_path / "third").iterdir()) == []

@@ -62,6 +62,7 @@ ALLOWED: Final[dict[str, set[str]]] = {
     "/carriers": {*ROLES},
     "/live/carriers": {*ROLES},
     "/live/standings": {*ROLES},
+    "/ceremony": {*ROLES},
     "/live/deals": {*ROLES},
     "/live/deal/{deal:int}": {*ROLES},
     "/live/player/{player}": {*ROLES},

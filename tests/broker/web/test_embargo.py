@@ -12,7 +12,17 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.export.seating import SEATING_PRINTS
-from broker.protocol import TOPICS, Call, Deadline, Fine, LogMessage, Seat, parse_topic, receipt_code
+from broker.protocol import (
+    TOPICS,
+    Call,
+    FinalDeclared,
+    Fine,
+    LogMessage,
+    Seat,
+    Undo,
+    parse_topic,
+    receipt_code,
+)
 from broker.rules import Outcome
 from broker.scorer.dashboard import ViewFeed
 from broker.scorer.snapshot import open_part
@@ -154,12 +164,13 @@ def test_two_players_of_one_name_stand_in_an_order_that_tells_nothing(hall: Hall
     assert [line["player"] for line in lines] == sorted(event().players)
 
 
-def test_every_sheet_turns_final_by_itself_when_the_correction_period_ends() -> None:
-    room, clock = room_of(), [AT]
-    room.apply(ruling(room, Deadline(at=AT)))
-    sheets, anyone = Sheets(room.snapshot, lambda: clock[0]), Visitor()
+def test_every_sheet_turns_final_when_that_is_declared_and_provisional_when_it_is_taken_back() -> None:
+    room = room_of()
+    sheets, anyone = Sheets(room.snapshot, lambda: AT), Visitor()
     found = []
-    for clock[0] in (AT, AT + 1, AT):
+    for decision in (None, FinalDeclared(), Undo(ruling="ruling-0001")):
+        if decision:
+            room.apply(ruling(room, decision))
         found.append((sheets.ladder(anyone).final, sheets.player(anyone, "p01").final))
     assert found == [(False, False), (True, True), (False, False)]
 

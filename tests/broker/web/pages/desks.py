@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cache
 from itertools import count, cycle
 from pathlib import Path
+from random import Random
 from typing import Final
 
 import pytest
@@ -22,6 +23,7 @@ from broker.protocol import (
     Call,
     Deadline,
     Fact,
+    FinalDeclared,
     LetIn,
     LogMessage,
     Paused,
@@ -49,6 +51,7 @@ from tests.broker.scorer import small, team_event
 from tests.broker.scorer.folders import event_folder, until_round
 from tests.broker.scorer.hall import admitting, put
 from tests.broker.scorer.riichi_deals import riichi_plan, whole_riichi_event
+from tests.broker.scorer.staged import play_rounds, staged_event, staged_plan
 from tests.broker.web import sample
 from tests.broker.web.results.test_sessions import evening, forged
 from tests.broker.web.tables.test_dashboard import hall as many_tables
@@ -241,6 +244,23 @@ def teams(folder: Path) -> Iterator[DeskServer]:
 
 
 @contextmanager
+def stages(folder: Path) -> Iterator[DeskServer]:
+    """Serve an event in stages whose final is to be seated."""
+    plan = replace(staged_plan(), title=TITLE, players=PLAYERS, prizes=("Coupe de la ville de Lille", "奖牌"))
+    with whole(folder, plan, play_rounds(staged_event(), [1, 2], Random(0), {})) as made:
+        yield made.server
+
+
+@contextmanager
+def ended(folder: Path) -> Iterator[DeskServer]:
+    """Serve an event whose standings are declared final."""
+    plan = replace(cup(), prizes=("Coupe de la ville de Lille", "奖牌"))
+    with whole(folder, plan, small.whole_event()) as made:
+        made.scorer.ask(lambda: made.scorer.rulings.give(draft(made.scorer.rulings.room, FinalDeclared()), HEAD))
+        yield made.server
+
+
+@contextmanager
 def riichi(folder: Path) -> Iterator[DeskServer]:
     """Serve a riichi event whose deals are over."""
     with whole(folder, replace(riichi_plan(), title=TITLE, players=PLAYERS), whole_riichi_event()) as made:
@@ -291,7 +311,7 @@ def new(folder: Path) -> Iterator[DeskServer]:
 
 
 DESKS: Final[dict[str, Callable[[Path], AbstractContextManager[DeskServer]]]] = {
-    one.__name__: one for one in (busy, empty, over, teams, riichi, sessions, hall, new)
+    one.__name__: one for one in (busy, empty, over, teams, stages, ended, riichi, sessions, hall, new)
 }
 
 

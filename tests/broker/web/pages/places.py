@@ -33,6 +33,16 @@ def submit(page: Page, value: str = "") -> None:
     page.wait_for_load_state()
 
 
+def going_on(page: Page) -> None:
+    """Look at who goes on to the final."""
+    submit(page, "look")
+
+
+def read_out(page: Page) -> None:
+    """Open the first place that is read out."""
+    page.locator("summary").last.click()
+
+
 def wrong_password(page: Page) -> None:
     """Log in as nobody can."""
     page.locator("[name=name]").fill("anne")
@@ -223,6 +233,13 @@ PLACES: Final = (
     Place("paper", "busy", "/paper"),
     Place("paper: a second look", "busy", "/paper", HEAD, keyed),
     Place("paper: refused", "busy", "/paper", HEAD, miskeyed),
+    Place("final", "stages", "/final"),
+    Place("final: who goes on", "stages", "/final", HEAD, going_on),
+    Place("final: open", "busy", "/final"),
+    Place("final: declared", "ended", "/final"),
+    Place("ceremony", "ended", "/ceremony", HEAD, read_out),
+    Place("standings: stages", "stages", "/standings"),
+    Place("display: stages", "stages", "/display"),
     Place("check-in", "busy", "/checkin", "table_arbiter"),
     Place("check-in: nobody", "busy", "/checkin?q=Nemo"),
     Place("players", "busy", "/players"),

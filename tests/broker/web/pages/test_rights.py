@@ -43,6 +43,7 @@ BESIDES: Final[dict[str, Collection[str]]] = {
     "/setup/players.csv": ORGANISERS,
     "/setup/movement.csv": ORGANISERS,
     "/what-if": ARBITERS,
+    "/final": ARBITERS,
 }
 """Beside what a desk has that knows nothing but a view."""
 

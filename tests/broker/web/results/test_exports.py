@@ -22,7 +22,7 @@ from broker.web.results import exports
 from broker.web.server import DeskServer
 from broker.web.services import Services
 from tests.broker.people.conftest import PASSWORD, quick_hashes
-from tests.broker.scorer.folders import event_folder, until_round
+from tests.broker.scorer.folders import declare, event_folder, until_round
 from tests.broker.scorer.riichi_deals import riichi_plan, whole_riichi_event
 from tests.broker.scorer.small import NAME
 from tests.broker.web.results.test_sessions import PLAN as SESSIONS
@@ -51,7 +51,7 @@ def under_way(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeskServer]:
 
 @pytest.fixture(scope="module")
 def over(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeskServer]:
-    yield from desk_of(event_folder(tmp_path_factory.mktemp("over") / "cup"))
+    yield from desk_of(declare(event_folder(tmp_path_factory.mktemp("over") / "cup")))
 
 
 def names(content: bytes) -> list[str]:
@@ -125,7 +125,8 @@ def test_what_there_is_at_the_end_only_is_told_by_code(under_way: DeskServer) ->
 def test_what_an_event_cannot_have_is_not_offered_and_the_reason_is_said(
     tmp_path: Path, plan: Plan, said: list[LogMessage], left: set[str], reason: str
 ) -> None:
-    for server in desk_of(event_folder(tmp_path / "cup", said, plan)):
+    folder = event_folder(tmp_path / "cup", said, plan)
+    for server in desk_of(declare(folder) if said else folder):
         with logged_in(server, "head_arbiter") as client:
             page, packed = client.get("/exports").text, client.get("/exports/all.zip")
             refused = client.get(f"/exports/{min(left)}")

@@ -102,7 +102,7 @@ def test_country_and_club_stand_beside_the_name_as_text(hall: Hall) -> None:
 def test_each_receipt_of_a_player_s_sheet_has_a_code_that_leads_to_the_address_made_known(hall: Hall) -> None:
     (html,) = shown(hall, f"/player/{GONE}")
     codes = [
-        play.code for play in player_sheet(hall.scorer.snapshot, standings_table(hall.scorer.snapshot, NOW), GONE).plays
+        play.code for play in player_sheet(hall.scorer.snapshot, standings_table(hall.scorer.snapshot), GONE).plays
     ]
     told = re.findall(r'aria-label="QR: ([^"]*)"', html)
     assert told == [f"{ADDRESS}/receipt/{code}" for code in codes]

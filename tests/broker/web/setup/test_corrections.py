@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -91,10 +90,10 @@ def test_a_name_is_right_on_every_page_and_in_every_file_until_it_is_taken_back(
     stored = open_stored_event(folder)
     assert stored.event.name_of(WHO) == "Zoé Öztürk"
     assert entrants_of(folder, stored.event)[WHO].ema == "04000007"
-    told = event_document(folder, stored, datetime.now(UTC))
+    told = event_document(folder, stored)
     assert [one.name for one in told.people if one.id == WHO] == ["Zoé Öztürk"]
     assert b"04000007" not in b"".join(bytes(one.message) for one in told.journal)
-    restore_event(event_document(folder, stored, datetime.now(UTC), whole=True), folder / "copy")
+    restore_event(event_document(folder, stored, whole=True), folder / "copy")
     assert (open_event(folder / "copy").name_of(WHO), open_stored_event(folder / "copy").event.name_of(WHO)) == (
         WAS,
         "Zoé Öztürk",

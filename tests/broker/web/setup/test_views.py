@@ -19,6 +19,7 @@ from markupsafe import escape
 from broker.cli.event import empty_view_feed
 from broker.cli.main import homologue
 from broker.event import open_event, read_deals, read_plan, setup
+from broker.event.structure import Structure
 from broker.i18n import Translator
 from broker.people import ROLES, Actor, Authentication
 from broker.rules import new_deal, new_set
@@ -170,6 +171,7 @@ def test_what_is_only_checked_is_shown_and_not_kept(client: httpx.Client, folder
 def test_a_movement_is_checked_with_the_line_of_each_fault(client: httpx.Client, folder: Path) -> None:
     made(client, 2)
     rows = "round,table,deal,east,south,west,north\n1,1,1,p01,p02,p03,p04\n1,2,1,p05,p06,p07,p01\n"
+    rows += "2,1,2,p01,p02,p03,p04\n2,2,3,p05,p06,p07,p08\n"
     page = send(client, {"action": "movement", "csv": rows}).text
     assert [code in page for code in ("deal_at_two_tables", "player_at_two_tables")] == [True, True]
     assert "line 3" in page
@@ -309,7 +311,7 @@ def test_a_list_with_teams_makes_a_team_event_whose_movement_seats_them(client: 
     made(client, 1)
     listed = "name,team\n" + "".join(f"Player {n},Team {n % 2}\n" for n in range(8))
     assert "8 players · 2 teams" in send(client, {"action": "players", "csv": listed}).text
-    setup.take_movement(folder, setup.made_movement(folder, 4, seconds=0.01))
+    setup.make_stages(folder, Structure(4), seconds=0.01)
     send(client, {"action": "deals"})
     assert {len(one) for one in open_event(folder).plan.teams.values()} == {4}
 

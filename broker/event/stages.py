@@ -1,0 +1,199 @@
+"""The structure of an event: stages, one after the other, and the sections into which a stage parts its tables.
+
+A section is compared and ranked by itself. A stage with a `cut` is seated by rank: where its movement would name a
+player it has the rank from the stage before, `1` to the number of players who go on; in a team event `2-3` is the third
+player of the second team. Who has which rank is decided once the stage before is over (`broker/rulings/stage.py`).
+A deal belongs to one stage.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from typing import Annotated, Final, Protocol, TypeVar
+
+from msgspec import Meta, Struct
+
+from broker.event.movement.plays import MovementPlay
+from broker.i18n import N_
+from broker.protocol import Name, RoundNo, TableNo
+from broker.rules import RuleError
+
+MOST_GOING_ON: Final = 1000
+RANK: Final = re.compile(r"([1-9][0-9]{0,3})(?:-([1-9][0-9]?))?")
+PART: Final = re.compile(r"(\d{1,4})/([1-9]\d{0,3})|(\d{1,3})\s?%")
+
+
+class Section(Struct, frozen=True, forbid_unknown_fields=True):
+    """Some tables of a stage, from the first to the last."""
+
+    name: Name
+    first_table: TableNo
+    last_table: TableNo
+
+
+class Stage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Some rounds with standings of their own."""
+
+    name: Name
+    first_round: RoundNo
+    last_round: RoundNo
+    sections: tuple[Section, ...] = ()
+    """None: all tables are compared with each other."""
+    cut: Annotated[int, Meta(ge=0, le=MOST_GOING_ON, description="players, or teams, who go on to it; 0: all")] = 0
+    carry_over: Annotated[str, Meta(max_length=12, description="of the stage before, such as 2/3 or 50%")] = ""
+    """Empty: as much as the rule profile says."""
+
+    def section_of(self, table: int) -> str | None:
+        """Return the section in which a table is; None where the stage has no sections."""
+        return next((one.name for one in self.sections if one.first_table <= table <= one.last_table), None)
+
+    @property
+    def rounds(self) -> range:
+        """Its rounds."""
+        return range(self.first_round, self.last_round + 1)
+
+
+P = TypeVar("P", bound=MovementPlay)
+P_co = TypeVar("P_co", bound=MovementPlay, covariant=True)
+
+
+class HasStages(Protocol[P_co]):
+    """A plan, as far as it is asked here."""
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """In order."""
+
+    @property
+    def plays(self) -> Sequence[P_co]:
+        """Those of stages by rank among them."""
+
+
+def read_part(text: str) -> Fraction:
+    """Read a part such as 2/3 or 50%. Raises RuleError `part_wrong`."""
+    found = PART.fullmatch(text.strip())
+    part = (
+        Fraction(int(found[1]), int(found[2])) if found and found[1] else Fraction(int(found[3]), 100) if found else -1
+    )
+    if not 0 <= part <= 1:
+        raise RuleError("part_wrong", N_("{text} is no part of a result: write 2/3, or 50%", text=repr(text[:20])))
+    return Fraction(part)
+
+
+def stage_at(stages: Iterable[Stage], round_: int) -> int | None:
+    """Return the number, from 0, of the stage in which a round is."""
+    return next((at for at, one in enumerate(stages) if round_ in one.rounds), None)
+
+
+def parted_plays(plan: HasStages[P]) -> tuple[list[P], list[P]]:
+    """Return the plays that name players, and those that name ranks."""
+    by_rank = {round_ for stage in plan.stages if stage.cut for round_ in stage.rounds}
+    plays = [play for play in plan.plays if play.round not in by_rank]
+    return plays, [play for play in plan.plays if play.round in by_rank]
+
+
+def ranks_of(stage: Stage, plays: Iterable[MovementPlay]) -> dict[str | int, tuple[int, int]]:
+    """Return what a stage's movement has in the place of players: the rank, and the member of a team from 1.
+
+    Raises RuleError `rank_wrong`.
+    """
+    found: dict[str | int, tuple[int, int]] = {}
+    for play in plays:
+        for who in play.players.values() if play.round in stage.rounds else ():
+            read = RANK.fullmatch(str(who))
+            if read is None or int(read[1]) > stage.cut:
+                raise RuleError(
+                    "rank_wrong",
+                    N_(
+                        "stage {stage}, round {round}: {who} is no rank from 1 to {most}",
+                        stage=stage.name,
+                        round=play.round,
+                        who=str(who),
+                        most=stage.cut,
+                    ),
+                )
+            found[who] = int(read[1]), int(read[2] or 1)
+    return found
+
+
+def section_plays(plan: HasStages[P]) -> Iterator[tuple[Stage, str, list[P]]]:
+    """Return the plays of each section of each stage; a stage without sections is one."""
+    for stage in plan.stages:
+        parts: dict[str, list[P]] = {one.name: [] for one in stage.sections} or {"": []}
+        for play in plan.plays:
+            if play.round in stage.rounds:
+                parts.setdefault(stage.section_of(play.table) or "", []).append(play)
+        yield from ((stage, name, plays) for name, plays in parts.items())
+
+
+def stage_problems(plan: HasStages[P]) -> Iterator[RuleError]:
+    """Name what is wrong with the stages of a plan."""
+    if not plan.stages:
+        return
+    last = max((play.round for play in plan.plays), default=0)
+    rounds = [round_ for stage in plan.stages for round_ in stage.rounds]
+    if rounds != [*range(1, last + 1)]:
+        yield RuleError("stages_wrong", N_("the stages must have rounds 1 to {last}, one after the other", last=last))
+    if len({stage.name for stage in plan.stages}) < len(plan.stages):
+        yield RuleError("stages_wrong", N_("two stages have the same name"))
+    for at, stage in enumerate(plan.stages):
+        try:
+            if stage.carry_over:
+                read_part(stage.carry_over)
+            if stage.cut:
+                yield from _cut_problems(plan, at)
+        except RuleError as problem:
+            yield problem
+        yield from _section_problems(stage)
+    yield from _shared(plan)
+
+
+def _cut_problems(plan: HasStages[P], at: int) -> Iterator[RuleError]:
+    stage = plan.stages[at]
+    if at == 0:
+        yield RuleError("stages_wrong", N_("stage {stage} is the first: nobody has a rank yet", stage=stage.name))
+        return
+    before = len(plan.stages[at - 1].sections) or 1
+    if stage.cut % before:
+        yield RuleError(
+            "stages_wrong",
+            N_(
+                "stage {stage}: {count} cannot come in equal numbers from {sections} sections",
+                stage=stage.name,
+                count=stage.cut,
+                sections=before,
+            ),
+        )
+    seated = {rank for rank, _ in ranks_of(stage, plan.plays).values()}
+    if idle := sorted({*range(1, stage.cut + 1)} - seated):
+        yield RuleError("rank_wrong", N_("stage {stage}: rank {rank} has no seat", stage=stage.name, rank=idle[0]))
+
+
+def _section_problems(stage: Stage) -> Iterator[RuleError]:
+    tables = [table for one in stage.sections for table in range(one.first_table, one.last_table + 1)]
+    names = [one.name for one in stage.sections]
+    if len(set(tables)) < len(tables) or len(set(names)) < len(names):
+        yield RuleError("stages_wrong", N_("stage {stage}: two sections share a name or a table", stage=stage.name))
+
+
+def _shared(plan: HasStages[P]) -> Iterator[RuleError]:
+    """Name deals of two stages, tables of no section, and who sits in two sections."""
+    deals: dict[int, Stage] = {}
+    inside: dict[tuple[str, object], str] = {}
+    for stage, section, plays in section_plays(plan):
+        for play in plays:
+            if deals.setdefault(play.deal, stage) is not stage:
+                yield RuleError("stages_wrong", N_("deal {deal} is in two stages", deal=play.deal))
+                return
+            if stage.sections and not section:
+                yield RuleError(
+                    "stages_wrong",
+                    N_("stage {stage}: table {table} is in no section", stage=stage.name, table=play.table),
+                )
+                return
+            for who in play.players.values():
+                if inside.setdefault((stage.name, who), section) != section:
+                    yield RuleError(
+                        "stages_wrong", N_("stage {stage}: {who} sits in two sections", stage=stage.name, who=who)
+                    )
+                    return

@@ -1,0 +1,80 @@
+"""A certificate for each player, to be signed: place, section and stage, IMP, and the prize if there is one."""
+
+import io
+from collections.abc import Iterable
+from datetime import datetime
+from fractions import Fraction
+from typing import Final
+
+from reportlab.lib.pagesizes import A4, landscape
+from reportlab.lib.units import mm
+from reportlab.pdfgen.canvas import Canvas
+
+from broker.event import Event
+from broker.export.pdf import draw_text, fit_text, text_width
+from broker.export.printed_results import signed_text
+from broker.i18n import Translator
+from broker.protocol import Standing, TeamStanding
+
+PAGE: Final = landscape(A4)
+FRAME: Final = 12 * mm
+ROOM: Final = PAGE[0] - 6 * FRAME
+SIGNED: Final = 70 * mm
+"""How long the line for a signature is."""
+
+Row = Standing | TeamStanding
+
+
+def group_name(row: Row) -> str:
+    """Return stage and section of a place; nothing where the event is one."""
+    return " · ".join(filter(None, (row.stage, row.section)))
+
+
+def name_of(row: Row) -> str:
+    """Return the name of a player or a team."""
+    return row.name if isinstance(row, Standing) else row.team
+
+
+def prize_of(event: Event, row: Row) -> str:
+    """Return the prize of a place: in each section of the last stage; nothing for others."""
+    stages, prizes = event.plan.stages, event.plan.prizes
+    last = not stages or row.stage == stages[-1].name
+    return prizes[row.place - 1] if last and row.place <= len(prizes) else ""
+
+
+def certificates_pdf(event: Event, rows: Iterable[Row], at: datetime, _: Translator) -> bytes:
+    """Return a page for each line of the standings."""
+    page = io.BytesIO()
+    canvas = Canvas(page, pagesize=PAGE, invariant=1, lang=_.language)
+    canvas.setTitle(_("{title}: certificates", title=event.plan.title))
+    for row in rows:
+        _certificate(canvas, event, row, at, _)
+        canvas.showPage()
+    canvas.save()
+    return page.getvalue()
+
+
+def _certificate(canvas: Canvas, event: Event, row: Row, at: datetime, _: Translator) -> None:
+    wide, high = PAGE
+    canvas.setLineWidth(2)
+    canvas.rect(FRAME, FRAME, wide - 2 * FRAME, high - 2 * FRAME)
+    canvas.setLineWidth(0.5)
+    canvas.rect(FRAME + 2 * mm, FRAME + 2 * mm, wide - 2 * FRAME - 4 * mm, high - 2 * FRAME - 4 * mm)
+    lines = (
+        (_("Certificate"), 30, True),
+        (event.plan.title, 22, False),
+        (name_of(row), 36, True),
+        (_("Place {place}", place=row.place), 28, True),
+        (group_name(row), 18, False),
+        (_("{imp} IMP", imp=signed_text(Fraction(row.imp))), 18, False),
+        (prize_of(event, row), 20, True),
+    )
+    down = high - 42 * mm
+    for text, size, bold in lines:
+        if text:
+            fitted, large = fit_text(str(text), ROOM, size, 8, bold=bold)
+            draw_text(canvas, ((wide - text_width(fitted, large, bold=bold)) / 2, down), fitted, large, bold=bold)
+            down -= size + 7 * mm
+    for left, said in ((4 * FRAME, f"{at:%Y-%m-%d}"), (wide - 4 * FRAME - SIGNED, _("Head arbiter"))):
+        canvas.line(left, FRAME + 20 * mm, left + SIGNED, FRAME + 20 * mm)
+        draw_text(canvas, (left, FRAME + 15 * mm), said, 10)

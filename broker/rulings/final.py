@@ -1,0 +1,70 @@
+"""The standings become final when the head arbiter says so, and not before everything is played and decided.
+
+From then on nothing more is ruled, but for corrections of names; whoever wants to rule takes the declaration back. What
+an arbiter rules at a table all the same, of a play that is reopened there, makes the standings provisional again.
+"""
+
+from typing import NamedTuple
+
+from broker.i18n import N_
+from broker.protocol import AnyDecision, CheckedIn, FinalDeclared, PlayerCorrected, Refused, TitleCorrected, Undo
+from broker.rulings.model import FINAL, RulingBook
+from broker.rulings.stage import next_stage
+from broker.scorer.state import EventState
+
+ALWAYS = (CheckedIn, PlayerCorrected, TitleCorrected)
+"""What moves nobody in the standings."""
+
+
+class OpenMatters(NamedTuple):
+    """What is still open in an event."""
+
+    plays: int
+    """Without a result."""
+    stage: str
+    """Which stage is not seated yet; empty: none."""
+    repeated: int
+    """Plays in which somebody met a deal again, on which nobody has ruled."""
+    apart: int
+    """Plays of which something is kept apart."""
+    left_out: int
+    """Deals that count for no team."""
+    corrections_until: int | None
+    """End of the correction period, ms since 1970, if that is to come."""
+
+    @property
+    def nothing(self) -> bool:
+        """Whether the standings may be declared final."""
+        return not any(self)
+
+
+def open_matters(room: EventState, now: int) -> OpenMatters:
+    """Return what is still open. `now` in ms since 1970."""
+    stage, deadline = next_stage(room), room.book.deadline
+    return OpenMatters(
+        plays=len(room.planned.plan.plays) - room.plays_in,
+        stage=stage.name if stage else "",
+        repeated=len(room.snapshot().doubles),
+        apart=len(room.apart_plays()),
+        left_out=len(room.teams.left_out),
+        corrections_until=deadline if deadline is not None and deadline >= now else None,
+    )
+
+
+def check_final(room: EventState, decision: AnyDecision, now: int) -> None:
+    """Refuse a declaration while something is open, and a ruling after it: `still_open`, `declared_final`."""
+    if isinstance(decision, FinalDeclared):
+        if room.book.declared is not None:
+            raise Refused("declared_final", N_("the standings are declared final already"))
+        if not open_matters(room, now).nothing:
+            raise Refused("still_open", N_("something is still open: the list says what"))
+        return
+    if room.book.declared is not None and not isinstance(decision, ALWAYS) and not takes_back(room.book, decision):
+        raise Refused("declared_final", N_("the standings are declared final: take that back before you rule"))
+
+
+def takes_back(book: RulingBook, decision: AnyDecision) -> bool:
+    """Return whether a decision takes a declaration back."""
+    if not isinstance(decision, Undo) or decision.ruling not in book.entries:
+        return False
+    return book.subject(book.entries[decision.ruling]) == FINAL

@@ -1,0 +1,149 @@
+"""Stages and the final: who goes on is shown before it is decided, and what is open before the standings are final."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from broker.errors import ScorerError, StoreError
+from broker.i18n import N_
+from broker.people import PeopleError
+from broker.protocol import LONGEST_REASON, AnyDecision, FinalDeclared, PlanChanged, Refused, Undo
+from broker.rules import RuleError
+from broker.rulings import FINAL, WHO_PLAYS, RulingDraft
+from broker.rulings.final import open_matters
+from broker.rulings.plan_changes import plan_changes
+from broker.rulings.service import RulingService
+from broker.rulings.stage import draft_stage, next_stage, qualified, unsettled_before
+from broker.terms import SEAT_LETTERS
+from broker.web import (
+    Access,
+    DeskError,
+    Form,
+    FormMalformed,
+    client_address,
+    read_form,
+    redirect,
+    render_page,
+    typed_fields,
+    visitor_of,
+)
+from broker.web.auth import account_of
+from broker.web.rulings.audited import AuditedRulings
+
+PATH: Final = "/final"
+LARGEST: Final = 2**18
+"""Bytes of a form: a stage comes back with all its seats."""
+WRONG: Final = (DeskError, PeopleError, RuleError, ScorerError, StoreError, Refused)
+
+
+class FinalPage:
+    """Answers arbiters; the head arbiter decides."""
+
+    def __init__(self, access: Access, rulings: AuditedRulings) -> None:
+        self._access, self._rulings = access, rulings
+
+    def routes(self) -> Sequence[Route]:
+        """Return the routes."""
+        return [
+            self._access.route(PATH, self.show, "see_room"),
+            self._access.route(PATH, self.decide, "rule", ("POST",)),
+        ]
+
+    async def show(self, request: Request) -> Response:
+        """Show how far the event is."""
+        return await run_in_threadpool(self._page, request, {})
+
+    async def decide(self, request: Request) -> Response:
+        """Show who would go on, or publish a decision."""
+        form: Form = {}
+        try:
+            form = await read_form(request, visitor_of(request), largest=LARGEST)
+            return await run_in_threadpool(self._act, request, form)
+        except WRONG as error:
+            return await run_in_threadpool(self._page, request, typed_fields(form, error), error)
+
+    def _act(self, request: Request, form: Form) -> Response:
+        if form.get("action") == "look":
+            return self._page(request, form, looked=True)
+        draft = RulingDraft(
+            id=form.get("id", ""), after=form.get("after") or None, decision=_decision(form), reason=_reason(form)
+        )
+        self._rulings.give(draft, account_of(request), client_address(request))
+        return redirect(request, PATH, done=draft.id)
+
+    def _page(self, request: Request, form: Form, error: Exception | None = None, *, looked: bool = False) -> Response:
+        out = [value for name, value in form.items() if name.startswith("out-")]
+        try:
+            values = self._rulings.look(lambda rulings: _values(rulings, out, looked=looked))
+        except RuleError as refused:
+            error, values = refused, self._rulings.look(lambda rulings: _values(rulings, out, looked=False))
+        visitor = visitor_of(request)
+        head = visitor.session is not None and visitor.session.account.role == "head_arbiter"
+        values |= {"out": out, "reason": form.get("reason", ""), "id": f"final-{uuid.uuid4().hex}", "decides": head}
+        done = N_("Published.") if "done" in request.query_params and not error and not looked else None
+        return render_page(
+            request, "final.html", N_("Stages and final"), visitor, error=error, done=done, values=values
+        )
+
+
+def _values(rulings: RulingService, out: Sequence[str], *, looked: bool) -> dict[str, Any]:
+    """Return what the page shows. Raises RuleError where it cannot be shown who goes on."""
+    room, stage = rulings.room, next_stage(rulings.room)
+    stages = room.planned.plan.stages
+    before = stages[stages.index(stage) - 1] if stage else None
+    seatings = [(entry, said) for entry, said in plan_changes(room.book) if said.stage]
+    values: dict[str, Any] = {
+        "stages": [(one, room.planned.is_seated(at)) for at, one in enumerate(stages)],
+        "stage": stage,
+        "before": before,
+        "unsettled": unsettled_before(room) if stage else 0,
+        "sections": [one for one in room.ranked_sections() if before and stages[one.stage] is before],
+        "names": {player.id: player.name for player in room.event.players.values()},
+        "letters": SEAT_LETTERS,
+        "proposal": None,
+        "members": room.planned.plan.teams,
+        "last_seating": seatings[-1][0] if seatings else None,
+        "after_plan": room.last_word(WHO_PLAYS) or "",
+        "open": open_matters(room, rulings.now()),
+        "declared": room.book.declared,
+        "after_final": room.last_word(FINAL) or "",
+    }
+    if looked and stage is not None:
+        change = draft_stage(room, stage, out)
+        seats = {
+            who: (one.table, seat)
+            for one in change.plays
+            if one.round == stage.first_round
+            for seat, who in (("east", one.east), ("south", one.south), ("west", one.west), ("north", one.north))
+        }
+        values |= {
+            "proposal": qualified(room, stage, out),
+            "seats": seats,
+            "change": msgspec.json.encode(change).decode(),
+        }
+    return values
+
+
+def _decision(form: Mapping[str, str]) -> AnyDecision:
+    action = form.get("action")
+    if action == "declare":
+        return FinalDeclared()
+    if action == "undo":
+        return Undo(ruling=form.get("undo", ""))
+    try:
+        return msgspec.json.decode(form.get("change", ""), type=PlanChanged)
+    except msgspec.DecodeError:
+        raise FormMalformed("the form does not have the seats of the stage") from None
+
+
+def _reason(form: Mapping[str, str]) -> str:
+    reason = " ".join(form.get("reason", "").split())
+    if not 1 <= len(reason) <= LONGEST_REASON:
+        raise RuleError("reason_wrong", f"a reason has 1 to {LONGEST_REASON} characters")
+    return reason

@@ -1,0 +1,288 @@
+"""A later stage is seated from the standings, by the head arbiter; sections are compared and ranked by themselves."""
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+
+import pytest
+from msgspec.structs import replace
+
+from broker.protocol import (
+    Award,
+    Deadline,
+    FinalDeclared,
+    FineRuled,
+    LogMessage,
+    Refused,
+    Reopen,
+    Ruled,
+    Ruling,
+    Undo,
+    Void,
+)
+from broker.rules import RuleError
+from broker.rulings.final import open_matters
+from broker.rulings.plan_check import planned_after
+from broker.rulings.plan_draft import PlanWishes, draft_change, plan_cost, plan_facts
+from broker.rulings.stage import draft_stage, next_stage, qualified
+from broker.scorer.snapshot import open_part, standings_table
+from broker.scorer.state import EventState
+from tests.broker.rulings.ruled import HEAD, ORGANISER, TABLE, draft, ruling
+from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
+from tests.broker.scorer.small import fact
+from tests.broker.scorer.staged import STAGES, places, play_rounds, recomputed, staged_event, whole
+
+A, B = (sorted(staged_event().sections[0, name]) for name in "AB")
+FINAL = STAGES[1]
+
+
+@pytest.fixture
+def hall(tmp_path: Path) -> Iterator[Hall]:
+    """Return the scorer of an event in stages, of which nothing is played."""
+    with open_journal(tmp_path) as journal:
+        yield make_hall(tmp_path, journal, staged_event())
+
+
+def room_after(seed: int, rounds: int = 2) -> tuple[EventState, list[LogMessage]]:
+    """Return a room in which the first rounds were played, and what the tables said."""
+    room, said, chance = EventState(staged_event()), dict[int, int](), Random(seed)
+    messages = play_rounds(room.planned, range(1, min(rounds, 2) + 1), chance, said)
+    room.load(messages)
+    if rounds > 2:
+        room.apply(ruling(room, draft_stage(room, FINAL)))
+        more = play_rounds(room.planned, range(3, rounds + 1), chance, said)
+        for message in more:
+            room.apply(message)
+        messages += more
+    return room, messages
+
+
+def standing(room: EventState) -> dict[str, tuple[str, str, int, int]]:
+    """Return stage, section, place and IMP of everybody."""
+    return {row.player: (row.stage, row.section, row.place, int(row.imp)) for row in room.snapshot().standings}
+
+
+def expected(messages: list[LogMessage]) -> dict[str, tuple[str, str, int, int]]:
+    """Return the same, recomputed: the best four of each section go on, and take two thirds along."""
+    first, final = recomputed(messages)
+    found: dict[str, tuple[str, str, int, int]] = {}
+    going_on: list[str] = []
+    for section, names in (("A", A), ("B", B)):
+        ranked = places(first, names)
+        going_on += [name for name in names if ranked[name][0] <= 4]
+        found |= {name: ("Qualification", section, *ranked[name]) for name in names}
+    if final:
+        total = {name: final[name] + whole(first[name] * Fraction(2, 3)) for name in going_on}
+        found |= {name: ("Final", "", *of) for name, of in places(total, going_on).items()}
+    return found
+
+
+def code_of(act: Callable[[], object]) -> str:
+    """Return the code by which something is refused."""
+    try:
+        act()
+    except (Refused, RuleError) as refused:
+        return refused.code
+    return ""
+
+
+def test_nothing_of_a_stage_by_rank_is_in_the_plan_before_it_is_seated() -> None:
+    room, _ = room_after(1, 1)
+    assert {round_ for _, round_ in room.planned.bookings} == {1, 2}
+    assert (next_stage(room), room.over, sorted(room.planned.expected)) == (FINAL, False, [1, 2])
+    assert [play.round for play in room.event.plays_of(1)] == [1, 2]
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3])
+@pytest.mark.parametrize("rounds", [2, 3, 4])
+def test_sections_are_ranked_by_themselves_and_the_final_with_two_thirds_of_the_qualification(
+    seed: int, rounds: int
+) -> None:
+    room, messages = room_after(seed, rounds)
+    assert standing(room) == expected(messages)
+    stages = [row.stage for row in room.snapshot().standings]
+    assert stages == (["Final"] * 8 if rounds > 2 else []) + ["Qualification"] * (8 if rounds > 2 else 16)
+
+
+def test_an_event_in_stages_that_is_read_again_stands_as_it_stood() -> None:
+    room, messages = room_after(4, 4)
+    again = EventState(staged_event())
+    again.load([*messages[: len(messages) // 2], *_rulings(room), *messages[len(messages) // 2 :]])
+    assert standing(again) == standing(room)
+    assert [list(one.ranking) for one in again.snapshot().sections] == [
+        list(one.ranking) for one in room.snapshot().sections
+    ]
+
+
+def _rulings(room: EventState) -> list[Ruling]:
+    """Return the decisions of a room as they are stored."""
+    empty = EventState(staged_event())
+    return [ruling(empty, one.decision) for one in room.book.entries.values()]
+
+
+def test_the_best_of_each_section_go_on_ranked_by_place_and_sit_where_the_movement_has_their_rank() -> None:
+    room, messages = room_after(5)
+    ranked = qualified(room, FINAL)
+    first, _ = recomputed(messages)
+    assert [one.rank for one in ranked] == list(range(1, 9))
+    assert [one.place for one in ranked] == sorted(one.place for one in ranked)
+    assert {(one.name, one.place, one.imp) for one in ranked} == {
+        (name, *of) for names in (A, B) for name, of in places(first, names).items() if of[0] <= 4
+    }
+    room.apply(ruling(room, draft_stage(room, FINAL)))
+    names = [one.name for one in ranked]
+    for round_ in (3, 4):
+        assert list(room.planned.bookings[1, round_].players.values()) == names[:4]
+        assert list(room.planned.bookings[2, round_].players.values()) == names[4:]
+    assert [play.round for play in room.event.plays_of(3)] == [1, 2]
+
+
+def test_a_tie_at_the_cut_is_settled_by_naming_who_does_not_go_on() -> None:
+    room, messages = room_after(1)
+    assert code_of(lambda: draft_stage(room, FINAL)) == "cut_tied"
+    first, _ = recomputed(messages)
+    both = (places(first, names) for names in (A, B))
+    ranked = next(one for one in both if sum(place <= 4 for place, _ in one.values()) > 4)
+    last = max(place for place, _ in ranked.values() if place <= 4)
+    tied = [name for name, of in ranked.items() if of[0] == last]
+    out = tied[: last - 1 + len(tied) - 4]
+    going_on = {one.name for one in qualified(room, FINAL, out)}
+    assert not going_on & set(out)
+    assert len(going_on & ranked.keys()) == 4
+
+
+def test_a_stage_is_seated_once_by_the_head_arbiter_when_the_one_before_is_over_and_taken_back_before_it_begins(
+    hall: Hall,
+) -> None:
+    give, said, chance = hall.scorer.rulings.give, dict[int, int](), Random(2)
+    room = hall.scorer.state
+    hall.hear(*play_rounds(room.planned, [1], chance, said))
+    assert code_of(lambda: draft_stage(room, FINAL)) == "stage_not_over"
+    hall.hear(*play_rounds(room.planned, [2], chance, said))
+    change = draft_stage(room, FINAL)
+    before = standing(room)
+    assert code_of(lambda: give(draft(room, change), ORGANISER)) == "head_arbiter_only"
+    assert code_of(lambda: give(draft(room, change), TABLE)) == "head_arbiter_only"
+    swapped = replace(change, plays=(replace(change.plays[0], east=change.plays[0].south), *change.plays[1:]))
+    assert code_of(lambda: give(draft(room, swapped), HEAD)) == "stage_seats_wrong"
+    assert code_of(lambda: give(draft(room, replace(change, stage="Other")), HEAD)) == "unknown_stage"
+    hall.connect(up=True)
+    entry = give(draft(room, change), HEAD)
+    assert [play["round"] for play in hall.ear.told("assignment/1")["plays"]] == [1, 2, 3, 4]
+    assert {row["stage"] for row in hall.ear.told("cup/standings")["rows"]} == {"Qualification", "Final"}
+    assert code_of(lambda: give(draft(room, change), HEAD)) == "unknown_stage"
+    assert code_of(lambda: give(draft(room, Undo(ruling=entry.id)), ORGANISER)) == "head_arbiter_only"
+    give(draft(room, Undo(ruling=entry.id)), HEAD)
+    assert (standing(room), [play["round"] for play in hall.ear.told("assignment/1")["plays"]]) == (before, [1, 2])
+    entry = give(draft(room, draft_stage(room, FINAL)), HEAD)
+    hall.hear(*play_rounds(room.planned, [3], chance, said)[:2])
+    assert code_of(lambda: give(draft(room, Undo(ruling=entry.id)), HEAD)) == "plan_play_begun"
+
+
+def test_imps_of_no_play_belong_to_the_stage_in_which_they_are_given() -> None:
+    room, _ = room_after(7)
+    best = next(one for one in qualified(room, FINAL) if one.section == "A").name
+    room.apply(ruling(room, Award(gives={best: 3})))
+    before = standing(room)[best][3]
+    room.apply(ruling(room, draft_stage(room, FINAL)))
+    carried = whole(Fraction(before * 2, 3))
+    assert standing(room)[best][3] == carried
+    room.apply(ruling(room, FineRuled(takes={best: 4})))
+    assert standing(room)[best][3] == carried - 4
+    assert [row.carried for row in standings_table(room.snapshot()).rungs if row.player == best] == [carried]
+
+
+@pytest.mark.parametrize("seed", [10, 11])
+def test_what_each_can_reach_is_reached_within_the_own_section_and_stage(seed: int) -> None:
+    room, messages = room_after(seed, 4)
+    last = standing(room)
+    for rounds in (1, 3):
+        early = EventState(staged_event())
+        early.load([one for one in messages if one.fact.round <= min(rounds, 2)])
+        if rounds > 2:
+            early.apply(ruling(early, draft_stage(early, FINAL)))
+            for one in messages:
+                if one.fact.round == rounds:
+                    early.apply(one)
+        for row in standings_table(early.snapshot()).rungs:
+            stage, section, place, imp = last[row.player]
+            if (row.stage, row.section) == (stage, section):
+                assert row.best <= place <= row.worst
+                assert row.least <= imp <= row.most  # type: ignore[operator] # whole
+            assert row.worst <= 8
+
+
+def test_who_leaves_a_section_is_made_up_for_in_that_section_alone() -> None:
+    room, _ = room_after(3, 1)
+    change = draft_change(
+        plan_facts(room), PlanWishes(leave=(A[0],), enter=("Ada Lovelace",)), Random(1), lambda: False
+    )
+    room.apply(ruling(room, change))
+    assert {one.table for one in change.plays} <= {1, 2}
+    seated = {who for (table, _), play in room.planned.bookings.items() if table > 2 for who in play.players.values()}
+    assert seated == set(B)
+    assert room.event.section_at(1, 2) == "A"
+    assert "p17" in room.planned.sections[0, "A"]
+
+
+def test_who_leaves_the_final_is_replaced_there_and_nobody_of_the_qualification_is_moved() -> None:
+    room, _ = room_after(2, 3)
+    gone = room.planned.bookings[1, 4].players["east"]
+    facts = plan_facts(room)
+    change = draft_change(facts, PlanWishes(replaced={gone: "Ada Lovelace"}), Random(1), lambda: False)
+    assert [(one.round, one.table, one.east) for one in change.plays] == [(4, 1, "p17")]
+    cost = plan_cost(facts, planned_after(room, change))
+    assert {(one.player.id, one.round) for one in cost.moved} == {(gone, 4), ("p17", 4)}
+    room.apply(ruling(room, change))
+    assert room.planned.sections[1, ""] >= {gone, "p17"}
+    assert {row.player for row in room.snapshot().standings if row.stage == "Final"} >= {gone, "p17"}
+
+
+def test_the_final_is_declared_once_nothing_is_open_and_then_nothing_is_ruled_until_that_is_taken_back(
+    hall: Hall,
+) -> None:
+    give, said, chance = hall.scorer.rulings.give, dict[int, int](), Random(3)
+    room, declare = hall.scorer.state, FinalDeclared()
+    hall.connect(up=True)
+    hall.hear(*play_rounds(room.planned, [1, 2], chance, said))
+    assert open_matters(room, NOW)[:2] == (0, "Final")
+    give(draft(room, draft_stage(room, FINAL)), HEAD)
+    hall.hear(*play_rounds(room.planned, [3], chance, said))
+    assert open_matters(room, NOW)[:2] == (2, "")
+    assert code_of(lambda: give(draft(room, declare), HEAD)) == "still_open"
+    hall.hear(*play_rounds(room.planned, [4], chance, said))
+    assert (room.over, room.final, hall.ear.told("cup/standings")["final"]) == (True, False, False)
+    give(draft(room, Deadline(at=NOW + 1)), HEAD)
+    assert code_of(lambda: give(draft(room, declare), HEAD)) == "still_open"
+    hall.clock.read = lambda: NOW + 2
+    assert code_of(lambda: give(draft(room, declare), TABLE)) == "head_arbiter_only"
+    entry = give(draft(room, declare), HEAD)
+    hall.scorer.dashboard.show()
+    assert (room.final, hall.ear.told("cup/standings")["final"], hall.scorer.feed.current.final) == (True, True, True)
+    assert hall.ear.told("public/places")["final"]
+    assert code_of(lambda: give(draft(room, Void(), (1, 4)), HEAD)) == "declared_final"
+    again = EventState(staged_event())
+    again.load(hall.journal.messages())
+    assert (again.final, standing(again)) == (True, standing(room))
+    give(draft(room, Undo(ruling=entry.id)), HEAD)
+    assert (room.final, hall.ear.told("public/places")["final"]) == (False, False)
+    give(draft(room, Void(), (1, 4)), HEAD)
+
+
+def test_what_is_ruled_at_a_table_after_the_declaration_makes_the_standings_provisional_again() -> None:
+    room, messages = room_after(2, 4)
+    room.apply(ruling(room, FinalDeclared()))
+    assert room.final
+    last = max(one.seq for one in messages if one.table == 1)
+    deal = room.planned.bookings[1, 4].deal
+    reopened = Ruled(round=4, deal=deal, author="Tao", role="table_arbiter", reason="wrong hand", decision=Reopen())
+    room.apply(fact(1, last + 1, reopened))
+    assert (room.over, room.final, room.book.declared) == (False, False, None)
+
+
+def test_the_public_part_of_an_event_in_stages_stands_by_complete_deals_alone() -> None:
+    room, _ = room_after(2, 1)
+    assert [row.plays for row in open_part(room.snapshot()).standings] == [0] * 16
+    room, _ = room_after(2, 4)
+    assert list(open_part(room.snapshot()).standings) == list(room.snapshot().standings)

@@ -1,0 +1,84 @@
+"""At the desk: who goes on is shown and published, what is open is listed, the final is declared and celebrated."""
+
+import re
+from collections.abc import Iterator
+from random import Random
+from typing import Final
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from broker.protocol import LogMessage
+from tests.broker.rulings.test_stage import FINAL as LAST
+from tests.broker.scorer.staged import play_rounds, staged_event, staged_plan
+from tests.broker.web.pages.desks import Whole, quickly, whole
+from tests.broker.web.test_auth import logged_in, token_of
+
+HIDDEN: Final = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
+PLAN: Final = replace(staged_plan(), prizes=("The cup", "A medal"))
+
+
+def forms(page: str, action: str) -> dict[str, str]:
+    """Return the hidden fields of the form with an action."""
+    form = next(one for one in re.findall(r"<form.*?</form>", page, re.DOTALL) if f'value="{action}"' in one)
+    return {name: value.replace("&#34;", '"') for name, value in HIDDEN.findall(form)} | {"action": action}
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Whole]:
+    said = play_rounds(staged_event(), [1, 2], Random(0), {})
+    with quickly(), whole(tmp_path_factory.mktemp("final") / "cup", PLAN, said) as made:
+        yield made
+
+
+@pytest.fixture
+def head(room: Whole) -> Iterator[httpx.Client]:
+    with logged_in(room.server, "head_arbiter") as found:
+        yield found
+
+
+def test_who_goes_on_is_shown_and_published_then_the_final_declared_and_read_out(
+    room: Whole, head: httpx.Client
+) -> None:
+    state = room.scorer.state
+    asked = {"form": token_of(head, "/final"), "action": "look"}
+    page = head.post("/final", data=asked).text
+    assert [len(re.findall(rf"<td>{section} [1-4]</td>", page)) for section in "AB"] == [4, 4]
+    assert not state.planned.is_seated(1)
+    given = head.post("/final", data=forms(page, "seat") | {"reason": "over"}, follow_redirects=False)
+    assert (given.status_code, state.planned.is_seated(1)) == (303, True)
+    standings = head.get("/standings").text
+    assert [word for word in ("Final", "Qualification · A", "Qualification · B") if word not in standings] == []
+    assert head.get("/standings?stage=1").text.count('data-key="player-') == 16
+    page = head.get("/final").text
+    assert ('id="open"' in page, 'value="declare"' in page) == (True, False)
+    said = {1: 0, 2: 0}
+    for one in room.journal.messages():
+        if isinstance(one, LogMessage) and one.table in said:
+            said[one.table] = max(one.seq, said[one.table])
+    room.hear(*play_rounds(state.planned, LAST.rounds, Random(1), said))
+    assert "Nobody is named here" in head.get("/ceremony").text
+    page = head.get("/final").text
+    given = head.post("/final", data=forms(page, "declare") | {"reason": "all settled"}, follow_redirects=False)
+    assert (given.status_code, state.final) == (303, True)
+    ceremony = head.get("/ceremony").text
+    winner = next(row for row in state.snapshot().standings if row.place == 1)
+    assert (ceremony.index("A medal") < ceremony.index("The cup") < ceremony.rindex(winner.name)) is True
+    page = head.get("/final").text
+    undone = head.post("/final", data=forms(page, "undo") | {"reason": "a mistake"}, follow_redirects=False)
+    assert undone.status_code in {303, 200}
+
+
+def test_a_table_arbiter_sees_what_is_open_and_decides_nothing(room: Whole) -> None:
+    with logged_in(room.server, "table_arbiter") as client:
+        page = client.get("/final").text
+        assert [word for word in ('value="declare"', 'value="seat"', 'value="undo"') if word in page] == []
+        sent = {"form": token_of(client, "/final"), "id": "final-0001", "after": "", "reason": "x", "action": "declare"}
+        assert "head_arbiter_only" in client.post("/final", data=sent).text
+
+
+@pytest.mark.parametrize("language", ["fr", "zh"])
+def test_the_page_is_in_the_language_of_its_reader(head: httpx.Client, language: str) -> None:
+    page = head.get(f"/final?lang={language}").text
+    assert {"fr": "Phases et classement définitif", "zh": "阶段与最终排名"}[language] in page
