@@ -12,7 +12,7 @@ from broker.cli.main import homologue
 from broker.mqtt.certificates import NO_END, SERVER_LASTS, Certificates
 from broker.people import Actor, Authentication
 from broker.protocol.signing import SigningKey
-from broker.web.people.audit_watch import TOLD
+from broker.web.people.audit_watch import TOLD_CODES
 
 KEY = SigningKey.new()
 
@@ -65,7 +65,12 @@ def test_whoever_revokes_by_command_is_noted_and_told_of(event: Path) -> None:
         auth.accounts.add("anne", "Anne", "head_arbiter", "four winds and a dragon", Actor("test"))
         ask("revoke", event, 3)
         (last,) = auth.audit.newest(1)
-    assert (last.action, last.about, last.detail, last.action in TOLD) == ("device_revoked", "3", KEY.device, True)
+    assert (last.action, last.about, last.detail, last.action in TOLD_CODES) == (
+        "device_revoked",
+        "3",
+        KEY.device,
+        True,
+    )
 
 
 def test_a_device_that_is_paired_again_has_another_certificate_that_counts(event: Path) -> None:
