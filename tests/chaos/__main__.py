@@ -29,7 +29,9 @@ MOST_NAMED: Final = 20
 @click.option("--broker", "kind", default="embedded", show_default=True, type=click.Choice(["embedded", "mosquitto"]))
 @click.option("--speed", default=10, show_default=True, help="How much faster than the clock the people are.")
 @click.option("--pause", "pause_s", default=1.5, show_default=True, help="Seconds between two faults, on average.")
-@click.option("--keep", type=click.Path(path_type=Path), help="Where the log of a run is written.")
+@click.option(
+    "--keep", type=click.Path(path_type=Path), help="A new folder: the run's log, and the event if something is wrong."
+)
 @click.option("--plain", is_flag=True, help="Without TLS: then messages are repeated and reordered, too.")
 def chaos(  # noqa: PLR0913 - one parameter an option
     *,
@@ -46,12 +48,18 @@ def chaos(  # noqa: PLR0913 - one parameter an option
     os.environ["PYTHONFAULTHANDLER"] = "1"  # a process that crashes says where
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     enter_namespace([sys.executable, "-m", "tests.chaos", *sys.argv[1:]])
-    options = Options(secrets.randbelow(10**6) if seed is None else seed, plays, tables, kind, speed, pause_s, plain)
+    options = Options(
+        secrets.randbelow(10**6) if seed is None else seed, plays, tables, kind, speed, pause_s, plain, keep
+    )
     again = f"make chaos SEED={options.seed} PLAYS={plays} TABLES={tables} BROKER={kind}{' PLAIN=yes' if plain else ''}"
     print(f"{again}", flush=True)
     began = time.monotonic()
     with ExitStack() as leaving:
-        log = leaving.enter_context((keep or Path(os.devnull)).open("w", encoding="utf-8", buffering=1))
+        if keep:
+            keep.mkdir(parents=True)
+        log = leaving.enter_context(
+            (keep / "log" if keep else Path(os.devnull)).open("w", encoding="utf-8", buffering=1)
+        )
         base = leaving.enter_context(tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None))
         outcome = run_event(
             options,

@@ -1,6 +1,7 @@
 """One event from start to end: it is played while everything fails, then calms down, and is judged."""
 
 import random
+import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -58,6 +59,8 @@ class Options:
     """Between two faults."""
     plain: bool = False
     """Without TLS."""
+    keep: Path | None = None
+    """Where the event's folder of a run is copied in which something is wrong."""
 
 
 @dataclass(slots=True)
@@ -128,6 +131,8 @@ def run_event(options: Options, base: Path, said: Said, log: Said) -> Outcome:
         for before, after in zip(_content(view), _content(again), strict=False):
             if before != after:
                 verdict.others.append(f"a scorer that starts from the store shows {after}, and it was {before}")
+        if options.keep and not verdict.whole:
+            shutil.copytree(event.folder, options.keep, dirs_exist_ok=True)
         return Outcome(
             verdict,
             len(event.deals),
