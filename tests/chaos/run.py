@@ -128,9 +128,11 @@ def run_event(options: Options, base: Path, said: Said, log: Said) -> Outcome:
         said_ranks = {"page": ranks_of_view(view), STANDINGS: ranks_of_file(event.folder / STANDINGS)}
         stored = read_store(event.folder / STORE)
         verdict = judge(event, stored, venue.ledger, arbiter.done, [*display.shown, *pages.shown], said_ranks)
-        for before, after in zip(_content(view), _content(again), strict=False):
-            if before != after:
-                verdict.others.append(f"a scorer that starts from the store shows {after}, and it was {before}")
+        verdict.others += [
+            f"a scorer that starts from the store shows {after}, and it was {before}"
+            for before, after in zip(_content(view), _content(again), strict=False)
+            if before != after
+        ]
         if options.keep and not verdict.whole:
             shutil.copytree(event.folder, options.keep, dirs_exist_ok=True)
         return Outcome(
