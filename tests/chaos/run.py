@@ -17,7 +17,7 @@ from broker.mqtt.brokers import Kind
 from broker.store import STORE
 from tests.chaos import disks
 from tests.chaos.arbiter import ChaosArbiter
-from tests.chaos.event import make_chaos_event
+from tests.chaos.event import ChaosEvent, make_chaos_event
 from tests.chaos.faults import Chaos, Weather
 from tests.chaos.oracle import Verdict, judge, ranks_of_file, ranks_of_view, read_store
 from tests.chaos.venue import Venue, crashes
@@ -133,8 +133,7 @@ def run_event(options: Options, base: Path, said: Said, log: Said) -> Outcome:
             for before, after in zip(_content(view), _content(again), strict=False)
             if before != after
         ]
-        if options.keep and not verdict.whole:
-            shutil.copytree(event.folder, options.keep, dirs_exist_ok=True)
+        _keep(options.keep, event, verdict)
         return Outcome(
             verdict,
             len(event.deals),
@@ -145,6 +144,12 @@ def run_event(options: Options, base: Path, said: Said, log: Said) -> Outcome:
             [*crashes(venue)],
             dict(stored.refused),
         )
+
+
+def _keep(folder: Path | None, event: ChaosEvent, verdict: Verdict) -> None:
+    """Keep the event in which something is wrong."""
+    if folder and not verdict.whole:
+        shutil.copytree(event.folder, folder, dirs_exist_ok=True)
 
 
 def _play(venue: Venue, weather: Weather, said: Said) -> None:
