@@ -67,10 +67,11 @@ def read_store(path: Path) -> StoredEvent:
         if sha256(before + f"{height} {received_at} ".encode() + body).digest() == link
     ]
     results = [
-        {**body["fact"], "table": body["table"], "id": body["id"], "at": body["at"]}
+        {**body["fact"], **{name: body.get(name) for name in ("table", "seq", "id", "at", "device")}}
         for body in bodies
         if body.get("fact", {}).get("type") == "result"
     ]
+    results.sort(key=lambda result: int(result["seq"]))
     rulings = sorted((body for body in bodies if "decision" in body), key=lambda ruling: ruling["number"])
     return StoredEvent(results, rulings, refused)
 
@@ -98,7 +99,11 @@ def judge(
 
 
 def _plays(event: ChaosEvent, ledger: LedgerReader, stored: StoredEvent, verdict: Verdict) -> None:
-    """Every play is there once, as its people meant it; whatever four players saw as recorded is among them."""
+    """Every play is there once, as its people meant it; whatever four players saw as recorded is among them.
+
+    A device that takes over a card on which the last facts are not (they were kept in the memory of the first one, as
+    the card took no writes) plays that again: what it says is kept apart, and counts for nothing (`Recount`).
+    """
     found: dict[Play, list[Fact]] = defaultdict(list)
     for result in stored.results:
         found[result["table"], result["round"]].append(result)
@@ -107,7 +112,7 @@ def _plays(event: ChaosEvent, ledger: LedgerReader, stored: StoredEvent, verdict
         if not results:
             seen = "recorded" if play in ledger.recorded else "never recorded"
             verdict.lost.append(f"{where}: no result is stored; at the table it was {seen}")
-        elif len(results) > 1:
+        elif any(other["device"] == results[0]["device"] for other in results[1:]):
             verdict.doubled.append(f"{where}: {len(results)} results are stored")
         else:
             verdict.altered.extend(_altered(where, results[0], expected(event, play)))
@@ -164,7 +169,7 @@ class Recount:
 
     def __init__(self, event: ChaosEvent, stored: StoredEvent) -> None:
         self._event = event
-        self._results = {(one["table"], one["round"]): one for one in stored.results}
+        self._results = {(one["table"], one["round"]): one for one in reversed(stored.results)}  # the first counts
         self._void = set[Play]()
         self._beside: dict[str, int] = defaultdict(int)
         """IMPs that are in no datum."""

@@ -46,7 +46,12 @@ def evening() -> Evening:
     event = ChaosEvent(Path(), 2, {1: [one], 2: [other]}, {(1, 1): 1, (2, 1): 1})
     results = []
     for table in (1, 2):
-        result: dict[str, Any] = expected(event, (table, 1)) | {"table": table, "at": 0, "id": f"result-{table}"}
+        result: dict[str, Any] = expected(event, (table, 1)) | {
+            "table": table,
+            "at": 0,
+            "id": f"result-{table}",
+            "device": "first",
+        }
         result["fines"] = {seat: {"imp": imp, "reason": "x"} for seat, imp in result["fines"].items()}
         results.append(result | {"points": points_of(result)})
     ledger = LedgerReader()
@@ -63,6 +68,12 @@ def evening() -> Evening:
 
 
 def test_where_all_is_right_nothing_is_found(evening: Evening) -> None:
+    assert evening.verdict().problems == []
+
+
+def test_a_result_that_another_device_gave_again_counts_for_nothing(evening: Evening) -> None:
+    again = deepcopy(evening.stored.results[0]) | {"device": "second", "winners": {"east": 88}}
+    evening.stored.results.append(again)
     assert evening.verdict().problems == []
 
 
