@@ -78,17 +78,15 @@ def _note_json(ctx: click.Context, _param: click.Parameter, value: bool) -> bool
     return value
 
 
-def json_option(about: str = "Print one JSON object.") -> Callable[[C], C]:
-    """Add --json to a command that chooses its words itself: it gets `as_json`."""
-    return click.option("--json", "as_json", is_flag=True, is_eager=True, callback=_note_json, help=about)
-
-
-def said_as_json(command: C) -> C:
-    """Add --json to a command that only uses `say`."""
-    option = click.option(
-        "--json", is_flag=True, is_eager=True, expose_value=False, callback=_note_json, help="Print JSON lines."
+def json_option(about: str = "Print one JSON object.", *, given: bool = True) -> Callable[[C], C]:
+    """Add --json to a command. One that chooses its words itself is `given` it as `as_json`."""
+    return click.option(
+        "--json", "as_json", is_flag=True, is_eager=True, expose_value=given, callback=_note_json, help=about
     )
-    return option(command)
+
+
+said_as_json: Final = json_option("Print JSON lines.", given=False)
+"""Add --json to a command that only uses `say`."""
 
 
 def wants_json() -> bool:

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from broker.closing import Closing
+
 if TYPE_CHECKING:
     from zeroconf import Zeroconf
 
@@ -30,7 +32,7 @@ class FoundDesk:
     """Address and port, as they are typed."""
 
 
-class Announcement:
+class Announcement(Closing):
     """A scorer's desk says where it is, while this is open. Context-managed; `close` may be called twice."""
 
     def __init__(self, event: str, port: int, hosts: list[str]) -> None:
@@ -52,12 +54,6 @@ class Announcement:
         if self._zeroconf is not None:
             self._zeroconf.close()
             self._zeroconf = None
-
-    def __enter__(self) -> "Announcement":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 class DeskFinder:

@@ -1,247 +1,166 @@
 """What can go wrong with a broker, a store, an event's folder or the scorer. `code` is stable, texts are not."""
 
 from collections.abc import Iterable
-from typing import ClassVar
 
+from broker.coded_error import CodedError
 from broker.rules import RuleError
 
 
-class BrokerError(Exception):
+class BrokerError(CodedError, code="broker_error"):
     """Base of all errors of this room's brokers."""
 
-    code: ClassVar[str] = "broker_error"
 
-
-class ProgramMissing(BrokerError, FileNotFoundError):
+class ProgramMissing(BrokerError, FileNotFoundError, code="broker_program_missing"):
     """A program that the broker needs is not installed."""
 
-    code = "broker_program_missing"
 
-
-class BrokerPortTaken(BrokerError, OSError):
+class BrokerPortTaken(BrokerError, OSError, code="broker_port_taken"):
     """Something else listens on the port that the broker was to take."""
 
-    code = "broker_port_taken"
 
-
-class StoreLocked(BrokerError, BlockingIOError):
+class StoreLocked(BrokerError, BlockingIOError, code="broker_store_locked"):
     """Another broker runs on the same folder."""
 
-    code = "broker_store_locked"
 
-
-class BrokerStartFailed(BrokerError, RuntimeError):
+class BrokerStartFailed(BrokerError, RuntimeError, code="broker_start_failed"):
     """The broker ended by itself before it was ready; the text has the last lines of its log."""
 
-    code = "broker_start_failed"
 
-
-class BrokerDied(BrokerError, RuntimeError):
+class BrokerDied(BrokerError, RuntimeError, code="broker_died"):
     """The broker ended while it was needed."""
 
-    code = "broker_died"
 
-
-class NotReady(BrokerError, TimeoutError):
+class NotReady(BrokerError, TimeoutError, code="broker_not_ready"):
     """The broker runs but takes no connection within the time; the text has the last lines of its log."""
 
-    code = "broker_not_ready"
 
-
-class SettingRefused(BrokerError, ValueError):
+class SettingRefused(BrokerError, ValueError, code="broker_setting_refused"):
     """An event name, a number of tables or a path cannot be used."""
 
-    code = "broker_setting_refused"
 
-
-class CredentialsMalformed(BrokerError, ValueError):
+class CredentialsMalformed(BrokerError, ValueError, code="broker_credentials_malformed"):
     """The file of credentials is not what `Credentials.save` writes."""
 
-    code = "broker_credentials_malformed"
 
-
-class CredentialsMissing(BrokerError, FileNotFoundError):
+class CredentialsMissing(BrokerError, FileNotFoundError, code="broker_credentials_missing"):
     """There is no file of credentials that we may read."""
 
-    code = "broker_credentials_missing"
 
-
-class CredentialsExposed(BrokerError, PermissionError):
+class CredentialsExposed(BrokerError, PermissionError, code="broker_credentials_exposed"):
     """Others than the owner may read the file of credentials."""
 
-    code = "broker_credentials_exposed"
 
-
-class UserUnknown(BrokerError, LookupError):
+class UserUnknown(BrokerError, LookupError, code="broker_user_unknown"):
     """Nobody of that name has credentials."""
 
-    code = "broker_user_unknown"
 
-
-class CertificatesMissing(BrokerError, FileNotFoundError):
+class CertificatesMissing(BrokerError, FileNotFoundError, code="certificates_missing"):
     """The event has no authority of its own, or its authority's key is elsewhere."""
 
-    code = "certificates_missing"
 
-
-class CertificatesBroken(BrokerError, ValueError):
+class CertificatesBroken(BrokerError, ValueError, code="certificates_broken"):
     """A file of the event's certificates is not what it should be."""
 
-    code = "certificates_broken"
 
-
-class CertificateUnknown(BrokerError, LookupError):
+class CertificateUnknown(BrokerError, LookupError, code="certificate_unknown"):
     """No certificate was given to that table, or to that device of it."""
 
-    code = "certificate_unknown"
 
-
-class StoreError(Exception):
+class StoreError(CodedError, code="store_error"):
     """Base; `code` is stable and listed in docs/codes.md."""
 
-    code = "store_error"
 
-
-class StoreInUse(StoreError, OSError):
+class StoreInUse(StoreError, OSError, code="store_in_use"):
     """Another scorer has this event's store open."""
 
-    code = "store_in_use"
 
-
-class StoreBroken(StoreError, OSError):
+class StoreBroken(StoreError, OSError, code="store_broken"):
     """The store is damaged, full, of another event or of a newer version."""
 
-    code = "store_broken"
 
-
-class StoreMissing(StoreError, FileNotFoundError):
+class StoreMissing(StoreError, FileNotFoundError, code="store_missing"):
     """Nothing has been recorded for this event."""
 
-    code = "store_missing"
 
-
-class StoreUnreachable(StoreError, ConnectionError):
+class StoreUnreachable(StoreError, ConnectionError, code="store_unreachable"):
     """No server answers at the store's address, or it lets us not in."""
 
-    code = "store_unreachable"
 
-
-class StoreLost(StoreError, ConnectionError):
+class StoreLost(StoreError, ConnectionError, code="store_lost"):
     """A scorer that was active has lost the store: it must write no more, since another may be active by now."""
 
-    code = "store_lost"
 
-
-class ScorerReplaced(StoreLost):
+class ScorerReplaced(StoreLost, code="scorer_replaced"):
     """Another scorer has become active on the event while this one was away."""
 
-    code = "scorer_replaced"
 
-
-class StoreAddressRefused(StoreError, ValueError):
+class StoreAddressRefused(StoreError, ValueError, code="store_address_refused"):
     """The address of a store, or the file of its password, cannot be used."""
 
-    code = "store_address_refused"
 
-
-class StoreDiffers(StoreError, ValueError):
+class StoreDiffers(StoreError, ValueError, code="store_differs"):
     """The event's journal is in another store than the one that was named."""
 
-    code = "store_differs"
 
-
-class NoEvent(StoreError, ValueError):
+class NoEvent(StoreError, ValueError, code="no_event"):
     """The folder is no event's."""
 
-    code = "no_event"
 
-
-class BackupFailed(StoreError, OSError):
+class BackupFailed(StoreError, OSError, code="backup_failed"):
     """A copy could not be made, or does not read back as it was written. Older copies are as they were."""
 
-    code = "backup_failed"
 
-
-class AnchorMistyped(StoreError, ValueError):
+class AnchorMistyped(StoreError, ValueError, code="anchor_mistyped"):
     """A text that is no anchor: a letter was read or typed wrong."""
 
-    code = "anchor_mistyped"
 
-
-class AnchorChanged(StoreError):
+class AnchorChanged(StoreError, code="anchor_changed"):
     """Something that was stored when an anchor was made is not there any more as it was."""
 
-    code = "anchor_changed"
 
-
-class AnchorElsewhere(StoreError, ValueError):
+class AnchorElsewhere(StoreError, ValueError, code="anchor_of_another_event"):
     """An anchor of another event."""
 
-    code = "anchor_of_another_event"
 
-
-class BackupBroken(StoreError, ValueError):
+class BackupBroken(StoreError, ValueError, code="backup_broken"):
     """A copy is damaged, or is none."""
 
-    code = "backup_broken"
 
-
-class BackupMissing(StoreError, FileNotFoundError):
+class BackupMissing(StoreError, FileNotFoundError, code="backup_missing"):
     """There is no copy in that folder that could be restored."""
 
-    code = "backup_missing"
 
-
-class RestoreTaken(StoreError, FileExistsError):
+class RestoreTaken(StoreError, FileExistsError, code="restore_taken"):
     """Something is there already where a copy was to be restored. It was left as it is."""
 
-    code = "restore_taken"
 
-
-class ScorerError(Exception):
+class ScorerError(CodedError, code="scorer_error"):
     """Base; `code` is stable and listed in docs/codes.md."""
 
-    code = "scorer_error"
 
-
-class BadEvent(ScorerError, ValueError):
+class BadEvent(ScorerError, ValueError, code="bad_event"):
     """The event's folder does not hold an event that can be played; `found`: each problem of its plan by itself."""
-
-    code = "bad_event"
 
     def __init__(self, text: str, found: Iterable[RuleError] = ()) -> None:
         super().__init__(text)
         self.found = tuple(found)
 
 
-class EventKeyBroken(ScorerError, OSError):
+class EventKeyBroken(ScorerError, OSError, code="event_key_broken"):
     """The event's key cannot be read or written."""
 
-    code = "event_key_broken"
 
-
-class NoDeviceWaits(ScorerError, LookupError):
+class NoDeviceWaits(ScorerError, LookupError, code="no_device_waits", status=409):
     """A table is to be handed over, and no second device has asked to serve it."""
 
-    code = "no_device_waits"
-    status = 409
 
-
-class CallAttended(ScorerError, ValueError):
+class CallAttended(ScorerError, ValueError, code="call_attended", status=409):
     """An arbiter wants to go to a call, or not to go, and another one has said so first."""
 
-    code = "call_attended"
-    status = 409
 
-
-class ScorerActive(ScorerError, BlockingIOError):
+class ScorerActive(ScorerError, BlockingIOError, code="scorer_active"):
     """Another scorer is active on this event, from another folder: end it first, or stand by."""
 
-    code = "scorer_active"
 
-
-class ScorerBusy(ScorerError, TimeoutError):
+class ScorerBusy(ScorerError, TimeoutError, code="scorer_busy", status=503):
     """The scorer has not answered in time; whether it did what was asked is seen when it answers again."""
-
-    code = "scorer_busy"
-    status = 503

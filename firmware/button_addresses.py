@@ -7,9 +7,9 @@
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Final
+from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
 from firmware.box.box import ButtonBox
@@ -29,10 +29,38 @@ _ACCIDENTS: Final = {"unplugged_ms": 0, "away_ms": 3000, "reset_ms": 0}
 BOX_SETTINGS: Final = dict.fromkeys(_FAULTS, 0) | _ACCIDENTS | {"bounces": 2, "hold_ms": 120, "ppm": 0, "seed": 0}
 """What can be said of a simulated box and its fingers in numbers, and what is taken where it is not."""
 
-_STUCK: Final = "stuck"
-"""Whose buttons stay down: names of seats."""
+BUTTON_SETTINGS: Final[Mapping[str, int | str]] = {
+    "bounces": 2,
+    "cut": "",
+    "cut_ms": 0,
+    "hold_ms": 120,
+    "late_ms": 0,
+    "seed": 0,
+    "sparks": 0,
+    "stuck": "",
+    "swap": "",
+}
+"""What can be said of simulated fingers, and what is taken where it is not; texts are names of seats."""
 
 _NUMBER: Final = re.compile(r"[0-9]{1,6}")
+
+
+def _settings(address: str, usual: Mapping[str, int | str]) -> dict[str, Any]:
+    """Return what an address says of a simulation, numbers and sets of seats. Raises BadAddress."""
+    settings: dict[str, Any] = {name: value if isinstance(value, int) else frozenset() for name, value in usual.items()}
+    for name, value in parse_qsl(urlsplit(address).query, keep_blank_values=True):
+        if name not in usual:
+            raise BadAddress(f"{address!r}: no setting {name!r}; there are {', '.join(sorted(usual))}")
+        if isinstance(usual[name], str):
+            try:
+                settings[name] = read_seats(value)
+            except ValueError as error:
+                raise BadAddress(f"{address!r}: {error}") from None
+        elif _NUMBER.fullmatch(value):
+            settings[name] = int(value)
+        else:
+            raise BadAddress(f"{address!r}: {name} is no number of at most six digits")
+    return settings
 
 
 class SimulatedBox(ButtonBox):
@@ -57,40 +85,10 @@ def box_path(rest: str) -> str:
 
 def simulate_box(address: str) -> BoxFingers:
     """Make the box that `sim://box?...` describes, with the fingers at it. Raises BadAddress."""
-    told = dict(parse_qsl(urlsplit(address).query, keep_blank_values=True))
-    try:
-        stuck = read_seats(told.pop(_STUCK, ""))
-    except ValueError as error:
-        raise BadAddress(f"{address!r}: {error}") from None
-    settings = BOX_SETTINGS | {name: _box_number(address, name, value) for name, value in told.items()}
-    faults = LineFaults(**{name: settings[name] for name in _FAULTS})
-    twin = BoxSimulator(faults, ppm=settings["ppm"], seed=settings["seed"])
-    twin.have_accidents(**{name: settings[name] for name in _ACCIDENTS})
-    return BoxFingers(
-        twin, bounces=settings["bounces"], hold_s=settings["hold_ms"] / 1000, stuck=stuck, seed=settings["seed"]
-    )
-
-
-def _box_number(address: str, name: str, value: str) -> int:
-    if name not in BOX_SETTINGS:
-        raise BadAddress(f"{address!r}: no setting {name!r}; there are {', '.join(sorted((*BOX_SETTINGS, _STUCK)))}")
-    if not _NUMBER.fullmatch(value):
-        raise BadAddress(f"{address!r}: {name} is no number of at most six digits")
-    return int(value)
-
-
-BUTTON_SETTINGS: Final = {
-    "bounces": "2",
-    "cut": "",
-    "cut_ms": "0",
-    "hold_ms": "120",
-    "late_ms": "0",
-    "seed": "0",
-    "sparks": "0",
-    "stuck": "",
-    "swap": "",
-}
-"""What can be said of simulated fingers, and what is taken where it is not."""
+    of = _settings(address, BOX_SETTINGS | {"stuck": ""})
+    twin = BoxSimulator(LineFaults(**{name: of[name] for name in _FAULTS}), ppm=of["ppm"], seed=of["seed"])
+    twin.have_accidents(**{name: of[name] for name in _ACCIDENTS})
+    return BoxFingers(twin, bounces=of["bounces"], hold_s=of["hold_ms"] / 1000, stuck=of["stuck"], seed=of["seed"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,29 +117,15 @@ def open_buttons(address: str, tell: OnReport, on_short: Callable[[TooShort], No
 
 
 def _simulated_buttons(address: str) -> ButtonFingers:
-    told = dict(parse_qsl(urlsplit(address).query, keep_blank_values=True))
-    if unknown := [name for name in told if name not in BUTTON_SETTINGS]:
-        raise BadAddress(f"{address!r}: no setting {unknown[0]!r}; there are {', '.join(BUTTON_SETTINGS)}")
-    options = BUTTON_SETTINGS | told
-    try:
-        cut, stuck, swap = (read_seats(options.pop(name)) for name in ("cut", "stuck", "swap"))
-    except ValueError as error:
-        raise BadAddress(f"{address!r}: {error}") from None
-    numbers = {name: _button_number(address, name, value) for name, value in options.items()}
+    of = _settings(address, BUTTON_SETTINGS)
     return ButtonFingers(
-        bounces=numbers["bounces"],
-        hold_s=numbers["hold_ms"] / 1000,
-        late_s=numbers["late_ms"] / 1000,
-        sparks=numbers["sparks"],
-        seed=numbers["seed"],
-        cut=cut,
-        cut_s=numbers["cut_ms"] / 1000,
-        stuck=stuck,
-        swap=swap,
+        bounces=of["bounces"],
+        hold_s=of["hold_ms"] / 1000,
+        late_s=of["late_ms"] / 1000,
+        sparks=of["sparks"],
+        seed=of["seed"],
+        cut=of["cut"],
+        cut_s=of["cut_ms"] / 1000,
+        stuck=of["stuck"],
+        swap=of["swap"],
     )
-
-
-def _button_number(address: str, name: str, value: str) -> int:
-    if not _NUMBER.fullmatch(value):
-        raise BadAddress(f"{address!r}: {name} is no number of at most six digits")
-    return int(value)

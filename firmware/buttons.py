@@ -8,11 +8,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final, Self
+from typing import Final
 
 import gpiozero
 from gpiozero.pins import Factory
 
+from broker.closing import Closing
 from firmware.errors import DeviceMissing
 from firmware.presses import MS, Changeover, ContactLimits, ContactOutcome, Presses, TooShort
 from firmware.reports import Health, Lamp, OnReport, Seat
@@ -168,7 +169,7 @@ def ignore_pulse(_: TooShort) -> None:
     """Leave pulses that were no finger's to nobody."""
 
 
-class SeatButtons:
+class SeatButtons(Closing):
     """Four buttons, one a seat.
 
     `tell` is called from the threads of pins and time, one report after the other; it must neither wait nor raise.
@@ -303,9 +304,3 @@ class SeatButtons:
             line.close()
         if self._lamps:
             self._lamps.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

@@ -1,127 +1,87 @@
 """What can be wrong with the things on the table. Each has a stable code (docs/codes.md)."""
 
+from broker.coded_error import CodedError
 
-class FirmwareError(Exception):
+
+class FirmwareError(CodedError, code="firmware_error"):
     """Base of all."""
 
-    code = "firmware_error"
 
-
-class BadAddress(FirmwareError, ValueError):
+class BadAddress(FirmwareError, ValueError, code="bad_device_address"):
     """An address in the configuration that no device answers to."""
 
-    code = "bad_device_address"
 
-
-class PinInUse(FirmwareError, ValueError):
+class PinInUse(FirmwareError, ValueError, code="pin_in_use"):
     """One pin is wired to two things."""
 
-    code = "pin_in_use"
 
-
-class DeviceMissing(FirmwareError, OSError):
+class DeviceMissing(FirmwareError, OSError, code="device_missing"):
     """The device is not there, or not allowed to us."""
 
-    code = "device_missing"
 
-
-class ButtonStuck(FirmwareError):
+class ButtonStuck(FirmwareError, code="button_stuck"):
     """A button is closed for longer than a finger would, or was so when we first looked."""
 
-    code = "button_stuck"
 
-
-class ButtonDisconnected(FirmwareError):
+class ButtonDisconnected(FirmwareError, code="button_disconnected"):
     """Neither contact of a button with two is closed: its cable is off."""
 
-    code = "button_disconnected"
 
-
-class ButtonShorted(FirmwareError):
+class ButtonShorted(FirmwareError, code="button_shorted"):
     """Both contacts of a button with two are closed: wires touch."""
 
-    code = "button_shorted"
 
-
-class ButtonChatters(FirmwareError):
+class ButtonChatters(FirmwareError, code="button_chatters"):
     """A contact gives pulse after pulse that no finger makes: it is loose or worn, or its cable picks up noise."""
 
-    code = "button_chatters"
 
-
-class PinReserved(FirmwareError, ValueError):
+class PinReserved(FirmwareError, ValueError, code="pin_reserved"):
     """The Pi needs this pin for itself."""
 
-    code = "pin_reserved"
 
-
-class DeviceUnplugged(DeviceMissing):
+class DeviceUnplugged(DeviceMissing, code="device_unplugged"):
     """The device was there and is not any more."""
 
-    code = "device_unplugged"
 
-
-class DeviceInUse(DeviceMissing):
+class DeviceInUse(DeviceMissing, code="device_in_use"):
     """Another program has the device open for itself alone."""
 
-    code = "device_in_use"
 
-
-class DeviceForbidden(DeviceMissing):
+class DeviceForbidden(DeviceMissing, code="device_forbidden"):
     """The device is there, but this user may not open it."""
 
-    code = "device_forbidden"
 
-
-class BoxSilent(FirmwareError):
+class BoxSilent(FirmwareError, code="box_silent"):
     """Nothing comes from the button box, though the line is open."""
 
-    code = "box_silent"
 
-
-class BoxReset(FirmwareError):
+class BoxReset(FirmwareError, code="box_reset"):
     """The button box has started anew: what it had not handed on is lost."""
 
-    code = "box_reset"
 
-
-class BoxVersion(FirmwareError):
+class BoxVersion(FirmwareError, code="box_version"):
     """The button box was flashed for another version of this program."""
 
-    code = "box_version"
 
-
-class BoxOverflow(FirmwareError):
+class BoxOverflow(FirmwareError, code="box_overflow"):
     """The button box had no room for more edges: presses may be missing."""
 
-    code = "box_overflow"
 
-
-class LightTells(FirmwareError):
+class LightTells(FirmwareError, code="light_tells"):
     """A light on the board shows what the machine does, and so that somebody has pressed."""
 
-    code = "light_tells"
 
-
-class Undervoltage(FirmwareError):
+class Undervoltage(FirmwareError, code="undervoltage"):
     """The board gets too little power, or got too little since it started."""
 
-    code = "undervoltage"
 
-
-class TooHot(FirmwareError):
+class TooHot(FirmwareError, code="too_hot"):
     """The board is so hot that it will slow down, or has."""
 
-    code = "too_hot"
 
-
-class ClockUnset(FirmwareError):
+class ClockUnset(FirmwareError, code="clock_unset"):
     """Nobody has told this machine the time of day since it started."""
 
-    code = "clock_unset"
 
-
-class UnknownKeyboard(FirmwareError):
+class UnknownKeyboard(FirmwareError, code="unknown_keyboard"):
     """A keyboard is plugged in that the table's configuration does not name. Told; nothing raises it."""
-
-    code = "unknown_keyboard"

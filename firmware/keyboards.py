@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
+from broker.closing import Closing
 from firmware.errors import BadAddress, FirmwareError, UnknownKeyboard
 from firmware.keyboard_layouts import LAYOUTS
 from firmware.ports import InputDevice, KeyboardLine, OpenInput
@@ -54,7 +55,7 @@ def key_of(character: str) -> str | None:
     return KEYS.get(character) or (letter if plain else None)
 
 
-class TableKeyboards:
+class TableKeyboards(Closing):
     """The named keyboards, each there or not; and a look at what else is plugged in. `tell` is told how they are."""
 
     def __init__(
@@ -97,12 +98,6 @@ class TableKeyboards:
     def close(self) -> None:
         """Let the devices go; may be called twice."""
         self._opened.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 TYPING_KEYS: Final = (*range(2, 12), *range(16, 26), *range(30, 39), *range(44, 51), *range(71, 84))

@@ -15,10 +15,11 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, Protocol, Self
+from typing import Final, Literal, NamedTuple, Protocol
 
 import serial
 
+from broker.closing import Closing
 from firmware.errors import DeviceForbidden, DeviceInUse, DeviceMissing, DeviceUnplugged, FirmwareError
 from firmware.keyboard_layouts import LAYOUTS, UNREADABLE, KeyTranslator
 
@@ -58,7 +59,7 @@ class OpenPort(Protocol):
         """Let the device go."""
 
 
-class HotPlugged:
+class HotPlugged(Closing):
     """Opens a device and keeps it open until `close`. Callbacks come from its own thread and must not raise."""
 
     def __init__(
@@ -139,12 +140,6 @@ class HotPlugged:
         """Return the error with its code."""
         kind = DeviceUnplugged if was_open else _ERRORS.get(getattr(error, "errno", None), DeviceMissing)
         return kind(f"{self._path}: {error}")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def check_there(path: str, descriptor: int) -> None:

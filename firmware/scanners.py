@@ -4,9 +4,10 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Final, Literal, Self, cast
+from typing import Final, Literal, cast
 from urllib.parse import parse_qsl
 
+from broker.closing import Closing
 from firmware.errors import BadAddress, FirmwareError
 from firmware.keyboard_layouts import LAYOUTS
 from firmware.ports import HotPlugged, KeyboardLine, OnBytes, OnLine, SerialLine, SerialSettings
@@ -19,7 +20,7 @@ PART: Final = "scanner"
 OpenLine = Callable[[OnBytes, OnLine], HotPlugged]
 
 
-class Scanner:
+class Scanner(Closing):
     """Tells what is scanned and how the scanner is, from the line's thread, until closed."""
 
     def __init__(
@@ -65,12 +66,6 @@ class Scanner:
     def close(self) -> None:
         """Let the device go; may be called twice."""
         self._line.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 _AROUND: Final = "[ -~]{0,16}"
@@ -145,7 +140,7 @@ class ScannerAddress:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenedScanner:
+class OpenedScanner(Closing):
     """The scanner, and the hand that scans with its twin where it is simulated."""
 
     scanner: Scanner
@@ -156,12 +151,6 @@ class OpenedScanner:
         self.scanner.close()
         if self.hand:
             self.hand.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def open_scanner(address: str, tell: OnReport, *, set_text: str | None = None) -> OpenedScanner:

@@ -1,161 +1,111 @@
 """What keeps a kiosk from working. Each has a stable code (docs/codes.md)."""
 
+from broker.coded_error import CodedError
 
-class KioskError(Exception):
+
+class KioskError(CodedError, code="kiosk_error"):
     """Base of all."""
 
-    code = "kiosk_error"
 
-
-class BadConfiguration(KioskError, ValueError):
+class BadConfiguration(KioskError, ValueError, code="bad_configuration"):
     """The table's configuration cannot be used."""
 
-    code = "bad_configuration"
 
-
-class ScreenMissing(KioskError, OSError):
+class ScreenMissing(KioskError, OSError, code="screen_missing"):
     """There is no screen to draw on, or none by that driver."""
 
-    code = "screen_missing"
 
-
-class DiskLow(KioskError, OSError):
+class DiskLow(KioskError, OSError, code="disk_low"):
     """The journal's disk is nearly full. Told while there is time; nothing raises it."""
 
-    code = "disk_low"
 
-
-class JournalFull(KioskError, OSError):
+class JournalFull(KioskError, OSError, code="journal_full"):
     """The journal's disk has no room. What happens is kept in mind until there is some; nothing more is shown."""
 
-    code = "journal_full"
 
-
-class CardRefuses(KioskError, OSError):
+class CardRefuses(KioskError, OSError, code="card_refuses"):
     """The journal's disk takes no writes. The journal is kept elsewhere meanwhile; nothing raises it."""
 
-    code = "card_refuses"
 
-
-class JournalInUse(KioskError, OSError):
+class JournalInUse(KioskError, OSError, code="journal_in_use"):
     """Another kiosk has this table's journal open."""
 
-    code = "journal_in_use"
 
-
-class JournalBroken(KioskError, OSError):
+class JournalBroken(KioskError, OSError, code="journal_broken"):
     """The journal is of another event or table, or cannot be read."""
 
-    code = "journal_broken"
 
-
-class NotPaired(KioskError, LookupError):
+class NotPaired(KioskError, LookupError, code="not_paired"):
     """The configuration says that this device is paired at the desk, and it has not been yet."""
 
-    code = "not_paired"
 
-
-class DeviceUnknown(KioskError, PermissionError):
+class DeviceUnknown(KioskError, PermissionError, code="device_unknown"):
     """The scorer takes nothing from this device until an arbiter has accepted it. Told; nothing raises it."""
 
-    code = "device_unknown"
 
-
-class ReceiptUnproven(KioskError, PermissionError):
+class ReceiptUnproven(KioskError, PermissionError, code="receipt_unproven"):
     """A receipt has come that is not signed with the event's key, and is not believed. Told; nothing raises it."""
 
-    code = "receipt_unproven"
 
-
-class FactUnexpected(KioskError):
+class FactUnexpected(KioskError, code="fact_unexpected"):
     """What this table told does not follow from what it told before: the arbiter decides. Told; nothing raises it."""
 
-    code = "fact_unexpected"
 
-
-class DeskUnreachable(KioskError, OSError):
+class DeskUnreachable(KioskError, OSError, code="desk_unreachable"):
     """No desk answers at the address that was given."""
 
-    code = "desk_unreachable"
 
-
-class DeskUnproven(KioskError, PermissionError):
+class DeskUnproven(KioskError, PermissionError, code="desk_unproven"):
     """What answers is not the desk that gave the code: another certificate, or an answer without its seal."""
 
-    code = "desk_unproven"
 
-
-class PairingRefused(KioskError, PermissionError):
+class PairingRefused(KioskError, PermissionError, code="pairing_refused"):
     """The desk has refused the code; `why` is the desk's own code."""
-
-    code = "pairing_refused"
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
         self.why = why
 
 
-class SelfTestFailed(KioskError):
+class SelfTestFailed(KioskError, code="self_test_failed"):
     """The self-test has found something that does not work, and the table is used so. Told; nothing raises it."""
 
-    code = "self_test_failed"
 
-
-class SelfTestSkipped(KioskError):
+class SelfTestSkipped(KioskError, code="self_test_skipped"):
     """Somebody at the table went on without the self-test of the hardware. Told; nothing raises it."""
 
-    code = "self_test_skipped"
 
-
-class PinGuessed(KioskError):
+class PinGuessed(KioskError, code="pin_guessed"):
     """Wrong PINs were given at the table, so many that the next one has to wait. Told; nothing raises it."""
 
-    code = "pin_guessed"
 
-
-class ButtonSilent(KioskError):
+class ButtonSilent(KioskError, code="button_silent"):
     """A button was pressed in the self-test, and nothing came of it. Told; nothing raises it."""
 
-    code = "button_silent"
 
-
-class ButtonExchanged(KioskError):
+class ButtonExchanged(KioskError, code="button_exchanged"):
     """In the self-test another seat's button came than the one that was pressed. Told; nothing raises it."""
 
-    code = "button_exchanged"
 
-
-class ScannerBeeps(KioskError):
+class ScannerBeeps(KioskError, code="scanner_beeps"):
     """The scanner makes a sound. Told; nothing raises it."""
 
-    code = "scanner_beeps"
 
-
-class ScannerSilent(KioskError):
+class ScannerSilent(KioskError, code="scanner_silent"):
     """In the self-test nothing came of a scan. Told; nothing raises it."""
 
-    code = "scanner_silent"
 
-
-class PictureWrong(KioskError):
+class PictureWrong(KioskError, code="picture_wrong"):
     """Who made the self-test found the camera's picture wrong. Told; nothing raises it."""
 
-    code = "picture_wrong"
 
-
-class UpgradeFailed(KioskError):
+class UpgradeFailed(KioskError, code="upgrade_failed"):
     """Another version of the program did not become well here, and was left. Told; nothing raises it."""
 
-    code = "upgrade_failed"
 
-
-class UpgradeByHand(KioskError):
+class UpgradeByHand(KioskError, code="upgrade_by_hand"):
     """The program was not started by its unit, which alone can start another version. Told; nothing raises it."""
 
-    code = "upgrade_by_hand"
 
-
-class PairingAsked(KioskError):
+class PairingAsked(KioskError, code="pairing_asked"):
     """Somebody at the table asks that the device be paired anew: the pairing screen comes."""
-
-    code = "pairing_asked"

@@ -1,195 +1,131 @@
 """Everything that can go wrong in this room: one base, a stable code each."""
 
-from typing import ClassVar
+from broker.coded_error import CodedError
 
 
-class VisionError(Exception):
+class VisionError(CodedError, code="vision_error"):
     """Base of the room's errors; `code` is stable and in English, the message is for people."""
 
-    code: ClassVar[str] = "vision_error"
 
-
-class PictureError(VisionError, ValueError):
+class PictureError(VisionError, ValueError, code="picture_unreadable"):
     """A file or an array is no picture that can be read."""
 
-    code: ClassVar[str] = "picture_unreadable"
 
-
-class PictureMissingError(PictureError, FileNotFoundError):
+class PictureMissingError(PictureError, FileNotFoundError, code="picture_missing"):
     """There is no such picture."""
 
-    code: ClassVar[str] = "picture_missing"
 
-
-class PictureEmptyError(PictureError):
+class PictureEmptyError(PictureError, code="picture_empty"):
     """The file has no content."""
 
-    code: ClassVar[str] = "picture_empty"
 
-
-class PictureTooLargeError(PictureError):
+class PictureTooLargeError(PictureError, code="picture_too_large"):
     """The picture's header promises more pixels than a table camera can have."""
 
-    code: ClassVar[str] = "picture_too_large"
 
-
-class ExpectedDealError(VisionError, ValueError):
+class ExpectedDealError(VisionError, ValueError, code="expected_invalid"):
     """What should lie in the tray is not three rows of 13, 11 and 10 serials."""
 
-    code: ClassVar[str] = "expected_invalid"
 
-
-class CameraError(VisionError, OSError):
+class CameraError(VisionError, OSError, code="camera_failed"):
     """A camera gives no pictures."""
 
-    code: ClassVar[str] = "camera_failed"
 
-
-class CameraAddressError(CameraError, ValueError):
+class CameraAddressError(CameraError, ValueError, code="camera_address"):
     """No camera can have such an address."""
 
-    code: ClassVar[str] = "camera_address"
 
-
-class CameraMissingError(CameraError, FileNotFoundError):
+class CameraMissingError(CameraError, FileNotFoundError, code="camera_missing"):
     """There is no such camera here."""
 
-    code: ClassVar[str] = "camera_missing"
 
-
-class CameraDriverMissingError(CameraMissingError):
+class CameraDriverMissingError(CameraMissingError, code="camera_driver_missing"):
     """What drives a camera on the ribbon, Debian's picamera2, is not installed, or does not run."""
 
-    code: ClassVar[str] = "camera_driver_missing"
 
-
-class CameraUnpluggedError(CameraError, ConnectionError):
+class CameraUnpluggedError(CameraError, ConnectionError, code="camera_unplugged"):
     """The camera was there and is not any more."""
 
-    code: ClassVar[str] = "camera_unplugged"
 
-
-class CameraClosedError(CameraError, ValueError):
+class CameraClosedError(CameraError, ValueError, code="camera_closed"):
     """A frame was asked of a camera that is closed."""
 
-    code: ClassVar[str] = "camera_closed"
 
-
-class WindowMissingError(VisionError, OSError):
+class WindowMissingError(VisionError, OSError, code="window_missing"):
     """No window can be opened here."""
 
-    code: ClassVar[str] = "window_missing"
 
-
-class OverlayError(VisionError, OSError):
+class OverlayError(VisionError, OSError, code="overlay_failed"):
     """A picture with verdicts cannot be written where it was wanted."""
 
-    code: ClassVar[str] = "overlay_failed"
 
-
-class SheetError(VisionError, ValueError):
+class SheetError(VisionError, ValueError, code="labels_failed"):
     """Labels cannot be made."""
 
-    code: ClassVar[str] = "labels_failed"
 
-
-class LabelTooSmallError(SheetError):
+class LabelTooSmallError(SheetError, code="label_too_small"):
     """Code and number have no room on a label of this size."""
 
-    code: ClassVar[str] = "label_too_small"
 
-
-class LabelsOffPageError(SheetError):
+class LabelsOffPageError(SheetError, code="labels_off_page"):
     """With these margins and this scale labels lie off the page."""
 
-    code: ClassVar[str] = "labels_off_page"
 
-
-class StartOffSheetError(SheetError):
+class StartOffSheetError(SheetError, code="start_off_sheet"):
     """A sheet has no label of that number to start from."""
 
-    code: ClassVar[str] = "start_off_sheet"
 
-
-class SerialsInvalidError(SheetError):
+class SerialsInvalidError(SheetError, code="serials_invalid"):
     """What was asked for are no serials of a set."""
 
-    code: ClassVar[str] = "serials_invalid"
 
-
-class FileNameError(SheetError):
+class FileNameError(SheetError, code="file_name_refused"):
     """A file to write has a name of another kind."""
 
-    code: ClassVar[str] = "file_name_refused"
 
-
-class UnwritableError(SheetError, OSError):
+class UnwritableError(SheetError, OSError, code="unwritable"):
     """A file cannot be written."""
 
-    code: ClassVar[str] = "unwritable"
 
-
-class RegistryError(VisionError, ValueError):
+class RegistryError(VisionError, ValueError, code="registry_failed"):
     """A registry of tile sets cannot be used."""
 
-    code: ClassVar[str] = "registry_failed"
 
-
-class RegistryMissingError(RegistryError, FileNotFoundError):
+class RegistryMissingError(RegistryError, FileNotFoundError, code="registry_missing"):
     """There is no such registry."""
 
-    code: ClassVar[str] = "registry_missing"
 
-
-class RegistryInvalidError(RegistryError):
+class RegistryInvalidError(RegistryError, code="registry_invalid"):
     """A registry does not give each serial of a set its face; the message names every mistake."""
 
-    code: ClassVar[str] = "registry_invalid"
 
-
-class RegistrySetMissingError(RegistryError, LookupError):
+class RegistrySetMissingError(RegistryError, LookupError, code="registry_set_missing"):
     """The registry does not have this set."""
 
-    code: ClassVar[str] = "registry_set_missing"
 
-
-class RegistrySetExistsError(RegistryError):
+class RegistrySetExistsError(RegistryError, code="registry_set_exists"):
     """The registry has this set already, and keeps it."""
 
-    code: ClassVar[str] = "registry_set_exists"
 
-
-class EnrolError(VisionError, ValueError):
+class EnrolError(VisionError, ValueError, code="enrol_failed"):
     """A set's own pictures cannot be taken or used."""
 
-    code: ClassVar[str] = "enrol_failed"
 
-
-class EnrolledMissingError(EnrolError, FileNotFoundError):
+class EnrolledMissingError(EnrolError, FileNotFoundError, code="enrolled_missing"):
     """There is no such file of a set's own pictures."""
 
-    code: ClassVar[str] = "enrolled_missing"
 
-
-class EnrolledInvalidError(EnrolError):
+class EnrolledInvalidError(EnrolError, code="enrolled_invalid"):
     """A file is not one of a set's own pictures."""
 
-    code: ClassVar[str] = "enrolled_invalid"
 
-
-class EnrolTrayError(EnrolError):
+class EnrolTrayError(EnrolError, code="enrol_no_tray"):
     """A picture does not show one whole tray."""
 
-    code: ClassVar[str] = "enrol_no_tray"
 
-
-class EnrolPaleError(EnrolError):
+class EnrolPaleError(EnrolError, code="enrol_pale"):
     """The marks of a set are too pale for its pictures to tell its tiles apart."""
 
-    code: ClassVar[str] = "enrol_pale"
 
-
-class EnrolOrderError(EnrolError):
+class EnrolOrderError(EnrolError, code="enrol_order"):
     """The tiles of a tray do not lie in the stated order, or are those of another tray or set."""
-
-    code: ClassVar[str] = "enrol_order"

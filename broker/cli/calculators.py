@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import fields
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -10,8 +11,7 @@ import click
 from msgspec import Raw, Struct, field
 
 from broker.cli.profile import load_either_profile, load_profile_once
-from broker.cli.stream import answer_each, error_answer, read_line
-from broker.console import json_option
+from broker.cli.stream import answer_each, error_answer, json_lines_option, read_line
 from broker.protocol import HandValue, Seat, WinKind
 from broker.rules import DEFAULT_MCR, Outcome, Profile, RuleError, allowed_outcome, load_mcr
 from broker.rules import seat_points as points_of
@@ -56,14 +56,7 @@ class FanQuestion(Struct, forbid_unknown_fields=True):
 def _count(question: FanQuestion, ruleset: Ruleset) -> FanCount:
     melds = tuple(McrMeld(meld.kind, meld.tiles, meld.concealed) for meld in question.melds)
     hand = McrHand(question.concealed, question.winning_tile, melds)
-    situation = McrSituation(
-        self_drawn=question.self_drawn,
-        seat_wind=question.seat_wind,
-        prevalent_wind=question.prevalent_wind,
-        last_of_kind=question.last_of_kind,
-        last_tile=question.last_tile,
-        kong=question.kong,
-    )
+    situation = McrSituation(**{one.name: getattr(question, one.name) for one in fields(McrSituation)})
     return count_fan(hand, situation, ruleset)
 
 
@@ -89,8 +82,8 @@ def _fan_answer(counted: FanCount, minimum: int, language: Language) -> dict[str
 @click.option("--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of names.")
 @click.option("--profile", default=DEFAULT_MCR, show_default=True, help="Rule profile that sets the minimum.")
 @click.option("--minimum", type=click.IntRange(0, 999), help="Minimum instead of the profile's; 0 counts every hand.")
-@json_option("Read JSON lines from standard input and print one answer per line (required).")
-def fan(ruleset: Ruleset, language: Language, profile: str, minimum: int | None, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
+@json_lines_option
+def fan(ruleset: Ruleset, language: Language, profile: str, minimum: int | None) -> None:
     """Value a winning MCR hand, fan by fan.
 
     Tiles: 1m..9m characters, 1p..9p dots, 1s..9s bamboo, 1z..7z east south west north white green red. `concealed`
@@ -133,8 +126,8 @@ def _points_answer(question: PointsQuestion, otherwise: Callable[[], Profile]) -
     show_default=True,
     help="Rule profile for lines that name none, by id or as a .toml file.",
 )
-@json_option("Read JSON lines from standard input and print one answer per line (required).")
-def points_command(profile: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
+@json_lines_option
+def points_command(profile: str) -> None:
     """Compute the points of the four seats for the outcome of a play.
 
     \b
@@ -176,8 +169,8 @@ def read_exact(written: str) -> Fraction:
     show_default=True,
     help="Rule profile whose IMP scale is used, by id or as a .toml file.",
 )
-@json_option("Read JSON lines from standard input and print one answer per line (required).")
-def imp_command(profile: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
+@json_lines_option
+def imp_command(profile: str) -> None:
     """Convert a difference between points and datum to IMPs.
 
     \b

@@ -9,8 +9,7 @@ from msgspec import Raw, Struct
 
 from broker.cli.profile import load_profile_once, load_riichi_rules, riichi_rules_of_line
 from broker.cli.riichi_referee import answer_riichi
-from broker.cli.stream import answer_each, read_line
-from broker.console import json_option
+from broker.cli.stream import answer_each, json_lines_option, read_line
 from broker.protocol import SEATS, Seat
 from broker.rules import DEFAULT_MCR, McrPaymentRules, RuleError
 from broker.rules import DEFAULT_RIICHI as RIICHI
@@ -90,8 +89,8 @@ def _row(state: Turns, reason: str | None) -> dict[str, Any]:
     show_default=True,
     help="Riichi: file of your own profile, which lines refer to by its id.",
 )
-@json_option("Read JSON lines from standard input and print one answer per line (required).")
-def referee(profile: str, rules: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
+@json_lines_option
+def referee(profile: str, rules: str) -> None:
     """Check which actions of a play are legal, and when the last tile of the wall is reached.
 
     Each line is one question. An illegal step changes nothing, and the next one is checked. See docs/referee.md.

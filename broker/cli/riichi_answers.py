@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -89,22 +90,7 @@ def question_hand(asked: RiichiHandQuestion) -> RiichiHand:
 def question_situation(asked: RiichiHandQuestion) -> RiichiSituation:
     """Return how the hand won. Raises RuleError with the codes of `Situation`, and of a discarder that cannot be."""
     _check_discarder(asked, asked.seat_wind)
-    return RiichiSituation(
-        seat_wind=asked.seat_wind,
-        round_wind=asked.round_wind,
-        self_drawn=asked.self_drawn,
-        riichi=asked.riichi,
-        open_riichi=asked.open_riichi,
-        ippatsu=asked.ippatsu,
-        rinshan=asked.rinshan,
-        chankan=asked.chankan,
-        haitei=asked.haitei,
-        houtei=asked.houtei,
-        first_turn=asked.first_turn,
-        after_eight_counters=asked.after_eight_counters,
-        dora_indicators=asked.dora_indicators,
-        ura_indicators=asked.ura_indicators,
-    )
+    return RiichiSituation(**{one.name: getattr(asked, one.name) for one in fields(RiichiSituation)})
 
 
 def question_win(asked: RiichiPointsQuestion) -> PaidWin:

@@ -6,8 +6,7 @@ from typing import Annotated, Any, Final, Literal
 import click
 from msgspec import Meta, Raw, Struct, field
 
-from broker.cli.stream import PlayerNumber, answer_each, read_line
-from broker.console import json_option
+from broker.cli.stream import PlayerNumber, answer_each, json_lines_option, read_line
 from broker.protocol import SEATS, Seat
 from broker.rules import SEAT_INDEX, RuleError
 from broker.rules.riichi import RiichiProfile, check_player
@@ -229,8 +228,8 @@ def _wait(question: FuritenQuestion) -> tuple[str, ...]:
 
 
 @click.command("furiten", short_help="Riichi: say whether a player may win on a discard.")
-@json_option("Read JSON lines from standard input and print one answer per line (required).")
-def furiten_command(as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
+@json_lines_option
+def furiten_command() -> None:
     """Check whether furiten keeps a player from winning on a discard (riichi).
 
     Players are 0 to 3 in turn order. `discards` lists the discards of all players in order, including claimed ones but

@@ -134,14 +134,13 @@ def _members(event: Event, teams: Path | None) -> Teams:
     metavar="PLAYER",
     help="Compare this player's plays, but do not rank the player; may be repeated.",
 )
-@json_option("Read one JSON line per play from standard input (required).")
+@json_option("Read one JSON line per play from standard input (required).", given=False)
 def score(
     profile: str,
     event: Event,
     teams: Path | None,
     previous: Path | None,
     without_standing: tuple[str, ...],
-    as_json: bool,  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
 ) -> None:
     """Compute travellers and standings from all plays of an event.
 

@@ -9,8 +9,7 @@ import click
 from msgspec import Meta, Struct
 
 from broker.cli.profile import load_riichi_rules, riichi_rules_of_line
-from broker.cli.stream import PlayerNumber, answer_each
-from broker.console import json_option
+from broker.cli.stream import PlayerNumber, answer_each, json_lines_option
 from broker.protocol import SEATS
 from broker.rules import DEFAULT_RIICHI, RuleError
 from broker.rules.points import score_alone
@@ -329,8 +328,8 @@ def _answer_of(settled: SettledEvent) -> dict[str, Any]:
     show_default=True,
     help="Riichi profile for lines that name none, by id or as a file.",
 )
-@json_option("Read JSON lines from standard input and print one answer per line (required).")
-def session(rules: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
+@json_lines_option
+def session(rules: str) -> None:
     """Settle a hand of riichi: what it pays, who deals next, and whether the session is over.
 
     Players are 0 to 3 in turn order; 0 deals first. `next` is the `start` of the next line. With `"alone": true` the

@@ -8,7 +8,7 @@ from typing import Annotated, Any, BinaryIO, Final, TypeVar
 import msgspec
 from msgspec import Meta
 
-from broker.console import CommandError, Failed, problems_of
+from broker.console import CommandError, Failed, json_option, problems_of
 from broker.protocol import Refused, refuse_duplicate_names
 from broker.rules import RuleError
 
@@ -22,6 +22,12 @@ LONGEST_LINE: Final = 1_000_000
 
 LONGEST_RAW: Final = 4 * LONGEST_LINE + 16
 """Bytes that are read of a line: more than so many characters can take."""
+
+
+json_lines_option: Final = json_option(
+    "Read JSON lines from standard input and print one answer per line (required).", given=False
+)
+"""There is no other form yet: the flag names the contract."""
 
 
 def error_answer(problem: RuleError) -> dict[str, Any]:

@@ -23,6 +23,10 @@ from random import SystemRandom
 from types import TracebackType
 from typing import Final, Self
 
+import paho.mqtt.client as mqtt
+from paho.mqtt.enums import CallbackAPIVersion
+from paho.mqtt.reasoncodes import ReasonCode
+
 from broker.errors import (
     BrokerDied,
     BrokerPortTaken,
@@ -88,11 +92,6 @@ class MqttBrokerSettings:
 TIMEOUT_S: Final = 5.0  # nats-server makes its streams at the first CONNECT, fsync by fsync
 CLIENT_ID: Final = "homologue-probe"
 PROBER: Final[Role] = "arbiter"
-CLEAN_WITH_PASSWORD, CLEAN = 0b1100_0010, 0b0000_0010
-KEEP_ALIVE_S: Final = 10
-DISCONNECT: Final = b"\xe0\x00"
-CONNACK: Final = b"\x20\x02"
-CONNACK_BYTES: Final = 4
 
 
 def probe_broker(
@@ -102,41 +101,27 @@ def probe_broker(
 
     `login`: user and password. `context`: how to speak TLS, with the certificate to show.
     """
+    probe = mqtt.Client(CallbackAPIVersion.VERSION2, f"{CLIENT_ID}-{secrets.token_hex(8)}")
+    probe.connect_timeout = TIMEOUT_S
+    if login:
+        probe.username_pw_set(*login)
+    if context:
+        probe.tls_set_context(context)
+    answers: list[ReasonCode] = []
+    probe.on_connect = lambda _probe, _data, _flags, reason, _properties: answers.append(reason)
     try:
-        with socket.create_connection((host, port), timeout=TIMEOUT_S) as plain:
-            if context is None:
-                return _ask(plain, login)
-            with context.wrap_socket(plain, server_hostname=host) as wrapped:
-                return _ask(wrapped, login)
+        probe.connect(host, port)
+        deadline = time.monotonic() + TIMEOUT_S
+        while not answers and time.monotonic() < deadline:
+            if (problem := probe.loop(POLL_S)) and not answers:
+                return mqtt.error_string(problem)
     except OSError as error:  # ssl.SSLError and TimeoutError are OSErrors
         return str(error) or type(error).__name__
-
-
-def _ask(link: socket.socket, login: tuple[str, str] | None) -> str | None:
-    link.sendall(_connect(login))
-    answer = b""
-    while len(answer) < CONNACK_BYTES:
-        received = link.recv(CONNACK_BYTES - len(answer))
-        if not received:
-            return "closed the connection"
-        answer += received
-    if answer[:2] != CONNACK:
-        return "answers something that is not MQTT"
-    if answer[3]:
-        return f"refused the connection, MQTT return code {answer[3]}"
-    link.sendall(DISCONNECT)
-    return None
-
-
-def _connect(login: tuple[str, str] | None) -> bytes:
-    body = _text("MQTT") + bytes([4, CLEAN_WITH_PASSWORD if login else CLEAN]) + KEEP_ALIVE_S.to_bytes(2, "big")
-    body += _text(f"{CLIENT_ID}-{secrets.token_hex(8)}") + b"".join(map(_text, login or ()))
-    # Names and passwords are short (credentials.py), so two bytes of length always do.
-    return bytes([0x10, 0x80 | len(body) % 128, len(body) // 128]) + body
-
-
-def _text(text: str) -> bytes:
-    return len(text.encode()).to_bytes(2, "big") + text.encode()
+    finally:
+        probe.disconnect()
+    if not answers:
+        return "does not answer"
+    return f"refused the connection: {answers[0]}" if answers[0].is_failure else None
 
 
 # The signal is armed only after the fork. Had this process died in between, the child's parent is another by now.

@@ -1,143 +1,95 @@
 """What is refused to people. `code` is stable (docs/codes.md), texts are not; no text tells a secret."""
 
-from typing import ClassVar
+from broker.coded_error import CodedError
 
 
-class PeopleError(Exception):
+class PeopleError(CodedError, code="people_error"):
     """Base of the refusals to people."""
 
-    code: ClassVar[str] = "people_error"
 
-
-class BadAccount(PeopleError, ValueError):
+class BadAccount(PeopleError, ValueError, code="bad_account"):
     """A login name, a full name or a role that there cannot be."""
 
-    code = "bad_account"
 
-
-class AccountTaken(PeopleError, ValueError):
+class AccountTaken(PeopleError, ValueError, code="account_taken"):
     """There is an account of this name; names are never used again, or the audit log would speak of two people."""
 
-    code = "account_taken"
 
-
-class AccountUnknown(PeopleError, LookupError):
+class AccountUnknown(PeopleError, LookupError, code="account_unknown"):
     """There is no account of this name."""
 
-    code = "account_unknown"
 
-
-class LastHeadArbiter(PeopleError, ValueError):
+class LastHeadArbiter(PeopleError, ValueError, code="last_head_arbiter"):
     """Without a head arbiter nobody could let anybody in again."""
 
-    code = "last_head_arbiter"
 
-
-class WeakPassword(PeopleError, ValueError):
+class WeakPassword(PeopleError, ValueError, code="weak_password"):
     """A password that is too short, too long, or the name itself."""
 
-    code = "weak_password"
 
-
-class LoginRefused(PeopleError, PermissionError):
+class LoginRefused(PeopleError, PermissionError, code="login_refused", status=401):
     """Name and password do not belong together; it is never said which of them is wrong."""
 
-    code = "login_refused"
-    status = 401
 
-
-class LoginDelayed(PeopleError, PermissionError):
+class LoginDelayed(PeopleError, PermissionError, code="login_delayed", status=429):
     """Too many tries; `wait_s` says after how many seconds another is heard."""
-
-    code = "login_delayed"
-    status = 429
 
     def __init__(self, wait_s: int) -> None:
         super().__init__(f"too many tries; the next is heard in {wait_s} s")
         self.wait_s = wait_s
 
 
-class LinkSpent(PeopleError, PermissionError):
+class LinkSpent(PeopleError, PermissionError, code="link_spent"):
     """The link of the first start was used, has run out, or was never one."""
 
-    code = "link_spent"
 
-
-class BadToken(PeopleError, ValueError):
+class BadToken(PeopleError, ValueError, code="bad_token"):
     """A name or a role that a token cannot have."""
 
-    code = "bad_token"
 
-
-class TokenTaken(PeopleError, ValueError):
+class TokenTaken(PeopleError, ValueError, code="token_taken"):
     """There is a token of this name; names are never used again, as the audit log names them."""
 
-    code = "token_taken"
 
-
-class TokenUnknown(PeopleError, LookupError):
+class TokenUnknown(PeopleError, LookupError, code="token_unknown", status=401):
     """There is no such token, or it was revoked."""
 
-    code = "token_unknown"
-    status = 401
 
-
-class BadWebhook(PeopleError, ValueError):
+class BadWebhook(PeopleError, ValueError, code="bad_webhook"):
     """A name that a webhook cannot have, or an address to which nothing is sent."""
 
-    code = "bad_webhook"
 
-
-class WebhookTaken(PeopleError, ValueError):
+class WebhookTaken(PeopleError, ValueError, code="webhook_taken"):
     """There is a webhook of this name."""
 
-    code = "webhook_taken"
 
-
-class WebhookUnknown(PeopleError, LookupError):
+class WebhookUnknown(PeopleError, LookupError, code="webhook_unknown"):
     """There is no webhook of this name."""
 
-    code = "webhook_unknown"
 
-
-class BadOrder(PeopleError, ValueError):
+class BadOrder(PeopleError, ValueError, code="bad_order"):
     """An order that cannot be given: to no table, without a reason, or of a kind that there is not."""
 
-    code = "bad_order"
 
-
-class OrderGivenBefore(PeopleError, ValueError):
+class OrderGivenBefore(PeopleError, ValueError, code="order_given_before", status=409):
     """The form of an order was sent before. `same`: with the same order in it."""
-
-    code = "order_given_before"
-    status = 409
 
     def __init__(self, *, same: bool) -> None:
         super().__init__("this form has given its order already; nothing was given again")
         self.same = same
 
 
-class OrderUnsent(PeopleError, ConnectionError):
+class OrderUnsent(PeopleError, ConnectionError, code="order_unsent", status=503):
     """The desk is not connected with the broker: no table can hear the order, and none will later."""
 
-    code = "order_unsent"
-    status = 503
 
-
-class TablesUnheard(PeopleError, ConnectionError):
+class TablesUnheard(PeopleError, ConnectionError, code="tables_unheard", status=503):
     """None of an order's tables has said anything since this scorer began: what it would obey is not known."""
 
-    code = "tables_unheard"
-    status = 503
 
-
-class PeopleStoreBroken(PeopleError, OSError):
+class PeopleStoreBroken(PeopleError, OSError, code="people_store_broken"):
     """`people.sqlite`, or the tables of people in PostgreSQL, cannot be read or written, or are of another version."""
 
-    code = "people_store_broken"
 
-
-class AuditBroken(PeopleError, ValueError):
+class AuditBroken(PeopleError, ValueError, code="audit_broken"):
     """The chain of the audit log does not hold: an entry was changed, taken out or put in."""
-
-    code = "audit_broken"

@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 
+from broker.coded_error import CodedError
 from broker.files import write_private
 from broker.protocol.tls import Identity, event_context
 from broker.protocol.topics import parse_topic
@@ -82,16 +83,12 @@ def passing_id(name: str) -> str:
     return f"{name}-{secrets.token_hex(16)}"
 
 
-class LinkDown(Exception):
+class LinkDown(CodedError, code="broker_unreachable"):
     """Why there is no connection. We go on trying."""
 
-    code: ClassVar[str] = "broker_unreachable"
 
-
-class LinkRefused(LinkDown):
+class LinkRefused(LinkDown, code="broker_refused"):
     """The broker is there, and does not let us in, or (until the next connection) not listen."""
-
-    code: ClassVar[str] = "broker_refused"
 
 
 Acknowledge = Callable[[], None]

@@ -4,7 +4,7 @@ A profile is TOML, one table a setting: `value`, and `source`, where it is from.
 """
 
 from collections.abc import Iterator
-from typing import Annotated, Final, Generic, Literal, Protocol, TypeVar
+from typing import Annotated, Final, Generic, Literal, TypeVar
 
 from msgspec import Meta, Struct
 from msgspec.structs import fields
@@ -102,55 +102,10 @@ class CarryOverRules(Struct, frozen=True, forbid_unknown_fields=True):
     percent: Stated[Annotated[int, Meta(ge=0, le=100)]]
 
 
-class ComparisonRules(Protocol):
-    """What scoring asks of the profile of either rule book: how plays of one deal are compared and added up."""
+class ComparisonRules(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What the profiles of both rule books say of how plays of one deal are compared and added up."""
 
-    @property
-    def false_hu(self) -> FalseHuRules:
-        """What a false hu costs."""
-
-    @property
-    def imp(self) -> ImpRules:
-        """From a difference to IMPs."""
-
-    @property
-    def datum(self) -> DatumRules:
-        """What a play is compared with."""
-
-    @property
-    def team(self) -> TeamRules:
-        """What a team's total is compared with."""
-
-    @property
-    def awards(self) -> AwardRules:
-        """For plays that could not be played."""
-
-    @property
-    def small_group(self) -> SmallGroupRules:
-        """For too few plays."""
-
-    @property
-    def ties(self) -> TieRules:
-        """What parts equal totals."""
-
-    @property
-    def carry_over(self) -> CarryOverRules:
-        """What a session leaves to the next."""
-
-    @property
-    def most_points(self) -> int:
-        """More than any seat can win or lose in one play, in the profile's points."""
-
-
-class Profile(Struct, frozen=True, forbid_unknown_fields=True):
-    """One rule set; its id is stamped on every result."""
-
-    id: ProfileId
-    version: Annotated[int, Meta(ge=1)]
-    title: Annotated[str, Meta(min_length=1, max_length=100)]
-    payments: McrPaymentRules
     false_hu: FalseHuRules
-    claim_window_ms: Stated[Annotated[int, Meta(ge=0, le=60_000)]]
     imp: ImpRules
     datum: DatumRules
     team: TeamRules
@@ -158,6 +113,21 @@ class Profile(Struct, frozen=True, forbid_unknown_fields=True):
     small_group: SmallGroupRules
     ties: TieRules
     carry_over: CarryOverRules
+
+    @property
+    def most_points(self) -> int:
+        """More than any seat can win or lose in one play, in the profile's points."""
+        raise NotImplementedError
+
+
+class Profile(ComparisonRules, frozen=True, forbid_unknown_fields=True):
+    """One rule set; its id is stamped on every result."""
+
+    id: ProfileId
+    version: Annotated[int, Meta(ge=1)]
+    title: Annotated[str, Meta(min_length=1, max_length=100)]
+    payments: McrPaymentRules
+    claim_window_ms: Stated[Annotated[int, Meta(ge=0, le=60_000)]]
 
     @property
     def most_points(self) -> int:

@@ -18,6 +18,7 @@ from typing import Any, Final
 import click
 import msgspec
 
+from broker.coded_error import CodedError
 from broker.event import STANDINGS, Plan, RiichiBooking, open_event, save_event
 from broker.files import write_private
 from broker.mqtt.access import Credentials
@@ -35,10 +36,8 @@ START_S: Final = 120.0
 LONGEST_S: Final = 900.0
 
 
-class FolderTaken(OSError):
+class FolderTaken(CodedError, OSError, code="demo_folder_taken"):
     """The demo would write over something."""
-
-    code = "demo_folder_taken"
 
 
 class Demo:

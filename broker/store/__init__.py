@@ -27,32 +27,3 @@ from broker.store.location import (
     write_address,
 )
 from broker.store.records import Recorded, decoded, gc_paused, message_of
-
-__all__ = [
-    "JUDGED_FROM",
-    "MOST_BYTES",
-    "MOST_REFUSALS",
-    "SETTING",
-    "STORE",
-    "DatabaseAddress",
-    "Journal",
-    "Reader",
-    "Recorded",
-    "RefusedRow",
-    "agreed_database",
-    "connection_parameters",
-    "copy_journal",
-    "database_of",
-    "decoded",
-    "event_name",
-    "fingerprint",
-    "gc_paused",
-    "has_started",
-    "message_of",
-    "open_at",
-    "open_journal",
-    "open_reader",
-    "stand_by",
-    "witness_of",
-    "write_address",
-]

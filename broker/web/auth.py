@@ -358,6 +358,11 @@ class RepeatFilter:
         return count if count <= LOGGED_EACH or count & (count - 1) == 0 else 0
 
 
+def note_action(auth: Authentication, request: Request, action: str, about: str, detail: str = "") -> None:
+    """Note in the audit log what somebody with a session does."""
+    auth.audit.note(auth.clock(), account_of(request).name, action, about, detail, address=client_address(request))
+
+
 def account_of(request: Request) -> Account:
     """Return whose session a request has: of routes that ask for what nobody may do without one."""
     session = visitor_of(request).session

@@ -2,212 +2,138 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import ClassVar
+
+from broker.coded_error import CodedError
 
 
-class DeskError(Exception):
+class DeskError(CodedError, code="desk_error"):
     """Base of the desk's errors. `typed`: what could be read of a form that was refused as a whole."""
 
-    code: ClassVar[str] = "desk_error"
     typed: Mapping[str, str] = MappingProxyType({})
 
 
-class DeskPortTaken(DeskError, OSError):
+class DeskPortTaken(DeskError, OSError, code="desk_port_taken"):
     """Something else listens on the port that the desk was to take."""
 
-    code = "desk_port_taken"
 
-
-class AddressRefused(DeskError, OSError):
+class AddressRefused(DeskError, OSError, code="desk_address_refused"):
     """The address is not one of this machine's, or this user may not listen there."""
 
-    code = "desk_address_refused"
 
-
-class DeskStartFailed(DeskError, RuntimeError):
+class DeskStartFailed(DeskError, RuntimeError, code="desk_start_failed"):
     """The server did not come up in time."""
 
-    code = "desk_start_failed"
 
-
-class CertificateRefused(DeskError, ValueError):
+class CertificateRefused(DeskError, ValueError, code="desk_certificate_refused"):
     """The desk's certificate or its key cannot be read, or do not belong together."""
 
-    code = "desk_certificate_refused"
 
-
-class LoginNeeded(DeskError, PermissionError):
+class LoginNeeded(DeskError, PermissionError, code="login_needed", status=401):
     """Only who has logged in may see or do this."""
 
-    code = "login_needed"
-    status = 401
 
-
-class NotAllowed(DeskError, PermissionError):
+class NotAllowed(DeskError, PermissionError, code="not_allowed", status=403):
     """The role of who asks may not see or do this."""
 
-    code = "not_allowed"
-    status = 403
 
-
-class DeskReadOnly(DeskError, OSError):
+class DeskReadOnly(DeskError, OSError, code="desk_read_only", status=503):
     """The scorer's disk is nearly full: what is left of it is for results."""
 
-    code = "desk_read_only"
-    status = 503
 
-
-class SheetUnknown(DeskError, LookupError):
+class SheetUnknown(DeskError, LookupError, code="sheet_unknown", status=404):
     """There is no such deal, player, team or receipt."""
 
-    code = "sheet_unknown"
-    status = 404
 
-
-class PageUnknown(DeskError, LookupError):
+class PageUnknown(DeskError, LookupError, code="page_unknown", status=404):
     """There is no page at this address."""
 
-    code = "page_unknown"
-    status = 404
 
-
-class TooManyMisses(DeskError, PermissionError):
+class TooManyMisses(DeskError, PermissionError, code="too_many_misses", status=429):
     """Somebody at this address has asked for too many receipts that do not exist."""
-
-    code = "too_many_misses"
-    status = 429
 
     def __init__(self, wait_s: int) -> None:
         super().__init__(f"too many codes that are none; the next is looked at in {wait_s} seconds")
         self.wait_s = wait_s
 
 
-class ExportsBusy(DeskError, RuntimeError):
+class ExportsBusy(DeskError, RuntimeError, code="exports_busy", status=503):
     """Another export is being written: one at a time."""
 
-    code = "exports_busy"
-    status = 503
     wait_s = 5
 
     def __init__(self) -> None:
         super().__init__(f"another export is being written; ask again in {self.wait_s} seconds")
 
 
-class FormForeign(DeskError, PermissionError):
+class FormForeign(DeskError, PermissionError, code="form_foreign", status=403):
     """A form that none of our own pages of this session has sent."""
 
-    code = "form_foreign"
-    status = 403
 
-
-class FormMalformed(DeskError, ValueError):
+class FormMalformed(DeskError, ValueError, code="form_malformed"):
     """What was sent is no form of ours."""
 
-    code = "form_malformed"
 
-
-class FormTooLarge(DeskError, ValueError):
+class FormTooLarge(DeskError, ValueError, code="form_too_large", status=413):
     """A form with more in it than any of ours can have."""
 
-    code = "form_too_large"
-    status = 413
 
-
-class TablesUnreadable(DeskError, ValueError):
+class TablesUnreadable(DeskError, ValueError, code="tables_unreadable"):
     """Tables that are not written as numbers and ranges."""
 
-    code = "tables_unreadable"
 
-
-class PairingUnknown(DeskError, LookupError):
+class PairingUnknown(DeskError, LookupError, code="pairing_unknown", status=404):
     """A device has brought a code that was not given out here, or under another certificate."""
 
-    code = "pairing_unknown"
-    status = 404
 
-
-class PairingSpent(DeskError, PermissionError):
+class PairingSpent(DeskError, PermissionError, code="pairing_spent", status=410):
     """A device has brought a code that another has used."""
 
-    code = "pairing_spent"
-    status = 410
 
-
-class PairingOver(DeskError, PermissionError):
+class PairingOver(DeskError, PermissionError, code="pairing_over", status=410):
     """A device has brought a code whose time is over, or that was withdrawn."""
 
-    code = "pairing_over"
-    status = 410
 
-
-class PairingOutdated(DeskError, ValueError):
+class PairingOutdated(DeskError, ValueError, code="pairing_outdated", status=400):
     """A device's program is older than the desk's, and draws no salt: what it sends could be looked up in a table."""
 
-    code = "pairing_outdated"
-    status = 400
 
-
-class PairingDelayed(DeskError, PermissionError):
+class PairingDelayed(DeskError, PermissionError, code="pairing_delayed", status=429):
     """Too many wrong codes were tried; `wait_s` says after how many seconds another is heard."""
-
-    code = "pairing_delayed"
-    status = 429
 
     def __init__(self, wait_s: int) -> None:
         super().__init__(f"too many wrong codes; the next is heard in {wait_s} s")
         self.wait_s = wait_s
 
 
-class PairingBusy(DeskError):
+class PairingBusy(DeskError, code="pairing_busy", status=503):
     """More devices ask than can be heard at once; each may ask again in a moment."""
 
-    code = "pairing_busy"
-    status = 503
     wait_s = 1
 
 
-class TableHasDevice(DeskError, ValueError):
+class TableHasDevice(DeskError, ValueError, code="table_has_device", status=409):
     """A table that is to be paired has a device that is connected."""
 
-    code = "table_has_device"
-    status = 409
 
-
-class UnsignedDevice(DeskError, ValueError):
+class UnsignedDevice(DeskError, ValueError, code="unsigned_device", status=409):
     """A device that signs nothing is to be accepted, and nobody has said that this is meant."""
 
-    code = "unsigned_device"
-    status = 409
 
-
-class NoTableChosen(DeskError, ValueError):
+class NoTableChosen(DeskError, ValueError, code="no_table_chosen"):
     """None of the tables, or too many at once, or one that there is not."""
 
-    code = "no_table_chosen"
 
-
-class NoCall(DeskError, LookupError):
+class NoCall(DeskError, LookupError, code="no_call", status=409):
     """An arbiter wants to go to a table that does not call, or does not any more."""
 
-    code = "no_call"
-    status = 409
 
-
-class AlertGone(DeskError, LookupError):
+class AlertGone(DeskError, LookupError, code="alert_gone", status=409):
     """An arbiter has seen an alert that is not kept any more."""
 
-    code = "alert_gone"
-    status = 409
 
-
-class PinUnusable(DeskError, ValueError):
+class PinUnusable(DeskError, ValueError, code="pin_unusable"):
     """What was given is no PIN, or not the same twice."""
 
-    code = "pin_unusable"
 
-
-class NothingToPairWith(DeskError, OSError):
+class NothingToPairWith(DeskError, OSError, code="nothing_to_pair_with", status=503):
     """The passwords of the tables, or the certificate of the broker's authority, cannot be read."""
-
-    code = "nothing_to_pair_with"
-    status = 503

@@ -123,6 +123,16 @@ RUN: Final = 3
 """So many that follow each other are written as a range."""
 
 
+def read_number(text: str, digits: int = 4, otherwise: int = 0) -> int:
+    """Read a number of at most so many digits, as a table has; `otherwise` for what is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else otherwise
+
+
+def ticked_tables(form: Form) -> set[int]:
+    """Return the tables that are ticked: a field a table, as no field may come twice."""
+    return {read_number(name.removeprefix("table-")) for name in form if name.startswith("table-")}
+
+
 def tables_of(text: str) -> list[int]:
     """Read tables, in the order in which they are written. Raises TablesUnreadable."""
     found: list[int] = []

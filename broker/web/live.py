@@ -18,15 +18,15 @@ from urllib.parse import urlencode
 from jinja2 import Template
 from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from broker.people import Right
 from broker.scorer.view import DashboardView
 from broker.web import labels
 from broker.web.auth import Access, Visitor, visitor_of
-from broker.web.i18n import HtmlTranslator, translators
-from broker.web.render import environment, translator_for
+from broker.web.i18n import HtmlTranslator
+from broker.web.render import html_response, render_template, translator_for
 
 EVENT_STREAM: Final = "text/event-stream; charset=utf-8"
 
@@ -295,27 +295,23 @@ class LivePages:
 
     def _page(self, request: Request, sheet: LivePage) -> Response:
         _, visitor, query = translator_for(request), visitor_of(request), _kept(request)
-        html = (
-            environment()
-            .get_template("live_sheet.html")
-            .render(
-                room=self._room(request, sheet, _, visitor),
-                view=self._feed_of(visitor).current,
-                title=sheet.title,
-                _=_,
-                translators=translators(),
-                stream=f"/live{request.url.path}?{urlencode({**query, 'lang': _.language})}",
-                now=None,
-                here="?" + urlencode(query) + ("&" if query else ""),
-                visitor=visitor,
-                log_in=visitor.open_public,
-                grids=self._grids,
-                attends=self._attends and visitor.may("give_orders"),
-                to=request.url.path,
-                back=f"{request.url.path}?{urlencode(query)}",
-            )
+        html = render_template(
+            "live_sheet.html",
+            room=self._room(request, sheet, _, visitor),
+            view=self._feed_of(visitor).current,
+            title=sheet.title,
+            _=_,
+            stream=f"/live{request.url.path}?{urlencode({**query, 'lang': _.language})}",
+            now=None,
+            here="?" + urlencode(query) + ("&" if query else ""),
+            visitor=visitor,
+            log_in=visitor.open_public,
+            grids=self._grids,
+            attends=self._attends and visitor.may("give_orders"),
+            to=request.url.path,
+            back=f"{request.url.path}?{urlencode(query)}",
         )
-        return HTMLResponse(html, headers={"Vary": "Accept-Language, Cookie"})
+        return html_response(html)
 
     def _stream(self, request: Request, make: MakePage) -> Response:
         if request.method == "HEAD":
@@ -343,20 +339,17 @@ class LivePages:
         red = labels.banners(self._feed_of(visitor).current) if visitor.may("see_room") else ()
         kept, key = self._kept.pop(place, None), (sheet.key, red)
         if kept is None or kept[0] != key or sheet.key is None:
-            html = (
-                environment()
-                .get_template(sheet.template)
-                .render(
-                    _=_,
-                    view_title=self._feed_of(visitor).current.title,
-                    title=sheet.title,
-                    arbiter=visitor.may("see_room"),
-                    banners=red,
-                    commands=visitor.may("give_orders"),
-                    rules=visitor.rules,
-                    attends=self._attends and visitor.may("give_orders"),
-                    **sheet.values,
-                )
+            html = render_template(
+                sheet.template,
+                _=_,
+                view_title=self._feed_of(visitor).current.title,
+                title=sheet.title,
+                arbiter=visitor.may("see_room"),
+                banners=red,
+                commands=visitor.may("give_orders"),
+                rules=visitor.rules,
+                attends=self._attends and visitor.may("give_orders"),
+                **sheet.values,
             )
             kept = (key, Markup(html))  # noqa: S704 - the template's own escaped output
         self._kept[place] = kept

@@ -23,6 +23,7 @@ from broker.terms import SEAT_LETTERS, SEAT_NAMES
 from broker.web import labels
 from broker.web.auth import Visitor
 from broker.web.faults import fault_message, health_change, overridden_guards
+from broker.web.forms import read_number
 from broker.web.i18n import HtmlTranslator, choose_translator, translators
 from broker.web.labels import RULING
 from broker.web.problems import ALERT, APART, REFUSED_MESSAGE, code_message, detail_message, error_message
@@ -242,19 +243,12 @@ LEGEND: Final[tuple[CardState | PlayStage, ...]] = (
 
 def card_state(table: TableView) -> CardState:
     """Return what a table's card says: its state, or why nothing is known of it now."""
-    if table.lifecycle is None or table.lifecycle in {"init", "disconnected", "lost"}:
-        return _absent_state(table)
-    if table.silent:
-        return "silent"
-    return table.state or "unheard"
-
-
-def _absent_state(table: TableView) -> AbsentState:
     match table.lifecycle:
         case "init" | "disconnected" | "lost":
             return table.lifecycle
-        case _:
+        case None:
             return "unheard"
+    return "silent" if table.silent else table.state or "unheard"
 
 
 def translator_for(request: Request) -> HtmlTranslator:
@@ -274,27 +268,33 @@ def render_page(
 ) -> Response:
     """Render a page with `values`; what went wrong, or was done, stands at its top."""
     _ = translator_for(request)
-    html = (
-        environment()
-        .get_template(template)
-        .render(
-            _=_,
-            why=partial(code_message, _),
-            translators=translators(),
-            visitor=visitor or Visitor(),
-            title=title,
-            here=f"{request.url.path}?{_kept_query(request)}",
-            to=request.url.path,
-            problem=error_message(_, error) if error else "",
-            code=getattr(error, "code", ""),
-            done=_(done) if done else "",
-            **values,
-        )
+    html = render_template(
+        template,
+        _=_,
+        why=partial(code_message, _),
+        visitor=visitor or Visitor(),
+        title=title,
+        here=f"{request.url.path}?{_kept_query(request)}",
+        to=request.url.path,
+        problem=error_message(_, error) if error else "",
+        code=getattr(error, "code", ""),
+        done=_(done) if done else "",
+        **values,
     )
-    headers = {"Vary": "Accept-Language, Cookie"}
+    response = html_response(html, getattr(error, "status", 400) if error else 200)
     if wait := getattr(error, "wait_s", 0):
-        headers["Retry-After"] = str(wait)
-    return HTMLResponse(html, getattr(error, "status", 400) if error else 200, headers)
+        response.headers["Retry-After"] = str(wait)
+    return response
+
+
+def render_template(template: str, **values: object) -> str:
+    """Render a template."""
+    return environment().get_template(template).render(values, translators=translators())
+
+
+def html_response(html: str, status: int = 200) -> HTMLResponse:
+    """Answer with a page, which may differ by language and session."""
+    return HTMLResponse(html, status, {"Vary": "Accept-Language, Cookie"})
 
 
 def redirect(request: Request, path: str, **asked: str) -> RedirectResponse:
@@ -323,7 +323,7 @@ class Pagination(NamedTuple):
     def at(cls, asked: str, length: int, per_page: int = PER_PAGE) -> "Pagination":
         """Return the page that was asked for, or the nearest that there is."""
         of = max(1, -(-length // per_page))
-        number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) <= 6 else 1  # noqa: PLR2004 - digits
+        number = read_number(asked, 6, 1)
         return cls(min(max(1, number), of), of)
 
     def lines(self, per_page: int = PER_PAGE) -> slice:

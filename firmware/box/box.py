@@ -4,8 +4,9 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable
-from typing import Final, Self, get_args
+from typing import Final, get_args
 
+from broker.closing import Closing
 from firmware.box.codec import encode_frame
 from firmware.box.link import BoxLink, LinkOutput
 from firmware.errors import DeviceMissing, FirmwareError
@@ -16,7 +17,7 @@ from firmware.reports import SEATS, Lamp, OnReport, Seat
 _LAMP_MODES: Final[dict[Lamp, int]] = {mode: at for at, mode in enumerate(get_args(Lamp))}
 
 
-class ButtonBox:
+class ButtonBox(Closing):
     """A box, there or not: one that comes later, or comes back, works then. `tell` is called from its line's thread."""
 
     def __init__(
@@ -68,9 +69,3 @@ class ButtonBox:
         with contextlib.suppress(DeviceMissing):
             self._line.write(encode_frame("L", 0))
         self._line.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

@@ -10,8 +10,9 @@ import time
 from collections.abc import Callable, Iterable
 from itertools import count
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
+from broker.closing import Closing
 from firmware.box.link import NS_PER_US
 from firmware.box.ticks import PERIOD
 from firmware.presses import MS
@@ -28,7 +29,7 @@ LIVELY_NS: Final = 150_000_000
 """For so long after a contact has moved."""
 
 
-class BoxSimulator:
+class BoxSimulator(Closing):
     """A box with its power and its cable. Other threads may press, pull and reset."""
 
     def __init__(
@@ -179,12 +180,6 @@ class BoxSimulator:
         os.close(self._woken)
         os.close(self._wake)
         self._folder.cleanup()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 NS: Final = 1_000_000_000

@@ -17,17 +17,3 @@ from broker.event.deals.make import (
 from broker.event.deals.tile_sets import (
     LAST_SET,
 )
-
-__all__ = [
-    "COMMITMENT",
-    "DEFAULT_WINDS",
-    "LAST_DEAL",
-    "LAST_SET",
-    "CommitmentFile",
-    "deal_and_salt",
-    "read_commitment",
-    "read_event_head",
-    "refuse_altered_deals",
-    "refuse_other_event",
-    "resolve_event_name",
-]

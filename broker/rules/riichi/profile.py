@@ -8,17 +8,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from broker.protocol import ProfileId
-from broker.rules.profile import (
-    AwardRules,
-    CarryOverRules,
-    DatumRules,
-    FalseHuRules,
-    ImpRules,
-    SmallGroupRules,
-    Stated,
-    TeamRules,
-    TieRules,
-)
+from broker.rules.profile import ComparisonRules, Stated
 
 StartScore = Annotated[int, Meta(ge=0, le=1_000_000, multiple_of=100)]
 
@@ -189,7 +179,7 @@ class PointRules(Struct, frozen=True, forbid_unknown_fields=True):
     deposit: Stated[Annotated[int, Meta(ge=0, le=10_000, multiple_of=100)]]
 
 
-class RiichiProfile(Struct, frozen=True, forbid_unknown_fields=True):
+class RiichiProfile(ComparisonRules, frozen=True, forbid_unknown_fields=True):
     """One riichi rule set; its id is stamped on every result."""
 
     id: ProfileId
@@ -200,14 +190,6 @@ class RiichiProfile(Struct, frozen=True, forbid_unknown_fields=True):
     points: PointRules
     session: SessionRules
     play: PlayRules
-    false_hu: FalseHuRules
-    imp: ImpRules
-    datum: DatumRules
-    team: TeamRules
-    awards: AwardRules
-    small_group: SmallGroupRules
-    ties: TieRules
-    carry_over: CarryOverRules
 
     @property
     def most_points(self) -> int:

@@ -20,7 +20,7 @@ from broker.event.file_io import flatten_errors
 from broker.event.setup import from_file
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
 from broker.i18n import N_
-from broker.people import Account, PeopleError
+from broker.people import PeopleError
 from broker.protocol import SEATS
 from broker.rules import RuleError
 from broker.rulings import StandIn
@@ -41,8 +41,11 @@ from broker.web import (
     DeskError,
     Form,
     FormMalformed,
+    account_of,
     client_address,
+    note_action,
     read_form,
+    read_number,
     render_page,
     translator_for,
     typed_fields,
@@ -89,8 +92,8 @@ class PaperPage:
 
     async def sheets(self, request: Request) -> Response:
         """Return blank sheets, of a table or a round where the address says so."""
-        only = {name: _numbers(request.query_params.get(name, "")) for name in ("table", "round")}
-        content = await run_in_threadpool(self._blank, request, only["table"], only["round"])
+        asked = [read_number(request.query_params.get(name, ""), 4, -1) for name in ("table", "round")]
+        content = await run_in_threadpool(self._blank, request, *([one] if one >= 0 else [] for one in asked))
         attachment = {"Content-Disposition": f'inline; filename="{self._event.name}-sheets.pdf"'}
         return Response(content, media_type="application/pdf", headers=attachment)
 
@@ -142,7 +145,7 @@ class PaperPage:
         return from_file(text, "sheets.csv", partial(read_sheets, event=self._event))
 
     def _take(self, request: Request, sheets: Sequence[PaperSheet]) -> list[SheetResult]:
-        account = _arbiter(request)
+        account = account_of(request)
         if self._two is not None:
             return self._two.key(sheets, account, client_address(request))
         results, given = take_noted(self._scorer, sheets, author_of(account), PAPER_REASON)
@@ -150,23 +153,16 @@ class PaperPage:
         if self._access.auth is not None:
             with self._access.auth.store.commit():
                 for id_ in given:
-                    self._access.auth.audit.note(
-                        self._access.auth.clock(),
-                        account.name,
-                        RULING_NOTED,
-                        id_,
-                        PAPER_REASON,
-                        address=client_address(request),
-                    )
+                    note_action(self._access.auth, request, RULING_NOTED, id_, PAPER_REASON)
         return results
 
     def _settle(self, request: Request, form: Form) -> list[SheetResult]:
         """Do what a form says of readings that are open; return what counts now."""
         if self._two is None:
             raise RuleError("keying_gone", "one person keys a sheet in this event")
-        numbers = [_number(form.get(name, "")) for name in ("table", "round", "one", "other", "chosen")]
+        numbers = [read_number(form.get(name, ""), 9) for name in ("table", "round", "one", "other", "chosen")]
         table, round_, one, other, chosen = numbers
-        account = _arbiter(request)
+        account = account_of(request)
         if form["action"] == "take_back":
             self._two.take_back((table, round_), account, client_address(request))
             return []
@@ -200,7 +196,7 @@ class PaperPage:
         if self._two is None:
             return {"double": False, "differences": (), "waiting": ()}
         try:
-            differences, waiting = self._two.open(_arbiter(request))
+            differences, waiting = self._two.open(account_of(request))
         except ScorerError:  # busy: the page, and what went wrong before, is shown all the same
             differences, waiting = [], []
         return {"double": True, "differences": differences, "waiting": waiting}
@@ -211,19 +207,3 @@ class PaperPage:
         there = said.places() if isinstance(said, Arrivals) else {(play.table, play.round) for play in said}
         plays = (play for play in self._event.plan.plays if (play.table, play.round) not in there)
         return sorted(plays, key=lambda play: (play.round, play.table))
-
-
-def _arbiter(request: Request) -> Account:
-    session = visitor_of(request).session
-    if session is None or session.account.role not in {"head_arbiter", "table_arbiter"}:
-        raise TypeError("a route that asks for `rule` lets only arbiters in")
-    return session.account
-
-
-def _number(text: str) -> int:
-    """Read a number of a form; 0 for what is none."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else 0  # noqa: PLR2004 - digits
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return (int(text),) if text.isascii() and text.isdigit() and len(text) <= 4 else ()  # noqa: PLR2004 - digits

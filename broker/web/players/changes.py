@@ -17,7 +17,7 @@ from broker.errors import ScorerError, StoreError
 from broker.event import Event
 from broker.i18n import N_, folded
 from broker.people import PeopleError
-from broker.protocol import LONGEST_REASON, PlanChanged, Refused, Undo
+from broker.protocol import LONGEST_REASON, PlanChanged, Player, Refused, Undo
 from broker.rules import RuleError
 from broker.rulings import WHO_PLAYS, RulingDraft, RulingEntry
 from broker.rulings.plan_check import check_plan_change, planned_after
@@ -38,6 +38,7 @@ from broker.web import (
 )
 from broker.web.auth import account_of
 from broker.web.rulings.audited import AuditedRulings
+from broker.web.rulings.forms import player_of
 
 WHO: Final = "set_up"
 LARGEST: Final = 2**18
@@ -45,6 +46,8 @@ LARGEST: Final = 2**18
 WRONG: Final = (DeskError, PeopleError, RuleError, ScorerError, StoreError, Refused)
 LONGEST_NAME: Final = 100
 MOST_ENTERING: Final = 64
+MOST_TICKED: Final = 120
+"""Of more players, only those who were noted absent have a box to tick; the others are written."""
 
 
 class PlanLine(NamedTuple):
@@ -100,7 +103,12 @@ class ChangesPage:
         else:
             end = time.monotonic() + SEARCH_S
             chance = Random(0)  # noqa: S311 - no secret
-            decision = draft_change(facts, wishes_of(form), chance, lambda: time.monotonic() < end)
+            decision = draft_change(
+                facts,
+                wishes_of(form, {**facts.original.players, **facts.planned.players}),
+                chance,
+                lambda: time.monotonic() < end,
+            )
 
         def after(rulings: RulingService) -> Event:
             if isinstance(decision, Undo) and not rulings.room.book.counts(decision.ruling):
@@ -141,11 +149,15 @@ class ChangesPage:
         listed = {one.id for one in players}
         gone = [one for one in players if one.id in facts.gone]
         gone += [one for one in facts.original.players.values() if one.id not in listed]
+        filled = form or {f"leave-{one.id}": "on" for one in players if here.get(one.id) is False}
+        playing = [one for one in players if one.id not in facts.gone]
         values = {
-            "playing": [one for one in players if one.id not in facts.gone],
-            "gone": gone,
+            "playing": len(playing),
+            "leaving": [one for one in playing if len(playing) <= MOST_TICKED or f"leave-{one.id}" in filled],
+            "gone": len(gone),
+            "returning": [one for one in gone if len(gone) <= MOST_TICKED or f"back-{one.id}" in filled],
             "seen": here,
-            "filled": form or {f"leave-{one.id}": "on" for one in players if here.get(one.id) is False},
+            "filled": filled,
             "rounds": sorted({round_ for _, round_ in facts.original.bookings if round_ >= facts.first_round}),
             "tables": len(facts.original.tables),
             "version": facts.planned.version,
@@ -164,21 +176,30 @@ class ChangesPage:
         )
 
 
-def wishes_of(form: Form) -> PlanWishes:
-    """Read who comes and goes. Raises RuleError `names_wrong`, FormMalformed."""
-    ticked = {word: [name.removeprefix(word) for name in form if name.startswith(word)] for word in ("leave-", "back-")}
+def wishes_of(form: Form, players: Mapping[str, Player]) -> PlanWishes:
+    """Read who comes and goes.
+
+    Raises RuleError `names_wrong`, Refused `nobody_of_event`, `player_ambiguous`.
+    """
+
+    def named(word: str) -> list[str]:
+        ticked = [name.removeprefix(f"{word}-") for name in form if name.startswith(f"{word}-")]
+        written = [player_of(line, players) for line in form.get(word, "").splitlines() if line.strip()]
+        return [*dict.fromkeys(ticked + written)]
+
     enter = tuple(filter(None, (" ".join(line.split()) for line in form.get("enter", "").splitlines())))
     by = " ".join(form.get("by", "").split())
-    replaced = {form["replaced"]: by} if form.get("replaced") and by else {}
+    replaced = {player_of(form["replaced"], players): by} if form.get("replaced", "").strip() and by else {}
     if len(enter) > MOST_ENTERING or any(len(one) > LONGEST_NAME for one in (*enter, by)):
         raise RuleError(
             "names_wrong",
             N_("Write one name a line, at most 64, each of up to 100 characters."),
         )
     first = form.get("round", "")
-    leave = tuple(one for one in ticked["leave-"] if one not in replaced)
-    back = tuple(ticked["back-"])
-    return PlanWishes(leave, enter, back, replaced, int(first) if first.isascii() and first.isdigit() else 1)
+    leave = tuple(one for one in named("leave") if one not in replaced)
+    return PlanWishes(
+        leave, enter, tuple(named("back")), replaced, int(first) if first.isascii() and first.isdigit() else 1
+    )
 
 
 def _decision(form: Form) -> PlanChanged | Undo:

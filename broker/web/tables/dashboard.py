@@ -42,18 +42,20 @@ from broker.web import (
     Rendering,
     StreamPace,
     Visitor,
+    account_of,
     alert_value,
     calling_tables,
-    client_address,
     environment,
+    html_response,
     labels,
+    note_action,
     read_form,
     redirect,
     render_page,
+    render_template,
     split_alerts,
     sse_event,
     translator_for,
-    translators,
     visitor_of,
 )
 from broker.web.embargo import EmbargoTrace
@@ -111,25 +113,21 @@ class DashboardRenderer:
         """Render the page. `now` (ms since 1970) is told as the time of what is shown."""
         pagination = CardsPage.of(view, wanted).pagination
         here = f"page={pagination.number}&" if pagination.number > 1 else ""
-        return (
-            environment()
-            .get_template("page.html")
-            .render(
-                room=self.room(view, _, visitor, wanted),
-                view=view,
-                _=_,
-                translators=translators(),
-                now=now,
-                stream=f"/events?show=page&{here}lang={_.language}",
-                here=f"?{here}",
-                visitor=visitor,
-                sheets=self._sheets,
-                grids=self._grids,
-                log_in=visitor.open_public,
-                attends=self._attends and visitor.may("give_orders"),
-                to="/",
-                back=f"/?{here}",
-            )
+        return render_template(
+            "page.html",
+            room=self.room(view, _, visitor, wanted),
+            view=view,
+            _=_,
+            now=now,
+            stream=f"/events?show=page&{here}lang={_.language}",
+            here=f"?{here}",
+            visitor=visitor,
+            sheets=self._sheets,
+            grids=self._grids,
+            log_in=visitor.open_public,
+            attends=self._attends and visitor.may("give_orders"),
+            to="/",
+            back=f"/?{here}",
         )
 
     def room(
@@ -207,7 +205,7 @@ class DashboardPage:
             visitor,
             _cards_wanted(request),
         )
-        return Response(html, media_type="text/html", headers={"Vary": "Accept-Language, Cookie"})
+        return html_response(html)
 
     async def events(self, request: Request) -> Response:
         """Views as they come: as JSON, or with `?show=page` as the part of the page that changes."""
@@ -328,15 +326,10 @@ class CallsPage:
 
     def _do(self, request: Request, form: Form) -> None:
         """Note it first and commit the note last: where it is refused, or no news, there is no note of it."""
-        session = visitor_of(request).session
-        if session is None:
-            raise TypeError(f"a route that asks for `{CALLS_RIGHT}` lets nobody in without a session")
         action = next((one for one in ACTIONS if one in form), "")
-        about, work = self._work(action, form.get(action, ""), session.account)
+        about, work = self._work(action, form.get(action, ""), account_of(request))
         with suppress(_NoNews), self._auth.store.commit():
-            self._auth.audit.note(
-                self._auth.clock(), session.account.name, ACTIONS[action], about, address=client_address(request)
-            )
+            note_action(self._auth, request, ACTIONS[action], about)
             if not self._scorer.ask(work):
                 raise _NoNews
 

@@ -29,12 +29,13 @@ from broker.web import (
     Form,
     Pagination,
     UnsignedDevice,
-    client_address,
+    account_of,
+    note_action,
     read_form,
+    read_number,
     render_page,
     visitor_of,
 )
-from broker.web.auth import account_of
 from broker.web.services import ScorerThread
 from broker.web.tables.orders import LONGEST_REASON, read_reason
 from broker.web.tables.upgrades import upgrade_asked, upgrade_view
@@ -133,7 +134,7 @@ class DevicesPage:
         return await run_in_threadpool(self._page, request, None, done)
 
     def _hand_over(self, request: Request, form: Form) -> None:
-        table, to = _number(form.get("table", "")), form.get("to", "")
+        table, to = read_number(form.get("table", "")), form.get("to", "")
         about = f"{to[:ID_SHOWN]}; {read_reason(form.get('reason', ''))}"
         self._noted(request, NOTED, table, about, lambda _: self._scorer.devices.hand_over(table, to))
 
@@ -141,7 +142,7 @@ class DevicesPage:
         """Accept the devices that the page has shown, and no other that may have come since."""
         _head_arbiter(request)
         chosen = {
-            _number(name.removeprefix(DEVICE)): device for name, device in form.items() if name.startswith(DEVICE)
+            read_number(name.removeprefix(DEVICE)): device for name, device in form.items() if name.startswith(DEVICE)
         }
         unsigned = [one.table for one in self._look()[0].unknown if one.key is None and one.table in chosen]
         if unsigned and "unsigned" not in form:
@@ -157,11 +158,8 @@ class DevicesPage:
 
     def _revoke(self, request: Request, form: Form) -> None:
         _head_arbiter(request)
-        table, device, reason = (
-            _number(form.get("table", "")),
-            form.get("device", ""),
-            read_reason(form.get("reason", "")),
-        )
+        table, device = read_number(form.get("table", "")), form.get("device", "")
+        reason = read_reason(form.get("reason", ""))
         self._noted(
             request,
             REVOKED,
@@ -181,9 +179,7 @@ class DevicesPage:
         """Note it first and commit the note last: where it is refused there is no note of it."""
         account = account_of(request)
         with self._auth.store.commit():
-            self._auth.audit.note(
-                self._auth.clock(), account.name, action, str(table), about, address=client_address(request)
-            )
+            note_action(self._auth, request, action, str(table), about)
             self._scorer.ask(lambda: do(account))
 
     def _look(self) -> tuple[_Seen, tuple[Offered | None, dict[int, TableState]]]:
@@ -247,8 +243,3 @@ def _head_arbiter(request: Request) -> None:
     """Refuse everybody else. Raises Refused."""
     if not account_of(request).may("admit"):
         raise Refused("head_arbiter_only", "the head arbiter says which devices are believed")
-
-
-def _number(typed: str) -> int:
-    """Read a table's number; 0 for what is none."""
-    return int(typed) if typed.isascii() and typed.isdigit() and len(typed) <= 4 else 0  # noqa: PLR2004 - digits

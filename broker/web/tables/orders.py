@@ -44,13 +44,16 @@ from broker.web import (
     Form,
     FormMalformed,
     TablesUnreadable,
+    account_of,
     as_ranges,
     client_address,
     read_form,
+    read_number,
     redirect,
     render_page,
     tables_among,
     tables_of,
+    ticked_tables,
     typed_fields,
     visitor_of,
 )
@@ -112,9 +115,9 @@ def read_reason(typed: str) -> str:
 def _minutes(command: Command, text: str) -> int:
     if command != "extra_time":
         return 0
-    if not (text.isascii() and text.isdigit() and len(text) <= 2 and 1 <= int(text) <= MOST_MINUTES):  # noqa: PLR2004 - digits
+    if not 1 <= (minutes := read_number(text, 2)) <= MOST_MINUTES:
         raise BadOrder(f"extra time is 1 to {MOST_MINUTES} minutes")
-    return int(text)
+    return minutes
 
 
 class Orders:
@@ -350,18 +353,16 @@ class OrdersPage:
         return redirect(request, "/orders", done=done)
 
     def _give(self, request: Request, form: Form) -> str:
-        session = visitor_of(request).session
-        if session is None:
-            raise TypeError("a route that asks for `give_orders` lets nobody in without a session")
+        account = account_of(request)
         if not FORM_ID.fullmatch(form.get("id", "")):
             raise FormMalformed("the form does not say which it is")
         room = self._feed.current.tables
         known = [table.table for table in room]
-        tables = known if ALL_TABLES in form else {*_ticked_tables(form), *tables_among(known, form.get("tables", ""))}
+        tables = known if ALL_TABLES in form else {*ticked_tables(form), *tables_among(known, form.get("tables", ""))}
         said = [form.get(field, "") for field in ("command", "minutes", "reason")]
-        given = read_order(tables, known, said[0], said[1].strip(), said[2], session.account.full)
+        given = read_order(tables, known, said[0], said[1].strip(), said[2], account.full)
         try:
-            self._orders.give(given, session.account, client_address(request), room, form["id"])
+            self._orders.give(given, account, client_address(request), room, form["id"])
         except OrderGivenBefore as before:
             if not before.same:
                 raise
@@ -378,7 +379,7 @@ class OrdersPage:
         values: dict[str, object] = {
             "id": uuid.uuid4().hex,
             "tables": tables if len(tables) <= TICKED else (),
-            "chosen": {*_ticked_tables(form), *(() if writes else _written_tables(written))},
+            "chosen": {*ticked_tables(form), *(() if writes else _written_tables(written))},
             "all": ALL_TABLES in form,
             "writes": writes,
             "written": written,
@@ -395,13 +396,6 @@ class OrdersPage:
         }
         visitor = visitor_of(request)
         return render_page(request, "orders.html", N_("Orders"), visitor, error=error, done=done, values=values)
-
-
-def _ticked_tables(form: Form) -> list[int]:
-    """Return the tables that are ticked: a field a table, as no field may come twice."""
-    return [
-        table for name in form if name.startswith("table-") for table in _written_tables(name.removeprefix("table-"))
-    ]
 
 
 def _written_tables(written: str) -> list[int]:

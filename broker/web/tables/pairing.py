@@ -53,12 +53,16 @@ from broker.web import (
     PairingOutdated,
     RepeatFilter,
     TableHasDevice,
+    account_of,
     as_ranges,
     client_address,
+    note_action,
     read_form,
+    read_number,
     redirect,
     render_page,
     tables_among,
+    ticked_tables,
     typed_fields,
     visitor_of,
 )
@@ -211,20 +215,10 @@ class PairingPage:
             raise Refused("head_arbiter_only", "the head arbiter sets the arbiters' PIN")
         self._broker.pin.set(form.get("pin", ""), form.get("pin_again", ""), self._auth.clock())
         self._broker.tell_pin()
-        self._note(request, "arbiters_pin_set", "")
-
-    def _note(self, request: Request, action: str, about: str) -> None:
-        session = visitor_of(request).session
-        if session is None:
-            raise TypeError(f"a route that asks for `{WHO}` lets nobody in without a session")
-        name = session.account.name
-        self._auth.audit.note(self._auth.clock(), name, action, about, address=client_address(request))
+        note_action(self._auth, request, "arbiters_pin_set", "")
 
     def _do(self, request: Request, form: Form) -> None:
-        session = visitor_of(request).session
-        if session is None:
-            raise TypeError(f"a route that asks for `{WHO}` lets nobody in without a session")
-        withdrawn, tables = _number(form.get("withdraw", "")), []
+        withdrawn, tables = read_number(form.get("withdraw", "")), []
         if not withdrawn and not self._may_pair(request):
             raise Refused("head_arbiter_only", "the event has begun: the head arbiter pairs tables")
         if withdrawn:
@@ -232,9 +226,9 @@ class PairingPage:
         else:
             tables = self._chosen(form)
             for table in tables:
-                self._codes.open(table, session.account.name, self._clock())
+                self._codes.open(table, account_of(request).name, self._clock())
         action, about = ("pairing_withdrawn", [withdrawn]) if withdrawn else ("pairing_opened", tables)
-        self._note(request, action, ",".join(map(str, about)))
+        note_action(self._auth, request, action, ",".join(map(str, about)))
 
     def _may_pair(self, request: Request) -> bool:
         return visitor_of(request).may(DECIDES) or not self._begun()
@@ -242,9 +236,9 @@ class PairingPage:
     def _chosen(self, form: Form) -> list[int]:
         """Return the tables that are asked for. Raises NoTableChosen, TableHasDevice."""
         known = {table.table: table for table in self._feed.current.tables}
-        asked = {*_ticked(form), *tables_among(known, form.get("tables", ""))}
+        asked = {*ticked_tables(form), *tables_among(known, form.get("tables", ""))}
         free = [table.table for table in known.values() if not _has_device(table) and table.table not in asked]
-        chosen = sorted(asked | set(self._without_code(free)[: _number(form.get("next", ""))]))
+        chosen = sorted(asked | set(self._without_code(free)[: read_number(form.get("next", ""))]))
         if not chosen or len(chosen) > MOST_AT_ONCE or not set(chosen) <= known.keys():
             raise NoTableChosen(f"choose 1 to {MOST_AT_ONCE} tables of this event")
         if "anyway" not in form and (served := [str(one) for one in chosen if _has_device(known[one])]):
@@ -265,7 +259,7 @@ class PairingPage:
             "all": len(tables),
             "tables": [(table, _has_device(table)) for table in tables] if len(tables) <= TICKED else (),
             "served": as_ranges(table.table for table in tables if _has_device(table)),
-            "chosen": _ticked(form),
+            "chosen": ticked_tables(form),
             "next_ones": form.get("next", "")[:4],
             "writes": len(tables) > TICKED_ALONE,
             "written": form.get("tables", "")[:LONGEST_TABLES],
@@ -353,14 +347,5 @@ async def _asked(request: Request) -> PairingRequest:
         raise FormMalformed("this is no device that wants to be paired") from None
 
 
-def _ticked(form: Form) -> set[int]:
-    return {_number(name.removeprefix("table-")) for name in form if name.startswith("table-")}
-
-
 def _has_device(table: TableView) -> bool:
     return table.lifecycle is not None and not table.away
-
-
-def _number(text: str) -> int:
-    """Read a number of a form; 0 for what is none."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 4 else 0  # noqa: PLR2004 - tables have four digits

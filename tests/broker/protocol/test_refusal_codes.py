@@ -57,22 +57,12 @@ def in_source(source: str) -> Iterator[str]:
                 yield from [arg.value for arg in args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)][
                     :1
                 ]
-            case ast.ClassDef(body=body):
-                yield from (code for statement in body for code in of_class(statement))
+            case ast.ClassDef(keywords=keywords):
+                yield from (ast.literal_eval(keyword.value) for keyword in keywords if keyword.arg == "code")
             case ast.AnnAssign(
                 target=ast.Name(id=name), value=ast.Call(func=ast.Name(id="frozenset"), args=[ast.Set(elts=listed)])
             ) if name.endswith("_CODES"):
                 yield from (ast.literal_eval(code) for code in listed)
-
-
-def of_class(statement: ast.stmt) -> Iterator[str]:
-    """Return the code that a class has: `code = "..."`, with or without a type."""
-    match statement:
-        case (
-            ast.Assign(targets=[ast.Name(id="code")], value=ast.Constant(value=str(code)))
-            | ast.AnnAssign(target=ast.Name(id="code"), value=ast.Constant(value=str(code)))
-        ):
-            yield code
 
 
 def on_the_page() -> dict[str, dict[str, str]]:
@@ -126,9 +116,8 @@ def test_every_code_is_one_that_a_message_may_carry() -> None:
         ('yield Concern("a_code", text, table)', ["a_code"]),
         ("raise Refused(error.code, text)", []),
         ('print("a_code")', []),
-        ('class A(Exception):\n    code = "a_code"', ["a_code"]),
-        ('class A(Exception):\n    code: ClassVar[str] = "a_code"', ["a_code"]),
-        ("class A(Exception):\n    code: str", []),
+        ('class A(CodedError, ValueError, code="a_code"): ...', ["a_code"]),
+        ("class A(CodedError): ...", []),
         ('code = "a_code"', []),
     ],
 )

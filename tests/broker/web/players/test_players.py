@@ -91,6 +91,13 @@ def test_a_new_seating_is_shown_then_published_told_everywhere_and_taken_back(
     assert room.scorer.state.planned.bookings == before
 
 
+def test_who_leaves_may_be_written_as_name_or_number(room: Whole, client: httpx.Client) -> None:
+    asked = {"form": token_of(client, "/players"), "action": "look", "reason": "did not come", "round": "2"}
+    ways = {f"leave-{GONE}": "on"}, {"leave": f"\n {GONE} \n"}, {"leave": room.scorer.state.planned.players[GONE].name}
+    changes = [dict(HIDDEN.findall(client.post("/players", data=asked | way).text))["change"] for way in ways]
+    assert changes == [changes[0]] * 3
+
+
 @pytest.mark.parametrize(
     ("fields", "code"),
     [
@@ -98,6 +105,8 @@ def test_a_new_seating_is_shown_then_published_told_everywhere_and_taken_back(
         ({"enter": "x" * 101}, "names_wrong"),
         ({f"leave-p{number:02}": "on" for number in range(1, 15)}, "too_few_players"),
         ({"leave-p99": "on"}, "nobody_of_event"),
+        ({"leave": "p01\nNemo"}, "nobody_of_event"),
+        ({"replaced": "Nemo", "by": "Anna"}, "nobody_of_event"),
     ],
 )
 def test_what_cannot_be_seated_is_refused_by_code(client: httpx.Client, fields: dict[str, str], code: str) -> None:
