@@ -37,7 +37,11 @@ def relabelled(debs: Iterable[Path], version: str, folder: Path) -> list[Path]:
             metadata.write_text(re.sub(r"(?m)^Version: .*$", f"Version: {version}", text, count=1), encoding="utf-8")
             about.rename(about.with_name(f"homologue-{version}.dist-info"))
         new = folder / f"{stage.name}_{version}_amd64.deb"
-        subprocess.run(["dpkg-deb", "--root-owner-group", "-Zxz", "-z0", "--build", stage, new], check=True)
+        subprocess.run(
+            ["dpkg-deb", "--root-owner-group", "-Zxz", "-z0", "--build", stage, new],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
         made.append(new)
     return made
 
