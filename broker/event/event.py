@@ -114,6 +114,8 @@ class Event:
         self.riichi = {(one.table, one.round): one for one in plan.riichi}
         self.version: PlanVersion | None = None
         """None: as the organiser settled it."""
+        self.seated: frozenset[str] = frozenset()
+        """The stages by rank of which it is decided who plays in them, by name."""
 
     def session_rules(self, booking: RiichiBooking) -> RiichiProfile:
         """Return the rules of a riichi session."""
@@ -126,8 +128,14 @@ class Event:
 
     @cached_property
     def expected(self) -> Mapping[int, int]:
-        """How many plays each deal is to have."""
-        return Counter(play.deal for play in self.plan.plays)
+        """How many plays each deal is to have.
+
+        Where a table has begun a stage of which it was taken back who plays in it, the other plays are still to come.
+        """
+        planned = Counter(play.deal for play in self.plan.plays)
+        unseated = {key for key in self.later if not self.is_seated(stage_at(self.plan.stages, key[1]) or 0)}
+        to_come = (self.later[key].deal for key in unseated - self.bookings.keys())
+        return planned + Counter(deal for deal in to_come if deal in planned)
 
     @cached_property
     def _plays_with(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
@@ -158,13 +166,20 @@ class Event:
         other.players = {player.id: player for player in plan.players}
         return other
 
-    def replanned(self, players: tuple[Player, ...], plays: tuple[BookedPlay, ...], version: PlanVersion) -> "Event":
+    def replanned(
+        self,
+        players: tuple[Player, ...],
+        plays: tuple[BookedPlay, ...],
+        version: PlanVersion,
+        seated: frozenset[str] = frozenset(),
+    ) -> "Event":
         """Return the same event with others at its tables: the plays of a changed plan, of tables that are here."""
         other = copy(self)
         for name in [name for name in vars(self) if isinstance(getattr(Event, name, None), cached_property)]:
             del other.__dict__[name]
         other.__dict__["tables"] = self.tables  # one that stands empty is there
-        other.plan, other.version = replace(self.plan, players=players, plays=plays), version
+        other.plan = replace(self.plan, players=players, plays=plays)
+        other.version, other.seated = version, seated
         other.players = {player.id: player for player in players}
         other.bookings = {(play.table, play.round): play for play in plays}
         return other
@@ -184,9 +199,11 @@ class Event:
         return {*self.rounds_at.get(table, ()), *(round_ for at, round_ in self.later if at == table)}
 
     def is_seated(self, stage: int) -> bool:
-        """Return whether it is known who plays in a stage, by its number from 0."""
-        rounds = self.plan.stages[stage].rounds
-        return any(round_ in rounds for _, round_ in self.bookings)
+        """Return whether it is known who plays in a stage, by its number from 0.
+
+        A play of it that a table has begun does not tell, if who plays there was taken back.
+        """
+        return not self.plan.stages[stage].cut or self.plan.stages[stage].name in self.seated
 
     @property
     def all_seated(self) -> bool:

@@ -53,7 +53,7 @@ def open_matters(room: EventState, now: int) -> OpenMatters:
 
 def check_final(room: EventState, decision: AnyDecision, now: int) -> None:
     """Refuse a declaration while something is open, and a ruling after it: `still_open`, `declared_final`."""
-    if isinstance(decision, FinalDeclared):
+    if isinstance(decision, FinalDeclared) or _declares_again(room.book, decision):
         if room.book.declared is not None:
             raise Refused("declared_final", N_("the standings are declared final already"))
         if not open_matters(room, now).nothing:
@@ -61,6 +61,13 @@ def check_final(room: EventState, decision: AnyDecision, now: int) -> None:
         return
     if room.book.declared is not None and not isinstance(decision, ALWAYS) and not takes_back(room.book, decision):
         raise Refused("declared_final", N_("the standings are declared final: take that back before you rule"))
+
+
+def _declares_again(book: RulingBook, decision: AnyDecision) -> bool:
+    """Return whether a decision takes back that a declaration was taken back."""
+    if not isinstance(decision, Undo) or not takes_back(book, decision):
+        return False
+    return not book.counts(book.root(book.entries[decision.ruling]).id)
 
 
 def takes_back(book: RulingBook, decision: AnyDecision) -> bool:

@@ -51,7 +51,8 @@ def planned_event(settled: Event, book: RulingBook, begun: Begun) -> Event:
     order = {key: at for at, key in enumerate(settled.places)}
     listed = tuple(plays[key] for key in sorted(plays, key=order.__getitem__))
     version = PlanVersion(1 + len(about), max(one.at for one in about))
-    return settled.replanned(_listed(settled, changes, listed), listed, version)
+    seated = frozenset(change.stage for _, change in changes if change.stage)
+    return settled.replanned(_listed(settled, changes, ever, listed), listed, version, seated)
 
 
 def follows_plan(event: Event, key: PlayKey, seated: Collection[str]) -> bool:
@@ -80,15 +81,18 @@ def _plans(
         yield plays
 
 
-def _listed(
-    settled: Event, changes: Iterable[tuple[RulingEntry, PlanChanged]], plays: Iterable[BookedPlay]
-) -> tuple[Player, ...]:
-    """Return the list of players: who has left without a play is in it no more."""
+def _listed(settled: Event, changes: Changes, ever: Changes, plays: Iterable[BookedPlay]) -> tuple[Player, ...]:
+    """Return the list of players: who has left without a play is in it no more.
+
+    Who was entered by a change that was taken back, and has begun a play all the same, is in it.
+    """
     playing = {player for play in plays for player in play.players.values()}
     listed, left = {player.id: player for player in settled.plan.players}, set[str]()
     for _, change in changes:
         listed |= {player.id: player for player in change.entered if player.id not in listed}
         left = (left | {*change.left}) - {player.id for player in change.entered}
+    for player in (one for _, change in ever for one in change.entered if one.id in playing):
+        listed.setdefault(player.id, player)
     return tuple(one for one in listed.values() if one.id in playing or one.id not in left)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from broker.event import Event
-from broker.protocol import Refused, Ruling
+from broker.protocol import Refused, Ruling, decode, encode
 from broker.rulings.model import RulingAuthor, RulingDraft, RulingEntry
 from broker.rulings.preview import (
     ComparedImps,
@@ -95,9 +95,9 @@ class RulingService:
         check_ruling(self.room.event, self.room, draft, author, now)
         if self._ids.has(draft.id):
             raise Refused("id_reused", "another message has this id")
-        booking = self._event.bookings.get((draft.table or 0, draft.round or 0))
+        booking = self._event.places.get((draft.table or 0, draft.round or 0))
         deal = booking.deal if booking else draft.deal
-        return Ruling(
+        ruling = Ruling(
             id=draft.id,
             event=self._event.name,
             number=1 + self._highest(),
@@ -112,6 +112,8 @@ class RulingService:
             reason=draft.reason,
             at=now,
         )
+        decode(Ruling, encode(ruling))  # what cannot be read again would be gone after a restart
+        return ruling
 
 
 def _compared(room: EventState, deals: Iterable[int]) -> ComparedImps:

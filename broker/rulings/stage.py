@@ -44,8 +44,9 @@ def qualified(room: EventState, stage: Stage, without: Collection[str] = ()) -> 
     Raises RuleError `too_few_qualified`, `cut_tied`.
     """
     at = room.planned.plan.stages.index(stage)
-    sections = [one for one in room.ranked_sections() if one.stage == at - 1]
-    each = stage.cut // max(1, len(sections))
+    names = [one.name for one in room.planned.plan.stages[at - 1].sections] or [""]  # who has not played is in none
+    sections = [one for one in room.ranked_sections() if one.stage == at - 1 and one.section in names]
+    each = stage.cut // len(names)
     found = []
     for section in sections:
         lines = [line for line in section.ranking if line.name not in without]
@@ -65,6 +66,10 @@ def qualified(room: EventState, stage: Stage, without: Collection[str] = ()) -> 
                 ),
             )
         found += [(line.place, -line.imp, line.name, section.section) for line in lines[:each]]
+    if len(found) < stage.cut:
+        raise RuleError(
+            "too_few_qualified", N_("{count} can go on, {wanted} are to", count=len(found), wanted=stage.cut)
+        )
     return [
         Qualified(rank, name, section, place, -minus)
         for rank, (place, minus, name, section) in enumerate(sorted(found), 1)

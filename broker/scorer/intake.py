@@ -268,10 +268,12 @@ class Intake:
 
     def _has_deal(self, table: int, fact: Fact | CountRequest) -> bool:
         """Whether a table has, or had, a deal in a round: one that has not received a new plan plays by the old."""
-        booking = self._event.places.get((table, fact.round))
-        if booking is not None and booking.deal == fact.deal:
+        key = table, fact.round
+        booking = self._event.places.get(key)
+        seated = key in self._event.bookings or key in self._seated_anew
+        if booking is not None and booking.deal == fact.deal and seated:
             return True
-        return (table, fact.round, fact.deal) in self._replanned
+        return (*key, fact.deal) in self._replanned
 
     def has(self, id_: str) -> bool:
         """Return whether a message of this id was taken."""
@@ -451,7 +453,8 @@ class Intake:
 
     def _seatings(self, key: tuple[int, int]) -> list[set[str]]:
         """Return who is, or was, to play somewhere: a table that has not received a new plan plays by the old."""
-        return [set(self._event.places[key].players.values()), *self._seated_anew.get(key, ())]
+        settled = [set(self._event.bookings[key].players.values())] if key in self._event.bookings else []
+        return settled + self._seated_anew.get(key, [])
 
     def _check_result(self, table: int, result: Result) -> None:
         if result.profile != self._event.profile.id:

@@ -63,7 +63,7 @@ def section_standings(
     places: PreviousPlaces = {}
     for at, stage in enumerate(stages):
         carried = {one.name: one for one in carry_over(lines, profile, part_of(stage))}
-        of_stage = [one for one in beside if one.stage == at]
+        of_stage = [one for one in beside if _stage_of(one, members) == at]
         groups = []
         for (_, section), names in (one for one in members.items() if one[0][0] == at):
             brought = {name: carried[name] for name in names if name in carried}
@@ -73,6 +73,11 @@ def section_standings(
             lines = [line for group in groups for line in group.ranking]
             places, found = standing_places(lines), [*found, *groups]
     return tuple(found)
+
+
+def _stage_of(one: Adjustment, members: Members) -> int:
+    """Return the stage in which IMPs of no play count: of who was cut before they were given, the last one played."""
+    return max((at for (at, _), names in members.items() if at <= one.stage and one.name in names), default=one.stage)
 
 
 def player_sections(event: Event, ledger: Ledger, beside: Sequence[Adjustment]) -> tuple[SectionStandings, ...]:

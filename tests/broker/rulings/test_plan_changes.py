@@ -7,9 +7,10 @@ from typing import Final
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from broker.event.movement import check_movement
-from broker.protocol import CheckedIn, LogMessage, PlanChanged, Refused, Restored, Seat, Seated, Undo
+from broker.protocol import CheckedIn, LogMessage, PlanChanged, Refused, Restored, Result, Seat, Seated, Undo
 from broker.rules import RuleError
 from broker.rulings.plan_draft import PlanWishes, draft_change, plan_cost, plan_facts
 from broker.scorer.state import EventState
@@ -127,6 +128,26 @@ def test_a_table_that_has_not_heard_of_a_change_has_played_and_its_play_stands_i
     room, settled = hall.scorer.state, event().bookings[table, 2]
     assert (room.planned.bookings[table, 2], (table, 2) in room.results) == (settled, True)
     assert hall.scorer._intake.books[table].refused == []
+    again = EventState(event())
+    again.load(hall.journal.messages())
+    assert (seated(again), told(again)) == (seated(room), told(room))
+
+
+def test_who_has_begun_before_it_was_heard_that_the_change_is_taken_back_is_in_the_list(hall: Hall) -> None:
+    hall.hear(*until_round(1))
+    room = hall.scorer.state
+    change = changed(room, PlanWishes(replaced={GONE: "Ada Reserve"}))
+    table = next(one.table for one in change.plays if one.round == 2)
+    one = give(hall, change)
+    players = dict(room.planned.bookings[table, 2].players)
+    give(hall, Undo(ruling=one))
+    hall.hear(
+        *(
+            replace(said, fact=replace(said.fact, players=players)) if isinstance(said.fact, Seated | Result) else said
+            for said in of_round(2, {table})
+        )
+    )
+    assert "Ada Reserve" in {row.name for row in room.snapshot().standings}
     again = EventState(event())
     again.load(hall.journal.messages())
     assert (seated(again), told(again)) == (seated(room), told(room))

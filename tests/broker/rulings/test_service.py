@@ -12,6 +12,7 @@ from broker.protocol import (
     Adjusted,
     AnyDecision,
     Award,
+    CheckedIn,
     Deadline,
     DealPlayed,
     FineRuled,
@@ -71,6 +72,12 @@ def refusal(hall: Hall, one: RulingDraft, author: RulingAuthor = HEAD) -> str:
         give(hall, one, author)
     assert (looked.value.code, hall.journal.height) == (given.value.code, height)
     return given.value.code
+
+
+@pytest.mark.parametrize("wrong", [{"id": ""}, {"id": "two words"}, {"reason": ""}, {"reason": "x" * 501}])
+def test_what_could_not_be_read_again_after_a_restart_is_refused(hall: Hall, wrong: dict[str, str]) -> None:
+    one = draft(hall.scorer.state, CheckedIn(player="p01", present=True))
+    assert refusal(hall, replace(one, **wrong)) == "malformed"
 
 
 def test_a_ruling_is_told_once_it_is_stored_and_a_restart_comes_to_the_same(played: Hall) -> None:

@@ -16,8 +16,10 @@ from broker.protocol import (
     LogMessage,
     Refused,
     Reopen,
+    Restored,
     Ruled,
     Ruling,
+    Seated,
     Undo,
     Void,
 )
@@ -92,6 +94,17 @@ def test_nothing_of_a_stage_by_rank_is_in_the_plan_before_it_is_seated() -> None
     assert {round_ for _, round_ in room.planned.bookings} == {1, 2}
     assert (next_stage(room), room.over, sorted(room.planned.expected)) == (FINAL, False, [1, 2])
     assert [play.round for play in room.event.plays_of(1)] == [1, 2]
+
+
+def test_nobody_plays_in_a_stage_by_rank_before_it_is_seated(hall: Hall) -> None:
+    said, room = dict[int, int](), hall.scorer.state
+    hall.hear(*play_rounds(room.planned, [1, 2], Random(2), said))
+    ranks = staged_event().later[1, 3]
+    walls = Restored(round=3, deal=ranks.deal, verified=True, form=staged_event().form(ranks.deal), refusals=0)
+    hall.hear(
+        fact(1, said[1] + 1, walls), fact(1, said[1] + 2, Seated(round=3, deal=ranks.deal, players=ranks.players))
+    )
+    assert [one.code for one in hall.scorer._intake.books[1].refused] == ["not_planned"] * 2
 
 
 @pytest.mark.parametrize("seed", [0, 2, 3])
@@ -178,6 +191,55 @@ def test_a_stage_is_seated_once_by_the_head_arbiter_when_the_one_before_is_over_
     entry = give(draft(room, draft_stage(room, FINAL)), HEAD)
     hall.hear(*play_rounds(room.planned, [3], chance, said)[:2])
     assert code_of(lambda: give(draft(room, Undo(ruling=entry.id)), HEAD)) == "plan_play_begun"
+
+
+def test_a_table_that_has_not_heard_that_a_stage_is_seated_no_more_leaves_the_stage_to_be_seated_again(
+    hall: Hall,
+) -> None:
+    give, said, chance, room = hall.scorer.rulings.give, dict[int, int](), Random(2), hall.scorer.state
+    hall.hear(*play_rounds(room.planned, [1, 2], chance, said))
+    change = draft_stage(room, FINAL)
+    entry = give(draft(room, change), HEAD)
+    late = [one for one in play_rounds(room.planned, [3], chance, said) if one.table == 1]
+    give(draft(room, Undo(ruling=entry.id)), HEAD)
+    hall.hear(*late)
+    deal = staged_event().later[1, 3].deal
+    assert ((1, 3) in room.results, room.over, room.complete(deal)) == (True, False, False)
+    assert (next_stage(room), open_matters(room, NOW).stage) == (FINAL, "Final")
+    give(draft(room, change), HEAD)
+    assert (next_stage(room), room.planned.bookings.keys()) == (None, staged_event().places.keys())
+
+
+def test_who_has_no_seat_in_any_section_leaves_as_many_to_go_on_from_each() -> None:
+    room, _ = room_after(2, 1)
+    wishes = PlanWishes(enter=("Ada Lovelace",), first_round=2)
+    room.apply(ruling(room, draft_change(plan_facts(room), wishes, Random(1), lambda: False)))
+    _, messages = room_after(2, 2)
+    for message in messages:
+        room.apply(message)
+    assert [one.section for one in room.snapshot().sections] == ["A", "B", ""]
+    assert [one.section for one in qualified(room, FINAL)].count("A") == FINAL.cut // 2
+
+
+def test_a_fine_of_who_did_not_go_on_counts_where_they_played_last() -> None:
+    room, _ = room_after(2, 4)
+    name, (stage, section, _, imp) = next((who, of) for who, of in standing(room).items() if of[0] != "Final")
+    room.apply(ruling(room, FineRuled(takes={name: 20})))
+    assert standing(room)[name] == (stage, section, 8, imp - 20)
+
+
+def test_a_declaration_that_was_taken_back_does_not_come_back_while_something_is_open(hall: Hall) -> None:
+    give, said, chance, room = hall.scorer.rulings.give, dict[int, int](), Random(3), hall.scorer.state
+    hall.hear(*play_rounds(room.planned, [1, 2], chance, said))
+    give(draft(room, draft_stage(room, FINAL)), HEAD)
+    hall.hear(*play_rounds(room.planned, [3, 4], chance, said))
+    entry = give(draft(room, FinalDeclared()), HEAD)
+    undone = give(draft(room, Undo(ruling=entry.id)), HEAD)
+    give(draft(room, Deadline(at=NOW + 1)), HEAD)
+    assert code_of(lambda: give(draft(room, Undo(ruling=undone.id)), HEAD)) == "still_open"
+    hall.clock.read = lambda: NOW + 2
+    give(draft(room, Undo(ruling=undone.id)), HEAD)
+    assert room.final
 
 
 def test_imps_of_no_play_belong_to_the_stage_in_which_they_are_given() -> None:
