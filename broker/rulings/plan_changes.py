@@ -24,6 +24,12 @@ def plan_changes(book: RulingBook) -> list[tuple[RulingEntry, PlanChanged]]:
     return [(one, one.decision) for one in book.of(WHO_PLAYS) if isinstance(one.decision, PlanChanged)]
 
 
+def ever_entered(book: RulingBook) -> dict[str, str]:
+    """Return the names by the ids that changes have ever given, those that were taken back too."""
+    ever = (one.decision for one in book.all_of(WHO_PLAYS) if isinstance(one.decision, PlanChanged))
+    return {player.id: player.name for change in ever for player in change.entered}
+
+
 def changes_plan(book: RulingBook, decision: AnyDecision) -> bool:
     """Return whether a decision changes who plays, or takes such a change back."""
     if isinstance(decision, Undo) and decision.ruling in book.entries:

@@ -11,7 +11,7 @@ from broker.i18n import N_
 from broker.protocol import PlanChanged, Refused, Undo
 from broker.rulings.model import PlayKey, RulingEntry
 from broker.rulings.plan import with_corrections
-from broker.rulings.plan_changes import Begun, plan_changes, planned_event
+from broker.rulings.plan_changes import Begun, ever_entered, plan_changes, planned_event
 from broker.rulings.stage import check_stage
 from broker.scorer.state import EventState
 
@@ -65,9 +65,9 @@ def _check_kind(room: EventState, decision: PlanChanged | Undo, change: PlanChan
 
 
 def _check_names(room: EventState, decision: PlanChanged) -> None:
-    known = {*room.planned.players}
+    known, ever = {*room.planned.players}, ever_entered(room.book)
     for one in decision.entered:
-        if one.id in known:
+        if one.id in known or ever.get(one.id, one.name) != one.name:  # a table may still play by that change
             raise Refused("player_listed_twice", N_("there is a player {id} already", id=one.id))
         if not one.name.isprintable() or one.name != " ".join(one.name.split()):
             raise Refused("not_printable", N_("a name has characters that no screen shows, or blanks that nobody sees"))

@@ -15,6 +15,7 @@ from broker.i18n import N_, folded
 from broker.protocol import MOST_CHANGED, SEATS, PlanChanged, Player, PlayerId, Seat, SeatedAnew
 from broker.rules import RuleError
 from broker.rulings.model import WHO_PLAYS, PlayKey
+from broker.rulings.plan_changes import ever_entered
 from broker.rulings.plan_check import kept_plays
 from broker.scorer.state import EventState
 
@@ -39,6 +40,8 @@ class PlanFacts(NamedTuple):
     """Who has no more plays."""
     last: str | None
     """The last word on who plays."""
+    entered: frozenset[PlayerId]
+    """The ids that changes have ever given: a table may still play by one that was taken back."""
 
     @property
     def playing(self) -> frozenset[PlayerId]:
@@ -101,6 +104,7 @@ def plan_facts(room: EventState) -> PlanFacts:
         frozenset(deal for deal in room.planned.expected if room.plays_of(deal) and room.complete(deal)),
         frozenset(room.planned.players.keys() - coming),
         room.last_word(WHO_PLAYS),
+        frozenset(ever_entered(room.book)),
     )
 
 
@@ -116,7 +120,9 @@ def draft_change(facts: PlanFacts, wishes: PlanWishes, chance: RandomSource, go_
     if not any(wishes[:4]):
         raise RuleError("nothing_changes", N_("Say who comes, who leaves, or who takes whose place."))
     names = [*wishes.enter, *wishes.replaced.values()]
-    new = [Player(id=id_, name=name) for id_, name in zip(_new_ids(known, len(names)), names, strict=True)]
+    new = [
+        Player(id=id_, name=name) for id_, name in zip(_new_ids(known | facts.entered, len(names)), names, strict=True)
+    ]
     instead = dict(zip(wishes.replaced, (one.id for one in new[len(wishes.enter) :]), strict=True))
     first = max(wishes.first_round, facts.first_round)
     back = [one for one in wishes.back if one in facts.gone or one not in planned.players]

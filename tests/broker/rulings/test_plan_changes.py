@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.event.movement import check_movement
-from broker.protocol import CheckedIn, LogMessage, PlanChanged, Refused, Restored, Result, Seat, Seated, Undo
+from broker.protocol import CheckedIn, LogMessage, PlanChanged, Player, Refused, Restored, Result, Seat, Seated, Undo
 from broker.rules import RuleError
 from broker.rulings.plan_draft import PlanWishes, draft_change, plan_cost, plan_facts
 from broker.scorer.state import EventState
@@ -148,6 +148,11 @@ def test_who_has_begun_before_it_was_heard_that_the_change_is_taken_back_is_in_t
         )
     )
     assert "Ada Reserve" in {row.name for row in room.snapshot().standings}
+    other = changed(room, PlanWishes(replaced={"p08": "Bob Stand-in"}))
+    assert other.entered[0].id != change.entered[0].id
+    with pytest.raises(Refused) as refused:
+        give(hall, replace(other, entered=(Player(id=change.entered[0].id, name="Bob Stand-in"),)))
+    assert refused.value.code == "player_listed_twice"
     again = EventState(event())
     again.load(hall.journal.messages())
     assert (seated(again), told(again)) == (seated(room), told(room))
