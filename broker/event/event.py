@@ -116,6 +116,8 @@ class Event:
         """None: as the organiser settled it."""
         self.seated: frozenset[str] = frozenset()
         """The stages by rank of which it is decided who plays in them, by name."""
+        self.dropped: frozenset[tuple[int, int]] = frozenset()
+        """Table and round of the plays that a change of the plan has left out, and of stages that are not seated."""
 
     def session_rules(self, booking: RiichiBooking) -> RiichiProfile:
         """Return the rules of a riichi session."""
@@ -182,6 +184,7 @@ class Event:
         other.version, other.seated = version, seated
         other.players = {player.id: player for player in players}
         other.bookings = {(play.table, play.round): play for play in plays}
+        other.dropped = frozenset(self.places.keys() - other.bookings.keys())
         return other
 
     @property

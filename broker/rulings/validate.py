@@ -66,7 +66,7 @@ def check_ruling(event: Event, room: EventState, draft: RulingDraft, author: Rul
         _check_absence(event, room, draft.decision)
     elif isinstance(draft.decision, TakenOver | Discarded) and isinstance(subject, tuple):
         _check_apart(room, subject, draft.decision)
-    elif isinstance(subject, tuple):
+    elif isinstance(subject, tuple) and not isinstance(draft.decision, Undo):
         _check_play(event, room.play(subject), draft)
     elif isinstance(draft.decision, Fouled):
         _check_groups(room, draft.decision, draft.deal or 0)
@@ -139,6 +139,8 @@ def _subject(event: Event, room: EventState, draft: RulingDraft) -> Subject:
 def _play(event: Event, room: EventState, draft: RulingDraft) -> Subject:
     key = (draft.table or 0, draft.round or 0)
     if key in event.riichi and isinstance(draft.decision, APART_DECISIONS):
+        return key
+    if key in event.dropped and isinstance(draft.decision, Discarded):
         return key
     if key not in event.bookings or draft.deal not in {None, room.play(key).deal}:
         raise Refused("unknown_play", N_("table {table} has no such play in round {round}", table=key[0], round=key[1]))

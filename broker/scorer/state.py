@@ -484,7 +484,7 @@ class EventState:
         return replace(play, form=form_of(key[0], restored, book.of(play.deal)) if book else restored)
 
     def _planned_play(self, key: PlayKey) -> CountedPlay:
-        booking = self.planned.bookings[key]
+        booking = self.planned.bookings.get(key) or self.original.places[key]
         return CountedPlay(
             table=key[0],
             round=key[1],

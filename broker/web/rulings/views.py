@@ -4,6 +4,7 @@ import re
 import threading
 import uuid
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -13,12 +14,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.errors import ScorerError
+from broker.event import Event
 from broker.i18n import N_
 from broker.people import PeopleError
 from broker.protocol import SEATS, Refused
 from broker.rules import ComparisonRules, RuleError, Rules, load_of_same_book, same_rule_book
 from broker.rules.riichi import RiichiProfile
-from broker.rulings import DEADLINE, WHO_PLAYS, CountedPlay, RulingAuthor, RulingDraft, Subject, plan
+from broker.rulings import DEADLINE, WHO_PLAYS, CountedPlay, PlayKey, RulingAuthor, RulingDraft, Subject, plan
 from broker.rulings.follow_ups import follow_ups, missed_deals
 from broker.rulings.preview import CHOICES, RulingChanges, StandingChange, WhatIf, changed_rules, what_if
 from broker.rulings.service import RulingService
@@ -161,7 +163,7 @@ class RulingsPage:
     def _missing(self, asked: Mapping[str, str]) -> Refused | None:
         """Say of a play or a deal that was asked for that there is none."""
         key, deal = play_asked_for(asked), asked.get("deal", "").strip()
-        places = self._rulings.event.bookings.keys() | self._rulings.event.riichi.keys()
+        places = self._rulings.event.bookings.keys() | _without_play(self._rulings.event)
         if asked.get("table", asked.get("round", asked.get("play", ""))) and key not in places:
             table, round_ = key or (asked.get("table", "")[:4], asked.get("round", "")[:4])
             return Refused(
@@ -197,7 +199,7 @@ class RulingsPage:
         event = self._rulings.event
         key = play_asked_for(form)
         play = self._rulings.look(lambda rulings: rulings.room.play(key)) if key in event.bookings else None
-        if key and play is None and key not in event.riichi:
+        if key and play is None and key not in _without_play(event):
             raise Refused(
                 "unknown_play", N_("table {table} has no such play in round {round}", table=key[0], round=key[1])
             )
@@ -237,7 +239,7 @@ class RulingsPage:
             deal = _number_or_none(form, "deal") if play is None and undo is None else None
             deal = deal if deal in event.expected else None
             kind = form.get("kind", "")
-            session = key if key in event.riichi else None
+            session = key if key in _without_play(event) else None
             subject: Subject | None = key if play or session else deal or SUBJECTS.get(kind)
             if undo is not None:
                 subject = book.subject(undo)
@@ -295,6 +297,11 @@ def _riichi(rules: Rules) -> dict[str, object]:
         return {"of_riichi": False}
     session = rules.session
     return {"of_riichi": True, "aborts": session.draw.aborts.value, "live_kan": session.pao.live_kan.value}
+
+
+def _without_play(event: Event) -> AbstractSet[PlayKey]:
+    """Return where there is no play to rule on, only what a table has sent: a riichi session, or a play dropped."""
+    return event.riichi.keys() | event.dropped
 
 
 def _as_sent(room: EventState, one: ApartPlay) -> tuple[ApartPlay, CountedPlay | None]:

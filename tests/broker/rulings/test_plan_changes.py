@@ -10,8 +10,23 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.event.movement import check_movement
-from broker.protocol import CheckedIn, LogMessage, PlanChanged, Player, Refused, Restored, Result, Seat, Seated, Undo
+from broker.protocol import (
+    CheckedIn,
+    Discarded,
+    LogMessage,
+    PlanChanged,
+    Player,
+    Refused,
+    Restored,
+    Result,
+    Seat,
+    Seated,
+    TakenOver,
+    Undo,
+    Void,
+)
 from broker.rules import RuleError
+from broker.rulings import result_of
 from broker.rulings.plan_draft import PlanWishes, draft_change, plan_cost, plan_facts
 from broker.scorer.state import EventState
 from tests.broker.rulings.ruled import HEAD, ORGANISER, TABLE, draft, ruling, told
@@ -156,6 +171,34 @@ def test_who_has_begun_before_it_was_heard_that_the_change_is_taken_back_is_in_t
     again = EventState(event())
     again.load(hall.journal.messages())
     assert (seated(again), told(again)) == (seated(room), told(room))
+
+
+def test_what_was_ruled_on_a_play_that_is_dropped_may_be_taken_back(hall: Hall) -> None:
+    room, give_head = hall.scorer.state, hall.scorer.rulings.give
+    void = give_head(draft(room, Void(), (1, 3)), HEAD)
+    undone = give_head(draft(room, Undo(ruling=void.id)), HEAD)
+    give(hall, PlanChanged(dropped=((3, 1),)))
+    give_head(draft(room, Undo(ruling=undone.id)), HEAD)
+    assert (room.book.counts(void.id), (1, 3) in room.planned.bookings) == (True, False)
+
+
+def test_what_a_table_sends_of_a_dropped_play_and_does_not_follow_can_be_left_out(hall: Hall) -> None:
+    hall.hear(*until_round(1))
+    room = hall.scorer.state
+    dropped = give(hall, PlanChanged(dropped=((2, 1),)))
+    first, *_, last = of_round(2, {1})
+    hall.hear(replace(last, seq=first.seq))
+    (apart,) = room.apart_plays()
+    assert apart.result is not None
+    assert room.play_as_sent(apart.result).points == result_of(apart.result).points
+    where = {"play": (1, 2), "after": None}
+    with pytest.raises(Refused) as refused:
+        hall.scorer.rulings.give(draft(room, TakenOver(facts=apart.ids, replaces=None), **where), HEAD)
+    assert refused.value.code == "unknown_play"
+    hall.scorer.rulings.give(draft(room, Discarded(facts=apart.ids), **where), HEAD)
+    assert room.apart_plays() == []
+    give(hall, Undo(ruling=dropped))
+    assert not room.play((1, 2)).settled
 
 
 def test_of_two_who_change_at_once_the_second_is_told(hall: Hall) -> None:

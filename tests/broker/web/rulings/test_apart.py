@@ -7,6 +7,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from broker.protocol import PlanChanged
+from tests.broker.rulings.ruled import HEAD, draft
 from tests.broker.scorer.hall import put
 from tests.broker.scorer.small import NAME, fact, result
 from tests.broker.web.rulings.desks import Ruled, opened, publish, ruling_desk
@@ -52,6 +54,15 @@ def test_the_head_arbiter_lets_it_count_and_takes_that_back(desk: Ruled) -> None
         assert desk.scorer.rulings.room.play(PLAY).points is None
         assert "Table 1 · Round 4" in section(client)
     assert desk.kinds == [("taken_over", False), ("undo", True)]
+
+
+def test_it_is_left_out_where_its_play_is_in_the_plan_no_more(desk: Ruled) -> None:
+    drop = draft(desk.scorer.state, PlanChanged(dropped=(PLAY[::-1],)))
+    desk.scorer.ask(lambda: desk.scorer.rulings.give(drop, HEAD))
+    with logged_in(desk.server, "head_arbiter") as client:
+        assert "Table 1 · Round 4" in section(client)
+        publish(client, opened(client, "/rulings/new?play=1-4&kind=discarded"))
+        assert section(client) == ""
 
 
 def test_what_the_head_arbiter_leaves_out_is_listed_no_more_and_counts_for_nothing(desk: Ruled) -> None:
