@@ -28,7 +28,7 @@ class OpenMatters(NamedTuple):
     apart: int
     """Plays of which something is kept apart."""
     left_out: int
-    """Deals that count for no team."""
+    """Deals that count for no team; not those of which an arbiter has made a play void, or adjusted it."""
     corrections_until: int | None
     """End of the correction period, ms since 1970, if that is to come."""
 
@@ -46,9 +46,14 @@ def open_matters(room: EventState, now: int) -> OpenMatters:
         stage=stage.name if stage else "",
         repeated=len(room.snapshot().doubles),
         apart=len(room.apart_plays()),
-        left_out=len(room.teams.left_out),
+        left_out=sum(not _is_ended(room, deal) for deal in room.teams.left_out),
         corrections_until=deadline if deadline is not None and deadline >= now else None,
     )
+
+
+def _is_ended(room: EventState, deal: int) -> bool:
+    """Return whether a play of a deal is void or adjusted: a team that did sit twice at a wind cannot be put right."""
+    return any((play := room.play(key)).settled and play.points is None for key in room.plays_with(deal))
 
 
 def check_final(room: EventState, decision: AnyDecision, now: int) -> None:

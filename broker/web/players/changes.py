@@ -1,5 +1,6 @@
 """Changes of who plays: asked for, shown before they are made, published, and taken back."""
 
+import re
 import time
 import uuid
 from collections.abc import Mapping, Sequence
@@ -45,6 +46,7 @@ LARGEST: Final = 2**18
 """Bytes of a form: a change that seats many plays anew comes back with it."""
 WRONG: Final = (DeskError, PeopleError, RuleError, ScorerError, StoreError, Refused)
 LONGEST_NAME: Final = 100
+ROUND: Final = re.compile(r"[0-9]{1,4}")
 MOST_ENTERING: Final = 64
 MOST_TICKED: Final = 120
 """Of more players, only those who were noted absent have a box to tick; the others are written."""
@@ -200,9 +202,7 @@ def wishes_of(form: Form, players: Mapping[str, Player]) -> PlanWishes:
         )
     first = form.get("round", "")
     leave = tuple(one for one in named("leave") if one not in replaced)
-    return PlanWishes(
-        leave, enter, tuple(named("back")), replaced, int(first) if first.isascii() and first.isdigit() else 1
-    )
+    return PlanWishes(leave, enter, tuple(named("back")), replaced, int(first) if ROUND.fullmatch(first) else 1)
 
 
 def _decision(form: Form) -> PlanChanged | Undo:

@@ -17,6 +17,7 @@ from broker.protocol import (
     Refused,
     Reopen,
     Restored,
+    Result,
     Ruled,
     Ruling,
     Seated,
@@ -34,6 +35,8 @@ from tests.broker.rulings.ruled import HEAD, ORGANISER, TABLE, draft, ruling
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
 from tests.broker.scorer.small import fact
 from tests.broker.scorer.staged import STAGES, places, play_rounds, recomputed, staged_event, whole
+from tests.broker.scorer.team_event import said as said_at_table
+from tests.broker.scorer.team_event import team_event
 
 A, B = (sorted(staged_event().sections[0, name]) for name in "AB")
 FINAL = STAGES[1]
@@ -240,6 +243,22 @@ def test_a_declaration_that_was_taken_back_does_not_come_back_while_something_is
     hall.clock.read = lambda: NOW + 2
     give(draft(room, Undo(ruling=undone.id)), HEAD)
     assert room.final
+
+
+def test_a_team_that_did_sit_twice_at_a_wind_does_not_keep_the_standings_open_once_that_play_is_void() -> None:
+    room = EventState(team_event())
+    seats = team_event().bookings[1, 1].players
+    wrong = {**seats, "east": seats["south"], "south": seats["east"]}
+    messages = [one for table in range(1, 5) for round_ in range(1, 5) for one in said_at_table(table, round_)]
+    for at, one in enumerate(messages):
+        fact_ = one.fact
+        if (one.table, fact_.round) == (1, 1) and isinstance(fact_, Seated | Result):
+            fact_ = replace(fact_, players=wrong)
+        messages[at] = fact(one.table, 1 + sum(before.table == one.table for before in messages[:at]), fact_)
+    room.load(messages)
+    assert (len(room.teams.left_out), open_matters(room, NOW).nothing) == (1, False)
+    room.apply(ruling(room, Void(), (1, 1)))
+    assert (len(room.teams.left_out), open_matters(room, NOW).nothing) == (1, True)
 
 
 def test_imps_of_no_play_belong_to_the_stage_in_which_they_are_given() -> None:
