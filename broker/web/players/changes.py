@@ -18,7 +18,7 @@ from broker.errors import ScorerError, StoreError
 from broker.event import Event
 from broker.i18n import N_, folded
 from broker.people import PeopleError
-from broker.protocol import LONGEST_REASON, PlanChanged, Player, Refused, Undo
+from broker.protocol import LONGEST_REASON, UNREADABLE, PlanChanged, Player, Refused, Undo
 from broker.rules import RuleError
 from broker.rulings import WHO_PLAYS, RulingDraft, RulingEntry
 from broker.rulings.plan_check import check_plan_change, planned_after
@@ -210,7 +210,7 @@ def _decision(form: Form) -> PlanChanged | Undo:
         return Undo(ruling=form["undo"])
     try:
         return msgspec.json.decode(form.get("change", ""), type=PlanChanged)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         raise FormMalformed("the form does not have the new seating") from None
 
 

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from broker.errors import ScorerError, StoreError
 from broker.i18n import N_
 from broker.people import PeopleError
-from broker.protocol import LONGEST_REASON, AnyDecision, FinalDeclared, PlanChanged, Refused, Undo
+from broker.protocol import LONGEST_REASON, UNREADABLE, AnyDecision, FinalDeclared, PlanChanged, Refused, Undo
 from broker.rules import RuleError
 from broker.rulings import FINAL, WHO_PLAYS, RulingDraft
 from broker.rulings.final import open_matters
@@ -138,7 +138,7 @@ def _decision(form: Mapping[str, str]) -> AnyDecision:
         return Undo(ruling=form.get("undo", ""))
     try:
         return msgspec.json.decode(form.get("change", ""), type=PlanChanged)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         raise FormMalformed("the form does not have the seats of the stage") from None
 
 

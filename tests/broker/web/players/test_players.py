@@ -112,3 +112,11 @@ def test_who_leaves_may_be_written_as_name_or_number(room: Whole, client: httpx.
 def test_what_cannot_be_seated_is_refused_by_code(client: httpx.Client, fields: dict[str, str], code: str) -> None:
     asked = {"form": token_of(client, "/players"), "action": "look", "reason": "why"}
     assert f"<code>{code}</code>" in client.post("/players", data=asked | fields).text
+
+
+@pytest.mark.parametrize("fields", [{"action": "publish", "change": '{"x":' + "[" * 50_000}, {"round": "9" * 5_000}])
+@pytest.mark.parametrize("path", ["/players", "/final"])
+def test_rubbish_in_a_form_is_answered(room: Whole, path: str, fields: dict[str, str]) -> None:
+    with logged_in(room.server, "head_arbiter") as head:
+        asked = {"form": token_of(head, path), "action": "look", "reason": "why", "enter": "Ada"}
+        assert head.post(path, data=asked | fields).status_code < 500
