@@ -50,6 +50,11 @@ LONGEST_PAUSE_S: Final = 60.0
 
 ROUND_S: Final = 0.05
 
+MOST_KEPT: Final = 1000
+"""Presses that are kept, as many as fit into one message; beyond that somebody plays with a button."""
+
+LONGEST_MESSAGE: Final = 65_536
+
 Press = Pressed | Released | Held
 
 _KINDS: Final[dict[str, type[Press]]] = {kind.__name__: kind for kind in (Pressed, Released, Held)}
@@ -86,7 +91,7 @@ class SupervisorLine:
             return b""
         try:
             self._line.send(what)
-            return self._line.recv(65536)
+            return self._line.recv(LONGEST_MESSAGE)
         except OSError as error:  # a supervisor that is gone has neither screen nor pins
             log.warning("supervisor_silent", why=str(error))
             return b""
@@ -243,7 +248,7 @@ class Supervisor:
             log.warning("words_not_shown", why=str(error))
 
     def _keep(self, report: Report) -> None:
-        if isinstance(report, Press):
+        if isinstance(report, Press) and len(self._kept) < MOST_KEPT:
             self._kept.append(report)
 
     def _let_pins_go(self) -> None:

@@ -101,7 +101,10 @@ def test_what_does_not_start_says_so_on_the_screen_and_is_tried_again(path: Path
     )
     assert int(pause) * int(burst) < int(interval), "a service that ends at once would never come to its limit"
     assert values(FAILED, "StandardOutput") == ["tty"]
-    assert values(FAILED, "ExecStopPost") == ["+/bin/systemctl --no-block start %i"]
+    assert values(FAILED, "ExecStopPost") == [
+        "+/bin/systemctl reset-failed %i",  # else the limit may hold still, and there is no other attempt
+        "+/bin/systemctl --no-block start %i",
+    ]
 
 
 def test_the_words_on_the_screen_are_the_ones_that_were_meant(tmp_path: Path) -> None:
