@@ -33,8 +33,7 @@ from broker.protocol.signing import SigningKey, fact_hash
 from kiosk import spare
 from kiosk.config import KEY_FILE, open_device_key
 from kiosk.errors import JournalBroken, JournalFull, JournalInUse
-from kiosk.metrics import WriteTimes
-from kiosk.table import Event, NotNow, Restarted, SequenceWatch, Table, handle
+from kiosk.table import Event, Restarted
 
 log = get_logger("homologue.kiosk")
 
@@ -680,37 +679,3 @@ class TableJournal:
         """Open again what was refused, but what cannot ever be taken: a plan may have been put right."""
         again = "UPDATE outbox SET state = 'open', code = NULL WHERE state = 'refused' AND code NOT IN (?, ?)"
         self._write(lambda: self._store.execute(again, NEVER_TAKEN))
-
-
-class JournaledTable:
-    """One table. `wall` gives ms since 1970, for the record only."""
-
-    def __init__(self, journal: TableJournal, wall: Callable[[], int]) -> None:
-        """Raise JournalBroken."""
-        self.journal, self._wall, self.writes = journal, wall, WriteTimes()
-        self.state, self.sequence = Table(), SequenceWatch()
-        try:
-            for event in journal.events():
-                self.state, facts = handle(self.state, event)
-                self.sequence.take(self.state, facts)
-        except NotNow as refusal:
-            raise JournalBroken(f"it holds what the table does not allow: {refusal}") from None
-
-    def restarted(self, now: int) -> None:
-        """Tell the table that the program has started again, where there is a table to tell."""
-        if not self.journal.empty:
-            self.apply(Restarted(at=now, same_clock=self.journal.same_boot))
-
-    def apply(self, event: Event) -> tuple[LogMessage, ...]:
-        """Take one event in and give the facts to send. Raises NotNow, and nothing has changed.
-
-        When this returns, event and facts are durable; what changes nothing is not kept.
-        """
-        state, facts = handle(self.state, event)
-        if state == self.state and not facts:
-            return ()
-        with self.writes.timed():
-            messages = self.journal.record(event, facts, wall=self._wall())
-        self.state = state
-        self.sequence.take(state, facts)
-        return messages

@@ -23,7 +23,8 @@ from broker.protocol.pairing import read_typed_pairing
 from broker.protocol.signing import SigningKey
 from kiosk.config import KEY_FILE, KioskSettings, open_device_key, store_pairing, unpaired_settings
 from kiosk.errors import BadConfiguration, JournalBroken
-from kiosk.journal import JournaledTable, JournalOwner, TableJournal
+from kiosk.journal import JournalOwner, TableJournal
+from kiosk.journaled_table import JournaledTable
 from kiosk.pairing import exchange
 
 CONFIG = click.argument("config", type=EXISTING_FILE)

@@ -27,7 +27,8 @@ from kiosk.counting.desk import CountDesk
 from kiosk.errors import FactUnexpected, JournalFull
 from kiosk.held_events import HeldEvents
 from kiosk.input import Keyboard, TableButtons
-from kiosk.journal import OTHER_DEVICE, JournaledTable, TableJournal
+from kiosk.journal import OTHER_DEVICE, TableJournal
+from kiosk.journaled_table import JournaledTable
 from kiosk.metrics import TableMetrics, TableNumbers
 from kiosk.restoring import RestoringDesk
 from kiosk.screens import (

@@ -5,6 +5,7 @@ of TOML needs half a minute on a Raspberry Pi.
 """
 
 import stat
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -215,7 +216,7 @@ def read_plan(folder: Path) -> Plan:
 
     The plays are in `movement.csv`; in older events they are in `event.toml`.
     """
-    plan = read_file(folder / EVENT, msgspec.toml.decode, Plan)
+    plan = read_file(folder / EVENT, _decode_plan, Plan)
     path = folder / MOVEMENT
     if not path.exists():
         return plan
@@ -234,6 +235,15 @@ def read_plan(folder: Path) -> Plan:
     if wrong:
         raise BadEvent("; ".join(one.text for one in wrong), wrong)
     return replace(plan, plays=tuple(plays))
+
+
+def _decode_plan(content: bytes, type: type[Plan]) -> Plan:  # noqa: A002 - as msgspec's decoders call it
+    """Read a plan. Fields that a session does not have are refused here, though they are passed over on the wire."""
+    plan = msgspec.toml.decode(content, type=type)
+    for row in tomllib.loads(content.decode())["sessions"] if plan.sessions else ():
+        if unknown := row.keys() - {*Session.__struct_fields__}:
+            raise msgspec.ValidationError(f"Object contains unknown field `{min(unknown)}` - at `$.sessions`")
+    return plan
 
 
 SessionKey = tuple[int, int]

@@ -98,7 +98,7 @@ SESSION_START: Final = r"^20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]$
 """Local time, to the minute, as a browser's field gives it."""
 
 
-class Session(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Session(Struct, frozen=True, omit_defaults=True):
     """Some rounds that are played without a long pause, and their clocks."""
 
     name: Name

@@ -234,6 +234,10 @@ class RulingBook:
             return False
         return id_ in self.entries and id_ not in self._undone
 
+    def kinds(self, play: "CountedPlay") -> tuple[str, ...]:
+        """Return the kinds of the rulings that a play counts under."""
+        return tuple(self.entries[id_].kind for id_ in play.rulings)
+
     def root(self, entry: RulingEntry) -> RulingEntry:
         """Return what an undo, or an undo of an undo, is about in the end; else the ruling itself."""
         seen = {entry.id}

@@ -308,7 +308,7 @@ class ArbiterAccess:
             return
         proven = author == AT_THE_TABLE if is_unproven(session) else self.sessions.knows(session, table, author or "")
         if not proven or (is_unproven(session) and not isinstance(of, LetIn) and not visits.opened(session)):
-            raise Refused(SESSION_UNKNOWN, N_("no such session was opened for table {table}", table=table))
+            raise Refused("session_unknown", N_("no such session was opened for table {table}", table=table))
         if visits.ended(session, seq) or (not is_unproven(session) and until_of(session) < self._clock()):
             raise Refused("session_ended", N_("the arbiter’s session at table {table} had ended", table=table))
 
@@ -320,7 +320,7 @@ class ArbiterAccess:
         scope = scope_of(session)
         good = IN_PERSON.get(scope) == fact.by if isinstance(fact, LetIn) else scope in IN_PERSON
         if not good and not _is_ordered(scope, fact):
-            raise Refused(SESSION_UNKNOWN, N_("no such session was opened for table {table}", table=message.table))
+            raise Refused("session_unknown", N_("no such session was opened for table {table}", table=message.table))
         if session in visits.orders or (isinstance(fact, LetIn) and visits.opened(session)):
             text = N_("the arbiter’s session at table {table} had ended", table=message.table)
             raise Refused("session_ended", text)

@@ -39,6 +39,7 @@ from broker.scoring import (
     reachable_bounds,
     real_table,
     standings,
+    team_bounds,
 )
 from broker.spreadsheet import csv_text, decimal
 
@@ -281,6 +282,19 @@ def repeated_deals(
     return tuple(sorted(found, key=lambda one: (one.round, one.table)))
 
 
+def planned_play(event: Event, key: PlayKey) -> CountedPlay:
+    """Return a play as it is planned, without result and ruling."""
+    booking = event.bookings[key]
+    return CountedPlay(
+        table=key[0],
+        round=key[1],
+        planned=booking.deal,
+        deal=booking.deal,
+        players=booking.players,
+        section=event.section_at(*key),
+    )
+
+
 def out_of_place(event: Event, key: PlayKey, counted: CountedPlay) -> bool:
     """Return whether another deal was played than planned, or by other players."""
     return counted.deal != counted.planned or set(counted.players.values()) != set(event.bookings[key].players.values())
@@ -369,6 +383,18 @@ def team_rows(
     `named`: of which stage and section the places are.
     """
     return tuple(_team_row(line, bounds[line.name], named) for line in ranked)
+
+
+def staged_team_rows(
+    event: Event, sections: Sequence[SectionStandings], complete: Callable[[int], bool]
+) -> tuple[TeamStanding, ...]:
+    """Return those of an event in stages, the latest stage first. `complete` says which deals are."""
+    rows: list[TeamStanding] = []
+    for group, at in latest_first(sections):
+        open_ = sum(stage == group.stage and not complete(deal) for deal, stage in event.stage_of_deal.items())
+        bounds, lines = team_bounds(group.ranking, open_, event.profile), list(group.ranking)
+        rows += team_rows((lines[one] for one in at), bounds, (event.plan.stages[group.stage].name, group.section))
+    return tuple(rows)
 
 
 def _team_row(line: Ranked, reach: Bounds, named: tuple[str, str]) -> TeamStanding:

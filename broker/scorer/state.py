@@ -53,8 +53,8 @@ from broker.rulings import (
 )
 from broker.scorer.play_counts import PlayCounts
 from broker.scorer.quarantine import WAITS, ApartFact, ApartPlay, Decided, Judged, Quarantine
-from broker.scorer.snapshot import Snapshot, out_of_place, team_rows
-from broker.scorer.stages import SectionStandings, latest_first, section_standings, whole_ranking
+from broker.scorer.snapshot import Snapshot, out_of_place, planned_play, staged_team_rows, team_rows
+from broker.scorer.stages import SectionStandings, section_standings, whole_ranking
 from broker.scorer.tables import TableFacts
 from broker.scorer.teams import TeamState
 from broker.scorer.whole_plays import WholePlay
@@ -347,7 +347,8 @@ class EventState:
         return self._undecided(key, self.quarantine.apart(key))
 
     def _undecided(self, key: PlayKey, apart: list[ApartFact]) -> list[ApartFact]:
-        named = {id_ for entry in self.book.of(key) for id_ in _facts_named(entry)}
+        decisions = (entry.decision for entry in self.book.of(key))
+        named = {id_ for one in decisions if isinstance(one, TakenOver | Discarded) for id_ in one.facts}
         return [one for one in apart if one.message.id not in named]
 
     def apart_plays(self) -> list[ApartPlay]:
@@ -357,7 +358,7 @@ class EventState:
     def play_as_sent(self, message: LogMessage) -> CountedPlay:
         """Return a play as a result of its table has it, whether or not that counts."""
         key = message.table, message.fact.round
-        return apply_rulings(self._planned_play(key), message, (), self.planned.profile.awards)
+        return apply_rulings(planned_play(self.planned, key), message, (), self.planned.profile.awards)
 
     def _taken(self, key: PlayKey, book: RulingBook) -> dict[str, list[LogMessage]]:
         """Return the facts of a play that were taken over, by the rulings that count, in the order of those."""
@@ -474,7 +475,7 @@ class EventState:
 
         Not `entered`: as if it had no result yet.
         """
-        result, planned = self._result_under(key, book, entered=entered), self._planned_play(key)
+        result, planned = self._result_under(key, book, entered=entered), planned_play(self.planned, key)
         awards = self.planned.profile.awards
         if book and result is None:
             planned = plan.adjusted_for_absences(planned, book.of(WHO_PLAYS), awards)
@@ -482,17 +483,6 @@ class EventState:
         play = with_points_of_deal(play, self.dealer(play.deal), self.planned.profile)
         restored = self._restored(key, result, play.deal)
         return replace(play, form=form_of(key[0], restored, book.of(play.deal)) if book else restored)
-
-    def _planned_play(self, key: PlayKey) -> CountedPlay:
-        booking = self.planned.bookings[key]
-        return CountedPlay(
-            table=key[0],
-            round=key[1],
-            planned=booking.deal,
-            deal=booking.deal,
-            players=booking.players,
-            section=self.planned.section_at(*key),
-        )
 
     def _restored(self, key: PlayKey, result: LogMessage | None, deal: int) -> str:
         """Return the form that the table restored last before its result; one restored after it changes no IMP.
@@ -664,7 +654,7 @@ class EventState:
                 self._counts.all_complete(),
                 tuple(self.adjustments()),
                 self.book.deadline,
-                {key: (play, self._kinds(play)) for key, play in self._ruled.items()},
+                {key: (play, self.book.kinds(play)) for key, play in self._ruled.items()},
                 self.settled_by_ruling(),
                 self.team_rows(),
                 self.teams.lineups,
@@ -673,9 +663,6 @@ class EventState:
                 declared,
             )
         return last
-
-    def _kinds(self, play: CountedPlay) -> tuple[str, ...]:
-        return tuple(self.book.entries[id_].kind for id_ in play.rulings)
 
     def groups(self) -> tuple[ComparisonGroup, ...]:
         """Compare all plays; where a table's restore record is not there yet, the deal's own form is assumed."""
@@ -690,16 +677,10 @@ class EventState:
         if not self.planned.plan.teams:
             return ()
         event = self.planned
-        if not event.plan.stages:
-            ranking, to_come = self.team_standings(), len(event.expected) - len(self._counts.all_complete())
-            return team_rows(ranking, team_bounds(ranking, to_come, event.profile))
-        rows: list[TeamStanding] = []
-        for group, at in latest_first(self.team_sections()):
-            open_ = sum(stage == group.stage and not self.complete(deal) for deal, stage in event.stage_of_deal.items())
-            bounds, lines = team_bounds(group.ranking, open_, event.profile), list(group.ranking)
-            named = event.plan.stages[group.stage].name, group.section
-            rows += team_rows((lines[one] for one in at), bounds, named)
-        return tuple(rows)
+        if event.plan.stages:
+            return staged_team_rows(event, self.team_sections(), self.complete)
+        ranking, to_come = self.team_standings(), len(event.expected) - len(self._counts.all_complete())
+        return team_rows(ranking, team_bounds(ranking, to_come, event.profile))
 
     def team_sections(self) -> tuple[SectionStandings, ...]:
         """Return the teams' standings of each section of each stage; nothing in an event without stages or teams."""
@@ -715,7 +696,3 @@ class EventState:
         """Rank all teams of the event, by the deals that all of them have played."""
         sections = self.team_sections() if self.planned.plan.stages and self.planned.plan.teams else ()
         return whole_ranking(sections) if sections else self.teams.standings(self.adjustments())
-
-
-def _facts_named(entry: RulingEntry) -> tuple[str, ...]:
-    return entry.decision.facts if isinstance(entry.decision, TakenOver | Discarded) else ()

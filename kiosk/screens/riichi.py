@@ -293,7 +293,7 @@ def _state(_: Translator, view: ScreenView, session: SessionView) -> ScreenBody:
         buttons = button_row(_, ("enter", N_("Pay")), ("i", N_("Riichi")), ("g", N_("Nagashi")), ("f", N_("Fault")))
     elif view.state == "accepting":
         ended = how_it_ended(_, session.ending)
-        lines = act_lines(f"{_('Result')} · {ended}", _("Pay, then press your button if it is right."))
+        lines = act_lines(" · ".join((_("Result"), ended)), _("Pay, then press your button if it is right."))
         buttons = button_row(_, ("r", N_("Enter again")))
     elif view.state == "recorded":
         lines = title_lines(_("Recorded"), how_it_ended(_, session.ending))
@@ -375,10 +375,10 @@ def _planned_ended(_: Translator, view: ScreenView, planned: PlannedRiichiView) 
     elif view.result is None:
         return None
     elif view.state == "accepting":
-        lines = act_lines(f"{_('Result')} · {ended}", _("Do you accept this result? Press your button."))
+        lines = act_lines(" · ".join((_("Result"), ended)), _("Do you accept this result? Press your button."))
         buttons = button_row(_, ("r", N_("Enter again")))
     else:
-        lines = act_lines(f"{_('Recorded')} · {ended}", _("Mix the tiles face down."), drawing.GOOD)
+        lines = act_lines(" · ".join((_("Recorded"), ended)), _("Mix the tiles face down."), drawing.GOOD)
         lines += receipt_lines(_, view)
         buttons = button_row(_, ("enter", N_("Next deal")))
     return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), buttons, square=receipt_link(view))

@@ -20,7 +20,7 @@ from kiosk.config import KioskSettings
 from kiosk.journal import JournalOwner, TableJournal
 from kiosk.program import TableProgram
 from kiosk.screens import DeclaredView
-from kiosk.table import Phase
+from kiosk.table import DOUBTFUL_NS, Phase
 from tests.broker.scorer.hall import open_journal
 from tests.broker.scorer.small import NAME
 from tests.broker.scorer.test_counting import EVENT, TABLE, dealt
@@ -68,6 +68,7 @@ class Playing:
         self.until_in(Phase.SEATING)
         self.press(*SEATS)
         self.press(*SEATS)
+        self.clock.wait(DOUBTFUL_NS)
         self.press("east")
         self.clock.wait(9 * S)
         self.until_in(Phase.DECLARED)

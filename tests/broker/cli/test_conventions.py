@@ -84,6 +84,7 @@ NO_JSON: Final = {
     ("event", "seating"): "prints a document",
     ("event", "sheets"): "prints a document",
     ("export", "all"): "prints a document",
+    ("export", "certificates"): "prints a document",
     ("export", "ema"): "prints a document",
     ("export", "json"): "prints JSON without being asked",
     ("export", "pdf"): "prints a document",
@@ -96,6 +97,7 @@ NO_JSON: Final = {
     ("rules", "riichi", "table"): "prints a page to read",
     ("rules", "sheet"): "prints a document",
     ("scorer",): "runs until it is ended",
+    ("table", "run"): "runs until it is ended",
 }
 
 

@@ -79,8 +79,8 @@ def test_every_mistake_is_named_with_its_line(tmp_path: Path) -> None:
     assert found.exit_code == 1
     assert found.output.splitlines() == [
         "club.toml: version: is missing; allowed: a whole number of at least 1",
-        f"club.toml: line {text.index('value = [4, 0]') + 1}: false_hu.fines.value[1]: found 0; allowed: {FINE}",
         f"club.toml: line {text.index('value = -1') + 1}: claim_window_ms.value: found -1; allowed: {WINDOW}",
+        f"club.toml: line {text.index('value = [4, 0]') + 1}: false_hu.fines.value[1]: found 0; allowed: {FINE}",
         f"club.toml: line {text.index('[imp.gaps]') + 1}: imp.gaps: is no setting; 'gap' is meant?; allowed: {OF_IMP}",
         'club.toml: imp.gap: is missing; allowed: a table with `value` ("floor" or "midpoint") and `source`',
     ]

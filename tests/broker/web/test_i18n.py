@@ -30,7 +30,8 @@ from kiosk.errors import (
 from kiosk.screens.shown import SCREEN_CODES
 from kiosk.table import OUT_OF_ORDER, guards
 from kiosk.uplink import LATE_PRESS
-from tests.kiosk.screens.test_device import OTHERS, PARTS, of_hardware
+from tests.kiosk.screens.test_device import OTHERS, PARTS, of_hardware, under
+from vision.errors import PictureError
 
 
 def test_every_state_has_its_word() -> None:
@@ -75,6 +76,7 @@ ARRIVING = {
     *(one.code for one in (SelfTestFailed, SelfTestSkipped, PinGuessed, DeviceUnknown, ReceiptUnproven)),
     *(one.code for one in (FactUnexpected,)),
     *SCREEN_CODES,
+    *({*under(PictureError)} - {"picture_missing"}),  # of a file
 }
 """Every code of its own that a table's health can have."""
 
