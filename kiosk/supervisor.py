@@ -23,6 +23,7 @@ import msgspec
 
 from broker.logs import get_logger
 from broker.notify import ServiceNotifier
+from broker.upgrade.start import FAILURES
 from firmware.reports import Held, Pressed, Released, Report, Seat
 
 if TYPE_CHECKING:
@@ -100,14 +101,14 @@ class SupervisorLine:
 class _Program:
     """One run of the program."""
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str], failures: int) -> None:
         self.line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.pulse = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         address = f"homologue-kiosk-{os.getpid()}-{id(self)}"
         self.pulse.bind("\0" + address)
-        environment = {**os.environ, LINE: str(theirs.fileno()), "NOTIFY_SOCKET": "@" + address}
+        told = {LINE: str(theirs.fileno()), "NOTIFY_SOCKET": "@" + address, FAILURES: str(failures)}
         with theirs:
-            self.process = subprocess.Popen(command, env=environment, pass_fds=[theirs.fileno()])
+            self.process = subprocess.Popen(command, env=os.environ | told, pass_fds=[theirs.fileno()])
         self.began = time.monotonic()
         self._heard_by = self.began + START_S
 
@@ -179,7 +180,7 @@ class Supervisor:
 
     def _run_once(self) -> bool:
         """Run the program until it ends; return whether it was meant to."""
-        program, self._why = _Program(self._command), ENDED
+        program, self._why = _Program(self._command, self._failures), ENDED
         try:
             while program.process.poll() is None:
                 if asked := program.asked():

@@ -112,6 +112,14 @@ def test_a_program_that_leaves_for_another_version_is_started_again(config: Path
     assert config.with_name("runs").read_text(encoding="utf-8") == "xx"
 
 
+def test_the_program_is_told_how_often_it_has_failed(config: Path) -> None:
+    """So that another version is started where the one that was kept does not start any more."""
+    told = config.with_name("told")
+    tell = f"import os; open({str(told)!r}, 'a').write(os.environ['HOMOLOGUE_FAILURES'])"
+    supervised(config, failures=3, fail=f"{tell}; sys.exit(1)", then=tell)
+    assert told.read_text(encoding="utf-8") == "0123"
+
+
 def test_nothing_of_a_press_shows_while_the_program_does_not_run(config: Path, tmp_path: Path) -> None:
     other = tmp_path / "other" / config.name
     other.parent.mkdir()
