@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection
 
 from broker.people.accounts import AuditLog
 from broker.people.database import PeopleDatabase, SqlitePeople
@@ -63,16 +64,28 @@ def test_an_entry_that_another_process_was_quicker_to_follow_is_named_all_the_sa
     assert len(list(AuditLog(desk).checked())) == ENTRIES
 
 
-def test_what_was_not_committed_is_not_named(desk: SqlitePeople) -> None:
-    enter(desk, "first")
+@pytest.mark.parametrize("at", ["before the commit", "by the commit"])
+def test_what_was_not_committed_is_not_named(desk: SqlitePeople, monkeypatch: pytest.MonkeyPatch, at: str) -> None:
+    @contextmanager
+    def refusing(connection: Connection, begin: str) -> Iterator[None]:
+        connection.exec_driver_sql(begin)
+        try:
+            yield
+        finally:
+            connection.exec_driver_sql("ROLLBACK")
+        raise InterruptedError
 
     def fail() -> None:
         with desk.commit():
             AuditLog(desk).note(1, "anne", "nothing", "")
-            raise InterruptedError
+            if at == "before the commit":
+                raise InterruptedError
 
-    with pytest.raises(InterruptedError):
-        fail()
+    enter(desk, "first")
+    with monkeypatch.context() as patch:
+        patch.setattr("broker.people.database.transaction", refusing)
+        with pytest.raises(InterruptedError):
+            fail()
     for what in ("second", "third", "fourth", "fifth"):
         enter(desk, what)
     assert len(list(AuditLog(desk).checked())) == ENTRIES
