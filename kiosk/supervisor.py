@@ -23,6 +23,7 @@ import msgspec
 
 from broker.logs import get_logger
 from broker.notify import ServiceNotifier
+from broker.upgrade.start import FAILURES
 from firmware.reports import Held, Pressed, Released, Report, Seat
 
 if TYPE_CHECKING:
@@ -49,6 +50,11 @@ LONGEST_PAUSE_S: Final = 60.0
 """Before the program is started again, and where it has ended again and again: twice as long each time, up to this."""
 
 ROUND_S: Final = 0.05
+
+MOST_KEPT: Final = 1000
+"""Presses that are kept, as many as fit into one message; beyond that somebody plays with a button."""
+
+LONGEST_MESSAGE: Final = 65_536
 
 Press = Pressed | Released | Held
 
@@ -86,7 +92,7 @@ class SupervisorLine:
             return b""
         try:
             self._line.send(what)
-            return self._line.recv(65536)
+            return self._line.recv(LONGEST_MESSAGE)
         except OSError as error:  # a supervisor that is gone has neither screen nor pins
             log.warning("supervisor_silent", why=str(error))
             return b""
@@ -95,14 +101,14 @@ class SupervisorLine:
 class _Program:
     """One run of the program."""
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str], failures: int) -> None:
         self.line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.pulse = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         address = f"homologue-kiosk-{os.getpid()}-{id(self)}"
         self.pulse.bind("\0" + address)
-        environment = {**os.environ, LINE: str(theirs.fileno()), "NOTIFY_SOCKET": "@" + address}
+        told = {LINE: str(theirs.fileno()), "NOTIFY_SOCKET": "@" + address, FAILURES: str(failures)}
         with theirs:
-            self.process = subprocess.Popen(command, env=environment, pass_fds=[theirs.fileno()])
+            self.process = subprocess.Popen(command, env=os.environ | told, pass_fds=[theirs.fileno()])
         self.began = time.monotonic()
         self._heard_by = self.began + START_S
 
@@ -174,7 +180,7 @@ class Supervisor:
 
     def _run_once(self) -> bool:
         """Run the program until it ends; return whether it was meant to."""
-        program, self._why = _Program(self._command), ENDED
+        program, self._why = _Program(self._command, self._failures), ENDED
         try:
             while program.process.poll() is None:
                 if asked := program.asked():
@@ -243,7 +249,7 @@ class Supervisor:
             log.warning("words_not_shown", why=str(error))
 
     def _keep(self, report: Report) -> None:
-        if isinstance(report, Press):
+        if isinstance(report, Press) and len(self._kept) < MOST_KEPT:
             self._kept.append(report)
 
     def _let_pins_go(self) -> None:

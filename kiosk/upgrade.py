@@ -143,7 +143,8 @@ class TableUpgrade:
         self._withdrawn.set()
         if offer is None:
             if before is not None:
-                self._slots.forget_failure()
+                with suppress(OSError):  # a card that takes no writes: then it stays what has failed here
+                    self._slots.forget_failure()
             return
         self._step = self._known(self._slots, offer)
         if self._step[0] == "fetching" and not self._trial:
@@ -180,17 +181,25 @@ class TableUpgrade:
                 self.leaves = True
 
     def _judge(self, slots: SlotFolder, phase: Phase, ran: int, *, well: bool) -> None:
-        """Keep the version that is on trial, or leave it."""
-        if ran >= CONFIRM_NS and well:
+        """Keep the version that is on trial, or leave it. Raises OSError."""
+        if not slots.runs_trial:  # its start could not be counted, or it could not be started at all
+            slots.give_up()
+            log.warning(UpgradeFailed.code, version=program_version())
+            self._trial_over()
+        elif ran >= CONFIRM_NS and well:
             slots.confirm()
-            self._trial = False
             log.info("upgrade_confirmed", version=program_version())
-            if self._offer is not None:
-                self._step = self._known(slots, self._offer)
+            self._trial_over()
         elif ran >= GIVE_UP_NS and phase in CALM:
             slots.give_up()
             log.warning(UpgradeFailed.code, version=program_version())
             self.leaves = True
+
+    def _trial_over(self) -> None:
+        """Follow what is offered by now, which a trial did not."""
+        self._trial = False
+        offer, self._offer = self._offer, None
+        self.take(offer)
 
     # ---- on its own thread ------------------------------------------------------------------
 

@@ -158,12 +158,19 @@ class PeopleDatabase:
         return [*Witness(self._witness, read_only=True).lines()] if self._witness else []
 
     def _tell_witness(self) -> None:
-        if self._witness and self._noted:
-            with closing(Witness(self._witness)) as witness:
-                last = witness.last()
-                witness.note(line for line in self._noted if last is None or line.height > last.height)
-                witness.sync()
-        self._noted.clear()
+        """Name what is not named yet. What the disk does not take is named after the next commit."""
+        if not self._witness or not self._noted:
+            self._noted.clear()
+            return
+        with closing(Witness(self._witness)) as witness:
+            lines, last = self._noted, witness.last()
+            if last and last.height >= lines[0].height:  # another process has been quicker, or it was opened again
+                named = {*witness.lines()}
+                lines = [line for line in lines if line not in named]
+            witness.note(lines)
+            witness.sync()
+            if not lines or witness.last() == lines[-1]:
+                self._noted.clear()
 
     def rows(self, query: sa.Executable) -> Sequence[tuple[Any, ...]]:
         """Ask. Raises PeopleStoreBroken."""
@@ -180,16 +187,17 @@ class PeopleDatabase:
             if self._commit:
                 yield connection
                 return
-            with transaction(connection, self.BEGIN):
-                self._commit = connection
-                try:
+            before = len(self._noted)
+            try:
+                with transaction(connection, self.BEGIN):
+                    self._commit = connection
                     self._exclude_others(connection)
                     yield connection
-                except BaseException:
-                    self._noted.clear()
-                    raise
-                finally:
-                    self._commit = None
+            except BaseException:
+                del self._noted[before:]
+                raise
+            finally:
+                self._commit = None
             self._tell_witness()
 
     def _exclude_others(self, connection: Connection) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import platform
 import shutil
+import sys
 import tarfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -35,10 +36,10 @@ def spare_slot(slots: Slots) -> str:
 
 
 class SlotFolder:
-    """The slots in a folder. `base`: the version that apt has installed."""
+    """The slots in a folder. `base`: the version that apt has installed; `prefix`: the environment that runs."""
 
-    def __init__(self, folder: Path, base: str) -> None:
-        self.folder, self._base = folder, base
+    def __init__(self, folder: Path, base: str, prefix: Path = Path(sys.prefix)) -> None:
+        self.folder, self._base, self._prefix = folder, base, prefix
 
     @classmethod
     def of_process(cls) -> "SlotFolder | None":
@@ -51,6 +52,12 @@ class SlotFolder:
         """What is started, as it stands; what was chosen beside another version of apt's is none."""
         slots = read_slots(self.folder)
         return slots if slots.base == self._base else Slots(base=self._base)
+
+    @property
+    def runs_trial(self) -> bool:
+        """Whether what runs is the version on trial: where that could not be started, it is the one before it."""
+        slots = self.now
+        return slots.trial and bool(slots.slot) and self._prefix.resolve() == (self.folder / str(slots.slot)).resolve()
 
     def holding(self, bundle: str) -> str | None:
         """Return the slot that holds a bundle, whole."""

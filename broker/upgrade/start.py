@@ -25,6 +25,12 @@ COMPLETE: Final = "complete.json"
 MOST_STARTS: Final = 3
 """Of a version that has not confirmed itself."""
 
+FAILURES: Final = "HOMOLOGUE_FAILURES"
+"""The environment variable that tells how often the program has ended at once, one time after another."""
+
+MOST_FAILURES: Final = 5
+"""Of a version that was kept: a card may have spoilt it since. Then it takes turns with apt's own."""
+
 PLACE: Final = "HOMOLOGUE_SLOTS"
 BASE: Final = "HOMOLOGUE_BASE"
 """The environment variables that tell the program where its slots are, and which version is apt's."""
@@ -71,10 +77,11 @@ def bundle_in(slot: Path) -> str:
         return ""
 
 
-def choose(folder: Path, base: str) -> Path | None:
+def choose(folder: Path, base: str, failures: int = 0) -> Path | None:
     """Return the environment to start, and count the start of one on trial; None: apt's own."""
     slots = read_slots(folder)
-    if slots.slot is None or slots.base != base:
+    fails = not slots.trial and failures >= MOST_FAILURES and failures % 2 == 1
+    if slots.slot is None or slots.base != base or fails:
         return None
     if slots.trial:
         tried = replace(slots, starts=slots.starts + 1)
@@ -89,7 +96,7 @@ def choose(folder: Path, base: str) -> Path | None:
 def main(arguments: list[str], state: str, base: str) -> None:
     """Become the program."""
     folder = Path(state) / "upgrade"
-    chosen = choose(folder, base) if state else None
+    chosen = choose(folder, base, int(os.environ.get(FAILURES, "0"))) if state else None
     os.environ |= {PLACE: str(folder) if state else "", BASE: base}
     for place in (chosen, Path(sys.prefix)):
         if place is not None:

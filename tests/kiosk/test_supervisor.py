@@ -112,6 +112,14 @@ def test_a_program_that_leaves_for_another_version_is_started_again(config: Path
     assert config.with_name("runs").read_text(encoding="utf-8") == "xx"
 
 
+def test_the_program_is_told_how_often_it_has_failed(config: Path) -> None:
+    """So that another version is started where the one that was kept does not start any more."""
+    told = config.with_name("told")
+    tell = f"import os; open({str(told)!r}, 'a').write(os.environ['HOMOLOGUE_FAILURES'])"
+    supervised(config, failures=3, fail=f"{tell}; sys.exit(1)", then=tell)
+    assert told.read_text(encoding="utf-8") == "0123"
+
+
 def test_nothing_of_a_press_shows_while_the_program_does_not_run(config: Path, tmp_path: Path) -> None:
     other = tmp_path / "other" / config.name
     other.parent.mkdir()
@@ -137,6 +145,13 @@ def test_presses_of_pins_go_to_the_program_that_comes_and_are_kept_until_it_has_
     supervised(config, *reports, fail=dies, then=takes.format(kept="line.have_presses(); print(line.take_buttons())"))
     once = repr([Pressed("west", 5), Released("west", 9)])
     assert told.read_text(encoding="utf-8") == "[]" + once  # before it had died nobody had kept any
+
+
+def test_of_a_button_that_never_rests_as_many_presses_are_kept_as_the_program_can_take(config: Path) -> None:
+    told = config.with_name("told")
+    reports = [kind("south", 2**62 + at) for at in range(2000) for kind in (Pressed, Released)]
+    supervised(config, *reports, then=TAKES.format(told=str(told), kept="line.have_presses()"))
+    assert told.read_text(encoding="utf-8") == repr(reports[: supervisor.MOST_KEPT])
 
 
 def test_a_program_without_a_supervisor_has_screen_and_pins(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UpgradeRoom]:
 def slots(tmp_path: Path) -> SlotFolder:
     folder = tmp_path / "upgrade"
     folder.mkdir()
-    return SlotFolder(folder, BASE)
+    return SlotFolder(folder, BASE, folder / "a")
 
 
 def at_table(slots: SlotFolder, door: DeskDoor, keys: set[str] | None = None) -> TableUpgrade:
@@ -202,6 +202,28 @@ def test_one_that_runs_and_has_picture_and_scorer_is_kept(slots: SlotFolder) -> 
     assert not table.leaves
 
 
+def test_one_that_could_not_be_started_is_not_kept_by_the_version_before_it(slots: SlotFolder) -> None:
+    _ready(slots).due(Phase.WAITING, 0, well=True)
+    apts = at_table(SlotFolder(slots.folder, BASE), DeskDoor(NAME, TABLE, "localhost", None, DEVICE))
+    apts.due(Phase.PLAYING, CONFIRM_NS, well=True)
+    assert slots.now == Slots(failed="a" * 64, base=BASE)
+    assert not apts.leaves
+    apts.take(UpgradeOffer(version="9.9.9", manifest="a" * 64, port=1, install=True))
+    assert step(apts) == ("returned", "upgrade_failed")
+
+
+def test_what_is_offered_during_a_trial_is_fetched_after_it(
+    room: UpgradeRoom, slots: SlotFolder, tmp_path: Path
+) -> None:
+    _ready(slots).due(Phase.WAITING, 0, well=True)
+    table = at_table(slots, room.door())
+    offer = room.offer(tmp_path)
+    table.take(offer)
+    assert step(table) == ("trial", None)
+    table.due(Phase.WAITING, CONFIRM_NS, well=True)
+    following(table, offer, lambda: step(table)[0] == "ready")
+
+
 def test_one_without_picture_or_scorer_is_left_after_ten_minutes_and_not_tried_again_until_offered_anew(
     slots: SlotFolder,
 ) -> None:
@@ -253,6 +275,24 @@ def test_a_card_that_takes_no_writes_leaves_the_table_where_it_is(
         assert not table.leaves
     table.due(Phase.WAITING, 0, well=True)
     assert table.leaves
+
+
+def test_on_a_card_that_takes_no_writes_what_has_failed_stays_so_and_the_table_goes_on(
+    slots: SlotFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _ready(slots).due(Phase.WAITING, 0, well=True)
+    slots.give_up()
+    table = at_table(slots, DeskDoor(NAME, TABLE, "localhost", None, DEVICE))
+    offer = UpgradeOffer(version="9.9.9", manifest="a" * 64, port=1, install=True)
+    table.take(offer)
+
+    def read_only(_path: Path, _content: bytes, _mode: int) -> None:
+        raise OSError(os.strerror(30))
+
+    monkeypatch.setattr("broker.upgrade.start.write_file", read_only)
+    table.take(None)
+    table.take(offer)
+    assert step(table) == ("returned", "upgrade_failed")
 
 
 def test_the_desk_gives_what_the_manifest_names(room: UpgradeRoom, tmp_path: Path) -> None:

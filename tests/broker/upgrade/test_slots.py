@@ -13,7 +13,17 @@ import pytest
 from broker.protocol.signing import SigningKey
 from broker.upgrade.bundle import UpgradeError, take_bundle
 from broker.upgrade.slots import SlotFolder, own_target
-from broker.upgrade.start import COMPLETE, MOST_STARTS, STATE, Slots, choose, read_slots, write_slots
+from broker.upgrade.start import (
+    COMPLETE,
+    FAILURES,
+    MOST_FAILURES,
+    MOST_STARTS,
+    STATE,
+    Slots,
+    choose,
+    read_slots,
+    write_slots,
+)
 from broker.version import program_version
 from tests.broker.upgrade.packages import KEY, bundle_of
 
@@ -48,12 +58,12 @@ class Table:
         chosen = choose(self.slots.folder, BASE)
         return "apt's" if chosen is None else str(json.loads((chosen / COMPLETE).read_text())["version"])
 
-    def run(self) -> str:
+    def run(self, failures: int = 0) -> str:
         """Start as the unit does; return the version that has run: of ours, `homologue --version` says it."""
         command = [sys.executable, "-m", "broker.upgrade.start", "--version"]
         done = subprocess.run(
-            command, env=os.environ | {"STATE_DIRECTORY": str(self.state)}, cwd=ROOT, capture_output=True, text=True,
-            check=False,
+            command, env=os.environ | {"STATE_DIRECTORY": str(self.state), FAILURES: str(failures)}, cwd=ROOT,
+            capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return "apt's" if done.stdout.startswith("homologue ") else done.stdout.split()[0]
@@ -140,6 +150,21 @@ def test_a_slot_that_is_spoilt_starts_apts_version(table: Table) -> None:
     assert table.run() == "apt's"
     (table.slots.folder / "a" / COMPLETE).write_text("[]")
     assert table.start() == "apt's"
+
+
+def test_a_version_that_was_kept_and_starts_no_more_takes_turns_with_apts(table: Table) -> None:
+    table.upgrade("0.3.0")
+    table.slots.confirm()
+    slot = table.slots.folder / "a"
+    chosen = [choose(table.slots.folder, BASE, failures) for failures in range(MOST_FAILURES + 3)]
+    assert chosen == [slot] * MOST_FAILURES + [None, slot, None]
+    (slot / "bin/homologue").write_text("import nothing_that_there_is")
+    assert table.run(failures=MOST_FAILURES) == "apt's"
+
+
+def test_a_version_on_trial_has_its_three_starts(table: Table) -> None:
+    table.upgrade("0.3.0")
+    assert choose(table.slots.folder, BASE, MOST_FAILURES) == table.slots.folder / "a"
 
 
 def test_a_start_that_cannot_be_counted_is_none_on_trial(table: Table) -> None:

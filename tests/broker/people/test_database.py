@@ -1,0 +1,91 @@
+"""Each entry of the audit log is named in the file beside it, whatever came between: an honest log is never broken."""
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection
+
+from broker.people.accounts import AuditLog
+from broker.people.database import PeopleDatabase, SqlitePeople
+
+ENTRIES = 5
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[SqlitePeople]:
+    with closing(opened(tmp_path)) as store:
+        yield store
+
+
+def opened(folder: Path) -> SqlitePeople:
+    return SqlitePeople(folder / "people.sqlite", folder / "people.witness")
+
+
+def enter(store: PeopleDatabase, what: str) -> None:
+    with store.commit():
+        AuditLog(store).note(1, "anne", what, "")
+
+
+def test_what_the_disk_did_not_take_is_named_after_the_next_entry(
+    desk: SqlitePeople, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_handle: int, _content: bytes) -> int:
+        raise OSError(28, os.strerror(28))
+
+    enter(desk, "first")
+    with monkeypatch.context() as patch:
+        patch.setattr("broker.store.witness.os.write", full)
+        enter(desk, "second")
+        enter(desk, "third")
+    enter(desk, "fourth")
+    enter(desk, "fifth")
+    assert len(list(AuditLog(desk).checked())) == ENTRIES
+
+
+def test_an_entry_that_another_process_was_quicker_to_follow_is_named_all_the_same(
+    desk: SqlitePeople, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter(desk, "first")
+    tell = PeopleDatabase._tell_witness
+    with closing(opened(tmp_path)) as command, monkeypatch.context() as patch:
+
+        def late(store: PeopleDatabase) -> None:
+            if store is desk:
+                enter(command, "third")
+            tell(store)
+
+        patch.setattr(PeopleDatabase, "_tell_witness", late)
+        enter(desk, "second")
+    enter(desk, "fourth")
+    enter(desk, "fifth")
+    assert len(list(AuditLog(desk).checked())) == ENTRIES
+
+
+@pytest.mark.parametrize("at", ["before the commit", "by the commit"])
+def test_what_was_not_committed_is_not_named(desk: SqlitePeople, monkeypatch: pytest.MonkeyPatch, at: str) -> None:
+    @contextmanager
+    def refusing(connection: Connection, begin: str) -> Iterator[None]:
+        connection.exec_driver_sql(begin)
+        try:
+            yield
+        finally:
+            connection.exec_driver_sql("ROLLBACK")
+        raise InterruptedError
+
+    def fail() -> None:
+        with desk.commit():
+            AuditLog(desk).note(1, "anne", "nothing", "")
+            if at == "before the commit":
+                raise InterruptedError
+
+    enter(desk, "first")
+    with monkeypatch.context() as patch:
+        patch.setattr("broker.people.database.transaction", refusing)
+        with pytest.raises(InterruptedError):
+            fail()
+    for what in ("second", "third", "fourth", "fifth"):
+        enter(desk, what)
+    assert len(list(AuditLog(desk).checked())) == ENTRIES
