@@ -102,9 +102,9 @@ def test_nobody_else_may_read_the_folder_s_files(made: Path) -> None:
 
 @pytest.mark.slow
 def test_nothing_is_left_of_an_event_that_could_not_be_made_whole(tmp_path: Path) -> None:
-    options = [*OPTIONS[:-1], "100", "--uncompared", "--players", sheet(tmp_path, sixteen()[:4])]
-    refused = ask("new", tmp_path / "cup", *options)
-    assert (refused.exit_code, "[set_not_said]" in refused.stderr, (tmp_path / "cup").exists()) == (1, True, False)
+    many = [[f"Player {n}", "", "", "", ""] for n in range(400)]  # a hundred deals at once; sets are numbered up to 99
+    refused = ask("new", tmp_path / "cup", *OPTIONS[:-1], "1", "--uncompared", "--players", sheet(tmp_path, many))
+    assert (refused.exit_code, "[too_many_sets]" in refused.stderr, (tmp_path / "cup").exists()) == (1, True, False)
 
 
 def refusals(result: Result) -> list[list[str]]:

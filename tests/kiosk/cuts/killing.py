@@ -34,8 +34,8 @@ from tests.kiosk.journals import OURS
 LARGEST: Final = 1 << 20
 """Bytes of a message between two processes."""
 
-MOST_AT_START: Final = 12
-"""Writes of a start, about: some are named that there are not."""
+MOST_AT_START: Final = 8
+"""So many writes every start has."""
 
 
 @dataclass

@@ -46,6 +46,8 @@ PAGES: Final = (
     "/seating?by=table",
     "/seating?q=7",
     "/checkin",
+    "/final",
+    "/ceremony",
     "/players",
     "/carriers",
     "/carriers?kind=all",
