@@ -132,16 +132,17 @@ def test_a_day_with_two_no_shows_a_late_entry_and_one_who_leaves(
             room.hear(*log(table, *played(event, table, 1)))
     before = dict(state.planned.bookings)
     assert sum(round_ == 1 for _, round_ in state.results) == 5
+    leaver = next(name for name in playing(event, 1) if name != "Ada Lovelace")  # who sits out is the search's choice
     desk.goto(f"{room.server.url}players?lang=en")
-    desk.get_by_role("checkbox", name="Zoé Öztürk").check()
+    desk.get_by_role("checkbox", name=leaver).check()
     show(desk, "has to leave")
     publish(desk)
     after = state.event
-    assert "Zoé Öztürk" not in {name for round_ in range(2, 6) for name in playing(after, round_)}
+    assert leaver not in {name for round_ in range(2, 6) for name in playing(after, round_)}
     assert {key: one for key, one in after.bookings.items() if key[1] == 1} == {
         key: one for key, one in before.items() if key[1] == 1
     }
-    assert "Zoé Öztürk" in {state.event.players[line.player].name for line in state.snapshot().standings}
+    assert leaver in {state.event.players[line.player].name for line in state.snapshot().standings}
 
     desk.get_by_text("Take back").first.click()
     desk.locator("details[open]").get_by_label("Reason").fill("stays after all")
