@@ -15,7 +15,7 @@ LABEL: Final = 48 * mm
 RECORD: Final[Columns] = ((LABEL, "left"), (A4[0] - 2 * MARGIN - LABEL, "left"))
 REGISTER: Final[Columns] = tuple(
     (wide * mm, "left")
-    for wide in (42, 44, 34, 10, 52)  # who, what, penalty, times, when and why
+    for wide in (38, 42, 24, 8, 70)  # who, what, penalty, which time, when and why
 )
 
 

@@ -125,7 +125,8 @@ class RegisterPage:
             raise PageUnknown("there is no such ruling")
         change, counts, appeal, until = found
         parts = self._parts(request, change, counts=counts, appeal=appeal, until=until)
-        return ruling_pdf(self._heading(request, str(translator_for(request)("Record of a ruling"))), parts)
+        _ = translator_for(request)
+        return ruling_pdf(self._heading(request, str(_("Record of a ruling"))), parts)
 
     def _parts(
         self, request: Request, change: RulingChange, *, counts: bool, appeal: Appeal | None, until: int
@@ -158,7 +159,7 @@ class RegisterPage:
                 (_("Names"), " · ".join(appeal.committee) if appeal and decided else None),
                 (_("What was decided"), _plain(_(VERDICT[appeal.verdict])) if appeal and appeal.verdict else None),
                 (_("Why"), decided.reason if decided else None),
-                (_("Time"), _moment(decided.at) if decided else None),
+                (_("When"), _moment(decided.at) if decided else None),
                 (_("Signatures"), None),
             ],
         )

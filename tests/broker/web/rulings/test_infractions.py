@@ -131,9 +131,9 @@ def test_a_late_appeal_is_questioned_and_admitted_once_it_is_confirmed(desk: Rul
 @pytest.mark.parametrize(
     ("language", "words"),
     [
-        ("en", ("Warning", "Hu or its value told aloud", "Appeals until", "Signatures")),
-        ("fr", ("Avertissement", "Hu ou sa valeur annoncés à voix haute", "Recours jusqu’à", "Signatures")),
-        ("zh", ("警告", "出声示和或报番", "申诉截止", "签名")),
+        ("en", ("Warning", "Hu or its value told aloud", "Record of a ruling", "Appeals until", "Signatures")),
+        ("fr", ("Avertissement", "Hu ou sa valeur annoncés à voix haute", "Procès-verbal", "Recours jusqu’à")),
+        ("zh", ("警告", "出声示和或报番", "裁决记录", "申诉截止", "签名")),
     ],
 )
 def test_pages_and_paper_are_in_the_language_of_the_reader(
