@@ -2,9 +2,8 @@
 
 Three packages share one private environment, /usr/lib/homologue, whose Python is Debian's: each brings the pinned
 wheels that it needs. Two of these have no wheel upstream; they are built from their pinned sources in a small Debian of
-the same release, by its cross compiler for arm64. Libraries in wheels that a table never calls give way to small ones of
-the same name: 80 MB less. What Python compiles of its modules is shipped, so nothing is
-compiled on the target, whose root may be read-only.
+the same release, by its cross compiler for arm64. Libraries that a table never calls give way to small ones of the same
+name. What Python compiles of its modules is shipped, so nothing is compiled on the target, whose root may be read-only.
 """
 
 import argparse
@@ -285,7 +284,8 @@ def _write_library(target: Target, library: Path, symbols: dict[str, list[str]],
     for name in linked:  # nothing but its name is read
         target.in_root("/build/stand-in", gcc, "-shared", f"-Wl,-soname,{name}", "-o", name, "empty.c")
     target.in_root("/build/stand-in", gcc, "-shared", "-fPIC", "-s", f"-Wl,-soname,{library.name}",
-                   "-Wl,--no-as-needed", "-Wl,--version-script,versions", "-o", "library.so", "library.c", *linked)  # fmt: skip
+                   "-Wl,--no-as-needed", "-Wl,--version-script,versions", "-o", "library.so",
+                   "library.c", *linked)  # fmt: skip
     shutil.copy(inside / "library.so", library)
 
 
