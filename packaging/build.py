@@ -385,6 +385,9 @@ def compress(place: Path, content: bytes) -> None:
     place.write_bytes(subprocess.run(["gzip", "-9n"], input=content, stdout=subprocess.PIPE, check=True).stdout)
 
 
+MOST_INSTALLED_MB: Final = 250
+"""What a table's packages may take on its card."""
+
 MAINTAINER: Final = "Homologue <homologue@localhost>"
 
 
@@ -473,5 +476,8 @@ if __name__ == "__main__":
     asked = parser.parse_args()
     debs = build(Target(asked.dist, asked.arch))
     run("lintian", "--fail-on", "error,warning", "--tag-display-limit", "0", "--allow-root", *debs)
-    for deb in debs:
-        print(f"{deb.relative_to(ROOT)}  {deb.stat().st_size / 1e6:.0f} MB")
+    installed = [int(run("dpkg-deb", "--field", deb, "Installed-Size")) * 1024 / 1e6 for deb in debs]
+    for deb, size in zip(debs, installed, strict=True):
+        print(f"{deb.relative_to(ROOT)}  {deb.stat().st_size / 1e6:.0f} MB, installed {size:.0f} MB")
+    if (table := installed[0] + installed[1]) > MOST_INSTALLED_MB:
+        raise SystemExit(f"a table takes {table:.0f} MB, at most {MOST_INSTALLED_MB} are allowed")
