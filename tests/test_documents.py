@@ -139,6 +139,12 @@ def test_every_make_target_explains_itself() -> None:
     assert [target for target in targets if not re.search(rf"^{target}:.* ## \S", makefile, re.MULTILINE)] == []
 
 
+def test_actions_of_the_public_ci_are_pinned_by_hash() -> None:
+    used = re.findall(r"uses: *(\S+)", "".join(path.read_text(encoding="utf-8") for path in tracked(".github/*.yml")))
+    assert used != []
+    assert [one for one in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", one)] == []
+
+
 @pytest.mark.parametrize(
     "name", ["requirements.lock", "requirements-bench.lock", "requirements-site.lock", "requirements-supply.lock"]
 )
