@@ -328,7 +328,7 @@ class TableProgram:
         self._follow()
 
     def _type(self, key: str, now: int) -> None:
-        """Give a key to the counting of a hand or to the keyboard, which gets more where a value was counted."""
+        """Pass a key to the counting of a hand or to the keyboard, which gets more where a value was counted."""
         typed = None
         if self._keyboard.panel is None:
             typed = self._counting.key(key, self.state, self._keyboard.filled_in, now)

@@ -38,6 +38,9 @@ BESIDE_EVENT: Final = "upgrade"
 FORMATS: Final = "broker/upgrade/formats.toml"
 CHUNK: Final = 1 << 20
 
+AR_HEAD_BYTES: Final = 60
+"""Of ar(5), before each member of a package."""
+
 TABLE_PACKAGES: Final = ("homologue-common", "homologue-table")
 
 
@@ -133,9 +136,9 @@ def deb_members(file: IO[bytes]) -> Iterator[tuple[str, bytes | None]]:
     """
     if file.read(8) != b"!<arch>\n":
         raise UpgradeError("upgrade_damaged", "this is no Debian package")
-    while head := file.read(60):
+    while head := file.read(AR_HEAD_BYTES):
         name, size = head[:16].decode("ascii", "replace").strip().rstrip("/"), head[48:58].strip()
-        if len(head) != 60 or not size.isdigit():  # noqa: PLR2004 - of ar(5)
+        if len(head) != AR_HEAD_BYTES or not size.isdigit():
             raise UpgradeError("upgrade_damaged", "this Debian package is cut short")
         if name.startswith("data.tar"):
             yield name, None

@@ -109,7 +109,7 @@ def upgrade_asked(
 
 
 class UpgradeHandOut:
-    """Gives devices what is offered."""
+    """Serves devices what is offered."""
 
     def __init__(self, scorer: ScorerThread, folder: Path) -> None:
         """`folder`: the event's."""
@@ -123,11 +123,11 @@ class UpgradeHandOut:
         ]
 
     async def manifest(self, request: Request) -> Response:
-        """Give the signed manifest."""
+        """Return the signed manifest."""
         return await self._given(request, self._folder / MANIFEST)
 
     async def part(self, request: Request) -> Response:
-        """Give a package, or what of it is asked for (`Range`)."""
+        """Return a package, or what of it is asked for (`Range`)."""
         name = request.path_params["sha256"]
         return await self._given(request, self._folder / f"{name if re.fullmatch('[0-9a-f]{64}', name) else '-'}.deb")
 
