@@ -25,10 +25,9 @@ from kiosk.camera.observations import (
 from kiosk.config import PIN_TOLD_FILE, KioskSettings
 from kiosk.counting.desk import CountDesk
 from kiosk.errors import FactUnexpected, JournalFull
-from kiosk.held_events import HeldEvents
 from kiosk.input import Keyboard, TableButtons
 from kiosk.journal import OTHER_DEVICE, TableJournal
-from kiosk.journaled_table import JournaledTable
+from kiosk.journaled_table import HeldEvents, JournaledTable
 from kiosk.metrics import TableMetrics, TableNumbers
 from kiosk.restoring import RestoringDesk
 from kiosk.screens import (

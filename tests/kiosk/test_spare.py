@@ -83,7 +83,7 @@ def test_the_table_says_that_its_card_takes_no_writes_until_it_does_and_holds_ev
 
 
 def test_a_card_that_takes_writes_but_is_read_only_is_left_as_well(tmp_path: Path, spares: list[Path]) -> None:
-    with small_disk(tmp_path / "card", 16) as folder, standing(folder, spares=spares) as table:
+    with small_disk(tmp_path / "card", 200) as folder, standing(folder, spares=spares) as table:
         table.come_to(Phase.PLAYING)
         # What is open can be written as before; by its path the folder is read-only.
         subprocess.run(["mount", "--bind", folder, folder], check=True)

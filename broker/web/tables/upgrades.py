@@ -19,8 +19,18 @@ from starlette.types import Receive, Scope, Send
 from broker.i18n import N_, Message
 from broker.protocol import TableState, UpgradeStep
 from broker.scorer.upgrades import Offered, Upgrades
-from broker.upgrade.bundle import BESIDE_EVENT, HALL_KEYS, MANIFEST, UpgradeError, taken, trusted_keys
-from broker.upgrade.hand_out import MANIFEST_PATH, PART_PATH, is_proven, who_asks
+from broker.upgrade.bundle import (
+    BESIDE_EVENT,
+    HALL_KEYS,
+    MANIFEST,
+    MANIFEST_PATH,
+    PART_PATH,
+    UpgradeError,
+    is_proven,
+    taken,
+    trusted_keys,
+    who_asks,
+)
 from broker.web.errors import FormMalformed, NotAllowed, PageUnknown
 from broker.web.forms import Form, as_ranges, tables_among
 from broker.web.services import ScorerThread

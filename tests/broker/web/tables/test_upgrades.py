@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from broker.protocol import UpgradeState
 from broker.protocol.signing import SigningKey
 from broker.scorer.upgrades import OFFERED, Offered, Upgrades
-from broker.upgrade.hand_out import MANIFEST_PATH, asked_by
+from broker.upgrade.bundle import MANIFEST_PATH, asked_by
 from broker.web.forms import as_ranges
 from broker.web.tables.devices import UPGRADE
 from tests.broker.people.conftest import PASSWORD
