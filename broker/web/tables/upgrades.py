@@ -20,8 +20,18 @@ from starlette.types import Receive, Scope, Send
 from broker.i18n import N_, Message
 from broker.protocol import TableState, UpgradeStep
 from broker.scorer.upgrades import Offered, Upgrades
-from broker.upgrade.bundle import BESIDE_EVENT, HALL_KEYS, MANIFEST, UpgradeError, taken, trusted_keys
-from broker.upgrade.hand_out import MANIFEST_PATH, PART_PATH, is_proven, who_asks
+from broker.upgrade.bundle import (
+    BESIDE_EVENT,
+    HALL_KEYS,
+    MANIFEST,
+    MANIFEST_PATH,
+    PART_PATH,
+    UpgradeError,
+    is_proven,
+    taken,
+    trusted_keys,
+    who_asks,
+)
 from broker.web.errors import FormMalformed, NotAllowed, PageUnknown
 from broker.web.forms import Form, as_ranges, tables_among
 from broker.web.services import ScorerThread
@@ -116,7 +126,7 @@ def upgrade_asked(
 
 
 class UpgradeHandOut:
-    """Gives devices what is offered."""
+    """Serves devices what is offered."""
 
     def __init__(self, scorer: ScorerThread, folder: Path) -> None:
         """`folder`: the event's."""
@@ -130,11 +140,11 @@ class UpgradeHandOut:
         ]
 
     async def manifest(self, request: Request) -> Response:
-        """Give the signed manifest."""
+        """Return the signed manifest."""
         return await self._given(request, self._folder / MANIFEST)
 
     async def part(self, request: Request) -> Response:
-        """Give a package, or what of it is asked for (`Range`)."""
+        """Return a package, or what of it is asked for (`Range`)."""
         name = request.path_params["sha256"]
         return await self._given(request, self._folder / f"{name if re.fullmatch('[0-9a-f]{64}', name) else '-'}.deb")
 

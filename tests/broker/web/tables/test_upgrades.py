@@ -5,6 +5,7 @@ import hashlib
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -16,7 +17,7 @@ from starlette.types import Message as ASGIMessage
 from broker.protocol import UpgradeState
 from broker.protocol.signing import SigningKey
 from broker.scorer.upgrades import OFFERED, Offered, Upgrades
-from broker.upgrade.hand_out import MANIFEST_PATH, asked_by
+from broker.upgrade.bundle import MANIFEST_PATH, asked_by
 from broker.web.forms import as_ranges
 from broker.web.tables.devices import UPGRADE
 from broker.web.tables.upgrades import STALLED_S, InTurn
@@ -120,7 +121,7 @@ def test_the_page_says_how_far_each_table_is(room: UpgradeRoom, tmp_path: Path) 
     with client_of(room, "head_arbiter") as client:
         for count, (text, upgrade) in enumerate(says.items(), 10):
             now = replace(state(2, count=count), version="0.2.0", upgrade=upgrade)
-            scorer.ask(lambda now=now: scorer.devices.states.apply(now))  # type: ignore[misc]  # bound in the loop
+            scorer.ask(partial(scorer.devices.states.apply, now))
             assert text in " ".join(client.get("/devices").text.split())
 
 
