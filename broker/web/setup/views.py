@@ -22,7 +22,7 @@ from broker.event.readiness import deal_notes, player_list_notes, start_notes, s
 from broker.event.setup import EventHead, rows_to_fill, typed_session_rows
 from broker.event.structure import Structure
 from broker.export.carrier_sheets import carrier_layouts, carrier_sheets_pdf
-from broker.i18n import N_, Message
+from broker.i18n import N_
 from broker.people import PeopleError
 from broker.rules import RuleError, shipped_profiles
 from broker.store import has_started
@@ -89,14 +89,16 @@ class SetupPage:
         form: Form = {}
         try:
             form = await read_form(request, visitor_of(request), largest=LARGEST)
-            done, values = await run_in_threadpool(self._act, request, form)
+            checked = await run_in_threadpool(self._act, request, form)
         except (DeskError, PeopleError, RuleError, ScorerError, StoreError) as error:
             return await run_in_threadpool(self._page, request, typed_fields(form, error), error)
         except ExceptionGroup as several:
             return await run_in_threadpool(
-                self._page, request, form, flatten_errors(several)[0], None, {"found": flatten_errors(several)}
+                self._page, request, form, flatten_errors(several)[0], {"found": flatten_errors(several)}
             )
-        return await run_in_threadpool(self._page, request, {} if done else form, None, done, values)
+        if checked is None:
+            return redirect(request, "/setup", done="saved")
+        return await run_in_threadpool(self._page, request, form, None, checked)
 
     async def movement(self, _request: Request) -> Response:
         """Return the movement as a file."""
@@ -129,13 +131,13 @@ class SetupPage:
         except (RuleError, ScorerError) as error:
             return self._page(request, {}, error)
         except ExceptionGroup as several:
-            return self._page(request, {}, flatten_errors(several)[0], None, {"found": flatten_errors(several)})
+            return self._page(request, {}, flatten_errors(several)[0], {"found": flatten_errors(several)})
         attachment = {"Content-Disposition": 'inline; filename="carriers.pdf"'}
         return Response(content, media_type="application/pdf", headers=attachment)
 
-    def _act(self, request: Request, form: Form) -> tuple[Message | None, Values]:
-        """Do what a form asks for; return what was done, and what is to be shown of what was only checked."""
-        actions: dict[str, Callable[[Form], tuple[Message | None, Values]]] = {
+    def _act(self, request: Request, form: Form) -> Values | None:
+        """Do what a form asks for; return what is to be shown of what was only checked, None of what is saved."""
+        actions: dict[str, Callable[[Form], Values | None]] = {
             "head": self._head,
             "check_players": self._check_players,
             "players": self._keep_players,
@@ -155,85 +157,75 @@ class SetupPage:
         if act is None:
             raise FormMalformed("the form does not say what it asks for")
         with self._turn:
-            done, values = act(form)
-            if done:
+            checked = act(form)
+            if checked is None:
                 note_change(self._access, request, form["action"])
-        return done, values
+        return checked
 
-    def _head(self, form: Form) -> tuple[Message | None, Values]:
+    def _head(self, form: Form) -> None:
         setup.take_head(self._folder, EventHead(**{key: form[key] for key in EventHead._fields if key in form}))
-        return N_("Saved."), {}
 
-    def _check_players(self, form: Form) -> tuple[Message | None, Values]:
+    def _check_players(self, form: Form) -> Values:
         setup.may_change(self._folder)
         listed = setup.player_list_of(form.get("csv", ""))
-        return None, {"checked_players": listed, "checked_notes": player_list_notes(listed)}
+        return {"checked_players": listed, "checked_notes": player_list_notes(listed)}
 
-    def _keep_players(self, form: Form) -> tuple[Message | None, Values]:
+    def _keep_players(self, form: Form) -> None:
         setup.take_players(self._folder, form.get("csv", ""), movement_anew=bool(form.get("movement_anew")))
-        return N_("Saved."), {}
 
-    def _look_movement(self, form: Form) -> tuple[Message | None, Values]:
+    def _look_movement(self, form: Form) -> Values:
         wish = _structure(form)
-        return None, {"ahead": setup.rounds_ahead(self._folder, wish), "asked": wish.rounds, "wish": wish}
+        return {"ahead": setup.rounds_ahead(self._folder, wish), "asked": wish.rounds, "wish": wish}
 
-    def _keep_uncompared(self, _form: Form) -> tuple[Message | None, Values]:
+    def _keep_uncompared(self, _form: Form) -> None:
         setup.take_uncompared(self._folder)
-        return N_("Saved."), {}
 
-    def _make_movement(self, form: Form) -> tuple[Message | None, Values]:
+    def _make_movement(self, form: Form) -> None:
         setup.make_stages(self._folder, _structure(form))
-        return N_("Saved."), {}
 
-    def _check_movement(self, form: Form) -> tuple[Message | None, Values]:
+    def _check_movement(self, form: Form) -> Values:
         setup.may_change(self._folder)
         found = setup.movement_of(form.get("csv", ""))
-        return None, {"checked_movement": found, "measures": _measures(found.plays)}
+        return {"checked_movement": found, "measures": _measures(found.plays)}
 
-    def _keep_movement(self, form: Form) -> tuple[Message | None, Values]:
+    def _keep_movement(self, form: Form) -> Values | None:
         found = setup.movement_of(form.get("csv", ""))
         if found.problems:
-            return None, {"checked_movement": found, "measures": ""}
+            return {"checked_movement": found, "measures": ""}
         setup.take_movement(self._folder, found)
-        return N_("Saved."), {}
+        return None
 
-    def _make_deals(self, _form: Form) -> tuple[Message | None, Values]:
+    def _make_deals(self, _form: Form) -> None:
         setup.make_deals(self._folder)
-        return N_("Saved."), {}
 
-    def _seal_deals(self, _form: Form) -> tuple[Message | None, Values]:
+    def _seal_deals(self, _form: Form) -> None:
         setup.seal_deals(self._folder)
-        return N_("Saved."), {}
 
-    def _take_deals(self, form: Form) -> tuple[Message | None, Values]:
+    def _take_deals(self, form: Form) -> None:
         setup.take_deals(self._folder, form.get("csv", ""))
-        return N_("Saved."), {}
 
-    def _take_sets(self, form: Form) -> tuple[Message | None, Values]:
+    def _take_sets(self, form: Form) -> None:
         setup.take_sets(self._folder, form.get("csv", ""))
-        return N_("Saved."), {}
 
-    def _take_out(self, form: Form) -> tuple[Message | None, Values]:
+    def _take_out(self, form: Form) -> None:
         if not form.get("sure"):
             raise FormMalformed("it was not ticked that what is laid and printed counts no longer")
         setup.take_out(self._folder)
-        return N_("Saved."), {}
 
-    def _keep_sessions(self, form: Form) -> tuple[Message | None, Values]:
+    def _keep_sessions(self, form: Form) -> None:
         setup.take_sessions(self._folder, typed_session_rows(form))
-        return N_("Saved."), {}
 
     def _page(
         self,
         request: Request,
         form: Form,
         error: Exception | None = None,
-        done: Message | None = None,
         more: Values | None = None,
     ) -> Response:
         values = {**self._values(form), "found": [], "checked_players": (), "checked_movement": None, "measures": ""}
         values |= {"ahead": {}, "asked": 0, "wish": None, "checked_notes": ()}
         values |= more or {}
+        done = N_("Saved.") if "done" in request.query_params and request.method == "GET" else None
         return render_page(
             request, "setup.html", N_("Set-up"), visitor_of(request), error=error, done=done, values=values
         )

@@ -46,7 +46,9 @@ def client_of(room: UpgradeRoom, role: str | None = None) -> Iterator[httpx.Clie
 
 def asked(room: UpgradeRoom, role: str = "head_arbiter", **form: str) -> str:
     with client_of(room, role) as client:
-        return client.post("/devices/upgrade", data={"form": token_of(client, "/devices"), **form}).text
+        return client.post(
+            "/devices/upgrade", data={"form": token_of(client, "/devices"), **form}, follow_redirects=True
+        ).text
 
 
 def told(room: UpgradeRoom, table: int) -> dict[str, object] | None:
