@@ -64,8 +64,8 @@ def check_ruling(event: Event, room: EventState, draft: RulingDraft, author: Rul
     if unknown := sorted(set(players_named(draft.decision)) - set(event.players)):
         raise Refused("nobody_of_event", N_("{who} is not in this event", who=", ".join(unknown)))
     plan.check_correction(event, draft.decision)
-    if plan_changes.changes_plan(room.book, draft.decision):
-        check_plan_change(room, draft.decision)  # type: ignore[arg-type] # a change, or one taken back
+    if plan_changes.changes_plan(draft.decision, room.book):
+        check_plan_change(room, draft.decision)
     elif isinstance(subject, tuple) and not isinstance(draft.decision, Undo):
         _check_at_table(event, room, subject, draft)
     else:
@@ -75,9 +75,9 @@ def check_ruling(event: Event, room: EventState, draft: RulingDraft, author: Rul
 def _check_right(room: EventState, draft: RulingDraft, author: RulingAuthor, now: int) -> None:
     if author.role == HEAD or isinstance(draft.decision, CheckedIn):
         return
-    if plan_changes.seats_stage(room.book, draft.decision):
+    if plan_changes.seats_stage(draft.decision, room.book):
         raise Refused("head_arbiter_only", N_("the head arbiter alone decides who goes on to the next stage"))
-    if plan.corrects_plan(room.book, draft.decision) or plan_changes.changes_plan(room.book, draft.decision):
+    if plan.corrects_plan(room.book, draft.decision) or plan_changes.changes_plan(draft.decision, room.book):
         if author.role != ORGANISER:
             raise Refused("head_arbiter_only", "the head arbiter and the organiser correct the plan")
         return

@@ -210,6 +210,8 @@ class PeoplePage:
             "disable": lambda: accounts.disable(name, by),
             "enable": lambda: accounts.enable(name, by),
             "password": lambda: accounts.set_password(name, form.get("password", ""), by),
+            "remove_webhook": lambda: self._auth.webhooks.remove(name, by),
+            "hurry_webhook": lambda: self._auth.webhooks.hurry(name, by),
             "revoke_token": lambda: self._auth.tokens.revoke(name, by),
             "end_sessions": lambda: accounts.end_sessions(name, by, but=visitor.session.key if visitor.session else ""),
         }
@@ -236,6 +238,7 @@ class PeoplePage:
             "looked": self._auth.audit.newest(SHOWN, EMBARGO_READ),
             "tokens": self._auth.tokens.all(),
             "token": token,
+            "webhooks": self._auth.webhooks.all(),
             "token_roles": tuple(TOKEN_RIGHTS),
             "roles": ROLES,
             "shortest": SHORTEST_PASSWORD,

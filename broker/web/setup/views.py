@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.errors import ScorerError, StoreError
-from broker.event import MOVEMENT, PLAYERS, PROFILE, SETS, Plan, setup
+from broker.event import MOVEMENT, PLAYERS, PROFILE, SETS, setup
 from broker.event.deals import COMMITMENT, read_commitment
 from broker.event.deals.draw import DRAWS
 from broker.event.file_io import flatten_errors
@@ -19,12 +19,12 @@ from broker.event.movement import NamedPlay, is_measurable, measure_movement, mo
 from broker.event.movement.summary import forecast_plan, minutes_a_play
 from broker.event.players import read_saved_players
 from broker.event.readiness import deal_notes, player_list_notes, start_notes, start_problems
-from broker.event.setup import rows_to_fill, typed_session_rows
+from broker.event.setup import EventHead, rows_to_fill, typed_session_rows
 from broker.event.structure import Structure
 from broker.export.carrier_sheets import carrier_layouts, carrier_sheets_pdf
 from broker.i18n import N_
 from broker.people import PeopleError
-from broker.rules import DEFAULT_MCR, RuleError, shipped_profiles
+from broker.rules import RuleError, shipped_profiles
 from broker.store import has_started
 from broker.web import (
     Access,
@@ -42,9 +42,6 @@ from broker.web.setup.draw import WHO, DrawPage, note_change
 
 LARGEST: Final = 2 * 2**20
 """Bytes of a form: a list of 4,000 players, a movement of 20,000 plays is more and goes by command."""
-
-TYPED: Final = frozenset({"name", "title", "profile", "public_address", "keying", "prizes"})
-"""What of the head is shown again as it was typed, where it was refused."""
 
 SHOWN: Final = 200
 """Problems and lines on the page."""
@@ -166,17 +163,7 @@ class SetupPage:
         return checked
 
     def _head(self, form: Form) -> None:
-        name, title, profile = (form.get(field, "").strip() for field in ("name", "title", "profile"))
-        setup.take_head(
-            self._folder,
-            name,
-            title,
-            profile,
-            rules=form.get("rules", ""),
-            keying=form.get("keying", "single"),
-            public_address=form.get("public_address", ""),
-            prizes=form.get("prizes", ""),
-        )
+        setup.take_head(self._folder, EventHead(**{key: form[key] for key in EventHead._fields if key in form}))
 
     def _check_players(self, form: Form) -> Values:
         setup.may_change(self._folder)
@@ -256,7 +243,7 @@ class SetupPage:
             "folder": str(self._folder),
             "profiles": shipped_profiles(),
             "own_rules": form.get("rules", _text_of(self._folder / PROFILE)),
-            "filled": {**_head_of(plan), **{key: value for key, value in form.items() if key in TYPED}},
+            "filled": (setup.head_of(plan) if plan else EventHead())._asdict() | form,
             "csv": {"players": "", "movement": "", form.get("action", "").removeprefix("check_"): form.get("csv", "")},
             "players": kept if (self._folder / PLAYERS).exists() else (),
             "plays": plays,
@@ -293,17 +280,6 @@ def _number(form: Form, field: str) -> int | None:
     """Return a number of a form; None where there is none."""
     text = form.get(field, "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 3 else None  # noqa: PLR2004 - digits
-
-
-def _head_of(plan: Plan | None) -> dict[str, str]:
-    return {
-        "name": plan.name if plan else "",
-        "title": plan.title if plan else "",
-        "profile": plan.profile if plan else DEFAULT_MCR,
-        "keying": plan.keying if plan else "single",
-        "public_address": plan.public_address if plan else "",
-        "prizes": "\n".join(plan.prizes) if plan else "",
-    }
 
 
 def _measures(plays: Sequence[NamedPlay]) -> str:
