@@ -69,8 +69,8 @@ def _restarted(state: Table, event: Restarted) -> Step:
     """An open claim window begins again, so that nobody loses their time.
 
     On another clock presses count at once, and none that comes then is doubtful: whoever has waited for the restart is
-    not pushing twice. On the same clock times stay what they are: a button box may have kept presses from before, which belong
-    between those that are known.
+    not pushing twice. On the same clock times stay what they are: a button box may have kept presses from before,
+    which belong between those that are known.
     """
     rebased = state if event.same_clock else _on_new_clock(state, event)
     if rebased.window is None:
