@@ -29,7 +29,7 @@ from kiosk.screens import SMALLEST, DeclaredView, TableScreen, current_screen, t
 from kiosk.table import Phase
 from tests.kiosk.screens.scenes import SCENES
 
-PATIENCE_S = 60
+PATIENCE_S = 600
 
 
 class Trainer:
@@ -72,10 +72,14 @@ class Trainer:
         self._click(box.center)
 
     def touch(self, name: str) -> None:
-        """Click a button on the table's screen, when it has been there long enough."""
+        """Click a button on the table's screen; again if it had not been there long enough."""
         self.until(lambda: name in self._offered())
-        self.stop.wait(0.45)
-        self._click(self._offered()[name])
+        before = self.programs[0].view().phase
+        while self.programs[0].view().phase == before:
+            self.stop.wait(0.45)
+            if name in (offered := self._offered()):
+                self._click(offered[name])
+            self.stop.wait(1)
 
     def _offered(self) -> dict[str, tuple[int, int]]:
         targets = self.windows[0]._screen.targets(self.programs[0].view())
