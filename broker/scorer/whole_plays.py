@@ -7,44 +7,124 @@ works. Of such a play only its result is in memory as a message; its other facts
 asks for them, which is rare.
 """
 
-from array import array
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from itertools import groupby
+from typing import Final, Literal, Protocol
 
+import msgspec
 from msgspec import Struct
-from msgspec.structs import force_setattr
 
 from broker.event import BookedPlay, Event
-from broker.protocol import Confirmed, Declared, LogMessage, PlayerId, Restored, Result, Ruling, Seat, Seated
+from broker.protocol import (
+    UNREADABLE,
+    Confirmed,
+    Declared,
+    Fine,
+    HandValue,
+    LogMessage,
+    PlayerId,
+    Points,
+    Result,
+    Seat,
+    WinKind,
+)
 from broker.protocol.play_sequence import PlaySoFar
-from broker.store import Recorded
-from broker.store.records import KeptFact, fact_of
-
-STEPS: Final = {Restored: (Seated,), Seated: (Confirmed,), Confirmed: (Declared, Result), Declared: (Result,)}
-"""What follows what in such a play: somebody has declared, or nobody."""
-
-ToldFact = tuple[KeptFact, int, bytes, int]
-"""A fact of a journal: what it says, when it was taken (ms since 1970), its JSON, and its place. No class: so many."""
+from broker.store.chain import Stretch
+from broker.store.records import KeptFact, ToldFact, facts_of
 
 
-class WholePlay(Struct, frozen=True, gc=False):
+class _Walls(Struct, frozen=True, gc=False, tag_field="type", tag="restored"):
+    """What is looked at of a play's walls. Texts are compared with those of the plan, and so need no other look."""
+
+    round: int
+    deal: int
+    verified: Literal[True]
+    form: str
+
+
+class _Seated(Struct, frozen=True, gc=False, tag_field="type", tag="seated"):
+    round: int
+    deal: int
+    players: msgspec.Raw
+
+
+class _Result(Struct, frozen=True, gc=False, tag_field="type", tag="result"):
+    round: int
+    deal: int
+    profile: str
+    players: msgspec.Raw
+    win: WinKind
+    winners: dict[Seat, HandValue]
+    discarder: Seat | None
+    points: dict[Seat, Points]
+    fines: dict[Seat, Fine]
+    hand: None = None
+
+
+class _Step(Protocol):
+    """What all facts say."""
+
+    @property
+    def round(self) -> int: ...
+
+    @property
+    def deal(self) -> int: ...
+
+
+class _Undeclared(Struct, frozen=True, gc=False, array_like=True):
+    """All facts of a play in which nobody has declared."""
+
+    walls: ToldFact[_Walls]
+    seated: ToldFact[_Seated]
+    confirmed: ToldFact[Confirmed]
+    result: KeptFact[_Result]
+
+    def steps(self) -> tuple[ToldFact[_Step], ...]:
+        return self.walls, self.seated, self.confirmed, self.result
+
+    def declared(self) -> tuple[Seat, ...]:
+        return ()
+
+
+class _Declared(Struct, frozen=True, gc=False, array_like=True):
+    """All facts of a play in which somebody has."""
+
+    walls: ToldFact[_Walls]
+    seated: ToldFact[_Seated]
+    confirmed: ToldFact[Confirmed]
+    claim: ToldFact[Declared]
+    result: KeptFact[_Result]
+
+    def steps(self) -> tuple[ToldFact[_Step], ...]:
+        return self.walls, self.seated, self.confirmed, self.claim, self.result
+
+    def declared(self) -> tuple[Seat, ...]:
+        return tuple([press.seat for press in self.claim.fact.presses])
+
+
+_DECODERS: Final[Mapping[int, msgspec.json.Decoder[_Undeclared | _Declared]]] = {
+    len(kind.__struct_fields__): msgspec.json.Decoder(kind) for kind in (_Undeclared, _Declared)
+}
+"""By how many facts there are."""
+
+
+class WholePlay(Struct, frozen=True, eq=False, gc=False):
     """All facts of a play."""
 
     table: int
     round: int
+    deal: int
     first: int
     """The number of its first fact; the others follow without a gap."""
     began: int
     """When its table says that it told that."""
-    walls: Restored
+    form: str
+    """Of its walls."""
     players: Mapping[Seat, PlayerId]
     declared: tuple[Seat, ...]
     result: LogMessage
     ids: tuple[str, ...]
-    received: tuple[int, ...]
-    """When each was taken."""
-    bodies: tuple[bytes, ...]
-    """The JSON of each but the result."""
+    told: Stretch
 
     @property
     def key(self) -> tuple[int, int]:
@@ -56,118 +136,138 @@ class WholePlay(Struct, frozen=True, gc=False):
         """The numbers of its facts."""
         return range(self.first, self.result.seq + 1)
 
-    @property
-    def kept(self) -> tuple[LogMessage | bytes, ...]:
-        """Its facts as they are kept: only the result is one that was read."""
-        return *self.bodies, self.result
+    def messages(self) -> tuple[LogMessage, ...]:
+        """Return its facts."""
+        return *facts_of(self.told.array())[:-1], self.result
 
     def facts(self) -> Iterator[tuple[int, LogMessage]]:
         """Return its facts one by one, with when each was taken."""
-        return zip(self.received, (*map(fact_of, self.bodies), self.result), strict=True)
+        return zip(self.told.received, self.messages(), strict=True)
 
     def ended(self) -> PlaySoFar:
         """Return what its sequence has come to."""
-        return PlaySoFar("recorded", self.walls.deal, self.players, self.declared)
+        return PlaySoFar("recorded", self.deal, self.players, self.declared)
 
 
 class PlayFinder:
-    """Finds whole plays among a journal's messages, given in its order."""
+    """Finds the whole plays of an event."""
 
     def __init__(self, event: Event) -> None:
         self._event = event
-        self._under_way: dict[int, tuple[BookedPlay, list[ToldFact]]] = {}
-        """What each table has told since it restored its walls, as long as nothing of it is unusual."""
-        self._found: list[Recorded | WholePlay | bytes | None] = []
-        """Facts as their JSON, but of plays only these, in the places of their results."""
-        self._received = array("q")
+        self._seats: dict[int, bytes] = {}
+        """Players as facts have them, by the identity of the plan's: many plays may have the same."""
 
-    def take(self, fact: KeptFact, received: int, body: bytes) -> None:
-        """Take in the next message, a fact that may be of a whole play."""
-        told, said = (fact, received, body, len(self._found)), fact.fact
-        self._found.append(body)
-        self._received.append(received)
-        if type(said) is Restored:
-            if (booking := self._begun(fact, said, received)) is not None:
-                self._under_way[fact.table] = booking, [told]
-            else:
-                self._under_way.pop(fact.table, None)
-        elif (under_way := self._under_way.get(fact.table)) is not None:
-            booking, facts = under_way
-            if not _follows(booking, facts[-1][0], fact, received):
-                del self._under_way[fact.table]
-                return
-            facts.append(told)
-            if type(said) is Result:
-                del self._under_way[fact.table]
-                self._end(booking, facts)
-
-    def take_alone(self, message: Recorded, received: int) -> None:
-        """Take in the next message, which is of no whole play."""
-        self._found.append(message)
-        self._received.append(received)
-        if isinstance(message, Ruling):  # what is under way may be judged otherwise since
-            self._under_way.clear()
-
-    def _begun(self, fact: KeptFact, walls: Restored, received: int) -> BookedPlay | None:
-        """Return the play that begins as planned with walls as its deal lies; None where it does not."""
-        booking = self._event.bookings.get((fact.table, walls.round))
-        if booking is None or booking.deal != walls.deal or not walls.verified or fact.at > received:
+    def find(self, stretch: Stretch) -> WholePlay | None:
+        """Return the play of which a stretch of the journal has all facts; None where it asks for a closer look."""
+        if len(stretch.heights) not in _DECODERS:
             return None
-        return booking if walls.form == self._event.form(walls.deal) and fact.event == self._event.name else None
-
-    def _end(self, booking: BookedPlay, told: Sequence[ToldFact]) -> None:
-        """Put a play that has its result in the place of that, if it is a whole one."""
-        play = _whole_play(booking, told)
-        if play is not None:
-            for _, _, _, place in told:
-                self._found[place] = None
-            self._found[place] = play
-
-    def messages(self) -> tuple[list[Recorded | WholePlay], Sequence[int]]:
-        """Return all messages and whole plays, and when each was taken; of a play its result."""
-        there = [(one, at) for one, at in zip(self._found, self._received, strict=True) if one is not None]
-        self._found.clear()
-        return [fact_of(one) if isinstance(one, bytes) else one for one, _ in there], array(
-            "q", (at for _, at in there)
+        try:
+            told = _DECODERS[len(stretch.heights)].decode(stretch.array())
+        except UNREADABLE:
+            return None
+        walls, last, said = told.walls, told.result, told.result.fact
+        booking, form = self._event.bookings.get((walls.table, said.round)), walls.fact.form
+        if booking is None or booking.deal != said.deal or form != self._event.form(said.deal):
+            return None
+        if not (self._is_usual(told, booking) and _in_order(told.steps(), stretch.received, self._event.name)):
+            return None
+        result = Result(
+            round=said.round,
+            deal=said.deal,
+            profile=said.profile,
+            players=booking.players,
+            win=said.win,
+            winners=said.winners,
+            discarder=said.discarder,
+            points=said.points,
+            fines=said.fines,
+        )
+        return WholePlay(
+            walls.table,
+            said.round,
+            said.deal,
+            walls.seq,
+            walls.at,
+            form,
+            booking.players,
+            told.declared(),
+            last.saying(result),
+            tuple([one.id for one in told.steps()]),
+            stretch,
         )
 
+    def _is_usual(self, told: _Undeclared | _Declared, booking: BookedPlay) -> bool:
+        """Return whether those who were booked sat there, and nothing is to be looked at in the result.
 
-def _follows(booking: BookedPlay, before: KeptFact, fact: KeptFact, received: int) -> bool:
-    """Return whether a fact is the next of its play, and the clock of its table can be right."""
-    said = fact.fact
-    if said.round != booking.round or said.deal != booking.deal or type(said) not in STEPS[type(before.fact)]:
-        return False
-    return fact.seq == before.seq + 1 and before.at <= fact.at <= received and fact.event == before.event
-
-
-def _whole_play(booking: BookedPlay, told: Sequence[ToldFact]) -> WholePlay | None:
-    """Return the play of which these are all facts; None where it asks for a closer look."""
-    facts, received, bodies, _ = zip(*told, strict=True)
-    first, last = facts[0], facts[-1]
-    walls, seated, before, result = first.fact, facts[1].fact, facts[-2].fact, last.fact
-    declared = tuple([press.seat for press in before.presses]) if type(before) is Declared else ()
-    if len(declared) > 1 or declared != (*result.winners,) or result.fines or result.hand is not None:
-        return None
-    if not (_as_booked(seated, booking) and _as_booked(result, booking)):
-        return None
-    return WholePlay(
-        first.table,
-        booking.round,
-        first.seq,
-        first.at,
-        walls,
-        booking.players,
-        declared,
-        last.message(),
-        tuple([fact.id for fact in facts]),
-        received,
-        bodies[:-1],
-    )
+        The players stand in the order of the plan, too: a message stays what it was.
+        """
+        said, declared, players = told.result.fact, told.declared(), booking.players
+        if len(declared) > 1 or declared != (*said.winners,) or said.fines or said.profile != self._event.profile.id:
+            return False
+        seats = self._seats.get(id(players))
+        if seats is None:
+            seats = self._seats[id(players)] = msgspec.json.encode(players)
+        return bytes(said.players) == seats == bytes(told.seated.fact.players)
 
 
-def _as_booked(fact: Seated | Result, booking: BookedPlay) -> bool:
-    """Return whether a fact has the players in their seats, in one order too: a message stays what it was."""
-    if fact.players != booking.players or [*fact.players] != [*booking.players]:
-        return False
-    force_setattr(fact, "players", booking.players)
+def _in_order(steps: tuple[ToldFact[_Step], ...], received: Sequence[int], event: str) -> bool:
+    """Return whether facts of one play follow each other without a gap, and the clock of their table can be right."""
+    table, seq, at, play = steps[0].table, steps[0].seq, steps[0].at, (steps[0].fact.round, steps[0].fact.deal)
+    for one, then in zip(steps, received, strict=True):
+        if one.seq != seq or one.table != table or not at <= one.at <= then:
+            return False
+        if one.fact.round != play[0] or one.fact.deal != play[1] or one.event != event:
+            return False
+        seq, at = seq + 1, one.at
     return True
+
+
+def unfolded(kept: Iterable[LogMessage | WholePlay]) -> Iterator[LogMessage]:
+    """Return facts, those of whole plays one by one; such a play stands there for each of its facts."""
+    for _, same in groupby(kept, key=id):
+        one = next(same)
+        if isinstance(one, WholePlay):
+            yield from one.messages()
+        else:
+            yield one
+
+
+class FactsByNumber(MutableMapping[int, LogMessage]):
+    """Facts of one table; those of whole plays are read when somebody asks for them."""
+
+    def __init__(self) -> None:
+        self._facts: dict[int, LogMessage | WholePlay] = {}
+
+    def __getitem__(self, seq: int) -> LogMessage:
+        """Return a fact."""
+        found = self._facts[seq]
+        return found.messages()[seq - found.first] if isinstance(found, WholePlay) else found
+
+    def __setitem__(self, seq: int, fact: LogMessage) -> None:
+        """Take in a fact."""
+        self._facts[seq] = fact
+
+    def __delitem__(self, seq: int) -> None:
+        """Forget a fact."""
+        del self._facts[seq]
+
+    def __contains__(self, seq: object) -> bool:
+        """Return whether there is a fact of a number."""
+        return seq in self._facts
+
+    def __iter__(self) -> Iterator[int]:
+        """Return all numbers, as they were taken."""
+        return iter(self._facts)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._facts)
+
+    def id_of(self, seq: int) -> str:
+        """Return the id of a fact."""
+        found = self._facts[seq]
+        return found.ids[seq - found.first] if isinstance(found, WholePlay) else found.id
+
+    def take_whole(self, play: WholePlay) -> None:
+        """Take in all facts of a play."""
+        self._facts.update(dict.fromkeys(play.numbers, play))
