@@ -123,7 +123,7 @@ class TableBook:
     def take(self, message: LogMessage, digest: str | None = None) -> None:
         """Remember a fact, for good."""
         seq = message.seq
-        self.taken[seq] = message
+        self.taken.take(message)
         after = self.taken.get(seq + 1)
         if digest and (after is None or after.before is None):
             self.hashes[seq] = digest
@@ -228,7 +228,7 @@ class Intake:
         places, books = self._event.places, self.books
         for message in taken:
             if isinstance(message, WholePlay):
-                books[message.table].taken.take_whole(message)
+                books[message.key[0]].taken.take_whole(message)
                 self._ids.update(message.ids)
             elif isinstance(message, LogMessage):
                 fact = message.fact
@@ -237,7 +237,7 @@ class Intake:
                 if not as_booked and not self._fits(message):
                     text = f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
                     raise BadEvent(text)
-                books[message.table].taken[message.seq] = message
+                books[message.table].taken.take(message)
                 self._ids.add(message.id)
             elif isinstance(message, Ruling):
                 self.rule(message)

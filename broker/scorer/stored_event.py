@@ -249,7 +249,7 @@ class Reading:
         judged = self._judged_from is not None and stretch.heights[0] > self._judged_from
         play = self._plays.find(stretch) if judged and self._is_signed is None else None
         if play is not None and isinstance(play.result.fact, Result) and self._points.are_right(play.result.fact):
-            self._followed(play.table, play.first, play.result.seq, stretch)
+            self._followed(play.key[0], play.first, play.last, stretch)
             self._found.append((stretch.heights[-1], stretch.received[-1], play))
             return
         for row in stretch.each():

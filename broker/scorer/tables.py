@@ -144,8 +144,9 @@ class TableTimes:
 
     def take_whole(self, play: WholePlay) -> None:
         """Take in a whole play: it is over."""
-        self.restored[play.table] = Walls(play.round, play.deal, play.form, verified=True)
-        self.playing.pop(play.table, None)
+        table, round_ = play.key
+        self.restored[table] = Walls(round_, play.deal, play.form, verified=True)
+        self.playing.pop(table, None)
 
 
 def _keep(since: dict[int, Since], message: LogMessage, *, begins: bool) -> None:
@@ -316,7 +317,7 @@ class FactTimes:
 
     def is_right(self, play: WholePlay) -> bool:
         """Return whether the times of a whole play, which are in order, need not be corrected."""
-        before = self._before.get(play.table)
+        before = self._before.get(play.key[0])
         return before is not None and before <= play.began
 
     def pass_to(self, last: LogMessage) -> None:

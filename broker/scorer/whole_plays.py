@@ -7,7 +7,8 @@ works. Of such a play only its result is in memory as a message; its other facts
 asks for them, which is rare.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby
 from typing import Final, Literal, Protocol
 
@@ -29,7 +30,7 @@ from broker.protocol import (
     WinKind,
 )
 from broker.protocol.play_sequence import PlaySoFar
-from broker.store.chain import Stretch
+from broker.store.chain import MOST_TOLD, Stretch
 from broker.store.records import KeptFact, ToldFact, facts_of
 
 
@@ -111,8 +112,8 @@ _DECODERS: Final[Mapping[int, msgspec.json.Decoder[_Undeclared | _Declared]]] = 
 class WholePlay(Struct, frozen=True, eq=False, gc=False):
     """All facts of a play."""
 
-    table: int
-    round: int
+    key: tuple[int, int]
+    """Table and round."""
     deal: int
     first: int
     """The number of its first fact; the others follow without a gap."""
@@ -127,14 +128,9 @@ class WholePlay(Struct, frozen=True, eq=False, gc=False):
     told: Stretch
 
     @property
-    def key(self) -> tuple[int, int]:
-        """Table and round."""
-        return self.table, self.round
-
-    @property
-    def numbers(self) -> range:
-        """The numbers of its facts."""
-        return range(self.first, self.result.seq + 1)
+    def last(self) -> int:
+        """The number of its result."""
+        return self.first + len(self.ids) - 1
 
     def messages(self) -> tuple[LogMessage, ...]:
         """Return its facts."""
@@ -183,8 +179,7 @@ class PlayFinder:
             fines=said.fines,
         )
         return WholePlay(
-            walls.table,
-            said.round,
+            (walls.table, said.round),
             said.deal,
             walls.seq,
             walls.at,
@@ -232,42 +227,53 @@ def unfolded(kept: Iterable[LogMessage | WholePlay]) -> Iterator[LogMessage]:
             yield one
 
 
-class FactsByNumber(MutableMapping[int, LogMessage]):
-    """Facts of one table; those of whole plays are read when somebody asks for them."""
+class FactsByNumber(Mapping[int, LogMessage]):
+    """Facts of one table, in the order in which they were taken; those of whole plays are read when somebody asks."""
 
     def __init__(self) -> None:
         self._facts: dict[int, LogMessage | WholePlay] = {}
+        """A whole play by its first number."""
+        self._count = 0
 
     def __getitem__(self, seq: int) -> LogMessage:
         """Return a fact."""
-        found = self._facts[seq]
+        found = self._find(seq)
         return found.messages()[seq - found.first] if isinstance(found, WholePlay) else found
-
-    def __setitem__(self, seq: int, fact: LogMessage) -> None:
-        """Take in a fact."""
-        self._facts[seq] = fact
-
-    def __delitem__(self, seq: int) -> None:
-        """Forget a fact."""
-        del self._facts[seq]
 
     def __contains__(self, seq: object) -> bool:
         """Return whether there is a fact of a number."""
-        return seq in self._facts
+        with suppress(KeyError):
+            return isinstance(seq, int) and bool(self._find(seq))
+        return False
 
     def __iter__(self) -> Iterator[int]:
-        """Return all numbers, as they were taken."""
-        return iter(self._facts)
+        """Return all numbers."""
+        for seq, one in self._facts.items():
+            yield from range(seq, one.last + 1) if isinstance(one, WholePlay) else (seq,)
 
     def __len__(self) -> int:
         """Return how many there are."""
-        return len(self._facts)
+        return self._count
 
     def id_of(self, seq: int) -> str:
         """Return the id of a fact."""
-        found = self._facts[seq]
+        found = self._find(seq)
         return found.ids[seq - found.first] if isinstance(found, WholePlay) else found.id
+
+    def take(self, fact: LogMessage) -> None:
+        """Take in a fact."""
+        self._count += fact.seq not in self
+        self._facts[fact.seq] = fact
 
     def take_whole(self, play: WholePlay) -> None:
         """Take in all facts of a play."""
-        self._facts.update(dict.fromkeys(play.numbers, play))
+        self._facts[play.first] = play
+        self._count += len(play.ids)
+
+    def _find(self, seq: int) -> LogMessage | WholePlay:
+        """Return a fact, or the play that has it. Raises KeyError."""
+        for first in range(seq, seq - MOST_TOLD, -1):
+            found = self._facts.get(first)
+            if found is not None and (first == seq or (isinstance(found, WholePlay) and seq <= found.last)):
+                return found
+        raise KeyError(seq)

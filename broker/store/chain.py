@@ -179,17 +179,19 @@ class Stretch(NamedTuple):
     """Of the bodies."""
     source: bytes | mmap.mmap
     start: int
-    """Where the array begins."""
+    end: int
+    """Where the array lies."""
 
     @classmethod
     def of(cls, rows: Iterable[IntactRow]) -> "Stretch":
         """Return rows as a stretch of their own."""
         heights, received, bodies = zip(*rows, strict=True)
-        return cls(heights, received, [*map(len, bodies)], _array(bodies), 0)
+        array = _array(bodies)
+        return cls(heights, received, [*map(len, bodies)], array, 0, len(array))
 
     def array(self) -> bytes:
         """Return the bodies as one array."""
-        return self.source[self.start : self.start + sum(self.lengths) + len(self.lengths) + 1]
+        return self.source[self.start : self.end]
 
     def each(self) -> Iterator[IntactRow]:
         """Return the rows one by one."""
@@ -280,10 +282,11 @@ def _unpacked(numbers: Sequence[int], source: mmap.mmap, begin: int) -> Iterator
     """Return stretches whose arrays follow each other, by the numbers that were written of each."""
     at = 0
     while at < len(numbers):
-        rows, at = numbers[at], at + 1
-        heights, received, lengths = (numbers[at + rows * part : at + rows * (part + 1)] for part in range(3))
-        yield Stretch(heights, received, lengths, source, begin)
-        at, begin = at + 3 * rows, begin + sum(lengths) + rows + 1
+        rows, size, first = numbers[at], numbers[at + 1], at + 2
+        second, third, at = first + rows, first + 2 * rows, first + 3 * rows
+        end = begin + size
+        yield Stretch(numbers[first:second], numbers[second:third], numbers[third:at], source, begin, end)
+        begin = end
 
 
 def _check(address: str, shared: int) -> None:
@@ -296,8 +299,8 @@ def _check(address: str, shared: int) -> None:
             numbers, arrays = array("q"), list[bytes]()
             for rows in some:
                 heights, received, bodies = zip(*rows, strict=True)
-                numbers.extend((len(rows), *heights, *received, *map(len, bodies)))
                 arrays.append(_array(bodies))
+                numbers.extend((len(rows), len(arrays[-1]), *heights, *received, *map(len, bodies)))
             out.write(numbers)
             out.writelines(arrays)
             out.flush()

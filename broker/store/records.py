@@ -45,10 +45,10 @@ def decoded(entries: Generator[Entry, None, None]) -> Iterator[Recorded]:
             yield message_of(body)
 
 
-F = TypeVar("F", covariant=True)
+F_co = TypeVar("F_co", covariant=True)
 
 
-class ToldFact(msgspec.Struct, Generic[F], frozen=True, gc=False):
+class ToldFact(msgspec.Struct, Generic[F_co], frozen=True, gc=False):
     """What a stored fact says, and when: all but who vouches for it."""
 
     id: str
@@ -56,10 +56,10 @@ class ToldFact(msgspec.Struct, Generic[F], frozen=True, gc=False):
     table: int
     seq: int
     at: int
-    fact: F
+    fact: F_co
 
 
-class KeptFact(ToldFact[F], Generic[F], frozen=True, kw_only=True):
+class KeptFact(ToldFact[F_co], Generic[F_co], frozen=True, kw_only=True):
     """A fact as it is kept: its texts were looked at when it was taken, and to do it again takes most of the time."""
 
     schema: Literal[1]
