@@ -10,12 +10,12 @@ asks for them, which is rare.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 
 import msgspec
 from msgspec import Struct
 
-from broker.event import BookedPlay, Event
+from broker.event import Event
 from broker.protocol import (
     UNREADABLE,
     Confirmed,
@@ -30,28 +30,23 @@ from broker.protocol import (
     WinKind,
 )
 from broker.protocol.play_sequence import PlaySoFar
+from broker.protocol.types import PlayRef
 from broker.store.chain import MOST_TOLD, Stretch
 from broker.store.records import KeptFact, ToldFact, facts_of
 
 
-class _Walls(Struct, frozen=True, gc=False, tag_field="type", tag="restored"):
+class _Walls(PlayRef, frozen=True, kw_only=True, gc=False, tag="restored"):
     """What is looked at of a play's walls. Texts are compared with those of the plan, and so need no other look."""
 
-    round: int
-    deal: int
     verified: Literal[True]
     form: str
 
 
-class _Seated(Struct, frozen=True, gc=False, tag_field="type", tag="seated"):
-    round: int
-    deal: int
+class _Seated(PlayRef, frozen=True, kw_only=True, gc=False, tag="seated"):
     players: msgspec.Raw
 
 
-class _Result(Struct, frozen=True, gc=False, tag_field="type", tag="result"):
-    round: int
-    deal: int
+class _Result(PlayRef, frozen=True, kw_only=True, gc=False, tag="result"):
     profile: str
     players: msgspec.Raw
     win: WinKind
@@ -62,51 +57,11 @@ class _Result(Struct, frozen=True, gc=False, tag_field="type", tag="result"):
     hand: None = None
 
 
-class _Step(Protocol):
-    """What all facts say."""
+_Unclaimed = tuple[ToldFact[_Walls], ToldFact[_Seated], ToldFact[Confirmed], KeptFact[_Result]]
+_Claimed = tuple[ToldFact[_Walls], ToldFact[_Seated], ToldFact[Confirmed], ToldFact[Declared], KeptFact[_Result]]
 
-    @property
-    def round(self) -> int: ...
-
-    @property
-    def deal(self) -> int: ...
-
-
-class _Undeclared(Struct, frozen=True, gc=False, array_like=True):
-    """All facts of a play in which nobody has declared."""
-
-    walls: ToldFact[_Walls]
-    seated: ToldFact[_Seated]
-    confirmed: ToldFact[Confirmed]
-    result: KeptFact[_Result]
-
-    def steps(self) -> tuple[ToldFact[_Step], ...]:
-        return self.walls, self.seated, self.confirmed, self.result
-
-    def declared(self) -> tuple[Seat, ...]:
-        return ()
-
-
-class _Declared(Struct, frozen=True, gc=False, array_like=True):
-    """All facts of a play in which somebody has."""
-
-    walls: ToldFact[_Walls]
-    seated: ToldFact[_Seated]
-    confirmed: ToldFact[Confirmed]
-    claim: ToldFact[Declared]
-    result: KeptFact[_Result]
-
-    def steps(self) -> tuple[ToldFact[_Step], ...]:
-        return self.walls, self.seated, self.confirmed, self.claim, self.result
-
-    def declared(self) -> tuple[Seat, ...]:
-        return tuple([press.seat for press in self.claim.fact.presses])
-
-
-_DECODERS: Final[Mapping[int, msgspec.json.Decoder[_Undeclared | _Declared]]] = {
-    len(kind.__struct_fields__): msgspec.json.Decoder(kind) for kind in (_Undeclared, _Declared)
-}
-"""By how many facts there are."""
+_UNCLAIMED_PLAYS: Final[msgspec.json.Decoder[_Unclaimed]] = msgspec.json.Decoder(_Unclaimed)
+_CLAIMED_PLAYS: Final[msgspec.json.Decoder[_Claimed]] = msgspec.json.Decoder(_Claimed)
 
 
 class WholePlay(Struct, frozen=True, eq=False, gc=False):
@@ -155,17 +110,22 @@ class PlayFinder:
 
     def find(self, stretch: Stretch) -> WholePlay | None:
         """Return the play of which a stretch of the journal has all facts; None where it asks for a closer look."""
-        if len(stretch.heights) not in _DECODERS:
+        if len(stretch.heights) < MOST_TOLD - 1:
             return None
+        decoder = _CLAIMED_PLAYS if len(stretch.heights) == MOST_TOLD else _UNCLAIMED_PLAYS
         try:
-            told = _DECODERS[len(stretch.heights)].decode(stretch.array())
+            facts = decoder.decode(stretch.array())
         except UNREADABLE:
             return None
-        walls, last, said = told.walls, told.result, told.result.fact
-        booking, form = self._event.bookings.get((walls.table, said.round)), walls.fact.form
+        walls, last = facts[0], facts[-1]
+        key, said, form = (walls.table, last.fact.round), last.fact, walls.fact.form
+        booking = self._event.bookings.get(key)
         if booking is None or booking.deal != said.deal or form != self._event.form(said.deal):
             return None
-        if not (self._is_usual(told, booking) and _in_order(told.steps(), stretch.received, self._event.name)):
+        declared = tuple([press.seat for press in facts[3].fact.presses]) if len(facts) == MOST_TOLD else ()
+        usual = declared == (*said.winners,) and len(declared) <= 1 and not said.fines
+        sat = self._have(booking.players, facts[1].fact.players, said.players)
+        if not (usual and sat and said.profile == self._event.profile.id and self._in_order(facts, stretch.received)):
             return None
         result = Result(
             round=said.round,
@@ -178,43 +138,32 @@ class PlayFinder:
             points=said.points,
             fines=said.fines,
         )
+        ids = tuple([one.id for one in facts])
         return WholePlay(
-            (walls.table, said.round),
-            said.deal,
-            walls.seq,
-            walls.at,
-            form,
-            booking.players,
-            told.declared(),
-            last.saying(result),
-            tuple([one.id for one in told.steps()]),
-            stretch,
+            key, said.deal, walls.seq, walls.at, form, booking.players, declared, last.saying(result), ids, stretch
         )
 
-    def _is_usual(self, told: _Undeclared | _Declared, booking: BookedPlay) -> bool:
-        """Return whether those who were booked sat there, and nothing is to be looked at in the result.
-
-        The players stand in the order of the plan, too: a message stays what it was.
-        """
-        said, declared, players = told.result.fact, told.declared(), booking.players
-        if len(declared) > 1 or declared != (*said.winners,) or said.fines or said.profile != self._event.profile.id:
-            return False
-        seats = self._seats.get(id(players))
+    def _have(self, planned: Mapping[Seat, PlayerId], seated: msgspec.Raw, paid: msgspec.Raw) -> bool:
+        """Return whether facts have the players of the plan, in one order too: a message stays what it was."""
+        seats = self._seats.get(id(planned))
         if seats is None:
-            seats = self._seats[id(players)] = msgspec.json.encode(players)
-        return bytes(said.players) == seats == bytes(told.seated.fact.players)
+            seats = self._seats[id(planned)] = msgspec.json.encode(planned)
+        return bytes(seated) == seats == bytes(paid)
 
-
-def _in_order(steps: tuple[ToldFact[_Step], ...], received: Sequence[int], event: str) -> bool:
-    """Return whether facts of one play follow each other without a gap, and the clock of their table can be right."""
-    table, seq, at, play = steps[0].table, steps[0].seq, steps[0].at, (steps[0].fact.round, steps[0].fact.deal)
-    for one, then in zip(steps, received, strict=True):
-        if one.seq != seq or one.table != table or not at <= one.at <= then:
-            return False
-        if one.fact.round != play[0] or one.fact.deal != play[1] or one.event != event:
-            return False
-        seq, at = seq + 1, one.at
-    return True
+    def _in_order(self, facts: _Unclaimed | _Claimed, received: Sequence[int]) -> bool:
+        """Return whether facts of one play follow without a gap, and the clock of their table can be right."""
+        (table, seq, at), (round_, deal) = (
+            (facts[0].table, facts[0].seq, facts[0].at),
+            (facts[0].fact.round, facts[0].fact.deal),
+        )
+        for one, then in zip(facts, received, strict=True):
+            said = one.fact
+            if one.seq != seq or one.table != table or said.round != round_ or said.deal != deal:
+                return False
+            if not at <= one.at <= then or one.event != self._event.name:
+                return False
+            seq, at = seq + 1, one.at
+        return True
 
 
 def unfolded(kept: Iterable[LogMessage | WholePlay]) -> Iterator[LogMessage]:
