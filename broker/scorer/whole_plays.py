@@ -7,9 +7,11 @@ works. Of such a play only its result is in memory as a message; its other facts
 asks for them, which is rare.
 """
 
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
+from mmap import mmap
 from typing import Final, Literal
 
 import msgspec
@@ -80,7 +82,12 @@ class WholePlay(Struct, frozen=True, eq=False, gc=False):
     declared: tuple[Seat, ...]
     result: LogMessage
     ids: tuple[str, ...]
-    told: Stretch
+    received: Sequence[int]
+    """When each was taken."""
+    source: bytes | mmap
+    start: int
+    end: int
+    """Where their JSON lies, as an array."""
 
     @property
     def last(self) -> int:
@@ -89,11 +96,11 @@ class WholePlay(Struct, frozen=True, eq=False, gc=False):
 
     def messages(self) -> tuple[LogMessage, ...]:
         """Return its facts."""
-        return *facts_of(self.told.array())[:-1], self.result
+        return *facts_of(self.source[self.start : self.end])[:-1], self.result
 
     def facts(self) -> Iterator[tuple[int, LogMessage]]:
         """Return its facts one by one, with when each was taken."""
-        return zip(self.told.received, self.messages(), strict=True)
+        return zip(self.received, self.messages(), strict=True)
 
     def ended(self) -> PlaySoFar:
         """Return what its sequence has come to."""
@@ -138,9 +145,20 @@ class PlayFinder:
             points=said.points,
             fines=said.fines,
         )
-        ids = tuple([one.id for one in facts])
         return WholePlay(
-            key, said.deal, walls.seq, walls.at, form, booking.players, declared, last.saying(result), ids, stretch
+            key,
+            said.deal,
+            walls.seq,
+            walls.at,
+            form,
+            booking.players,
+            declared,
+            last.saying(result),
+            tuple([one.id for one in facts]),
+            array("q", stretch.received),
+            stretch.source,
+            stretch.start,
+            stretch.end,
         )
 
     def _have(self, planned: Mapping[Seat, PlayerId], seated: msgspec.Raw, paid: msgspec.Raw) -> bool:
