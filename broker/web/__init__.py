@@ -59,13 +59,15 @@ from broker.web.forms import (
     TICKED_ALONE,
     Form,
     as_ranges,
+    form_handler,
+    form_page,
+    new_id,
     parse_form,
     read_form,
     read_number,
     tables_among,
     tables_of,
     ticked_tables,
-    typed_fields,
 )
 from broker.web.i18n import (
     HtmlTranslator,

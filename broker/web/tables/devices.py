@@ -6,32 +6,30 @@ are believed.
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.errors import ScorerError
 from broker.i18n import N_, Message
-from broker.people import DEVICE_REVOKED, Account, Authentication, PeopleError
+from broker.people import DEVICE_REVOKED, Account, Authentication
 from broker.protocol import SILENT_S, DeviceAdmitted, Refused, TableState
 from broker.scorer.devices import ID_SHOWN, Reading, UnknownDevice
 from broker.scorer.upgrades import Offered
-from broker.upgrade.bundle import UpgradeError
 from broker.version import program_version
 from broker.web import (
     CARDS_A_PAGE,
     Access,
-    DeskError,
     Form,
     Pagination,
     UnsignedDevice,
     account_of,
+    form_handler,
+    form_page,
     note_action,
-    read_form,
     read_number,
     render_page,
     visitor_of,
@@ -95,45 +93,28 @@ class DevicesPage:
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
+        hand_over = partial(self._done, self._hand_over, N_("Table handed over. Both devices show this at once."))
+        others = {
+            "accept": (self._accept, N_("Accepted. What these devices have stored is being sent now.")),
+            "revoke": (self._revoke, N_("Revoked. Nothing more from this device counts.")),
+            "upgrade": (self._upgrade, N_("Noted. The list shows how far each table is.")),
+        }
         return [
-            self._access.route("/devices", self.show, WHO),
-            self._access.route("/devices", self.hand_over, WHO, ("POST",)),
-            self._access.route("/devices/accept", self.accept, WHO, ("POST",)),
-            self._access.route("/devices/revoke", self.revoke, WHO, ("POST",)),
-            self._access.route("/devices/upgrade", self.upgrade, WHO, ("POST",)),
+            *form_page(self._access, "/devices", self._page, hand_over, WHO),
+            *(
+                self._access.route(
+                    f"/devices/{name}", form_handler(self._page, partial(self._done, do, done)), WHO, ("POST",)
+                )
+                for name, (do, done) in others.items()
+            ),
         ]
 
-    async def show(self, request: Request) -> Response:
-        """Show the devices."""
-        return await run_in_threadpool(self._page, request)
-
-    async def hand_over(self, request: Request) -> Response:
-        """Let a second device serve its table."""
-        return await self._done(request, self._hand_over, N_("Table handed over. Both devices show this at once."))
-
-    async def accept(self, request: Request) -> Response:
-        """Believe devices that are not known."""
-        return await self._done(
-            request, self._accept, N_("Accepted. What these devices have stored is being sent now.")
-        )
-
-    async def revoke(self, request: Request) -> Response:
-        """Believe a device no more."""
-        return await self._done(request, self._revoke, N_("Revoked. Nothing more from this device counts."))
-
-    async def upgrade(self, request: Request) -> Response:
-        """Offer another version of the program, or let tables change to it."""
-        return await self._done(request, self._upgrade, N_("Noted. The list shows how far each table is."))
-
-    async def _done(self, request: Request, do: Callable[[Request, Form], None], done: Message) -> Response:
-        try:
-            form = await read_form(request, visitor_of(request))
-            await run_in_threadpool(do, request, form)
-        except (PeopleError, DeskError, ScorerError, Refused, UpgradeError) as error:
-            return await run_in_threadpool(self._page, request, error)
-        return await run_in_threadpool(self._page, request, None, done)
+    def _done(self, do: Callable[[Request, Form], None], done: Message, request: Request, form: Form) -> Response:
+        do(request, form)
+        return self._page(request, form, done=done)
 
     def _hand_over(self, request: Request, form: Form) -> None:
+        """Let a second device serve its table."""
         table, to = read_number(form.get("table", "")), form.get("to", "")
         about = f"{to[:ID_SHOWN]}; {read_reason(form.get('reason', ''))}"
         self._noted(request, NOTED, table, about, lambda _: self._scorer.devices.hand_over(table, to))
@@ -157,6 +138,7 @@ class DevicesPage:
             )
 
     def _revoke(self, request: Request, form: Form) -> None:
+        """Believe a device no more."""
         _head_arbiter(request)
         table, device = read_number(form.get("table", "")), form.get("device", "")
         reason = read_reason(form.get("reason", ""))
@@ -169,6 +151,7 @@ class DevicesPage:
         )
 
     def _upgrade(self, request: Request, form: Form) -> None:
+        """Offer another version of the program, or let tables change to it."""
         _head_arbiter(request)
         about, do = upgrade_asked(
             form, self._folder, self._scorer.devices.upgrades, {*self._scorer.rulings.room.event.tables}
@@ -199,7 +182,9 @@ class DevicesPage:
 
         return self._scorer.ask(look)
 
-    def _page(self, request: Request, error: Exception | None = None, done: Message | None = None) -> Response:
+    def _page(
+        self, request: Request, _form: Form, error: Exception | None = None, done: Message | None = None
+    ) -> Response:
         seen, offered = self._look()
         longest = max(map(len, seen))
         pagination = Pagination.at(request.query_params.get("page", ""), longest, CARDS_A_PAGE)

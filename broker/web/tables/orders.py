@@ -27,7 +27,6 @@ from broker.people import (
     OrderGivenBefore,
     OrderUnsent,
     PeopleDatabase,
-    PeopleError,
     PeopleStoreBroken,
     TablesUnheard,
 )
@@ -40,21 +39,19 @@ from broker.web import (
     TICKED,
     TICKED_ALONE,
     Access,
-    DeskError,
     Form,
     FormMalformed,
     TablesUnreadable,
     account_of,
     as_ranges,
     client_address,
-    read_form,
+    form_handler,
     read_number,
     redirect,
     render_page,
     tables_among,
     tables_of,
     ticked_tables,
-    typed_fields,
     visitor_of,
 )
 
@@ -331,7 +328,7 @@ class OrdersPage:
         """Return the routes."""
         return [
             self._access.route("/orders", self.show, "give_orders"),
-            self._access.route("/orders", self.give, "give_orders", ("POST",)),
+            self._access.route("/orders", form_handler(self._page, self._give), "give_orders", ("POST",)),
         ]
 
     async def show(self, request: Request) -> Response:
@@ -342,17 +339,8 @@ class OrdersPage:
             self._page, request, {"tables": tables}, None, DONE_MESSAGES.get(asked.get("done", ""))
         )
 
-    async def give(self, request: Request) -> Response:
-        """Return an order. The page is then asked for anew: who loads it again gives nothing."""
-        form: Form = {}
-        try:
-            form = await read_form(request, visitor_of(request))
-            done = await run_in_threadpool(self._give, request, form)
-        except (PeopleError, DeskError) as error:
-            return await run_in_threadpool(self._page, request, typed_fields(form, error), error)
-        return redirect(request, "/orders", done=done)
-
-    def _give(self, request: Request, form: Form) -> str:
+    def _give(self, request: Request, form: Form) -> Response:
+        """Give an order. The page is then asked for anew: who loads it again gives nothing."""
         account = account_of(request)
         if not FORM_ID.fullmatch(form.get("id", "")):
             raise FormMalformed("the form does not say which it is")
@@ -366,8 +354,8 @@ class OrdersPage:
         except OrderGivenBefore as before:
             if not before.same:
                 raise
-            return "again"
-        return "given"
+            return redirect(request, "/orders", done="again")
+        return redirect(request, "/orders", done="given")
 
     def _page(
         self, request: Request, form: Form, error: Exception | None = None, done: Message | None = None
