@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from types import TracebackType
-from typing import Self
 
+from broker.closing import Closing
 from vision.cameras.camera import check_frame
 from vision.cameras.feed import CameraFeed, CameraFrame
 from vision.geometry import Picture
@@ -60,7 +59,7 @@ def follow_feed(
         yield frame, stream.see(frame.at, frame.picture)
 
 
-class BackgroundStream:
+class BackgroundStream(Closing):
     """As `ReadingStream`, but `see` never waits for a reading. Context-managed; `close` may be called twice.
 
     A reading counts only if nothing has moved since its frame was taken: two tiles that were exchanged while a slow
@@ -109,11 +108,3 @@ class BackgroundStream:
     def close(self) -> None:
         """End the thread, when it has read what it is reading."""
         self._reader.shutdown(cancel_futures=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
