@@ -59,32 +59,22 @@ def follow_feed(
         yield frame, stream.see(frame.at, frame.picture)
 
 
-class BackgroundStream(Closing):
-    """As `ReadingStream`, but `see` never waits for a reading. Context-managed; `close` may be called twice.
+class BackgroundStream(ReadingStream, Closing):
+    """As `ReadingStream`, but `see` never waits for a reading.
 
     A reading counts only if nothing has moved since its frame was taken: two tiles that were exchanged while a slow
     machine was reading must not be verified as they lay before.
     """
 
     def __init__(self, read: Callable[[Picture], PictureReading]) -> None:
-        self._read = read
-        self._watcher = TableWatcher()
+        super().__init__(read)
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="reader")
         self._reading: Future[PictureReading] | None = None
         self._scene = 0
         """The scene that is being read."""
 
-    @property
-    def watched(self) -> WatchedTable:
-        """What is known of the table."""
-        return self._watcher.watched
-
     def see(self, at: float, picture: Picture) -> WatchedTable:
-        """Take in a frame, BGR, shape (height, width, 3), uint8, taken at `at` seconds of any clock.
-
-        Raises PictureError for an array that is no picture; then nothing has changed. What the reader raises passes
-        through, and the next frame is read anew.
-        """
+        """Take in a frame. As `ReadingStream.see`."""
         wanted = self._watcher.see(at, sketch(check_frame(picture)))
         if self._reading is not None and self._reading.done():
             done, self._reading = self._reading, None
@@ -93,11 +83,6 @@ class BackgroundStream(Closing):
         elif wanted and self._reading is None:
             self._scene = self._watcher.scene
             self._reading = self._reader.submit(self._read, picture)
-        return self.watched
-
-    def lose(self) -> WatchedTable:
-        """Take in that the camera was lost."""
-        self._watcher.lose()
         return self.watched
 
     def wait(self) -> None:
