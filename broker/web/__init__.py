@@ -96,6 +96,7 @@ from broker.web.render import (
     alert_value,
     calling_tables,
     card_state,
+    done_before,
     environment,
     html_response,
     redirect,

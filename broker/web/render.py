@@ -297,6 +297,14 @@ def render_template(template: str, **values: object) -> str:
     return environment().get_template(template).render(values, translators=translators())
 
 
+def done_before(request: Request, texts: Message | Mapping[str, Message]) -> Message | None:
+    """Return what was done, as the address says of a page to which a form has led (`redirect`)."""
+    done = request.query_params.get("done") if request.method == "GET" else None
+    if done is None:
+        return None
+    return texts.get(done) if isinstance(texts, Mapping) else texts
+
+
 def html_response(html: str, status: int = 200) -> HTMLResponse:
     """Answer with a page, which may differ by language and session."""
     return HTMLResponse(html, status, {"Vary": "Accept-Language, Cookie"})

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from broker.i18n import N_, Message
+from broker.i18n import N_
 from broker.people import (
     EMBARGO_READ,
     ROLES,
@@ -32,6 +32,7 @@ from broker.web import (
     browser_marks,
     client_address,
     delete_session_cookie,
+    done_before,
     form_page,
     read_form,
     redirect,
@@ -193,24 +194,27 @@ class PeoplePage:
             "disable": lambda: accounts.disable(name, by),
             "enable": lambda: accounts.enable(name, by),
             "password": lambda: accounts.set_password(name, form.get("password", ""), by),
+            "remove_webhook": lambda: self._auth.webhooks.remove(name, by),
+            "hurry_webhook": lambda: self._auth.webhooks.hurry(name, by),
             "revoke_token": lambda: self._auth.tokens.revoke(name, by),
             "end_sessions": lambda: accounts.end_sessions(name, by, but=visitor.session.key if visitor.session else ""),
         }
         if form.get("action") == "add_token":
             token = self._auth.tokens.add(name, form.get("role", ""), by)
-            return self._page(request, {}, done=N_("Saved."), token=token)
+            page = self._page(request, {}, token=token)
+            page.headers["Cache-Control"] = "no-store"  # nobody comes back to a token
+            return page
         act = actions.get(form.get("action", ""))
         if act is None:
             raise FormMalformed("the form does not say what it asks for")
         act()
-        return self._page(request, {}, done=N_("Saved."))
+        return redirect(request, "/people", done="saved")
 
     def _page(
         self,
         request: Request,
         form: Form,
         error: Exception | None = None,
-        done: Message | None = None,
         token: str = "",
     ) -> Response:
         """Show the page; a `token` that was just made is shown this once."""
@@ -221,11 +225,14 @@ class PeoplePage:
             "looked": self._auth.audit.newest(SHOWN, EMBARGO_READ),
             "tokens": self._auth.tokens.all(),
             "token": token,
+            "webhooks": self._auth.webhooks.all(),
             "token_roles": tuple(TOKEN_RIGHTS),
             "roles": ROLES,
             "shortest": SHORTEST_PASSWORD,
             "filled": {field: adding.get(field, "")[:64] for field in ("name", "full", "role")},
         }
+        saved = N_("Saved.")
+        done = saved if token else done_before(request, saved)
         return render_page(
             request, "people.html", N_("People"), visitor_of(request), error=error, done=done, values=values
         )

@@ -19,7 +19,7 @@ from broker.rulings.plan_check import check_plan_change, planned_after
 from broker.rulings.plan_draft import SEARCH_S, PlanFacts, PlanWishes, draft_change, plan_cost, plan_facts
 from broker.rulings.service import RulingService
 from broker.terms import SEAT_LETTERS
-from broker.web import Access, Form, form_page, new_id, read_number, render_page, visitor_of
+from broker.web import Access, Form, done_before, form_page, new_id, read_number, render_page, visitor_of
 from broker.web.rulings.audited import AuditedRulings
 from broker.web.rulings.forms import PLAN_FORM_BYTES, player_of, read_plan_change, read_reason, sent_draft
 
@@ -129,7 +129,7 @@ class ChangesPage:
             N_("Change who plays"),
             visitor_of(request),
             error=error,
-            done=done if "done" in request.query_params else None,
+            done=done_before(request, done),
             values=values,
         )
 

@@ -8,16 +8,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from broker.event.stages import Stage
 from broker.i18n import N_
-from broker.protocol import FinalDeclared
+from broker.protocol import FinalDeclared, PlanChanged
 from broker.rules import RuleError
-from broker.rulings import FINAL, WHO_PLAYS
+from broker.rulings import FINAL, WHO_PLAYS, RulingEntry
 from broker.rulings.final import open_matters
 from broker.rulings.plan_changes import plan_changes
 from broker.rulings.service import RulingService
 from broker.rulings.stage import draft_stage, next_stage, qualified, unsettled_before
+from broker.scorer.state import EventState
 from broker.terms import SEAT_LETTERS
-from broker.web import Access, Form, form_page, new_id, render_page, visitor_of
+from broker.web import Access, Form, done_before, form_page, new_id, render_page, visitor_of
 from broker.web.rulings.audited import AuditedRulings
 from broker.web.rulings.forms import PLAN_FORM_BYTES, read_plan_change, sent_draft
 
@@ -49,7 +51,7 @@ class FinalPage:
             error, values = refused, self._rulings.look(lambda rulings: _values(rulings, out, looked=False))
         visitor = visitor_of(request)
         values |= {"out": out, "reason": form.get("reason", ""), "id": new_id("final"), "decides": visitor.is_head}
-        done = N_("Published.") if "done" in request.query_params else None
+        done = done_before(request, N_("Published."))
         return render_page(
             request, "final.html", N_("Stages and final"), visitor, error=error, done=done, values=values
         )
@@ -72,6 +74,7 @@ def _values(rulings: RulingService, out: Sequence[str], *, looked: bool) -> dict
         "proposal": None,
         "members": room.planned.plan.teams,
         "last_seating": seatings[-1][0] if seatings else None,
+        "comes_back": _begun_all_the_same(room, stage) if stage else None,
         "after_plan": room.last_word(WHO_PLAYS) or "",
         "open": open_matters(room, rulings.now()),
         "declared": room.book.declared,
@@ -91,3 +94,12 @@ def _values(rulings: RulingService, out: Sequence[str], *, looked: bool) -> dict
             "change": msgspec.json.encode(change).decode(),
         }
     return values
+
+
+def _begun_all_the_same(room: EventState, stage: Stage) -> RulingEntry | None:
+    """Return what took a stage back that a table has begun by then: undone, everybody sits as was published."""
+    if not any(round_ in stage.rounds for _, round_ in room.tables.seatings.begun()):
+        return None
+    last = room.book.all_of(WHO_PLAYS)[-1]
+    root = room.book.root(last).decision
+    return last if isinstance(root, PlanChanged) and root.stage == stage.name else None

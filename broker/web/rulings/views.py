@@ -30,6 +30,7 @@ from broker.web import (
     Form,
     Pagination,
     as_ranges,
+    done_before,
     form_handler,
     new_id,
     render_page,
@@ -44,6 +45,7 @@ from broker.web.rulings.forms import (
     OF_APART,
     OF_EVENT,
     OF_PLAY,
+    OF_SESSION,
     PaymentRules,
     draft_of,
     kept_fields,
@@ -115,7 +117,7 @@ class RulingsPage:
         values["texts"] = {one.entry.id: self._writer(request).of(one) for one in values.pop("changes")}
         values["kinds"] = (*OF_PLAY, *OF_APART, "fouled", "substitute", "withdrawn", "deadline", *PLAN_KINDS, "undo")
         values["at_tables"] = VISIT_KINDS
-        done = N_("Published.") if "done" in filters else None
+        done = done_before(request, N_("Published."))
         return render_page(request, "rulings.html", N_("Rulings"), visitor_of(request), done=done, values=values)
 
     async def as_csv(self, request: Request) -> Response:
@@ -244,7 +246,15 @@ class RulingsPage:
         values = self._rulings.look(look)
         values["texts"] = {one.entry.id: self._writer(request).of(one) for one in values.pop("changes")}
         kinds: tuple[str, ...] = (
-            OF_PLAY if values["play"] else ("fouled",) if values["deal"] else () if values["session"] else OF_EVENT
+            OF_PLAY
+            if values["play"]
+            else ("fouled",)
+            if values["deal"]
+            else OF_SESSION
+            if key in event.riichi
+            else ()
+            if values["session"]
+            else OF_EVENT
         )
         if values["apart"] and visitor_of(request).is_head:
             kinds = (*OF_APART, *kinds)

@@ -42,7 +42,7 @@ from broker.rulings import (
     tables_concerned,
 )
 from broker.rulings.service import RulingService
-from broker.web import Access, Form, FormMalformed, account_of, form_page, new_id, render_page, visitor_of
+from broker.web import Access, Form, FormMalformed, account_of, done_before, form_page, new_id, render_page, visitor_of
 from broker.web.labels import PLAN_FIELD
 from broker.web.rulings.audited import AuditedRulings, author_of
 from broker.web.rulings.forms import kept_fields, sent_draft
@@ -222,7 +222,7 @@ class CorrectionsPage:
             "rounds": max((play.round for play in event.plan.plays), default=0),
             "lines": lines[:SHOWN],
         }
-        done = N_("The correction is published.") if "done" in query else None
+        done = done_before(request, N_("The correction is published."))
         return render_page(
             request, "plan.html", N_("Set-up"), visitor_of(request), error=error, done=done, values=values
         )

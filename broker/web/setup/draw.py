@@ -15,10 +15,21 @@ from starlette.routing import Route
 from broker.errors import ScorerError
 from broker.event import setup
 from broker.event.deals.draw import Draw, give_up_draw, make_drawn_deals, open_draw, read_draws
-from broker.i18n import N_, Message
+from broker.i18n import N_
 from broker.rules import RuleError
 from broker.rules.draw import check_words
-from broker.web import Access, Form, FormMalformed, client_address, form_page, read_number, render_page, visitor_of
+from broker.web import (
+    Access,
+    Form,
+    FormMalformed,
+    client_address,
+    done_before,
+    form_page,
+    read_number,
+    redirect,
+    render_page,
+    visitor_of,
+)
 
 WHO: Final = "set_up"
 PEOPLE: Final = 6
@@ -31,6 +42,14 @@ def note_change(access: Access, request: Request, action: str) -> None:
     if auth is not None and session is not None:
         with auth.store.commit():
             auth.audit.note(auth.clock(), session.account.name, WHO, action, address=client_address(request))
+
+
+DONE: Final = {
+    "announce": N_("The draw is announced. Publish it now, before anybody says their words."),
+    "words": N_("These are the words. They are not shown or stored."),
+    "make": N_("The deals are made and sealed. Publish the commitment, and share the key."),
+    "give_up": N_("The draw is given up. It stays listed."),
+}
 
 
 class DrawPage:
@@ -47,7 +66,7 @@ class DrawPage:
 
     def _act(self, request: Request, form: Form) -> Response:
         """Take what one form sends."""
-        actions: dict[str, Callable[[Form], Message]] = {
+        actions: dict[str, Callable[[Form], None]] = {
             "announce": self._announce,
             "words": self._take_words,
             "make": self._make,
@@ -57,26 +76,24 @@ class DrawPage:
         if act is None:
             raise FormMalformed("the form does not say what it asks for")
         with self._turn:
-            done = act(form)
+            act(form)
             note_change(self._access, request, f"draw {form['action']}")
-        return self._page(request, {}, done=done)
+        return redirect(request, "/setup/draw", done=form["action"])
 
-    def _announce(self, form: Form) -> Message:
+    def _announce(self, form: Form) -> None:
         rows = [(form.get(f"name-{at}", ""), form.get(f"hash-{at}", "")) for at in range(PEOPLE)]
         people = [row for row in rows if any(cell.strip() for cell in row)]
         setup.announce_draw(self._folder, people, (form.get("source", ""), form.get("round", "")))
-        return N_("The draw is announced. Publish it now, before anybody says their words.")
 
-    def _take_words(self, form: Form) -> Message:
+    def _take_words(self, form: Form) -> None:
         draw, person = self._open(), read_number(form.get("person", ""), otherwise=-1)
         people = draw.announcement.people
         if not 0 <= person < len(people):
             raise FormMalformed("the form does not say whose words they are")
         check_words(people[person], form.get("words", ""))
         self._words[draw.hash, person] = form.get("words", "")
-        return N_("These are the words. They are not shown or stored.")
 
-    def _make(self, form: Form) -> Message:
+    def _make(self, form: Form) -> None:
         draw = self._open()
         missing = [
             person.name for at, person in enumerate(draw.announcement.people) if (draw.hash, at) not in self._words
@@ -86,12 +103,10 @@ class DrawPage:
         words = [self._words[draw.hash, at] for at in range(len(draw.announcement.people))]
         make_drawn_deals(self._folder, words, form.get("value", ""))
         self._words.clear()
-        return N_("The deals are made and sealed. Publish the commitment, and share the key.")
 
-    def _give_up(self, form: Form) -> Message:
+    def _give_up(self, form: Form) -> None:
         give_up_draw(self._folder, form.get("reason", ""))
         self._words.clear()
-        return N_("The draw is given up. It stays listed.")
 
     def _open(self) -> Draw:
         draw = open_draw(self._folder)
@@ -99,9 +114,7 @@ class DrawPage:
             raise RuleError("no_draw", N_("no draw is open: announce one first"))
         return draw
 
-    def _page(
-        self, request: Request, form: Form, error: Exception | None = None, done: Message | None = None
-    ) -> Response:
+    def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
         """Show the draws, and what the open one waits for."""
         try:
             draws, plan = read_draws(self._folder), setup.plan_of(self._folder)
@@ -122,6 +135,7 @@ class DrawPage:
             "people": range(PEOPLE),
             "filled": typed,
         }
+        done = done_before(request, DONE)
         return render_page(
             request, "draw.html", N_("Draw of the deals"), visitor_of(request), error=error, done=done, values=values
         )

@@ -21,13 +21,14 @@ from broker.event.readiness import deal_notes, player_list_notes, start_notes, s
 from broker.event.setup import EventHead, rows_to_fill, typed_session_rows
 from broker.event.structure import Structure
 from broker.export.carrier_sheets import carrier_layouts, carrier_sheets_pdf
-from broker.i18n import N_, Message
+from broker.i18n import N_
 from broker.rules import RuleError, shipped_profiles
 from broker.store import has_started
 from broker.web import (
     Access,
     Form,
     FormMalformed,
+    done_before,
     form_page,
     read_number,
     redirect,
@@ -111,7 +112,7 @@ class SetupPage:
 
     def _act(self, request: Request, form: Form) -> Response:
         """Check or keep what one form sends."""
-        actions: dict[str, Callable[[Form], tuple[Message | None, Values]]] = {
+        actions: dict[str, Callable[[Form], Values | None]] = {
             "head": self._head,
             "check_players": self._check_players,
             "players": self._keep_players,
@@ -131,84 +132,76 @@ class SetupPage:
         if act is None:
             raise FormMalformed("the form does not say what it asks for")
         with self._turn:
-            done, values = act(form)
-            if done:
+            checked = act(form)
+            if checked is None:
                 note_change(self._access, request, form["action"])
-        return self._page(request, {} if done else form, None, done, values)
+        return (
+            redirect(request, "/setup", done="saved") if checked is None else self._page(request, form, None, checked)
+        )
 
-    def _head(self, form: Form) -> tuple[Message | None, Values]:
+    def _head(self, form: Form) -> None:
         setup.take_head(self._folder, EventHead(**{key: form[key] for key in EventHead._fields if key in form}))
-        return N_("Saved."), {}
 
-    def _check_players(self, form: Form) -> tuple[Message | None, Values]:
+    def _check_players(self, form: Form) -> Values:
         setup.may_change(self._folder)
         listed = setup.player_list_of(form.get("csv", ""))
-        return None, {"checked_players": listed, "checked_notes": player_list_notes(listed)}
+        return {"checked_players": listed, "checked_notes": player_list_notes(listed)}
 
-    def _keep_players(self, form: Form) -> tuple[Message | None, Values]:
+    def _keep_players(self, form: Form) -> None:
         setup.take_players(self._folder, form.get("csv", ""), movement_anew=bool(form.get("movement_anew")))
-        return N_("Saved."), {}
 
-    def _look_movement(self, form: Form) -> tuple[Message | None, Values]:
+    def _look_movement(self, form: Form) -> Values:
         wish = _structure(form)
-        return None, {"ahead": setup.rounds_ahead(self._folder, wish), "asked": wish.rounds, "wish": wish}
+        return {"ahead": setup.rounds_ahead(self._folder, wish), "asked": wish.rounds, "wish": wish}
 
-    def _keep_uncompared(self, _form: Form) -> tuple[Message | None, Values]:
+    def _keep_uncompared(self, _form: Form) -> None:
         setup.take_uncompared(self._folder)
-        return N_("Saved."), {}
 
-    def _make_movement(self, form: Form) -> tuple[Message | None, Values]:
+    def _make_movement(self, form: Form) -> None:
         setup.make_stages(self._folder, _structure(form))
-        return N_("Saved."), {}
 
-    def _check_movement(self, form: Form) -> tuple[Message | None, Values]:
+    def _check_movement(self, form: Form) -> Values:
         setup.may_change(self._folder)
         found = setup.movement_of(form.get("csv", ""))
-        return None, {"checked_movement": found, "measures": _measures(found.plays)}
+        return {"checked_movement": found, "measures": _measures(found.plays)}
 
-    def _keep_movement(self, form: Form) -> tuple[Message | None, Values]:
+    def _keep_movement(self, form: Form) -> Values | None:
         found = setup.movement_of(form.get("csv", ""))
         if found.problems:
-            return None, {"checked_movement": found, "measures": ""}
+            return {"checked_movement": found, "measures": ""}
         setup.take_movement(self._folder, found)
-        return N_("Saved."), {}
+        return None
 
-    def _make_deals(self, _form: Form) -> tuple[Message | None, Values]:
+    def _make_deals(self, _form: Form) -> None:
         setup.make_deals(self._folder)
-        return N_("Saved."), {}
 
-    def _seal_deals(self, _form: Form) -> tuple[Message | None, Values]:
+    def _seal_deals(self, _form: Form) -> None:
         setup.seal_deals(self._folder)
-        return N_("Saved."), {}
 
-    def _take_deals(self, form: Form) -> tuple[Message | None, Values]:
+    def _take_deals(self, form: Form) -> None:
         setup.take_deals(self._folder, form.get("csv", ""))
-        return N_("Saved."), {}
 
-    def _take_sets(self, form: Form) -> tuple[Message | None, Values]:
+    def _take_sets(self, form: Form) -> None:
         setup.take_sets(self._folder, form.get("csv", ""))
-        return N_("Saved."), {}
 
-    def _take_out(self, form: Form) -> tuple[Message | None, Values]:
+    def _take_out(self, form: Form) -> None:
         if not form.get("sure"):
             raise FormMalformed("it was not ticked that what is laid and printed counts no longer")
         setup.take_out(self._folder)
-        return N_("Saved."), {}
 
-    def _keep_sessions(self, form: Form) -> tuple[Message | None, Values]:
+    def _keep_sessions(self, form: Form) -> None:
         setup.take_sessions(self._folder, typed_session_rows(form))
-        return N_("Saved."), {}
 
     def _page(
         self,
         request: Request,
         form: Form,
         error: Exception | None = None,
-        done: Message | None = None,
         more: Values | None = None,
     ) -> Response:
         values = {**self._values(form), "checked_players": (), "checked_movement": None, "measures": ""}
         values |= {"ahead": {}, "asked": 0, "wish": None, "checked_notes": ()} | (more or {})
+        done = done_before(request, N_("Saved."))
         return render_page(
             request, "setup.html", N_("Set-up"), visitor_of(request), error=error, done=done, values=values
         )

@@ -6,7 +6,6 @@ are believed.
 
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -27,10 +26,12 @@ from broker.web import (
     Pagination,
     UnsignedDevice,
     account_of,
+    done_before,
     form_handler,
     form_page,
     note_action,
     read_number,
+    redirect,
     render_page,
     visitor_of,
 )
@@ -39,6 +40,12 @@ from broker.web.tables.orders import LONGEST_REASON, read_reason
 from broker.web.tables.upgrades import upgrade_asked, upgrade_view
 
 WHO: Final = "give_orders"
+DONE: Final = {
+    "handed_over": N_("Table handed over. Both devices show this at once."),
+    "accepted": N_("Accepted. What these devices have stored is being sent now."),
+    "revoked": N_("Revoked. Nothing more from this device counts."),
+    "upgrade": N_("Noted. The list shows how far each table is."),
+}
 CLOCK_OFF_S: Final = 60
 LOW_MIB: Final = 512
 HOT_CELSIUS: Final = 75
@@ -93,33 +100,22 @@ class DevicesPage:
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
-        hand_over = partial(self._done, self._hand_over, N_("Table handed over. Both devices show this at once."))
-        others = {
-            "accept": (self._accept, N_("Accepted. What these devices have stored is being sent now.")),
-            "revoke": (self._revoke, N_("Revoked. Nothing more from this device counts.")),
-            "upgrade": (self._upgrade, N_("Noted. The list shows how far each table is.")),
-        }
         return [
-            *form_page(self._access, "/devices", self._page, hand_over, WHO),
+            *form_page(self._access, "/devices", self._page, self._hand_over, WHO),
             *(
-                self._access.route(
-                    f"/devices/{name}", form_handler(self._page, partial(self._done, do, done)), WHO, ("POST",)
-                )
-                for name, (do, done) in others.items()
+                self._access.route(f"/devices/{name}", form_handler(self._page, act), WHO, ("POST",))
+                for name, act in (("accept", self._accept), ("revoke", self._revoke), ("upgrade", self._upgrade))
             ),
         ]
 
-    def _done(self, do: Callable[[Request, Form], None], done: Message, request: Request, form: Form) -> Response:
-        do(request, form)
-        return self._page(request, form, done=done)
-
-    def _hand_over(self, request: Request, form: Form) -> None:
+    def _hand_over(self, request: Request, form: Form) -> Response:
         """Let a second device serve its table."""
         table, to = read_number(form.get("table", "")), form.get("to", "")
         about = f"{to[:ID_SHOWN]}; {read_reason(form.get('reason', ''))}"
         self._noted(request, NOTED, table, about, lambda _: self._scorer.devices.hand_over(table, to))
+        return redirect(request, "/devices", done="handed_over")
 
-    def _accept(self, request: Request, form: Form) -> None:
+    def _accept(self, request: Request, form: Form) -> Response:
         """Accept the devices that the page has shown, and no other that may have come since."""
         _head_arbiter(request)
         chosen = {
@@ -136,8 +132,9 @@ class DevicesPage:
                 device,
                 lambda by, table=table, device=device: self._scorer.devices.accept(table, device, by.full, by.name),  # type: ignore[misc] # bound in the loop
             )
+        return redirect(request, "/devices", done="accepted")
 
-    def _revoke(self, request: Request, form: Form) -> None:
+    def _revoke(self, request: Request, form: Form) -> Response:
         """Believe a device no more."""
         _head_arbiter(request)
         table, device = read_number(form.get("table", "")), form.get("device", "")
@@ -149,14 +146,16 @@ class DevicesPage:
             f"{device}; {reason}",
             lambda by: self._scorer.devices.revoke(table, device, reason, by.full, by.name),
         )
+        return redirect(request, "/devices", done="revoked")
 
-    def _upgrade(self, request: Request, form: Form) -> None:
+    def _upgrade(self, request: Request, form: Form) -> Response:
         """Offer another version of the program, or let tables change to it."""
         _head_arbiter(request)
         about, do = upgrade_asked(
             form, self._folder, self._scorer.devices.upgrades, {*self._scorer.rulings.room.event.tables}
         )
         self._noted(request, UPGRADE, 0, about, lambda _: do())
+        return redirect(request, "/devices", done="upgrade")
 
     def _noted(self, request: Request, action: str, table: int, about: str, do: Callable[[Account], None]) -> None:
         """Note it first and commit the note last: where it is refused there is no note of it."""
@@ -182,9 +181,7 @@ class DevicesPage:
 
         return self._scorer.ask(look)
 
-    def _page(
-        self, request: Request, _form: Form, error: Exception | None = None, done: Message | None = None
-    ) -> Response:
+    def _page(self, request: Request, _form: Form, error: Exception | None = None) -> Response:
         seen, offered = self._look()
         longest = max(map(len, seen))
         pagination = Pagination.at(request.query_params.get("page", ""), longest, CARDS_A_PAGE)
@@ -203,6 +200,7 @@ class DevicesPage:
             "longest": LONGEST_REASON,
             "broker": self._broker,
         }
+        done = done_before(request, DONE)
         return render_page(
             request, "devices.html", N_("Devices"), visitor_of(request), error=error, done=done, values=values
         )

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.i18n import N_, Message
+from broker.i18n import N_
 from broker.people import (
     ORDERS,
     Account,
@@ -45,6 +45,7 @@ from broker.web import (
     account_of,
     as_ranges,
     client_address,
+    done_before,
     form_handler,
     read_number,
     redirect,
@@ -334,10 +335,7 @@ class OrdersPage:
     async def show(self, request: Request) -> Response:
         """Show the form, for the tables that the address names, and the orders so far."""
         asked = request.query_params
-        tables = asked.get("tables", asked.get("table", ""))
-        return await run_in_threadpool(
-            self._page, request, {"tables": tables}, None, DONE_MESSAGES.get(asked.get("done", ""))
-        )
+        return await run_in_threadpool(self._page, request, {"tables": asked.get("tables", asked.get("table", ""))})
 
     def _give(self, request: Request, form: Form) -> Response:
         """Give an order. The page is then asked for anew: who loads it again gives nothing."""
@@ -357,9 +355,7 @@ class OrdersPage:
             return redirect(request, "/orders", done="again")
         return redirect(request, "/orders", done="given")
 
-    def _page(
-        self, request: Request, form: Form, error: Exception | None = None, done: Message | None = None
-    ) -> Response:
+    def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
         tables = self._feed.current.tables
         said = {table.table: table for table in tables}
         written = form.get("tables", "")[:LONGEST_TABLES]
@@ -382,7 +378,7 @@ class OrdersPage:
             "orders": [(kept, order_outcomes(kept, said)) for kept in self._orders.book.newest(SHOWN_ORDERS)],
             "as_ranges": as_ranges,
         }
-        visitor = visitor_of(request)
+        visitor, done = visitor_of(request), done_before(request, DONE_MESSAGES)
         return render_page(request, "orders.html", N_("Orders"), visitor, error=error, done=done, values=values)
 
 
