@@ -13,6 +13,8 @@ from msgspec.structs import replace
 from broker.protocol import (
     Adjusted,
     AnyDecision,
+    AppealDecided,
+    Appealed,
     Award,
     AwardGiven,
     CheckedIn,
@@ -70,6 +72,11 @@ WHO_PLAYS = "who_plays"
 TITLE = "the title"
 SESSIONS = "the sessions"
 """With a space, as no id has one."""
+
+
+def appeal_subject(ruling: str) -> Subject:
+    """Return what an appeal against a ruling, and the decision on it, are about."""
+    return f"appeal {ruling}"
 
 
 def player_subject(player: str) -> Subject:
@@ -176,6 +183,8 @@ def event_subject(decision: AnyDecision) -> Subject | None:
             return WHO_PLAYS
         case CheckedIn():
             return f"at the door {decision.player}"
+        case Appealed() | AppealDecided():
+            return appeal_subject(decision.ruling)
         case TitleCorrected() | SessionsCorrected():
             return TITLE if isinstance(decision, TitleCorrected) else SESSIONS
     return player_subject(decision.player) if isinstance(decision, PlayerCorrected) else None
@@ -444,7 +453,7 @@ def _apply_one(play: CountedPlay, entry: RulingEntry, result: LogMessage | None,
             gifts = {one: imp_of(gift, awards) for one, gift in decision.gives.items()}
             play = replace(play, awards=_sums(play.awards, gifts))
         case FineRuled():
-            play = replace(play, fines=_sums(play.fines, decision.takes))
+            play = replace(play, fines=_sums(play.fines, {one: imp for one, imp in decision.takes.items() if imp}))
         case SeatsPlayed():
             play = replace(play, players=decision.players)
         case DealPlayed() if decision.result == play.result:
@@ -500,7 +509,7 @@ def adjustments(
         if isinstance(entry.decision, Award):
             found += [Adjustment(one, imp_of(gift, awards), 0, stage) for one, gift in entry.decision.gives.items()]
         elif isinstance(entry.decision, FineRuled):
-            found += [Adjustment(one, 0, imp, stage) for one, imp in entry.decision.takes.items()]
+            found += [Adjustment(one, 0, imp, stage) for one, imp in entry.decision.takes.items() if imp]
     return found
 
 

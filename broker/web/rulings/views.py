@@ -16,9 +16,12 @@ from broker.event import Event
 from broker.i18n import N_
 from broker.protocol import SEATS, Refused
 from broker.rules import ComparisonRules, RuleError, Rules, load_of_same_book, same_rule_book
+from broker.rules.infractions import Penalty, infractions_of
 from broker.rules.riichi import RiichiProfile
 from broker.rulings import DEADLINE, WHO_PLAYS, CountedPlay, PlayKey, RulingDraft, Subject, plan
 from broker.rulings.follow_ups import follow_ups, missed_deals
+from broker.rulings.infractions import appeal_until, penalty_for
+from broker.rulings.model import appeal_subject
 from broker.rulings.preview import CHOICES, RulingChanges, StandingChange, WhatIf, changed_rules, what_if
 from broker.rulings.service import RulingService
 from broker.scorer.quarantine import ApartPlay
@@ -38,11 +41,13 @@ from broker.web import (
     visitor_of,
 )
 from broker.web.auth import account_of
+from broker.web.labels import VERDICT
 from broker.web.problems import APART
 from broker.web.rulings import history
 from broker.web.rulings.audited import AuditedRulings, author_of
 from broker.web.rulings.forms import (
     OF_APART,
+    OF_APPEAL,
     OF_EVENT,
     OF_PLAY,
     OF_SESSION,
@@ -57,6 +62,7 @@ from broker.web.rulings.history import RulingWriter
 
 SHOWN: Final = 200
 PLAN_KINDS: Final = ("player_corrected", "title_corrected", "sessions_corrected", "plan_changed", "final_declared")
+OTHER_KINDS: Final = ("warning", "dead_hand", "fouled", "substitute", "withdrawn", "deadline")
 LONGEST: Final = 2000
 PLAY: Final = re.compile(r"([1-9][0-9]{0,3})-([1-9][0-9]{0,2})")
 LISTED: Final = 100
@@ -115,7 +121,7 @@ class RulingsPage:
             "decides": visitor_of(request).is_head,
         }
         values["texts"] = {one.entry.id: self._writer(request).of(one) for one in values.pop("changes")}
-        values["kinds"] = (*OF_PLAY, *OF_APART, "fouled", "substitute", "withdrawn", "deadline", *PLAN_KINDS, "undo")
+        values["kinds"] = (*OF_PLAY, *OF_APART, *OTHER_KINDS, *OF_APPEAL, *PLAN_KINDS, "undo")
         values["at_tables"] = VISIT_KINDS
         done = done_before(request, N_("Published."))
         return render_page(request, "rulings.html", N_("Rulings"), visitor_of(request), done=done, values=values)
@@ -192,7 +198,10 @@ class RulingsPage:
             )
         now = self._rulings.look(lambda rulings: rulings.now())
         dealer = event.winds(play.deal)[1] if play else SEATS[0]
-        return draft_of(form, play, PaymentRules(event.profile, dealer), now, key)
+        return draft_of(form, play, PaymentRules(event.profile, dealer, self._penalty), now, key)
+
+    def _penalty(self, player: str, infraction: str) -> Penalty:
+        return self._rulings.look(lambda rulings: penalty_for(rulings.room, player, infraction))
 
     def _preview(self, request: Request, form: Form, draft: RulingDraft, error: Refused | None = None) -> Response:
         author = author_of(account_of(request))
@@ -221,6 +230,7 @@ class RulingsPage:
             room, book = rulings.room, rulings.room.book
             play = room.play(key) if key in event.bookings else None
             undo = book.entries.get(form.get("undo", ""))
+            appeal = book.entries.get(form.get("appeal", ""))
             deal = _number_or_none(form, "deal") if play is None and undo is None else None
             deal = deal if deal in event.expected else None
             kind = form.get("kind", "")
@@ -228,11 +238,15 @@ class RulingsPage:
             subject: Subject | None = key if play or session else deal or SUBJECTS.get(kind)
             if undo is not None:
                 subject = book.subject(undo)
+            elif appeal is not None:
+                subject = appeal_subject(appeal.id)
             entries, changes = book.all_of(subject) if subject is not None else [], RulingChanges(event, room)
             return {
-                "changes": [changes.of(entry) for entry in (*entries, *((undo,) if undo else ()))],
+                "changes": [changes.of(entry) for entry in (*entries, *(one for one in (undo, appeal) if one))],
                 "play": play,
                 "undo": undo,
+                "appeal": appeal,
+                "until": appeal_until(room, appeal) if appeal else None,
                 "deal": deal,
                 "after": room.last_word(subject) if subject is not None else None,
                 "entered": room.results.get(key) if key else None,
@@ -258,6 +272,8 @@ class RulingsPage:
         )
         if values["apart"] and visitor_of(request).is_head:
             kinds = (*OF_APART, *kinds)
+        if values["appeal"]:
+            kinds = OF_APPEAL
         kind = "undo" if values["undo"] else form.get("kind") if form.get("kind") in kinds else None
         values |= {
             "filled": filled,
@@ -273,7 +289,10 @@ class RulingsPage:
             "outcome": self._writer(request).outcome,
             "rounds": sorted({round_ for _, round_ in event.bookings}),
             "awards": event.profile.awards,
-            "fines": event.profile.false_hu.fines.value,
+            "infractions": infractions_of(event.profile),
+            "measures": ("warning", "dead_hand", "fine"),
+            "verdicts": VERDICT,
+            "asks_again": getattr(error, "code", "") in {"fine_not_in_profile", "appeal_late"},
         } | _riichi(event.profile)
         return render_page(
             request, "ruling_new.html", N_("New ruling"), visitor_of(request), error=error, values=values
@@ -281,7 +300,7 @@ class RulingsPage:
 
     def _writer(self, request: Request) -> RulingWriter:
         event = self._rulings.event
-        return RulingWriter(translator_for(request), event.players, event.profile.awards)
+        return RulingWriter(translator_for(request), event.players, event.profile.awards, infractions_of(event.profile))
 
 
 def _riichi(rules: Rules) -> dict[str, object]:

@@ -23,7 +23,7 @@ from kiosk.config import ScreenSettings
 from kiosk.practice import session
 from kiosk.practice.deals import practice_plan
 from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN_NEXT, TURN_OUT, strip
-from kiosk.practice.session import PracticeWindow
+from kiosk.practice.session import PracticeTable, PracticeWindow
 from kiosk.program import TableProgram
 from kiosk.screens import SMALLEST, DeclaredView, TableScreen, current_screen
 from kiosk.table import Phase
@@ -115,7 +115,7 @@ def test_a_trainer_plays_a_whole_play_with_a_mouse_alone(monkeypatch: pytest.Mon
 
     hands = threading.Thread(target=play)
     hands.start()
-    session.practise(trainer.stop, language="fr")
+    session.practise(trainer.stop, PracticeTable(language="fr"))
     hands.join()
     assert failed == []
     assert trainer.programs[0]._server.facts.unsent == 0
