@@ -96,6 +96,10 @@ class Camera(Protocol):
     unmet: tuple[UnmetSetting, ...]  # known once the camera is open
     pause: float  # seconds that should pass between frames; 0 where the camera itself takes its time
     ended: bool  # no other picture will come
+    settling: int  # frames after which another exposure shows
+
+    def expose(self, stops: int) -> bool:
+        """Take in 2 ** stops times the light of the camera's own exposure; return whether it can."""
 
     def frame(self) -> Picture:
         """Take a picture, BGR, shape (height, width, 3), uint8. Raises a CameraError, PictureError for a bad frame."""
@@ -120,6 +124,11 @@ class ClosableDevice:
         self.unmet: tuple[UnmetSetting, ...] = ()
         self.pause = 0.0
         self.ended = False
+        self.settling = 0
+
+    def expose(self, stops: int) -> bool:
+        """Return that its exposure is what it is, where a camera has no other."""
+        return stops == 0
 
     def close(self) -> None:
         """Let go of the device; the second time does nothing."""
