@@ -20,7 +20,7 @@ from broker.event.movement.summary import forecast_plan, minutes_a_play
 from broker.event.players import read_saved_players
 from broker.event.readiness import deal_notes, player_list_notes, start_notes, start_problems
 from broker.event.setup import rows_to_fill, typed_session_rows
-from broker.event.structure import Structure
+from broker.event.structure import Resources, Structure, formats
 from broker.export.carrier_sheets import carrier_layouts, carrier_sheets_pdf
 from broker.i18n import N_, Message
 from broker.people import PeopleError
@@ -45,6 +45,9 @@ LARGEST: Final = 2 * 2**20
 
 TYPED: Final = frozenset({"name", "title", "profile", "public_address", "keying", "prizes"})
 """What of the head is shown again as it was typed, where it was refused."""
+
+HALL: Final = frozenset({"tables", "hours", "carriers", "sets"})
+"""What the organiser has said of the hall, to be offered formats."""
 
 SHOWN: Final = 200
 """Problems and lines on the page."""
@@ -142,6 +145,7 @@ class SetupPage:
             "head": self._head,
             "check_players": self._check_players,
             "players": self._keep_players,
+            "formats": self._offer_formats,
             "look_movement": self._look_movement,
             "make_movement": self._make_movement,
             "uncompared": self._keep_uncompared,
@@ -188,7 +192,19 @@ class SetupPage:
 
     def _look_movement(self, form: Form) -> tuple[Message | None, Values]:
         wish = _structure(form)
-        return None, {"ahead": setup.rounds_ahead(self._folder, wish), "asked": wish.rounds, "wish": wish}
+        return None, {"ahead": setup.forecast_structure(self._folder, wish), "wish": wish}
+
+    def _offer_formats(self, form: Form) -> tuple[Message | None, Values]:
+        plan = setup.settled(self._folder)
+        have = Resources(
+            len(plan.players),
+            _number(form, "tables"),
+            _minutes(form),
+            _number(form, "carriers"),
+            _number(form, "sets"),
+            minutes_a_play(plan),
+        )
+        return None, {"formats": formats(have)}
 
     def _keep_uncompared(self, _form: Form) -> tuple[Message | None, Values]:
         setup.take_uncompared(self._folder)
@@ -245,7 +261,7 @@ class SetupPage:
         more: Values | None = None,
     ) -> Response:
         values = {**self._values(form), "found": [], "checked_players": (), "checked_movement": None, "measures": ""}
-        values |= {"ahead": {}, "asked": 0, "wish": None, "checked_notes": ()}
+        values |= {"ahead": None, "wish": None, "formats": (), "checked_notes": ()}
         values |= more or {}
         return render_page(
             request, "setup.html", N_("Set-up"), visitor_of(request), error=error, done=done, values=values
@@ -264,7 +280,11 @@ class SetupPage:
             "folder": str(self._folder),
             "profiles": shipped_profiles(),
             "own_rules": form.get("rules", _text_of(self._folder / PROFILE)),
-            "filled": {**_head_of(plan), **{key: value for key, value in form.items() if key in TYPED}},
+            "filled": {
+                **_head_of(plan),
+                **dict.fromkeys(HALL, ""),
+                **{key: value for key, value in form.items() if key in TYPED | HALL},
+            },
             "csv": {"players": "", "movement": "", form.get("action", "").removeprefix("check_"): form.get("csv", "")},
             "players": kept if (self._folder / PLAYERS).exists() else (),
             "plays": plays,
@@ -294,7 +314,25 @@ def _structure(form: Form) -> Structure:
         found["final_rounds"] or 0,
         form.get("carry_over", "").strip(),
         (form.get("qualification") or "Qualification", form.get("finale") or "Final"),
+        deals_per_round=(deals := _number(form, "deals_per_round")),
+        copies=_number(form, "copies") or (deals and 1),
+        tables=_number(form, "tables"),
     )
+
+
+def _minutes(form: Form) -> int:
+    """Return the hours of a form in minutes: 4, 4.5, 4,5 or 4:30. Raises RuleError `malformed`."""
+    hours, _, minutes = form.get("hours", "").strip().replace(",", ".").partition(":")
+    try:
+        found = round(60 * float(hours)) + int(minutes or 0)
+    except (ValueError, OverflowError):
+        found = 0
+    if not 0 < found <= MOST_MINUTES:
+        raise RuleError("malformed", N_("hours must be more than 0 and at most {most}", most=MOST_MINUTES // 60))
+    return found
+
+
+MOST_MINUTES: Final = 100 * 60
 
 
 def _number(form: Form, field: str) -> int | None:
