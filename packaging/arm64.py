@@ -67,12 +67,16 @@ class Emulated:
         """Make the root if it is not there yet, and unpack the packages into it."""
         if not (self.root / "ready").exists():
             shutil.rmtree(self.root, ignore_errors=True)
-            packages = "python3,libstdc++6,libgcc-s1,zlib1g,fonts-wqy-microhei,libegl1,libgles2,libgbm1"
+            packages = "python3,libstdc++6,libgcc-s1,zlib1g,fonts-wqy-microhei,libegl1,libgles2,libgbm1,liblapack3"
             run("mmdebstrap", "--quiet", "--variant=extract", "--skip=check/qemu", "--arch=arm64",
                 f"--include={packages}", self.target.dist, self.root)  # fmt: skip
             for name in ("lib", "bin"):
                 if not (self.root / name).exists():
                     (self.root / name).symlink_to(f"usr/{name}")
+            for name in ("blas/libblas.so.3", "lapack/liblapack.so.3"):  # what their packages set up when installed
+                link = self.root / "usr/lib/aarch64-linux-gnu" / Path(name).name
+                link.unlink(missing_ok=True)
+                link.symlink_to(name)
             shutil.rmtree(self.root / "dev", ignore_errors=True)  # this machine's are taken
             self._be_a_pi()
             (self.root / "ready").touch()

@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from random import Random
 from typing import get_args
 
 import click
@@ -40,11 +39,19 @@ from broker.event import (
     write_plan,
 )
 from broker.event.deals import DEFAULT_WINDS, make
-from broker.event.movement import KeepSearching, summary
+from broker.event.movement import summary
 from broker.event.players import ListedPlayer, players_csv, read_players, read_saved_players, teams_of
 from broker.event.readiness import Finding, deal_notes, start_notes, start_problems
 from broker.event.setup import MOST_ROUNDS, SEARCH_S, plan_of, read_public
-from broker.event.structure import Resources, Structure, formats, section_order, structured_plan
+from broker.event.structure import (
+    Resources,
+    Structure,
+    for_seconds,
+    formats,
+    section_order,
+    seeded,
+    structured_plan,
+)
 from broker.export.document import read_document, restore_event
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
 from broker.export.seating import seating_pdf
@@ -216,7 +223,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
                 copies=copies,
             )
         else:
-            write_plan(folder, structured_plan(plan, wish, Random(0), lambda: _for_seconds(SEARCH_S)))  # noqa: S311 - no secret
+            write_plan(folder, structured_plan(plan, wish, seeded(), lambda: for_seconds(SEARCH_S)))
         write_private(folder / PLAYERS, players_csv(players).encode())
         made = read_plan(folder)
         last = max(play.deal for play in made.plays)
@@ -246,13 +253,8 @@ def _whole_or_not_at_all(folder: Path) -> Iterator[None]:
         raise
 
 
-def _for_seconds(seconds: float) -> KeepSearching:
-    end = time.monotonic() + seconds
-    return lambda: time.monotonic() < end
-
-
 def _agreed(ctx: click.Context, plan: Plan, wish: Structure) -> tuple[Structure, bool]:
-    """What comes of so many rounds; who was asked for them may name others. Give them, and if nobody is compared.
+    """What comes of so many rounds; who was asked for them may name others. Return them, and if nobody is compared.
 
     Raises RuleError `nobody_compared` where that was neither asked about nor said, and as `section_order`.
     """

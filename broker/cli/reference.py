@@ -46,7 +46,8 @@ stay.
 TOPICS_HEAD: Final = """# Topics
 
 Generated from `broker/protocol/topics.py` by `make docs`; a test fails when it is stale. The messages are described in
-[asyncapi.json](asyncapi.json). All topics use QoS 1; the broker enforces who may write and read.
+[asyncapi.json](asyncapi.json). All topics use QoS 1; the broker enforces who may write and read,
+and a table has those of its own number alone.
 
 | topic | written by | read by | retained | max. bytes | what |
 |---|---|---|---|---|---|

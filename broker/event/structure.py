@@ -8,9 +8,11 @@ has the own play in it, and the luck of t - 1 others. `ONE_PLAY` was measured wi
 (docs/why-duplicate.md, `broker/sim/luck.py`).
 """
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
+from random import Random
 from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
@@ -28,6 +30,17 @@ from broker.i18n import N_
 from broker.rules import RuleError
 
 LETTERS = "ABCDEFGHIJ"
+
+
+def seeded(seed: int = 0) -> RandomSource:
+    """Return chance that repeats itself, for a movement that can be made again."""
+    return Random(seed)  # noqa: S311 - who sits where is no secret
+
+
+def for_seconds(seconds: float) -> KeepSearching:
+    """Return what ends a search after so long, from now on."""
+    end = time.monotonic() + seconds
+    return lambda: time.monotonic() < end
 
 
 class Structure(NamedTuple):

@@ -25,6 +25,7 @@ from broker.protocol import (
     Substitute,
     TakenOver,
     Undo,
+    Void,
     Withdrawn,
     players_named,
 )
@@ -47,8 +48,8 @@ def check_ruling(event: Event, room: EventState, draft: RulingDraft, author: Rul
     Raises Refused with one of the codes `subject_missing`, `unknown_play`, `unknown_deal`, `nobody_of_event`,
     `nothing_to_undo`, `ruling_conflict`, `corrections_closed`, `head_arbiter_only`, `reopen_at_table`,
     `impossible_result`, `wrong_points`, `gifts_missing`, `gifts_stand`, `groups_wrong`, `not_of_play`, `seats_doubled`,
-    `sits_elsewhere`, `plays_nothing`, `plan_only`, `not_printable`, `sessions_wrong`, and as `check_plan_change`,
-    `check_stage` and `check_final`.
+    `sits_elsewhere`, `plays_nothing`, `plan_only`, `not_printable`, `sessions_wrong`, `session_begun`, and as
+    `check_plan_change`, `check_stage` and `check_final`.
     """
     _check_right(room, draft, author, now)
     check_final(room, draft.decision, now)
@@ -60,14 +61,12 @@ def check_ruling(event: Event, room: EventState, draft: RulingDraft, author: Rul
     if unknown := sorted(set(players_named(draft.decision)) - set(event.players)):
         raise Refused("nobody_of_event", N_("{who} is not in this event", who=", ".join(unknown)))
     plan.check_correction(event, draft.decision)
-    if plan_changes.changes_plan(room.book, draft.decision):
-        check_plan_change(room, draft.decision)  # type: ignore[arg-type] # a change, or one taken back
+    if plan_changes.changes_plan(draft.decision, room.book):
+        check_plan_change(room, draft.decision)
     elif isinstance(draft.decision, Substitute | Withdrawn):
         _check_absence(event, room, draft.decision)
-    elif isinstance(draft.decision, TakenOver | Discarded) and isinstance(subject, tuple):
-        _check_apart(room, subject, draft.decision)
     elif isinstance(subject, tuple) and not isinstance(draft.decision, Undo):
-        _check_play(event, room.play(subject), draft)
+        _check_at_table(event, room, subject, draft)
     elif isinstance(draft.decision, Fouled):
         _check_groups(room, draft.decision, draft.deal or 0)
 
@@ -75,9 +74,9 @@ def check_ruling(event: Event, room: EventState, draft: RulingDraft, author: Rul
 def _check_right(room: EventState, draft: RulingDraft, author: RulingAuthor, now: int) -> None:
     if author.role == HEAD or isinstance(draft.decision, CheckedIn):
         return
-    if plan_changes.seats_stage(room.book, draft.decision):
+    if plan_changes.seats_stage(draft.decision, room.book):
         raise Refused("head_arbiter_only", N_("the head arbiter alone decides who goes on to the next stage"))
-    if plan.corrects_plan(room.book, draft.decision) or plan_changes.changes_plan(room.book, draft.decision):
+    if plan.corrects_plan(room.book, draft.decision) or plan_changes.changes_plan(draft.decision, room.book):
         if author.role != ORGANISER:
             raise Refused("head_arbiter_only", "the head arbiter and the organiser correct the plan")
         return
@@ -138,7 +137,7 @@ def _subject(event: Event, room: EventState, draft: RulingDraft) -> Subject:
 
 def _play(event: Event, room: EventState, draft: RulingDraft) -> Subject:
     key = (draft.table or 0, draft.round or 0)
-    if key in event.riichi and isinstance(draft.decision, APART_DECISIONS):
+    if key in event.riichi and isinstance(draft.decision, (*APART_DECISIONS, Void)):
         return key
     if key in event.dropped and isinstance(draft.decision, Discarded):
         return key
@@ -151,6 +150,15 @@ def _deal(event: Event, deal: int) -> Subject:
     if deal not in event.expected:
         raise Refused("unknown_deal", N_("this event has no deal {deal}", deal=deal))
     return deal
+
+
+def _check_at_table(event: Event, room: EventState, key: PlayKey, draft: RulingDraft) -> None:
+    if isinstance(draft.decision, TakenOver | Discarded):
+        _check_apart(room, key, draft.decision)
+    elif key not in event.riichi:
+        _check_play(event, room.play(key), draft)
+    elif room.tables.sessions.entries(key):
+        raise Refused("session_begun", N_("hands of this session are recorded: it cannot be void"))
 
 
 def _check_play(event: Event, play: CountedPlay, draft: RulingDraft) -> None:

@@ -216,6 +216,10 @@ SECURITY_HEADERS: Final = {
 CACHE_LIVE: Final = "no-store"
 CACHE: Final = {"/static/": "no-cache", "/api/": "private, no-cache"}
 """Kept, but asked about each time: a page never runs with the style of an older version."""
+CACHE_SENT: Final = "private, no-cache"
+"""Of a page that answers a form: a browser that goes back to it has nowhere else to take it from (ERR_CACHE_MISS).
+
+Logging out clears what is kept."""
 
 
 class SecurityHeaders:
@@ -229,13 +233,14 @@ class SecurityHeaders:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        caching = next((kept for path, kept in CACHE.items() if scope["path"].startswith(path)), CACHE_LIVE)
+        here = CACHE_SENT if scope["method"] == "POST" else CACHE_LIVE
+        caching = next((kept for path, kept in CACHE.items() if scope["path"].startswith(path)), here)
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update(SECURITY_HEADERS)
-                headers["Cache-Control"] = caching
+                headers.setdefault("Cache-Control", caching)
             await send(message)
 
         await self._app(scope, receive, send_guarded)

@@ -170,6 +170,17 @@ PLAYER_FIELD: Final[Mapping[str, Message]] = {
     "last_name": N_("Last name"),
 }
 
+PROFILE: Final[Mapping[str, Message]] = {
+    "oedmc-2020": N_("OEDMC 2020"),
+    "mcr": N_("Standard MCR"),
+    "mahjongsoft": N_("Mahjongsoft"),
+    "zero-sum": N_("Zero-sum"),
+    "riichi-basic": N_("Riichi, basic"),
+    "riichi-montreal": N_("Riichi, Montréal club"),
+    "riichi-tenhou": N_("Riichi, as on Tenhou"),
+}
+"""Of the rules that ship; others go by their id."""
+
 KEYING: Final[Mapping[str, Message]] = {
     "single": N_("one person enters each sheet and checks it"),
     "double": N_("two people enter each sheet independently"),

@@ -314,6 +314,7 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "unknown_stage": N_("This stage is not to be seated now.{detail}"),
     "stage_seats_wrong": N_("The seats are not those of the stage’s movement. Ask for them again.{detail}"),
     "still_open": N_("The standings cannot be declared final yet.{detail}"),
+    "session_begun": N_("Hands of this session are recorded: it cannot be void."),
     "declared_final": N_("The standings are declared final.{detail}"),
     "team_event": N_("The seating of a team event stays as it is. Seat a substitute instead."),
     "plan_changed_since": N_("The seating was changed again since. Take back that change first."),

@@ -108,7 +108,7 @@ def private_file(path: Path, content: bytes) -> Iterator[None]:
 
 
 def _take_name(written: Path, path: Path) -> None:
-    """Give a file its name, so that it has it after a power cut too."""
+    """Rename a file, so that it has its name after a power cut too."""
     try:
         written.replace(path)
         folder = os.open(path.parent, os.O_RDONLY)

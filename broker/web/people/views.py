@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from broker.i18n import N_, Message
+from broker.i18n import N_
 from broker.people import (
     EMBARGO_READ,
     ROLES,
@@ -183,7 +183,11 @@ class PeoplePage:
             token = await run_in_threadpool(self._act, visitor, form, Actor(visitor.name, client_address(request)))
         except (PeopleError, DeskError) as error:
             return await run_in_threadpool(self._page, request, typed_fields(form, error), error)
-        return await run_in_threadpool(self._page, request, None, None, N_("Saved."), token)
+        if not token:
+            return redirect(request, "/people", done="saved")
+        page = await run_in_threadpool(self._page, request, None, None, token)
+        page.headers["Cache-Control"] = "no-store"  # nobody comes back to a token
+        return page
 
     async def audit(self, _request: Request) -> Response:
         """Return the whole log as a file."""
@@ -206,6 +210,8 @@ class PeoplePage:
             "disable": lambda: accounts.disable(name, by),
             "enable": lambda: accounts.enable(name, by),
             "password": lambda: accounts.set_password(name, form.get("password", ""), by),
+            "remove_webhook": lambda: self._auth.webhooks.remove(name, by),
+            "hurry_webhook": lambda: self._auth.webhooks.hurry(name, by),
             "revoke_token": lambda: self._auth.tokens.revoke(name, by),
             "end_sessions": lambda: accounts.end_sessions(name, by, but=visitor.session.key if visitor.session else ""),
         }
@@ -222,7 +228,6 @@ class PeoplePage:
         request: Request,
         form: Form | None = None,
         error: Exception | None = None,
-        done: Message | None = None,
         token: str = "",
     ) -> Response:
         """Show the page; a `token` that was just made is shown this once."""
@@ -233,11 +238,14 @@ class PeoplePage:
             "looked": self._auth.audit.newest(SHOWN, EMBARGO_READ),
             "tokens": self._auth.tokens.all(),
             "token": token,
+            "webhooks": self._auth.webhooks.all(),
             "token_roles": tuple(TOKEN_RIGHTS),
             "roles": ROLES,
             "shortest": SHORTEST_PASSWORD,
             "filled": {field: adding.get(field, "")[:64] for field in ("name", "full", "role")},
         }
+        saved = bool(token) or ("done" in request.query_params and request.method == "GET")
+        done = N_("Saved.") if saved else None
         return render_page(
             request, "people.html", N_("People"), visitor_of(request), error=error, done=done, values=values
         )

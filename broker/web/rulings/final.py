@@ -11,15 +11,17 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.errors import ScorerError, StoreError
+from broker.event.stages import Stage
 from broker.i18n import N_
 from broker.people import PeopleError
 from broker.protocol import LONGEST_REASON, UNREADABLE, AnyDecision, FinalDeclared, PlanChanged, Refused, Undo
 from broker.rules import RuleError
-from broker.rulings import FINAL, WHO_PLAYS, RulingDraft
+from broker.rulings import FINAL, WHO_PLAYS, RulingDraft, RulingEntry
 from broker.rulings.final import open_matters
 from broker.rulings.plan_changes import plan_changes
 from broker.rulings.service import RulingService
 from broker.rulings.stage import draft_stage, next_stage, qualified, unsettled_before
+from broker.scorer.state import EventState
 from broker.terms import SEAT_LETTERS
 from broker.web import (
     Access,
@@ -109,6 +111,7 @@ def _values(rulings: RulingService, out: Sequence[str], *, looked: bool) -> dict
         "proposal": None,
         "members": room.planned.plan.teams,
         "last_seating": seatings[-1][0] if seatings else None,
+        "comes_back": _begun_all_the_same(room, stage) if stage else None,
         "after_plan": room.last_word(WHO_PLAYS) or "",
         "open": open_matters(room, rulings.now()),
         "declared": room.book.declared,
@@ -128,6 +131,15 @@ def _values(rulings: RulingService, out: Sequence[str], *, looked: bool) -> dict
             "change": msgspec.json.encode(change).decode(),
         }
     return values
+
+
+def _begun_all_the_same(room: EventState, stage: Stage) -> RulingEntry | None:
+    """Return what took a stage back that a table has begun by then: undone, everybody sits as was published."""
+    if not any(round_ in stage.rounds for _, round_ in room.tables.seatings.begun()):
+        return None
+    last = room.book.all_of(WHO_PLAYS)[-1]
+    root = room.book.root(last).decision
+    return last if isinstance(root, PlanChanged) and root.stage == stage.name else None
 
 
 def _decision(form: Mapping[str, str]) -> AnyDecision:

@@ -50,6 +50,8 @@ Form = Mapping[str, str]
 NUMBER: Final = re.compile(r"-?[0-9]{1,9}")
 
 OF_PLAY: Final = ("correct", "adjusted", "void", "award", "fine", "seats_played", "deal_played")
+OF_SESSION: Final = ("void",)
+"""Of a riichi session that is not begun."""
 OF_APART: Final = ("taken_over", "discarded")
 """Of a play of whose facts some are kept apart."""
 OF_EVENT: Final = ("award", "fine", "substitute", "withdrawn", "deadline")

@@ -50,6 +50,7 @@ from broker.web.rulings.forms import (
     OF_APART,
     OF_EVENT,
     OF_PLAY,
+    OF_SESSION,
     PaymentRules,
     draft_of,
     matching_players,
@@ -261,7 +262,15 @@ class RulingsPage:
         values = self._rulings.look(look)
         values["texts"] = {one.entry.id: self._writer(request).of(one) for one in values.pop("changes")}
         kinds: tuple[str, ...] = (
-            OF_PLAY if values["play"] else ("fouled",) if values["deal"] else () if values["session"] else OF_EVENT
+            OF_PLAY
+            if values["play"]
+            else ("fouled",)
+            if values["deal"]
+            else OF_SESSION
+            if key in event.riichi
+            else ()
+            if values["session"]
+            else OF_EVENT
         )
         if values["apart"] and decides_apart(visitor_of(request)):
             kinds = (*OF_APART, *kinds)

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.errors import ScorerError, StoreError
-from broker.event import MOVEMENT, PLAYERS, PROFILE, SETS, Plan, setup
+from broker.event import MOVEMENT, PLAYERS, PROFILE, SETS, setup
 from broker.event.deals import COMMITMENT, read_commitment
 from broker.event.deals.draw import DRAWS
 from broker.event.file_io import flatten_errors
@@ -19,12 +19,12 @@ from broker.event.movement import NamedPlay, is_measurable, measure_movement, mo
 from broker.event.movement.summary import forecast_plan, minutes_a_play
 from broker.event.players import read_saved_players
 from broker.event.readiness import deal_notes, player_list_notes, start_notes, start_problems
-from broker.event.setup import rows_to_fill, typed_session_rows
+from broker.event.setup import EventHead, rows_to_fill, typed_session_rows
 from broker.event.structure import Resources, Structure, formats
 from broker.export.carrier_sheets import carrier_layouts, carrier_sheets_pdf
-from broker.i18n import N_, Message
+from broker.i18n import N_
 from broker.people import PeopleError
-from broker.rules import DEFAULT_MCR, RuleError, shipped_profiles
+from broker.rules import RuleError, shipped_profiles
 from broker.store import has_started
 from broker.web import (
     Access,
@@ -43,10 +43,7 @@ from broker.web.setup.draw import WHO, DrawPage, note_change
 LARGEST: Final = 2 * 2**20
 """Bytes of a form: a list of 4,000 players, a movement of 20,000 plays is more and goes by command."""
 
-TYPED: Final = frozenset({"name", "title", "profile", "public_address", "keying", "prizes"})
-"""What of the head is shown again as it was typed, where it was refused."""
-
-HALL: Final = frozenset({"tables", "hours", "carriers", "sets"})
+HALL: Final = ("tables", "hours", "carriers", "sets")
 """What the organiser has said of the hall, to be offered formats."""
 
 SHOWN: Final = 200
@@ -95,14 +92,16 @@ class SetupPage:
         form: Form = {}
         try:
             form = await read_form(request, visitor_of(request), largest=LARGEST)
-            done, values = await run_in_threadpool(self._act, request, form)
+            checked = await run_in_threadpool(self._act, request, form)
         except (DeskError, PeopleError, RuleError, ScorerError, StoreError) as error:
             return await run_in_threadpool(self._page, request, typed_fields(form, error), error)
         except ExceptionGroup as several:
             return await run_in_threadpool(
-                self._page, request, form, flatten_errors(several)[0], None, {"found": flatten_errors(several)}
+                self._page, request, form, flatten_errors(several)[0], {"found": flatten_errors(several)}
             )
-        return await run_in_threadpool(self._page, request, {} if done else form, None, done, values)
+        if checked is None:
+            return redirect(request, "/setup", done="saved")
+        return await run_in_threadpool(self._page, request, form, None, checked)
 
     async def movement(self, _request: Request) -> Response:
         """Return the movement as a file."""
@@ -135,13 +134,13 @@ class SetupPage:
         except (RuleError, ScorerError) as error:
             return self._page(request, {}, error)
         except ExceptionGroup as several:
-            return self._page(request, {}, flatten_errors(several)[0], None, {"found": flatten_errors(several)})
+            return self._page(request, {}, flatten_errors(several)[0], {"found": flatten_errors(several)})
         attachment = {"Content-Disposition": 'inline; filename="carriers.pdf"'}
         return Response(content, media_type="application/pdf", headers=attachment)
 
-    def _act(self, request: Request, form: Form) -> tuple[Message | None, Values]:
-        """Do what a form asks for; return what was done, and what is to be shown of what was only checked."""
-        actions: dict[str, Callable[[Form], tuple[Message | None, Values]]] = {
+    def _act(self, request: Request, form: Form) -> Values | None:
+        """Do what a form asks for; return what is to be shown of what was only checked, None of what is saved."""
+        actions: dict[str, Callable[[Form], Values | None]] = {
             "head": self._head,
             "check_players": self._check_players,
             "players": self._keep_players,
@@ -162,39 +161,27 @@ class SetupPage:
         if act is None:
             raise FormMalformed("the form does not say what it asks for")
         with self._turn:
-            done, values = act(form)
-            if done:
+            checked = act(form)
+            if checked is None:
                 note_change(self._access, request, form["action"])
-        return done, values
+        return checked
 
-    def _head(self, form: Form) -> tuple[Message | None, Values]:
-        name, title, profile = (form.get(field, "").strip() for field in ("name", "title", "profile"))
-        setup.take_head(
-            self._folder,
-            name,
-            title,
-            profile,
-            rules=form.get("rules", ""),
-            keying=form.get("keying", "single"),
-            public_address=form.get("public_address", ""),
-            prizes=form.get("prizes", ""),
-        )
-        return N_("Saved."), {}
+    def _head(self, form: Form) -> None:
+        setup.take_head(self._folder, EventHead(**{key: form[key] for key in EventHead._fields if key in form}))
 
-    def _check_players(self, form: Form) -> tuple[Message | None, Values]:
+    def _check_players(self, form: Form) -> Values:
         setup.may_change(self._folder)
         listed = setup.player_list_of(form.get("csv", ""))
-        return None, {"checked_players": listed, "checked_notes": player_list_notes(listed)}
+        return {"checked_players": listed, "checked_notes": player_list_notes(listed)}
 
-    def _keep_players(self, form: Form) -> tuple[Message | None, Values]:
+    def _keep_players(self, form: Form) -> None:
         setup.take_players(self._folder, form.get("csv", ""), movement_anew=bool(form.get("movement_anew")))
-        return N_("Saved."), {}
 
-    def _look_movement(self, form: Form) -> tuple[Message | None, Values]:
+    def _look_movement(self, form: Form) -> Values:
         wish = _structure(form)
-        return None, {"ahead": setup.forecast_structure(self._folder, wish), "wish": wish}
+        return {"ahead": setup.forecast_structure(self._folder, wish), "wish": wish}
 
-    def _offer_formats(self, form: Form) -> tuple[Message | None, Values]:
+    def _offer_formats(self, form: Form) -> Values:
         plan = setup.settled(self._folder)
         have = Resources(
             len(plan.players),
@@ -204,65 +191,57 @@ class SetupPage:
             _number(form, "sets"),
             minutes_a_play(plan),
         )
-        return None, {"formats": formats(have)}
+        return {"formats": formats(have)}
 
-    def _keep_uncompared(self, _form: Form) -> tuple[Message | None, Values]:
+    def _keep_uncompared(self, _form: Form) -> None:
         setup.take_uncompared(self._folder)
-        return N_("Saved."), {}
 
-    def _make_movement(self, form: Form) -> tuple[Message | None, Values]:
+    def _make_movement(self, form: Form) -> None:
         setup.make_stages(self._folder, _structure(form))
-        return N_("Saved."), {}
 
-    def _check_movement(self, form: Form) -> tuple[Message | None, Values]:
+    def _check_movement(self, form: Form) -> Values:
         setup.may_change(self._folder)
         found = setup.movement_of(form.get("csv", ""))
-        return None, {"checked_movement": found, "measures": _measures(found.plays)}
+        return {"checked_movement": found, "measures": _measures(found.plays)}
 
-    def _keep_movement(self, form: Form) -> tuple[Message | None, Values]:
+    def _keep_movement(self, form: Form) -> Values | None:
         found = setup.movement_of(form.get("csv", ""))
         if found.problems:
-            return None, {"checked_movement": found, "measures": ""}
+            return {"checked_movement": found, "measures": ""}
         setup.take_movement(self._folder, found)
-        return N_("Saved."), {}
+        return None
 
-    def _make_deals(self, _form: Form) -> tuple[Message | None, Values]:
+    def _make_deals(self, _form: Form) -> None:
         setup.make_deals(self._folder)
-        return N_("Saved."), {}
 
-    def _seal_deals(self, _form: Form) -> tuple[Message | None, Values]:
+    def _seal_deals(self, _form: Form) -> None:
         setup.seal_deals(self._folder)
-        return N_("Saved."), {}
 
-    def _take_deals(self, form: Form) -> tuple[Message | None, Values]:
+    def _take_deals(self, form: Form) -> None:
         setup.take_deals(self._folder, form.get("csv", ""))
-        return N_("Saved."), {}
 
-    def _take_sets(self, form: Form) -> tuple[Message | None, Values]:
+    def _take_sets(self, form: Form) -> None:
         setup.take_sets(self._folder, form.get("csv", ""))
-        return N_("Saved."), {}
 
-    def _take_out(self, form: Form) -> tuple[Message | None, Values]:
+    def _take_out(self, form: Form) -> None:
         if not form.get("sure"):
             raise FormMalformed("it was not ticked that what is laid and printed counts no longer")
         setup.take_out(self._folder)
-        return N_("Saved."), {}
 
-    def _keep_sessions(self, form: Form) -> tuple[Message | None, Values]:
+    def _keep_sessions(self, form: Form) -> None:
         setup.take_sessions(self._folder, typed_session_rows(form))
-        return N_("Saved."), {}
 
     def _page(
         self,
         request: Request,
         form: Form,
         error: Exception | None = None,
-        done: Message | None = None,
         more: Values | None = None,
     ) -> Response:
         values = {**self._values(form), "found": [], "checked_players": (), "checked_movement": None, "measures": ""}
         values |= {"ahead": None, "wish": None, "formats": (), "checked_notes": ()}
         values |= more or {}
+        done = N_("Saved.") if "done" in request.query_params and request.method == "GET" else None
         return render_page(
             request, "setup.html", N_("Set-up"), visitor_of(request), error=error, done=done, values=values
         )
@@ -280,11 +259,7 @@ class SetupPage:
             "folder": str(self._folder),
             "profiles": shipped_profiles(),
             "own_rules": form.get("rules", _text_of(self._folder / PROFILE)),
-            "filled": {
-                **_head_of(plan),
-                **dict.fromkeys(HALL, ""),
-                **{key: value for key, value in form.items() if key in TYPED | HALL},
-            },
+            "filled": dict.fromkeys(HALL, "") | (setup.head_of(plan) if plan else EventHead())._asdict() | form,
             "csv": {"players": "", "movement": "", form.get("action", "").removeprefix("check_"): form.get("csv", "")},
             "players": kept if (self._folder / PLAYERS).exists() else (),
             "plays": plays,
@@ -339,17 +314,6 @@ def _number(form: Form, field: str) -> int | None:
     """Return a number of a form; None where there is none."""
     text = form.get(field, "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 3 else None  # noqa: PLR2004 - digits
-
-
-def _head_of(plan: Plan | None) -> dict[str, str]:
-    return {
-        "name": plan.name if plan else "",
-        "title": plan.title if plan else "",
-        "profile": plan.profile if plan else DEFAULT_MCR,
-        "keying": plan.keying if plan else "single",
-        "public_address": plan.public_address if plan else "",
-        "prizes": "\n".join(plan.prizes) if plan else "",
-    }
 
 
 def _measures(plays: Sequence[NamedPlay]) -> str:

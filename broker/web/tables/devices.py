@@ -33,6 +33,7 @@ from broker.web import (
     note_action,
     read_form,
     read_number,
+    redirect,
     render_page,
     visitor_of,
 )
@@ -41,6 +42,12 @@ from broker.web.tables.orders import LONGEST_REASON, read_reason
 from broker.web.tables.upgrades import upgrade_asked, upgrade_view
 
 WHO: Final = "give_orders"
+DONE: Final = {
+    "handed_over": N_("Table handed over. Both devices show this at once."),
+    "accepted": N_("Accepted. What these devices have stored is being sent now."),
+    "revoked": N_("Revoked. Nothing more from this device counts."),
+    "upgrade": N_("Noted. The list shows how far each table is."),
+}
 CLOCK_OFF_S: Final = 60
 LOW_MIB: Final = 512
 HOT_CELSIUS: Final = 75
@@ -109,29 +116,27 @@ class DevicesPage:
 
     async def hand_over(self, request: Request) -> Response:
         """Let a second device serve its table."""
-        return await self._done(request, self._hand_over, N_("Table handed over. Both devices show this at once."))
+        return await self._done(request, self._hand_over, "handed_over")
 
     async def accept(self, request: Request) -> Response:
         """Believe devices that are not known."""
-        return await self._done(
-            request, self._accept, N_("Accepted. What these devices have stored is being sent now.")
-        )
+        return await self._done(request, self._accept, "accepted")
 
     async def revoke(self, request: Request) -> Response:
         """Believe a device no more."""
-        return await self._done(request, self._revoke, N_("Revoked. Nothing more from this device counts."))
+        return await self._done(request, self._revoke, "revoked")
 
     async def upgrade(self, request: Request) -> Response:
         """Offer another version of the program, or let tables change to it."""
-        return await self._done(request, self._upgrade, N_("Noted. The list shows how far each table is."))
+        return await self._done(request, self._upgrade, "upgrade")
 
-    async def _done(self, request: Request, do: Callable[[Request, Form], None], done: Message) -> Response:
+    async def _done(self, request: Request, do: Callable[[Request, Form], None], done: str) -> Response:
         try:
             form = await read_form(request, visitor_of(request))
             await run_in_threadpool(do, request, form)
         except (PeopleError, DeskError, ScorerError, Refused, UpgradeError) as error:
             return await run_in_threadpool(self._page, request, error)
-        return await run_in_threadpool(self._page, request, None, done)
+        return redirect(request, "/devices", done=done)
 
     def _hand_over(self, request: Request, form: Form) -> None:
         table, to = read_number(form.get("table", "")), form.get("to", "")
@@ -199,7 +204,7 @@ class DevicesPage:
 
         return self._scorer.ask(look)
 
-    def _page(self, request: Request, error: Exception | None = None, done: Message | None = None) -> Response:
+    def _page(self, request: Request, error: Exception | None = None) -> Response:
         seen, offered = self._look()
         longest = max(map(len, seen))
         pagination = Pagination.at(request.query_params.get("page", ""), longest, CARDS_A_PAGE)
@@ -218,6 +223,7 @@ class DevicesPage:
             "longest": LONGEST_REASON,
             "broker": self._broker,
         }
+        done = DONE.get(request.query_params.get("done", "")) if request.method == "GET" else None
         return render_page(
             request, "devices.html", N_("Devices"), visitor_of(request), error=error, done=done, values=values
         )

@@ -212,7 +212,7 @@ class _Sender(Protocol):
 
 
 class OrderDesk:
-    """Gives orders to the tables of one event."""
+    """Publishes orders to the tables of one event."""
 
     def __init__(self, event: str, auth: Authentication, sender: _Sender, sessions: SessionKey | None = None) -> None:
         """`sessions` opens what the tables' facts name that follow from an order."""

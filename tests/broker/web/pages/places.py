@@ -98,7 +98,7 @@ def miskeyed(page: Page) -> None:
 
 
 def named(page: Page) -> None:
-    """Give a new event name and rules."""
+    """Enter a new event's name and rules."""
     page.locator("[name=name]").fill("lille-2026")
     page.locator("[name=title]").fill("Tournoi international de Lille 2026")
     submit(page, "head")
