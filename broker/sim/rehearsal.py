@@ -73,7 +73,7 @@ class Rehearsal(Demo):
         for file in (PLAYERS, PROFILE):
             if (self._source / file).exists():
                 shutil.copyfile(self._source / file, self._folder / file)
-        profile = read_own_rules(self._folder, ()).of_plays(plan.profile)
+        profile = _mcr_rules(self._folder, plan)
         staged: dict[int, list[StagedPlay]] = {}
         for play in sorted(plan.plays, key=lambda play: (play.round, play.table)):
             drawn = draw_play(play, profile, chance, faults=self._faults)
@@ -109,13 +109,19 @@ def rehearsed_plan(source: Path) -> Plan:
     """
     plan = open_event(source).plan
     plays, _ = parted_plays(plan)
-    if not isinstance(read_own_rules(source, ()).of_plays(plan.profile), Profile):
-        raise RuleError("rehearsal_riichi", N_("hands of riichi are not rehearsed: see homologue demo --riichi"))
+    _mcr_rules(source, plan)
     if not plays:
         raise RuleError("no_plays", N_("make the movement first: it determines the number of deals"))
     stages = tuple(stage for stage in plan.stages if not stage.cut)
     title = f"REHEARSAL · {plan.title}"[:LONGEST_TITLE]
     return replace(plan, name=NAME, title=title, plays=tuple(plays), stages=stages, riichi=(), public_address="")
+
+
+def _mcr_rules(folder: Path, plan: Plan) -> Profile:
+    rules = read_own_rules(folder, ()).of_plays(plan.profile)
+    if not isinstance(rules, Profile):
+        raise RuleError("rehearsal_riichi", N_("hands of riichi are not rehearsed: see homologue demo --riichi"))
+    return rules
 
 
 def refuse_started(source: Path) -> None:
