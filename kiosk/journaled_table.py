@@ -56,7 +56,7 @@ class JournaledTable:
     def restarted(self, now: int) -> None:
         """Tell the table that the program has started again, where there is a table to tell."""
         if not self.journal.empty:
-            self.apply(Restarted(at=now, same_clock=self.journal.same_boot))
+            self.apply(Restarted(at=now, same_clock=self.journal.same_boot, doubts=True))
 
     def apply(self, event: Event) -> tuple[LogMessage, ...]:
         """Take one event in; return the facts to send. Raises NotNow, and nothing has changed.

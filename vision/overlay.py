@@ -210,8 +210,7 @@ def draw_overlay(
     return drawn
 
 
-_COLUMN, ROW_HEIGHT = 92, 148  # pixels of a tile in the list: its crop, room about it, its serial below
-_TEXT = 0.75  # of the font's own height of 22 pixels
+COLUMN_WIDTH, ROW_HEIGHT = 92, 148  # pixels of a tile in the list: its crop, room about it, its serial below
 
 
 def list_serials(picture: Picture, reading: PictureReading, width: int, faults: Sequence[TrayFault] = ()) -> Picture:
@@ -221,18 +220,18 @@ def list_serials(picture: Picture, reading: PictureReading, width: int, faults: 
     once what a reader got wrong.
     """
     wrong = {place for fault in faults for place in _places(fault)}
-    columns = width // _COLUMN
+    columns = width // COLUMN_WIDTH
     reads = sorted(reading.reads, key=lambda read: _certainty(read, wrong)) if columns else []
     rows = np.full((-(-len(reads) // max(columns, 1)) * ROW_HEIGHT, width, 3), 30, dtype=np.uint8)
-    crops = cut_backs(picture, [np.array(read.quad) for read in reads])
+    pen, crops = OutlinePen(rows, 1.0), cut_backs(picture, [np.array(read.quad) for read in reads])
     for number, (read, crop) in enumerate(zip(reads, crops, strict=True)):
-        top, left = number // columns * ROW_HEIGHT + 6, number % columns * _COLUMN + 6
+        top, left = number // columns * ROW_HEIGHT + 6, number % columns * COLUMN_WIDTH + 6
         colour = _style(read, wrong).colour
         rows[top - 3 : top + crop.shape[0] + 3, left - 3 : left + crop.shape[1] + 3] = colour
         rows[top : top + crop.shape[0], left : left + crop.shape[1]] = crop
         text = "?" if read.serial is None else f"{read.set or ''}{read.serial:03d}"
-        at = (left, top + crop.shape[0] + 25)
-        cv2.putText(rows, text, at, cv2.FONT_HERSHEY_DUPLEX, _TEXT, colour, 1, cv2.LINE_AA)
+        under = np.array([left + crop.shape[1] / 2, top + crop.shape[0] + 18.0])
+        pen.text(text, under, crop.shape[1], 25.0, WHITE)
     return rows
 
 

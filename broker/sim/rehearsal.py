@@ -85,11 +85,14 @@ class Rehearsal(Demo):
         self._running = running
         super()._start(running)
 
-    def _progressed(self, played: int, plays: int) -> None:
-        """Cut the power of the last table once half of the plays are in, and switch it on again."""
-        if not self._faults or 2 * played < plays or self._running is None:
-            return
-        running, self._running = self._running, None
+    def _progress(self, view: dict[str, Any], plays: int) -> str:
+        """Return how far it is; once half of the plays are in, the last table loses its power."""
+        if self._faults and self._running is not None and 2 * view["plays_in"] >= plays:
+            running, self._running = self._running, None
+            self._cut_power(running)
+        return super()._progress(view, plays)
+
+    def _cut_power(self, running: ExitStack) -> None:
         cut = self._children.pop()
         self.say("power", f"{cut.name} has none, and has it again")
         cut.kill()

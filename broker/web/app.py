@@ -38,6 +38,7 @@ from broker.web.results.sessions import SESSIONS_PATH, SessionsNow, SessionsPage
 from broker.web.results.views import ReceiptPage, ResultsPage
 from broker.web.rulings.audited import AuditedRulings
 from broker.web.rulings.final import FinalPage
+from broker.web.rulings.register import RegisterPage
 from broker.web.rulings.views import RulingsPage, WhatIfPage
 from broker.web.services import NO_SERVICES, Services
 from broker.web.setup.corrections import CorrectionsPage
@@ -151,6 +152,7 @@ def _people_routes(feed: ViewFeed, services: Services, access: Access, auth: Aut
         yield from RulingsPage(access, rulings).routes()
         yield from WhatIfPage(access, rulings).routes()
         yield from FinalPage(access, rulings).routes()
+        yield from RegisterPage(access, rulings).routes()
         yield from (*CheckInPage(access, rulings).routes(), *ChangesPage(access, rulings).routes())
         if services.folder:
             media = SetupPage(access, services.folder).files()

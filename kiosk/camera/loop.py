@@ -13,6 +13,7 @@ from typing import Final
 from broker.logs import get_logger
 from broker.protocol import SEATS, CarrierCode, PlannedPlay, Seat, read_carrier_code
 from kiosk.camera.observations import (
+    LIST_SHARE,
     CameraHealth,
     CameraReport,
     CameraTarget,
@@ -36,8 +37,9 @@ from vision.live.stream import BackgroundStream
 from vision.live.watcher import Stillness, WatchedTable
 from vision.mounting.hints import mounting_hints
 from vision.mounting.measure import MountingSetup, measure_mounting
+from vision.overlay import COLUMN_WIDTH, ROW_HEIGHT, list_serials
 from vision.reader import read_picture, tile_outlines
-from vision.reading import PictureReading, TileRead, TrayFault
+from vision.reading import PictureReading, SerialRows, TileRead, TrayFault
 from vision.verdict import compare
 
 log = get_logger("homologue.camera")
@@ -47,6 +49,9 @@ WAIT_S: Final = 0.5
 
 AGAIN_S: Final = 0.1
 """Between two looks at the last picture of a camera that has ended."""
+
+LISTED: Final = 13
+"""Tiles of a tray that are listed side by side: as many as its longest row has."""
 
 
 def run_camera(
@@ -126,17 +131,21 @@ class TrayWatcher:
         self._judged: PictureReading | None = None
         self._looked_at: PictureReading | None = None
         self._sheet: CarrierCode | None = None
+        self._listed: CameraView | None = None
+        self._size = size
         self._drawing = OverlayCache(lambda picture, reading: HeapOverlay(picture, reading, at_home, size))
         self._reported = TableObservation()
 
     def see(self, watched: WatchedTable, frame: CameraFrame | None, now: int) -> tuple[CameraReport, ...]:
         """Return what is new: what the screen is to show, then looks at trays that are settled.
 
-        A carrier's sheet is looked for once in each picture that was read: often enough for what lies still.
+        A carrier's sheet is looked for, and tiles are listed, once in each picture that was read: often enough for what
+        lies still.
         """
         shown = watched.shown
-        if shown is not self._looked_at and frame is not None:
+        if shown is not self._looked_at and shown is not None and frame is not None:
             self._looked_at, self._sheet = shown, find_carrier_sheet(frame.picture)
+            self._listed = self._list_tiles(shown, frame)
         reports: list[CameraReport] = []
         observation = self._observe(watched, frame)
         if observation != self._reported:
@@ -155,37 +164,53 @@ class TrayWatcher:
         loose = loose_tiles(shown, self._play)
         observation = TableObservation(len(watched.covered), loose, sheet=self._sheet, print_to_blame=blamed)
         if shown.places or frame is None:
-            return observation
+            return replace(observation, listed=self._listed)
         return replace(observation, view=self._drawing.view(watched, shown, frame))
+
+    def _list_tiles(self, shown: PictureReading, frame: CameraFrame) -> CameraView | None:
+        """List what lies in trays, as much as there is room for: at fault, not read and unsure comes first."""
+        if not shown.places:
+            return None
+        width = LISTED * COLUMN_WIDTH
+        rows = max(1, int(LIST_SHARE * self._size[1] / ROW_HEIGHT * width / self._size[0]))
+        faults = [fault for _, _, wrong in _compared(shown, self._play) for fault in wrong]
+        listed = list_serials(frame.picture, shown, width, faults)[: rows * ROW_HEIGHT]
+        return CameraView(frame.number, listed)
 
 
 def tray_looks(reading: PictureReading, play: PlannedPlay, now: int) -> Iterator[TrayChecked]:
-    """Hold each tray of a reading against the play. Trays of which nothing was read are left out.
+    """Hold each tray of a reading against the play. Trays of which nothing was read are left out."""
+    for seat, rows, faults in _compared(reading, play):
+        yield TrayChecked(at=now, seat=seat, rows=rows, wrong=tuple(map(_misplaced, faults)))
+
+
+def _compared(reading: PictureReading, play: PlannedPlay) -> Iterator[tuple[Seat, SerialRows, list[TrayFault]]]:
+    """Return whose each tray is, what lies in it, and what is wrong there, with the seat where it lies in the picture.
 
     Whose a tray is its tiles say, wherever it lies: that of which most are there. Of two trays of one seat the one
     with more of them counts.
     """
-    found: dict[Seat, tuple[int, PictureReading]] = {}
-    for alone in _trays(reading):
+    found: dict[Seat, tuple[int, str | None, PictureReading]] = {}
+    for lies_at, alone in _trays(reading):
         read = {serial for row in alone.rows for serial in row if serial is not None}
         seat = max(SEATS, key=lambda one: len(read & _serials(play, one)))
         own = len(read & _serials(play, seat))
-        if read and own >= found.get(seat, (0, alone))[0]:
-            found[seat] = own, alone
-    for seat, (_, alone) in found.items():
-        wrong = tuple(_misplaced(fault) for fault in compare(alone, play.order[seat], play.set))
-        yield TrayChecked(at=now, seat=seat, rows=alone.rows, wrong=wrong)
+        if read and own >= found.get(seat, (0, None, alone))[0]:
+            found[seat] = own, lies_at, alone
+    for seat, (_, lies_at, alone) in found.items():
+        faults = compare(alone, play.order[seat], play.set)
+        yield seat, alone.rows, [replace(fault, seat=lies_at) for fault in faults]
 
 
-def _trays(reading: PictureReading) -> Iterator[PictureReading]:
-    """Return each tray as if it stood alone."""
+def _trays(reading: PictureReading) -> Iterator[tuple[str | None, PictureReading]]:
+    """Return each tray as if it stood alone, and its seat in the picture."""
     for seat in reading.seats:
         places = tuple(
             replace(place, seat=None, read=place.read and replace(place.read, seat=None))
             for place in reading.places
             if place.seat == seat
         )
-        yield PictureReading(tuple(place.read for place in places if place.read is not None), places)
+        yield seat, PictureReading(tuple(place.read for place in places if place.read is not None), places)
 
 
 def loose_tiles(reading: PictureReading, play: PlannedPlay) -> tuple[SeenTile, ...]:

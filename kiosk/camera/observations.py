@@ -36,6 +36,8 @@ class TableObservation:
     """Tiles in view that lie in no tray."""
     view: CameraView | None = None
     """The picture with destinations drawn into it; None while a tray is in view."""
+    listed: CameraView | None = None
+    """While a tray is in view: its tiles as they were cut out, each with its serial, the doubtful first."""
     sheet: CarrierCode | None = None
     """The carrier whose sheet lies in view."""
     print_to_blame: bool = False
@@ -88,6 +90,9 @@ def picture_room(screen: tuple[int, int]) -> tuple[int, int]:
     """Return how large a picture is shown at most on a screen of this size, pixels."""
     return screen[0], round(HIGH * screen[1])
 
+
+LIST_SHARE: Final = 0.36
+"""Of the room under the lines of a tray: its tiles as they were cut out and read."""
 
 DEFAULT_VIEW: Final = picture_room((800, 480))
 

@@ -211,7 +211,7 @@ BAR: Final = 0.25
 SQUARE: Final = 1.6
 LONG_ROOM: Final = 3
 WING: Final = 0.25
-NARROW_WING: Final = 0.31
+NARROW_WING: Final = 0.33
 """Width of the boxes of those at the left and at the right: of a room that is long, and of one that is less so."""
 
 

@@ -1,6 +1,6 @@
 """Screens for restoring walls: a tray with its next move, a heap under the camera, a scan, rows ticked by hand."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -10,6 +10,7 @@ from broker.i18n import N_, Translator
 from broker.protocol import SEATS, Seat, Verifier
 from broker.rules import ROWS, TRAY
 from broker.terms import SEAT_NAMES
+from kiosk.camera.observations import LIST_SHARE, CameraView
 from kiosk.restoring import FOREIGN, ROW_KEYS, Restoring, ScanAnswer, sorting_stage, tray_by_hand, unseen_serials
 from kiosk.screens import drawing
 from kiosk.screens.device import fault_name
@@ -124,6 +125,9 @@ SIGNS: Final = {
     Content.FACE_UP: "!",
 }
 
+MOST_WAITED_FOR: Final = 3
+"""As many places are named in a line."""
+
 SHAPE: Final = 0.72
 """Of a tile: its width by its height."""
 
@@ -177,7 +181,7 @@ def place_boxes(seat: Seat, room: pygame.Rect) -> dict[TilePlace, pygame.Rect]:
     }
 
 
-def paint_look(carrier: Carrier, deal: Deal, seat: Seat, move: Move | None) -> Callable[..., None]:
+def paint_look(carrier: Carrier, deal: Deal, seat: Seat, move: Move | None) -> Paint:
     """Return what draws a tray that was looked at: what is wrong has a sign, the places of the next move are filled."""
     here = {place: carrier[place] for place in PLACES if place.seat == seat}
     wrong = {place for place, lying in here.items() if not _right(lying, deal[place])}
@@ -206,16 +210,42 @@ def tray_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if not isinstance(phase, RestoringView) or (check := phase.check) is None:
         return None
     work, order = phase.work, phase.order
+    drawn = _drawn_seat(work, check)
     lines = [
         TextLine(tray_verdict(_, check), drawing.LARGE, drawing.ATTENTION),
+        *_waited_for(_, work.carrier, check),
         *_move(_, work),
         *_beside(_, phase),
         *_covered(_, phase),
         *_print_to_blame(_, phase),
     ]
-    paint = paint_look(work.carrier, serial_by_place(order), _drawn_seat(work, check), work.move)
+    paint = paint_look(work.carrier, serial_by_place(order), drawn, work.move)
+    if (listed := phase.restoring.observation.listed) is not None and drawn == check.seat:
+        paint = _with_list(paint, listed)
     said = (*time_lines(_, view), *lines, *problem_lines(_, view))
     return ScreenBody(said, by_hand_button(_, view), paint=paint, seats=False)
+
+
+def _waited_for(_: Translator, carrier: Carrier, check: TrayProblem) -> tuple[TextLine, ...]:
+    """Name the places of a tray that lies right, as far as it was read, where tiles are not read yet, if few."""
+    unread = [place for place in PLACES if place.seat == check.seat and carrier[place].what is Content.UNREAD]
+    if check.wrong or check.aside is not None or not 0 < len(unread) <= MOST_WAITED_FOR:
+        return ()
+    places = " · ".join(place_name(_, place, seat=False) for place in unread)
+    return (TextLine(_("Waiting for {places}", places=places), drawing.SMALL, drawing.TEXT),)
+
+
+def _with_list(tray: Paint, listed: CameraView) -> Paint:
+    """Draw the tiles of a tray as they were cut out, with their serials, under the tray."""
+
+    def paint(surface: pygame.Surface, room: pygame.Rect, pen: TextPen) -> None:
+        lower = pygame.Rect(room.left, 0, room.width, round(LIST_SHARE * room.height))
+        lower.bottom = room.bottom
+        gap = pen.unit // 60
+        tray(surface, pygame.Rect(room.left, room.top, room.width, lower.top - room.top - gap), pen)
+        paint_picture(listed)(surface, lower, pen)
+
+    return paint
 
 
 def no_camera_screen(_: Translator, view: ScreenView) -> ScreenBody | None:

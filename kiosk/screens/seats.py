@@ -92,7 +92,8 @@ class SeatBox:
         """Write whose seat it is, with room for a tick beside that; who sits there; and from below what came of it."""
         head = pygame.Rect(inside)
         head.width -= tick
-        name = self._name(inside.width - round(2 * TICK * self._pen.unit), drawing.BODY if small else drawing.LARGE)
+        spared = 0 if small else round(2 * TICK * self._pen.unit)
+        name = self._name(inside.width - spared, drawing.BODY if small else drawing.LARGE)
         beside = max(what, key=lambda line: line.share) if small and what else None
         if beside is not None and self._has_room(beside, name, head.width):
             what.remove(beside)

@@ -54,10 +54,14 @@ def test_sheets_of_a_table_that_does_not_play_are_refused(tmp_path: Path) -> Non
     assert (done.exit_code, "no_plays" in done.stderr) == (1, True)
 
 
-@pytest.mark.parametrize("name", ["Wilhelmina Alexandra von Reserve-Hohenstein-Schillingsfürst zu Waldenburg", "長" * 60])
+@pytest.mark.parametrize(
+    "name", ["Wilhelmina Alexandra von Reserve-Hohenstein-Schillingsfürst zu Waldenburg", "長" * 60]
+)
 def test_a_long_name_is_written_whole_and_no_smaller_than_can_be_read(name: str) -> None:
     plan = small.plan()
-    event = Event(replace(plan, players=tuple(replace(one, name=name) for one in plan.players)), small.deals(), small.registry())
+    event = Event(
+        replace(plan, players=tuple(replace(one, name=name) for one in plan.players)), small.deals(), small.registry()
+    )
     deals = {deal.number: deal for deal in small.deals()}
     content = blank_sheets_pdf(blank_sheets(event, deals, tables=(1,), rounds=(1,)), "en")
     (page,) = pypdfium2.PdfDocument(content)

@@ -379,7 +379,7 @@ def test_a_stage_that_a_table_has_begun_though_it_was_taken_back_is_seated_as_it
     undone = give(draft(room, Undo(ruling=entry.id)), HEAD)
     hall.hear(*late)
     winner = next(one.name for one in qualified(room, FINAL) if one.rank == 1)
-    give(draft(room, FineRuled(takes={winner: 40})), HEAD)
+    give(draft(room, FineRuled(takes={winner: 40}, exception=True)), HEAD)
     second = draft_stage(room, FINAL)
     assert second != first
     assert code_of(lambda: give(draft(room, second), HEAD)) == "plan_play_begun"

@@ -93,7 +93,7 @@ def test_the_last_picture_of_a_folder_stays_under_the_eyes(tmp_path: Path) -> No
     thread.start()
     try:
         thread.look_for(PLAY)
-        while (seen := told.get(timeout=LONG_S)) == CameraHealth(None):
+        while not isinstance(seen := told.get(timeout=LONG_S), TrayChecked):
             pass
     finally:
         thread.stop()
@@ -197,4 +197,35 @@ def test_a_tray_that_is_not_read_asks_for_enrolment_of_a_set_that_is_not(*, enro
     blank = tuple(replace(place, read=place.read and replace(place.read, serial=None)) for place in read.places)
     unread = PictureReading(tuple(place.read for place in blank if place.read), blank)
     seen = looking.see(WatchedTable(1.0, Stillness.SETTLED, unread), CameraFrame(1, 1.0, lying()), 7)
-    assert [one.print_to_blame for one in seen if isinstance(one, TableObservation)] == [True] * (not enrolled)
+    assert [one.print_to_blame for one in seen if isinstance(one, TableObservation)] == [not enrolled]
+
+
+def greys(reading: PictureReading) -> Picture:
+    """Draw the tiles of a reading, each in a grey of its own."""
+    picture = np.zeros((960, 1280, 3), np.uint8)
+    for at, read in enumerate(reading.reads):
+        (left, top), (right, bottom) = np.array(read.quad)[[0, 2]].astype(int)
+        picture[top:bottom, left:right] = 20 + 6 * at
+    return picture
+
+
+def test_tiles_of_a_tray_are_listed_at_fault_and_not_read_before_the_others_and_those_of_a_heap_are_not() -> None:
+    looking = TrayWatcher(play(1), (800, 290))
+    read = carrier(("E", "east"))
+    places = [replace(place, seat=None, read=place.read and replace(place.read, seat=None)) for place in read.places]
+    one, *_, other = places
+    assert one.read is not None
+    assert other.read is not None
+    places[0] = replace(one, read=replace(one.read, serial=other.read.serial))
+    places[-1] = replace(other, read=replace(other.read, serial=None, confidence=0.0))
+    tray = PictureReading(tuple(place.read for place in places if place.read), tuple(places))
+    (seen, _) = looking.see(WatchedTable(1.0, Stillness.SETTLED, tray), CameraFrame(1, 1.0, greys(tray)), 7)
+    assert isinstance(seen, TableObservation)
+    assert seen.listed is not None
+    listed = seen.listed.picture
+    assert listed.shape == (148, 13 * 92, 3)
+    assert [int(listed[60, 46 + 92 * at, 0]) for at in range(3)] == [20 + 6 * 33, 20, 20 + 6 * 1]
+    strays = heap(stray(7, 0.0, 0.0))
+    (seen, *_) = looking.see(WatchedTable(2.0, Stillness.SETTLED, strays), CameraFrame(2, 2.0, greys(strays)), 8)
+    assert isinstance(seen, TableObservation)
+    assert seen.listed is None

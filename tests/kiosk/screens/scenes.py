@@ -1,10 +1,12 @@
 """Everything that the table's screen can be asked to show, with the names that break layouts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final, Literal, get_args
 
+import cv2
 import msgspec
+import numpy as np
 
 from broker.protocol import SEATS, CarrierCode, Command, PlannedPlay, Player, Seat, carrier_code_text, receipt_link
 from firmware.reports import NotScanned, Scanned
@@ -31,7 +33,12 @@ from tests.kiosk.screens.pairing_scenes import pairing_scenes
 from tests.kiosk.screens.self_test_scenes import SELF_TEST
 from tests.kiosk.screens.session_scenes import riichi_scenes
 from tests.kiosk.tables import EVENT, TABLE, Sitting, plan, play, right, sitting_in, strange, swapped
-from vision.reading import TrayFaultType
+from vision.geometry import rectangle
+from vision.overlay import COLUMN_WIDTH, ROW_HEIGHT, list_serials
+from vision.reader import quad_corners
+from vision.reading import PictureReading, TileRead, TrayFaultType
+from vision.sim.scene import tile_stamp
+from vision.sim.table import SimulatedTile
 
 NOTHING_YET: Final = Restoring()
 
@@ -105,7 +112,17 @@ def unread(count: int) -> ScreenView:
     hand, *walls = sitting.play.order["north"]
     rows = ((*(None for _ in range(count)), *hand[count:]), *walls)
     sitting.take(TrayChecked(at=sitting.wait(), seat="north", rows=rows))
-    return seen(sitting)
+    return seen(sitting, restoring=Restoring(TableObservation(listed=listed_tiles(rows))))
+
+
+def listed_tiles(rows: Sequence[Sequence[int | None]]) -> CameraView:
+    """List tiles as the camera cuts them out; what is not read is out of focus."""
+    tiles = [(one, tile_stamp(SimulatedTile(1, one or 1))) for row in rows for one in row]
+    stamps = [stamp if one else cv2.blur(stamp, (21, 21)) for one, stamp in tiles]
+    height, width = stamps[0].shape[:2]
+    quads = [rectangle(np.array([(at + 0.5) * width, height / 2]), width, height) for at in range(len(stamps))]
+    reads = (TileRead(one, None, quad_corners(quad), 0.99, 0.0) for (one, _), quad in zip(tiles, quads, strict=True))
+    return CameraView(1, list_serials(np.hstack(stamps), PictureReading((*reads,), ()), 13 * COLUMN_WIDTH)[:ROW_HEIGHT])
 
 
 def half_restored() -> ScreenView:

@@ -4,10 +4,12 @@ from dataclasses import replace
 from functools import cache
 from itertools import combinations, product
 
+import numpy as np
 import pygame
 import pytest
 
 from broker.i18n import Translator, languages
+from kiosk.camera.observations import CameraView, TableObservation
 from kiosk.screens import (
     EDGE,
     GROUND,
@@ -20,13 +22,16 @@ from kiosk.screens import (
     DeclaredView,
     Fonts,
     Hand,
+    RestoringView,
     ScreenView,
     SeatingView,
     TableScreen,
     TextPen,
     TouchTarget,
 )
+from kiosk.screens.restoring import MOST_WAITED_FOR
 from tests.kiosk.screens.riichi_scenes import ALL_SCENES as SCENES
+from tests.kiosk.screens.scenes import unread
 
 SIZES = [(800, 480), (1280, 720), (1024, 600), (1920, 1080), (720, 1280)]
 
@@ -234,3 +239,27 @@ def test_no_line_begins_with_a_sign_that_ends_a_sentence() -> None:
     """French has a blank before a colon, which must not stand at the beginning of a line."""
     first = {text[0] for scene in SCENES for text, _ in inked("fr", ROOMS[0], scene) if len(text) > 1}
     assert first & set(":;?!»") == set()
+
+
+def test_places_that_are_waited_for_are_named_while_there_are_few() -> None:
+    told = [text for text, _ in inked("en", ROOMS[0], "restoring, unread")]
+    assert "Waiting for row 1, place 1 · row 1, place 2 · row 1, place 3" in told
+    screen, pen, surface = drawing("en", ROOMS[0])
+    pen.lines.clear()
+    screen.draw(surface, unread(MOST_WAITED_FOR + 1))
+    assert [text for text, _ in pen.lines if text.startswith("Waiting")] == []
+
+
+def test_tiles_as_they_were_cut_out_are_under_their_tray() -> None:
+    colour = (250, 0, 250)
+    shown, listed = scene_of("restoring, unread"), np.full((148, 1196, 3), colour, np.uint8)
+    assert isinstance(shown.phase, RestoringView)
+    restoring = replace(shown.phase.restoring, observation=TableObservation(listed=CameraView(2, listed)))
+    surface = pygame.Surface(SIZES[0])
+    TableScreen(Translator("en"), SIZES[0]).draw(
+        surface, replace(shown, phase=replace(shown.phase, restoring=restoring))
+    )
+    drawn = np.frombuffer(pygame.image.tobytes(surface, "RGB"), np.uint8).reshape(*reversed(SIZES[0]), 3)
+    marked = (np.abs(drawn.astype(int) - colour) < 9).all(axis=2)  # as smooth scaling leaves it
+    assert marked.sum() > 0.1 * marked.size
+    assert marked[: SIZES[0][1] // 2].sum() == 0
