@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from types import TracebackType
-from typing import Self
 
+from broker.closing import Closing
 from vision.cameras.camera import check_frame
 from vision.cameras.feed import CameraFeed, CameraFrame
 from vision.geometry import Picture
@@ -60,32 +59,22 @@ def follow_feed(
         yield frame, stream.see(frame.at, frame.picture)
 
 
-class BackgroundStream:
-    """As `ReadingStream`, but `see` never waits for a reading. Context-managed; `close` may be called twice.
+class BackgroundStream(ReadingStream, Closing):
+    """As `ReadingStream`, but `see` never waits for a reading.
 
     A reading counts only if nothing has moved since its frame was taken: two tiles that were exchanged while a slow
     machine was reading must not be verified as they lay before.
     """
 
     def __init__(self, read: Callable[[Picture], PictureReading]) -> None:
-        self._read = read
-        self._watcher = TableWatcher()
+        super().__init__(read)
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="reader")
         self._reading: Future[PictureReading] | None = None
         self._scene = 0
         """The scene that is being read."""
 
-    @property
-    def watched(self) -> WatchedTable:
-        """What is known of the table."""
-        return self._watcher.watched
-
     def see(self, at: float, picture: Picture) -> WatchedTable:
-        """Take in a frame, BGR, shape (height, width, 3), uint8, taken at `at` seconds of any clock.
-
-        Raises PictureError for an array that is no picture; then nothing has changed. What the reader raises passes
-        through, and the next frame is read anew.
-        """
+        """Take in a frame. As `ReadingStream.see`."""
         wanted = self._watcher.see(at, sketch(check_frame(picture)))
         if self._reading is not None and self._reading.done():
             done, self._reading = self._reading, None
@@ -96,11 +85,6 @@ class BackgroundStream:
             self._reading = self._reader.submit(self._read, picture)
         return self.watched
 
-    def lose(self) -> WatchedTable:
-        """Take in that the camera was lost."""
-        self._watcher.lose()
-        return self.watched
-
     def wait(self) -> None:
         """Wait until nothing is being read."""
         if self._reading is not None:
@@ -109,11 +93,3 @@ class BackgroundStream:
     def close(self) -> None:
         """End the thread, when it has read what it is reading."""
         self._reader.shutdown(cancel_futures=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
