@@ -45,6 +45,8 @@ class Demo:
 
     what = "16 players, 4 tables, 4 deals"
     tables: Iterable[int] = range(1, 5)
+    name = NAME
+    longest_s = LONGEST_S
 
     def __init__(self, folder: Path, broker: str, seed: int, stop: threading.Event) -> None:
         self._folder, self._broker, self._seed, self._stop = folder, broker, seed, stop
@@ -82,7 +84,7 @@ class Demo:
     def _start(self, running: ExitStack) -> None:
         port = self._start_scorer(running)
         for table in self.tables:
-            config = write_kiosk(self._folder, table, port)
+            config = write_kiosk(self._folder, table, port, name=self.name)
             picture = self._folder / f"table-{table}.png"
             self._child(running, f"table {table}", ["kiosk", str(config), "--picture", str(picture)])
 
@@ -128,8 +130,8 @@ class Demo:
         for child in self._children:
             if child.exit_code is not None:
                 return f"{child.name} has ended with {child.exit_code}"
-        if time.monotonic() - self._began > LONGEST_S:
-            return f"not over after {LONGEST_S:.0f} s"
+        if time.monotonic() - self._began > self.longest_s:
+            return f"not over after {self.longest_s:.0f} s"
         return None
 
     def view(self) -> dict[str, Any]:
@@ -147,9 +149,7 @@ class Demo:
         refused = sum(fact["refusals"] for fact in journal if fact["type"] == "restored")
         if not refused:
             problems.append("no tray was refused, though some were laid wrongly")
-        click.echo("\n  place  IMP  fines  player")
-        for row in view["standings"]:
-            click.echo(f"  {row['place']:5d} {row['imp']:+4d} {row['fines']:6d}  {row['name']}")
+        tell_standings(view)
         _tell_plays([fact for fact in journal if fact["type"] == "result"])
         click.echo(f"Trays refused until they were right: {refused}.")
         click.echo(f"Standings: {table}")
@@ -158,6 +158,13 @@ class Demo:
         if not problems:
             click.echo(f"All points and IMPs of {plays} plays recomputed from the journal: they agree.")
         return 1 if problems else 0
+
+
+def tell_standings(view: dict[str, Any]) -> None:
+    """Write them on the terminal."""
+    click.echo("\n  place  IMP  fines  player")
+    for row in view["standings"]:
+        click.echo(f"  {row['place']:5d} {row['imp']:+4d} {row['fines']:6d}  {row['name']}")
 
 
 def _tell_plays(results: list[Fact]) -> None:

@@ -255,6 +255,8 @@ class Table:
     doubt: Literal["asked", "denied"] | None = None
     """What the screen says of that: the question, or that four hu cannot be. It never changes by a press."""
     outcome: Outcome | None = None
+    declared_on: dict[Seat, Seat] = field(default_factory=dict)
+    """Where several have declared, on whose tile each did, as it was entered with the outcome."""
     fines: dict[Seat, Fine] = field(default_factory=dict)
     calling: bool = False
     calls: int = 0

@@ -101,6 +101,12 @@ class Camera(Closing):
         """Seconds that should pass between frames; 0 where the camera itself takes its time."""
         self.ended = False
         """No other picture will come."""
+        self.settling = 0
+        """Frames after which another exposure shows."""
+
+    def expose(self, stops: int) -> bool:
+        """Take in 2 ** stops times the light of the camera's own exposure; return whether it can."""
+        return stops == 0
 
     def frame(self) -> Picture:
         """Take a picture, BGR, shape (height, width, 3), uint8. Raises a CameraError, PictureError for a bad frame."""

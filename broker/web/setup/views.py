@@ -19,7 +19,7 @@ from broker.event.movement.summary import forecast_plan, minutes_a_play
 from broker.event.players import read_saved_players
 from broker.event.readiness import deal_notes, player_list_notes, start_notes, start_problems
 from broker.event.setup import EventHead, rows_to_fill, typed_session_rows
-from broker.event.structure import Structure
+from broker.event.structure import Resources, Structure, formats
 from broker.export.carrier_sheets import carrier_layouts, carrier_sheets_pdf
 from broker.i18n import N_
 from broker.rules import RuleError, shipped_profiles
@@ -40,6 +40,9 @@ from broker.web.setup.draw import WHO, DrawPage, note_change
 
 LARGEST: Final = 2 * 2**20
 """Bytes of a form: a list of 4,000 players, a movement of 20,000 plays is more and goes by command."""
+
+HALL: Final = ("tables", "hours", "carriers", "sets")
+"""What the organiser has said of the hall, to be offered formats."""
 
 SHOWN: Final = 200
 """Problems and lines on the page."""
@@ -116,6 +119,7 @@ class SetupPage:
             "head": self._head,
             "check_players": self._check_players,
             "players": self._keep_players,
+            "formats": self._offer_formats,
             "look_movement": self._look_movement,
             "make_movement": self._make_movement,
             "uncompared": self._keep_uncompared,
@@ -152,7 +156,19 @@ class SetupPage:
 
     def _look_movement(self, form: Form) -> Values:
         wish = _structure(form)
-        return {"ahead": setup.rounds_ahead(self._folder, wish), "asked": wish.rounds, "wish": wish}
+        return {"ahead": setup.forecast_structure(self._folder, wish), "wish": wish}
+
+    def _offer_formats(self, form: Form) -> Values:
+        plan = setup.settled(self._folder)
+        have = Resources(
+            len(plan.players),
+            _number(form, "tables"),
+            _minutes(form),
+            _number(form, "carriers"),
+            _number(form, "sets"),
+            minutes_a_play(plan),
+        )
+        return {"formats": formats(have)}
 
     def _keep_uncompared(self, _form: Form) -> None:
         setup.take_uncompared(self._folder)
@@ -200,7 +216,7 @@ class SetupPage:
         more: Values | None = None,
     ) -> Response:
         values = {**self._values(form), "checked_players": (), "checked_movement": None, "measures": ""}
-        values |= {"ahead": {}, "asked": 0, "wish": None, "checked_notes": ()} | (more or {})
+        values |= {"ahead": None, "wish": None, "formats": (), "checked_notes": ()} | (more or {})
         done = done_before(request, N_("Saved."))
         return render_page(
             request, "setup.html", N_("Set-up"), visitor_of(request), error=error, done=done, values=values
@@ -219,7 +235,7 @@ class SetupPage:
             "folder": str(self._folder),
             "profiles": shipped_profiles(),
             "own_rules": form.get("rules", _text_of(self._folder / PROFILE)),
-            "filled": (setup.head_of(plan) if plan else EventHead())._asdict() | form,
+            "filled": dict.fromkeys(HALL, "") | (setup.head_of(plan) if plan else EventHead())._asdict() | form,
             "csv": {"players": "", "movement": "", form.get("action", "").removeprefix("check_"): form.get("csv", "")},
             "players": kept if (self._folder / PLAYERS).exists() else (),
             "plays": plays,
@@ -250,7 +266,30 @@ def _structure(form: Form) -> Structure:
         final_rounds,
         form.get("carry_over", "").strip(),
         (form.get("qualification") or "Qualification", form.get("finale") or "Final"),
+        deals_per_round=(deals := _number(form, "deals_per_round")),
+        copies=_number(form, "copies") or (deals and 1),
+        tables=_number(form, "tables"),
     )
+
+
+def _number(form: Form, field: str) -> int | None:
+    """Return a number of a form; None where there is none."""
+    return read_number(form.get(field, "").strip(), 3) or None
+
+
+def _minutes(form: Form) -> int:
+    """Return the hours of a form in minutes: 4, 4.5, 4,5 or 4:30. Raises RuleError `malformed`."""
+    hours, _, minutes = form.get("hours", "").strip().replace(",", ".").partition(":")
+    try:
+        found = round(60 * float(hours)) + int(minutes or 0)
+    except (ValueError, OverflowError):
+        found = 0
+    if not 0 < found <= MOST_MINUTES:
+        raise RuleError("malformed", N_("hours must be more than 0 and at most {most}", most=MOST_MINUTES // 60))
+    return found
+
+
+MOST_MINUTES: Final = 100 * 60
 
 
 def _measures(plays: Sequence[NamedPlay]) -> str:
