@@ -41,12 +41,12 @@ class AuditedRulings:
         return self._scorer.ask(lambda: work(self._scorer.rulings))
 
     def publish(self, request: Request, path: str, draft: RulingDraft, looked_at: str | None = None) -> Response:
-        """Give a ruling, and lead to a page that says so. Raises as `give`."""
+        """Publish a ruling, and lead to a page that says so. Raises as `give`."""
         self.give(request, draft, looked_at)
         return redirect(request, path, done=draft.id)
 
     def give(self, request: Request, draft: RulingDraft, looked_at: str | None = None) -> RulingEntry:
-        """Give a ruling. Raises Refused, ScorerError, PeopleStoreBroken; then it was not given.
+        """Publish a ruling. Raises Refused, ScorerError, PeopleStoreBroken; then it was not given.
 
         `looked_at`: the mark of the effects that the arbiter has seen; None: it moves nobody.
 

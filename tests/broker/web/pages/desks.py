@@ -20,6 +20,7 @@ from broker.mqtt.access import Credentials
 from broker.people import ROLES, Actor, Authentication
 from broker.protocol import (
     SEATS,
+    AnyDecision,
     Appealed,
     Call,
     Deadline,
@@ -38,6 +39,7 @@ from broker.protocol import (
 )
 from broker.protocol.arbiter_pin import pin_mark
 from broker.protocol.link import LinkChanged
+from broker.rulings import PlayKey
 from broker.scorer.service import Scorer
 from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
@@ -231,14 +233,18 @@ def over(folder: Path) -> Iterator[DeskServer]:
         room, who = made.scorer.rulings.room, small.event().bookings[1, 2].players["west"]
         warned = FineRuled(takes={who: 0}, measure="warning", infraction="sound")
         fined = FineRuled(takes={who: 4}, infraction="sound")
+
+        def give(decision: AnyDecision, play: PlayKey | None) -> None:
+            given = draft(room, decision, play, reason="Said “hu” aloud before the window had closed")
+            made.scorer.rulings.give(given, HEAD)
+
         for decision, play in (
             (INSTEAD, None),
             (warned, (1, 2)),
             (fined, (1, 2)),
             (Appealed(ruling=APPEALED, players=(who,)), None),
         ):
-            given = partial(draft, room, decision, play, reason="Said “hu” aloud before the window had closed")
-            made.scorer.ask(lambda given=given: made.scorer.rulings.give(given(), HEAD))  # type: ignore[misc] # bound in the loop
+            made.scorer.ask(partial(give, decision, play))
         yield made.server
 
 
