@@ -13,6 +13,7 @@ import subprocess
 import sys
 from array import array
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -231,6 +232,10 @@ class CheckedAhead:
         self._shared: mmap.mmap | None = None
         if not path.is_file() or path.stat().st_size < long:
             return
+        with suppress(OSError):  # without it all is read as always
+            self._begin(path)
+
+    def _begin(self, path: Path) -> None:
         shared = os.memfd_create("journal")
         try:
             # What is in the file has room in as much memory again; what is not used of it is not there.
