@@ -213,9 +213,12 @@ class People:
         if to_fine:
             self._keys("x", *self._script.pin, "enter")  # the fine follows once the PIN was found right
             return
+        tile = course.discarder[0] if course.discarder else "d"
+        several = len(state.declarations) > 1
+        self._keys(*[tile] * len(state.declarations) * several)
         for one in state.declarations:
             self._keys(*str(course.winners[one.seat]), "enter")
-        self._type(course.discarder[0] if course.discarder else "d")
+        self._keys(*[tile] * (not several))
 
     def _keys(self, *keys: str) -> None:
         for key in keys:

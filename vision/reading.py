@@ -115,6 +115,12 @@ class PictureReading:
         return {seat: self._rows_of(seat) for seat in (None, *SEATS) if seat in held}
 
     @property
+    def strays(self) -> tuple[TileRead, ...]:
+        """The tiles that lie at no place of a tray."""
+        placed = {id(place.read) for place in self.places}
+        return tuple(read for read in self.reads if id(read) not in placed)
+
+    @property
     def print_to_blame(self) -> bool:
         """Whether so many backs are not read that their print may be to blame: then the set is to be enrolled.
 

@@ -1,17 +1,20 @@
-"""`homologue demo`: a whole event on this machine, over real parts; only hands and eyes are simulated."""
+"""`homologue demo`, `rehearse`: a whole event on this machine, over real parts; only hands and eyes are simulated."""
 
 import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
+from broker.cli import options
 from broker.console import CommandError
 from broker.errors import BrokerError
 from broker.sim.demo import Demo, FolderTaken, RiichiDemo
+from broker.sim.rehearsal import Rehearsal, refuse_started
 
 
 @click.command(short_help="Play a whole event on this machine.")
@@ -30,13 +33,46 @@ def demo(once: bool, folder: Path | None, broker: str, seed: int | None, riichi:
 
     The desk stays available until Ctrl-C, unless --once is given.
     """
+    where = folder or Path("var") / f"demo-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    kind = RiichiDemo if riichi else Demo
+    _play(lambda seed, stop: kind(where, broker, seed, stop), seed, once=once)
+
+
+@click.command(short_help="Rehearse your own event on this machine, in a copy.")
+@options.folder_argument
+@click.option("--once", is_flag=True, help="Exit when the last play is in.")
+@click.option(
+    "--copy", type=click.Path(path_type=Path), help="New folder for the copy [default: var/rehearsal-<time>]."
+)
+@click.option("--broker", type=click.Choice(["embedded", "mosquitto"]), default="embedded", show_default=True)
+@click.option("--seed", type=int, default=None, help="Seed for how plays end and what goes wrong [default: random].")
+@click.option("--speed", type=click.FloatRange(0.1, 50), default=1.0, show_default=True, help="How fast people are.")
+@click.option("--faults/--no-faults", default=True, show_default=True, help="Whether anything goes wrong.")
+def rehearse(
+    folder: Path, *, once: bool, copy: Path | None, broker: str, seed: int | None, speed: float, faults: bool
+) -> None:
+    """Play an event that is set up, with simulated tables and people, in a copy. FOLDER is only read.
+
+    The copy has other deals, so nothing of yours shows; desk and display say REHEARSAL. Trays are laid wrongly, hu are
+    declared falsely, and a table loses its power. A final that is seated by rank is left out. The desk stays available
+    until Ctrl-C, unless --once is given. A started event is rehearsed only in a copy that you name.
+
+    \b
+    homologue rehearse my-cup --speed 5
+    """
+    if copy is None:
+        refuse_started(folder)
+    where = copy or Path("var") / f"rehearsal-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    _play(lambda seed, stop: Rehearsal(folder, where, broker, seed, stop, speed=speed, faults=faults), seed, once=once)
+
+
+def _play(event: Callable[[int, threading.Event], Demo], seed: int | None, *, once: bool) -> None:
+    """Play until it is over or somebody ends it, and exit."""
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    where = folder or Path("var") / f"demo-{datetime.now(UTC):%Y%m%d-%H%M%S}"
-    seed = int(time.time()) if seed is None else seed
     try:
-        sys.exit((RiichiDemo if riichi else Demo)(where, broker, seed, stop).play(once=once))
+        sys.exit(event(int(time.time()) if seed is None else seed, stop).play(once=once))
     except BrokerError:
         raise
     except FolderTaken as error:

@@ -43,7 +43,15 @@ from broker.event.movement import summary
 from broker.event.players import ListedPlayer, players_csv, read_players, read_saved_players, teams_of
 from broker.event.readiness import Finding, deal_notes, start_notes, start_problems
 from broker.event.setup import MOST_ROUNDS, SEARCH_S, plan_of, read_public
-from broker.event.structure import Structure, for_seconds, section_order, seeded, structured_plan
+from broker.event.structure import (
+    Resources,
+    Structure,
+    for_seconds,
+    formats,
+    section_order,
+    seeded,
+    structured_plan,
+)
 from broker.export.document import read_document, restore_event
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
 from broker.export.seating import seating_pdf
@@ -128,7 +136,9 @@ def event_group() -> None:
     prompt="Rounds",
     help="Number of rounds. A round has one deal; with 16 players and 5 rounds it has four.",
 )
-@click.option("--copies", type=click.IntRange(1, 99), help="Carriers of each deal, in each section [default: 1].")
+@click.option("--deals-per-round", type=click.IntRange(1, 99), help="Deals that each table plays in a round.")
+@click.option("--copies", type=click.IntRange(1, 250), help="Carriers of each deal, in each section [default: 1].")
+@click.option("--tables", type=click.IntRange(1), help="Tables, in each section [default: as many as players fill].")
 @click.option("--sections", type=click.IntRange(1, 10), default=1, show_default=True, help="Sections side by side.")
 @click.option("--final", type=click.IntRange(min=0), default=0, help="Players, or teams, who go on to a final.")
 @click.option("--final-rounds", type=click.IntRange(min=0), default=0, help="Rounds of the final.")
@@ -158,7 +168,9 @@ def event_new(  # noqa: PLR0913 - one parameter an option
     profile: str,
     listed: Path,
     rounds: int,
+    deals_per_round: int | None,
     copies: int | None,
+    tables: int | None,
     sections: int,
     final: int,
     final_rounds: int,
@@ -192,14 +204,26 @@ def event_new(  # noqa: PLR0913 - one parameter an option
         uncompared=uncompared,
         prizes=prizes,
     )
-    wish, alone = _agreed(ctx, plan, Structure(rounds, sections, final, final_rounds, carry_over), copies)
+    if deals_per_round is not None and copies is None:
+        copies = 1
+    wish = Structure(rounds, sections, final, final_rounds, carry_over)._replace(
+        deals_per_round=deals_per_round, copies=copies, tables=tables
+    )
+    wish, alone = _agreed(ctx, plan, wish)
     plan = replace(plan, uncompared=alone)
     with _whole_or_not_at_all(folder):
         if wish.plain:
             write_plan(folder, plan)
-            ctx.invoke(new_movement, rounds=wish.rounds, event=folder, copies=copies)
+            ctx.invoke(
+                new_movement,
+                rounds=wish.rounds,
+                event=folder,
+                tables=tables,
+                deals_per_round=deals_per_round,
+                copies=copies,
+            )
         else:
-            write_plan(folder, structured_plan(plan, wish, seeded(), lambda: for_seconds(SEARCH_S), copies))
+            write_plan(folder, structured_plan(plan, wish, seeded(), lambda: for_seconds(SEARCH_S)))
         write_private(folder / PLAYERS, players_csv(players).encode())
         made = read_plan(folder)
         last = max(play.deal for play in made.plays)
@@ -229,14 +253,14 @@ def _whole_or_not_at_all(folder: Path) -> Iterator[None]:
         raise
 
 
-def _agreed(ctx: click.Context, plan: Plan, wish: Structure, copies: int | None) -> tuple[Structure, bool]:
+def _agreed(ctx: click.Context, plan: Plan, wish: Structure) -> tuple[Structure, bool]:
     """What comes of so many rounds; who was asked for them may name others. Return them, and if nobody is compared.
 
     Raises RuleError `nobody_compared` where that was neither asked about nor said, and as `section_order`.
     """
     asked, minutes = ctx.get_parameter_source("rounds") is ParameterSource.PROMPT, summary.minutes_a_play(plan)
     while True:
-        order = section_order(plan, wish, copies)
+        order = section_order(plan, wish)
         found = summary.forecast_order(order, minutes)
         click.echo(f"{wish.rounds} rounds: {summary.forecast_sentence(found, minutes)}")
         if found.nobody_compared and not plan.uncompared:
@@ -256,6 +280,60 @@ def _plan(name: str, title: str, profile: str, players: Sequence[ListedPlayer]) 
         return msgspec.convert(said, Plan)
     except msgspec.ValidationError as error:
         raise RuleError("malformed", str(error)) from None
+
+
+@event_group.command("formats", short_help="Show formats that fit players, tables, hours, carriers and sets.")
+@click.option("--players", type=click.IntRange(4, 1000), required=True)
+@click.option("--tables", type=click.IntRange(1), help="Tables in the hall [default: as many as players fill].")
+@click.option("--hours", type=click.FloatRange(0.1, 100), required=True, help="Time for play, breaks not counted.")
+@click.option("--carriers", type=click.IntRange(1), help="Carriers that there are [default: enough].")
+@click.option("--sets", type=click.IntRange(1), help="Tile sets that there are [default: enough].")
+@click.option(
+    "--minutes", type=click.IntRange(1, 240), default=summary.USUAL_MINUTES, show_default=True, help="Of a play."
+)
+@json_option("Print one JSON object: formats, the best first.")
+def event_formats(
+    *,
+    players: int,
+    tables: int | None,
+    hours: float,
+    carriers: int | None,
+    sets: int | None,
+    minutes: int,
+    as_json: bool,
+) -> None:
+    """Show formats side by side, the best first; `*` marks those with standings in the first half.
+
+    carriers: in use at once, each with a whole tile set. first: when the first deals are done, and standings begin.
+    half: plays whose deals are done at half time. strength: how much of the final standing is strength, and not
+    chance (docs/organiser.md says how that is reckoned).
+
+    \b
+    homologue event formats --players 64 --hours 8 --carriers 20
+    """
+    have = Resources(players, tables, round(hours * summary.HOUR), carriers, sets, minutes)
+    rows = [one.row() for one in formats(have)]
+    if as_json:
+        click.echo(json.dumps({"formats": rows}))
+        return
+    heads = ("rounds", "deals", "copies", "tables a deal", "plays", "time", "staff", "carriers", "met", "first", "half")
+    click.echo("  ".join(heads) + "  strength")
+    for row in rows:
+        cells = (
+            row["rounds"],
+            row["deals_per_round"],
+            row["copies"],
+            f"{row['tables_a_deal']} of {row['tables']}",
+            summary.few(row["plays_each"]),
+            summary.hours_minutes(row["minutes"]),
+            row["staff"],
+            row["carriers"],
+            f"{row['others_met']}/{players - 1}",
+            summary.hours_minutes(row["first_minutes"]),
+            f"{row['at_half']} %",
+        )
+        told = "  ".join(str(cell).rjust(len(head)) for cell, head in zip(cells, heads, strict=True))
+        click.echo(f"{told}  {row['strength']:6} %{' *' if row['early'] else ''}")
 
 
 @event_group.command("check", short_help="Check whether an event is ready to start.")

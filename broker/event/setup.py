@@ -38,9 +38,6 @@ SEARCH_S: Final = 8.0
 """How long a page waits for a movement; the command searches as long as it is told."""
 
 MOST_ROUNDS: Final = 100
-NEAR: Final = 2
-"""Rounds fewer and more, of which an organiser sees what comes beside what was asked for."""
-
 LONGEST_TITLE: Final = 100
 
 EMPTY_PLAN: Final = Plan(name="new", title="?", profile="oedmc-2020", players=())
@@ -189,14 +186,10 @@ def make_stages(folder: Path, wish: Structure, seconds: float = SEARCH_S) -> int
     return len(plan.plays)
 
 
-def rounds_ahead(folder: Path, wish: Structure) -> dict[int, MovementForecast]:
-    """Return what would come of so many rounds, and of one and two fewer and more: nothing is made, nothing kept.
-
-    In each section. Raises as `make_stages`.
-    """
+def forecast_structure(folder: Path, wish: Structure) -> MovementForecast:
+    """Return what would come of it, in each section: nothing is made, nothing kept. Raises as `make_stages`."""
     plan = settled(folder)
-    minutes, near = minutes_a_play(plan), range(max(1, wish.rounds - NEAR), min(MOST_ROUNDS, wish.rounds + NEAR) + 1)
-    return {one: forecast_order(section_order(plan, wish._replace(rounds=one)), minutes) for one in near}
+    return forecast_order(section_order(plan, wish), minutes_a_play(plan))
 
 
 def take_uncompared(folder: Path) -> None:

@@ -1,9 +1,19 @@
-"""A movement for an event in stages: sections side by side that play the same deals, and a final seated by rank."""
+"""What an event is made of: which formats fit what the organiser has, and a movement for all stages of one.
+
+A movement in stages has sections side by side that play the same deals, and a final seated by rank.
+
+**Strength.** How much of a standing is strength, and how much chance, is reckoned by the Spearman-Brown formula: of n
+plays n·r / (1 + (n - 1)·r), where r is the share of one play. Against t tables r is `ONE_PLAY` · (1 - 1/t): the datum
+has the own play in it, and the luck of t - 1 others. `ONE_PLAY` was measured with simulated players
+(docs/why-duplicate.md, `broker/sim/luck.py`).
+"""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
 from random import Random
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -12,7 +22,8 @@ from broker.event.deals.make import too_many_sets
 from broker.event.movement import KeepSearching, MovementOrder, make_movement, name_players
 from broker.event.movement.files import check_teams_of_four, scheduled_plays, team_by_team
 from broker.event.movement.make import usual_order
-from broker.event.movement.plays import SEATED, RandomSource
+from broker.event.movement.plays import SEATED, RandomSource, round_blocks
+from broker.event.movement.summary import USUAL_MINUTES, MovementForecast, forecast_order, hours_minutes
 from broker.event.plan import BookedPlay, Plan
 from broker.event.stages import Section, Stage, read_part
 from broker.i18n import N_
@@ -42,6 +53,11 @@ class Structure(NamedTuple):
     carry_over: str = ""
     """Of the qualification, such as 2/3 or 50%; empty: what the rule profile says."""
     names: tuple[str, str] = ("Qualification", "Final")
+    deals_per_round: int | None = None
+    copies: int | None = None
+    """Carriers of each deal, in each section."""
+    tables: int | None = None
+    """In each section; None here and above: what is usual for so many players."""
 
     @property
     def plain(self) -> bool:
@@ -49,8 +65,8 @@ class Structure(NamedTuple):
         return self.sections == 1 and not self.final
 
 
-def section_order(plan: Plan, wish: Structure, copies: int | None = None) -> MovementOrder:
-    """Return what a movement of each section is made for; `copies`: carriers of each deal in it.
+def section_order(plan: Plan, wish: Structure) -> MovementOrder:
+    """Return what a movement of each section is made for.
 
     Raises RuleError `sections_uneven`, `impossible_size`, `teams_do_not_fit`, `too_many_sets`.
     """
@@ -62,25 +78,24 @@ def section_order(plan: Plan, wish: Structure, copies: int | None = None) -> Mov
             N_("{count} do not make {sections} sections of the same size", count=count, sections=wish.sections),
         )
     players = count // wish.sections * (SEATED if teams else 1)
-    order = usual_order(players, None, wish.rounds, None, copies)
+    order = usual_order(players, wish.tables, wish.rounds, wish.deals_per_round, wish.copies)
+    return _numbered(order)
+
+
+def _numbered(order: MovementOrder) -> MovementOrder:
+    """Return an order that sets have enough numbers for. Raises RuleError `too_many_sets`."""
     if (at_once := min(order.tables, order.pods * order.deals_per_round)) > LAST_SET:
         raise too_many_sets(at_once)
     return order
 
 
-def structured_plan(
-    plan: Plan,
-    wish: Structure,
-    chance: RandomSource,
-    go_on: Callable[[], KeepSearching],
-    copies: int | None = None,
-) -> Plan:
-    """Return a plan with the movement of all stages. `go_on` begins the time of a search; `copies`: in each section.
+def structured_plan(plan: Plan, wish: Structure, chance: RandomSource, go_on: Callable[[], KeepSearching]) -> Plan:
+    """Return a plan with the movement of all stages. `go_on` begins the time of a search.
 
     Players go into sections as they are listed: the first into A, the second into B, and so on.
     Raises RuleError as `section_order`, `stages_wrong`, `part_wrong`.
     """
-    order, teams = section_order(plan, wish, copies), check_teams_of_four(plan.teams)
+    order, teams = section_order(plan, wish), check_teams_of_four(plan.teams)
     final = _final_order(plan, wish, teams=bool(teams))
     made = make_movement(order, chance, go_on(), in_teams=bool(teams))
     plays, sections = list[BookedPlay](), list[Section]()
@@ -133,3 +148,167 @@ def _final_order(plan: Plan, wish: Structure, *, teams: bool) -> MovementOrder |
             ),
         )
     return usual_order(wish.final * (SEATED if teams else 1), None, wish.final_rounds, None, None)
+
+
+ONE_PLAY: Final = 0.0245
+"""The share of strength in one play that is compared with very many: what docs/why-duplicate.md measured."""
+
+RESTORING_MINUTES: Final = 9
+"""So long one person takes for a carrier with a camera (docs/restoring.md): 8.8 minutes, a model."""
+
+MOST_DEALS_A_ROUND: Final = 8
+MOST_OFFERED: Final = 8
+
+
+class Resources(NamedTuple):
+    """What an organiser knows. None: as many as are needed."""
+
+    players: int
+    tables: int | None
+    minutes: int
+    """Of play, restoring included and pauses not."""
+    carriers: int | None = None
+    sets: int | None = None
+    minutes_a_play: int = USUAL_MINUTES
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A way to play the event, and what comes of it."""
+
+    order: MovementOrder
+    forecast: MovementForecast
+    carriers: int
+    """In use at once; each holds a whole set of tiles."""
+    staff: int
+    others_met: int
+    """At most, of all others."""
+    first_minutes: int
+    """When the first deals have been played by all who are compared in them: until then nothing is published."""
+    at_half: int
+    """Per cent of all plays whose deals are done with at half time."""
+    strength: int
+    """Per cent of the differences in the final standing that are strength; the rest is chance."""
+
+    @property
+    def early(self) -> bool:
+        """Whether standings begin in the first half."""
+        return 2 * self.first_minutes <= self.forecast.minutes
+
+    @property
+    def first_time(self) -> str:
+        """Hours and minutes until the first standings, as 1:40."""
+        return hours_minutes(self.first_minutes)
+
+    def row(self) -> dict[str, Any]:
+        """Return it as programs read it."""
+        order, coming = self.order, self.forecast
+        return {
+            "rounds": order.rounds,
+            "deals_per_round": order.deals_per_round,
+            "copies": order.copies,
+            "tables": order.tables,
+            "deals": coming.deals,
+            "tables_a_deal": coming.compared[0],
+            "plays_each": list(coming.plays_each),
+            "minutes": coming.minutes,
+            "staff": self.staff,
+            "carriers": self.carriers,
+            "sets": self.carriers,
+            "others_met": self.others_met,
+            "first_minutes": self.first_minutes,
+            "at_half": self.at_half,
+            "strength": self.strength,
+            "early": self.early,
+        }
+
+
+def strength_share(plays: int, tables: int) -> float:
+    """Return how much of a standing after so many plays, each compared at so many tables, is strength."""
+    one = ONE_PLAY * (1 - 1 / tables)
+    return plays * one / (1 + (plays - 1) * one)
+
+
+def formats(have: Resources) -> list[Format]:
+    """Return the formats that fit, at most `MOST_OFFERED`: those with early standings first, then the strongest.
+
+    What another format beats or equals in everything is left out. Raises RuleError `impossible_size`, `no_format`.
+    """
+    tables = have.players // SEATED if have.tables is None else min(have.tables, have.players // SEATED)
+    usual_order(have.players, tables, 1, 1, 1)  # refuses what no movement can be made for
+    found = [one for order in _orders(have, tables) if _fits(one := _format(order, have.minutes_a_play), have)]
+    kept = [one for one in found if not any(_beats(other, one) for other in found)]
+    kept.sort(key=lambda one: (not one.early, -one.strength, -one.others_met, one.carriers))
+    if not kept:
+        raise RuleError(
+            "no_format",
+            N_("no format fits in which anybody is compared: take more time, carriers or sets, or shorter plays"),
+        )
+    return kept[:MOST_OFFERED]
+
+
+def _orders(have: Resources, tables: int) -> Iterator[MovementOrder]:
+    """Return what is looked at: so many deals a round, at so many groups of tables, in whole turns of the groups."""
+    longest = min(have.minutes // have.minutes_a_play, MOST_TURNS)
+    for deals, pods in product(range(1, MOST_DEALS_A_ROUND + 1), range(1, tables + 1)):
+        copies, most = -(-tables // (deals * pods)), longest // deals
+        if pods > 1 and copies == -(-tables // (deals * (pods - 1))):
+            continue  # the same tables share a deal with fewer groups
+        met_all = (have.players - 1) // (SEATED - 1)
+        for rounds in {most // pods * pods or most, min(most, met_all) // pods * pods}:
+            try:
+                yield _numbered(MovementOrder(have.players, tables, rounds, deals, copies))
+            except RuleError:
+                continue
+
+
+MOST_TURNS: Final = 200
+"""Plays one after the other; more no event has."""
+
+
+def _format(order: MovementOrder, minutes: int) -> Format:
+    coming, turns = forecast_order(order, minutes), order.deals_per_round
+    done = _rounds_of_sets(order)
+    open_at_once = max(sum(first <= now <= last for first, last in done) for now in range(order.rounds))
+    half = [last for _, last in done if 2 * (last + 1) <= order.rounds]
+    plays = coming.plays_each[0]
+    return Format(
+        order,
+        coming,
+        carriers=open_at_once * turns * -(-order.pod // turns),
+        staff=-(-order.tables * RESTORING_MINUTES // minutes),
+        others_met=min(order.players - 1, (SEATED - 1) * plays // turns),
+        first_minutes=(min(last for _, last in done) + 1) * turns * minutes,
+        at_half=100 * len(half) // len(done),
+        strength=round(100 * strength_share(plays, max(1, coming.compared[0]))),
+    )
+
+
+def _rounds_of_sets(order: MovementOrder) -> list[tuple[int, int]]:
+    """Return of each set of deals its first and its last round, from 0, as `lay_out` gives them to groups of tables."""
+    found: dict[int, tuple[int, int]] = {}
+    first_set = 0
+    for block in round_blocks(order):
+        sets = max(order.pods, len(block))
+        for round_, pod in product(block, range(order.pods)):
+            number = first_set + (pod + round_ - block.start) % sets
+            found[number] = (found.get(number, (round_, round_))[0], round_)
+        first_set += sets
+    return list(found.values())
+
+
+def _fits(one: Format, have: Resources) -> bool:
+    """Return whether there is enough for it, and somebody compared."""
+    enough = all(count is None or one.carriers <= count for count in (have.carriers, have.sets))
+    return enough and not one.forecast.nobody_compared
+
+
+def _beats(one: Format, other: Format) -> bool:
+    """Return whether a format is nowhere worse than another, and somewhere better."""
+    this, that = _merits(one), _merits(other)
+    return this != that and all(mine >= theirs for mine, theirs in zip(this, that, strict=True))
+
+
+def _merits(one: Format) -> tuple[int, ...]:
+    """Return what is better the more there is of it; the fewer rounds, the less often everybody changes tables."""
+    return one.strength, one.others_met, one.at_half, -one.first_minutes, -one.carriers, -one.order.rounds

@@ -79,6 +79,11 @@ class Fine(Struct, frozen=True, kw_only=True):
     session: SessionId | None = None
 
 
+DeclaredOn = Annotated[
+    dict[Seat, Seat], Meta(description="where several declared, on whose tile each did; on the own: self-drawn")
+]
+
+
 class Result(PlayRef, frozen=True, tag="result", kw_only=True):
     """A play's result, accepted by all four seats."""
 
@@ -90,6 +95,7 @@ class Result(PlayRef, frozen=True, tag="result", kw_only=True):
     points: Annotated[dict[Seat, Points], Meta(description="of riichi in hundreds")]
     fines: dict[Seat, Fine]
     hand: Annotated[RiichiEvent | None, Meta(description="how a hand of riichi ended; null at other tables")] = None
+    declared_on: DeclaredOn | None = None
 
 
 class Call(PlayRef, frozen=True, tag="call", kw_only=True):

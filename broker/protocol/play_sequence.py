@@ -239,11 +239,35 @@ class PlaySoFar(Struct, frozen=True, gc=False):
             if won & fined:
                 raise OutOfSequence("play_winners_differ")
             return
-        standing = set(self.declared) - fined
+        if won != self._entitled(result, self.declared, nearest=nearest):
+            raise OutOfSequence("play_winners_differ")
+
+    def _entitled(self, result: Result, declared: tuple[Seat, ...], *, nearest: bool) -> set[Seat]:
+        """Return who must have won, of those who declared and were not fined. Raises OutOfSequence."""
+        standing = {seat for seat in declared if seat not in result.fines}
+        if result.declared_on is not None:
+            tiles = {seat: result.declared_on.get(seat, seat) for seat in declared if seat in standing}
+            discarder, first = winning_tile(tiles)
+            if set(result.declared_on) != standing or discarder != result.discarder:
+                raise OutOfSequence("play_winners_differ")
+            standing = set(first)
         if nearest and result.hand is None and result.discarder is not None:
             standing = _nearest(standing, result.discarder)
-        if won != standing:
-            raise OutOfSequence("play_winners_differ")
+        return standing
+
+
+def winning_tile(declared_on: Mapping[Seat, Seat]) -> tuple[Seat | None, tuple[Seat, ...]]:
+    """Return who discarded the tile that ends a play, None where it was drawn, and all who have declared on it.
+
+    `declared_on` says on whose tile each has declared, in the order of the presses; on the own: self-drawn. As nothing
+    shows before the claim window closes, others may have played on: the earliest of these tiles ends the play. What
+    somebody else discarded (or a kong that is robbed) comes before what was drawn after it, for who declares on a drawn
+    tile plays on no more; of two discards the one comes first on which somebody has pressed first.
+    """
+    discarder = next((owner for seat, owner in declared_on.items() if owner != seat), None)
+    if discarder is None:
+        return None, tuple(declared_on)
+    return discarder, tuple(seat for seat, owner in declared_on.items() if owner == discarder != seat)
 
 
 def _nearest(seats: set[Seat], discarder: Seat) -> set[Seat]:
@@ -365,6 +389,7 @@ class TableSequence:
         if round_ in self.plays or round_ in self._sessions or not self.in_turn(round_):
             return False
         self.plays[round_] = play
+        self._behind += self._behind == self._place.get(round_)
         return True
 
     def follow(self, fact: Fact) -> None:

@@ -60,7 +60,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         "table",
         ("scorer", "arbiter"),
         retain=False,
-        limit=16_384,
+        limit=20_480,
         about="every accepted fact in seq order",
     ),
     Topic(

@@ -40,6 +40,7 @@ from broker.scoring import (
     real_table,
     standings,
     team_bounds,
+    with_likely_places,
 )
 from broker.spreadsheet import csv_text, decimal
 
@@ -431,6 +432,8 @@ class StandingsRow(Struct, frozen=True):
     most: Imp
     country: str = ""
     club: str = ""
+    likely: tuple[int, int] | None = None
+    """The places between which the player is likely to end (`scoring/bounds.py`)."""
     stage: str = ""
     """Of which the place is, in an event in stages; so below."""
     section: str = ""
@@ -506,6 +509,7 @@ def _standings_row(
         most=json_imp(reach.most),
         country=origin.country,
         club=origin.club,
+        likely=reach.likely,
         stage=snapshot.event.plan.stages[group.stage].name if group else "",
         section=group.section if group else "",
         carried=json_imp(group.carried.get(line.name, 0)) if group else 0,
@@ -524,7 +528,9 @@ def _bounds(snapshot: Snapshot) -> dict[tuple[int, str], Bounds]:
     if not snapshot.sections:
         deals, counts = np.unique(plan.deals[to_come], return_counts=True)
         joining = {(deal, ""): count for deal, count in zip(deals.tolist(), counts.tolist(), strict=True)}
-        found = reachable_bounds(snapshot.ledger, entries, joining, numbers[plan.players[to_come]].ravel())
+        waiting = numbers[plan.players[to_come]].ravel()
+        found = reachable_bounds(snapshot.ledger, entries, joining, waiting)
+        found = with_likely_places(found, snapshot.ledger, entries, joining, waiting)
         return {(0, name): bounds for name, bounds in found.items()}
     joining = Counter(
         (int(plan.deals[at]), event.section_at(play.table, play.round) or "")
@@ -532,17 +538,14 @@ def _bounds(snapshot: Snapshot) -> dict[tuple[int, str], Bounds]:
         if to_come[at]
     )
     stage = np.array([event.stage_of_deal[int(deal)] for deal in plan.deals], dtype=np.int64)
-    return {
-        (group.stage, name): bounds
-        for group in snapshot.sections
-        for name, bounds in reachable_bounds(
-            replace(snapshot.ledger, totals=group.ranking.totals),
-            entries,
-            joining,
-            numbers[plan.players[to_come & (stage == group.stage)]].ravel(),
-            group.ranking.order,
-        ).items()
-    }
+    in_stages: dict[tuple[int, str], Bounds] = {}
+    for group in snapshot.sections:
+        waiting = numbers[plan.players[to_come & (stage == group.stage)]].ravel()
+        ledger = replace(snapshot.ledger, totals=group.ranking.totals)
+        found = reachable_bounds(ledger, entries, joining, waiting, group.ranking.order)
+        found = with_likely_places(found, ledger, entries, joining, waiting)
+        in_stages |= {(group.stage, name): bounds for name, bounds in found.items()}
+    return in_stages
 
 
 def _columns_as_played(snapshot: Snapshot) -> PlayColumns:

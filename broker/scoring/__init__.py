@@ -5,6 +5,7 @@ from broker.scoring.bounds import (
     entry_bounds,
     reachable_bounds,
     team_bounds,
+    with_likely_places,
 )
 from broker.scoring.compare import (
     APART,

@@ -1,7 +1,13 @@
-"""While plays are missing: the least and the most that each player or team can still reach, and the places that follow.
+"""While plays are missing: what each player or team can still reach, and where players are likely to end.
 
-Sound rather than tight: each missing play may end in any way that a table can enter, in any form that its deal has been
-played in, and what one player wins by it is not taken from another. Later fines and awards are not foreseen.
+What can be reached is sound rather than tight: each missing play may end in any way that a table can enter, in any form
+that its deal has been played in, and what one player wins by it is not taken from another.
+
+Likely places are a model: a play to come gives IMPs as the plays so far have (a normal distribution about 0, its
+variance the mean square of all compared IMPs s²), independently of who plays. Where m plays may still join the k of a
+group, the datum of each moves, by a variance of s² · m / (k · (k + m)): that is the variance of the difference between
+the means of k and of all k + m. Of `DRAWS` ends, drawn always alike, a likely range has the middle `LIKELY`; it never
+leaves what can be reached. Nothing but what is in the ledger is looked at. Later fines and awards are not foreseen.
 """
 
 from collections import Counter
@@ -25,6 +31,8 @@ class Bounds(NamedTuple):
     most: Exact
     best: int
     worst: int
+    likely: tuple[int, int] | None = None
+    """Places; None where that is not asked, or too little was played to tell."""
 
 
 def entry_bounds(ledger: Ledger, missing: Iterable[ScoredPlay]) -> dict[str, Bounds]:
@@ -60,7 +68,46 @@ def reachable_bounds(
     least, most, names = least[among], most[among], np.array(entries.names, dtype=object)[among].tolist()
     ahead, behind = _places(least, most, ties_are_parted=bool(ledger.profile.ties.chain.value))
     rows = zip(least.tolist(), most.tolist(), ahead.tolist(), behind.tolist(), strict=True)
-    return dict(zip(names, map(Bounds._make, rows), strict=True))
+    return dict(zip(names, (Bounds(*row) for row in rows), strict=True))
+
+
+DRAWS: Final = 400
+LIKELY: Final = (DRAWS // 10, DRAWS - 1 - DRAWS // 10)
+"""The middle 80 % of them: these, in order of the place."""
+
+FEWEST_PLAYS: Final = 8
+"""With fewer compared plays nobody knows how far apart they are."""
+
+
+def with_likely_places(
+    found: Mapping[str, Bounds],
+    ledger: Ledger,
+    entries: Entries,
+    joining: Mapping[tuple[int, str], int],
+    waiting: Whole,
+) -> dict[str, Bounds]:
+    """Return the bounds of players who are ranked together, with their likely places; takes what the bounds took."""
+    compared = [row.group for row in ledger.rows.values() if not row.group.small and len(row.group.members) > 1]
+    if not joining or sum(len(group.members) for group in compared) < FEWEST_PLAYS:
+        return dict(found)
+    imps = np.concatenate([(group.imps / group.over).astype(np.float64).ravel() for group in compared])
+    of_a_play = float(np.mean(imps**2))
+    size = len(entries.number)
+    variance = np.bincount(waiting, minlength=size) * of_a_play
+    for (deal, section, _), row in ledger.rows.items():
+        if more := joining.get((deal, section), 0):
+            there = len(row.group.members)
+            np.add.at(variance, row.entries, of_a_play * more / (there * (there + more)))
+    numbers = np.array([entries.number[name] for name in found], dtype=np.int64)
+    now = ledger.totals.resized(size).imp[numbers].astype(np.float64)
+    ends = now + np.random.default_rng(0).normal(size=(DRAWS, len(numbers))) * np.sqrt(variance[numbers])
+    places = np.empty(ends.shape, dtype=np.int16)
+    np.put_along_axis(places, np.argsort(-ends, axis=1), np.arange(1, len(numbers) + 1, dtype=np.int16)[None], axis=1)
+    low, high = np.sort(places, axis=0)[LIKELY, :]
+    return {
+        name: reach._replace(likely=(min(max(reach.best, first), reach.worst), max(min(reach.worst, last), reach.best)))
+        for (name, reach), first, last in zip(found.items(), low.tolist(), high.tolist(), strict=True)
+    }
 
 
 def team_bounds(ranking: Iterable[Ranked], to_come: int, profile: ComparisonRules) -> dict[str, Bounds]:
@@ -71,7 +118,7 @@ def team_bounds(ranking: Iterable[Ranked], to_come: int, profile: ComparisonRule
     least, most = now - step, now + step
     ahead, behind = _places(least, most, ties_are_parted=bool(profile.ties.chain.value))
     rows = zip(least.tolist(), most.tolist(), ahead.tolist(), behind.tolist(), strict=True)
-    return dict(zip((line.name for line in lines), map(Bounds._make, rows), strict=True))
+    return dict(zip((line.name for line in lines), (Bounds(*row) for row in rows), strict=True))
 
 
 def _reach(group: ComparisonGroup, more: int) -> tuple[Imps, Imps]:

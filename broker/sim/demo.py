@@ -45,6 +45,8 @@ class Demo:
 
     what = "16 players, 4 tables, 4 deals"
     tables: Iterable[int] = range(1, 5)
+    name = NAME
+    longest_s = LONGEST_S
 
     def __init__(self, folder: Path, broker: str, seed: int, stop: threading.Event) -> None:
         self._folder, self._broker, self._seed, self._stop = folder, broker, seed, stop
@@ -82,7 +84,7 @@ class Demo:
     def _start(self, running: ExitStack) -> None:
         port = self._start_scorer(running)
         for table in self.tables:
-            config = write_kiosk(self._folder, table, port)
+            config = write_kiosk(self._folder, table, port, name=self.name)
             picture = self._folder / f"table-{table}.png"
             self._child(running, f"table {table}", ["kiosk", str(config), "--picture", str(picture)])
 
@@ -105,14 +107,12 @@ class Demo:
 
     def _follow(self, plays: int) -> dict[str, Any] | None:
         """Show progress until every result is safe; None if it did not come to that."""
-        said = -1
+        said = ""
         while not self._stop.is_set():
             view = self.view()
-            if view["plays_in"] != said:
-                said = view["plays_in"]
-                lead = view["standings"][0] if view["standings"] else None
-                leader = f"; {lead['name']} leads with {lead['imp']:+d} IMP" if lead and lead["imp"] else ""
-                self.say("scorer", f"{said} of {plays} plays in{leader}")
+            if (now := self._progress(view, plays)) != said:
+                said = now
+                self.say("scorer", said)
             if view["plays_in"] == view["plays_expected"] and all(table_is_done(table) for table in view["tables"]):
                 return view
             if problem := self._trouble():
@@ -121,12 +121,17 @@ class Demo:
             self._stop.wait(0.3)
         return None
 
+    def _progress(self, view: dict[str, Any], plays: int) -> str:
+        lead = view["standings"][0] if view["standings"] else None
+        leader = f"; {lead['name']} leads with {lead['imp']:+d} IMP" if lead and lead["imp"] else ""
+        return f"{view['plays_in']} of {plays} plays in{leader}"
+
     def _trouble(self) -> str | None:
         for child in self._children:
             if child.exit_code is not None:
                 return f"{child.name} has ended with {child.exit_code}"
-        if time.monotonic() - self._began > LONGEST_S:
-            return f"not over after {LONGEST_S:.0f} s"
+        if time.monotonic() - self._began > self.longest_s:
+            return f"not over after {self.longest_s:.0f} s"
         return None
 
     def view(self) -> dict[str, Any]:
@@ -144,9 +149,7 @@ class Demo:
         refused = sum(fact["refusals"] for fact in journal if fact["type"] == "restored")
         if not refused:
             problems.append("no tray was refused, though some were laid wrongly")
-        click.echo("\n  place  IMP  fines  player")
-        for row in view["standings"]:
-            click.echo(f"  {row['place']:5d} {row['imp']:+4d} {row['fines']:6d}  {row['name']}")
+        tell_standings(view)
         _tell_plays([fact for fact in journal if fact["type"] == "result"])
         click.echo(f"Trays refused until they were right: {refused}.")
         click.echo(f"Standings: {table}")
@@ -155,6 +158,13 @@ class Demo:
         if not problems:
             click.echo(f"All points and IMPs of {plays} plays recomputed from the journal: they agree.")
         return 1 if problems else 0
+
+
+def tell_standings(view: dict[str, Any]) -> None:
+    """Write them on the terminal."""
+    click.echo("\n  place  IMP  fines  player")
+    for row in view["standings"]:
+        click.echo(f"  {row['place']:5d} {row['imp']:+4d} {row['fines']:6d}  {row['name']}")
 
 
 def _tell_plays(results: list[Fact]) -> None:
@@ -239,21 +249,8 @@ class RiichiDemo(Demo):
     def _make(self) -> int:
         return make_evening(self._folder, seed=self._seed)
 
-    def _follow(self, plays: int) -> dict[str, Any] | None:
-        said = -1
-        while not self._stop.is_set():
-            view = self.view()
-            told = len(self._hands())
-            if told != said:
-                said = told
-                self.say("scorer", f"{said} entries of at most {plays} hands and {len(TABLES)} ends")
-            if all(table_is_done(table) for table in view["tables"]):
-                return view
-            if problem := self._trouble():
-                self.say("demo", problem)
-                return None
-            self._stop.wait(0.3)
-        return None
+    def _progress(self, _view: dict[str, Any], plays: int) -> str:
+        return f"{len(self._hands())} entries of at most {plays} hands and {len(TABLES)} ends"
 
     def _hands(self) -> list[Fact]:
         return [fact for fact in facts(self._folder / STORE) if fact["type"] == "riichi_hand"]

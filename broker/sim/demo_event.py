@@ -90,7 +90,7 @@ def make_event(
     save_event(folder, plan, deals, sets)
     hosted = played_hands(bookings, deals, seed, said)
     save_hands(folder, hosted)
-    _tables(folder, hosted, seed)
+    write_people(folder, stage_plays(hosted, random.Random(seed)))  # noqa: S311 - staged mistakes, no secret
     return bookings
 
 
@@ -111,14 +111,14 @@ def new_deals(numbers: Iterable[int]) -> tuple[list[DealRecord], Registry]:
     return deals, sets
 
 
-def _tables(folder: Path, hosted: list[EventPlay], seed: int) -> None:
-    plays = stage_plays(hosted, random.Random(seed))  # noqa: S311 - staged mistakes, no secret
+def write_people(folder: Path, plays: Mapping[int, Sequence["StagedPlay"]], reaction_ms: int = REACTION_MS) -> None:
+    """Write what the people at each table do, with what their tables and arbiters need."""
     Credentials.ensure(folder / "credentials.json", max(plays))
     pin = f"{secrets.randbelow(10**4):04}"
     write_private(folder / "arbiter-pin", f"{hash_pin(pin)}\n".encode())
     list_devices(folder, plays)
     for table, course in plays.items():
-        script = json.dumps(as_script(course, REACTION_MS, pin), indent=1)
+        script = json.dumps(as_script(course, reaction_ms, pin), indent=1)
         write_private(folder / f"table-{table}.plays.json", script.encode())
 
 
@@ -135,7 +135,9 @@ def listed_device(folder: Path, table: int) -> ListedDevice:
     return ListedDevice(table, open_key(folder / f"table-{table}" / "device.key").public, f"sim-{table}")
 
 
-def write_kiosk(folder: Path, table: int, port: int, event: Path | None = None, *, plain: bool = False) -> Path:
+def write_kiosk(
+    folder: Path, table: int, port: int, event: Path | None = None, *, plain: bool = False, name: str = NAME
+) -> Path:
     """Write one table's configuration, once it is known where the broker is. `event`: its folder, if it is another.
 
     It trusts the event's authority, and shows the certificate of its key; `plain`: it has a password, without TLS.
@@ -148,7 +150,7 @@ def write_kiosk(folder: Path, table: int, port: int, event: Path | None = None, 
     trust = f'ca_file = "{certificates / CA}"\ncertificate_file = "{certificates / device}.crt"'
     if plain:
         trust = f'password_file = "table-{table}.password"\nplain = true'
-    said = KIOSK.format(event=NAME, table=table, port=port, language=language, event_key=event_key, trust=trust)
+    said = KIOSK.format(event=name, table=table, port=port, language=language, event_key=event_key, trust=trust)
     path.write_text(said, encoding="utf-8")
     return path
 
@@ -232,7 +234,7 @@ def stage_plays(hosted: Iterable[EventPlay], chance: random.Random) -> dict[int,
     false_hu = _false_hu(plays, chance)
     by_table: dict[int, list[StagedPlay]] = {}
     for at, (booking, played) in enumerate(plays):
-        slips = (_swapped_tiles(chance),) if booking.round == 1 and booking.table % 2 else ()
+        slips = (swapped_tiles(chance),) if booking.round == 1 and booking.table % 2 else ()
         outcome = played.outcome
         course = StagedPlay(booking.round, outcome.win, outcome.winners, outcome.discarder, false_hu.get(at, {}), slips)
         by_table.setdefault(booking.table, []).append(course)
@@ -254,12 +256,13 @@ def _false_hu(plays: list[EventPlay], chance: random.Random) -> dict[int, dict[S
     return {at: {seat: chance.choice(FINES)} for at, seat in found.items()}
 
 
-def as_script(plays: list[StagedPlay], reaction_ms: int, pin: str) -> dict[str, object]:
+def as_script(plays: Sequence[StagedPlay], reaction_ms: int, pin: str) -> dict[str, object]:
     """Return what `kiosk.sim` reads; `pin` is the arbiters'."""
     return {"plays": [asdict(course) for course in plays], "reaction_ms": reaction_ms, "pin": pin}
 
 
-def _swapped_tiles(chance: random.Random) -> SwappedTiles:
+def swapped_tiles(chance: random.Random) -> SwappedTiles:
+    """Draw a slip in the laying of a tray."""
     row = chance.randrange(3)
     one, other = chance.sample(range(10), 2)
     return SwappedTiles(chance.choice(SEATS), (row, one), (row, other))

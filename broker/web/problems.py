@@ -305,6 +305,7 @@ PROBLEM: Final[Mapping[str, Message]] = {
     "rank_wrong": N_("The movement of a stage by rank names other ranks than there are.{detail}"),
     "stages_wrong": N_("The stages do not fit the event.{detail}"),
     "sections_uneven": N_("The sections would not be of the same size.{detail}"),
+    "no_format": N_("Nothing fits.{detail}"),
     "too_many_sets": N_("There are not so many tile sets.{detail}"),
     "too_few_qualified": N_("Not enough can go on.{detail}"),
     "too_few_members": N_("A team has not enough players for its seats.{detail}"),

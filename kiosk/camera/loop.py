@@ -78,12 +78,15 @@ def run_camera(
     own = own_pictures(enrolled, _play(wanted).set) if wanted is not None else None
     looking = _watcher(wanted, size, own)
     read = partial(read_hand if isinstance(wanted, Winner) else read_picture, enrolled=own)
+    drawn: CameraFrame | None = None  # what is shown is never one of another exposure: it would flicker
     with CameraFeed(camera, changed) as feed, BackgroundStream(read) as stream:
         for frame in _frames(feed, over):
             if looking is None:
                 continue
-            watched = stream.lose() if frame is None else stream.see(frame.at, frame.picture)
-            for seen in looking.see(watched, frame, clock()):
+            watched = stream.lose() if frame is None else stream.see(frame.at, frame.picture, frame.exposure)
+            feed.expose(stream.exposure)
+            drawn = frame if frame is None or frame.exposure == 0 else drawn
+            for seen in looking.see(watched, drawn, clock()):
                 tell(seen)
 
 
@@ -215,8 +218,7 @@ def _trays(reading: PictureReading) -> Iterator[tuple[str | None, PictureReading
 
 def loose_tiles(reading: PictureReading, play: PlannedPlay) -> tuple[SeenTile, ...]:
     """Return the tiles that lie in no tray. A mark that names another set by number makes a tile foreign."""
-    placed = {id(place.read) for place in reading.places}
-    return tuple(seen_tile(read, play.set) for read in reading.reads if id(read) not in placed)
+    return tuple(seen_tile(read, play.set) for read in reading.strays)
 
 
 def seen_tile(read: TileRead, number: int) -> SeenTile:

@@ -1,10 +1,14 @@
-"""Forms for a win: each declared hand's value, then who discarded; for riichi han and fu. Pure: a form and keys."""
+"""Forms for a win: each declared hand's value and whose tile it was; for riichi han and fu. Pure: a form and keys.
+
+Where several have declared it is asked first, in the order of the presses, on which tile each did.
+"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from broker.protocol import SEATS, RiichiEvent, RiichiWin, Seat
+from broker.protocol.play_sequence import winning_tile
 
 DIGITS: Final = frozenset("0123456789")
 """Not `isdigit`, which takes more for digits than `int` does."""
@@ -24,11 +28,35 @@ class Form:
     digits: str = ""
     least: int = 1
     """What a hand must be worth to win."""
+    tiles: tuple[Seat, ...] = ()
+    """Where several have declared, on whose tile each did, in their order; on the own: self-drawn."""
+
+    @property
+    def whose_tile(self) -> Seat | None:
+        """Who is asked on which tile they declared; None where one alone has, or all have said."""
+        said = len(self.tiles)
+        return self.declared[said] if 1 < len(self.declared) > said else None
+
+    @property
+    def declared_on(self) -> dict[Seat, Seat]:
+        """On whose tile each has declared, as far as it was said."""
+        return dict(zip(self.declared, self.tiles, strict=False))
+
+    @property
+    def valued(self) -> tuple[Seat, ...]:
+        """Whose hands are valued: those who declared on the earliest tile."""
+        return winning_tile(self.declared_on)[1] if self.tiles else self.declared
+
+    @property
+    def overtaken(self) -> tuple[Seat, ...]:
+        """Who declared on a later tile, which so never was."""
+        return () if self.whose_tile else tuple(seat for seat in self.declared if seat not in self.valued)
 
     @property
     def seat(self) -> Seat | None:
-        """Whose value is asked; None when all are there and the discarder is asked."""
-        return self.declared[len(self.values)] if len(self.values) < len(self.declared) else None
+        """Whose value is asked; None while tiles are asked, and when all values are there."""
+        done = len(self.values)
+        return self.valued[done] if self.whose_tile is None and done < len(self.valued) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,37 +65,61 @@ class Won:
 
     winners: dict[Seat, int]
     discarder: Seat | None
+    declared_on: dict[Seat, Seat] = field(default_factory=dict)
 
 
 def press_form_key(form: Form, key: str) -> Form | Won | str:
     """Take one key, or return the code of why it is not taken; one that means nothing leaves the form as it is."""
+    if form.whose_tile is not None:
+        return _ask_tile(form, form.whose_tile, key)
     if form.seat is None:
         return _ask_discarder(form, key)
     return _ask_value(form, key)
 
 
-def _ask_value(form: Form, key: str) -> Form | str:
+def _ask_tile(form: Form, seat: Seat, key: str) -> Form | str:
+    if key == "back":
+        return _form_back(form)
+    owner = seat if key == "d" else SEAT_KEYS.get(key)
+    if owner is None or (owner == seat and key != "d"):
+        return form
+    said = replace(form, tiles=(*form.tiles, owner))
+    drawn = said.whose_tile is None and winning_tile(said.declared_on)[0] is None
+    return "several_self_drawn" if drawn else said
+
+
+def _ask_value(form: Form, key: str) -> Form | Won | str:
     if key in DIGITS:
         digits = (form.digits + key).lstrip("0")
         return "above_maximum" if int(digits or 0) > MOST_VALUE else replace(form, digits=digits)
     if key == "enter" and form.digits:
         if int(form.digits) < form.least:
             return "below_minimum"
-        return replace(form, values=(*form.values, int(form.digits)), digits="")
+        return _with_value(form, int(form.digits))
     if key == "clear":
         return replace(form, digits="")
     return _form_back(form) if key == "back" else form
 
 
+def _with_value(form: Form, value: int) -> Form | Won:
+    valued = replace(form, values=(*form.values, value), digits="")
+    if valued.seat is not None or not valued.tiles:
+        return valued
+    winners = dict(zip(valued.valued, valued.values, strict=True))
+    return Won(winners, winning_tile(valued.declared_on)[0], valued.declared_on)
+
+
 def _form_back(form: Form) -> Form:
     if form.digits:
         return replace(form, digits=form.digits[:-1])
-    return replace(form, values=form.values[:-1])
+    if form.values:
+        return replace(form, values=form.values[:-1])
+    return replace(form, tiles=form.tiles[:-1])
 
 
 def _ask_discarder(form: Form, key: str) -> Form | Won:
     winners = dict(zip(form.declared, form.values, strict=True))
-    if key == "d" and len(winners) == 1:
+    if key == "d":
         return Won(winners, None)
     if key in SEAT_KEYS and SEAT_KEYS[key] not in winners:
         return Won(winners, SEAT_KEYS[key])

@@ -309,9 +309,11 @@ class Keyboard:
             self.problem = "arbiter_needed"
 
     def _asked_of(self, state: Table) -> Seat | None:
-        """Return whose hand is to be valued. In a riichi session a fault is paid in points, by keys of its own."""
+        """Return whose tile or value is asked. In a riichi session a fault is paid in points, by keys of its own."""
         form = self.riichi.form if state.alone else self.form
-        return form.seat if isinstance(form, Form | WinForm) else None
+        if isinstance(form, Form):
+            return form.whose_tile or form.seat
+        return form.seat if isinstance(form, WinForm) else None
 
     def _rule(self, panel: ArbiterPanel, key: str, state: Table, now: int) -> None:
         self.problem, self._seen_at = None, None
@@ -379,7 +381,8 @@ def _least(state: Table) -> int:
 
 def _event(filled: Won, now: int) -> Event:
     win: WinKind = "discard" if filled.discarder else "self_drawn"
-    return ValueEntered(at=now, win=win, winners=filled.winners, discarder=filled.discarder)
+    told, tiles = filled.winners, filled.declared_on
+    return ValueEntered(at=now, win=win, winners=told, discarder=filled.discarder, declared_on=tiles)
 
 
 # ---- the four buttons -----------------------------------------------------------------------

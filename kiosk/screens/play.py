@@ -97,8 +97,11 @@ def win_form_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     phase = view.phase
     if not isinstance(phase, DeclaredView) or (form := phase.form) is None:
         return None
-    if form.seat is None:
-        asked, panel = _discarder(_, form, phase.discarder_key)
+    if form.whose_tile is not None:
+        asked, panel = _tile(_, form, form.whose_tile)
+    elif form.seat is None:
+        asked = (TextLine(_("Who discarded?"), drawing.TITLE, drawing.TEXT),)
+        panel = (*_owners(_, form.declared[0], phase.discarder_key), (KeyButton("back", _("Back")),))
     else:
         asked, panel = _value(_, form, form.seat)
     return ScreenBody((*time_lines(_, view), *asked, *problem_lines(_, view)), panel=panel)
@@ -114,19 +117,25 @@ def _value(_: Translator, form: Form, seat: str) -> tuple[tuple[TextLine, ...], 
     return asked, ((KeyButton("b", _("Count from the backs")),), *keypad(_, *last))
 
 
-def _discarder(_: Translator, form: Form, counted: str | None) -> tuple[tuple[TextLine, ...], ButtonRows]:
-    """Ask whose tile it was; what the tiles of a counted hand say stands out."""
+def _tile(_: Translator, form: Form, seat: Seat) -> tuple[tuple[TextLine, ...], ButtonRows]:
+    """Ask on which tile a seat has declared, of several in the order of their presses."""
+    title = TextLine(_("On whose tile did {seat} declare?", seat=_(SEAT_NAMES[seat])), drawing.LARGE, drawing.TEXT)
+    order = _(
+        "Press {number} of {count}. The earliest tile counts.", number=len(form.tiles) + 1, count=len(form.declared)
+    )
+    rows = _owners(_, seat, form.tiles[-1][0] if form.tiles else None)
+    last = KeyButton("x", _("False hu")), KeyButton("back", _("Back"))
+    return (title, TextLine(order, drawing.BODY, drawing.QUIET)), (*rows, last)
+
+
+def _owners(_: Translator, seat: Seat, likely: str | None) -> ButtonRows:
+    """Return a button for each whose tile it can have been; what is likely, by its key, stands out."""
 
     def answer(key: str, label: str) -> KeyButton:
-        return KeyButton(key, label, "strong" if key == counted else "plain")
+        return KeyButton(key, label, "strong" if key == likely else "plain")
 
-    seats = tuple((answer(seat[0], _(SEAT_NAMES[seat])),) for seat in SEATS if seat not in form.declared)
-    self_drawn = ((answer("d", _("Self-drawn")),),) if len(form.declared) == 1 else ()
-    return (TextLine(_("Who discarded?"), drawing.TITLE, drawing.TEXT),), (
-        *seats,
-        *self_drawn,
-        (KeyButton("back", _("Back")),),
-    )
+    others = tuple((answer(other[0], _(SEAT_NAMES[other])),) for other in SEATS if other != seat)
+    return (*others, (answer("d", _("Self-drawn")),))
 
 
 def result_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
@@ -136,6 +145,10 @@ def result_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     recorded = isinstance(view.phase, RecordedView)
     how = f"{_(STATE[view.state])} · {_how_won(_, view.result)}"
     lines = act_lines(how, _(STATE_HELP[view.state]), drawing.GOOD if recorded else drawing.TEXT)
+    lines += [
+        TextLine(_("{seat} declared on a later tile", seat=_(SEAT_NAMES[seat])), drawing.BODY, drawing.QUIET)
+        for seat in view.result.overtaken
+    ]
     lines += receipt_lines(_, view)
     action = KeyButton("enter", _("Next deal"), "strong") if recorded else KeyButton("r", _("Enter again"))
     return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), (action,), square=receipt_link(view))

@@ -144,7 +144,7 @@ class SeatBox:
     def _frame(self, surface: pygame.Surface, view: ScreenView, seat: Seat, box: pygame.Rect) -> bool:
         """Draw the box, and whether it is ticked; return that."""
         form = view.phase.form if isinstance(view.phase, DeclaredView) else None
-        asked = seat == (view.riichi.prompt.seat if view.riichi else form.seat if form else None)
+        asked = seat == (view.riichi.prompt.seat if view.riichi else (form.whose_tile or form.seat) if form else None)
         marked = seat in view.marked or (view.riichi is not None and seat in view.riichi.marked)
         colour = drawing.ATTENTION if asked else drawing.GOOD if marked else drawing.LINE
         pygame.draw.rect(surface, drawing.PANEL, box, border_radius=8)
@@ -179,11 +179,13 @@ class SeatBox:
 
     def _came_of(self, view: ScreenView, seat: Seat) -> Iterator[TextLine]:
         form = view.phase.form if isinstance(view.phase, DeclaredView) else None
-        entered = dict(zip(form.declared, form.values, strict=False)) if form else {}
+        entered = dict(zip(form.valued, form.values, strict=False)) if form else {}
         if view.result is not None:
             yield from self._scored(view.result.points[seat], view.result.winners.get(seat))
         elif seat in entered:
             yield TextLine(self._("value {value}", value=entered[seat]), drawing.BODY, drawing.TEXT)
+        elif form and seat in form.overtaken:
+            yield TextLine(self._("later tile"), drawing.BODY, drawing.QUIET)
         elif seat in view.declared:
             yield TextLine(self._("hu"), drawing.LARGE, drawing.ATTENTION)
         elif seat in view.marked:

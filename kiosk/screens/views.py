@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from broker.protocol import SEATS, Fine, PlannedPlay, PublicState, RiichiEvent, RiichiWin, Seat, Tray, Wind, WinKind
+from broker.protocol.play_sequence import winning_tile
 from broker.rules import seat_wind
 from broker.rules.riichi import AbortReason, SettledEvent, points_by_seat, wall_of
 from broker.version import program_version
@@ -257,6 +258,8 @@ class ResultView:
     winners: dict[Seat, int]
     discarder: Seat | None
     points: dict[Seat, int]
+    overtaken: tuple[Seat, ...] = ()
+    """Who had declared on a later tile."""
 
 
 # ---- one view a phase ---------------------------------------------------------------------------
@@ -592,4 +595,5 @@ def _result_view(state: Table) -> ResultView | None:
     if state.outcome is None:
         return None
     result = claim.pending_result(state)
-    return ResultView(result.win, result.winners, result.discarder, result.points)
+    overtaken = tuple(seat for seat in state.declared_on if seat not in winning_tile(state.declared_on)[1])
+    return ResultView(result.win, result.winners, result.discarder, result.points, overtaken)

@@ -14,6 +14,7 @@ from typing import Final
 
 import pygame
 
+from broker.closing import Closing
 from broker.i18n import Translator
 from broker.logs import get_logger
 from firmware.keyboards import TableKeyboards, key_of
@@ -44,7 +45,7 @@ QUIT: Final = "quit"
 LARGER: Final = {"normal": 1.0, "large": 1.2, "largest": 1.4}
 
 
-class ScreenWindow:
+class ScreenWindow(Closing):
     """One window for one table. Context-managed; `close` may be called twice."""
 
     def __init__(
@@ -157,12 +158,6 @@ class ScreenWindow:
         if self._light is not None:
             self._light.close()
         pygame.display.quit()
-
-    def __enter__(self) -> "ScreenWindow":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 WAKING: Final = (TYPED, pygame.KEYDOWN, pygame.MOUSEMOTION, pygame.MOUSEBUTTONDOWN)

@@ -9,7 +9,8 @@ from typing import Final
 
 from msgspec.structs import replace as changed
 
-from broker.protocol import SEATS, Call, Declared, Fact, Fine, Press, Result
+from broker.protocol import SEATS, Call, Declared, Fact, Fine, Press, Result, Seat
+from broker.protocol.play_sequence import winning_tile
 from broker.rules import Outcome, Profile, RuleError, allowed_outcome, check_outcome
 from broker.rules.points import points_paid
 from kiosk.table import plan
@@ -28,7 +29,7 @@ from kiosk.table.events import (
     ValueEntered,
 )
 from kiosk.table.guards import in_play_time
-from kiosk.table.state import SETTLE_NS, Declaration, Phase, Table, arbiter_name, current_play
+from kiosk.table.state import SETTLE_NS, Declaration, Phase, Table, arbiter_name, current_play, with_acceptance
 
 
 def on_call_toggled(state: Table, event: CallToggled) -> tuple[Table, tuple[Fact, ...]]:
@@ -199,13 +200,12 @@ def on_false_hu(state: Table, event: FalseHuRuled) -> tuple[Table, tuple[Fact, .
 
 
 def on_value_entered(state: Table, event: ValueEntered) -> tuple[Table, tuple[Fact, ...]]:
-    """Take the win in as it was entered; only who declared can have won."""
+    """Take the win in as it was entered; only who declared on the earliest tile can have won."""
     if event.win == "draw":
         raise NotNow("not_a_win", "a draw is told while playing")
     outcome = Outcome(event.win, event.winners, event.discarder)
-    declared = {one.seat for one in state.declarations}
-    if set(event.winners) != declared:
-        raise NotNow("winners_differ", "every declaration is either valued or found false")
+    if _entitled(state, event) != set(event.winners):
+        raise NotNow("winners_differ", "every declaration is either valued, on a later tile, or found false")
     rules = state.profile
     if not isinstance(rules, Profile):
         raise NotNow("not_now", "a hand of riichi is told by han and fu")
@@ -214,12 +214,25 @@ def on_value_entered(state: Table, event: ValueEntered) -> tuple[Table, tuple[Fa
         check_outcome(outcome, rules.payments)
     except RuleError as error:
         raise NotNow(error.code, error.text) from None
-    return show_result(state, outcome, event.at), ()
+    return replace(show_result(state, outcome, event.at), declared_on=event.declared_on), ()
+
+
+def _entitled(state: Table, event: ValueEntered) -> set[Seat]:
+    """Return whose hands are to be valued: of all who declared, those who did on the tile that ends the play."""
+    declared = [one.seat for one in state.declarations]
+    if not event.declared_on:
+        return {*declared}
+    if {*event.declared_on} != {*declared}:
+        raise NotNow("winners_differ", "on which tile is said of each who declared, and of nobody else")
+    discarder, first = winning_tile({seat: event.declared_on[seat] for seat in declared})
+    if discarder != event.discarder:
+        raise NotNow("winners_differ", "the discarder is whose tile was declared on first")
+    return {*first}
 
 
 def show_result(state: Table, outcome: Outcome, at: int) -> Table:
     """Put a result before the four seats."""
-    return replace(state, phase=Phase.ACCEPTING, since=at, outcome=outcome, agreed=frozenset())
+    return replace(state, phase=Phase.ACCEPTING, since=at, outcome=outcome, declared_on={}, agreed=frozenset())
 
 
 def on_result_refused(state: Table, event: ResultRefused | Reopened) -> tuple[Table, tuple[Fact, ...]]:
@@ -231,12 +244,10 @@ def on_result_refused(state: Table, event: ResultRefused | Reopened) -> tuple[Ta
 
 def on_result_accepted(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fact, ...]]:
     """Take one seat's acceptance; with the fourth the result stands and is told."""
-    if event.at < state.since + SETTLE_NS:
-        raise NotNow("press_too_soon", f"{event.seat}, while the screen changed")
-    agreed = state.agreed | {event.seat}
-    if len(agreed) < len(SEATS):
-        return replace(state, agreed=agreed), ()
-    recorded = replace(state, phase=Phase.RECORDED, since=event.at, agreed=agreed, played=plan.with_this_play(state))
+    state = with_acceptance(state, event)
+    if len(state.agreed) < len(SEATS):
+        return state, ()
+    recorded = replace(state, phase=Phase.RECORDED, since=event.at, played=plan.with_this_play(state))
     return recorded, (pending_result(state),)
 
 
@@ -255,5 +266,6 @@ def pending_result(state: Table) -> Result:
         points={},
         fines=dict(state.fines),
         hand=state.hand.told,
+        declared_on=state.declared_on or None,
     )
     return changed(ended, points=points_paid(ended, state.play.dealer, state.profile))

@@ -199,6 +199,8 @@ class ValueEntered(Happened, frozen=True, tag="value_entered", kw_only=True):
     win: WinKind
     winners: dict[Seat, HandValue]
     discarder: Seat | None = None
+    declared_on: dict[Seat, Seat] = {}
+    """On whose tile each has declared; empty where one has, and in journals of before that was asked."""
 
 
 class ResultRefused(Happened, frozen=True, tag="result_refused", kw_only=True):

@@ -25,3 +25,21 @@ def checked(event: Path) -> list[str]:
     subprocess.run([COMMAND, "export", "pmn", event, "--output", records], check=True)
     ended = subprocess.run([COMMAND, "record", "check", records], capture_output=True, text=True, check=False)
     return [line.rpartition(": ")[2] for line in ended.stdout.splitlines()]
+
+
+@pytest.mark.slow
+def test_a_rehearsal_of_an_own_event_runs_to_its_end_and_leaves_the_event_as_it_was(tmp_path: Path) -> None:
+    listed = tmp_path / "list.csv"
+    listed.write_text("name\n" + "".join(f"Player {number}\n" for number in range(1, 13)), encoding="utf-8")
+    said = ["--name", "cup", "--title", "Club cup", "--profile", "oedmc-2020", "--players", str(listed)]
+    size = ["--rounds", "2", "--deals-per-round", "1", "--copies", "3"]
+    event, copy = tmp_path / "cup", tmp_path / "copy"
+    subprocess.run([COMMAND, "event", "new", event, *said, *size], check=True, capture_output=True)
+    before = {path: path.read_bytes() for path in event.rglob("*") if path.is_file()}
+    rehearse: list[str | Path] = [COMMAND, "rehearse", event, "--copy", copy, "--once", "--speed", "20", "--seed", "3"]
+    ended = subprocess.run(rehearse, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "all 6 plays are in: the rehearsal is over" in ended.stdout.splitlines()[-1]
+    assert "table 3 has none, and has it again" in ended.stdout
+    assert 'title = "REHEARSAL · Club cup"' in (copy / "event.toml").read_text(encoding="utf-8")
+    assert {path: path.read_bytes() for path in event.rglob("*") if path.is_file()} == before

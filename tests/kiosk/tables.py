@@ -193,11 +193,11 @@ class Sitting:
         assert closes_at is not None
         return self.take(ClaimWindowElapsed(at=closes_at))
 
-    def value(self, discarder: Seat | None = None, **winners: int) -> None:
-        """Enter a win."""
+    def value(self, discarder: Seat | None = None, on: dict[Seat, Seat] | None = None, **winners: int) -> None:
+        """Enter a win; of several who declared, on whose tile each did."""
         named: dict[Seat, int] = {seat: winners[seat] for seat in SEATS if seat in winners}
         win: WinKind = "discard" if discarder else "self_drawn"
-        self.take(ValueEntered(at=self.wait(), win=win, winners=named, discarder=discarder))
+        self.take(ValueEntered(at=self.wait(), win=win, winners=named, discarder=discarder, declared_on=on or {}))
 
     def false_hu(self, seat: Seat, imp: int = 8) -> None:
         """Rule a declaration false."""

@@ -4,9 +4,9 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self
 
+from broker.closing import Closing
 from broker.logs import get_logger
 from vision.cameras.camera import Camera, UnmetSetting, check_frame
 from vision.errors import CameraError, PictureError, VisionError
@@ -30,11 +30,15 @@ _BAD_IN_A_ROW = 20  # frames that are no pictures: then the camera is closed and
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CameraFrame:
-    """One picture, when it was taken by the feed's clock in seconds, and its number since the feed began."""
+    """One picture, when it was taken by the feed's clock in seconds, and its number since the feed began.
+
+    `exposure` is in stops from the camera's own; None while it changes.
+    """
 
     number: int
     at: float
     picture: Picture
+    exposure: int | None = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +59,8 @@ class CameraLost:
 CameraEvent = CameraOpened | CameraLost
 
 
-class CameraFeed:
-    """Takes frames on a thread of its own; only the newest is kept. Context-managed; `close` may be called twice.
+class CameraFeed(Closing):
+    """Takes frames on a thread of its own; only the newest is kept.
 
     `tell` is called on the feed's thread with each change of state: it only queues. `open_` opens the camera, and is
     called again, with growing pauses, whenever the camera was lost.
@@ -73,6 +77,7 @@ class CameraFeed:
         self._changed = threading.Condition()
         self._newest: CameraFrame | None = None
         self._count = 0
+        self._wanted = 0  # exposure
         self._state: object = None  # the code of what is wrong, or what the camera did not take
         self.ended = False
         self._thread = threading.Thread(target=self._run, name="camera", daemon=True)
@@ -81,16 +86,15 @@ class CameraFeed:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     def close(self) -> None:
         """End the thread and let go of the camera."""
         self._stopped.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(timeout=15)  # OpenCV waits up to ten seconds for a camera that hangs
+
+    def expose(self, stops: int) -> None:
+        """Ask for frames of another exposure, in stops from the camera's own; a camera that cannot goes on as it is."""
+        self._wanted = stops
 
     def latest(self, after: int = 0) -> CameraFrame | None:
         """Return the newest frame if its number, counted from 1, is above `after`; never waits."""
@@ -121,11 +125,15 @@ class CameraFeed:
 
     def _take(self, camera: Camera) -> None:
         """Take frames until the camera is lost, has ended, or nobody wants more."""
-        bad = 0
+        bad = exposure = asked = settling = 0
         while not self._stopped.is_set():
             due = self._clock() + camera.pause
+            if self._wanted != asked:
+                asked, settling = self._wanted, camera.settling
+                exposure = asked if camera.expose(asked) else 0
             try:
-                self._give(check_frame(camera.frame()))
+                self._give(check_frame(camera.frame()), None if settling else exposure)
+                settling = max(0, settling - 1)
                 self._change(CameraOpened(camera.unmet))
                 bad = 0
             except PictureError as error:
@@ -138,10 +146,10 @@ class CameraFeed:
             self._stopped.wait(max(0.0, due - self._clock()))
         return None
 
-    def _give(self, picture: Picture) -> None:
+    def _give(self, picture: Picture, exposure: int | None) -> None:
         with self._changed:
             self._count += 1
-            self._newest = CameraFrame(self._count, self._clock(), picture)
+            self._newest = CameraFrame(self._count, self._clock(), picture, exposure)
             self._changed.notify_all()
 
     def _end(self) -> None:

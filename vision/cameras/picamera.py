@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from vision.cameras.camera import CameraSettings, ClosableDevice, UnmetSetting, check_frame, setting_number
+from vision.cameras.camera import Camera, CameraSettings, UnmetSetting, check_frame, setting_number
 from vision.errors import (
     CameraAddressError,
     CameraDriverMissingError,
@@ -35,6 +35,7 @@ DEBIAN: Final = "/usr/bin/python3"
 
 _AF_MANUAL, _AF_CONTINUOUS = 0, 2  # libcamera's AfModeEnum
 _LEAST_GAIN = 1.0  # with a fixed exposure: else the gain is what the automatic one had come to
+_SETTLING = 8  # frames: three that are on their way, and what an automatic exposure takes to come there
 _START_S = 20.0  # to import picamera2 on a Pi takes some seconds
 _FRAME_S = 5.0  # the slowest exposure is 2 s, and the first picture comes after a few
 _END_S = 3.0
@@ -84,7 +85,7 @@ def libcamera_controls(settings: CameraSettings) -> Iterator[tuple[str, str, flo
         yield "gain", "AnalogueGain", settings.gain or _LEAST_GAIN
 
 
-class PiCamera(ClosableDevice):
+class PiCamera(Camera):
     """A camera on the ribbon; `unmet` says which settings it does not have or cannot reach."""
 
     def __init__(self, number: int, settings: CameraSettings, driver: RibbonDriver = RibbonDriver()) -> None:
@@ -115,24 +116,42 @@ class PiCamera(ClosableDevice):
         except CameraError:
             self.close()
             raise
+        self._settings, self._limits, self.settling = settings, opened["limits"], _SETTLING
         self.unmet = _wrong_size((settings.width, settings.height), opened["size"]) + _out_of_reach(
             settings, opened["limits"]
         )
+
+    def expose(self, stops: int) -> bool:
+        """Take in 2 ** stops times the light of the camera's own exposure; return whether it can.
+
+        An automatic exposure has a control for that; a fixed one is as much longer or shorter.
+        """
+        self._require_open()
+        fixed = self._settings.exposure if isinstance(self._settings.exposure, float) else None
+        name, value = ("ExposureTime", round(fixed * 1000 * 2.0**stops)) if fixed else ("ExposureValue", float(stops))
+        least, most = self._limits.get(name, (1, 0))
+        if least <= value <= most:
+            self._send({name: value})
+            return True
+        return stops == 0 or (self.expose(0) and False)
 
     def frame(self) -> Picture:
         """Take a picture; raises CameraUnpluggedError when none comes, PictureError for a frame that is no picture."""
         self._require_open()
         self._asked += 1
-        try:
-            self._line.sendall(b"%d\n" % self._asked)
-        except OSError as error:
-            raise CameraUnpluggedError("the camera's process has ended") from error
+        self._send(self._asked)
         answer = self._answer(_FRAME_S)
         shape, size = tuple(answer["shape"]), os.fstat(self._memory).st_size
         if answer["number"] != self._asked or answer["type"] != "uint8" or not 0 < np.prod(shape) <= size:
             raise PictureError("the camera gave something that is no picture")
         with mmap.mmap(self._memory, int(np.prod(shape)), prot=mmap.PROT_READ) as room:
             return check_frame(np.frombuffer(bytes(room), dtype=np.uint8).reshape(shape))
+
+    def _send(self, said: object) -> None:
+        try:
+            self._line.sendall(json.dumps(said).encode() + b"\n")
+        except OSError as error:
+            raise CameraUnpluggedError("the camera's process has ended") from error
 
     def _answer(self, patience: float) -> dict[str, Any]:
         """Return the process's next answer. One that says nothing, or has died, has lost the camera."""

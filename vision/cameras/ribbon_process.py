@@ -1,7 +1,8 @@
 """The process of a camera on the Pi's ribbon, run by Debian's Python: picamera2 is built for Debian's numpy.
 
 Imports nothing of ours. It is given a socket and a file in memory: a number comes in on the one, a picture is laid into
-the other, and the answer says its shape and the same number. It ends with whoever has started it.
+the other, and the answer says its shape and the same number. Controls that come in are set. It ends with whoever has
+started it.
 """
 
 import importlib
@@ -44,8 +45,9 @@ def open_camera(wish: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         # from before it was asked for.
         main = {"size": tuple(wish["size"]), "format": "RGB888"}
         camera.configure(camera.create_video_configuration(main=main, queue=False))
-        limits = {name: camera.camera_controls[name][:2] for name in wish["controls"] if name in camera.camera_controls}
-        told = {name: wish["controls"][name] for name in limits}
+        names = {*wish["controls"], "ExposureTime", "ExposureValue"} & set(camera.camera_controls)
+        limits = {name: camera.camera_controls[name][:2] for name in names}
+        told = {name: value for name, value in wish["controls"].items() if name in limits}
         if "FrameDurationLimits" in told:
             told["FrameDurationLimits"] = (told["FrameDurationLimits"],) * 2  # least and most
         camera.set_controls(told)  # before the start: the first picture has them
@@ -64,7 +66,7 @@ def lay_down(picture: memoryview, memory: int) -> None:
 
 
 def serve(wish: dict[str, Any], answers: IO[str], memory: int) -> None:
-    """Return a picture for each number that comes in, until nobody asks any more."""
+    """Lay down a picture for each number that comes in, and set controls that do, until nobody asks any more."""
 
     def say(**answer: object) -> None:
         answers.write(json.dumps(answer) + "\n")
@@ -73,13 +75,17 @@ def serve(wish: dict[str, Any], answers: IO[str], memory: int) -> None:
     try:
         camera, opened = open_camera(wish)
         say(**opened)
-        for number in answers:
+        for line in answers:
+            number = json.loads(line)
             try:
+                if isinstance(number, dict):
+                    camera.set_controls(number)
+                    continue
                 picture = camera.capture_array("main")
             except RuntimeError as error:
                 raise Refusal("unplugged", str(error)) from None
             lay_down(memoryview(picture), memory)
-            say(number=int(number), shape=picture.shape, type=str(picture.dtype))
+            say(number=number, shape=picture.shape, type=str(picture.dtype))
         camera.stop()
         camera.close()
     except Refusal as refusal:

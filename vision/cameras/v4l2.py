@@ -7,12 +7,13 @@ from pathlib import Path
 
 import cv2
 
-from vision.cameras.camera import CameraSettings, ClosableDevice, UnmetSetting, check_frame
+from vision.cameras.camera import Camera, CameraSettings, UnmetSetting, check_frame
 from vision.errors import CameraMissingError, CameraUnpluggedError
 from vision.geometry import Picture
 
 _NEAR = 0.1  # a camera rounds to steps of its own: a tenth off is what was asked for
 _MANUAL, _APERTURE_PRIORITY = 1.0, 3.0  # V4L2_CID_EXPOSURE_AUTO: enum v4l2_exposure_auto_type
+_SETTLING = 5  # frames: what waits in the camera and in the kernel was taken before
 _TENTHS_OF_MS = 10.0  # V4L2_CID_EXPOSURE_ABSOLUTE counts in 100 microseconds
 
 
@@ -45,7 +46,7 @@ def property_requests(settings: CameraSettings) -> Iterator[PropertyRequest]:
         yield PropertyRequest("gain", cv2.CAP_PROP_GAIN, settings.gain)
 
 
-class V4l2Camera(ClosableDevice):
+class V4l2Camera(Camera):
     """A USB camera at a device file; `unmet` says which settings it did not take."""
 
     def __init__(self, device: str, settings: CameraSettings) -> None:
@@ -61,6 +62,8 @@ class V4l2Camera(ClosableDevice):
         self._capture.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))
         self._capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)  # an old frame would show tiles where they lay before
         has = {ask.property: self._capture.set(ask.property, ask.value) for ask in property_requests(settings)}
+        self.settling = _SETTLING
+        self._own: tuple[float, float] | None = None  # mode and value of its own exposure, while it has another
         self.unmet = tuple({miss.setting: miss for miss in self._misses(settings, has)}.values())
 
     def _misses(self, settings: CameraSettings, has: dict[int, bool]) -> Iterator[UnmetSetting]:
@@ -71,6 +74,25 @@ class V4l2Camera(ClosableDevice):
                 yield UnmetSetting(ask.setting, getattr(settings, ask.setting), None)
             elif not isclose(taken, ask.value, rel_tol=_NEAR, abs_tol=0.5):
                 yield UnmetSetting(ask.setting, getattr(settings, ask.setting), taken / ask.unit)
+
+    def expose(self, stops: int) -> bool:
+        """Take in 2 ** stops times the light of the camera's own exposure; return whether it can."""
+        if self._own is None:
+            self._own = self._capture.get(cv2.CAP_PROP_AUTO_EXPOSURE), self._capture.get(cv2.CAP_PROP_EXPOSURE)
+        own_mode, own = self._own
+        if stops and own > 0 and self._set_exposure(_MANUAL, own * 2.0**stops):
+            return True
+        self._own = None
+        self._set_exposure(own_mode, own)
+        return stops == 0
+
+    def _set_exposure(self, mode: float, value: float) -> bool:
+        """Set mode and value, and return whether the camera has taken them; an automatic one has its own value."""
+        taken = self._capture.set(cv2.CAP_PROP_AUTO_EXPOSURE, mode)
+        if mode != _MANUAL:
+            return taken
+        taken &= self._capture.set(cv2.CAP_PROP_EXPOSURE, value)
+        return taken and isclose(self._capture.get(cv2.CAP_PROP_EXPOSURE), value, rel_tol=_NEAR)
 
     def frame(self) -> Picture:
         """Take a picture; raises CameraUnpluggedError when none comes, PictureError for a frame that is no picture."""

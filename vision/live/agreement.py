@@ -51,8 +51,7 @@ def agree_on_frames(readings: Sequence[PictureReading]) -> AgreedReading:
     doubts: list[TileRead] = []
     places, open_places = _settle_places(readings, doubts)
     strays = tuple(_settle_strays(readings, doubts))
-    inside = tuple(place.read for place in places if place.read is not None)
-    merged = _without_repeated_serials(replace(window[-1], reads=inside + strays, places=places))
+    merged = without_repeated_serials(with_places(window[-1], places, strays))
     recent = window[-_ENOUGH:]
     alike = len(recent) == _ENOUGH and len({len(reading.places) for reading in recent}) == 1
     return AgreedReading(merged, frozenset(doubts), alike and not doubts and not open_places)
@@ -96,7 +95,7 @@ def _settle_strays(readings: Sequence[PictureReading], doubts: list[TileRead]) -
     known: list[TileRead] = []
     window = readings[-FRAMES:]
     for reading in reversed(window):
-        for stray in _strays(reading):
+        for stray in reading.strays:
             if tile_at(stray, known) is not None:
                 continue
             known.append(stray)
@@ -114,11 +113,6 @@ def _settle_strays(readings: Sequence[PictureReading], doubts: list[TileRead]) -
                 held = replace(stray, serial=None, set=None, confidence=0.0)
                 doubts.append(held)
                 yield held
-
-
-def _strays(reading: PictureReading) -> Iterator[TileRead]:
-    placed = {id(place.read) for place in reading.places}
-    return (read for read in reading.reads if id(read) not in placed)
 
 
 def _claim_of_place(place: TrayPlace) -> _Claim:
@@ -173,7 +167,13 @@ def _withhold(place: TrayPlace) -> TrayPlace:
     return replace(place, read=replace(place.read, serial=None, set=None, confidence=0.0))
 
 
-def _without_repeated_serials(reading: PictureReading) -> PictureReading:
+def with_places(reading: PictureReading, places: tuple[TrayPlace, ...], strays: Iterable[TileRead]) -> PictureReading:
+    """Return a reading with other places, and other tiles that lie at none."""
+    inside = (place.read for place in places if place.read is not None)
+    return replace(reading, reads=(*inside, *strays), places=places)
+
+
+def without_repeated_serials(reading: PictureReading) -> PictureReading:
     """Withhold serials that two tiles have: each may come from another frame, and one set has each serial once."""
     times: Counter[tuple[object, object]] = Counter(
         (read.set, read.serial) for read in reading.reads if read.serial is not None
@@ -212,10 +212,7 @@ def recall_covered_places(
         if place.state is PlaceState.OCCLUDED
     }
     places = tuple(remembered.get(id(place), place) for place in now.places)
-    placed = {id(place.read) for place in now.places}
-    strays = tuple(read for read in now.reads if id(read) not in placed)
-    inside = tuple(place.read for place in places if place.read is not None)
-    return replace(now, reads=inside + strays, places=places), tuple(remembered.values())
+    return with_places(now, places, now.strays), tuple(remembered.values())
 
 
 def _recall(place: TrayPlace, then: TrayPlace, now: PictureReading) -> TrayPlace:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
-from vision.cameras.camera import ClosableDevice
+from vision.cameras.camera import Camera
 from vision.errors import CameraUnpluggedError
 from vision.geometry import Homography, Picture
 from vision.sim.optics import SimulatedOptics, parse_optics
@@ -16,7 +16,7 @@ _DISTANCE = 520.0  # mm from lens to table
 _DRIFT = 0.06  # how far brightness wanders, as a share
 
 
-class SimulatedCamera(ClosableDevice):
+class SimulatedCamera(Camera):
     """A camera over a simulated tray; `world` is what it looks at."""
 
     def __init__(self, address: str, *, world: SimulatedTable | None = None) -> None:
@@ -28,8 +28,16 @@ class SimulatedCamera(ClosableDevice):
         self.pause = 1 / self.optics.fps
         self._chance = np.random.default_rng(self.optics.seed)
         self._drift = 0.0
+        self._stops, self._coming = 0, [0]  # the exposure, and those of the next frames
+        self.settling = 2
+        self._glare = self._reflection()
         self._noise = self._noise_field()
         self._drawn: tuple[CameraView, Picture] | None = None
+
+    def expose(self, stops: int) -> bool:
+        """Take in 2 ** stops times the light, as a real camera does: from a later frame on."""
+        self._coming = [self._stops] * self.settling + [stops]
+        return True
 
     def frame(self) -> Picture:
         """Take a picture of the tray as it is now; raises CameraUnpluggedError while the cable is out."""
@@ -68,8 +76,20 @@ class SimulatedCamera(ClosableDevice):
         down, right = (int(shift) for shift in self._chance.integers(0, 64, 2))
         height, width = still.shape[:2]
         noise = self._noise[down : down + height, right : right + width]
-        lit = cv2.convertScaleAbs(still, alpha=1 + self._drift)
+        self._stops = self._coming.pop(0) if len(self._coming) > 1 else self._coming[0]
+        gain = (1 + self._drift) * 2.0**self._stops
+        if self.optics.glare:
+            lit = np.clip((still + self._glare) * gain, 0, 255).astype(np.uint8)
+        else:
+            lit = cv2.convertScaleAbs(still, alpha=gain)
         return np.asarray(cv2.add(lit, noise, dtype=cv2.CV_8U), dtype=np.uint8)
+
+    def _reflection(self) -> np.typing.NDArray[np.float32]:
+        """Return the light that a lamp adds, shape (height, width, 1): on some tiles of rows 0 and 1."""
+        height, width = self.optics.height, self.optics.width
+        down, right = np.ogrid[:height, :width]
+        away = np.hypot((right - 0.55 * width) / (0.1 * width), (down - 0.38 * height) / (0.14 * height))
+        return np.asarray(self.optics.glare * np.clip(2 - 1.6 * away, 0, 1), dtype=np.float32)[:, :, None]
 
     def _noise_field(self) -> np.typing.NDArray[np.int16]:
         """Draw noise once, larger than a frame: frames cut it out at other corners, which is cheap."""

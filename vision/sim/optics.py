@@ -16,6 +16,7 @@ _LIMITS = {
     "blur": (0.0, 10.0),
     "tilt": (0.0, 40.0),
     "deal": (0.0, 2.0**31),
+    "glare": (0.0, 4000.0),
 }
 _WHOLE = {"seed", "width", "height", "deal"}
 _NEVER = range(0)
@@ -25,6 +26,7 @@ _NEVER = range(0)
 class SimulatedOptics:
     """Size in pixels, pictures a second, noise in levels, blur in pixels, tilt in degrees.
 
+    `glare` is the level that a lamp's reflection adds on some tiles; more than 255 burns out what is under it.
     `deal` is the seed of 34 tiles that lie in the tray from the start; None leaves it as it is. `unplugged`, `dark`
     and `covered` (by a hand) are ranges of frames, counted from 0: what happens during them.
     """
@@ -37,6 +39,7 @@ class SimulatedOptics:
     blur: float = 0.5
     tilt: float = 3.0
     deal: int | None = None
+    glare: float = 0.0
     unplugged: range = _NEVER
     dark: range = _NEVER
     covered: range = _NEVER

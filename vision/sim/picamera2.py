@@ -16,7 +16,7 @@ FOREVER_S: Final = 3600.0
 
 
 class Picamera2:
-    """One camera, with number 0. Its pictures have the number of the picture as grey."""
+    """One camera, with number 0. The grey of its pictures is their number, at another exposure value much more."""
 
     def __init__(self, camera_num: int = 0) -> None:
         """Find the camera."""
@@ -27,6 +27,7 @@ class Picamera2:
             "LensPosition": (0.0, 15.0, 1.0),
             "AeEnable": (False, True, True),
             "ExposureTime": (1, 66_666, 20_000),
+            "ExposureValue": (-8.0, 8.0, 0.0),
             "AnalogueGain": (1.125, 16.0, 1.125),
             "FrameDurationLimits": (33_333, 120_000, 33_333),
         }
@@ -73,7 +74,8 @@ class Picamera2:
             raise RuntimeError("Camera frontend has timed out!")
         width, height = self._configuration["main"]["size"]
         shape = (height, width) if FAULTS.get("flat") else (height, width, 3)
-        return np.full(shape, self._pictures % 256, dtype=np.uint8)
+        grey = self._pictures + 64 * round(self._told.get("ExposureValue", 0.0))
+        return np.full(shape, grey % 256, dtype=np.uint8)
 
     def _is(self, fault: str) -> bool:
         return 0 < FAULTS.get(fault, 0) <= self._pictures

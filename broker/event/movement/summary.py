@@ -141,7 +141,12 @@ class MovementForecast:
     @property
     def time(self) -> str:
         """Hours and minutes, as 8:20."""
-        return f"{self.minutes // HOUR}:{self.minutes % HOUR:02}"
+        return hours_minutes(self.minutes)
+
+
+def hours_minutes(minutes: int) -> str:
+    """Return hours and minutes, as 8:20."""
+    return f"{minutes // HOUR}:{minutes % HOUR:02}"
 
 
 def minutes_a_play(plan: Plan) -> int:
@@ -184,11 +189,12 @@ def forecast_plan(plan: Plan) -> MovementForecast | None:
 def forecast_sentence(coming: MovementForecast, minutes: int) -> str:
     """Say it in one sentence."""
     return (
-        f"{_range(coming.plays_each)} plays for everybody, {coming.deals} deals, each at {_range(coming.compared)} "
+        f"{few(coming.plays_each)} plays for everybody, {coming.deals} deals, each at {few(coming.compared)} "
         f"of {coming.tables} tables, about {coming.time} h at {minutes} minutes a play"
     )
 
 
-def _range(pair: tuple[int, int]) -> str:
+def few(pair: Sequence[int]) -> str:
+    """Return a number, or the fewest to the most."""
     least, most = pair
     return str(least) if least == most else f"{least} to {most}"

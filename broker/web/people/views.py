@@ -32,12 +32,13 @@ from broker.web import (
     browser_marks,
     client_address,
     delete_session_cookie,
+    done_before,
+    form_page,
     read_form,
     redirect,
     render_page,
     set_browser_marks,
     set_session_cookie,
-    typed_fields,
     user_agent,
     visitor_of,
 )
@@ -166,28 +167,9 @@ class PeoplePage:
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
         return [
-            self._access.route("/people", self.show, "keep_people"),
-            self._access.route("/people", self.change, "keep_people", ("POST",)),
+            *form_page(self._access, "/people", self._page, self._act, "keep_people"),
             self._access.route("/audit.csv", self.audit, "keep_people"),
         ]
-
-    async def show(self, request: Request) -> Response:
-        """Show accounts and the newest of the log."""
-        return await run_in_threadpool(self._page, request)
-
-    async def change(self, request: Request) -> Response:
-        """Do what a form asks for."""
-        visitor, form = visitor_of(request), Form()
-        try:
-            form = await read_form(request, visitor)
-            token = await run_in_threadpool(self._act, visitor, form, Actor(visitor.name, client_address(request)))
-        except (PeopleError, DeskError) as error:
-            return await run_in_threadpool(self._page, request, typed_fields(form, error), error)
-        if not token:
-            return redirect(request, "/people", done="saved")
-        page = await run_in_threadpool(self._page, request, None, None, token)
-        page.headers["Cache-Control"] = "no-store"  # nobody comes back to a token
-        return page
 
     async def audit(self, _request: Request) -> Response:
         """Return the whole log as a file."""
@@ -202,8 +184,10 @@ class PeoplePage:
         except AuditBroken as broken:
             yield f"{broken.code},{broken}\r\n"
 
-    def _act(self, visitor: Visitor, form: Form, by: Actor) -> str:
-        """Do it; return a token that was made."""
+    def _act(self, request: Request, form: Form) -> Response:
+        """Do what a form asks for."""
+        visitor = visitor_of(request)
+        by = Actor(visitor.name, client_address(request))
         accounts, name = self._auth.accounts, form.get("name", "").strip()
         actions: dict[str, Callable[[], object]] = {
             "add": lambda: accounts.add(name, form.get("full", ""), form.get("role", ""), form.get("password", ""), by),
@@ -216,22 +200,25 @@ class PeoplePage:
             "end_sessions": lambda: accounts.end_sessions(name, by, but=visitor.session.key if visitor.session else ""),
         }
         if form.get("action") == "add_token":
-            return self._auth.tokens.add(name, form.get("role", ""), by)
+            token = self._auth.tokens.add(name, form.get("role", ""), by)
+            page = self._page(request, {}, token=token)
+            page.headers["Cache-Control"] = "no-store"  # nobody comes back to a token
+            return page
         act = actions.get(form.get("action", ""))
         if act is None:
             raise FormMalformed("the form does not say what it asks for")
         act()
-        return ""
+        return redirect(request, "/people", done="saved")
 
     def _page(
         self,
         request: Request,
-        form: Form | None = None,
+        form: Form,
         error: Exception | None = None,
         token: str = "",
     ) -> Response:
         """Show the page; a `token` that was just made is shown this once."""
-        adding = form or {} if (form or {}).get("action") == "add" else {}
+        adding = form if form.get("action") == "add" else {}
         values: dict[str, object] = {
             "accounts": [(one, self._auth.sessions.of(one.name)) for one in self._auth.accounts.all()],
             "entries": self._auth.audit.newest(SHOWN),
@@ -244,8 +231,8 @@ class PeoplePage:
             "shortest": SHORTEST_PASSWORD,
             "filled": {field: adding.get(field, "")[:64] for field in ("name", "full", "role")},
         }
-        saved = bool(token) or ("done" in request.query_params and request.method == "GET")
-        done = N_("Saved.") if saved else None
+        saved = N_("Saved.")
+        done = saved if token else done_before(request, saved)
         return render_page(
             request, "people.html", N_("People"), visitor_of(request), error=error, done=done, values=values
         )

@@ -19,6 +19,7 @@ from broker.protocol import (
     FINE_IMP,
     LONGEST_REASON,
     SEATS,
+    UNREADABLE,
     Adjusted,
     AnyDecision,
     AppealDecided,
@@ -30,6 +31,7 @@ from broker.protocol import (
     Discarded,
     FineRuled,
     Fouled,
+    PlanChanged,
     Player,
     Refused,
     RiichiEvent,
@@ -46,9 +48,12 @@ from broker.rules.infractions import Penalty
 from broker.rules.points import points_paid, score_riichi
 from broker.rules.riichi import RiichiProfile
 from broker.rulings import CountedPlay, PlayKey, RulingDraft
-from broker.web import TablesUnreadable, tables_of
+from broker.web import FormMalformed, TablesUnreadable, tables_of
 
 Form = Mapping[str, str]
+
+PLAN_FORM_BYTES: Final = 2**18
+"""Of a form that brings back where everybody sits."""
 
 NUMBER: Final = re.compile(r"-?[0-9]{1,9}")
 
@@ -126,26 +131,41 @@ def draft_of(
     make = decisions.get(form.get("kind", ""))
     if make is None:
         raise Refused("ruling_kind_missing", N_("the form does not name a play, deal or player"))
-    said: dict[str, Any] = {
-        "id": form.get("id", ""),
-        "after": form.get("after") or None,
-        "table": place[0] if place else None,
-        "round": place[1] if place else None,
-        "deal": whole_number(form, "deal"),
-        "decision": msgspec.to_builtins(make()),
-        "reason": _reason(form),
-    }
+    table, round_ = place or (None, None)
+    return sent_draft(form, make(), table=table, round=round_, deal=whole_number(form, "deal"))
+
+
+def sent_draft(form: Form, decision: AnyDecision, **about: int | None) -> RulingDraft:
+    """Return a decision as it was sent, with its id, its reason and what was said last. Raises Refused."""
+    said: dict[str, Any] = {"id": form.get("id", ""), "after": form.get("after") or None, "reason": read_reason(form)}
+    said |= {"decision": msgspec.to_builtins(decision), **about}
     try:
         return msgspec.convert(said, RulingDraft)
     except ValidationError as error:
         raise form_refusal(error) from None
 
 
-def _reason(form: Form) -> str:
+def read_reason(form: Form) -> str:
+    """Return why. Raises Refused `reason_wrong`."""
     reason = " ".join(form.get("reason", "").split())
     if not 1 <= len(reason) <= LONGEST_REASON:
         raise Refused("reason_wrong", f"a reason has 1 to {LONGEST_REASON} characters")
     return reason
+
+
+def read_plan_change(form: Form) -> PlanChanged | Undo:
+    """Return the new seating that a form brings back, or what it takes back. Raises FormMalformed."""
+    if form.get("undo"):
+        return Undo(ruling=form["undo"])
+    try:
+        return msgspec.json.decode(form.get("change", ""), type=PlanChanged)
+    except UNREADABLE:
+        raise FormMalformed("the form does not have the new seating") from None
+
+
+def kept_fields(form: Form) -> dict[str, str]:
+    """Return what of a form its preview sends again."""
+    return {name: value for name, value in form.items() if name not in {"form", "action", "looked_at", "page"}}
 
 
 def _facts(form: Form) -> tuple[str, ...]:

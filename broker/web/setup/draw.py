@@ -8,25 +8,24 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.errors import ScorerError, StoreError
+from broker.errors import ScorerError
 from broker.event import setup
 from broker.event.deals.draw import Draw, give_up_draw, make_drawn_deals, open_draw, read_draws
 from broker.i18n import N_
-from broker.people import PeopleError
 from broker.rules import RuleError
 from broker.rules.draw import check_words
 from broker.web import (
     Access,
-    DeskError,
     Form,
     FormMalformed,
     client_address,
-    read_form,
+    done_before,
+    form_page,
+    read_number,
     redirect,
     render_page,
     visitor_of,
@@ -63,26 +62,10 @@ class DrawPage:
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
-        return [
-            self._access.route("/setup/draw", self.show, WHO),
-            self._access.route("/setup/draw", self.change, WHO, ("POST",)),
-        ]
+        return form_page(self._access, "/setup/draw", self._page, self._act, WHO)
 
-    async def show(self, request: Request) -> Response:
-        """Show the draws, and what the open one waits for."""
-        return await run_in_threadpool(self._page, request, {})
-
-    async def change(self, request: Request) -> Response:
+    def _act(self, request: Request, form: Form) -> Response:
         """Take what one form sends."""
-        form: Form = {}
-        try:
-            form = await read_form(request, visitor_of(request))
-            await run_in_threadpool(self._act, request, form)
-        except (DeskError, PeopleError, RuleError, ScorerError, StoreError) as error:
-            return await run_in_threadpool(self._page, request, form, error)
-        return redirect(request, "/setup/draw", done=form["action"])
-
-    def _act(self, request: Request, form: Form) -> None:
         actions: dict[str, Callable[[Form], None]] = {
             "announce": self._announce,
             "words": self._take_words,
@@ -95,6 +78,7 @@ class DrawPage:
         with self._turn:
             act(form)
             note_change(self._access, request, f"draw {form['action']}")
+        return redirect(request, "/setup/draw", done=form["action"])
 
     def _announce(self, form: Form) -> None:
         rows = [(form.get(f"name-{at}", ""), form.get(f"hash-{at}", "")) for at in range(PEOPLE)]
@@ -102,12 +86,12 @@ class DrawPage:
         setup.announce_draw(self._folder, people, (form.get("source", ""), form.get("round", "")))
 
     def _take_words(self, form: Form) -> None:
-        draw, person = self._open(), form.get("person", "")
+        draw, person = self._open(), read_number(form.get("person", ""), otherwise=-1)
         people = draw.announcement.people
-        if not (person.isascii() and person.isdigit() and int(person) < len(people)):
+        if not 0 <= person < len(people):
             raise FormMalformed("the form does not say whose words they are")
-        check_words(people[int(person)], form.get("words", ""))
-        self._words[draw.hash, int(person)] = form.get("words", "")
+        check_words(people[person], form.get("words", ""))
+        self._words[draw.hash, person] = form.get("words", "")
 
     def _make(self, form: Form) -> None:
         draw = self._open()
@@ -131,6 +115,7 @@ class DrawPage:
         return draw
 
     def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
+        """Show the draws, and what the open one waits for."""
         try:
             draws, plan = read_draws(self._folder), setup.plan_of(self._folder)
         except (RuleError, ScorerError, OSError) as broken:
@@ -150,7 +135,7 @@ class DrawPage:
             "people": range(PEOPLE),
             "filled": typed,
         }
-        done = DONE.get(request.query_params.get("done", "")) if request.method == "GET" else None
+        done = done_before(request, DONE)
         return render_page(
             request, "draw.html", N_("Draw of the deals"), visitor_of(request), error=error, done=done, values=values
         )

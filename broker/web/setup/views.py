@@ -10,38 +10,39 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.errors import ScorerError, StoreError
+from broker.errors import ScorerError
 from broker.event import MOVEMENT, PLAYERS, PROFILE, SETS, setup
 from broker.event.deals import COMMITMENT, read_commitment
 from broker.event.deals.draw import DRAWS
-from broker.event.file_io import flatten_errors
 from broker.event.movement import NamedPlay, is_measurable, measure_movement, movement_csv, summary
 from broker.event.movement.summary import forecast_plan, minutes_a_play
 from broker.event.players import read_saved_players
 from broker.event.readiness import deal_notes, player_list_notes, start_notes, start_problems
 from broker.event.setup import EventHead, rows_to_fill, typed_session_rows
-from broker.event.structure import Structure
+from broker.event.structure import Resources, Structure, formats
 from broker.export.carrier_sheets import carrier_layouts, carrier_sheets_pdf
 from broker.i18n import N_
-from broker.people import PeopleError
 from broker.rules import RuleError, shipped_profiles
 from broker.store import has_started
 from broker.web import (
     Access,
-    DeskError,
     Form,
     FormMalformed,
-    read_form,
+    done_before,
+    form_page,
+    read_number,
     redirect,
     render_page,
     translator_for,
-    typed_fields,
     visitor_of,
 )
 from broker.web.setup.draw import WHO, DrawPage, note_change
 
 LARGEST: Final = 2 * 2**20
 """Bytes of a form: a list of 4,000 players, a movement of 20,000 plays is more and goes by command."""
+
+HALL: Final = ("tables", "hours", "carriers", "sets")
+"""What the organiser has said of the hall, to be offered formats."""
 
 SHOWN: Final = 200
 """Problems and lines on the page."""
@@ -60,8 +61,7 @@ class SetupPage:
         """Return the routes."""
         return [
             *([self._access.route("/", self.lead, WHO)] if first else ()),
-            self._access.route("/setup", self.show, WHO),
-            self._access.route("/setup", self.change, WHO, ("POST",)),
+            *form_page(self._access, "/setup", self._page, self._act, WHO, largest=LARGEST),
             self._access.route("/setup/players.csv", self.players, WHO),
             *DrawPage(self._access, self._folder, self._turn).routes(),
             *self.files(),
@@ -79,26 +79,6 @@ class SetupPage:
     async def lead(self, request: Request) -> Response:
         """Lead to the set-up."""
         return redirect(request, "/setup")
-
-    async def show(self, request: Request) -> Response:
-        """Show how far the event is."""
-        return await run_in_threadpool(self._page, request, {})
-
-    async def change(self, request: Request) -> Response:
-        """Check or keep what one form sends."""
-        form: Form = {}
-        try:
-            form = await read_form(request, visitor_of(request), largest=LARGEST)
-            checked = await run_in_threadpool(self._act, request, form)
-        except (DeskError, PeopleError, RuleError, ScorerError, StoreError) as error:
-            return await run_in_threadpool(self._page, request, typed_fields(form, error), error)
-        except ExceptionGroup as several:
-            return await run_in_threadpool(
-                self._page, request, form, flatten_errors(several)[0], {"found": flatten_errors(several)}
-            )
-        if checked is None:
-            return redirect(request, "/setup", done="saved")
-        return await run_in_threadpool(self._page, request, form, None, checked)
 
     async def movement(self, _request: Request) -> Response:
         """Return the movement as a file."""
@@ -128,19 +108,18 @@ class SetupPage:
                 if not (layouts := carrier_layouts(self._folder)):
                     raise RuleError("no_deal", N_("there are no deals to print"))
                 content = carrier_sheets_pdf(layouts, translator_for(request).language)
-        except (RuleError, ScorerError) as error:
+        except (RuleError, ScorerError, ExceptionGroup) as error:
             return self._page(request, {}, error)
-        except ExceptionGroup as several:
-            return self._page(request, {}, flatten_errors(several)[0], {"found": flatten_errors(several)})
         attachment = {"Content-Disposition": 'inline; filename="carriers.pdf"'}
         return Response(content, media_type="application/pdf", headers=attachment)
 
-    def _act(self, request: Request, form: Form) -> Values | None:
-        """Do what a form asks for; return what is to be shown of what was only checked, None of what is saved."""
+    def _act(self, request: Request, form: Form) -> Response:
+        """Check or keep what one form sends."""
         actions: dict[str, Callable[[Form], Values | None]] = {
             "head": self._head,
             "check_players": self._check_players,
             "players": self._keep_players,
+            "formats": self._offer_formats,
             "look_movement": self._look_movement,
             "make_movement": self._make_movement,
             "uncompared": self._keep_uncompared,
@@ -160,7 +139,9 @@ class SetupPage:
             checked = act(form)
             if checked is None:
                 note_change(self._access, request, form["action"])
-        return checked
+        return (
+            redirect(request, "/setup", done="saved") if checked is None else self._page(request, form, None, checked)
+        )
 
     def _head(self, form: Form) -> None:
         setup.take_head(self._folder, EventHead(**{key: form[key] for key in EventHead._fields if key in form}))
@@ -175,7 +156,19 @@ class SetupPage:
 
     def _look_movement(self, form: Form) -> Values:
         wish = _structure(form)
-        return {"ahead": setup.rounds_ahead(self._folder, wish), "asked": wish.rounds, "wish": wish}
+        return {"ahead": setup.forecast_structure(self._folder, wish), "wish": wish}
+
+    def _offer_formats(self, form: Form) -> Values:
+        plan = setup.settled(self._folder)
+        have = Resources(
+            len(plan.players),
+            _number(form, "tables"),
+            _minutes(form),
+            _number(form, "carriers"),
+            _number(form, "sets"),
+            minutes_a_play(plan),
+        )
+        return {"formats": formats(have)}
 
     def _keep_uncompared(self, _form: Form) -> None:
         setup.take_uncompared(self._folder)
@@ -222,10 +215,9 @@ class SetupPage:
         error: Exception | None = None,
         more: Values | None = None,
     ) -> Response:
-        values = {**self._values(form), "found": [], "checked_players": (), "checked_movement": None, "measures": ""}
-        values |= {"ahead": {}, "asked": 0, "wish": None, "checked_notes": ()}
-        values |= more or {}
-        done = N_("Saved.") if "done" in request.query_params and request.method == "GET" else None
+        values = {**self._values(form), "checked_players": (), "checked_movement": None, "measures": ""}
+        values |= {"ahead": None, "wish": None, "formats": (), "checked_notes": ()} | (more or {})
+        done = done_before(request, N_("Saved."))
         return render_page(
             request, "setup.html", N_("Set-up"), visitor_of(request), error=error, done=done, values=values
         )
@@ -243,7 +235,7 @@ class SetupPage:
             "folder": str(self._folder),
             "profiles": shipped_profiles(),
             "own_rules": form.get("rules", _text_of(self._folder / PROFILE)),
-            "filled": (setup.head_of(plan) if plan else EventHead())._asdict() | form,
+            "filled": dict.fromkeys(HALL, "") | (setup.head_of(plan) if plan else EventHead())._asdict() | form,
             "csv": {"players": "", "movement": "", form.get("action", "").removeprefix("check_"): form.get("csv", "")},
             "players": kept if (self._folder / PLAYERS).exists() else (),
             "plays": plays,
@@ -263,23 +255,41 @@ class SetupPage:
 
 def _structure(form: Form) -> Structure:
     most = setup.MOST_ROUNDS
-    found = {field: _number(form, field) for field in ("rounds", "sections", "final", "final_rounds")}
-    if not (found["rounds"] and found["rounds"] <= most and (found["final_rounds"] or 0) <= most):
+    numbers = [read_number(form.get(field, "").strip(), 3) for field in ("rounds", "sections", "final", "final_rounds")]
+    rounds, sections, final, final_rounds = numbers
+    if not (1 <= rounds <= most and final_rounds <= most):
         raise RuleError("malformed", N_("rounds must be from 1 to {most}", most=most))
     return Structure(
-        found["rounds"],
-        found["sections"] or 1,
-        found["final"] or 0,
-        found["final_rounds"] or 0,
+        rounds,
+        sections or 1,
+        final,
+        final_rounds,
         form.get("carry_over", "").strip(),
         (form.get("qualification") or "Qualification", form.get("finale") or "Final"),
+        deals_per_round=(deals := _number(form, "deals_per_round")),
+        copies=_number(form, "copies") or (deals and 1),
+        tables=_number(form, "tables"),
     )
 
 
 def _number(form: Form, field: str) -> int | None:
     """Return a number of a form; None where there is none."""
-    text = form.get(field, "").strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 3 else None  # noqa: PLR2004 - digits
+    return read_number(form.get(field, "").strip(), 3) or None
+
+
+def _minutes(form: Form) -> int:
+    """Return the hours of a form in minutes: 4, 4.5, 4,5 or 4:30. Raises RuleError `malformed`."""
+    hours, _, minutes = form.get("hours", "").strip().replace(",", ".").partition(":")
+    try:
+        found = round(60 * float(hours)) + int(minutes or 0)
+    except (ValueError, OverflowError):
+        found = 0
+    if not 0 < found <= MOST_MINUTES:
+        raise RuleError("malformed", N_("hours must be more than 0 and at most {most}", most=MOST_MINUTES // 60))
+    return found
+
+
+MOST_MINUTES: Final = 100 * 60
 
 
 def _measures(plays: Sequence[NamedPlay]) -> str:

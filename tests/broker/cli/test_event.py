@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from broker.cli.main import homologue
 from broker.cli.movement import movement_new as new_movement
-from broker.event import PLAYERS, ListedDevice, Origin, open_event, read_devices
+from broker.event import PLAYERS, ListedDevice, Origin, open_event, read_devices, read_plan
 from broker.event.file_io import flatten_errors
 from broker.event.players import COUNTRY_CODES, IOC, ISO_2, ISO_3, ListedPlayer, players_csv, read_players
 from broker.event.readiness import player_list_notes
+from broker.event.structure import Resources, formats
 from broker.mqtt.certificates import Certificates
 from broker.protocol.signing import SigningKey
 from broker.rules import RuleError
@@ -311,3 +312,25 @@ def test_a_set_that_is_to_lie_as_two_deals_in_one_round_keeps_an_event_from_star
     (folder / "deals.json").write_text(json.dumps(deals), encoding="utf-8")
     found = json.loads(ask("check", folder, "--json").stdout)
     assert "set_at_two_tables" in {problem["code"] for problem in found["problems"]}
+
+
+def test_formats_are_shown_as_the_set_up_offers_them_and_as_programs_read_them() -> None:
+    hall = ("formats", "--players", 16, "--hours", 4, "--carriers", 4)
+    offered = [one.row() for one in formats(Resources(16, None, 240, 4))]
+    assert json.loads(ask(*hall, "--json").output) == {"formats": offered}
+    heads, *lines = ask(*hall).output.splitlines()
+    assert heads.endswith("strength")
+    assert [line.split()[:3] for line in lines] == [
+        [str(row["rounds"]), str(row["deals_per_round"]), str(row["copies"])] for row in offered
+    ]
+    assert [line.endswith("*") for line in lines] == [row["early"] for row in offered]
+    refused = ask("formats", "--players", 4, "--hours", 4, "--json")
+    assert json.loads(refused.output)["error"]["code"] == "no_format"
+
+
+def test_a_new_event_is_made_in_the_format_that_was_chosen(tmp_path: Path) -> None:
+    chosen = ["--deals-per-round", 1, "--copies", 4, "--tables", 4]
+    result = ask("new", tmp_path / "cup", *OPTIONS, *chosen, "--players", sheet(tmp_path, sixteen()))
+    assert result.exit_code == 0, result.output
+    plan = read_plan(tmp_path / "cup")
+    assert (len({play.deal for play in plan.plays}), plan.copies) == (5, 4)

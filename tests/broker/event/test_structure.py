@@ -1,9 +1,11 @@
 """Sections and a final are planned together, refused where they cannot be, and read again as they were written."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 from msgspec.structs import replace
 
@@ -11,12 +13,13 @@ from broker.event import Plan, read_plan, write_plan
 from broker.event.deals import LAST_SET
 from broker.event.deals.make import allot_sets
 from broker.event.files import NO_OWN_RULES
-from broker.event.movement import check_movement
+from broker.event.movement import check_movement, lay_out
 from broker.event.plan import BookedPlay, plan_problems
 from broker.event.stages import Section, Stage, read_part, section_plays
-from broker.event.structure import Structure, structured_plan
+from broker.event.structure import Format, Resources, Structure, formats, strength_share, structured_plan
 from broker.protocol import SEATS, Player
 from broker.rules import RuleError
+from broker.sim.luck import share_of_columns
 from tests.broker.scorer.staged import staged_deals, staged_plan
 
 
@@ -134,3 +137,90 @@ def test_a_set_is_used_again_once_its_deal_is_over() -> None:
         assert (len(set(at)), max(at) <= LAST_SET) == (len(at), True)
     with pytest.raises(RuleError, match="deals are played at once"):
         allot_sets([*few, play(1, 100, 100)])
+
+
+HALLS = [
+    Resources(12, 3, 240),
+    Resources(16, None, 500, 4, 4),
+    Resources(20, 4, 300),
+    Resources(64, 16, 480, 24),
+    Resources(64, None, 480, None, 18, 30),
+    Resources(400, 100, 480),
+]
+
+
+@pytest.mark.parametrize("have", HALLS)
+def test_each_format_fits_what_there_is_and_is_what_its_movement_comes_to(have: Resources) -> None:
+    for one in formats(have):
+        sittings = lay_out(one.order)
+        at: dict[int, list[int]] = {}
+        for sitting in sittings:
+            for deal in sitting.deals:
+                at.setdefault(deal, []).append(sitting.round)
+        together = max(
+            sum(min(rounds) <= now <= max(rounds) for rounds in at.values()) for now in range(1, one.order.rounds + 1)
+        )
+        copies = max(max(rounds.count(now) for now in set(rounds)) for rounds in at.values())
+        deals = one.order.deals_per_round
+        assert one.forecast.minutes <= have.minutes
+        assert one.order.tables <= (have.tables or have.players // 4)
+        assert all(one.carriers <= count for count in (have.carriers, have.sets) if count is not None)
+        assert one.carriers == together * -(-copies // deals)
+        turns = min(max(rounds) for rounds in at.values()) * deals
+        assert one.first_minutes == turns * have.minutes_a_play
+        done = [rounds for rounds in at.values() if 2 * max(rounds) <= one.order.rounds]
+        assert one.at_half == 100 * len(done) // len(at)
+        assert one.forecast.compared[0] == min(len(rounds) for rounds in at.values()) > 1
+
+
+@pytest.mark.parametrize("have", HALLS)
+def test_formats_whose_deals_are_done_with_early_come_first_and_none_is_beaten_in_everything(have: Resources) -> None:
+    found = formats(have)
+    assert [one.early for one in found] == sorted((one.early for one in found), reverse=True)
+    assert found[0].early
+
+    def merits(one: Format) -> tuple[int, ...]:
+        return one.strength, one.others_met, one.at_half, -one.first_minutes, -one.carriers, -one.order.rounds
+
+    beaten = [
+        one for one in found if any(merits(o) != merits(one) and all(np.array(merits(o)) >= merits(one)) for o in found)
+    ]
+    assert beaten == []
+
+
+@pytest.mark.parametrize(
+    ("have", "code"),
+    [
+        (Resources(16, None, 20), "no_format"),  # no time for a play
+        (Resources(4, None, 600), "no_format"),  # nobody to be compared with
+        (Resources(64, 16, 480, 3), "no_format"),
+        (Resources(3, None, 480), "impossible_size"),
+    ],
+)
+def test_where_no_format_fits_that_is_said(have: Resources, code: str) -> None:
+    with pytest.raises(RuleError) as refused:
+        formats(have)
+    assert refused.value.code == code
+
+
+def test_the_strength_in_a_standing_is_what_was_measured_with_simulated_players() -> None:
+    measured = re.findall(
+        r"\| (\d+) \| same deals, IMP, (\d+) tables .* ([\d.]+) % \|",
+        Path("docs/why-duplicate.md").read_text(encoding="utf-8"),
+    )
+    assert len(measured) == 6
+    for plays, tables, share in measured:
+        assert abs(100 * strength_share(int(plays), int(tables)) - float(share)) < 3
+
+
+@pytest.mark.parametrize(("plays", "tables"), [(4, 4), (16, 2), (16, 16), (64, 8)])
+def test_the_formula_of_strength_is_what_a_simulation_of_its_model_gives(plays: int, tables: int) -> None:
+    """Points are strength and luck; the datum has the own points in it, and those of others, another each play."""
+    chance, one, events = np.random.default_rng(1), 0.0245, 60
+    strength = chance.normal(0, np.sqrt(one), 2000)
+    totals = np.zeros((events, len(strength)))
+    for _ in range(plays):
+        own = strength + chance.normal(0, np.sqrt(1 - one), totals.shape)
+        others = chance.normal(0, 1, (tables - 1, *totals.shape)).sum(axis=0)
+        totals += own - (own + others) / tables
+    assert abs(share_of_columns(totals) - strength_share(plays, tables)) < 0.03

@@ -1,12 +1,27 @@
 """Rank bounds: however the missing plays end, nobody leaves them; and with nothing missing they are the standings."""
 
+from collections import Counter
+from random import Random
+
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
 from broker.protocol import SEATS
 from broker.rules import Profile, Stated, load_mcr
-from broker.scoring import Bounds, Ledger, Ranked, entry_bounds, player_standings, team, team_bounds
+from broker.scoring import (
+    Bounds,
+    Ledger,
+    Ranked,
+    ScoredPlay,
+    entry_bounds,
+    player_standings,
+    team,
+    team_bounds,
+    with_likely_places,
+)
 from tests.broker.rules.variants import TURNED, seats
 from tests.broker.scoring.events import individual_events, made, profiles, scored, team_events, turned
 from tests.broker.scoring.oracle import Play
@@ -97,7 +112,7 @@ def test_however_the_deals_to_come_end_every_team_stays_within(
     now = team.team_standings([play for play in ended if play.deal in kept], teams, profile, provisional=True)
     reach = team_bounds(now, len(deals) - len(kept), profile)
     for line in team.team_standings(ended, teams, profile):
-        least, most, best, worst = reach[line.name]
+        least, most, best, worst, _ = reach[line.name]
         assert least <= line.imp <= most
         assert best <= line.place <= worst
 
@@ -109,3 +124,52 @@ def test_a_team_that_nobody_can_catch_any_more_is_first_and_with_nothing_to_come
     reach = team_bounds(lead, 2, OEDMC)
     assert {name: (one.best, one.worst) for name, one in reach.items()} == {"a": (1, 2), "b": (1, 3), "c": (2, 3)}
     assert {one.least for one in team_bounds(lead, 0, OEDMC).values()} == {60, 11, -71}
+
+
+def league(seed: int, players: int, deals: int) -> list[ScoredPlay]:
+    """Return plays by players of equal strength: each deal at all tables, who sits where drawn anew."""
+    chance, plays = Random(seed), list[ScoredPlay]()
+    for deal in range(1, deals + 1):
+        drawn = chance.sample(range(players), players)
+        for table in range(players // 4):
+            four = dict(zip(SEATS, (f"p{one:03}" for one in drawn[4 * table : 4 * table + 4]), strict=True))
+            plays.append(ScoredPlay(deal, table + 1, four, {seat: round(chance.gauss(0, 21)) for seat in SEATS}))
+    return plays
+
+
+def foreseen(plays: list[ScoredPlay], played: int) -> dict[str, Bounds]:
+    """Return what is said once the first plays are in."""
+    ledger = Ledger.of(plays[:played], OEDMC, (name for play in plays for name in play.entries))
+    to_come = plays[played:]
+    joining = Counter((play.deal, "") for play in to_come)
+    waiting = np.array([ledger.entries.number[name] for play in to_come for name in play.entries], dtype=np.int64)
+    return with_likely_places(entry_bounds(ledger, to_come), ledger, ledger.entries, joining, waiting)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.8, 0.97])
+def test_eight_of_ten_end_where_it_was_likely(share: float) -> None:
+    """Over 20 drawn leagues, always the same, and wherever one stops, also within a deal."""
+    within = list[bool]()
+    for seed in range(20):
+        plays = league(seed, 24, 10)
+        likely = foreseen(plays, int(share * len(plays)))
+        for one in player_standings(Ledger.of(plays, OEDMC)):
+            low, high = likely[one.name].likely or (0, 0)
+            within.append(low <= one.place <= high)
+    assert 0.72 < sum(within) / len(within) < 0.93
+
+
+def test_what_is_likely_is_within_what_can_be_reached_and_narrower_and_always_the_same() -> None:
+    plays = league(1, 12, 6)
+    found = foreseen(plays, len(plays) - 1)
+    assert foreseen(plays, len(plays) - 1) == found
+    assert {(one.best, one.worst) for one in found.values()} != {(one.best, one.best) for one in found.values()}
+    spans = [(one.likely[1] - one.likely[0], one.worst - one.best) for one in found.values() if one.likely]
+    assert len(spans) == 12
+    assert all(likely <= reach for likely, reach in spans)
+    assert sum(likely for likely, _ in spans) < sum(reach for _, reach in spans) / 3
+    assert all(one.best <= one.likely[0] <= one.likely[1] <= one.worst for one in found.values() if one.likely)
+
+
+def test_from_few_plays_nothing_likely_is_said() -> None:
+    assert {one.likely for one in foreseen(league(1, 12, 6), 7).values()} == {None}

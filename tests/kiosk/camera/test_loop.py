@@ -13,7 +13,7 @@ import pytest
 import zxingcpp
 
 from broker.protocol import CarrierCode, PlannedPlay, Seat, carrier_code_text
-from kiosk.camera.loop import TrayWatcher, find_carrier_sheet, loose_tiles, tray_looks
+from kiosk.camera.loop import TrayWatcher, find_carrier_sheet, loose_tiles, run_camera, tray_looks
 from kiosk.camera.observations import CameraHealth, CameraReport, SeenTile, TableObservation
 from kiosk.camera.overlay import unmoved_tiles
 from kiosk.camera.thread import CameraThread
@@ -21,6 +21,7 @@ from kiosk.table import TrayChecked
 from tests.kiosk.tables import EVENT, play
 from tests.vision.live.tables import corners, heap, stray
 from vision.cameras.addresses import open_camera
+from vision.cameras.camera import Camera
 from vision.cameras.feed import CameraFrame
 from vision.geometry import Picture
 from vision.live.watcher import Sketch, Stillness, WatchedTable
@@ -82,6 +83,33 @@ def test_trays_are_told_when_they_are_settled_and_a_lost_camera_when_it_is_lost(
         )
         made.trays.unplug()
         assert made.health() == "camera_unplugged"
+
+
+class GlaringCamera(Camera):
+    """A camera with the same picture for ever, all burnt out, that says which exposures it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.frames, self.pause = list[int](), 0, 0.01
+
+    def expose(self, stops: int) -> bool:
+        self.asked.append(stops)
+        return True
+
+    def frame(self) -> Picture:
+        self.frames += 1
+        return np.where(np.arange(1280)[None, :, None] < 640, np.uint8(255), np.uint8(90)).repeat(960, 0).repeat(3, 2)
+
+
+def test_the_camera_is_asked_for_a_shorter_exposure_where_glare_hides_a_tile(monkeypatch: pytest.MonkeyPatch) -> None:
+    unread = tuple(tile(None, 0, col) for col in range(13))
+    tray = PictureReading(tuple(place.read for place in unread if place.read), unread)
+    monkeypatch.setattr("kiosk.camera.loop.read_picture", lambda _, **__: tray)
+    camera = GlaringCamera()
+    run_camera(
+        lambda: camera, PLAY, (800, 290), lambda: 7, lambda _: None, lambda: bool(camera.asked) or camera.frames > 9_999
+    )
+    assert camera.asked == [-1]
 
 
 def test_the_last_picture_of_a_folder_stays_under_the_eyes(tmp_path: Path) -> None:

@@ -38,25 +38,26 @@ def test_only_these_keys_change_the_table(phase: Phase) -> None:
 
 def test_two_values_and_a_discarder_make_a_result() -> None:
     desk = Keyed(sitting_in(Phase.DECLARED))  # west and north have declared
-    desk.type("1", "2", "enter", "8", "enter", "e")
+    desk.type("e", "e", "1", "2", "enter", "8", "enter")
     assert desk.sitting.table.outcome == Outcome("discard", {"west": 12, "north": 8}, "east")
 
 
 def test_a_value_under_the_minimum_is_refused_at_once_and_nothing_that_was_typed_is_lost() -> None:
     desk = Keyed(sitting_in(Phase.DECLARED))
-    desk.type("9", "enter", "7", "enter")
+    desk.type("e", "e", "9", "enter", "7", "enter")
     assert (desk.keys.problem, desk.sitting.table.phase) == ("below_minimum", Phase.DECLARED)
-    assert desk.keys.form == Form(("west", "north"), (9,), "7", least=8)
-    desk.type("0", "enter", "e")
+    assert desk.keys.form == Form(("west", "north"), (9,), "7", 8, ("east", "east"))
+    desk.type("0", "enter")
     assert (desk.keys.problem, desk.sitting.table.phase) == (None, Phase.ACCEPTING)
 
 
 def test_what_the_table_refuses_is_still_there_to_be_put_right() -> None:
     desk = Keyed(sitting_in(Phase.DECLARED))
-    desk.type("9", "enter", "1", "2", "enter")
+    desk.type("e", "e", "9", "enter", "1", "2")
     desk.keys._apply = lambda _: "journal_full"
-    desk.type("e")
-    assert (desk.keys.problem, desk.keys.form) == ("journal_full", Form(("west", "north"), (9, 12), least=8))
+    desk.type("enter")
+    form = Form(("west", "north"), (9,), "12", 8, ("east", "east"))
+    assert (desk.keys.problem, desk.keys.form) == ("journal_full", form)
 
 
 def test_a_false_hu_leaves_the_other_declarations_to_be_valued() -> None:

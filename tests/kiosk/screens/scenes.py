@@ -278,6 +278,14 @@ def result(*accepting: Seat, names: dict[Seat, str] = LONG) -> ScreenView:
     return seen(sitting)
 
 
+def overtaken() -> ScreenView:
+    """West declared on east's discard; south drew on, as nothing showed, and declared too."""
+    sitting = Sitting(named(LONG))
+    sitting.declare("west", "south")
+    sitting.value("east", on={"west": "east", "south": "south"}, west=12)
+    return seen(sitting)
+
+
 def small_result(*accepting: Seat) -> ScreenView:
     sitting = Sitting(play(4, deal=7, dealer="west"))
     sitting.declare("west")
@@ -403,14 +411,17 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
     "playing, all broken": lambda: seen(sitting_in(Phase.PLAYING), BROKEN),
     "confirming, all broken": lambda: seen(sitting_in(Phase.CONFIRMING), BROKEN),
     "declared, before the form": lambda: seen(sitting_in(Phase.DECLARED)),
-    "declared, value": lambda: entering(Form(("west", "east"))),
+    "declared, value": lambda: entering(Form(("west", "east"), tiles=("north", "north"))),
+    "declared, on whose tile": lambda: entering(Form(("west", "east"), tiles=("north",))),
+    "declared, on a later tile": lambda: entering(Form(("west", "east"), tiles=("north", "east"))),
     "declared, one value": one_value,
     "declared, refused": lambda: entering(Form(("west",), digits="7", least=8), problem="below_minimum"),
-    "declared, all four": lambda: entering(Form(SEATS, (8, 8, 8), "388", least=8)),
+    "declared, three winners": lambda: entering(Form(SEATS[1:], (8, 8), "388", 8, ("east", "east", "east"))),
     "declared, false hu, PIN": lambda: ruling(ArbiterPanel("pin", act="false_hu", seats=("west",)), Phase.DECLARED),
     "declared, discarder": lambda: entering(Form(("west",), (18,)), names=CHINESE),
     "accepting": lambda: small_result("east", "north"),
     "accepting, three winners": lambda: result("east", "south", "west"),
+    "accepting, one on a later tile": overtaken,
     "accepting, drawn": drawn,
     "accepting, self-drawn": self_drawn,
     **COUNTING,

@@ -117,6 +117,10 @@ def _win(state: Table, move: Move, now: int) -> Event:
     others = [seat for seat in SEATS if seat not in winners]
     alone = len(winners) == 1 and move.wait % 2 == 0
     discarder = None if alone or not others else others[0]
+    if discarder and len(winners) > 1 and move.wait == S:  # on a discard the first, the others on tiles drawn after it
+        first, *later = winners
+        on: dict[Seat, Seat] = {first: discarder, **{seat: seat for seat in later}}
+        return ValueEntered(at=now, win="discard", winners={first: 8}, discarder=discarder, declared_on=on)
     return ValueEntered(at=now, win="discard" if discarder else "self_drawn", winners=winners, discarder=discarder)
 
 

@@ -202,3 +202,60 @@ def test_where_the_rules_know_one_winner_the_nearest_of_those_who_declared_has_w
     sitting.press(*SEATS)
     assert result_of(sitting).winners == {"east": 10}
     assert result_of(sitting).points == {"east": 34, "south": -8, "west": -8, "north": -18}
+
+
+def overtaken_sitting(profile: str = "oedmc-2020") -> Sitting:
+    """West presses on east's discard; nothing shows, so south draws, and presses too."""
+    sitting = Sitting(profile=profile)
+    sitting.declare("west", "south")
+    return sitting
+
+
+@pytest.mark.parametrize("profile", ["oedmc-2020", "mcr"])
+def test_who_declared_on_a_later_tile_wins_nothing_and_is_fined_nothing(profile: str) -> None:
+    sitting = overtaken_sitting(profile)
+    sitting.value("east", on={"west": "east", "south": "south"}, west=12)
+    sitting.press(*SEATS)
+    result = result_of(sitting)
+    assert (result.win, result.winners, result.discarder) == ("discard", {"west": 12}, "east")
+    assert (result.declared_on, result.fines) == ({"west": "east", "south": "south"}, {})
+    assert result.points == {"east": -20, "south": -8, "west": 36, "north": -8}
+
+
+def test_where_the_hu_on_the_earlier_tile_was_false_the_later_one_stands() -> None:
+    sitting = overtaken_sitting()
+    sitting.admit()
+    sitting.take(FalseHuRuled(at=sitting.wait(), seat="west", imp=8, reason="no hand"))
+    sitting.value(None, south=9)
+    sitting.press(*SEATS)
+    assert result_of(sitting).winners == {"south": 9}
+    assert result_of(sitting).declared_on is None
+
+
+@pytest.mark.parametrize(
+    ("on", "discarder", "winners"),
+    [
+        ({"west": "east", "south": "south"}, None, {"south": 9}),  # the later tile
+        ({"west": "east", "south": "south"}, "east", {"west": 9, "south": 9}),
+        ({"west": "east"}, "east", {"west": 9}),  # of south nothing is said
+        ({"west": "east", "south": "south", "north": "east"}, "east", {"west": 9, "north": 9}),
+        ({"west": "east", "south": "east"}, "east", {"west": 9}),
+        ({"west": "west", "south": "south"}, None, {"west": 9, "south": 9}),
+    ],
+)
+def test_nobody_wins_but_who_declared_on_the_earliest_tile(
+    on: dict[Seat, Seat], discarder: Seat | None, winners: dict[Seat, int]
+) -> None:
+    sitting = overtaken_sitting()
+    win: WinKind = "discard" if discarder else "self_drawn"
+    event = ValueEntered(at=sitting.wait(), win=win, winners=winners, discarder=discarder, declared_on=on)
+    assert sitting.refusal(event) in ("winners_differ", "several_self_drawn")
+
+
+def test_what_was_said_of_the_tiles_is_asked_again_where_the_result_is_not_accepted() -> None:
+    sitting = overtaken_sitting()
+    sitting.value("east", on={"west": "east", "south": "south"}, west=12)
+    sitting.take(ResultRefused(at=sitting.wait()))
+    sitting.value("east", on={"west": "east", "south": "east"}, west=12, south=8)
+    sitting.press(*SEATS)
+    assert result_of(sitting).winners == {"west": 12, "south": 8}

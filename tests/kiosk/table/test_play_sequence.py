@@ -7,6 +7,7 @@ from typing import Final
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace as changed
 
 from broker.protocol import (
     SEATS,
@@ -235,3 +236,23 @@ def test_whatever_happens_to_planned_hands_of_riichi_each_fact_follows(done: lis
     sitting = AloneSitting()
     sitting.begin()
     assert followed(live(sitting, done))[1] == []
+
+
+def test_a_result_names_as_winners_those_who_declared_on_the_earliest_tile() -> None:
+    sitting = Sitting()
+    sitting.declare("west", "south")
+    sitting.value("east", on={"west": "east", "south": "south"}, west=12)
+    sitting.press(*SEATS)
+    *before, result = [fact for fact in sitting.facts if isinstance(fact, OF_A_PLAY)]
+    assert isinstance(result, Result)
+    on: dict[Seat, Seat] = {"west": "east", "south": "south"}
+    others = (
+        changed(result, declared_on=None),
+        changed(result, declared_on={"west": "east"}),
+        changed(result, declared_on={**on, "north": "east"}),
+        changed(result, declared_on={"west": "north", "south": "south"}),
+        changed(result, winners={"south": 12}, win="self_drawn", discarder=None),
+    )
+    assert followed([*before, result]) == ([*before, result], [])
+    for other in others:
+        assert followed([*before, other])[1] == [other]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from vision.cameras.addresses import open_camera
-from vision.cameras.camera import ClosableDevice, UnmetSetting
+from vision.cameras.camera import Camera, UnmetSetting
 from vision.cameras.feed import (
     FIRST_PAUSE_S,
     LONGEST_PAUSE_S,
@@ -21,16 +21,13 @@ from vision.cameras.feed import (
     pause_after,
 )
 from vision.errors import CameraMissingError, CameraUnpluggedError, PictureError
-from vision.live.stream import ReadingStream, follow_feed
-from vision.live.watcher import Stillness
-from vision.reading import PictureReading
 from vision.sim.table import SimulatedTable
 
 PICTURE = np.full((4, 6, 3), 90, dtype=np.uint8)
 SOON = 20.0  # seconds: a bound for a machine that is very busy, never a pause
 
 
-class Scripted(ClosableDevice):
+class Scripted(Camera):
     """A camera that gives what a queue gives: pictures, or errors that it raises."""
 
     def __init__(self, script: "Queue[Any]") -> None:
@@ -133,8 +130,51 @@ def test_settings_that_were_not_taken_are_told() -> None:
 def test_a_folder_ends_and_the_feed_with_it(tmp_path: Path) -> None:
     cv2.imwrite(str(tmp_path / "a.png"), PICTURE)
     with CameraFeed(lambda: open_camera(f"pictures:{tmp_path}?fps=100"), lambda _: None) as feed:
-        known = list(follow_feed(feed, ReadingStream(lambda _: PictureReading((), ())), SOON))
-    assert [(frame.number if frame else None, watched.stir) for frame, watched in known][-1:] == [(1, Stillness.MOVING)]
+        assert feed.wait(1, SOON) is None
+        assert (feed.ended, [frame.number for frame in [feed.latest()] if frame]) == (True, [1])
+
+
+class Exposing(Scripted):
+    """A camera that has some exposures, and says which it was asked for."""
+
+    def __init__(self, script: "Queue[Any]", has: range) -> None:
+        super().__init__(script)
+        self._has, self.asked, self.settling = has, list[int](), 2
+
+    def expose(self, stops: int) -> bool:
+        self.asked.append(stops)
+        return stops in self._has
+
+
+def exposures_of(has: range, *wanted: int) -> tuple[list[int | None], list[int]]:
+    """Return the exposures of frames, four for each that is wanted, and what a camera that has some was asked for."""
+    script: Queue[Any] = Queue()
+    camera = Exposing(script, has)
+    number, seen = 0, list[int | None]()
+    with CameraFeed(lambda: camera, lambda _: None) as feed:
+        for stops in wanted:
+            feed.expose(stops)
+            for _ in range(4):
+                script.put(PICTURE)
+                frame = feed.wait(number, SOON)
+                assert frame is not None
+                number += 1
+                seen.append(frame.exposure)
+        finish(feed, script)
+    return seen, camera.asked
+
+
+def test_frames_say_their_exposure_and_none_while_it_changes() -> None:
+    seen, asked = exposures_of(range(-2, 3), -1, 0)
+    assert seen[:1] in ([0], [None])  # the camera may be waiting for the first picture when it is asked
+    assert (seen[3], seen[7]) == (-1, 0)
+    assert seen[4:7].count(None) == 2
+    assert asked == [-1, 0]
+
+
+def test_a_camera_without_that_exposure_is_asked_once_and_goes_on_with_its_own() -> None:
+    seen, asked = exposures_of(range(1), -1)
+    assert (set(seen) - {None}, seen[-1], asked) == ({0}, 0, [-1])
 
 
 def test_the_simulated_cable_is_put_back_while_a_feed_looks() -> None:

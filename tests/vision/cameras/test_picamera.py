@@ -150,3 +150,15 @@ def test_the_simulated_driver_refuses_an_exposure_without_a_gain() -> None:
         patch.setattr("vision.cameras.picamera.libcamera_controls", lambda _: [("exposure", "AeEnable", False)])
         with pytest.raises(CameraMissingError, match="without gain"):
             PiCamera(0, settings, RibbonDriver(sys.executable, Path("vision/sim/picamera2.py").resolve(), {}))
+
+
+def test_another_exposure_is_a_control_of_the_automatic_one() -> None:
+    with open_camera(f"sim://ribbon?{SMALL}") as camera:
+        assert (camera.expose(1), camera.frame()[0, 0, 0]) == (True, 65)
+        assert (camera.expose(0), camera.frame()[0, 0, 0]) == (True, 2)
+
+
+def test_a_fixed_exposure_is_made_longer_and_shorter_within_what_the_camera_has() -> None:
+    with open_camera(f"sim://ribbon?{SMALL}&exposure=20") as camera:
+        assert [camera.expose(stops) for stops in (-2, 1, 2, 0)] == [True, True, False, True]
+        assert camera.frame()[0, 0, 0] == 1

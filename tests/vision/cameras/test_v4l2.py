@@ -120,3 +120,36 @@ def test_a_device_that_is_no_camera_fills_no_log(capfd: pytest.CaptureFixture[st
     with pytest.raises(CameraMissingError):
         open_camera("v4l2:/dev/null")
     assert capfd.readouterr().err == ""
+
+
+MODE, VALUE = cv2.CAP_PROP_AUTO_EXPOSURE, cv2.CAP_PROP_EXPOSURE
+
+
+def exposed(camera: V4l2Camera, *stops: int) -> list[tuple[bool, float, float]]:
+    """Ask for exposures; return for each whether it is taken, and the camera's mode and value then."""
+    properties = FakeCapture.made[-1].properties
+    return [(camera.expose(one), properties[MODE], properties[VALUE]) for one in stops]
+
+
+def test_another_exposure_is_so_many_times_the_fixed_one(device: str) -> None:
+    with opened(f"v4l2:{device}?exposure=8") as camera:
+        assert exposed(camera, -1, -2, 1, 0) == [(True, 1, 40), (True, 1, 20), (True, 1, 160), (True, 1, 80)]
+
+
+def test_another_exposure_is_counted_from_what_the_automatic_one_came_to_which_goes_on_afterwards(device: str) -> None:
+    with opened(f"v4l2:{device}?exposure=auto") as camera:
+        FakeCapture.made[-1].properties[VALUE] = 156
+        assert exposed(camera, -1, 0) == [(True, 1, 78), (True, 3, 78)]
+        FakeCapture.made[-1].properties[VALUE] = 200
+        assert exposed(camera, 1) == [(True, 1, 400)]
+
+
+def test_a_camera_that_does_not_tell_or_take_an_exposure_keeps_its_own(
+    device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(f"v4l2:{device}?exposure=auto") as camera:
+        FakeCapture.made[-1].properties[VALUE] = -1
+        assert exposed(camera, -1) == [(False, 3, -1)]
+    with opened(f"v4l2:{device}?exposure=8") as camera:
+        monkeypatch.setattr(FakeCapture, "set", lambda *_: False)
+        assert exposed(camera, -1) == [(False, 1, 80)]

@@ -1,10 +1,13 @@
 """A table that is described and not drawn: what lies there, what a frame of it looks like, and what is read from it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vision.live.watcher import Sketch
+from vision.geometry import Picture
+from vision.live.exposure import light_of_unread
+from vision.live.watcher import Sketch, TableWatcher, WatchedTable, sketch
 from vision.reading import Corners, PictureReading, PlaceState, TileRead, TrayPlace, tray_places
 
 CELL = 4  # cells of a sketch that a place takes each way
@@ -71,3 +74,20 @@ def frame(table: Table, seed: int = 0, light: float = 1.0, noise: float = 1.5) -
         cells[row * CELL : (row + 1) * CELL, col * CELL : (col + 1) * CELL] = 20.0 if index in table.hand else level
     grain = np.random.default_rng(seed).normal(0, noise, cells.shape)
     return np.asarray(np.clip(cells * light + grain, 0, 255), dtype=np.uint8)
+
+
+class WaitingStream:
+    """A watcher with a reader behind it that is waited for."""
+
+    def __init__(self, read: Callable[[Picture], PictureReading]) -> None:
+        self.read, self.watcher = read, TableWatcher()
+
+    @property
+    def watched(self) -> WatchedTable:
+        return self.watcher.watched
+
+    def see(self, at: float, picture: Picture, exposure: int | None = 0) -> WatchedTable:
+        if self.watcher.see(at, sketch(picture), exposure):
+            read = self.read(picture)
+            self.watcher.take(read, exposure or 0, light_of_unread(picture, read))
+        return self.watched

@@ -8,11 +8,11 @@ from threading import Event
 import numpy as np
 import pytest
 
-from tests.vision.live.tables import FULL, Table, frame, reading
+from tests.vision.live.tables import FULL, Table, WaitingStream, frame, reading
 from vision.cameras.addresses import open_camera
 from vision.errors import PictureError
 from vision.geometry import Picture
-from vision.live.stream import BackgroundStream, ReadingStream
+from vision.live.stream import BackgroundStream
 from vision.live.watcher import Stillness, WatchedTable
 from vision.reader import read_picture
 from vision.reading import PictureReading
@@ -133,7 +133,7 @@ def test_a_tray_is_told_soon_after_the_last_hand(reader_ms: int, most_ms: int) -
         clock.now += reader_ms
         return reading(FULL)
 
-    stream = ReadingStream(read)
+    stream = WaitingStream(read)
     with open_camera("sim://tray?seed=2&width=640&height=360", world=world) as camera:
         watched, last = stream.watched, -1
         while clock.now < 4000 and not (watched.stir is Stillness.SETTLED and watched.at * FPS >= GONE):
@@ -152,7 +152,7 @@ def test_with_the_real_reader_a_hand_that_passes_changes_nothing_and_costs_two_r
         costs.append(1)
         return read_picture(picture)
 
-    stream, told = ReadingStream(read), list[tuple[Stillness, PictureReading | None]]()
+    stream, told = WaitingStream(read), list[tuple[Stillness, PictureReading | None]]()
     with open_camera("sim://tray?seed=2&noise=3", world=world) as camera:
         for frame in range(16):
             hand_moves(world, frame)
@@ -167,8 +167,8 @@ def test_with_the_real_reader_a_hand_that_passes_changes_nothing_and_costs_two_r
 
 
 def test_a_frame_that_is_no_picture_changes_nothing() -> None:
-    stream = ReadingStream(read_picture)
-    before = stream.watched
-    with pytest.raises(PictureError):
-        stream.see(1.0, "no picture")  # type: ignore[arg-type]  # what a driver may give
-    assert stream.watched is before
+    with BackgroundStream(read_picture) as stream:
+        before = stream.watched
+        with pytest.raises(PictureError):
+            stream.see(1.0, "no picture")  # type: ignore[arg-type]  # what a driver may give
+        assert stream.watched is before

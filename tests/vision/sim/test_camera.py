@@ -130,3 +130,14 @@ def test_a_tile_of_no_set_cannot_be_laid(tile: tuple[int, int]) -> None:
 def test_a_tray_has_thirty_four_places() -> None:
     with pytest.raises(ValueError, match="rows of 13, 11 and 10"):
         SimulatedTable().lay([[None]])
+
+
+def test_another_exposure_comes_some_frames_after_it_was_asked_for_and_burns_out_less() -> None:
+    with open_camera("sim://tray?seed=7&glare=300&noise=0") as camera:
+        own = camera.frame()
+        assert camera.expose(-1)
+        levels = [float(camera.frame().mean()) for _ in range(camera.settling + 1)]
+        shorter = camera.frame()
+    assert max(levels[:-1]) > 1.5 * levels[-1]
+    assert min(levels[:-1]) > 1.5 * levels[-1]
+    assert (own == 255).mean() > 2 * (shorter == 255).mean()

@@ -89,6 +89,7 @@ def test_what_a_hand_of_riichi_was_worth_can_be_read_in_its_fields(browser: Brow
         assert page.locator("[name=fu-east]").evaluate("field => field.scrollWidth <= field.clientWidth")
 
 
+@pytest.mark.slow
 def test_who_goes_back_after_publishing_sees_the_preview_and_not_an_error(browser: Browser, desk: Ruled) -> None:
     page = log_in(browser, desk, "head_arbiter")
     page.goto(f"{desk.server.url}rulings/new?play=1-2&kind=void")

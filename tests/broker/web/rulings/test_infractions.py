@@ -23,6 +23,13 @@ def desk(tmp_path: Path) -> Iterator[Ruled]:
         yield made
 
 
+@pytest.fixture(scope="module")
+def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Ruled, httpx.Client]]:
+    """Return a desk at which nothing is ever ruled, and who asks there."""
+    with ruling_desk(tmp_path_factory.mktemp("idle") / "cup") as made, logged_in(made.server, "head_arbiter") as client:
+        yield made, client
+
+
 @pytest.fixture
 def head(desk: Ruled) -> Iterator[httpx.Client]:
     with logged_in(desk.server, "head_arbiter") as client:
@@ -81,9 +88,10 @@ def test_a_fine_that_the_rules_do_not_have_is_questioned_and_published_once_it_i
     ],
 )
 def test_what_is_no_penalty_comes_back_by_its_code(
-    desk: Ruled, head: httpx.Client, fields: dict[str, str], code: str
+    idle: tuple[Ruled, httpx.Client], fields: dict[str, str], code: str
 ) -> None:
-    answer = send(head, opened(head, FORM) | fields)
+    desk, client = idle
+    answer = send(client, opened(client, FORM) | fields)
     assert (answer.status_code, code in answer.text, desk.kinds) == (400, True, [])
 
 

@@ -19,7 +19,7 @@ from markupsafe import escape
 from broker.cli.event import empty_view_feed
 from broker.cli.main import homologue
 from broker.event import open_event, read_deals, read_plan, setup
-from broker.event.structure import Structure
+from broker.event.structure import Resources, Structure, formats
 from broker.i18n import Translator
 from broker.people import ROLES, Actor, Authentication
 from broker.rules import new_deal, new_set
@@ -93,6 +93,36 @@ def test_what_comes_of_a_number_of_rounds_is_shown_before_anything_is_kept(clien
     assert (folder / "event.toml").read_bytes() == before
     alone = send(client, {"action": "look_movement", "rounds": "1"}).text
     assert "nothing is compared and every IMP is 0" in alone
+
+
+FORMATS = {"action": "formats", "hours": "8:20", "tables": "4", "carriers": "4"}
+
+
+def test_formats_that_fit_the_hall_are_offered_side_by_side_and_one_of_them_fills_the_form(
+    client: httpx.Client, folder: Path
+) -> None:
+    made(client, upto=2)
+    before = (folder / "event.toml").read_bytes()
+    page = send(client, FORMATS).text
+    rows = re.findall(r"<tr><th scope=\"row\">(\d+) × (\d+)</th><td>(\d+)</td>", page)
+    offered = [one.order for one in formats(Resources(16, 4, 500, 4))]
+    assert rows == [(str(one.rounds), str(one.deals_per_round), str(one.copies)) for one in offered]
+    assert ("5", "4", "1") in rows
+    page = send(client, {"action": "look_movement", "rounds": "5", "deals_per_round": "4", "copies": "1"}).text
+    assert "Plays per player: 20. Deals: 20, each at 4 of 4 tables." in page
+    assert '<input name="deals_per_round" type="number" min="1" max="99" inputmode="numeric" value="4">' in page
+    assert (folder / "event.toml").read_bytes() == before
+    send(client, {"action": "make_movement", "rounds": "4", "deals_per_round": "2", "copies": "2"})
+    plan = setup.plan_of(folder)
+    assert plan is not None
+    assert (len({play.deal for play in plan.plays}), plan.copies) == (8, 2)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("hours", ["", "0", "-1", "nan", "101", "4:xx", "1e9"])
+def test_hours_that_are_none_are_refused(client: httpx.Client, hours: str) -> None:
+    made(client, upto=2)
+    assert "<code>malformed</code>" in send(client, {**FORMATS, "hours": hours}).text
 
 
 @pytest.mark.usefixtures("folder")
@@ -216,7 +246,7 @@ def test_sessions_rules_and_choices_that_are_refused_are_shown_as_they_were_type
     chosen = {"profile": "mcr", "keying": "double", "rules": 'id = "club"\nhalf = a rule'}
     page = send(client, HEAD | chosen).text
     assert ("<code>bad_profile</code>" in page, str(escape(chosen["rules"])) in page) == (True, True)
-    assert ("<option selected>mcr</option>" in page, 'value="double" checked' in page) == (True, True)
+    assert ('<option value="mcr" selected>' in page, 'value="double" checked' in page) == (True, True)
 
 
 @pytest.mark.parametrize("language", ["en", "fr", "zh"])

@@ -1,0 +1,159 @@
+"""A rehearsal of an event that is set up: its players, movement and rules, with simulated tables and people, in a copy.
+
+The event's folder is only read. The copy has deals and sets of its own, so that nothing of the event's deals shows, and
+keys and certificates of its own. How plays end is drawn by chance: nobody plays them out. Faults are trays that are
+laid wrongly, false hu, and a table that loses its power.
+"""
+
+import random
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from broker.event import PLAYERS, PROFILE, BookedPlay, Plan, open_event, save_event
+from broker.event.files import read_own_rules
+from broker.event.stages import parted_plays
+from broker.i18n import N_
+from broker.protocol import SEATS, Seat
+from broker.rules import Profile, RuleError
+from broker.sim.demo import Demo, tell_standings
+from broker.sim.demo_event import REACTION_MS, StagedPlay, SwappedTiles, new_deals, swapped_tiles, write_people
+from broker.store import has_started
+
+NAME: Final = "rehearsal"
+LONGEST_TITLE: Final = 100
+DAY_S: Final = 86_400.0
+
+SLIPS, FALSE_HU = 0.1, 0.05
+"""In how many plays a tray is laid wrongly, and somebody declares falsely."""
+
+KINDS: Final = {"discard": 10, "two": 1, "self_drawn": 6, "draw": 3}
+"""How often plays end so."""
+
+
+class Rehearsal(Demo):
+    """One event, from the copy to its last play."""
+
+    name = NAME
+    longest_s = DAY_S
+
+    def __init__(
+        self,
+        source: Path,
+        folder: Path,
+        broker: str,
+        seed: int,
+        stop: threading.Event,
+        *,
+        speed: float = 1.0,
+        faults: bool = True,
+    ) -> None:
+        """Look at the event. Raises RuleError `copy_inside`, `rehearsal_riichi`, `no_plays`, BadEvent."""
+        super().__init__(folder, broker, seed, stop)
+        if folder.resolve().is_relative_to(source.resolve()):
+            raise RuleError("copy_inside", N_("The copy would lie in the event’s own folder: name another with --copy"))
+        self._source, self._speed, self._faults = source, speed, faults
+        self._plan = rehearsed_plan(source)
+        self.tables = sorted({play.table for play in self._plan.plays})
+        self.what = (
+            f"REHEARSAL of {source}: {len(self._plan.players)} players, {len(self.tables)} tables, "
+            f"{len(self._plan.plays)} plays"
+        )
+        self._running: ExitStack | None = None
+
+    def _make(self) -> int:
+        plan, chance = self._plan, random.Random(self._seed)  # noqa: S311 - a show, no secret
+        deals, sets = new_deals(sorted({play.deal for play in plan.plays}))
+        save_event(self._folder, plan, deals, sets)
+        for file in (PLAYERS, PROFILE):
+            if (self._source / file).exists():
+                shutil.copyfile(self._source / file, self._folder / file)
+        profile = _mcr_rules(self._folder, plan)
+        staged: dict[int, list[StagedPlay]] = {}
+        for play in sorted(plan.plays, key=lambda play: (play.round, play.table)):
+            drawn = draw_play(play, profile, chance, faults=self._faults)
+            staged.setdefault(play.table, []).append(drawn)
+        write_people(self._folder, staged, round(REACTION_MS / self._speed))
+        return len(plan.plays)
+
+    def _start(self, running: ExitStack) -> None:
+        self._running = running
+        super()._start(running)
+
+    def _progress(self, view: dict[str, Any], plays: int) -> str:
+        """Return how far it is; once half of the plays are in, the last table loses its power."""
+        if self._faults and self._running is not None and 2 * view["plays_in"] >= plays:
+            running, self._running = self._running, None
+            self._cut_power(running)
+        return super()._progress(view, plays)
+
+    def _cut_power(self, running: ExitStack) -> None:
+        cut = self._children.pop()
+        self.say("power", f"{cut.name} has none, and has it again")
+        cut.kill()
+        config, picture = (self._folder / f"table-{max(self.tables)}.{kind}" for kind in ("toml", "png"))
+        self._child(running, cut.name, ["kiosk", str(config), "--picture", str(picture)])
+
+    def _close(self, view: dict[str, Any], plays: int) -> int:
+        tell_standings(view)
+        self.say("scorer", f"all {plays} plays are in: the rehearsal is over, and {self._source} is as it was")
+        return 0
+
+
+def rehearsed_plan(source: Path) -> Plan:
+    """Return what is rehearsed of an event: all that has players by now, under a title that says what it is.
+
+    A final that is seated by rank is left out. Raises RuleError `rehearsal_riichi`, `no_plays`, BadEvent.
+    """
+    plan = open_event(source).plan
+    plays, _ = parted_plays(plan)
+    _mcr_rules(source, plan)
+    if not plays:
+        raise RuleError("no_plays", N_("make the movement first: it determines the number of deals"))
+    stages = tuple(stage for stage in plan.stages if not stage.cut)
+    title = f"REHEARSAL · {plan.title}"[:LONGEST_TITLE]
+    return replace(plan, name=NAME, title=title, plays=tuple(plays), stages=stages, riichi=(), public_address="")
+
+
+def _mcr_rules(folder: Path, plan: Plan) -> Profile:
+    rules = read_own_rules(folder, ()).of_plays(plan.profile)
+    if not isinstance(rules, Profile):
+        raise RuleError("rehearsal_riichi", N_("hands of riichi are not rehearsed: see homologue demo --riichi"))
+    return rules
+
+
+def refuse_started(source: Path) -> None:
+    """Raise RuleError `event_started` where a scorer has been started on an event."""
+    if has_started(source):
+        raise RuleError(
+            "event_started",
+            N_("A scorer has been started here: to rehearse its plan beside it, name the copy's folder with --copy"),
+        )
+
+
+def draw_play(play: BookedPlay, profile: Profile, chance: random.Random, *, faults: bool) -> StagedPlay:
+    """Draw how a play ends, and what goes wrong in it."""
+    (kind,) = chance.choices([*KINDS], [*KINDS.values()])
+    if kind == "two" and profile.payments.several_hu.value == "nearest":
+        kind = "discard"
+    seats: list[Seat] = chance.sample(SEATS, len(SEATS))
+    count = {"draw": 0, "two": 2}.get(kind, 1)
+    least = profile.payments.minimum.value
+    winners = {seat: least + chance.choice((0, 0, 2, 4, 8, 16)) for seat in SEATS if seat in seats[:count]}
+    discarder = seats[count] if kind in ("discard", "two") else None
+    slips = tuple(_slips(chance)) if faults else ()
+    fines = profile.false_hu.fines.value
+    false_hu = {seats[3]: chance.choice(fines)} if faults and fines and chance.random() < FALSE_HU else {}
+    if kind == "draw":
+        return StagedPlay(play.round, "draw", {}, None, false_hu, slips)
+    return StagedPlay(play.round, "discard" if discarder else "self_drawn", winners, discarder, false_hu, slips)
+
+
+def _slips(chance: random.Random) -> Iterator[SwappedTiles]:
+    if chance.random() < SLIPS:
+        yield swapped_tiles(chance)

@@ -1,0 +1,132 @@
+"""Other exposures of a still scene: which to ask the camera for, and what they show of tiles that are not read.
+
+Where a lamp's reflection is burnt out at one exposure, a shorter one may show the mark under it; a longer one shows
+what lies in the dark. Exposures are counted in stops from the camera's own: at -1 it takes in half the light.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+import cv2
+import numpy as np
+
+from vision.geometry import Picture
+from vision.live.agreement import AgreedReading, agree_on_frames, tile_at, with_places, without_repeated_serials
+from vision.reading import Corners, PictureReading, PlaceState, TileRead, TrayPlace
+
+SHORTEST: Final = -2
+LONGEST: Final = 1
+
+READINGS: Final = 3
+"""Frames of one exposure that are read at most: two that agree are enough."""
+
+PATIENCE: Final = 40
+"""Frames after which a camera that was asked for an exposure and gives none will give none."""
+
+STEADY: Final = 20
+"""Frames after which nothing that moves can be the camera's own change any more."""
+
+_FULL, _BURNT = 250, 0.1  # a level that is burnt out, and the share of a tile that hides its mark
+_DIM, _BRIGHTEST = 60, 90  # a tile is dark if this percentile of its levels is below that
+
+
+def light_of_unread(picture: Picture, reading: PictureReading) -> int:
+    """Return -1 where a tile that is not read is burnt out, 1 where one is too dark, 0 where light is not to blame.
+
+    A burnt-out place may seem empty; a dark one is.
+    """
+    unread = [read.quad for read in reading.reads if read.serial is None and not read.face_up]
+    bare = [place.quad for place in reading.places if place.read is None and place.quad is not None]
+    if any((patch.min(axis=2) >= _FULL).mean() > _BURNT for patch in _patches(picture, unread + bare)):
+        return -1
+    return int(any(np.percentile(patch, _BRIGHTEST) < _DIM for patch in _patches(picture, unread)))
+
+
+def _patches(picture: Picture, quads: Iterable[Corners]) -> Iterator[Picture]:
+    for quad in quads:
+        left, top, width, height = cv2.boundingRect(np.array(quad, dtype=np.float32))
+        patch = picture[max(0, top) : max(0, top + height), max(0, left) : max(0, left + width)]
+        if patch.size:
+            yield patch
+
+
+class ExposureSearch:
+    """The exposures of one still scene: the one that is asked for, and what those that were tried have shown."""
+
+    def __init__(self) -> None:
+        self.wanted = 0
+        self._tried = {0}
+        self._readings: list[PictureReading] = []  # at the exposure that is asked for
+        self._every: list[PictureReading] = []  # at any but the camera's own
+        self._agreed: list[PictureReading] = []
+        self._late = self._steady = 0
+
+    @property
+    def may_disturb(self) -> bool:
+        """Whether something that moves now may be the camera's own change of exposure."""
+        return len(self._tried) > 1 and (self.wanted != 0 or self._steady < STEADY)
+
+    def see(self, exposure: int | None) -> bool:
+        """Take in a frame's exposure, None while it changes; tell whether it is the one that is asked for.
+
+        A camera that does not come to it in time is asked for no other.
+        """
+        there = exposure == self.wanted
+        self._steady += there
+        self._late += not there
+        if self._late > PATIENCE:
+            self._tried |= {*range(SHORTEST, LONGEST + 1)}
+            self.ask(0)
+        return there
+
+    def ask(self, light: int) -> None:
+        """Ask for the next exposure in a direction, or for the camera's own where there is none that was not tried."""
+        step = self.wanted + light
+        self.wanted = step if SHORTEST <= step <= LONGEST and step not in self._tried else 0
+        self._tried.add(self.wanted)
+        self._readings, self._late, self._steady = [], 0, 0
+
+    def take(self, reading: PictureReading) -> bool:
+        """Take in what is read at the exposure that is asked for; tell whether that is enough of it."""
+        self._readings.append(reading)
+        self._every.append(reading)
+        agreed = agree_on_frames(self._readings)
+        enough = agreed.settled or len(self._readings) >= READINGS
+        if enough:
+            self._agreed.append(agreed.reading)
+        return enough
+
+    def fill(self, agreed: AgreedReading, frames: Sequence[PictureReading]) -> AgreedReading:
+        """Return what frames agree on, and in it what other exposures show of tiles that are not read.
+
+        A serial counts if two frames of one exposure show it, and no frame of the scene shows another there.
+        """
+        reading = agreed.reading
+        for other in self._agreed:
+            reading = _filled(reading, other, (*frames, *self._every))
+        return replace(agreed, reading=reading, doubtful=agreed.doubtful.intersection(reading.reads))
+
+
+def _filled(reading: PictureReading, other: PictureReading, frames: Iterable[PictureReading]) -> PictureReading:
+    said = [[read for read in frame.reads if read.serial is not None] for frame in frames]
+
+    def tile(read: TileRead | None, seen: TileRead | None) -> TileRead | None:
+        if seen is None or seen.serial is None or (read is not None and (read.serial is not None or read.face_up)):
+            return read
+        claims = {(one.set, one.serial) for reads in said if (one := tile_at(seen, reads)) is not None}
+        return seen if len(claims) == 1 else read
+
+    def place(here: TrayPlace, there: TrayPlace | None) -> TrayPlace:
+        seen = there.read if there is not None else here.read and tile_at(here.read, other.reads)
+        read = tile(here.read, seen)
+        if read is here.read or read is None:
+            return here
+        lying = replace(read, row=here.row, col=here.col, seat=here.seat)
+        return replace(here, state=PlaceState.BACK, read=lying)
+
+    alike = len(reading.places) == len(other.places)
+    there = other.places if alike else (None,) * len(reading.places)
+    strays = (tile(read, tile_at(read, other.reads)) for read in reading.strays)
+    places = tuple(map(place, reading.places, there))
+    return without_repeated_serials(with_places(reading, places, (read for read in strays if read is not None)))
