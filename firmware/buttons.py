@@ -202,6 +202,7 @@ class SeatButtons(Closing):
         self._lock = threading.RLock()
         self._ticker = Ticker("hu buttons", self.due, self.pass_time, clock_ns)
         with self._lock:  # edges wait until all lines have been looked at
+            self._kernel = kernel_pins() if factory is None else None
             self._open(wiring, factory or kernel_pins())
             self._begin()
         if ticking:
@@ -304,3 +305,8 @@ class SeatButtons(Closing):
             line.close()
         if self._lamps:
             self._lamps.close()
+        if self._kernel is not None:  # gpiozero holds the lines of closed devices: no other program could open them
+            self._kernel.close()
+            if gpiozero.Device.pin_factory is self._kernel:
+                gpiozero.Device.pin_factory = None
+            self._kernel = None

@@ -382,6 +382,14 @@ def test_contacts_are_pulled_up_lamps_are_outputs_and_nothing_is_debounced_by_lg
     assert (chip.heard, chip.levels[17], chip.debounced) == ({}, 0, [])
 
 
+def test_closed_buttons_let_the_chip_go_so_that_another_program_has_its_lines_and_open_again(chip: Chip) -> None:
+    for _ in range(2):
+        with SeatButtons(FULL_WIRING, lambda _: None, ticking=False) as buttons:
+            assert len(chip.chips) == 1
+        buttons.close()
+        assert chip.chips == []
+
+
 def test_lgpios_pins_are_taken_and_no_others_in_their_place(chip: Chip, monkeypatch: pytest.MonkeyPatch) -> None:
     assert type(kernel_pins()).__name__ == "LGPIOFactory"
     monkeypatch.setattr(gpiozero.Device, "pin_factory", None)
