@@ -69,7 +69,7 @@ bench: setup ## measure: scoring beside pandas, the referee, a movement for 64 p
 	$(BIN)/python -m tests.benchmarks.scoring
 	$(BIN)/python -m tests.benchmarks.referee
 	$(BIN)/python -m tests.benchmarks.movement
-	$(BIN)/python -m tests.benchmarks.restoring
+	$(BIN)/python -m tests.kiosk.trials
 	$(BIN)/python -m tests.benchmarks.riichi.speed
 	$(BIN)/python -m tests.benchmarks.riichi.agreement
 

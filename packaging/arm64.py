@@ -118,7 +118,7 @@ class Emulated:
             (self.root / name).write_text(f"{text}\n", encoding="utf-8")
 
     def python(self, *arguments: str | Path, given: str = "", until: str = "") -> str:
-        """Run Python there; return what it prints, up to a word after which it is told to end. Raises RuntimeError."""
+        """Run Python there; return what it prints. It is told to end at a line with this word. Raises RuntimeError."""
         python = f"python{PYTHON[self.target.dist]}"
         command = [
             "qemu-aarch64-static",
@@ -139,7 +139,7 @@ class Emulated:
             said = []
             for line in process.stdout:
                 said.append(line)
-                if until and line.startswith(until):
+                if until and until in line:
                     process.terminate()
         if process.returncode != 0:
             raise RuntimeError(f"ended with {process.returncode}: {''.join(said[-5:])}")
@@ -187,7 +187,9 @@ def checks(there: Emulated, folder: Path) -> dict[str, Callable[[], None]]:
         ),
         "read": read,
         "journal": journal,
-        "practice": lambda: print("  " + there.homologue("kiosk", "--practice", until="restoring").splitlines()[-1]),
+        "practice": lambda: print(
+            "  " + there.homologue("kiosk", "--practice", until="state=restoring").splitlines()[-1]
+        ),
     }
 
 

@@ -371,15 +371,8 @@ class CountedPlay(Struct, frozen=True, kw_only=True):
 
 def unruled_play(table: int, result: Result, form: str, section: str | None) -> ScoredPlay:
     """Return a play that nobody has ruled on, as nearly all are: what `CountedPlay.scored` would say of it."""
-    return ScoredPlay(
-        deal=result.deal,
-        table=table,
-        players=result.players,
-        points=result.points,
-        fines={seat: fine.imp for seat, fine in result.fines.items()} if result.fines else NOTHING,
-        form=form,
-        section=section,
-    )
+    fines = {seat: fine.imp for seat, fine in result.fines.items()} if result.fines else NOTHING
+    return ScoredPlay(result.deal, table, result.players, result.points, fines, form, section)
 
 
 def result_of(message: LogMessage) -> Result:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 import pygame
 
@@ -158,7 +158,7 @@ class ScreenWindow:
             self._light.close()
         pygame.display.quit()
 
-    def __enter__(self) -> "ScreenWindow":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -31,10 +31,11 @@ from broker.protocol import (
 from broker.rulings import PlayKey
 from broker.scorer.quarantine import WAITS
 from broker.scorer.state import EventState
-from broker.scorer.stored_event import JournalContent, PastConcern, replay_journal
-from broker.scorer.whole_plays import PlayFinder, WholePlay
+from broker.scorer.stored_event import JournalContent, PastConcern, Reading, replay_journal
+from broker.scorer.whole_plays import WholePlay
 from broker.store import Recorded
-from broker.store.records import KEPT_FACTS, Decided
+from broker.store.chain import Stretch, by_plays
+from broker.store.records import Decided
 from tests.broker.rulings.ruled import ruling
 from tests.broker.scorer.small import OTHER_FORM, event, fact, log, steps, whole_log
 from tests.examples import COSTLY
@@ -51,14 +52,11 @@ class Row(NamedTuple):
 
 def content_of(rows: list[Row], *, judged_from: int | None = 0) -> JournalContent:
     """Return what was taken as a journal is read."""
-    plays = PlayFinder(event())
-    for place, (message, at) in enumerate(rows):
-        if isinstance(message, LogMessage) and judged_from is not None and place >= judged_from:
-            body = encode(message)
-            plays.take(KEPT_FACTS.decode(body), at, body)
-        else:
-            plays.take_alone(message, at)
-    return JournalContent(*plays.messages(), judged_from, {}, (), ())
+    reading = Reading(event(), judged_from)
+    bodies = [(height, row.at, encode(row.message)) for height, row in enumerate(rows, 1)]
+    for told in by_plays(bodies):
+        reading.take(Stretch.of(told))
+    return reading.content()._replace(judged_from=judged_from)
 
 
 def fact_by_fact(rows: list[Row], *, judged_from: int | None = 0) -> JournalContent:
