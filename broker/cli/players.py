@@ -243,7 +243,12 @@ def event_final(folder: Path, *, undo: bool, reason: str) -> None:
         if not undo:
             for what, count in open_._asdict().items():
                 if count:
-                    click.echo(f"open: {what.replace('_', ' ')}: {count}", err=True)
+                    told = (
+                        "; ".join(f"table {at}, round {round_}" for at, round_ in count)
+                        if isinstance(count, tuple)
+                        else count
+                    )
+                    click.echo(f"open: {what.replace('_', ' ')}: {told}", err=True)
         decision = Undo(ruling=declared.id) if undo and declared else FinalDeclared()
         ruling = _give(scorer, folder, decision, reason, HEAD)
         say("provisional again" if undo else "declared final", ruling=ruling, final=room.final)

@@ -17,6 +17,7 @@ from tests.broker.export.test_printed_results import text_of
 from tests.broker.scorer.folders import event_folder, until_round
 from tests.broker.scorer.small import NAME
 from tests.broker.scorer.staged import play_rounds, staged_event, staged_plan
+from tests.broker.scorer.test_riichi_sessions import PLAN as RIICHI_EVENING
 
 
 def told(*arguments: str) -> list[dict[str, Any]]:
@@ -80,3 +81,9 @@ def test_the_next_stage_is_seated_and_the_final_declared_once_nothing_is_open(tm
     texts = text_of(pages.stdout_bytes)
     assert (len(texts), winner.name in texts[0], "Diplôme" in texts[0]) == (16, True, True)
     assert told("final", str(folder), "--undo", "--reason", "a mistake")[0]["final"] is False
+
+
+def test_riichi_sessions_that_were_not_played_are_named_before_anything_is_final(tmp_path: Path) -> None:
+    folder = event_folder(tmp_path / "cup", [], RIICHI_EVENING)
+    early = CliRunner().invoke(homologue, ["event", "final", str(folder), "--reason", "over"])
+    assert ("open: sessions: table 9, round 1\n" in early.stderr, early.exit_code) == (True, 1)
