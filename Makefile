@@ -69,7 +69,7 @@ bench: setup ## measure: scoring beside pandas, the referee, a movement for 64 p
 	$(BIN)/python -m tests.benchmarks.scoring
 	$(BIN)/python -m tests.benchmarks.referee
 	$(BIN)/python -m tests.benchmarks.movement
-	$(BIN)/python -m tests.benchmarks.restoring
+	$(BIN)/python -m tests.kiosk.trials
 	$(BIN)/python -m tests.benchmarks.riichi.speed
 	$(BIN)/python -m tests.benchmarks.riichi.agreement
 
@@ -163,6 +163,7 @@ docs: setup ## write anew the documents that are generated from the code
 	$(BIN)/python -m broker.cli.reference commands > docs/commands.md.new && mv docs/commands.md.new docs/commands.md
 	$(BIN)/python -m broker.cli.reference profiles > docs/profiles.md.new && mv docs/profiles.md.new docs/profiles.md
 	$(BIN)/python -m broker.cli.reference topics > docs/topics.md.new && mv docs/topics.md.new docs/topics.md
+	$(BIN)/python -m tests.broker.protocol.codes > docs/codes.md.new && mv docs/codes.md.new docs/codes.md
 	$(BIN)/python -m firmware.diagrams header > docs/wiring.svg.new && mv docs/wiring.svg.new docs/wiring.svg
 	$(BIN)/python -m firmware.diagrams box > docs/button-box.svg.new && mv docs/button-box.svg.new docs/button-box.svg
 

@@ -1,8 +1,4 @@
-"""Files that are written in one step, so that a power cut leaves the old one or the new one.
-
-Only the label sheets' command has a writer of its own (`vision.sheets.registry.private_file`): `vision` imports nothing
-of ours, and its PDF and registry take their names together.
-"""
+"""Files that are written in one step, so that a power cut leaves the old one or the new one."""
 
 import fcntl
 import os
@@ -24,8 +20,18 @@ def write_private(path: Path, content: bytes) -> None:
 
 
 def write_file(path: Path, content: bytes, mode: int = PUBLIC, *, exactly: bool = False, durable: bool = True) -> None:
-    """Write beside and put in place: a reader sees the old file or the new one, and a full disk spoils none.
+    """Write beside and put in place. As `file_beside`."""
+    with file_beside(path, content, mode, exactly=exactly, durable=durable):
+        pass
 
+
+@contextmanager
+def file_beside(
+    path: Path, content: bytes, mode: int = PUBLIC, *, exactly: bool = False, durable: bool = True
+) -> Iterator[None]:
+    """Write beside, and put in place when the block ends: a reader sees the old file or the new one.
+
+    A full disk spoils none, and a block that fails leaves the old one.
     What the process may not give away by its umask is taken from `mode`, unless that is to be had `exactly`. The call
     waits until the disk has the file, unless it need not be `durable`. Raises OSError.
     """
@@ -39,6 +45,7 @@ def write_file(path: Path, content: bytes, mode: int = PUBLIC, *, exactly: bool 
             file.flush()
             if durable:
                 os.fsync(file.fileno())
+        yield
         new.replace(path)
     finally:
         new.unlink(missing_ok=True)

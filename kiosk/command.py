@@ -52,6 +52,9 @@ SIZES: Final = ("800x480", "1024x600", "1280x720", "1920x1080", "720x1280")
 @click.option("--size", type=click.Choice(SIZES), help="Practice: size of the screen.")
 @click.option("--hand", type=click.Choice(["right", "left"]), help="Practice: side of the buttons on the screen.")
 @click.option("--text", type=click.Choice(["normal", "large", "largest"]), help="Practice: text size.")
+@click.option("--light", type=click.Choice(["normal", "quiet"]), help="Practice: quiet light, for dark halls.")
+@click.option("--rules", type=click.Choice(["mcr", "riichi", "riichi-deals"]), help="Practice: what is played.")
+@click.option("--tutorial", type=click.Choice(["staff", "players", "arbiters"]), help="Practice: three minutes of it.")
 def kiosk(config: Path | None, picture: Path | None, *, anew: bool, practice: bool, **chosen: Any) -> None:  # noqa: ANN401 - click's
     """Run one table. CONFIG is its TOML file; without it, use --practice.
 
@@ -77,9 +80,9 @@ def kiosk(config: Path | None, picture: Path | None, *, anew: bool, practice: bo
                 line.failed(next((code for code, _ in problems_of(error)), ENDED))
                 raise
         else:
-            from kiosk.practice.session import practise  # noqa: PLC0415 - no table in an event needs it
+            from kiosk.practice.session import PracticeTable, practise  # noqa: PLC0415 - no table in an event needs it
 
-            practise(stop, **chosen)
+            practise(stop, PracticeTable(**chosen))
     except sqlite3.Error as error:
         raise JournalBroken(str(error)) from error
 

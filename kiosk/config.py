@@ -14,7 +14,7 @@ from msgspec import Meta, Struct, structs
 
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.key_files import open_key
-from broker.protocol import HOST_PATTERN, EventName, PublicKey, TableNo
+from broker.protocol import HOST_PATTERN, EventName, PublicKey, Seat, TableNo
 from broker.protocol.link import Address
 from broker.protocol.pairing import Pairing
 from broker.protocol.signing import SigningKey
@@ -153,6 +153,8 @@ class ScreenSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """The table's screen: size in pixels; driver as SDL names it (`dummy` shows nothing).
 
     `hand`: at which side the buttons are; `text`: how large letters are, where they have room.
+    `light`: how it begins; `quiet` for a dark hall: lowered, and nothing white.
+    `near`: who sits at its lower edge; `turned`: it lies flat, and each seat's text is turned to who sits there.
     `dim_after_s`: it gets darker when nothing was new for so long; 0: never.
     `backlight`: the folder of the light behind it, which is lowered then; without it the picture is drawn darker.
     `scores`: when a riichi table shows the session's score.
@@ -164,6 +166,9 @@ class ScreenSettings(Struct, frozen=True, forbid_unknown_fields=True):
     fullscreen: bool = False
     hand: Literal["right", "left"] = "right"
     text: Literal["normal", "large", "largest"] = "normal"
+    light: Literal["normal", "quiet"] = "normal"
+    near: Seat = "east"
+    turned: bool = False
     scores: Literal["always", "between_hands"] = "always"
     dim_after_s: Annotated[int, Meta(ge=0, le=86_400)] = 600
     backlight: str | None = None

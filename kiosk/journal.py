@@ -631,7 +631,7 @@ class TableJournal:
         )
 
     def _renumber(self, used: Iterable[Taken]) -> bool:
-        """Give new numbers to facts whose numbers another device has used, and to all after them: they are one chain.
+        """Renumber facts whose numbers another device has used, and to all after them: they are one chain.
 
         A play that began under numbers that clash and ended under others is then told out of order. The scorer keeps it
         apart until the head arbiter has decided.

@@ -1,12 +1,42 @@
-"""A table of which every event is in its journal before anybody is told what follows."""
+"""A table of which every event is in its journal before anybody is told what follows.
 
-from collections.abc import Callable
+Where no place takes the journal's writes, events wait in memory, in their order, until the card has been looked at.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Final
 
 from broker.protocol import LogMessage
-from kiosk.errors import JournalBroken
+from kiosk.errors import CardRefuses, DiskLow, JournalBroken, JournalFull
 from kiosk.journal import TableJournal
 from kiosk.metrics import WriteTimes
-from kiosk.table import Event, NotNow, Restarted, SequenceWatch, Table, handle
+from kiosk.table import (
+    ButtonHeld,
+    ButtonPressed,
+    ButtonReleased,
+    Event,
+    NotNow,
+    Ordered,
+    Restarted,
+    SequenceWatch,
+    Table,
+    TrayChecked,
+    handle,
+)
+
+ENOUGH_ROOM: Final = 100_000_000
+"""Bytes: a day's journal takes less than one hundredth of it."""
+
+EVERY_NS: Final = 30_000_000_000
+LOW_EVERY_NS: Final = 1_000_000_000
+"""How often the card is looked at, and how often where it has little room."""
+
+MOST_HELD: Final = 1000
+"""As many as a table could need in an hour; beyond that somebody plays with a button."""
+
+HELD: Final = (ButtonPressed, ButtonReleased, ButtonHeld, Ordered, TrayChecked)
+"""What nobody does again: a camera looks again only at a tray that was touched."""
 
 
 class JournaledTable:
@@ -26,10 +56,10 @@ class JournaledTable:
     def restarted(self, now: int) -> None:
         """Tell the table that the program has started again, where there is a table to tell."""
         if not self.journal.empty:
-            self.apply(Restarted(at=now, same_clock=self.journal.same_boot))
+            self.apply(Restarted(at=now, same_clock=self.journal.same_boot, doubts=True))
 
     def apply(self, event: Event) -> tuple[LogMessage, ...]:
-        """Take one event in and give the facts to send. Raises NotNow, and nothing has changed.
+        """Take one event in; return the facts to send. Raises NotNow, and nothing has changed.
 
         When this returns, event and facts are durable; what changes nothing is not kept.
         """
@@ -41,3 +71,51 @@ class JournaledTable:
         self.state = state
         self.sequence.take(state, facts)
         return messages
+
+
+class HeldEvents:
+    """What waits for room in one journal. The disk is looked at by the clock alone, which tells of no press."""
+
+    def __init__(self, journal: TableJournal, now: int) -> None:
+        self._journal, self._check_at = journal, now
+        self._events: deque[Event] = deque()
+
+    @property
+    def waiting(self) -> bool:
+        """Whether something waits, so that nothing may overtake it."""
+        return bool(self._events)
+
+    def hold(self, event: Event) -> str:
+        """Hold an event if nobody could do it again; return the code of what is wrong."""
+        if isinstance(event, HELD) and len(self._events) < MOST_HELD:
+            self._events.append(event)
+        return JournalFull.code
+
+    def release(self) -> Iterator[Event]:
+        """Return what waited, in order; what cannot be written even now waits again."""
+        events, self._events = self._events, deque()
+        yield from events
+
+    def check_due(self, now: int) -> bool:
+        """Return whether the disk is to be looked at."""
+        return now >= self._check_at
+
+    def check_disk(self, now: int) -> str | None:
+        """Return the code of what is wrong with the disk, by trying where there is little room."""
+        code = self._disk_problem()
+        self._check_at = now + (EVERY_NS if code in (None, CardRefuses.code) else LOW_EVERY_NS)
+        return code
+
+    def _disk_problem(self) -> str | None:
+        if not self._journal.spares and self._journal.room >= ENOUGH_ROOM and not self._journal.tight:
+            return None
+        try:
+            if self._journal.spares:  # whether or not a press has found it out before
+                self._journal.try_card()
+            else:
+                self._journal.try_room()
+        except JournalFull:
+            return JournalFull.code
+        if self._journal.away:
+            return CardRefuses.code
+        return DiskLow.code if self._journal.room < ENOUGH_ROOM else None

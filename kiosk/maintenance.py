@@ -26,6 +26,7 @@ from kiosk.errors import BadConfiguration, JournalBroken
 from kiosk.journal import JournalOwner, TableJournal
 from kiosk.journaled_table import JournaledTable
 from kiosk.pairing import exchange
+from kiosk.supervisor import run_supervised
 
 CONFIG = click.argument("config", type=EXISTING_FILE)
 
@@ -67,8 +68,6 @@ def run(config: Path, picture: Path | None) -> None:
 
     Meanwhile the screen says so in words, and presses of buttons on pins are kept.
     """
-    from kiosk.supervisor import run_supervised  # noqa: PLC0415 - the other commands go without
-
     set_up_logs(logging.INFO)
     run_supervised(config, picture)
 

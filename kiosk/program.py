@@ -25,10 +25,9 @@ from kiosk.camera.observations import (
 from kiosk.config import PIN_TOLD_FILE, KioskSettings
 from kiosk.counting.desk import CountDesk
 from kiosk.errors import FactUnexpected, JournalFull
-from kiosk.held_events import HeldEvents
 from kiosk.input import Keyboard, TableButtons
 from kiosk.journal import OTHER_DEVICE, TableJournal
-from kiosk.journaled_table import JournaledTable
+from kiosk.journaled_table import HeldEvents, JournaledTable
 from kiosk.metrics import TableMetrics, TableNumbers
 from kiosk.restoring import RestoringDesk
 from kiosk.screens import (
@@ -328,7 +327,7 @@ class TableProgram:
         self._follow()
 
     def _type(self, key: str, now: int) -> None:
-        """Give a key to the counting of a hand or to the keyboard, which gets more where a value was counted."""
+        """Pass a key to the counting of a hand or to the keyboard, which gets more where a value was counted."""
         typed = None
         if self._keyboard.panel is None:
             typed = self._counting.key(key, self.state, self._keyboard.filled_in, now)

@@ -25,6 +25,7 @@ from broker.logs import get_logger
 from broker.notify import ServiceNotifier
 from broker.upgrade.start import FAILURES
 from firmware.reports import Held, Pressed, Released, Report, Seat
+from kiosk.config import device_basics
 
 if TYPE_CHECKING:
     from firmware.button_addresses import OpenedButtons
@@ -226,8 +227,6 @@ class Supervisor:
     def _stand_in(self) -> None:
         """Take the pins, then the screen; what cannot be had is left. The console's words are there in any case."""
         _write_on_console()
-        from kiosk.config import device_basics  # noqa: PLC0415 - the program is to start first
-
         own = device_basics(self._config)
         buttons = own.devices.buttons
         if self._pins is None and buttons.startswith("gpio:"):
@@ -236,8 +235,8 @@ class Supervisor:
             except Exception as error:  # noqa: BLE001 - whatever keeps the pins from us, the screen is to say why
                 log.warning("pins_not_kept", why=str(error))
         try:
-            from kiosk.screens import ScreenWindow, stopped_view  # noqa: PLC0415 - as above
-            from kiosk.screens.texts import translator  # noqa: PLC0415 - as above
+            from kiosk.screens import ScreenWindow, stopped_view  # noqa: PLC0415 - its libraries load slowly: only where the program does not run
+            from kiosk.screens.texts import translator  # noqa: PLC0415 - as the screen itself
 
             if self._window is None:
                 self._window = ScreenWindow(own.screen, translator(own.language))
@@ -264,7 +263,7 @@ class Supervisor:
 
 
 def _open_pins(address: str, tell: Callable[[Report], None]) -> "OpenedButtons":
-    from firmware.button_addresses import open_buttons  # noqa: PLC0415 - the program is to start first
+    from firmware.button_addresses import open_buttons  # noqa: PLC0415 - only where the program does not run
 
     return open_buttons(address, tell)
 

@@ -21,15 +21,17 @@ from broker.protocol.tls import event_context
 from broker.upgrade.bundle import (
     CHUNK,
     HALL_KEYS,
+    MANIFEST_PATH,
+    PART_PATH,
     Manifest,
     Part,
     UpgradeError,
+    asked_by,
     hash_of,
     own_formats,
     read_manifest,
     trusted_keys,
 )
-from broker.upgrade.hand_out import MANIFEST_PATH, PART_PATH, asked_by
 from broker.upgrade.slots import SlotFolder, own_target
 from broker.version import program_version
 from kiosk.config import KioskSettings

@@ -67,12 +67,16 @@ class Emulated:
         """Make the root if it is not there yet, and unpack the packages into it."""
         if not (self.root / "ready").exists():
             shutil.rmtree(self.root, ignore_errors=True)
-            packages = "python3,libstdc++6,libgcc-s1,zlib1g,fonts-wqy-microhei,libegl1,libgles2,libgbm1"
+            packages = "python3,libstdc++6,libgcc-s1,zlib1g,fonts-wqy-microhei,libegl1,libgles2,libgbm1,liblapack3"
             run("mmdebstrap", "--quiet", "--variant=extract", "--skip=check/qemu", "--arch=arm64",
                 f"--include={packages}", self.target.dist, self.root)  # fmt: skip
             for name in ("lib", "bin"):
                 if not (self.root / name).exists():
                     (self.root / name).symlink_to(f"usr/{name}")
+            for name in ("blas/libblas.so.3", "lapack/liblapack.so.3"):  # what their packages set up when installed
+                link = self.root / "usr/lib/aarch64-linux-gnu" / Path(name).name
+                link.unlink(missing_ok=True)
+                link.symlink_to(name)
             shutil.rmtree(self.root / "dev", ignore_errors=True)  # this machine's are taken
             self._be_a_pi()
             (self.root / "ready").touch()
@@ -114,7 +118,7 @@ class Emulated:
             (self.root / name).write_text(f"{text}\n", encoding="utf-8")
 
     def python(self, *arguments: str | Path, given: str = "", until: str = "") -> str:
-        """Run Python there; return what it prints, up to a word after which it is told to end. Raises RuntimeError."""
+        """Run Python there; return what it prints. It is told to end at a line with this word. Raises RuntimeError."""
         python = f"python{PYTHON[self.target.dist]}"
         command = [
             "qemu-aarch64-static",
@@ -135,7 +139,7 @@ class Emulated:
             said = []
             for line in process.stdout:
                 said.append(line)
-                if until and line.startswith(until):
+                if until and until in line:
                     process.terminate()
         if process.returncode != 0:
             raise RuntimeError(f"ended with {process.returncode}: {''.join(said[-5:])}")
@@ -183,7 +187,9 @@ def checks(there: Emulated, folder: Path) -> dict[str, Callable[[], None]]:
         ),
         "read": read,
         "journal": journal,
-        "practice": lambda: print("  " + there.homologue("kiosk", "--practice", until="restoring").splitlines()[-1]),
+        "practice": lambda: print(
+            "  " + there.homologue("kiosk", "--practice", until="state=restoring").splitlines()[-1]
+        ),
     }
 
 

@@ -2,8 +2,8 @@
 
 Three packages share one private environment, /usr/lib/homologue, whose Python is Debian's: each brings the pinned
 wheels that it needs. Two of these have no wheel upstream; they are built from their pinned sources in a small Debian of
-the same release, by its cross compiler for arm64. What Python compiles of its modules is shipped, so nothing is
-compiled on the target, whose root may be read-only.
+the same release, by its cross compiler for arm64. Libraries that a table never calls give way to small ones of the same
+name. What Python compiles of its modules is shipped, so nothing is compiled on the target, whose root may be read-only.
 """
 
 import argparse
@@ -61,6 +61,12 @@ DEAD_WEIGHT: Final = (
     "pygame/docs",
     "pygame/examples",
     "pygame/__pyinstaller",
+    "pygame/mixer*",  # a table can make no sound
+    "pygame/_sdl2/audio*",
+    "pygame/_sdl2/mixer*",
+    "pygame/midi*",
+    "pygame/pypm*",
+    "pygame/sndarray*",
     "lgpio_extra.py",
     "reportlab/fonts",  # Type 1 fonts whose licences are unclear; what we print is set in Roboto and in Chinese fonts
     "reportlab/graphics/test*.py",
@@ -72,6 +78,12 @@ DEAD_WEIGHT: Final = (
     "font_roboto/files/*Thin.ttf",
 )
 """What wheels carry and nothing imports."""
+
+NEVER_CALLED: Final = ("libavcodec", "libavformat", "libavutil", "libswscale")
+"""Libraries with which OpenCV is linked for films alone; a table has cameras, by V4L2, and pictures."""
+
+FROM_DEBIAN: Final = {"libopenblasp": ("liblapack.so.3", "libblas.so.3")}
+"""Libraries of wheels in whose place Debian's are taken, which the control file names."""
 
 
 def run(*command: str | Path, **environment: str) -> str:
@@ -216,6 +228,67 @@ def thin(site: Path) -> None:
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
 
 
+def stand_in(target: Target, site: Path) -> None:
+    """Put small libraries in the place of large ones of which nothing is used, or which Debian has."""
+    for folder in site.glob("*.libs"):
+        for library in list(folder.iterdir()):
+            name = _name_of(library)
+            if name in NEVER_CALLED:
+                _write_library(target, library, _symbols(site, library), ())
+            elif name in FROM_DEBIAN:
+                _write_library(target, library, {}, FROM_DEBIAN[name])
+    while unused := [one for one in site.glob("*.libs/*") if one.name not in _linked_with(site)]:
+        for library in unused:
+            library.unlink()
+
+
+def _name_of(library: Path) -> str:
+    """Return a library's name without what its wheel has added."""
+    return library.name.partition("-")[0]
+
+
+def _linked_with(site: Path) -> set[str]:
+    """Return the names of all libraries with which a package's modules and libraries are linked."""
+    told = run("readelf", "--dynamic", "--wide", *site.rglob("*.so*"))
+    return set(re.findall(r"\(NEEDED\).*\[(.+)\]", told))
+
+
+def _symbols(site: Path, library: Path) -> dict[str, list[str]]:
+    """Return what others take of a library, by its version there."""
+    listed = run("nm", "--dynamic", "--defined-only", library)
+    own = {symbol.replace("@@", "@") for symbol in re.findall(r" T (\S+@\S+)", listed)}
+    others = run(
+        "nm",
+        "--dynamic",
+        "--undefined-only",
+        *(one for one in site.rglob("*.so*") if _name_of(one) not in NEVER_CALLED),
+    )
+    taken: dict[str, list[str]] = {}
+    for symbol in sorted(own & set(re.findall(r" U (\S+@\S+)", others))):
+        name, _, version = symbol.partition("@")
+        taken.setdefault(version, []).append(name)
+    return taken
+
+
+def _write_library(target: Target, library: Path, symbols: dict[str, list[str]], linked: Iterable[str]) -> None:
+    """Write a library of the same name, linked with others. Whoever calls a function of it ends the program."""
+    inside = target.root / "build" / "stand-in"
+    shutil.rmtree(inside, ignore_errors=True)
+    inside.mkdir(parents=True)
+    functions = "".join(f"void {name}(void) {{ abort(); }}\n" for names in symbols.values() for name in names)
+    (inside / "library.c").write_text(f"#include <stdlib.h>\n{functions}", encoding="ascii")
+    versions = (f"{version} {{ {' '.join(f'{name};' for name in names)} }};\n" for version, names in symbols.items())
+    (inside / "versions").write_text("".join(versions) or "{ local: *; };", encoding="ascii")
+    (inside / "empty.c").touch()
+    gcc = "gcc" if target.arch == "amd64" else f"{target.machine}-linux-gnu-gcc"
+    for name in linked:  # nothing but its name is read
+        target.in_root("/build/stand-in", gcc, "-shared", f"-Wl,-soname,{name}", "-o", name, "empty.c")
+    target.in_root("/build/stand-in", gcc, "-shared", "-fPIC", "-s", f"-Wl,-soname,{library.name}",
+                   "-Wl,--no-as-needed", "-Wl,--version-script,versions", "-o", "library.so",
+                   "library.c", *linked)  # fmt: skip
+    shutil.copy(inside / "library.so", library)
+
+
 def compile_modules(target: Target, stage: Path) -> None:
     """Compile the modules with the target's version of Python; a cache is valid whatever the time of its file."""
     inside = target.root / "build" / "stage"
@@ -312,6 +385,9 @@ def compress(place: Path, content: bytes) -> None:
     place.write_bytes(subprocess.run(["gzip", "-9n"], input=content, stdout=subprocess.PIPE, check=True).stdout)
 
 
+MOST_INSTALLED_MB: Final = 250
+"""What a table's packages may take on its card."""
+
 MAINTAINER: Final = "Homologue <homologue@localhost>"
 
 
@@ -372,6 +448,7 @@ def build(target: Target) -> list[Path]:
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         lay_beside(site, stage)
         thin(site)
+        stand_in(target, site)
         compile_modules(target, stage)
         if part == "common":
             environment(target, stage)
@@ -399,5 +476,8 @@ if __name__ == "__main__":
     asked = parser.parse_args()
     debs = build(Target(asked.dist, asked.arch))
     run("lintian", "--fail-on", "error,warning", "--tag-display-limit", "0", "--allow-root", *debs)
-    for deb in debs:
-        print(f"{deb.relative_to(ROOT)}  {deb.stat().st_size / 1e6:.0f} MB")
+    installed = [int(run("dpkg-deb", "--field", deb, "Installed-Size")) * 1024 / 1e6 for deb in debs]
+    for deb, size in zip(debs, installed, strict=True):
+        print(f"{deb.relative_to(ROOT)}  {deb.stat().st_size / 1e6:.0f} MB, installed {size:.0f} MB")
+    if (table := installed[0] + installed[1]) > MOST_INSTALLED_MB:
+        raise SystemExit(f"a table takes {table:.0f} MB, at most {MOST_INSTALLED_MB} are allowed")

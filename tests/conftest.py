@@ -26,7 +26,7 @@ def pytest_runtest_setup() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give slow tests more time: people, networks and restarts take theirs, and the machine may be busy."""
+    """Allow slow tests more time: people, networks and restarts take theirs, and the machine may be busy."""
     for item in items:
         if item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.timeout(SLOW_TIMEOUT_S))

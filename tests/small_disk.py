@@ -12,10 +12,10 @@ MEGABYTE = 1_000_000
 
 
 @contextmanager
-def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
+def small_disk(folder: Path, megabytes: float) -> Iterator[Path]:
     """Mount a file system in memory. Where that is not allowed the test is skipped, and says so."""
     folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={megabytes * MEGABYTE}", "homologue-test", str(folder)]
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={int(megabytes * MEGABYTE)}", "homologue-test", str(folder)]
     made = subprocess.run(mount, capture_output=True, check=False)
     if made.returncode:
         pytest.skip(f"no small disk can be mounted here: {made.stderr.decode().strip()}")

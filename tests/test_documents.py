@@ -11,6 +11,7 @@ from typing import Final
 
 import click
 import pytest
+from babel.messages.pofile import read_po
 
 from broker.cli.main import GROUP, homologue
 from broker.cli.reference import PAGES
@@ -90,6 +91,32 @@ def test_every_command_of_a_page_is_one_with_these_options(page: Path) -> None:
             assert [word for word in words if word.startswith("--") and word.split("=")[0] not in known] == [], words
 
 
+ITALIC: Final = re.compile(r"(?<![*\w])\*([^*\n]+)\*(?![*\w])")
+PART_AND_CODE: Final = re.compile(r"[\w-]+: [a-z]+_\w+")
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[re.Pattern[str]]:
+    """Return what the program says, with anything for each value in it."""
+    with (ROOT / "broker" / "locale" / "homologue.pot").open("rb") as file:
+        ids = [id_ for one in read_po(file) for id_ in ([*one.id] if isinstance(one.id, (list, tuple)) else [one.id])]
+    worded = [id_ for id_ in ids if re.search(r"\w", re.sub(r"\{\w+\}", "", id_))]
+    return [
+        re.compile(re.sub(r"\\\{\w+\\\}", r"\\S+(?: \\S+){0,2}", re.escape(id_.rstrip(".:…"))), re.IGNORECASE)
+        for id_ in worded
+    ]
+
+
+@pytest.mark.parametrize("page", ["arbiter", "deals", "organiser", "saturday", "upgrade"])
+def test_what_a_page_quotes_of_the_desk_is_said_there(page: str, texts: list[re.Pattern[str]]) -> None:
+    plain = re.sub(
+        r"`[^`]*`|\*\*\*?.*?\*\*\*?", "", FENCED.sub("", (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"))
+    )
+    quoted = [one.rstrip(".:…") for one in ITALIC.findall(plain) if not PART_AND_CODE.fullmatch(one)]
+    assert quoted != []
+    assert [one for one in quoted if not any(text.fullmatch(one) for text in texts)] == []
+
+
 def test_every_page_of_the_site_is_in_its_menu_and_leads_nowhere_outside() -> None:
     pages = {path.name for path in tracked("docs/*.md")}
     menu = re.findall(r"- ([\w-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
@@ -110,6 +137,12 @@ def test_every_make_target_explains_itself() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = re.findall(r"^\.PHONY: (\S+)$", makefile, re.MULTILINE)
     assert [target for target in targets if not re.search(rf"^{target}:.* ## \S", makefile, re.MULTILINE)] == []
+
+
+def test_actions_of_the_public_ci_are_pinned_by_hash() -> None:
+    used = re.findall(r"uses: *(\S+)", "".join(path.read_text(encoding="utf-8") for path in tracked(".github/*.yml")))
+    assert used != []
+    assert [one for one in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", one)] == []
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from random import Random
 from typing import get_args
 
 import click
@@ -40,11 +39,11 @@ from broker.event import (
     write_plan,
 )
 from broker.event.deals import DEFAULT_WINDS, make
-from broker.event.movement import KeepSearching, summary
+from broker.event.movement import summary
 from broker.event.players import ListedPlayer, players_csv, read_players, read_saved_players, teams_of
 from broker.event.readiness import Finding, deal_notes, start_notes, start_problems
 from broker.event.setup import MOST_ROUNDS, SEARCH_S, plan_of, read_public
-from broker.event.structure import Structure, section_order, structured_plan
+from broker.event.structure import Structure, for_seconds, section_order, seeded, structured_plan
 from broker.export.document import read_document, restore_event
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
 from broker.export.seating import seating_pdf
@@ -200,7 +199,7 @@ def event_new(  # noqa: PLR0913 - one parameter an option
             write_plan(folder, plan)
             ctx.invoke(new_movement, rounds=wish.rounds, event=folder, copies=copies)
         else:
-            write_plan(folder, structured_plan(plan, wish, Random(0), lambda: _for_seconds(SEARCH_S), copies))  # noqa: S311 - no secret
+            write_plan(folder, structured_plan(plan, wish, seeded(), lambda: for_seconds(SEARCH_S), copies))
         write_private(folder / PLAYERS, players_csv(players).encode())
         made = read_plan(folder)
         last = max(play.deal for play in made.plays)
@@ -230,13 +229,8 @@ def _whole_or_not_at_all(folder: Path) -> Iterator[None]:
         raise
 
 
-def _for_seconds(seconds: float) -> KeepSearching:
-    end = time.monotonic() + seconds
-    return lambda: time.monotonic() < end
-
-
 def _agreed(ctx: click.Context, plan: Plan, wish: Structure, copies: int | None) -> tuple[Structure, bool]:
-    """What comes of so many rounds; who was asked for them may name others. Give them, and if nobody is compared.
+    """What comes of so many rounds; who was asked for them may name others. Return them, and if nobody is compared.
 
     Raises RuleError `nobody_compared` where that was neither asked about nor said, and as `section_order`.
     """

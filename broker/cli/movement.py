@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from random import Random
 from types import FrameType
 from typing import Any, Final, TypeVar
 
@@ -38,6 +37,7 @@ from broker.event.movement import (
 )
 from broker.event.movement.files import check_teams_of_four, player_names, read_teams_file
 from broker.event.movement.make import usual_order
+from broker.event.structure import seeded
 from broker.output import deliver, may_write
 from broker.rules import RuleError
 from broker.spreadsheet import encoded
@@ -248,7 +248,7 @@ def movement_new(
         if event:
             files.replaceable_plan(event, force=wanted.force)
         with search_limits(wanted) as go_on:
-            made = make_movement(order, Random(wanted.seed), go_on, in_teams=members is not None)  # noqa: S311 - no secret
+            made = make_movement(order, seeded(wanted.seed), go_on, in_teams=members is not None)
         plays = name_players(made, names)
         if event:
             click.echo(
@@ -353,7 +353,7 @@ def movement_repair(
         gone: dict[int | str, int | str | None] = dict.fromkeys(absent)
         gone |= {old: read_player_id(instead) for old, instead in substitute}
         with search_limits(wanted) as go_on:
-            plays = repair_movement(plan, done, gone, Random(wanted.seed), go_on)  # noqa: S311 - no secret
+            plays = repair_movement(plan, done, gone, seeded(wanted.seed), go_on)
         changes = summary.movement_changes(plan, plays, after=max((play.round for play in done), default=0))
         for change in changes or ["nothing changes"]:
             click.echo(change, err=True)

@@ -252,8 +252,7 @@ def list_webhooks(folder: Path) -> None:
     """
     with _auth(folder) as auth:
         for one in auth.webhooks.all():
-            state = "waiting" if one.delivery else "failed" if one.failure else "told" if one.seen else "nothing yet"
-            row = {"name": one.name, "url": one.url, "state": state, "tries": one.tries, "failure": one.failure}
+            row = {"name": one.name, "url": one.url, "state": one.state, "tries": one.tries, "failure": one.failure}
             say("\t".join(map(str, row.values())), **row)
 
 

@@ -7,7 +7,6 @@ import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from random import Random
 from typing import Final
 
 import click
@@ -17,6 +16,7 @@ from broker.cli.people import COMMAND_ACTOR, note_command
 from broker.console import said_as_json, say
 from broker.errors import ScorerError, StoreError
 from broker.event import Event, open_event
+from broker.event.structure import for_seconds, seeded
 from broker.i18n import N_, folded
 from broker.protocol import AnyDecision, CheckedIn, FinalDeclared, PlanChanged, Refused, Undo
 from broker.rules import RuleError
@@ -58,7 +58,7 @@ def _scorer_of(folder: Path) -> Iterator[Scorer]:
 
 
 def _give(scorer: Scorer, folder: Path, decision: AnyDecision, reason: str, author: RulingAuthor = AUTHOR) -> str:
-    """Give a ruling, with its note in the audit log; return its id."""
+    """Publish a ruling, with its note in the audit log; return its id."""
     book = scorer.state.book
     undone = book.entries.get(decision.ruling) if isinstance(decision, Undo) else None
     about = book.subject(undone) if undone else event_subject(decision) or ""
@@ -156,9 +156,8 @@ def event_players(  # noqa: PLR0913 - one parameter an option
         else:
             replaced = {_player(room.event, gone): name for gone, name in replaces}
             gone = tuple(_player(room.event, one) for one in leaves)
-            end = time.monotonic() + SEARCH_S
             wishes = PlanWishes(gone, tuple(enters), tuple(returns), replaced, first_round)
-            decision = draft_change(facts, wishes, Random(0), lambda: time.monotonic() < end)  # noqa: S311 - no secret
+            decision = draft_change(facts, wishes, seeded(), for_seconds(SEARCH_S))
         check_plan_change(room, decision)
         cost = plan_cost(facts, planned_after(room, decision))
         if not yes:

@@ -16,6 +16,7 @@ import msgspec
 from broker.cli.main import homologue
 from broker.protocol import TOPICS
 from broker.rules import Profile, load_mcr, load_riichi, profile_settings, shipped_mcr, shipped_riichi
+from broker.rules.infractions import FALSE_HU, appeal_minutes, infractions_of
 from broker.rules.riichi import RiichiProfile
 from broker.version import program_version
 
@@ -46,7 +47,8 @@ stay.
 TOPICS_HEAD: Final = """# Topics
 
 Generated from `broker/protocol/topics.py` by `make docs`; a test fails when it is stale. The messages are described in
-[asyncapi.json](asyncapi.json). All topics use QoS 1; the broker enforces who may write and read.
+[asyncapi.json](asyncapi.json). All topics use QoS 1; the broker enforces who may write and read,
+and a table has those of its own number alone.
 
 | topic | written by | read by | retained | max. bytes | what |
 |---|---|---|---|---|---|
@@ -141,10 +143,10 @@ def _topics() -> Iterator[str]:
 
 PROFILES_HEAD: Final = """# Rule profiles
 
-Generated from `broker/rules/profiles/` and `broker/rules/riichi/profiles/` by `make docs`; a test fails when this page
-is stale. The settings are explained in [rules.md](rules.md), [riichi.md](riichi.md) and
-[riichi-session.md](riichi-session.md); [organiser.md](organiser.md) says how to write your own profile. A source that
-begins with `assumption:` is our own interpretation.
+Generated from `broker/rules/profiles/`, `broker/rules/riichi/profiles/` and `broker/rules/infractions.toml` by
+`make docs`; a test fails when this page is stale. The settings are explained in [rules.md](rules.md),
+[riichi.md](riichi.md) and [riichi-session.md](riichi-session.md); [organiser.md](organiser.md) says how to write your
+own profile. A source that begins with `assumption:` is our own interpretation.
 """
 
 
@@ -157,7 +159,16 @@ def profiles() -> str:
 def _profile(profile: Profile | RiichiProfile) -> str:
     rows = (f"| `{name}` | `{_toml(stated.value)}` | {stated.source} |\n" for name, stated in profile_settings(profile))
     title = f"\n## {profile.id}\n\n{profile.title}, version {profile.version}.\n\n"
-    return title + "| setting | value | source |\n|---|---|---|\n" + "".join(rows)
+    return title + "| setting | value | source |\n|---|---|---|\n" + "".join((*rows, *_infractions(profile)))
+
+
+def _infractions(profile: Profile | RiichiProfile) -> Iterator[str]:
+    """Return what each infraction costs. False hu is a setting of its own."""
+    for one in infractions_of(profile).values():
+        if one.id != FALSE_HU:
+            yield f"| `infractions.{one.id}` | `{_toml(one.steps)}` | {one.source} |\n"
+    minutes = appeal_minutes(profile)
+    yield f"| `appeals.minutes` | `{minutes.value}` | {minutes.source} |\n"
 
 
 def _toml(value: object) -> str:

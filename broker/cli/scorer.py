@@ -258,9 +258,10 @@ def _journal(
 ) -> Journal | None:
     """Open the store where it is said to be; None where we stood by until the end."""
     if wishes.standby:
+        ahead.close()  # until we are the active one there is more to read
         return stand_by(folder, event, stop, _tell_why_we_wait, wishes.place())
     journal = open_journal(folder, event, wishes.place())
-    journal.trust(ahead.result())
+    journal.read_ahead(ahead)
     return journal
 
 

@@ -366,7 +366,7 @@ def restore_command(
 
 
 def _restored_lines(folder: Path, event: str, second_home: Path | None, newer: Sequence[Path]) -> Iterator[str]:
-    """Give a restored store back what its second home has, and say what came back and what is missing."""
+    """Add to a restored store what its second home has; say what came back and what is missing."""
     if not has_started(folder):
         return
     with closing(open_journal(folder, event)) as journal:

@@ -215,7 +215,7 @@ class Event:
 
     def section_at(self, table: int, round_: int) -> str | None:
         """Return the section in which a table plays a round; None where it is in none."""
-        at = stage_at(self.plan.stages, round_)
+        at = stage_at(self.plan.stages, round_) if self.plan.stages else None
         return None if at is None else self.plan.stages[at].section_of(table)
 
     @cached_property

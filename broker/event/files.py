@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.json import Decoder
 
 from broker.errors import BadEvent
 from broker.files import write_private
@@ -117,12 +118,12 @@ class HandRecord(Struct, frozen=True, forbid_unknown_fields=True):
 
 def read_deals(folder: Path) -> tuple[DealRecord, ...]:
     """Read `deals.json`, as it is written: whether each deal is whole is not asked. Raises BadEvent."""
-    return read_file(folder / DEALS, msgspec.json.decode, tuple[DealRecord, ...])
+    return read_file(folder / DEALS, Decoder(tuple[DealRecord, ...]).decode)
 
 
 def read_registry(folder: Path) -> Registry:
     """Read `sets.json`, as it is written: whether each set is whole is not asked. Raises BadEvent."""
-    return read_file(folder / SETS, msgspec.json.decode, dict[int, SetFaces | str])
+    return read_file(folder / SETS, Decoder(dict[int, SetFaces | str]).decode)
 
 
 def write_deals(folder: Path, deals: Iterable[DealRecord]) -> None:
@@ -138,7 +139,7 @@ def write_registry(folder: Path, registry: Registry) -> None:
 def read_hands(folder: Path) -> tuple[HandRecord, ...]:
     """Read `hands.json`; nothing where there is none. Raises BadEvent."""
     path = folder / HANDS
-    return read_file(path, msgspec.json.decode, tuple[HandRecord, ...]) if path.exists() else ()
+    return read_file(path, Decoder(tuple[HandRecord, ...]).decode) if path.exists() else ()
 
 
 def write_hands(folder: Path, hands: Iterable[HandRecord]) -> None:
@@ -162,7 +163,7 @@ class ListedDevice(Struct, frozen=True, forbid_unknown_fields=True, omit_default
 def read_devices(folder: Path) -> tuple[ListedDevice, ...]:
     """Read `devices.json`; nothing where there is none. Raises BadEvent."""
     path = folder / DEVICES
-    return read_file(path, msgspec.json.decode, tuple[ListedDevice, ...]) if path.exists() else ()
+    return read_file(path, Decoder(tuple[ListedDevice, ...]).decode) if path.exists() else ()
 
 
 def write_devices(folder: Path, devices: Iterable[ListedDevice]) -> None:
@@ -170,10 +171,10 @@ def write_devices(folder: Path, devices: Iterable[ListedDevice]) -> None:
     write_private(folder / DEVICES, msgspec.json.format(msgspec.json.encode(tuple(devices)), indent=1) + b"\n")
 
 
-def read_file(path: Path, decode, kind: type[T]) -> T:  # type: ignore[no-untyped-def]  # noqa: ANN001 - msgspec's decoders share no type
+def read_file(path: Path, decode: Callable[[bytes], T]) -> T:
     """Read one file of the folder. Raises BadEvent."""
     try:
-        return decode(path.read_bytes(), type=kind)  # type: ignore[no-any-return] # checked by `type`
+        return decode(path.read_bytes())
     except FileNotFoundError:
         missing = RuleError(
             "file_missing",

@@ -7,7 +7,7 @@ of TOML needs half a minute on a Raspberry Pi.
 import stat
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeVar
@@ -94,7 +94,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     uncompared: Annotated[bool, Meta(description="it is meant that every deal is played at one table only")] = False
 
 
-def plan_problems(plan: Plan, deals: Mapping[int, DealRecord], rules: OwnRules) -> Iterable[RuleError]:
+def plan_problems(plan: Plan, deals: Container[int], rules: OwnRules) -> Iterable[RuleError]:
     """Name everything that is wrong with a movement."""
     known = {player.id for player in plan.players}
     if len(known) != len(plan.players):
@@ -113,7 +113,7 @@ def plan_problems(plan: Plan, deals: Mapping[int, DealRecord], rules: OwnRules) 
         )
 
 
-def _unknown_in_plays(plan: Plan, known: AbstractSet[str], deals: Mapping[int, DealRecord]) -> Iterable[RuleError]:
+def _unknown_in_plays(plan: Plan, known: AbstractSet[str], deals: Container[int]) -> Iterable[RuleError]:
     """Name players of plays who are not in the list, and deals that there are not."""
     for play in parted_plays(plan)[0]:
         for player in set(play.players.values()) - known:
@@ -216,7 +216,7 @@ def read_plan(folder: Path) -> Plan:
 
     The plays are in `movement.csv`; in older events they are in `event.toml`.
     """
-    plan = read_file(folder / EVENT, _decode_plan, Plan)
+    plan = read_file(folder / EVENT, _decode_plan)
     path = folder / MOVEMENT
     if not path.exists():
         return plan
@@ -237,9 +237,9 @@ def read_plan(folder: Path) -> Plan:
     return replace(plan, plays=tuple(plays))
 
 
-def _decode_plan(content: bytes, type: type[Plan]) -> Plan:  # noqa: A002 - as msgspec's decoders call it
+def _decode_plan(content: bytes) -> Plan:
     """Read a plan. Fields that a session does not have are refused here, though they are passed over on the wire."""
-    plan = msgspec.toml.decode(content, type=type)
+    plan = msgspec.toml.decode(content, type=Plan)
     for row in tomllib.loads(content.decode())["sessions"] if plan.sessions else ():
         if unknown := row.keys() - {*Session.__struct_fields__}:
             raise msgspec.ValidationError(f"Object contains unknown field `{min(unknown)}` - at `$.sessions`")

@@ -5,13 +5,11 @@ shown a face.
 """
 
 import secrets
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from random import Random
 from tempfile import TemporaryDirectory
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -25,12 +23,12 @@ from broker.event.movement.summary import MovementForecast, forecast_order, minu
 from broker.event.plan import Plan, read_plan, write_plan
 from broker.event.players import ListedPlayer, players_csv, read_players, teams_of
 from broker.event.stages import parted_plays
-from broker.event.structure import Structure, section_order, structured_plan
+from broker.event.structure import Structure, for_seconds, section_order, seeded, structured_plan
 from broker.files import PRIVATE_FOLDER, make_folder, write_private
 from broker.i18n import N_
 from broker.output import EVENT, MOVEMENT
 from broker.protocol import SEATS, EventName, PublicAddress, Session
-from broker.rules import RuleError, counts_red_fives, load_rules, parse_own_rules
+from broker.rules import DEFAULT_MCR, RuleError, counts_red_fives, load_rules, parse_own_rules
 from broker.spreadsheet import sent_content
 from broker.store import STORE, has_started
 
@@ -63,36 +61,47 @@ def may_change(folder: Path) -> Plan | None:
     return plan_of(folder)
 
 
-def take_head(  # noqa: PLR0913 - a field of the form each
-    folder: Path,
-    name: str,
-    title: str,
-    profile: str,
-    *,
-    rules: str = "",
-    keying: str = "single",
-    public_address: str = "",
-    prizes: str = "",
-) -> None:
-    """Settle name, title and rules.
+class EventHead(NamedTuple):
+    """What an organiser types before anything else."""
 
-    `rules`: the text of a profile of the event's own; `keying`: of paper sheets; `prizes`: a line each, from the first
-    place on.
+    name: str = ""
+    title: str = ""
+    profile: str = DEFAULT_MCR
+    keying: str = "single"
+    """Of paper sheets."""
+    public_address: str = ""
+    prizes: str = ""
+    """A line each, from the first place on."""
+    rules: str = ""
+    """The text of a profile of the event's own."""
+
+
+def head_of(plan: Plan) -> EventHead:
+    """Return what was typed, but for own rules."""
+    return EventHead(plan.name, plan.title, plan.profile, plan.keying, plan.public_address, "\n".join(plan.prizes))
+
+
+def take_head(folder: Path, typed: EventHead) -> None:
+    """Settle name, title and rules.
 
     Raises RuleError `event_started`, `event_name_wrong`, `title_wrong`, `malformed`, `bad_profile`, `unknown_profile`,
     `public_address_wrong`, `other_event`; BadEvent.
     """
     before = may_change(folder)
-    text = rules.replace("\r\n", "\n").strip()
-    profile = parse_own_rules(text).id if text else load_rules(profile).id
-    head = {"name": _event_name(name), "title": " ".join(title.split()), "profile": profile, "keying": keying}
+    text = typed.rules.replace("\r\n", "\n").strip()
+    head = {
+        "name": _event_name(typed.name.strip()),
+        "title": " ".join(typed.title.split()),
+        "profile": parse_own_rules(text).id if text else load_rules(typed.profile.strip()).id,
+        "keying": typed.keying,
+    }
     if not (1 <= len(head["title"]) <= LONGEST_TITLE and head["title"].isprintable()):
         raise RuleError("title_wrong", N_("the title must have 1 to 100 printable characters"))
-    head["public_address"] = read_public(public_address)
-    by_place = [" ".join(line.split()) for line in prizes.splitlines() if line.strip()]
+    head["public_address"] = read_public(typed.public_address)
+    by_place = [" ".join(line.split()) for line in typed.prizes.splitlines() if line.strip()]
     plan = _converted({**msgspec.to_builtins(before or EMPTY_PLAN), **head, "prizes": by_place}, Plan)
     if (folder / COMMITMENT).exists():
-        resolve_event_name(folder, name)
+        resolve_event_name(folder, head["name"])
     make_folder(folder, PRIVATE_FOLDER)
     if text:
         write_private(folder / PROFILE, f"{text}\n".encode())
@@ -174,12 +183,7 @@ def make_stages(folder: Path, wish: Structure, seconds: float = SEARCH_S) -> int
 
     Raises RuleError `head_missing`, `impossible_size`, `teams_do_not_fit`, and as `structured_plan`.
     """
-
-    def go_on() -> Callable[[], bool]:
-        end = time.monotonic() + seconds
-        return lambda: time.monotonic() < end
-
-    plan = structured_plan(settled(folder), wish, Random(0), go_on)  # noqa: S311 - no secret
+    plan = structured_plan(settled(folder), wish, seeded(), lambda: for_seconds(seconds))
     files.refuse_missing_deals(folder, {play.deal for play in plan.plays})
     write_plan(folder, replace(plan, uncompared=False))
     return len(plan.plays)

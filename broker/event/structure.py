@@ -1,6 +1,8 @@
 """A movement for an event in stages: sections side by side that play the same deals, and a final seated by rank."""
 
+import time
 from collections.abc import Callable
+from random import Random
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -17,6 +19,17 @@ from broker.i18n import N_
 from broker.rules import RuleError
 
 LETTERS = "ABCDEFGHIJ"
+
+
+def seeded(seed: int = 0) -> RandomSource:
+    """Return chance that repeats itself, for a movement that can be made again."""
+    return Random(seed)  # noqa: S311 - who sits where is no secret
+
+
+def for_seconds(seconds: float) -> KeepSearching:
+    """Return what ends a search after so long, from now on."""
+    end = time.monotonic() + seconds
+    return lambda: time.monotonic() < end
 
 
 class Structure(NamedTuple):

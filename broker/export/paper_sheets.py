@@ -13,7 +13,7 @@ from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
 from broker.event import BookedPlay, DealRecord, Event
-from broker.export.pdf import draw_text, fit_text, text_width
+from broker.export.pdf import draw_name, draw_text, fit_text, text_width
 from broker.i18n import N_, Message, Translator
 from broker.protocol import SEATS, Seat
 from broker.rules import RuleError
@@ -195,14 +195,13 @@ def _filled(
         text, size = fit_text(_(SEAT_NAMES[seat]), wide - 3 * mm, 14, 9, bold=True)
         draw_text(canvas, (x + 1.5 * mm, y + 4.4 * mm), text, size, bold=True)
     elif key == "player":
-        text, size = fit_text(sheet.names[seat], wide - 3 * mm, 12, 7)
-        draw_text(canvas, (x + 1.5 * mm, y + 6.4 * mm), text, size)
+        draw_name(canvas, (x + 1.5 * mm, y + 5.2 * mm), sheet.names[seat], wide - 3 * mm, 12)
         canvas.setFillGray(GREY)
         whose = sheet.play.players[seat]
         if seat in sheet.replaced:
             whose += " · " + _("for {player}", player=sheet.replaced[seat])
         text, size = fit_text(whose, wide - 3 * mm, 7.5, 6)
-        draw_text(canvas, (x + 1.5 * mm, y + 1.8 * mm), text, size)
+        draw_text(canvas, (x + 1.5 * mm, y + 1.4 * mm), text, size)
         canvas.setFillGray(0)
     elif key in ("hu", "discarder"):
         canvas.rect(x + wide / 2 - 2.6 * mm, y + ROW / 2 - 2.6 * mm, 5.2 * mm, 5.2 * mm)

@@ -86,11 +86,51 @@ def fit_text(text: str, room: float, largest: float, smallest: float, *, bold: b
     return text, size
 
 
+def draw_name(
+    canvas: Canvas, at: tuple[float, float], name: str, room: float, largest: float, *, bold: bool = False
+) -> None:
+    """Write a name whole: as large as it fits in one line; where that is too small to read, in lines one over another.
+
+    `at`: where the last line begins.
+    """
+    size = largest * room / max(text_width(name, largest, bold=bold), 1)
+    if size >= LEGIBLE:
+        draw_text(canvas, at, name, min(size, largest), bold=bold)
+        return
+    lines = Paragraph(_markup(name, bold=bold), ParagraphStyle("name", fontSize=LEGIBLE, leading=LEGIBLE * LEADING))
+    lines.wrapOn(canvas, room, MARGIN)
+    lines.drawOn(canvas, at[0], at[1] - LEGIBLE * (LEADING - 1))
+
+
 def font_runs(text: str, *, bold: bool = False) -> list[FontRun]:
-    """Cut a text by fonts; what no font has is written plainer, or as a question mark."""
-    words = ("".join(part) for _, part in groupby(unicodedata.normalize("NFC", text), str.isspace))
+    """Cut a text by fonts; what no font has is written plainer, or as a question mark, and pictographs are left out."""
+    words = (
+        "".join(part) for _, part in groupby(_without_pictographs(unicodedata.normalize("NFC", text)), str.isspace)
+    )
     pieces = [piece for word in words for piece in _word(word, bold=bold)]
     return [FontRun(font, "".join(run.text for run in same)) for font, same in groupby(pieces, lambda run: run.font)]
+
+
+JOINING: Final = "\N{ZERO WIDTH JOINER}\N{VARIATION SELECTOR-16}\N{COMBINING ENCLOSING KEYCAP}"
+"""What makes one pictograph of several."""
+
+
+def _without_pictographs(text: str) -> str:
+    """Return a text as it is read aloud; one of pictographs alone by their names: somebody may be called so."""
+    if _encodes(text, "cp1252"):
+        return text
+    left = "".join(letter for letter in text if not _is_pictograph(letter))
+    if left == text:
+        return text
+    said = (unicodedata.name(letter, "").lower() for letter in text if letter not in JOINING)
+    return " ".join(left.split()) or ", ".join(filter(None, said))
+
+
+def _is_pictograph(letter: str) -> bool:
+    if letter in JOINING:
+        return True
+    drawn = _encodes(letter, "cp1252") or ord(letter) in _wider() or _encodes(letter, "gbk")
+    return unicodedata.category(letter) in {"So", "Sk"} and not drawn
 
 
 def _word(word: str, *, bold: bool) -> list[FontRun]:

@@ -11,7 +11,7 @@ import msgspec
 
 from broker.errors import CredentialsExposed, CredentialsMalformed, CredentialsMissing, SettingRefused, UserUnknown
 from broker.files import locked, make_folder, write_private
-from broker.protocol import TOPICS, EventName, Role, TableNo, Topic
+from broker.protocol import TOPICS, EventName, Role, TableNo
 
 OFFICES: Final[tuple[Role, ...]] = tuple(role for role in get_args(Role) if role != "table")
 """The roles held once an event; their user names are the roles' names."""
@@ -70,23 +70,6 @@ def check_tables(tables: int) -> None:
         msgspec.convert(tables, type=TableNo)
     except msgspec.ValidationError as error:
         raise SettingRefused(f"{tables!r} tables: {error}") from None
-
-
-def permissions_markdown() -> str:
-    """Return the table of permissions for docs/brokers.md, for an event `<event>` and a table `<t>`."""
-    lines = ["| user | publishes | reads |", "|---|---|---|"]
-    for role in get_args(Role):
-        name = "table-<t>" if role == "table" else role
-        said = [topic for topic in TOPICS if topic.writer == role]
-        read = [topic for topic in TOPICS if role in topic.readers]
-        lines.append(f"| `{name}` | {_patterns(said, role)} | {_patterns(read, role)} |")
-    return "\n".join(lines)
-
-
-def _patterns(topics: list[Topic], role: Role) -> str:
-    table = "<t>" if role == "table" else "+"
-    shown = (topic.pattern.format(event="<event>", table=table, deal="+") for topic in topics)
-    return " ".join(f"`{pattern}`" for pattern in shown) or "nothing"
 
 
 PASSWORD_BYTES: Final = 24  # 192 bits: nobody needs to remember them, nobody can guess them
@@ -160,7 +143,3 @@ class Credentials:
     def table(self, table: int) -> tuple[str, str]:
         """Return user name and password of a table's device. Raises UserUnknown."""
         return table_user(table), self.password(table_user(table))
-
-
-if __name__ == "__main__":  # python -m broker.mqtt.access: for docs/brokers.md
-    print(permissions_markdown())

@@ -5,7 +5,6 @@ take a second to make. Each is kept under a digest of its user and password, so 
 taken; SHA-256 is enough for 192 random bits.
 """
 
-import json
 from collections.abc import Mapping
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, distribution
@@ -124,7 +123,7 @@ Json = dict[str, Any]
 
 def nats_configuration(settings: MqttBrokerSettings, port: int) -> bytes:
     """Return the configuration file, UTF-8. It holds hashes of passwords: mode 0600."""
-    return json.dumps(_server(settings, port), indent=1).encode()
+    return msgspec.json.encode(_server(settings, port))
 
 
 def _server(settings: MqttBrokerSettings, port: int) -> Json:

@@ -245,7 +245,7 @@ class Accounts:
             self._note(by, "account_enabled", name)
 
     def set_password(self, name: str, password: str, by: Actor) -> None:
-        """Give an account another password, and end its sessions. Raises AccountUnknown, WeakPassword."""
+        """Set another password for an account, and end its sessions. Raises AccountUnknown, WeakPassword."""
         self.get(name)
         secret = hash_password(password, name=name)
         with self._store.commit() as sql:

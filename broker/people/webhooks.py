@@ -47,6 +47,11 @@ class Webhook(NamedTuple):
     due_at: int
     failure: str
 
+    @property
+    def state(self) -> str:
+        """What became of the last results: `nothing yet`, `waiting`, `told` or `failed`, when it was given up."""
+        return "waiting" if self.delivery else "failed" if self.failure else "told" if self.seen else "nothing yet"
+
 
 class Webhooks:
     """The hooks of an event's folder, and what waits for them."""
@@ -81,6 +86,13 @@ class Webhooks:
             if not sql.execute(delete(WEBHOOKS).where(WEBHOOKS.c.name == name)).rowcount:
                 raise WebhookUnknown(f"there is no webhook {name[:40]!r}")
             self._audit.note(self._clock(), by.who, "webhook_removed", name, address=by.address)
+
+    def hurry(self, name: str, by: Actor) -> None:
+        """Let what waits for an address be sent at once. Raises WebhookUnknown."""
+        with self._store.commit() as sql:
+            if not sql.execute(update(WEBHOOKS).where(WEBHOOKS.c.name == name).values(due_at=self._clock())).rowcount:
+                raise WebhookUnknown(f"there is no webhook {name[:40]!r}")
+            self._audit.note(self._clock(), by.who, "webhook_hurried", name, address=by.address)
 
     def put_down(self, body: bytes) -> None:
         """Let each hook be told of results, unless they are those that it was to be told last."""

@@ -96,6 +96,7 @@ from broker.protocol.paper_codes import (
 )
 from broker.protocol.rulings import (
     APART_DECISIONS,
+    APPEAL_DECISIONS,
     DEAL_DECISIONS,
     EVENT_DECISIONS,
     MOST_CHANGED,
@@ -104,6 +105,8 @@ from broker.protocol.rulings import (
     PLAY_DECISIONS,
     Adjusted,
     AnyDecision,
+    AppealDecided,
+    Appealed,
     Award,
     AwardGiven,
     CheckedIn,
@@ -170,6 +173,7 @@ from broker.protocol.types import (
     HandValue,
     Hash,
     Imp,
+    InfractionId,
     Lifecycle,
     MachineName,
     MessageId,

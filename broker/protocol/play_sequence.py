@@ -365,6 +365,7 @@ class TableSequence:
         if round_ in self.plays or round_ in self._sessions or not self.in_turn(round_):
             return False
         self.plays[round_] = play
+        self._behind += self._behind == self._place.get(round_)
         return True
 
     def follow(self, fact: Fact) -> None:

@@ -11,12 +11,14 @@ from msgspec import Meta, Struct
 
 from broker.protocol.types import (
     COUNTRY,
+    FINE_IMP,
     LONGEST_LINE,
     AwardImp,
     DealNo,
     Fault,
     FineImp,
     HandValue,
+    InfractionId,
     MessageId,
     Milliseconds,
     Name,
@@ -81,10 +83,23 @@ class Award(Decision, frozen=True, tag="award", kw_only=True):
     gives: Awards
 
 
-class FineRuled(Decision, frozen=True, tag="fine", kw_only=True):
-    """IMPs taken off, of a play (a false hu) or of none. In no datum."""
+Measure = Literal["fine", "dead_hand", "warning"]
 
-    takes: Annotated[dict[PlayerId, FineImp], Meta(min_length=1, max_length=64)]
+
+class FineRuled(Decision, frozen=True, tag="fine", kw_only=True):
+    """What an infraction costs, of a play (a false hu) or of none: IMPs taken off, in no datum; or it is a warning."""
+
+    takes: Annotated[
+        dict[PlayerId, Annotated[int, Meta(ge=0, le=FINE_IMP)]],
+        Meta(min_length=1, max_length=64, description="IMP by player; 0: a warning, or a dead hand alone"),
+    ]
+    measure: Annotated[Measure, Meta(description="`dead_hand`: who has one cannot win the play")] = "fine"
+    infraction: Annotated[
+        InfractionId | None, Meta(description="as the profile's catalogue has it; null: a false hu at a table, or none")
+    ] = None
+    exception: Annotated[
+        bool, Meta(description="whether it was confirmed that the profile has no such fine, or that it is too late")
+    ] = False
 
 
 class Fouled(Decision, frozen=True, tag="fouled", kw_only=True):
@@ -233,6 +248,25 @@ class CheckedIn(Decision, frozen=True, tag="checked_in", kw_only=True):
     present: Annotated[bool | None, Meta(description="null: not known again")]
 
 
+class Appealed(Decision, frozen=True, tag="appeal", kw_only=True):
+    """Players appeal against a ruling; the reason of this one is theirs."""
+
+    ruling: MessageId
+    players: Annotated[tuple[PlayerId, ...], Meta(min_length=1, max_length=4)]
+    exception: Annotated[bool, Meta(description="whether it was admitted although the time was over")] = False
+
+
+Verdict = Literal["upheld", "changed", "rejected"]
+
+
+class AppealDecided(Decision, frozen=True, tag="appeal_decided", kw_only=True):
+    """A committee has decided on the appeal against a ruling. What it changes is ruled beside this."""
+
+    ruling: MessageId
+    verdict: Annotated[Verdict, Meta(description="the ruling is upheld or to be changed; or the appeal not admitted")]
+    committee: Annotated[tuple[Name, ...], Meta(min_length=1, max_length=9)]
+
+
 class Undo(Decision, frozen=True, tag="undo", kw_only=True):
     """Another ruling counts no longer; undone in its turn, it counts again."""
 
@@ -263,6 +297,8 @@ AnyDecision = (
     | PlanChanged
     | FinalDeclared
     | CheckedIn
+    | Appealed
+    | AppealDecided
     | Undo
 )
 
@@ -272,13 +308,16 @@ APART_DECISIONS: Final = (TakenOver, Discarded)
 DEAL_DECISIONS: Final = (Fouled,)
 PLAYER_DECISIONS: Final = (Substitute, Withdrawn)
 PLAN_DECISIONS: Final = (PlayerCorrected, TitleCorrected, SessionsCorrected)
-EVENT_DECISIONS: Final = (Deadline, *PLAYER_DECISIONS, *PLAN_DECISIONS, PlanChanged, FinalDeclared, CheckedIn, Undo)
+APPEAL_DECISIONS: Final = (Appealed, AppealDecided)
+EVENT_DECISIONS: Final = (
+    *(Deadline, *PLAYER_DECISIONS, *PLAN_DECISIONS, PlanChanged, FinalDeclared, CheckedIn, *APPEAL_DECISIONS, Undo),
+)
 """An award or a fine is of a play or of none."""
 
 
 def decision_kind(decision: AnyDecision) -> str:
-    """Return the word for a kind: the tag that it has on the wire."""
-    return str(decision.__struct_config__.tag)
+    """Return the word for a kind: the tag that it has on the wire; of an infraction the measure."""
+    return decision.measure if isinstance(decision, FineRuled) else str(decision.__struct_config__.tag)
 
 
 def players_named(decision: AnyDecision) -> Collection[str]:
@@ -290,8 +329,8 @@ def players_named(decision: AnyDecision) -> Collection[str]:
             return decision.takes.keys()
         case Correct():
             return decision.fines.keys()
-        case SeatsPlayed():
-            return decision.players.values()
+        case SeatsPlayed() | Appealed():
+            return decision.players if isinstance(decision, Appealed) else decision.players.values()
         case Substitute() | Withdrawn() | PlayerCorrected() | CheckedIn():
             return (decision.player,)
         case _:

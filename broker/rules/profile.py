@@ -9,7 +9,7 @@ from typing import Annotated, Final, Generic, Literal, TypeVar
 from msgspec import Meta, Struct
 from msgspec.structs import fields
 
-from broker.protocol import ProfileId
+from broker.protocol import InfractionId, ProfileId
 
 T = TypeVar("T")
 
@@ -102,6 +102,26 @@ class CarryOverRules(Struct, frozen=True, forbid_unknown_fields=True):
     percent: Stated[Annotated[int, Meta(ge=0, le=100)]]
 
 
+Step = Annotated[
+    str, Meta(pattern=r"^(warning|dead hand|[1-9][0-9]?( or [1-9][0-9]?)* IMP|[1-9][0-9]{0,4} points)$(?!\n)")
+]
+"""What an infraction costs the first time, the second, and so on."""
+
+
+class OwnInfraction(Struct, frozen=True, forbid_unknown_fields=True):
+    """An infraction as a profile of one's own has it; the last step holds from then on. `name`: by language."""
+
+    value: Annotated[tuple[Step, ...], Meta(min_length=1, max_length=9)]
+    source: Annotated[str, Meta(min_length=5)]
+    name: dict[str, Annotated[str, Meta(min_length=1, max_length=100)]] = {}
+
+
+class AppealRules(Struct, frozen=True, forbid_unknown_fields=True):
+    """For how many minutes after a ruling may be appealed against it."""
+
+    minutes: Stated[Annotated[int, Meta(ge=1, le=9999)]]
+
+
 class ComparisonRules(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What the profiles of both rule books say of how plays of one deal are compared and added up."""
 
@@ -113,6 +133,9 @@ class ComparisonRules(Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     small_group: SmallGroupRules
     ties: TieRules
     carry_over: CarryOverRules
+    infractions: dict[InfractionId, OwnInfraction] = {}
+    """Beside those that ship (`infractions.toml`), or in their place."""
+    appeals: AppealRules | None = None
 
     @property
     def most_points(self) -> int:

@@ -6,7 +6,8 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Final, TypeVar, get_origin
+from types import UnionType
+from typing import Any, Final, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec import Struct, inspect
@@ -60,7 +61,11 @@ def read_profile(kind: type[P], text: str) -> tuple[P | None, tuple[ProfileMista
 
 
 def _mistakes(kind: type[Struct], tree: Mapping[str, Any], way: str, text: str) -> Iterator[ProfileMistake]:
-    known = {field.encode_name: field.type for field in fields(kind)}
+    known = {
+        field.encode_name: get_args(field.type)[0] if isinstance(field.type, UnionType) else field.type
+        for field in fields(kind)
+    }
+    optional = {field.encode_name for field in fields(kind) if not field.required}
     for name in tree:
         if name not in known:
             line = setting_line(text, way + name)
@@ -68,7 +73,8 @@ def _mistakes(kind: type[Struct], tree: Mapping[str, Any], way: str, text: str) 
     for name, wanted in known.items():
         where = way + name
         if name not in tree:
-            yield ProfileMistake(where, None, "is missing", _wanted(wanted))
+            if name not in optional:
+                yield ProfileMistake(where, None, "is missing", _wanted(wanted))
         elif _is_part(wanted):
             yield from _mistakes_of_part(wanted, tree[name], where, text)
         else:

@@ -4,7 +4,7 @@ import tomllib
 from functools import cache, lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Final
+from typing import Final, TypeVar
 
 from broker.i18n import N_
 from broker.rules.errors import RuleError
@@ -17,9 +17,11 @@ DEFAULT_MCR: Final = "oedmc-2020"
 
 def shipped_mcr() -> tuple[str, ...]:
     """Return the ids of the profiles that come with the product."""
-    return tuple(
-        sorted(path.name.removesuffix(".toml") for path in mcr_folder().iterdir() if path.name.endswith(".toml"))
-    )
+    return _ids_in(mcr_folder())
+
+
+def _ids_in(folder: Traversable) -> tuple[str, ...]:
+    return tuple(sorted(path.name.removesuffix(".toml") for path in folder.iterdir() if path.name.endswith(".toml")))
 
 
 @cache
@@ -42,10 +44,7 @@ def parse_mcr(text: str) -> Profile:
 
 def parse_own_mcr(text: str) -> Profile:
     """Read a profile that somebody has written. Raises RuleError `bad_profile`, also for a shipped one's id."""
-    profile = parse_mcr(text)
-    if profile.id in shipped_mcr() and profile != load_mcr(profile.id):
-        raise RuleError("bad_profile", f'id: found "{profile.id}"; allowed: another: one that ships says otherwise')
-    return profile
+    return _own(parse_mcr(text))
 
 
 def mcr_folder() -> Traversable:
@@ -61,9 +60,7 @@ DEFAULT_RIICHI: Final = "riichi-montreal"
 
 def shipped_riichi() -> tuple[str, ...]:
     """Return the ids of the riichi profiles that come with the product."""
-    return tuple(
-        sorted(path.name.removesuffix(".toml") for path in riichi_folder().iterdir() if path.name.endswith(".toml"))
-    )
+    return _ids_in(riichi_folder())
 
 
 @cache
@@ -102,6 +99,7 @@ def riichi_folder() -> Traversable:
 
 
 Rules = Profile | RiichiProfile
+R = TypeVar("R", Profile, RiichiProfile, Rules)
 
 RIICHI_PARTS: Final = frozenset({"hand", "fu", "session", "play"})
 """Parts that riichi profiles alone have."""
@@ -150,7 +148,10 @@ def parse_rules(text: str) -> Rules:
 
 def parse_own_rules(text: str) -> Rules:
     """Read a profile that somebody has written. Raises RuleError `bad_profile`, also for a shipped one's id."""
-    profile = parse_rules(text)
+    return _own(parse_rules(text))
+
+
+def _own(profile: R) -> R:
     if profile.id in shipped_profiles() and profile != load_rules(profile.id):
         raise RuleError("bad_profile", f'id: found "{profile.id}"; allowed: another: one that ships says otherwise')
     return profile

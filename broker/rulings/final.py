@@ -7,8 +7,9 @@ an arbiter rules at a table all the same, of a play that is reopened there, make
 from typing import NamedTuple
 
 from broker.i18n import N_
-from broker.protocol import AnyDecision, CheckedIn, FinalDeclared, PlayerCorrected, Refused, TitleCorrected, Undo
-from broker.rulings.model import FINAL, RulingBook
+from broker.protocol import AnyDecision, CheckedIn, FinalDeclared, PlayerCorrected, Refused, TitleCorrected, Undo, Void
+from broker.rulings.infractions import appeals, dead_hands_that_won
+from broker.rulings.model import FINAL, PlayKey, RulingBook
 from broker.rulings.stage import next_stage
 from broker.scorer.state import EventState
 
@@ -29,6 +30,12 @@ class OpenMatters(NamedTuple):
     """Plays of which something is kept apart."""
     left_out: int
     """Deals that count for no team; not those of which an arbiter has made a play void, or adjusted it."""
+    sessions: tuple[PlayKey, ...]
+    """Riichi sessions of which no hand is recorded, on which nobody has ruled."""
+    appeals: int
+    """That a committee is to decide, or whose ruling it has changed and that still counts."""
+    dead_hands: tuple[PlayKey, ...]
+    """Plays that count for somebody whose hand was ruled dead."""
     corrections_until: int | None
     """End of the correction period, ms since 1970, if that is to come."""
 
@@ -47,8 +54,17 @@ def open_matters(room: EventState, now: int) -> OpenMatters:
         repeated=len(room.snapshot().doubles),
         apart=len(room.apart_plays()),
         left_out=sum(not _is_ended(room, deal) for deal in room.teams.left_out),
+        sessions=tuple(sorted(key for key in room.event.riichi if not _is_settled(room, key))),
+        appeals=sum(one.is_open for one in appeals(room)),
+        dead_hands=tuple(dead_hands_that_won(room)),
         corrections_until=deadline if deadline is not None and deadline >= now else None,
     )
+
+
+def _is_settled(room: EventState, session: PlayKey) -> bool:
+    """Return whether a riichi session was begun, or an arbiter has said that it does not take place."""
+    ruled = (one.decision for one in room.book.of(session))
+    return bool(room.tables.sessions.entries(session)) or any(isinstance(one, Void) for one in ruled)
 
 
 def _is_ended(room: EventState, deal: int) -> bool:

@@ -13,6 +13,8 @@ from msgspec.structs import replace
 from broker.protocol import (
     Adjusted,
     AnyDecision,
+    AppealDecided,
+    Appealed,
     Award,
     AwardGiven,
     CheckedIn,
@@ -70,6 +72,11 @@ WHO_PLAYS = "who_plays"
 TITLE = "the title"
 SESSIONS = "the sessions"
 """With a space, as no id has one."""
+
+
+def appeal_subject(ruling: str) -> Subject:
+    """Return what an appeal against a ruling, and the decision on it, are about."""
+    return f"appeal {ruling}"
 
 
 def player_subject(player: str) -> Subject:
@@ -176,6 +183,8 @@ def event_subject(decision: AnyDecision) -> Subject | None:
             return WHO_PLAYS
         case CheckedIn():
             return f"at the door {decision.player}"
+        case Appealed() | AppealDecided():
+            return appeal_subject(decision.ruling)
         case TitleCorrected() | SessionsCorrected():
             return TITLE if isinstance(decision, TitleCorrected) else SESSIONS
     return player_subject(decision.player) if isinstance(decision, PlayerCorrected) else None
@@ -362,15 +371,8 @@ class CountedPlay(Struct, frozen=True, kw_only=True):
 
 def unruled_play(table: int, result: Result, form: str, section: str | None) -> ScoredPlay:
     """Return a play that nobody has ruled on, as nearly all are: what `CountedPlay.scored` would say of it."""
-    return ScoredPlay(
-        deal=result.deal,
-        table=table,
-        players=result.players,
-        points=result.points,
-        fines={seat: fine.imp for seat, fine in result.fines.items()} if result.fines else NOTHING,
-        form=form,
-        section=section,
-    )
+    fines = {seat: fine.imp for seat, fine in result.fines.items()} if result.fines else NOTHING
+    return ScoredPlay(result.deal, table, result.players, result.points, fines, form, section)
 
 
 def result_of(message: LogMessage) -> Result:
@@ -444,7 +446,7 @@ def _apply_one(play: CountedPlay, entry: RulingEntry, result: LogMessage | None,
             gifts = {one: imp_of(gift, awards) for one, gift in decision.gives.items()}
             play = replace(play, awards=_sums(play.awards, gifts))
         case FineRuled():
-            play = replace(play, fines=_sums(play.fines, decision.takes))
+            play = replace(play, fines=_sums(play.fines, {one: imp for one, imp in decision.takes.items() if imp}))
         case SeatsPlayed():
             play = replace(play, players=decision.players)
         case DealPlayed() if decision.result == play.result:
@@ -500,7 +502,7 @@ def adjustments(
         if isinstance(entry.decision, Award):
             found += [Adjustment(one, imp_of(gift, awards), 0, stage) for one, gift in entry.decision.gives.items()]
         elif isinstance(entry.decision, FineRuled):
-            found += [Adjustment(one, 0, imp, stage) for one, imp in entry.decision.takes.items()]
+            found += [Adjustment(one, 0, imp, stage) for one, imp in entry.decision.takes.items() if imp]
     return found
 
 

@@ -7,9 +7,10 @@ plan before: what it has begun stays in the plan as it was begun. Pure.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
+from typing import TypeGuard
 
 from broker.event import BookedPlay, Event, PlanVersion
-from broker.protocol import AnyDecision, CheckedIn, PlanChanged, Player, Undo
+from broker.protocol import AnyDecision, CheckedIn, PlanChanged, Player, PlayerId, Seat, Undo
 from broker.rulings.model import WHO_PLAYS, PlayKey, RulingBook, RulingEntry, event_subject
 
 Plays = Mapping[PlayKey, BookedPlay]
@@ -30,14 +31,14 @@ def ever_entered(book: RulingBook) -> dict[str, str]:
     return {player.id: player.name for change in ever for player in change.entered}
 
 
-def changes_plan(book: RulingBook, decision: AnyDecision) -> bool:
+def changes_plan(decision: AnyDecision, book: RulingBook) -> TypeGuard[PlanChanged | Undo]:
     """Return whether a decision changes who plays, or takes such a change back."""
     if isinstance(decision, Undo) and decision.ruling in book.entries:
         decision = book.root(book.entries[decision.ruling]).decision
     return isinstance(decision, PlanChanged)
 
 
-def seats_stage(book: RulingBook, decision: AnyDecision) -> bool:
+def seats_stage(decision: AnyDecision, book: RulingBook) -> bool:
     """Return whether a decision seats a stage, or takes that back."""
     if isinstance(decision, Undo) and decision.ruling in book.entries:
         decision = book.root(book.entries[decision.ruling]).decision
@@ -82,8 +83,13 @@ def _plans(
             plays.pop((table, round_), None)
         for one in change.plays:
             if (booking := settled.places.get((one.table, one.round))) is not None:
-                seats = {"east": one.east, "south": one.south, "west": one.west, "north": one.north}
-                plays[one.table, one.round] = BookedPlay(one.round, one.table, booking.deal, seats)  # type: ignore[arg-type] # seats
+                seats: dict[Seat, PlayerId] = {
+                    "east": one.east,
+                    "south": one.south,
+                    "west": one.west,
+                    "north": one.north,
+                }
+                plays[one.table, one.round] = BookedPlay(one.round, one.table, booking.deal, seats)
         yield plays
 
 

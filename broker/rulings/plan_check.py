@@ -9,7 +9,7 @@ from broker.event.movement import check_movement
 from broker.event.stages import stage_at
 from broker.i18n import N_
 from broker.protocol import PlanChanged, Refused, Undo
-from broker.rulings.model import PlayKey, RulingEntry
+from broker.rulings.model import WHO_PLAYS, PlayKey, RulingEntry
 from broker.rulings.plan import with_corrections
 from broker.rulings.plan_changes import Begun, ever_entered, plan_changes, planned_event
 from broker.rulings.stage import check_stage
@@ -58,10 +58,16 @@ def _check_kind(room: EventState, decision: PlanChanged | Undo, change: PlanChan
         check_stage(room, decision)
     elif isinstance(decision, PlanChanged):
         _check_names(room, decision)
-    else:
-        last = plan_changes(room.book)[-1:]
-        if not last or last[0][1] is not change:
-            raise Refused("plan_changed_since", N_("the plan was changed again since: first take that change back"))
+    elif not _is_last(room, decision):
+        raise Refused("plan_changed_since", N_("the plan was changed again since: first take that change back"))
+
+
+def _is_last(room: EventState, undo: Undo) -> bool:
+    """Return whether no change was given since one that is taken back, or comes back as it was published."""
+    root = room.book.root(room.book.entries[undo.ruling])
+    if room.book.counts(root.id):
+        return plan_changes(room.book)[-1][0] is root
+    return [one for one in room.book.all_of(WHO_PLAYS) if isinstance(one.decision, PlanChanged)][-1] is root
 
 
 def _check_names(room: EventState, decision: PlanChanged) -> None:

@@ -28,7 +28,7 @@ class Ids(Protocol):
 
 
 class RulingService:
-    """Gives rulings of one event.
+    """Publishes rulings of one event.
 
     `given` is called for each once it is stored, with the deals that it has changed; `judged` with each fact of a table
     that counts since then.

@@ -10,6 +10,8 @@ from broker.protocol import (
     PLAY_DECISIONS,
     SEATS,
     Adjusted,
+    AppealDecided,
+    Appealed,
     Award,
     CheckedIn,
     Correct,
@@ -25,6 +27,7 @@ from broker.protocol import (
     Substitute,
     TakenOver,
     Undo,
+    Void,
     Withdrawn,
     players_named,
 )
@@ -32,6 +35,7 @@ from broker.rules import RuleError
 from broker.rules.points import points_paid
 from broker.rulings import plan, plan_changes
 from broker.rulings.final import check_final, takes_back
+from broker.rulings.infractions import check_appeal, check_fine
 from broker.rulings.model import WHO_PLAYS, CountedPlay, PlayKey, RulingAuthor, RulingDraft, Subject, event_subject
 from broker.rulings.plan import plays_of_player, sits_elsewhere
 from broker.rulings.plan_check import check_plan_change
@@ -47,8 +51,8 @@ def check_ruling(event: Event, room: EventState, draft: RulingDraft, author: Rul
     Raises Refused with one of the codes `subject_missing`, `unknown_play`, `unknown_deal`, `nobody_of_event`,
     `nothing_to_undo`, `ruling_conflict`, `corrections_closed`, `head_arbiter_only`, `reopen_at_table`,
     `impossible_result`, `wrong_points`, `gifts_missing`, `gifts_stand`, `groups_wrong`, `not_of_play`, `seats_doubled`,
-    `sits_elsewhere`, `plays_nothing`, `plan_only`, `not_printable`, `sessions_wrong`, and as `check_plan_change`,
-    `check_stage` and `check_final`.
+    `sits_elsewhere`, `plays_nothing`, `plan_only`, `not_printable`, `sessions_wrong`, `session_begun`, and as
+    `check_plan_change`, `check_stage`, `check_fine`, `check_appeal` and `check_final`.
     """
     _check_right(room, draft, author, now)
     check_final(room, draft.decision, now)
@@ -60,24 +64,20 @@ def check_ruling(event: Event, room: EventState, draft: RulingDraft, author: Rul
     if unknown := sorted(set(players_named(draft.decision)) - set(event.players)):
         raise Refused("nobody_of_event", N_("{who} is not in this event", who=", ".join(unknown)))
     plan.check_correction(event, draft.decision)
-    if plan_changes.changes_plan(room.book, draft.decision):
-        check_plan_change(room, draft.decision)  # type: ignore[arg-type] # a change, or one taken back
-    elif isinstance(draft.decision, Substitute | Withdrawn):
-        _check_absence(event, room, draft.decision)
-    elif isinstance(draft.decision, TakenOver | Discarded) and isinstance(subject, tuple):
-        _check_apart(room, subject, draft.decision)
+    if plan_changes.changes_plan(draft.decision, room.book):
+        check_plan_change(room, draft.decision)
     elif isinstance(subject, tuple) and not isinstance(draft.decision, Undo):
-        _check_play(event, room.play(subject), draft)
-    elif isinstance(draft.decision, Fouled):
-        _check_groups(room, draft.decision, draft.deal or 0)
+        _check_at_table(event, room, subject, draft)
+    else:
+        _check_beside(event, room, draft, now)
 
 
 def _check_right(room: EventState, draft: RulingDraft, author: RulingAuthor, now: int) -> None:
     if author.role == HEAD or isinstance(draft.decision, CheckedIn):
         return
-    if plan_changes.seats_stage(room.book, draft.decision):
+    if plan_changes.seats_stage(draft.decision, room.book):
         raise Refused("head_arbiter_only", N_("the head arbiter alone decides who goes on to the next stage"))
-    if plan.corrects_plan(room.book, draft.decision) or plan_changes.changes_plan(room.book, draft.decision):
+    if plan.corrects_plan(room.book, draft.decision) or plan_changes.changes_plan(draft.decision, room.book):
         if author.role != ORGANISER:
             raise Refused("head_arbiter_only", "the head arbiter and the organiser correct the plan")
         return
@@ -94,6 +94,8 @@ def _check_arbiter(room: EventState, draft: RulingDraft, now: int) -> None:
         raise Refused("head_arbiter_only", "the head arbiter says until when may be corrected, and who plays")
     if isinstance(draft.decision, TakenOver | Discarded):
         raise Refused("head_arbiter_only", "what a table sent out of order is for the head arbiter to decide")
+    if isinstance(draft.decision, AppealDecided) or (isinstance(draft.decision, Appealed) and draft.decision.exception):
+        raise Refused("head_arbiter_only", N_("the head arbiter admits a late appeal, and records what is decided"))
     if room.book.deadline is not None and now > room.book.deadline:
         raise Refused("corrections_closed", "the correction period is over: the head arbiter alone rules now")
     if isinstance(draft.decision, Undo):
@@ -138,7 +140,7 @@ def _subject(event: Event, room: EventState, draft: RulingDraft) -> Subject:
 
 def _play(event: Event, room: EventState, draft: RulingDraft) -> Subject:
     key = (draft.table or 0, draft.round or 0)
-    if key in event.riichi and isinstance(draft.decision, APART_DECISIONS):
+    if key in event.riichi and isinstance(draft.decision, (*APART_DECISIONS, Void)):
         return key
     if key in event.dropped and isinstance(draft.decision, Discarded):
         return key
@@ -151,6 +153,29 @@ def _deal(event: Event, deal: int) -> Subject:
     if deal not in event.expected:
         raise Refused("unknown_deal", N_("this event has no deal {deal}", deal=deal))
     return deal
+
+
+def _check_beside(event: Event, room: EventState, draft: RulingDraft, now: int) -> None:
+    match decision := draft.decision:
+        case Substitute() | Withdrawn():
+            _check_absence(event, room, decision)
+        case Fouled():
+            _check_groups(room, decision, draft.deal or 0)
+        case FineRuled():
+            check_fine(room, decision, None)
+        case Appealed() | AppealDecided():
+            check_appeal(room, decision, now)
+
+
+def _check_at_table(event: Event, room: EventState, key: PlayKey, draft: RulingDraft) -> None:
+    if isinstance(draft.decision, TakenOver | Discarded):
+        _check_apart(room, key, draft.decision)
+    elif key not in event.riichi:
+        _check_play(event, room.play(key), draft)
+        if isinstance(draft.decision, FineRuled):
+            check_fine(room, draft.decision, room.play(key))
+    elif room.tables.sessions.entries(key):
+        raise Refused("session_begun", N_("hands of this session are recorded: it cannot be void"))
 
 
 def _check_play(event: Event, play: CountedPlay, draft: RulingDraft) -> None:

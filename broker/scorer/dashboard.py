@@ -13,9 +13,10 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple, overload
 
 from broker.event import Event
-from broker.protocol import SEATS, Imp, LogMessage, Name, Restored, Result, Seat, TableState
+from broker.protocol import SEATS, Imp, LogMessage, Name, Result, Seat, TableState
 from broker.rulings import CountedPlay, PlayKey, StandIn, riichi_win_of, sitting_players
 from broker.rulings.follow_ups import follow_ups
+from broker.scorer import tables
 from broker.scorer.alerts import AlertBook, Attendance
 from broker.scorer.devices import Devices
 from broker.scorer.homes import Numbers
@@ -46,7 +47,7 @@ class _TableFacts(NamedTuple):
     calling: Since | None
     playing: Since | None
     pausing: Since | None
-    restored: Restored | None
+    restored: tables.Walls | None
     attended: Attending | None
     silent: bool
 
@@ -412,7 +413,7 @@ def _playing_since(playing: Since | None, state: TableState | None) -> int | Non
     return playing.at if playing and state and playing.round == state.round else None
 
 
-def _walls(event: Event, restored: Restored | None, state: TableState | None) -> Walls | None:
+def _walls(event: Event, restored: tables.Walls | None, state: TableState | None) -> Walls | None:
     """Return what is the matter with the walls of a table's present play."""
     if restored is None or state is None or (restored.round, restored.deal) != (state.round, state.deal):
         return None

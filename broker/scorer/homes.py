@@ -175,7 +175,7 @@ class SecondHomes:
             self._writer.wait()
 
     def follow(self, decided: Sequence[Decided], lines: Sequence[WitnessLine]) -> None:
-        """Give second homes to what was decided in a commit."""
+        """Write what was decided in a commit into its second homes."""
         if self._writer:
             self._writer.note(lines)
             self._writer.keep([(one.received_at, one.body) for one in decided])
@@ -248,7 +248,7 @@ def with_second_home(
 
 
 def take_back(journal: Journal, content: JournalContent, home: SecondHome) -> tuple[JournalContent, list[Concern]]:
-    """Give a journal back what its second home has more, and name what is missing even so. Raises StoreError, OSError.
+    """Add to a journal what its second home has more, and name what is missing even so. Raises StoreError, OSError.
 
     Before anything is made of the journal: what comes back counts as if it had never been away.
     """

@@ -45,10 +45,9 @@ from broker.scorer.admissions import Admissions
 from broker.scorer.arbiter_access import SESSION_UNKNOWN, ArbiterAccess, PinWaits
 from broker.scorer.quarantine import UNEXPLAINED
 from broker.scorer.quotas import OVER_QUOTA, Quotas, kind_of
-from broker.scorer.whole_plays import WholePlay
+from broker.scorer.whole_plays import FactsByNumber, WholePlay
 from broker.store import Recorded, RefusedRow
 from broker.store.chain import LINK_ALTERED, LOST, Fault
-from broker.store.records import FactsByNumber
 
 OF_RIICHI = (Confirmed, Declared, Call, RiichiRecorded, RiichiTakenBack, *ARBITER_FACTS)
 """Facts of a riichi session."""
@@ -124,7 +123,7 @@ class TableBook:
     def take(self, message: LogMessage, digest: str | None = None) -> None:
         """Remember a fact, for good."""
         seq = message.seq
-        self.taken[seq] = message
+        self.taken.take(message)
         after = self.taken.get(seq + 1)
         if digest and (after is None or after.before is None):
             self.hashes[seq] = digest
@@ -147,7 +146,7 @@ class TableBook:
             self.missing = set(range(1, self.upto + 1)) - self.taken.keys()
         named = {seq for seq in self.hashes if (after := self.taken.get(seq + 1)) and after.before}
         self.hashes = {seq: digest for seq, digest in self.hashes.items() if seq not in named}
-        self.refused = [one for one in self.refused if one.seq not in self.taken or self.taken[one.seq].id != one.id]
+        self.refused = [one for one in self.refused if one.seq not in self.taken or self.taken.id_of(one.seq) != one.id]
         self.passed_over -= self.taken.keys()
         self.seen = dict.fromkeys([*self.taken][-MOST_LISTED:])
 
@@ -171,7 +170,7 @@ class TableBook:
 
     def latest(self) -> tuple[Taken, ...]:
         """Name the facts that were taken, or seen again, last."""
-        return tuple(Taken(seq=seq, id=self.taken[seq].id) for seq in self.seen)
+        return tuple(Taken(seq=seq, id=self.taken.id_of(seq)) for seq in self.seen)
 
     def lacks_before(self, seq: int) -> bool:
         """Return whether a fact before this one may still come: the one that let an arbiter in, for instance."""
@@ -229,7 +228,7 @@ class Intake:
         places, books = self._event.places, self.books
         for message in taken:
             if isinstance(message, WholePlay):
-                books[message.table].taken.take_in(message.numbers, message.kept)
+                books[message.key[0]].taken.take_whole(message)
                 self._ids.update(message.ids)
             elif isinstance(message, LogMessage):
                 fact = message.fact
@@ -238,7 +237,7 @@ class Intake:
                 if not as_booked and not self._fits(message):
                     text = f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
                     raise BadEvent(text)
-                books[message.table].taken[message.seq] = message
+                books[message.table].taken.take(message)
                 self._ids.add(message.id)
             elif isinstance(message, Ruling):
                 self.rule(message)

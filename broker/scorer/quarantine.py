@@ -19,8 +19,7 @@ from broker.event import Event
 from broker.protocol import MOST_FACTS, LogMessage, Result, RiichiRecorded
 from broker.protocol.play_sequence import OF_A_PLAY, OutOfSequence, TableSequence, fact_kind
 from broker.rules import Profile
-from broker.scorer.whole_plays import WholePlay
-from broker.store.records import fact_of
+from broker.scorer.whole_plays import WholePlay, unfolded
 
 WAITS: Final = "play_waits"
 """The code of a fact below which another is missing."""
@@ -116,8 +115,8 @@ class _TableFacts:
 
     def __init__(self, sequence: TableSequence, decided: Decided = NOTHING_DECIDED) -> None:
         self._sequence, self._decided = sequence, decided
-        self._facts: list[LogMessage | bytes] = []
-        """Those of whole plays as they are kept, until somebody asks for them."""
+        self._facts: list[LogMessage | WholePlay] = []
+        """A whole play stands there for each of its facts, until somebody asks for them."""
         self._judged = 0
         """So many of them have been judged."""
         self._highest = 0
@@ -151,8 +150,8 @@ class _TableFacts:
     @property
     def facts(self) -> Sequence[LogMessage]:
         """All facts of plays, in the order of their numbers."""
-        if any(isinstance(one, bytes) for one in self._facts):
-            self._facts = [fact_of(one) if isinstance(one, bytes) else one for one in self._facts]
+        if any(isinstance(one, WholePlay) for one in self._facts):
+            self._facts = [*unfolded(self._facts)]
         return cast("list[LogMessage]", self._facts)
 
     def note(self, seq: int) -> None:
@@ -189,10 +188,10 @@ class _TableFacts:
 
     def take_whole(self, play: WholePlay) -> bool:
         """Take in a play that begins in its turn, where all before it has been judged and has followed."""
-        if self.apart or not self.follows_directly(play.first) or not self._sequence.end(play.round, play.ended()):
+        if self.apart or not self.follows_directly(play.first) or not self._sequence.end(play.key[1], play.ended()):
             return False
-        self._highest = play.result.seq
-        self._facts.extend(play.kept)
+        self._highest = play.last
+        self._facts += [play] * len(play.ids)
         self._judged = len(self._facts)
         return True
 
@@ -300,7 +299,7 @@ class Quarantine:
 
     def take_whole(self, play: WholePlay) -> bool:
         """Take in a play that begins in its turn, at a table of which nothing is missing or kept apart."""
-        return self._table(play.table).take_whole(play)
+        return self._table(play.key[0]).take_whole(play)
 
     def judge_late(self) -> Iterator[Judged]:
         """Judge again the tables of which facts have come late since, each once. Return what follows from that."""

@@ -211,7 +211,7 @@ class _Opened(NamedTuple):
 
 
 class Embargo:
-    """Gives the open part of a snapshot: made anew only when what is open has changed, and then by what has changed.
+    """Makes the open part of a snapshot: anew only when what is open has changed, and then by what has changed.
 
     For moments of one event as they follow each other, and for one thread alone.
     """

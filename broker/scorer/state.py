@@ -159,7 +159,7 @@ class EventState:
             return False
         if not self.quarantine.take_whole(play):
             return False
-        self._forms[key] = ((play.first, play.walls.form),)
+        self._forms[key] = ((play.first, play.form),)
         self._add_result(key, play.result)
         self.tables.take_whole(play)
         return True

@@ -7,6 +7,7 @@ scorer before it knew when each message came.
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from msgspec.structs import replace
 
 from broker.errors import StoreBroken
 from broker.event import DealRecord, Event, HandRecord, open_event, read_deals, read_devices, read_hands
-from broker.protocol import UNREADABLE, DeviceAdmitted, DeviceRecord, LogMessage, Result, Ruling, Seated
+from broker.protocol import DeviceAdmitted, DeviceRecord, LogMessage, Result, Ruling, Seated
 from broker.protocol.signing import fact_hash, is_signed_by
 from broker.rules import RuleError
 from broker.rules.points import points_paid
@@ -30,8 +31,17 @@ from broker.scorer.whole_plays import PlayFinder, WholePlay
 from broker.scoring import Adjustment, ScoredPlay
 from broker.store import Reader, Recorded, RefusedRow, database_of, message_of, open_reader, witness_of
 from broker.store.backup import check_sqlite
-from broker.store.chain import BAD_SIGNATURE, LINK_ALTERED, LOST, UNREADABLE_ROW, WRONG_POINTS, Fault
-from broker.store.records import KEPT_FACTS, Decided
+from broker.store.chain import (
+    BAD_SIGNATURE,
+    LINK_ALTERED,
+    LOST,
+    UNREADABLE_ROW,
+    WRONG_POINTS,
+    Fault,
+    NotAsWrittenError,
+    Stretch,
+)
+from broker.store.records import Decided
 from broker.store.witness import Witness
 
 
@@ -204,61 +214,80 @@ def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = Non
     Signatures were verified when facts were taken, and links show that this is what was taken: to verify them all again
     takes long, and is done only where `is_signed` is given.
     """
-    faults, decided, points, plays = list[Fault](), list[Decided](), PointsCheck(event), PlayFinder(event)
-    judged_from, heads = journal.judged_from(), _Heads()
-    with closing(journal.intact(faults)) as rows:
-        for height, at, body in rows:
-            try:
-                fact = KEPT_FACTS.decode(body)
-            except UNREADABLE:
-                try:
-                    message = message_of(body)
-                except StoreBroken:
-                    faults.append(Fault(UNREADABLE_ROW, height))
-                    continue
-                if not isinstance(message, LogMessage):  # as it is, then
-                    decided.append(Decided(message, at, body))
-                plays.take_alone(message, at)
-                continue
-            if type(fact.fact) is Result and not points.are_right(fact.fact):
-                faults.append(Fault(WRONG_POINTS, height))
-                continue
-            if is_signed and not is_signed(fact.message(), body):
-                faults.append(Fault(BAD_SIGNATURE, height))
-                continue
-            heads.take(fact.table, fact.seq, body)
-            if is_signed or judged_from is None or height <= judged_from:
-                plays.take_alone(fact.message(), at)
-            else:
-                plays.take(fact, at, body)
-    messages, received = plays.messages()
-    content = JournalContent(messages, received, _judged_from(journal, faults), heads.hashes(), (), decided)
+    faults, reading = list[Fault](), Reading(event, journal.judged_from(), is_signed)
+    try:
+        with closing(journal.stretches(faults)) as stretches:
+            for stretch in stretches:
+                reading.take(stretch)
+    except NotAsWrittenError:
+        return read_journal(journal, event, is_signed)
+    content, faults = reading.content(), [*faults, *reading.faults]
+    content = content._replace(judged_from=_judged_from(journal, faults))
     content = content._replace(faults=_open_faults(journal, faults, content))
-    numbers = [one.message.number for one in decided if isinstance(one.message, Ruling)]
+    numbers = [one.message.number for one in content.decided if isinstance(one.message, Ruling)]
     return content if numbers == sorted(numbers) else content.in_order()
 
 
-class _Heads:
-    """The facts after which none has come, of all that were taken so far."""
+class Reading:
+    """Takes in a journal, stretch by stretch. `judged_from`: so many rows are from before plays were judged."""
 
-    def __init__(self) -> None:
-        self._last: dict[int, tuple[int, bytes]] = {}
-        """What each table told last: number and JSON."""
-        self._others: dict[tuple[int, int], bytes] = {}
+    def __init__(self, event: Event, judged_from: int | None, is_signed: IsSigned | None = None) -> None:
+        self._judged_from, self._is_signed = judged_from, is_signed
+        self._points, self._plays = PointsCheck(event), PlayFinder(event)
+        self._found: list[tuple[int, int, Recorded | WholePlay]] = []
+        """By height, of whole plays that of the result, and when it was taken."""
+        self._decided: list[Decided] = []
+        self._last: dict[int, tuple[int, Stretch]] = {}
+        """What each table told last: number, and where that ends."""
+        self._others: dict[tuple[int, int], Stretch] = {}
         """By table and number what was not followed by the next."""
+        self.faults: list[Fault] = []
+        """What is not as it should be though its link fits."""
 
-    def take(self, table: int, seq: int, body: bytes) -> None:
-        """Take in the next fact of a table."""
+    def take(self, stretch: Stretch) -> None:
+        """Take in the next rows."""
+        judged = self._judged_from is not None and stretch.heights[0] > self._judged_from
+        play = self._plays.find(stretch) if judged and self._is_signed is None else None
+        if play is not None and isinstance(play.result.fact, Result) and self._points.are_right(play.result.fact):
+            self._followed(play.key[0], play.first, play.last, stretch)
+            self._found.append((stretch.heights[-1], stretch.received[-1], play))
+            return
+        for row in stretch.each():
+            self._take_row(*row)
+
+    def _take_row(self, height: int, at: int, body: bytes) -> None:
+        try:
+            message = message_of(body)
+        except StoreBroken:
+            self.faults.append(Fault(UNREADABLE_ROW, height))
+            return
+        if not isinstance(message, LogMessage):
+            self._decided.append(Decided(message, at, body))
+        elif isinstance(message.fact, Result) and not self._points.are_right(message.fact):
+            self.faults.append(Fault(WRONG_POINTS, height))
+            return
+        elif self._is_signed and not self._is_signed(message, body):
+            self.faults.append(Fault(BAD_SIGNATURE, height))
+            return
+        else:
+            self._followed(message.table, message.seq, message.seq, Stretch.of([(height, at, body)]))
+        self._found.append((height, at, message))
+
+    def _followed(self, table: int, first: int, last: int, stretch: Stretch) -> None:
+        """Take in that facts have come, so that a table's fact before them is followed."""
         before = self._last.get(table)
-        if before is not None and before[0] != seq - 1:
+        if before is not None and before[0] != first - 1:
             self._others[table, before[0]] = before[1]
-            self._others.pop((table, seq - 1), None)
-        self._last[table] = seq, body
+            self._others.pop((table, first - 1), None)
+        self._last[table] = last, stretch
 
-    def hashes(self) -> dict[tuple[int, int], str]:
-        """Return their hashes, by table and number."""
-        found = self._others | {(table, seq): body for table, (seq, body) in self._last.items()}
-        return {key: fact_hash(body) for key, body in found.items()}
+    def content(self) -> JournalContent:
+        """Return all that was taken in, in its order, with the hashes of the facts after which none has come."""
+        self._found.sort(key=itemgetter(0))
+        heights = self._others | {(table, seq): stretch for table, (seq, stretch) in self._last.items()}
+        hashes = {key: fact_hash(body) for key, stretch in heights.items() for _, _, body in [*stretch.each()][-1:]}
+        _, received, messages = zip(*self._found, strict=True) if self._found else ((), (), ())
+        return JournalContent(messages, received, None, hashes, (), self._decided)
 
 
 def _judged_from(journal: Reader, faults: Iterable[Fault]) -> int | None:

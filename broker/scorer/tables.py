@@ -102,6 +102,15 @@ class Since(NamedTuple):
     round: int
 
 
+class Walls(NamedTuple):
+    """How a table has restored its walls."""
+
+    round: int
+    deal: int
+    form: str
+    verified: bool
+
+
 class TableTimes:
     """Since when each table plays, calls and pauses, and what it has restored last."""
 
@@ -111,7 +120,7 @@ class TableTimes:
         self.playing: dict[int, Since] = {}
         self.calling: dict[int, Since] = {}
         self.pausing: dict[int, Since] = {}
-        self.restored: dict[int, Restored] = {}
+        self.restored: dict[int, Walls] = {}
 
     def queue(self) -> list[int]:
         """Return the tables whose call is open, the oldest first."""
@@ -129,14 +138,15 @@ class TableTimes:
         elif isinstance(fact, Call):
             _keep(self.calling, message, begins=fact.open)
         elif isinstance(fact, Restored):
-            self.restored[table] = fact
+            self.restored[table] = Walls(fact.round, fact.deal, fact.form, fact.verified)
         elif isinstance(fact, Paused):
             _keep(self.pausing, message, begins=fact.begin)
 
     def take_whole(self, play: WholePlay) -> None:
         """Take in a whole play: it is over."""
-        self.restored[play.table] = play.walls
-        self.playing.pop(play.table, None)
+        table, round_ = play.key
+        self.restored[table] = Walls(round_, play.deal, play.form, verified=True)
+        self.playing.pop(table, None)
 
 
 def _keep(since: dict[int, Since], message: LogMessage, *, begins: bool) -> None:
@@ -307,7 +317,7 @@ class FactTimes:
 
     def is_right(self, play: WholePlay) -> bool:
         """Return whether the times of a whole play, which are in order, need not be corrected."""
-        before = self._before.get(play.table)
+        before = self._before.get(play.key[0])
         return before is not None and before <= play.began
 
     def pass_to(self, last: LogMessage) -> None:

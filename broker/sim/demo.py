@@ -105,14 +105,12 @@ class Demo:
 
     def _follow(self, plays: int) -> dict[str, Any] | None:
         """Show progress until every result is safe; None if it did not come to that."""
-        said = -1
+        said = ""
         while not self._stop.is_set():
             view = self.view()
-            if view["plays_in"] != said:
-                said = view["plays_in"]
-                lead = view["standings"][0] if view["standings"] else None
-                leader = f"; {lead['name']} leads with {lead['imp']:+d} IMP" if lead and lead["imp"] else ""
-                self.say("scorer", f"{said} of {plays} plays in{leader}")
+            if (now := self._progress(view, plays)) != said:
+                said = now
+                self.say("scorer", said)
             if view["plays_in"] == view["plays_expected"] and all(table_is_done(table) for table in view["tables"]):
                 return view
             if problem := self._trouble():
@@ -120,6 +118,11 @@ class Demo:
                 return None
             self._stop.wait(0.3)
         return None
+
+    def _progress(self, view: dict[str, Any], plays: int) -> str:
+        lead = view["standings"][0] if view["standings"] else None
+        leader = f"; {lead['name']} leads with {lead['imp']:+d} IMP" if lead and lead["imp"] else ""
+        return f"{view['plays_in']} of {plays} plays in{leader}"
 
     def _trouble(self) -> str | None:
         for child in self._children:
@@ -239,21 +242,8 @@ class RiichiDemo(Demo):
     def _make(self) -> int:
         return make_evening(self._folder, seed=self._seed)
 
-    def _follow(self, plays: int) -> dict[str, Any] | None:
-        said = -1
-        while not self._stop.is_set():
-            view = self.view()
-            told = len(self._hands())
-            if told != said:
-                said = told
-                self.say("scorer", f"{said} entries of at most {plays} hands and {len(TABLES)} ends")
-            if all(table_is_done(table) for table in view["tables"]):
-                return view
-            if problem := self._trouble():
-                self.say("demo", problem)
-                return None
-            self._stop.wait(0.3)
-        return None
+    def _progress(self, _view: dict[str, Any], plays: int) -> str:
+        return f"{len(self._hands())} entries of at most {plays} hands and {len(TABLES)} ends"
 
     def _hands(self) -> list[Fact]:
         return [fact for fact in facts(self._folder / STORE) if fact["type"] == "riichi_hand"]

@@ -88,4 +88,4 @@ class Chance(Protocol):
 
 
 NewChance = Callable[[str], Chance]
-"""Gives the same numbers each time for the same words: `random.Random`."""
+"""Returns the same numbers each time for the same words: `random.Random`."""

@@ -4,11 +4,17 @@ A chain has no secret: it shows what a disk, a stick or a careless hand has chan
 signature, and that nothing is missing at the end of a journal by its witness (witness.py).
 """
 
+import mmap
+import os
+import re
 import sqlite3
+import struct
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from array import array
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -125,56 +131,189 @@ def _fits(before: bytes, height: int, row: StoredRow) -> bool:
         return False
 
 
+FACT: Final = re.compile(rb',"table":([0-9]+),"seq":[0-9]+,"at":-?[0-9]+,"fact":\{"type":"([a-z_]+)"')
+"""Table and kind of a fact. In a JSON string there are no such quotes: they are escaped."""
+
+STEPS: Final = (b"seated", b"confirmed", b"declared")
+"""What comes between the walls of a play and its result."""
+
+MOST_TOLD: Final = 5
+"""Facts of a play that is told without a break: its walls, these steps, its result."""
+
+
+def by_plays(rows: Iterable[IntactRow]) -> Iterator[list[IntactRow]]:
+    """Return rows with those together that may be all facts of a play, where the last of them stands.
+
+    All others come one by one: also what a table has told of a play before it, or the desk, has said anything else.
+    """
+    under_way: dict[bytes, list[IntactRow]] = {}
+    for row in rows:
+        fact = FACT.search(row[2])
+        if fact is None:
+            yield from ([one] for told in under_way.values() for one in told)
+            under_way.clear()
+            yield [row]
+            continue
+        table, kind = fact.groups()
+        told = under_way.get(table)
+        if kind == b"restored":
+            yield from ([one] for one in told or ())
+            under_way[table] = [row]
+        elif told is None:
+            yield [row]
+        elif kind in STEPS and len(told) < MOST_TOLD:
+            told.append(row)
+        else:
+            del under_way[table]
+            told.append(row)
+            yield from [told] if kind == b"result" else ([one] for one in told)
+    yield from ([one] for told in under_way.values() for one in told)
+
+
+class Stretch(NamedTuple):
+    """One row, or several that belong together; their bodies lie in something larger, as an array of JSON."""
+
+    heights: Sequence[int]
+    received: Sequence[int]
+    lengths: Sequence[int]
+    """Of the bodies."""
+    source: bytes | mmap.mmap
+    start: int
+    end: int
+    """Where the array lies."""
+
+    @classmethod
+    def of(cls, rows: Iterable[IntactRow]) -> "Stretch":
+        """Return rows as a stretch of their own."""
+        heights, received, bodies = zip(*rows, strict=True)
+        array = _array(bodies)
+        return cls(heights, received, [*map(len, bodies)], array, 0, len(array))
+
+    def array(self) -> bytes:
+        """Return the bodies as one array."""
+        return self.source[self.start : self.end]
+
+    def each(self) -> Iterator[IntactRow]:
+        """Return the rows one by one."""
+        begin = self.start + 1
+        for height, received, length in zip(self.heights, self.received, self.lengths, strict=True):
+            yield height, received, self.source[begin : begin + length]
+            begin += length + 1
+
+
+def _array(bodies: Iterable[bytes]) -> bytes:
+    return b"[%b]" % b",".join(bodies)
+
+
 LONG: Final = 16 * 2**20
 """Bytes of a file from which on a process of its own is worth while."""
 
+STRETCHES_AT_ONCE: Final = 500
+
+HEAD: Final = struct.Struct("=q32s")
+"""The height of the last row, and its link."""
+
+
+class NotAsWrittenError(Exception):
+    """The process that reads ahead has found something wrong, or cannot read the file."""
+
 
 class CheckedAhead:
-    """Verifies the links of a file's rows in a process of its own while this one starts. A context manager.
+    """Reads a file in a process of its own while this one starts, and verifies its links. A context manager.
 
-    Where it finds anything wrong, or cannot read the file, the rows are verified as always.
+    What it has read it leaves in memory that both have. Where it finds anything wrong, or cannot read the file, the
+    rows are read and verified as always.
     """
 
     def __init__(self, path: Path, *, long: int = LONG) -> None:
         """Begin, if the file is long."""
-        self._process: subprocess.Popen[str] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._shared: mmap.mmap | None = None
         if not path.is_file() or path.stat().st_size < long:
             return
-        # Without the libraries, of which it needs none, it is there at once.
-        words = [sys.executable, "-I", "-S", __file__, path.absolute().as_uri() + "?mode=ro"]
-        self._process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        shared = os.memfd_create("journal")
+        try:
+            # What is in the file has room in as much memory again; what is not used of it is not there.
+            os.ftruncate(shared, 2 * sum(one.stat().st_size for one in path.parent.glob(f"{path.name}*")))
+            self._shared = mmap.mmap(shared, 0, access=mmap.ACCESS_READ)
+            # Without the libraries, of which it needs none, it is there at once.
+            words = [sys.executable, "-I", "-S", __file__, path.absolute().as_uri() + "?mode=ro", str(shared)]
+            nowhere = subprocess.DEVNULL
+            self._process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=nowhere, pass_fds=[shared])
+        finally:
+            os.close(shared)
 
     def __enter__(self) -> "CheckedAhead":
         """Go on."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End it, if nobody waits for it any more."""
+        """End it."""
+        self.close()
+
+    def close(self) -> None:
+        """End it, if nobody waits for it any more; may be called twice."""
         if self._process is not None:
             self._process.kill()
             self._process.communicate()
+        self._process = self._shared = None
 
-    def result(self) -> tuple[int, bytes]:
-        """Return the height up to which all rows are as they were written, and the link of the row there."""
-        said = self._process.communicate()[0] if self._process else ""
-        self._process = None
-        height, _, link = said.partition(" ")
-        return (int(height), bytes.fromhex(link)) if link else (0, FIRST_LINK)
+    def stretches(self) -> Generator[Stretch, None, tuple[int, bytes]]:
+        """Return all rows by plays, as soon as they are there; at the end height and link of the last one.
+
+        Raises NotAsWrittenError: nothing that was returned is to be taken then.
+        """
+        process, shared, begin = self._process, self._shared, 0
+        if process is None or process.stdout is None or shared is None:
+            return 0, FIRST_LINK
+        for line in process.stdout:
+            (count, size), numbers = map(int, line.split()), array("q")
+            numbers.frombytes(shared[begin : begin + count * numbers.itemsize])
+            begin += count * numbers.itemsize
+            yield from _unpacked(numbers.tolist(), shared, begin)
+            begin += size
+        if process.wait():
+            raise NotAsWrittenError
+        self.close()
+        return HEAD.unpack_from(shared, begin)
 
 
-def _check(address: str) -> None:
-    """Print the height and the link of a file's last row, if all rows are as they were written."""
+def _unpacked(numbers: Sequence[int], source: mmap.mmap, begin: int) -> Iterator[Stretch]:
+    """Return stretches whose arrays follow each other, by the numbers that were written of each."""
+    at = 0
+    while at < len(numbers):
+        rows, size, first = numbers[at], numbers[at + 1], at + 2
+        second, third, at = first + rows, first + 2 * rows, first + 3 * rows
+        end = begin + size
+        yield Stretch(numbers[first:second], numbers[second:third], numbers[third:at], source, begin, end)
+        begin = end
+
+
+def _check(address: str, shared: int) -> None:
+    """Write a file's rows into memory, if all are as they were written, and print how much there is."""
     faults: list[Fault] = []
-    with sqlite3.connect(address, uri=True) as store:
+    with sqlite3.connect(address, uri=True) as store, open(shared, "wb", buffering=2**20) as out:
         store.execute("BEGIN")
-        height = sum(1 for _ in intact_rows(store.execute(ROWS), faults))
-        (link,) = store.execute("SELECT link FROM journal WHERE height = ?", (height,)).fetchone()
+        plays = by_plays(intact_rows(store.execute(ROWS), faults))
+        while some := [*islice(plays, STRETCHES_AT_ONCE)]:
+            numbers, arrays = array("q"), list[bytes]()
+            for rows in some:
+                heights, received, bodies = zip(*rows, strict=True)
+                arrays.append(_array(bodies))
+                numbers.extend((len(rows), len(arrays[-1]), *heights, *received, *map(len, bodies)))
+            out.write(numbers)
+            out.writelines(arrays)
+            out.flush()
+            print(len(numbers), sum(map(len, arrays)), flush=True)
+            if faults:
+                sys.exit(1)
+        last = store.execute("SELECT height, link FROM journal ORDER BY height DESC LIMIT 1").fetchone()
+        out.write(HEAD.pack(*last))
     if faults:
         sys.exit(1)
-    print(height, link.hex())
 
 
 ROWS: Final = "SELECT height, received_at, body, link FROM journal ORDER BY height"
 
 if __name__ == "__main__":
-    _check(sys.argv[1])
+    _check(sys.argv[1], int(sys.argv[2]))

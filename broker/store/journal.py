@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -35,7 +34,19 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from broker.errors import StoreBroken, StoreLost
 from broker.protocol import LogMessage, encode
 from broker.protocol.signing import kept_form
-from broker.store.chain import FIRST_LINK, LOST, Fault, IntactRow, StoredRow, intact_rows, link_after
+from broker.store.chain import (
+    FIRST_LINK,
+    LOST,
+    CheckedAhead,
+    Fault,
+    IntactRow,
+    NotAsWrittenError,
+    StoredRow,
+    Stretch,
+    by_plays,
+    intact_rows,
+    link_after,
+)
 from broker.store.records import Decided, Entry, Recorded, decoded, message_of, sequence_of
 from broker.store.witness import LINK_DIGITS, Witness, WitnessLine
 
@@ -205,8 +216,8 @@ class Reader:
 
     def __init__(self, engine: Engine, tables: JournalTables, event: str) -> None:
         self._engine, self._tables, self.event = engine, tables, event
-        self._checked = 0, FIRST_LINK
-        """Up to which height somebody has verified the rows before us, and the link there (`CheckedAhead`)."""
+        self._ahead: CheckedAhead | None = None
+        """What has read and verified the rows before us."""
         self._linked = True
         """Whether rows have links: a reader opens stores of version 1 too."""
         self._connection = engine.connect()
@@ -227,22 +238,29 @@ class Reader:
             for _, received_at, body in rows:
                 yield received_at, body
 
-    def intact(self, faults: list[Fault]) -> Generator[IntactRow, None, None]:
+    def intact(
+        self, faults: list[Fault], height: int = 0, link: bytes = FIRST_LINK
+    ) -> Generator[IntactRow, None, None]:
         """Return all rows that are as they were written; what is wrong with others goes into `faults`, unnamed.
 
-        Raises StoreError.
+        `height`: of these alone that follow the row there, which has this link. Raises StoreError.
         """
-        (height, link), self._checked = self._checked, (0, FIRST_LINK)
-        columns = self._tables.journal.c
-        checked = self._raw_rows(select(columns.height, columns.received_at, columns.body), columns.height)
-        with self._errors("the journal cannot be read"), closing(checked):
-            if not self._linked:
-                yield from checked
-                return
-            if height:
-                yield from islice(checked, height)
-            with closing(self._stored_rows(height)) as rows:
-                yield from intact_rows(rows, faults, link, height)
+        with self._errors("the journal cannot be read"), closing(self._stored_rows(height)) as rows:
+            yield from intact_rows(rows, faults, link, height) if self._linked else (row[:3] for row in rows)
+
+    def stretches(self, faults: list[Fault]) -> Generator[Stretch, None, None]:
+        """Return the same by plays; at first, if somebody reads ahead, what was read there.
+
+        Raises StoreError; NotAsWrittenError: to be begun again, and then nobody reads ahead.
+        """
+        height, link = 0, FIRST_LINK
+        if self._ahead:
+            ahead, self._ahead = self._ahead, None
+            height, link = yield from ahead.stretches()
+            if height and self._link_at(height) != link:
+                raise NotAsWrittenError
+        with closing(self.intact(faults, height, link)) as rows:
+            yield from map(Stretch.of, by_plays(rows))
 
     def name(self, faults: Iterable[Fault]) -> list[Fault]:
         """Return faults with what their rows say of themselves beside what is written there. Raises StoreError."""
@@ -294,13 +312,16 @@ class Reader:
 
     def agrees_with(self, witness: Witness) -> bool:
         """Return whether the last row that a witness has seen is here. Raises StoreError."""
-        journal, last = self._tables.journal, witness.last()
-        if last is None:
-            return False
-        query = select(journal.c.link).where(*self._of_event(journal), journal.c.height == last.height)
+        last = witness.last()
+        link = self._link_at(last.height) if last else None
+        return last is not None and link is not None and link.hex()[:LINK_DIGITS] == last.link
+
+    def _link_at(self, height: int) -> bytes | None:
+        """Return the link of a row; None where there is none."""
+        journal = self._tables.journal
+        query = select(journal.c.link).where(*self._of_event(journal), journal.c.height == height)
         with self._errors("the journal cannot be read"):
-            link = self._connection.execute(query).scalar()
-        return link is not None and link.hex()[:LINK_DIGITS] == last.link
+            return self._connection.execute(query).scalar()
 
     def witness_lines(self, after: int = 0) -> list[WitnessLine]:
         """Return the names of all rows after a height. Raises StoreError."""
@@ -420,14 +441,9 @@ class Journal(Reader):
     _witness: Witness | None = None
     _follower: Follower | None = None
 
-    def trust(self, checked: tuple[int, bytes]) -> None:
-        """Read rows once without verifying them, up to a height, if the row there has this link. Raises StoreError."""
-        height, link = checked
-        journal = self._tables.journal
-        query = select(journal.c.link).where(*self._of_event(journal), journal.c.height == height)
-        with self._errors("the journal cannot be read"):
-            if self._connection.execute(query).scalar() == link:
-                self._checked = checked
+    def read_ahead(self, ahead: CheckedAhead) -> None:
+        """Read once what somebody else has read and verified."""
+        self._ahead = ahead
 
     def follow(self, follower: Follower) -> None:
         """Let somebody hear of each commit. On the scorer's thread: it must not wait."""

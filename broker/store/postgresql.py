@@ -135,7 +135,7 @@ _USERS: Final = sa.text(
 
 
 def _migrate(connection: Connection, event: str) -> None:
-    """Give each row of an event of version 1 its link."""
+    """Link the rows of an event of version 1."""
     about, journal = TABLES.about, TABLES.journal
     version = select(about.c.value).where(about.c.event == event, about.c.key == "version")
     if connection.execute(version).scalar() != "1":

@@ -1,9 +1,9 @@
 """What an event's journal holds: facts of the tables, what the desk has ruled, and which devices speak for tables."""
 
 import gc
-from collections.abc import Generator, Iterable, Iterator, MutableMapping
+from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, suppress
-from typing import Final, Literal, NamedTuple
+from typing import Final, Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -45,77 +45,50 @@ def decoded(entries: Generator[Entry, None, None]) -> Iterator[Recorded]:
             yield message_of(body)
 
 
-class KeptFact(msgspec.Struct, frozen=True):
-    """A fact as it is kept: its texts were looked at when it was taken, and to do it again takes most of the time."""
+F_co = TypeVar("F_co", covariant=True)
 
-    schema: Literal[1]
+
+class ToldFact(msgspec.Struct, Generic[F_co], frozen=True, gc=False):
+    """What a stored fact says, and when: all but who vouches for it."""
+
     id: str
     event: str
     table: int
     seq: int
     at: int
-    fact: Fact
+    fact: F_co
+
+
+class KeptFact(ToldFact[F_co], Generic[F_co], frozen=True, kw_only=True):
+    """A fact as it is kept: its texts were looked at when it was taken, and to do it again takes most of the time."""
+
+    schema: Literal[1]
     device: str | None = None
     before: str | None = None
     signature: str | None = None
 
-    def message(self) -> LogMessage:
-        """Return it as it came."""
+    def saying(self, fact: Fact) -> LogMessage:
+        """Return the message as it came, given what it says."""
         return LogMessage(
             id=self.id,
             event=self.event,
             table=self.table,
             seq=self.seq,
             at=self.at,
-            fact=self.fact,
+            fact=fact,
             device=self.device,
             before=self.before,
             signature=self.signature,
         )
 
 
-KEPT_FACTS: Final[msgspec.json.Decoder[KeptFact]] = msgspec.json.Decoder(KeptFact)
+_FACTS: Final[msgspec.json.Decoder[tuple[KeptFact[Fact], ...]]] = msgspec.json.Decoder(tuple[KeptFact[Fact], ...])
+_FACT: Final[msgspec.json.Decoder[KeptFact[Fact]]] = msgspec.json.Decoder(KeptFact[Fact])
 
 
-def fact_of(body: bytes) -> LogMessage:
-    """Return what is stored as a fact. Raises msgspec.ValidationError where it is another kind of message."""
-    return KEPT_FACTS.decode(body).message()
-
-
-class FactsByNumber(MutableMapping[int, LogMessage]):
-    """Facts of one table; those that are given as their JSON are read when somebody asks for them."""
-
-    def __init__(self) -> None:
-        self._facts: dict[int, LogMessage | bytes] = {}
-
-    def __getitem__(self, seq: int) -> LogMessage:
-        """Return a fact."""
-        found = self._facts[seq]
-        return fact_of(found) if isinstance(found, bytes) else found
-
-    def __setitem__(self, seq: int, fact: LogMessage) -> None:
-        """Take in a fact."""
-        self._facts[seq] = fact
-
-    def __delitem__(self, seq: int) -> None:
-        """Forget a fact."""
-        del self._facts[seq]
-
-    def __contains__(self, seq: object) -> bool:
-        """Return whether there is a fact of a number."""
-        return seq in self._facts
-
-    def __iter__(self) -> Iterator[int]:
-        """Return all numbers, as they were taken."""
-        return iter(self._facts)
-
-    def __len__(self) -> int:
-        """Return how many there are."""
-        return len(self._facts)
-
-    def take_in(self, numbers: Iterable[int], facts: Iterable[LogMessage | bytes]) -> None:
-        """Take in facts, some as their JSON."""
-        self._facts.update(zip(numbers, facts, strict=True))
+def facts_of(array: bytes) -> tuple[LogMessage, ...]:
+    """Return what is stored as facts, given as an array. Raises UNREADABLE where one is another kind of message."""
+    return tuple([kept.saying(kept.fact) for kept in _FACTS.decode(array)])
 
 
 _DEVICE_RECORDS: Final[msgspec.json.Decoder[DeviceRecord]] = msgspec.json.Decoder(DeviceRecord)
@@ -124,7 +97,8 @@ _DEVICE_RECORDS: Final[msgspec.json.Decoder[DeviceRecord]] = msgspec.json.Decode
 def message_of(body: bytes) -> Recorded:
     """Return what is stored as a message: nearly always a fact. Raises StoreBroken."""
     try:
-        return fact_of(body)
+        kept = _FACT.decode(body)
+        return kept.saying(kept.fact)
     except UNREADABLE as no_fact:
         with suppress(Refused):
             return decode(Ruling, body)

@@ -87,7 +87,7 @@ def _is_of_version_1(connection: Connection, event: str) -> bool:
 
 
 def _migrate(connection: Connection) -> None:
-    """Give each row of a journal of version 1 its link; all or nothing, inside a transaction."""
+    """Link the rows of a journal of version 1; all or nothing, inside a transaction."""
     link = FIRST_LINK
 
     def following(height: int, received_at: int, body: bytes) -> bytes:
@@ -145,6 +145,6 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
 
 
 def give_new_name(path: Path) -> None:
-    """Give a store a new name, so that tables notice that it is an older copy and send again what it lacks."""
+    """Rename a store, so that tables notice that it is an older copy and send again what it lacks."""
     with closing(sqlite3.connect(path, isolation_level=None)) as store:
         store.execute("UPDATE about SET value = ? WHERE key = 'store'", (uuid.uuid4().hex,))

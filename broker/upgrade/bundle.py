@@ -1,7 +1,7 @@
 """A bundle: the packages of one version in one file, with a manifest that is signed (Ed25519).
 
 It is a tar file. First comes the manifest, which names each package by its hash; whoever has verified the signature
-believes the packages by their hashes, wherever they come from.
+believes the packages by their hashes, wherever they come from. A table asks the desk for them, one by one.
 """
 
 import hashlib
@@ -37,6 +37,9 @@ BESIDE_EVENT: Final = "upgrade"
 
 FORMATS: Final = "broker/upgrade/formats.toml"
 CHUNK: Final = 1 << 20
+
+AR_HEAD_BYTES: Final = 60
+"""Of ar(5), before each member of a package."""
 
 TABLE_PACKAGES: Final = ("homologue-common", "homologue-table")
 
@@ -133,9 +136,9 @@ def deb_members(file: IO[bytes]) -> Iterator[tuple[str, bytes | None]]:
     """
     if file.read(8) != b"!<arch>\n":
         raise UpgradeError("upgrade_damaged", "this is no Debian package")
-    while head := file.read(60):
+    while head := file.read(AR_HEAD_BYTES):
         name, size = head[:16].decode("ascii", "replace").strip().rstrip("/"), head[48:58].strip()
-        if len(head) != 60 or not size.isdigit():  # noqa: PLR2004 - of ar(5)
+        if len(head) != AR_HEAD_BYTES or not size.isdigit():
             raise UpgradeError("upgrade_damaged", "this Debian package is cut short")
         if name.startswith("data.tar"):
             yield name, None
@@ -319,3 +322,29 @@ def taken(folder: Path) -> SignedManifest | None:
         return read_manifest((folder / MANIFEST).read_bytes())
     except (OSError, UpgradeError):
         return None
+
+
+# ---- asked for by a table -----------------------------------------------------------------------
+
+MANIFEST_PATH: Final = "/upgrade/manifest"
+PART_PATH: Final = "/upgrade/part/{sha256}"
+
+
+def _asked(event: str, table: int, path: str) -> bytes:
+    return f"homologue upgrade 1 asked\n{event} {table} {path}".encode()
+
+
+def asked_by(key: SigningKey, event: str, table: int, path: str) -> str:
+    """Return the header `Authorization` of a device: which one it is, and its signature over what it asks for."""
+    return f"Homologue {table} {key.device} {key.sign_bytes(_asked(event, table, path))}"
+
+
+def who_asks(header: str) -> tuple[int, str, str] | None:
+    """Read such a header: table, device and signature, none of which is proven yet."""
+    found = re.fullmatch(r"Homologue ([0-9]{1,4}) ([^ ]*) ([^ ]*)", header)
+    return (int(found[1]), found[2], found[3]) if found else None
+
+
+def is_proven(public: str, event: str, table: int, path: str, signature: str) -> bool:
+    """Return whether the device with this key has asked for this."""
+    return has_signed(public, _asked(event, table, path), signature)

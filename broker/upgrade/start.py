@@ -102,7 +102,7 @@ def main(arguments: list[str], state: str, base: str) -> None:
         if place is not None:
             python = str(place / "bin" / "python3")
             with suppress(OSError):
-                os.execv(python, [python, "-IXfaulthandler", str(place / "bin" / "homologue"), *arguments])  # noqa: S606 - no shell is wanted
+                os.execv(python, [python, "-IXfaulthandler", str(place / "bin" / "homologue"), *arguments])
     raise SystemExit("no version of the program can be started")
 
 

@@ -38,6 +38,7 @@ from broker.web.results.sessions import SESSIONS_PATH, SessionsNow, SessionsPage
 from broker.web.results.views import ReceiptPage, ResultsPage
 from broker.web.rulings.audited import AuditedRulings
 from broker.web.rulings.final import FinalPage
+from broker.web.rulings.register import RegisterPage
 from broker.web.rulings.views import RulingsPage, WhatIfPage
 from broker.web.services import NO_SERVICES, Services
 from broker.web.setup.corrections import CorrectionsPage
@@ -151,6 +152,7 @@ def _people_routes(feed: ViewFeed, services: Services, access: Access, auth: Aut
         yield from RulingsPage(access, rulings).routes()
         yield from WhatIfPage(access, rulings).routes()
         yield from FinalPage(access, rulings).routes()
+        yield from RegisterPage(access, rulings).routes()
         yield from (*CheckInPage(access, rulings).routes(), *ChangesPage(access, rulings).routes())
         if services.folder:
             media = SetupPage(access, services.folder).files()
@@ -216,6 +218,10 @@ SECURITY_HEADERS: Final = {
 CACHE_LIVE: Final = "no-store"
 CACHE: Final = {"/static/": "no-cache", "/api/": "private, no-cache"}
 """Kept, but asked about each time: a page never runs with the style of an older version."""
+CACHE_SENT: Final = "private, no-cache"
+"""Of a page that answers a form: a browser that goes back to it has nowhere else to take it from (ERR_CACHE_MISS).
+
+Logging out clears what is kept."""
 
 
 class SecurityHeaders:
@@ -229,13 +235,14 @@ class SecurityHeaders:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        caching = next((kept for path, kept in CACHE.items() if scope["path"].startswith(path)), CACHE_LIVE)
+        here = CACHE_SENT if scope["method"] == "POST" else CACHE_LIVE
+        caching = next((kept for path, kept in CACHE.items() if scope["path"].startswith(path)), here)
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update(SECURITY_HEADERS)
-                headers["Cache-Control"] = caching
+                headers.setdefault("Cache-Control", caching)
             await send(message)
 
         await self._app(scope, receive, send_guarded)

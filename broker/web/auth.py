@@ -118,6 +118,11 @@ class Visitor:
             return self.session.account.name
         return f"(token {self.token.name})" if self.token else ""
 
+    @property
+    def is_head(self) -> bool:
+        """Whether the head arbiter asks."""
+        return self.session is not None and self.session.account.role == "head_arbiter"
+
     def may(self, right: Right) -> bool:
         """Return whether this visitor has a right. In an open room everybody may look, and nobody may do anything.
 

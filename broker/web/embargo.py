@@ -40,7 +40,7 @@ def public_view(view: DashboardView) -> DashboardView:
 
 
 class PublicViews:
-    """Gives the public part of views as they follow each other: what has not changed is not made anew.
+    """Returns the public part of views as they follow each other: what has not changed is not made anew.
 
     For one thread alone.
     """
@@ -181,7 +181,7 @@ def _exact(imp: Imp | None) -> Fraction:
 
 
 SnapshotSource = Callable[[], Snapshot]
-"""Gives all plays as the scorer knows them now."""
+"""Returns all plays as the scorer knows them now."""
 
 
 class EmbargoTrace:
@@ -235,7 +235,7 @@ class _Kept(NamedTuple):
 
 
 class Sheets:
-    """Gives sheets. For one thread alone."""
+    """Makes sheets. For one thread alone."""
 
     def __init__(
         self,

@@ -1,16 +1,27 @@
-"""Forms: read within bounds and only from our own pages (CSRF), and table numbers as people write them (`1 2 5-70`)."""
+"""Forms: the routes of a page that has some, and how they are read: within bounds, and only from our own pages (CSRF).
+
+Table numbers are read as people write them (`1 2 5-70`).
+"""
 
 import hmac
 import re
-from collections.abc import Iterable
+import uuid
+from collections.abc import Callable, Iterable
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
 
+from broker.coded_error import CodedError
 from broker.i18n import N_
-from broker.protocol import LAST_TABLE
-from broker.web.auth import Visitor
+from broker.people import Right
+from broker.protocol import LAST_TABLE, Refused
+from broker.rules import RuleError
+from broker.upgrade.bundle import UpgradeError
+from broker.web.auth import Access, Handler, Visitor, visitor_of
 from broker.web.errors import DeskError, FormForeign, FormMalformed, FormTooLarge, TablesUnreadable
 
 LARGEST: Final = 16 * 1024
@@ -28,6 +39,52 @@ CSRF_FIELD: Final = "form"
 
 Form = dict[str, str]
 
+ShowPage = Callable[[Request, Form, Exception | None], Response]
+"""Shows a page, with what was typed and what is wrong with it."""
+
+ActOnForm = Callable[[Request, Form], Response]
+
+REFUSALS: Final = (CodedError, RuleError, Refused, UpgradeError, ExceptionGroup)
+
+
+def form_page(
+    access: Access,
+    path: str,
+    show: ShowPage,
+    act: ActOnForm,
+    right: Right,
+    *,
+    acting: Right | None = None,
+    largest: int = LARGEST,
+) -> list[Route]:
+    """Return the routes of a page with forms. `acting`: the right to send them, if that is another one."""
+
+    async def shown(request: Request) -> Response:
+        return await run_in_threadpool(show, request, {}, None)
+
+    sent = form_handler(show, act, largest=largest)
+    return [access.route(path, shown, right), access.route(path, sent, acting or right, ("POST",))]
+
+
+def form_handler(show: ShowPage, act: ActOnForm, *, largest: int = LARGEST) -> Handler:
+    """Return what does as a form says. Where that is refused, its page is shown again, with what was typed."""
+
+    async def sent(request: Request) -> Response:
+        form: Form = {}
+        try:
+            form = await read_form(request, visitor_of(request), largest=largest)
+            return await run_in_threadpool(act, request, form)
+        except REFUSALS as error:
+            typed = form or (dict(error.typed) if isinstance(error, DeskError) else {})
+            return await run_in_threadpool(show, request, typed, error)
+
+    return sent
+
+
+def new_id(kind: str) -> str:
+    """Return the id of a form that adds something: sent twice, it does so once."""
+    return f"{kind}-{uuid.uuid4().hex}"
+
 
 async def read_form(request: Request, visitor: Visitor | None, *, largest: int = LARGEST) -> Form:
     """Read a form that one of our own pages has sent; with a visitor it must carry their session's token.
@@ -41,11 +98,6 @@ async def read_form(request: Request, visitor: Visitor | None, *, largest: int =
     except (FormForeign, FormTooLarge, FormMalformed) as error:
         error.typed = _readable_fields(body if len(body) <= largest + LOOKED_BEYOND else body.rpartition(b"&")[0])
         raise
-
-
-def typed_fields(form: Form, error: Exception) -> Form:
-    """Return what somebody has typed in a form that was refused, be it as a whole."""
-    return form or (dict(error.typed) if isinstance(error, DeskError) else {})
 
 
 def _checked(body: bytes, kind: str, visitor: Visitor | None, largest: int) -> Form:

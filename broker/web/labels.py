@@ -131,7 +131,13 @@ ABOUT: Final[Mapping[str, Message]] = {
         "The play is left out of the datum. Each player gets a fixed number of IMPs instead, by fault or as you decide."
     ),
     "award": N_("IMPs added to what was played; a negative number deducts them."),
-    "fine": N_("IMPs deducted. They do not affect the datum."),
+    "fine": N_(
+        "What was done wrong, and what it costs: a warning, a dead hand, or IMPs, which do not affect the datum."
+    ),
+    "appeal": N_("Players appeal against this ruling. It counts until the committee has decided."),
+    "appeal_decided": N_(
+        "What the committee has decided, and why. Where the ruling is changed, take it back afterwards, or rule anew."
+    ),
     "fouled": N_(
         "Tables on the same line had the same tiles and are compared with each other. Tables you do not list stay "
         "grouped as they were restored."
@@ -170,6 +176,17 @@ PLAYER_FIELD: Final[Mapping[str, Message]] = {
     "last_name": N_("Last name"),
 }
 
+PROFILE: Final[Mapping[str, Message]] = {
+    "oedmc-2020": N_("OEDMC 2020"),
+    "mcr": N_("Standard MCR"),
+    "mahjongsoft": N_("Mahjongsoft"),
+    "zero-sum": N_("Zero-sum"),
+    "riichi-basic": N_("Riichi, basic"),
+    "riichi-montreal": N_("Riichi, Montréal club"),
+    "riichi-tenhou": N_("Riichi, as on Tenhou"),
+}
+"""Of the rules that ship; others go by their id."""
+
 KEYING: Final[Mapping[str, Message]] = {
     "single": N_("one person enters each sheet and checks it"),
     "double": N_("two people enter each sheet independently"),
@@ -193,6 +210,10 @@ RULING: Final[Mapping[str, Message]] = {
     "adjusted": N_("Adjusted"),
     "award": N_("Award"),
     "fine": N_("Fine"),
+    "dead_hand": N_("Dead hand"),
+    "warning": N_("Warning"),
+    "appeal": N_("Appeal"),
+    "appeal_decided": N_("Decision on an appeal"),
     "fouled": N_("Fouled deal"),
     "seats_played": N_("Seating"),
     "deal_played": N_("Deal played"),
@@ -203,6 +224,12 @@ RULING: Final[Mapping[str, Message]] = {
     "discarded": N_("Left out"),
     "deadline": N_("End of corrections"),
     "undo": N_("Taken back"),
+}
+
+VERDICT: Final[Mapping[str, Message]] = {
+    "upheld": N_("The ruling is upheld"),
+    "changed": N_("The ruling is changed"),
+    "rejected": N_("The appeal is rejected"),
 }
 
 EFFECTS_COMING: Final[Mapping[str, Message]] = {

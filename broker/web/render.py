@@ -15,6 +15,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from broker.event.file_io import flatten_errors
 from broker.i18n import N_, Message
 from broker.protocol import SEATS, PublicState
 from broker.scorer.grid import Need
@@ -33,6 +34,7 @@ SHOWN_PLAYS: Final = 60
 
 SHOWN_GAPS: Final = 5
 SHOWN_ALERTS: Final = 5
+SHOWN_REFUSALS: Final = 200
 
 
 def signed_number(number: int | str) -> str:
@@ -266,8 +268,10 @@ def render_page(
     done: Message | None = None,
     values: Mapping[str, object] = MappingProxyType({}),
 ) -> Response:
-    """Render a page with `values`; what went wrong, or was done, stands at its top."""
+    """Render a page with `values`; what went wrong, be it several things, or was done, stands at its top."""
     _ = translator_for(request)
+    refusals = flatten_errors(error) if isinstance(error, ExceptionGroup) else []
+    error = refusals[0] if refusals else error
     html = render_template(
         template,
         _=_,
@@ -278,7 +282,8 @@ def render_page(
         to=request.url.path,
         problem=error_message(_, error) if error else "",
         code=getattr(error, "code", ""),
-        done=_(done) if done else "",
+        refusals=refusals[:SHOWN_REFUSALS],
+        done=_(done) if done and not error else "",
         **values,
     )
     response = html_response(html, getattr(error, "status", 400) if error else 200)
@@ -290,6 +295,14 @@ def render_page(
 def render_template(template: str, **values: object) -> str:
     """Render a template."""
     return environment().get_template(template).render(values, translators=translators())
+
+
+def done_before(request: Request, texts: Message | Mapping[str, Message]) -> Message | None:
+    """Return what was done, as the address says of a page to which a form has led (`redirect`)."""
+    done = request.query_params.get("done") if request.method == "GET" else None
+    if done is None:
+        return None
+    return texts.get(done) if isinstance(texts, Mapping) else texts
 
 
 def html_response(html: str, status: int = 200) -> HTMLResponse:

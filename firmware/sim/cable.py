@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
+from broker.closing import Closing
 from firmware.presses import MS
 
 CHUNK: Final = 4096
 
 
-class Plug:
+class Plug(Closing):
     """The device's end of a line, for one thread. Pulled out, its path is gone; put in, a new pty is there."""
 
     def __init__(self, path: Path) -> None:
@@ -62,9 +63,6 @@ class Plug:
     def __enter__(self) -> Self:
         self.put_in()
         return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 class WaitableCable(Plug):

@@ -82,6 +82,7 @@ FU_FROM: Final = 5
 SEVEN_PAIRS_FU: Final = 25
 LEAST_FU: Final = 20
 
+MOST_HAN: Final = 99
 MOST_YAKUMAN: Final = 6
 
 WinStep = Literal["han", "fu", "yakuman", "responsible", "discarder", "riichi_tile", "live_kan"]
@@ -156,7 +157,7 @@ def _take_number(form: WinForm, number: int) -> WinForm | str:
         return _with_win(form, RiichiWin(han=form.han, fu=number)) if possible else "impossible_fu"
     if number < FU_FROM:
         return replace(form, han=number, asked="fu", digits="")
-    return _with_win(form, RiichiWin(han=number)) if number < 100 else "impossible_value"  # noqa: PLR2004 - two digits
+    return _with_win(form, RiichiWin(han=number)) if number <= MOST_HAN else "impossible_value"
 
 
 def _responsible(form: WinForm, key: str) -> WinForm:

@@ -1,13 +1,13 @@
-"""The plays of a practice session, and for every seat a hand with which it can win: which tiles, and how they lie."""
+"""What is played at a practice table, and for every seat a hand with which it can win: which tiles, how they lie."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, permutations
 from random import Random
-from typing import Final, cast
+from typing import Final, Literal, cast
 
-from broker.protocol import SEATS, Assignment, PlannedPlay, Player, Seat, Tray
-from broker.rules import DEFAULT_MCR, FULL_SET, KINDS, TRAY, in_rows
+from broker.protocol import SEATS, Assignment, PlannedPlay, PlannedSession, Player, Seat, Tray
+from broker.rules import DEFAULT_MCR, DEFAULT_RIICHI, FULL_SET, KINDS, TRAY, in_rows
 from vision.sim.table import SimulatedTile
 
 EVENT: Final = "practice"
@@ -18,18 +18,28 @@ PLAYS: Final = 8
 PLAYERS: Final[dict[Seat, str]] = {"east": "Ada", "south": "Bo", "west": "Chen", "north": "Dina"}
 
 
-def practice_plan() -> Assignment:
-    """Plan a session. The first play lies in the order of the numbers: whoever has a numbered set can lay it."""
+Practised = Literal["mcr", "riichi", "riichi-deals"]
+"""Deals under MCR, a session of riichi, or deals under riichi rules, each hand scored alone."""
+
+
+def practice_plan(rules: Practised = "mcr") -> Assignment:
+    """Plan what is practised. The first deal lies in the order of the numbers: who has a numbered set can lay it."""
+    players = {seat: _player(seat) for seat in SEATS}
     return Assignment(
         id="practice",
         event=EVENT,
         seq=1,
         table=TABLE,
         store=STORE,
-        profile=DEFAULT_MCR,
-        plays=tuple(_play(number) for number in range(1, PLAYS + 1)),
+        profile=DEFAULT_MCR if rules == "mcr" else DEFAULT_RIICHI,
+        plays=() if rules == "riichi" else tuple(_play(number) for number in range(1, PLAYS + 1)),
         recorded=(),
+        session=PlannedSession(round=1, players=players, set=SET) if rules == "riichi" else None,
     )
+
+
+def _player(seat: Seat) -> Player:
+    return Player(id=f"practice-{seat}", name=PLAYERS[seat])
 
 
 def _play(number: int) -> PlannedPlay:
@@ -42,7 +52,7 @@ def _play(number: int) -> PlannedPlay:
         set=SET,
         prevalent_wind="east" if number <= PLAYS // 2 else "south",
         dealer=SEATS[(number - 1) % len(SEATS)],
-        players={seat: Player(id=f"practice-{seat}", name=name) for seat, name in PLAYERS.items()},
+        players={seat: _player(seat) for seat in SEATS},
         order={seat: cast("Tray", in_rows(serials[at * TRAY : (at + 1) * TRAY])) for at, seat in enumerate(SEATS)},
     )
 
@@ -69,6 +79,22 @@ def winning_hand(play: PlannedPlay, winner: Seat) -> Groups:
         if (laid := _Laying(play, winner, chance).hand(sets, pair)) is not None:
             return laid
     raise LookupError(f"{winner} can have no such hand in play {play.round}")
+
+
+def riichi_hand(play: PlannedPlay, winner: Seat) -> tuple[Groups, int]:
+    """Return a concealed hand of simples, and an indicator to lay under it. Of each play and seat always the same."""
+    chance = Random(f"{play.round} {winner}")  # noqa: S311 - practice, and the same for everybody
+    dead = {*chain(*(rows[-1] for rows in play.order.values()))}  # where the ten indicators of a planned deal are
+    left = [serial for serial in chance.sample([*FACES], len(FACES)) if serial not in dead]
+    wanted = Counter[str]()
+    while not wanted or wanted - Counter(FACES[serial] for serial in left[1:]):
+        chows = [_chow(chance.choice(range(2, 7)), suit) for suit in chance.choices("mps", k=4)]
+        eyes = chance.choice([f"{rank}{suit}" for rank in range(2, 9) for suit in "mps"])
+        wanted = Counter((*chain(*chows), eyes, eyes))
+    indicator, *free = left
+    taken = [[serial for serial in free if FACES[serial] == tile][:count] for tile, count in wanted.items()]
+    winning, *concealed = chain(*taken)
+    return ((*concealed,), (winning,)), indicator
 
 
 def mistaken_hand(play: PlannedPlay, groups: Groups, number: int) -> list[list[SimulatedTile]]:

@@ -8,9 +8,9 @@ from broker.protocol import SEATS, PlannedPlay, Seat
 from broker.rules import TRAY
 from firmware.sim.buttons import ButtonFingers
 from firmware.sim.scanner import SimulatedScanner
-from kiosk.practice.deals import mistaken_hand, winning_hand
+from kiosk.practice.deals import mistaken_hand, riichi_hand, winning_hand
 from kiosk.restoring import Restoring
-from kiosk.screens import DeclaredView, RestoringView, ScreenView
+from kiosk.screens import DeclaredView, RestoringView, ScreenView, SessionView
 from kiosk.table import Phase, Table
 from vision.payload import Payload, payload_text
 from vision.sim.scene import TABLE_SIZE, lay_hand
@@ -138,17 +138,19 @@ class PracticeHands:
 
     def _lay_hand(self, key: str, play: PlannedPlay) -> None:
         """Lay the hand whose value is asked for face down on the mat, rightly or with a mistake."""
-        phase = self._view().phase
-        form = phase.form if isinstance(phase, DeclaredView) else None
-        if self._tiles is None or form is None or form.seat is None or key not in (LAY, LAY_WRONG):
+        view = self._view()
+        form = view.phase.form if isinstance(view.phase, DeclaredView) else None
+        seat = view.riichi.prompt.seat if view.riichi else form.seat if form else None
+        if self._tiles is None or seat is None or key not in (LAY, LAY_WRONG):
             return
-        groups = winning_hand(play, form.seat)
+        groups, *under = riichi_hand(play, seat) if view.riichi else (winning_hand(play, seat),)
+        indicators = under if isinstance(view.riichi, SessionView) else ()  # of a planned deal the walls tell them
         if key == LAY:
             laid = [[SimulatedTile(play.set, serial) for serial in group] for group in groups]
         else:
             laid = mistaken_hand(play, groups, self._mistakes)
             self._mistakes += 1
-        self._tiles.spread(lay_hand(laid))
+        self._tiles.spread(lay_hand(laid, [[SimulatedTile(play.set, serial)] for serial in indicators]))
 
     def _scan(self, key: str, state: Table, play: PlannedPlay) -> None:
         if self._scanner is None:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,10 +44,21 @@ from kiosk.camera.thread import CameraThread
 from kiosk.config import KioskSettings, ScreenSettings
 from kiosk.journal import JournalOwner, TableJournal
 from kiosk.loop import LoopRound, run_program
-from kiosk.practice.deals import EVENT, FACES, TABLE, practice_plan
+from kiosk.practice.deals import EVENT, FACES, TABLE, Practised, practice_plan
 from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN, SCAN_NEXT, TURN_OUT, PracticeHands, Strip, strip
+from kiosk.practice.tutorial import LESSON_KEYS, Lesson, Role
 from kiosk.program import TableProgram
-from kiosk.screens import FINGER, TOUCHES, ScreenWindow, TargetPainter, TextPen, TouchTarget
+from kiosk.screens import (
+    FINGER,
+    TOUCHES,
+    ScreenView,
+    ScreenWindow,
+    TargetPainter,
+    TextPen,
+    TouchTarget,
+    drawing,
+)
+from kiosk.screens.drawing import TextLine
 from kiosk.screens.texts import translator
 from kiosk.table import profile_of
 from vision.cameras.addresses import check_camera_address, open_camera
@@ -74,47 +86,66 @@ width = {{width}}
 height = {{height}}
 hand = "{{hand}}"
 text = "{{text}}"
+light = "{{light}}"
 dim_after_s = 0
 """
 
 
-def practise(
-    stop: threading.Event,
-    *,
-    language: str = "en",
-    camera: str = SIMULATED,
-    scanner: str = SIMULATED_SCANNER,
-    size: str = "800x480",
-    hand: str = "right",
-    text: str = "normal",
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PracticeTable:
+    """How a table to practise at is set up."""
+
+    language: str = "en"
+    camera: str = SIMULATED
+    scanner: str = SIMULATED_SCANNER
+    size: str = "800x480"
+    hand: str = "right"
+    text: str = "normal"
+    light: str = "normal"
+    rules: Practised = "mcr"
+    tutorial: Role | None = None
+
+    def settings(self, folder: Path) -> KioskSettings:
+        """Write its configuration, and read it as a table does. Raises KioskError."""
+        width, _, height = self.size.partition("x")
+        look = {"language": self.language, "hand": self.hand, "text": self.text, "light": self.light}
+        (folder / "table.toml").write_text(CONFIG.format(width=width, height=height, **look), encoding="utf-8")
+        return KioskSettings(folder / "table.toml")
+
+    @property
+    def strip(self) -> Strip:
+        """What replaces hardware; in a session of riichi nothing is scanned."""
+        return strip(
+            camera=self.camera == SIMULATED, scanner=self.scanner == SIMULATED_SCANNER and self.rules != "riichi"
+        )
+
+
+def practise(stop: threading.Event, table: PracticeTable) -> None:
     """Run until told to stop. Raises KioskError, FirmwareError, VisionError."""
-    check_camera_address(camera)
+    check_camera_address(table.camera)
     with ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="homologue-practice-")))
-        width, _, height = size.partition("x")
-        settings = _settings(folder, CONFIG.format(language=language, width=width, height=height, hand=hand, text=text))
+        settings = table.settings(folder)
         journal = TableJournal(folder / "table.sqlite", JournalOwner(EVENT, TABLE))
         opened.callback(journal.close)
-        rows = strip(camera=camera == SIMULATED, scanner=scanner == SIMULATED_SCANNER)
-        window = PracticeWindow(settings.config.screen, translator(language), time.monotonic_ns, rows)
+        lesson = Lesson(table.tutorial) if table.tutorial else None
+        window = PracticeWindow(
+            settings.config.screen, translator(table.language), time.monotonic_ns, table.strip, lesson
+        )
         opened.enter_context(window)
-        program = TableProgram(settings, journal, link=lambda tell: PracticeScorer(practice_plan(), tell))
+        program = TableProgram(settings, journal, link=lambda tell: PracticeScorer(practice_plan(table.rules), tell))
         trays, fingers = SimulatedTable(), ButtonFingers()
         buttons = opened.enter_context(SeatButtons(fingers.wiring, program.report, factory=fingers.factory))
-        scans = opened.enter_context(open_scanner(scanner, program.report)).hand
-        tiles = trays if camera == SIMULATED else None
+        scans = opened.enter_context(open_scanner(table.scanner, program.report)).hand
+        tiles = trays if table.camera == SIMULATED else None
         window.give(PracticeHands(fingers, tiles, scans, lambda: program.state, program.view))
         view = picture_room((settings.config.screen.width, settings.config.screen.height))
-        camera_thread = CameraThread(lambda: open_camera(camera, world=trays), program.observe, time.monotonic_ns, view)
+        camera_thread = CameraThread(
+            lambda: open_camera(table.camera, world=trays), program.observe, time.monotonic_ns, view
+        )
         opened.callback(camera_thread.stop)
         camera_thread.start()
         run_program(program, stop, LoopRound(program, window, camera_thread, buttons.show, stop))
-
-
-def _settings(folder: Path, config: str) -> KioskSettings:
-    (folder / "table.toml").write_text(config, encoding="utf-8")
-    return KioskSettings(folder / "table.toml")
 
 
 LABELS: Final = {
@@ -125,35 +156,98 @@ LABELS: Final = {
     SCAN_NEXT: N_("Scan in order"),
 }
 
-CODES: Final = {getattr(pygame, f"K_{key.upper()}"): key for key in (*KEYS, *LABELS)}
+LESSON_ROWS: Final = 2
+LESSON_BUTTON: Final = 2
+"""How high the tutorial is, and how wide a button of it where there is room, in rows of the strip."""
+
+CODES: Final = {getattr(pygame, f"K_{key.upper()}"): key for key in (*KEYS, *LABELS, *LESSON_KEYS)}
 
 
 class PracticeWindow(ScreenWindow):
     """A table's window, and the strip. What `hands` does is theirs; the table's program sees real buttons pressed."""
 
     def __init__(
-        self, settings: ScreenSettings, _: Translator, clock: Callable[[], int], rows: Strip = ((*KEYS,),)
+        self,
+        settings: ScreenSettings,
+        _: Translator,
+        clock: Callable[[], int],
+        rows: Strip = ((*KEYS,),),
+        lesson: Lesson | None = None,
     ) -> None:
-        """Take the keys on the strip. Raise ScreenMissing, and BadConfiguration where the language has no font here."""
-        self._rows, self._row_height = rows, round(settings.height * (FINGER + 0.03))
-        super().__init__(settings, _, clock, below=len(rows) * self._row_height)
+        """Take the keys on the strip, and the tutorial above it.
+
+        Raise ScreenMissing, and BadConfiguration where the language has no font here.
+        """
+        self._rows, self._row_height = rows, round(min(settings.width, settings.height) * (FINGER + 0.03))
+        self._lesson, self._lesson_height = lesson, LESSON_ROWS * self._row_height if lesson else 0
+        super().__init__(settings, _, clock, below=len(rows) * self._row_height + self._lesson_height)
         self._hands: PracticeHands | None = None
         self._strip: tuple[TouchTarget, ...] = ()
         self._ = _
-        self._buttons = TargetPainter(_, TextPen(_.language, (settings.width, settings.height)))
+        self._pen = TextPen(_.language, (settings.width, settings.height))
+        self._buttons = TargetPainter(_, self._pen)
         self._held: str | None = None
+        self._told: object = None
+        """What of the tutorial is on the screen."""
 
     def give(self, hands: PracticeHands) -> None:
         """Put buttons and trays on the strip."""
         self._hands = hands
         self._strip = (*self._targets(),)
+        self._whole.fill(drawing.GROUND, (0, self._surface.get_height(), *self._whole.get_size()))
         for target in self._strip:
             self._buttons.draw(self._whole, target, pressed=False)
         pygame.display.flip()
 
+    def show(self, view: ScreenView) -> bool:
+        """Draw the table's screen, and the tutorial's step where that is new."""
+        new = super().show(view)
+        if self._lesson is not None and self._hands is not None:
+            self._lesson.follow(view, self._hands, self._clock())
+            if self._lesson.shown != self._told:
+                self._told = self._lesson.shown
+                self._draw_lesson(self._lesson)
+                pygame.display.flip()
+        return new
+
+    def _draw_lesson(self, lesson: Lesson) -> None:
+        """Write the step beside its buttons."""
+        room, pen = self.lesson_room, self._pen
+        self._whole.fill(drawing.GROUND, room.inflate(0, 2 * self._gap))
+        width = min((one.box.left for one in self._lesson_targets()), default=room.right) - room.left - self._gap
+        head, text = lesson.text(self._)
+        lines = [TextLine(head, drawing.SMALL, drawing.QUIET)]
+        lines += pen.broken(TextLine(text, drawing.BODY, drawing.TEXT), width)
+        y = room.top
+        for line in pen.fit(lines, width, room.height):
+            y = pen.write(self._whole, line.text, (room.left, y), line.share, line.colour, width).bottom
+        for target in self._lesson_targets():
+            self._buttons.draw(self._whole, target, pressed=False)
+
+    @property
+    def _gap(self) -> int:
+        return self._row_height // 8
+
+    @property
+    def lesson_room(self) -> pygame.Rect:
+        """Where the step is written, with its buttons."""
+        width, height = self._whole.get_size()
+        top = height - len(self._rows) * self._row_height - self._lesson_height
+        return pygame.Rect(0, top, width, self._lesson_height).inflate(-2 * self._gap, -2 * self._gap)
+
+    def _lesson_targets(self) -> Iterator[TouchTarget]:
+        if self._lesson is None:
+            return
+        room = self.lesson_room
+        wide = min(LESSON_BUTTON * self._row_height, room.width // 6)
+        for at, (key, label) in enumerate(zip(LESSON_KEYS, self._lesson.buttons(self._), strict=True)):
+            left = room.right - (len(LESSON_KEYS) - at) * wide
+            if label:
+                yield TouchTarget(key, label, pygame.Rect(left, room.top, wide - self._gap, room.height))
+
     def _targets(self) -> Iterator[TouchTarget]:
         width, height = self._whole.get_size()
-        gap = height // 60
+        gap = self._row_height // 6
         for number, row in enumerate(self._rows):
             top, wide = height - (len(self._rows) - number) * self._row_height + gap, (width - gap) // len(row)
             for at, key in enumerate(row):
@@ -175,7 +269,8 @@ class PracticeWindow(ScreenWindow):
     def _on_strip(self, event: pygame.event.Event) -> bool:
         """Press what the mouse is on, or let go what it was on; return whether that was the strip's."""
         if event.type == pygame.MOUSEBUTTONDOWN:
-            self._held = next((one.key for one in self._strip if one.box.collidepoint(event.pos)), None)
+            offered = (*self._strip, *self._lesson_targets())
+            self._held = next((one.key for one in offered if one.box.collidepoint(event.pos)), None)
             if self._held:
                 self._move(self._held, down=True)
             return self._held is not None
@@ -186,6 +281,10 @@ class PracticeWindow(ScreenWindow):
 
     def _move(self, key: str, *, down: bool) -> None:
         if self._hands is None:
+            return
+        if self._lesson is not None and key in LESSON_KEYS:
+            if down:
+                self._lesson.press(key)
             return
         (self._hands.down if down else self._hands.up)(key)
 
@@ -263,9 +362,11 @@ class PracticeScorer:
 
     def _count(self, request: CountRequest) -> None:
         """Say what a hand is worth, as a scorer does."""
-        play = next(one for one in self._assignment.plays if one.round == request.round)
-        order = play.order if self._read.get(request.round) else None
-        tiles = KnownTiles(FACES, order, play.prevalent_wind, play.dealer)
+        tiles = KnownTiles(FACES)  # in a session what else is asked for comes with the request
+        for play in self._assignment.plays:
+            if play.round == request.round:
+                order = play.order if self._read.get(request.round) else None
+                tiles = KnownTiles(FACES, order, play.prevalent_wind, play.dealer)
         answer = answer_count(request, tiles, profile_of(self._assignment))
         counted = Counted(
             id="practice-counted",

@@ -12,20 +12,24 @@ from kiosk.screens.drawing import (
     GROUND,
     HAN,
     HINT,
+    LOWERED,
     PANEL,
     SMALLEST,
     TEXT,
     Align,
+    Appearance,
     Colour,
     Fonts,
+    Hand,
     TextPen,
     chinese_font,
 )
 from kiosk.screens.layout import (
     FINGER,
-    Hand,
+    ScreenLayout,
     TargetPainter,
     TouchTarget,
+    seats_around,
 )
 from kiosk.screens.restoring import (
     fault_sentences,
@@ -35,7 +39,6 @@ from kiosk.screens.seats import (
     sticks,
 )
 from kiosk.screens.table import (
-    Appearance,
     TableScreen,
     current_screen,
 )
@@ -71,7 +74,6 @@ from kiosk.screens.views import (
     with_time_left,
 )
 from kiosk.screens.window import (
-    DARKER,
     QUICK_FOR_NS,
     QUICK_S,
     QUIT,

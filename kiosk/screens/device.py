@@ -14,6 +14,7 @@ from firmware.reports import Scanned
 from kiosk.pairing.form import PairingForm
 from kiosk.screens import drawing
 from kiosk.screens.drawing import KeyButton, Paint, ScreenBody, TextLine, TextPen, keypad, paint_picture
+from kiosk.screens.layout import seats_around
 from kiosk.screens.texts import FAULT, PART, PART_FAULT, REMEDY, TEST, refusal
 from kiosk.screens.views import PairingView, ScreenView
 from kiosk.self_test import SelfTestStep, SelfTestView
@@ -159,9 +160,7 @@ def _seats(_: Translator, seen: SelfTestView) -> Paint:
 
     def paint(surface: pygame.Surface, room: pygame.Rect, pen: TextPen) -> None:
         gap = round(pen.unit * 0.02)
-        width = (room.width - 3 * gap) // len(SEATS)
-        for at, seat in enumerate(SEATS):
-            box = pygame.Rect(room.left + at * (width + gap), room.top + gap, width, room.height - 2 * gap)
+        for seat, box in seats_around(room.inflate(0, -gap), gap, pen.look.near).items():
             _box(surface, pen, box, seat, _(SEAT_NAMES[seat]), _state(_, seen, seat))
 
     return paint
@@ -188,14 +187,19 @@ def _box(
     frame, thick = (colour, max(3, round(pen.unit * 0.008))) if framed else (drawing.LINE, 1)
     pygame.draw.rect(surface, drawing.PANEL, box, border_radius=8)
     pygame.draw.rect(surface, frame, box, width=thick, border_radius=8)
-    side, wide = round(pen.unit * drawing.TITLE), box.width - round(pen.unit * 0.03)
+    side, inside = round(pen.unit * drawing.TITLE), box.inflate(-round(pen.unit * 0.03), -4)
+    if beside := inside.width > 2 * inside.height:
+        drawing.draw_shape(surface, pygame.Rect(inside.left, inside.centery - side // 2, side, side), seat, pen)
+        inside.width, inside.left = inside.width - side, inside.left + side
+    above = 0 if beside else side
     lines = [TextLine(name, drawing.LARGE, drawing.TEXT), TextLine(said or " ", drawing.BODY, colour)]
-    lines = pen.fit(lines, wide, box.height - side)
-    y = box.top + (box.height - side - pen.high(lines, wide)) // 2
-    drawing.draw_shape(surface, pygame.Rect(box.centerx - side // 2, y, side, side), seat, pen)
-    y += side
+    lines = pen.fit(lines, inside.width, inside.height - above)
+    y = inside.top + (inside.height - above - pen.high(lines, inside.width)) // 2
+    if not beside:
+        drawing.draw_shape(surface, pygame.Rect(inside.centerx - side // 2, y, side, side), seat, pen)
     for line in lines:
-        y = pen.write(surface, line.text, (box.centerx, y), line.share, line.colour, wide, align="centre").bottom
+        at = (inside.centerx, y + above)
+        y = pen.write(surface, line.text, at, line.share, line.colour, inside.width, align="centre").bottom - above
 
 
 _STEPS: Final[dict[SelfTestStep, Callable[[Translator, SelfTestView], ScreenBody]]] = {

@@ -27,12 +27,17 @@ GROUND: Final[Colour] = (16, 24, 22)
 PANEL: Final[Colour] = (30, 43, 40)
 TEXT: Final[Colour] = (240, 243, 238)
 QUIET: Final[Colour] = (170, 186, 178)
-GOOD: Final[Colour] = (108, 206, 150)
+GOOD: Final[Colour] = (112, 232, 152)
 ATTENTION: Final[Colour] = (250, 190, 88)
 DANGER: Final[Colour] = (255, 112, 100)
 LINE: Final[Colour] = (66, 86, 79)
 EDGE: Final[Colour] = (132, 152, 143)
 """Around what may be touched: 3:1 on its ground, as WCAG asks of what is no text."""
+
+LOWERED: Final[Colour] = (160, 150, 135)
+"""Share of 255 that is left of each colour on a screen that is dimmed, or in quiet light: with little blue, and still
+legible from a chair.
+"""
 
 STICK: Final[Colour] = (240, 236, 220)
 STICK_RED: Final[Colour] = (200, 52, 44)
@@ -153,6 +158,26 @@ def chinese_font() -> Path | None:
 
 Align = Literal["left", "centre", "right"]
 
+Hand = Literal["right", "left"]
+"""At which side the buttons are."""
+
+
+class Appearance(NamedTuple):
+    """What each table may have otherwise."""
+
+    hand: Hand = "right"
+    larger: float = 1.0
+    """How much larger than usual letters are, where they have room."""
+    quiet: bool = False
+    """Quiet light, for a dark hall: lowered, and nothing white."""
+    near: Seat = "east"
+    """Who sits at the screen's lower edge."""
+    turned: bool = False
+    """Each seat's text stands upright for who sits there: the display lies flat."""
+
+
+USUAL: Final = Appearance()
+
 SMALLER: Final = 0.94
 
 MUCH_SMALLER: Final = 0.72
@@ -180,16 +205,13 @@ class TextLine(NamedTuple):
 class TextPen:
     """Writes on screens of one language and size."""
 
-    def __init__(self, language: str, size: tuple[int, int], larger: float = 1.0) -> None:
-        """Take how much larger than usual letters are to be, where they have room.
-
-        Raise BadConfiguration where the language has no font here.
-        """
+    def __init__(self, language: str, size: tuple[int, int], look: Appearance = USUAL) -> None:
+        """Raise BadConfiguration where the language has no font here."""
+        self.look = look
         self.unit = min(size)
         """Of what sizes are shares, in pixels: the screen's shorter side."""
         self._type = Fonts(language, self.unit)
-        self._larger = larger
-        self._smallest = SMALLEST / larger
+        self._smallest = SMALLEST / look.larger
         self._font = lru_cache(MOST_KNOWN)(self._choose)
         self._wide = lru_cache(MOST_KNOWN)(self._measure)
         self._fitting = lru_cache(MOST_KNOWN)(self._fit)
@@ -268,7 +290,7 @@ class TextPen:
         return _cut(text, font, width), font
 
     def _choose(self, text: str, share: float) -> pygame.font.Font:
-        return self._type.font(text, share * self._larger)
+        return self._type.font(text, share * self.look.larger)
 
     def _measure(self, text: str, share: float) -> int:
         return self._font(text, share).size(text)[0]
@@ -380,11 +402,13 @@ def keypad(_: Translator, *last: KeyButton) -> ButtonRows:
 def paint_picture(view: CameraView) -> Paint:
     """Return what shows the camera's picture as large as there is room."""
 
-    def paint(surface: pygame.Surface, room: pygame.Rect, _pen: TextPen) -> None:
+    def paint(surface: pygame.Surface, room: pygame.Rect, pen: TextPen) -> None:
         height, width = view.picture.shape[:2]
         seen = pygame.image.frombuffer(view.picture.tobytes(), (width, height), "BGR")
         scale = min(room.width / width, room.height / height)
         seen = pygame.transform.smoothscale(seen, (round(width * scale), round(height * scale)))
+        if pen.look.quiet:
+            seen.fill(EDGE, special_flags=pygame.BLEND_MULT)
         surface.blit(seen, seen.get_rect(center=room.center))
 
     return paint

@@ -1,7 +1,7 @@
 """Where the parts of the table's screen are, for a size and a hand, and what a finger may touch."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 import pygame
 
@@ -9,11 +9,8 @@ from broker.i18n import Translator
 from broker.protocol import SEATS, Seat
 from broker.terms import SEAT_NAMES
 from kiosk.screens import drawing
-from kiosk.screens.drawing import Align, TextLine, TextPen, Tone
+from kiosk.screens.drawing import USUAL, Align, Appearance, Hand, TextLine, TextPen, Tone
 from kiosk.screens.texts import KEY
-
-Hand = Literal["right", "left"]
-"""At which side the buttons are."""
 
 HEAD: Final = 0.022
 BODY: Final = 0.105
@@ -38,7 +35,7 @@ CLOCK: Final = 0.11
 
 HEAD_ROW: Final = 0.08
 FOOT_ROW: Final = 0.1
-SEAT_ROW: Final = 0.355
+SEAT_ROW: Final = 0.375
 SMALL_SEAT_ROW: Final = 0.185
 UPRIGHT_PANEL: Final = 0.51
 UPRIGHT_ACTIONS: Final = 2
@@ -53,10 +50,10 @@ LONG: Final = 5 / 3
 class ScreenLayout:
     """Rectangles for one size. A screen may stand upright."""
 
-    def __init__(self, size: tuple[int, int], hand: Hand = "right") -> None:
+    def __init__(self, size: tuple[int, int], look: Appearance = USUAL) -> None:
         self.width, self.height = size
         self.unit, self.upright = min(size), size[1] > size[0]
-        self._left = hand == "left"
+        self._left, self._near = look.hand == "left", look.near
         self.margin = self.y(0.03)
         self.gap = self.margin // 2
 
@@ -145,14 +142,12 @@ class ScreenLayout:
             return self._beside(panel=panel).bottom - 2 * row - self.gap
         return self.y(SEATS_AT_BESIDE if panel else SEATS_AT)
 
-    def seats(self, *, panel: bool) -> tuple[pygame.Rect, ...]:
-        """Return four boxes: in one row, or in two beside a panel and on an upright screen."""
+    def seats(self, *, panel: bool) -> dict[Seat, pygame.Rect]:
+        """Return four boxes, as people sit: whoever is near below, and to the right of each whose turn comes next."""
         room = self._beside(panel=panel)
         top = self._seats_top(panel=panel)
         room.height, room.top = room.bottom - top, top
-        if not panel and not self.upright:
-            return (*_across(room, 4, self.gap),)
-        return tuple(box for row in _down(room, 2, self.gap) for box in _across(row, 2, self.gap))
+        return seats_around(room, self.gap, self._near)
 
     def _action_rows(self, count: int) -> int:
         return -(-count // UPRIGHT_ACTIONS) if self.upright else 1
@@ -210,6 +205,30 @@ class ScreenLayout:
         return clock
 
 
+BAR: Final = 0.25
+"""Height of the boxes of who is near and of who is opposite, where the seats' room is nearly square; a share of it."""
+
+SQUARE: Final = 1.6
+LONG_ROOM: Final = 3
+WING: Final = 0.25
+NARROW_WING: Final = 0.33
+"""Width of the boxes of those at the left and at the right: of a room that is long, and of one that is less so."""
+
+
+def seats_around(room: pygame.Rect, gap: int, near: Seat) -> dict[Seat, pygame.Rect]:
+    """Cut a room in four as people sit around it."""
+    if room.width < SQUARE * room.height:
+        bar = round(BAR * room.height)
+        far, below = (pygame.Rect(room.left, top, room.width, bar) for top in (room.top, room.bottom - bar))
+        left, right = _across(room.inflate(0, -2 * (bar + gap)), 2, gap)
+    else:
+        wing = round((WING if room.width > LONG_ROOM * room.height else NARROW_WING) * room.width)
+        left, right = (pygame.Rect(x, room.top, wing, room.height) for x in (room.left, room.right - wing))
+        far, below = _down(room.inflate(-2 * (wing + gap), 0), 2, gap)
+    at = SEATS.index(near)
+    return dict(zip((*SEATS[at:], *SEATS[:at]), (below, right, far, left), strict=True))
+
+
 def _across(room: pygame.Rect, count: int, gap: int) -> Iterator[pygame.Rect]:
     width = (room.width - (count - 1) * gap) // count
     for at in range(count):
@@ -245,12 +264,13 @@ class TargetPainter:
         self._, self._pen = _, pen
 
     def draw(self, surface: pygame.Surface, target: TouchTarget, *, pressed: bool) -> None:
-        """Draw one: filled where it is strong, and the other way round while a finger is on it."""
-        filled = pressed != (target.tone == "strong")
-        ground, ink = (drawing.TEXT, drawing.GROUND) if filled else (drawing.PANEL, drawing.TEXT)
-        radius = target.box.height // 7
+        """Draw one: filled (in quiet light: framed) where it is strong; the other way round while a finger is on it."""
+        filled, quiet = pressed != (target.tone == "strong"), self._pen.look.quiet
+        ground, ink = (drawing.TEXT, drawing.GROUND) if filled and not quiet else (drawing.PANEL, drawing.TEXT)
+        edge, thick = (drawing.TEXT, 3) if filled and quiet else (drawing.EDGE, 1)
+        radius, wide = target.box.height // 7, thick * max(2, target.box.height // 30)
         pygame.draw.rect(surface, ground, target.box, border_radius=radius)
-        pygame.draw.rect(surface, drawing.EDGE, target.box, width=max(2, target.box.height // 30), border_radius=radius)
+        pygame.draw.rect(surface, edge, target.box, width=wide, border_radius=radius)
         self._label(surface, target, ink)
 
     def _label(self, surface: pygame.Surface, target: TouchTarget, ink: drawing.Colour) -> None:

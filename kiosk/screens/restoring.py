@@ -154,13 +154,14 @@ class TrayDrawing:
 
     def _cell(self, surface: pygame.Surface, box: pygame.Rect, place: TilePlace, pen: TextPen) -> None:
         colour, strong = self.colours.get(place, drawing.LINE), place in self.strong
-        radius = max(2, box.width // 8)
-        pygame.draw.rect(surface, colour if strong else drawing.PANEL, box, border_radius=radius)
-        pygame.draw.rect(surface, colour, box, width=max(1, box.width // 14), border_radius=radius)
+        filled = strong and not pen.look.quiet
+        radius, width = max(2, box.width // 8), max(1, box.width // (14 if filled or not strong else 7))
+        pygame.draw.rect(surface, colour if filled else drawing.PANEL, box, border_radius=radius)
+        pygame.draw.rect(surface, colour, box, width=width, border_radius=radius)
         if text := self.texts.get(place, ""):
             share = 0.62 * box.height / pen.unit
             high = pen.height(text, share, box.width - 2)
-            ink = drawing.GROUND if strong else colour
+            ink = drawing.GROUND if filled else colour
             at = (box.centerx, box.centery - high // 2)
             pen.write(surface, text, at, share, ink, box.width - 2, align="centre")
 

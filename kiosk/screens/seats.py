@@ -1,4 +1,4 @@
-"""The four seats at the foot of the screen, a box each in the order of the chairs; their shapes, and point sticks."""
+"""The four seats, a box each as people sit around the table; their shapes, and point sticks."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -22,6 +22,16 @@ STRIP: Final = 0.044
 """Height of a row of sticks that a seat pays or gets, as a share of the screen's."""
 
 
+WIDE: Final = 2.6
+"""From which width by height on what became of a seat stands beside whose it is, and not below."""
+
+LEAST: Final = 0.85
+"""As large as this the name of a seat stays while what else is written is made smaller, if there is room for that."""
+
+TURNS: Final = (0, 90, 180, 270)
+"""By how much text is turned for whoever is near, then for those whose turn comes next; degrees to the left."""
+
+
 class SeatBox:
     """Draws one seat."""
 
@@ -30,31 +40,72 @@ class SeatBox:
         self._thick = max(3, round(pen.unit * 0.008))
 
     def draw(self, surface: pygame.Surface, view: ScreenView, seat: Seat, box: pygame.Rect, *, small: bool) -> None:
-        """Draw whose seat it is, who sits there, and what became of it from below.
+        """Draw a seat, turned to who sits there where the display lies flat."""
+        turn = TURNS[SEATS.index(seat) - SEATS.index(self._pen.look.near)] if self._pen.look.turned else 0
+        if not turn:
+            self._draw(surface, view, seat, box, small=small)
+            return
+        own = pygame.Surface(box.size if turn == TURNS[2] else (box.height, box.width))
+        own.fill(drawing.GROUND)
+        self._draw(own, view, seat, own.get_rect(), small=small)
+        surface.blit(pygame.transform.rotate(own, turn), box)
+
+    def _draw(self, surface: pygame.Surface, view: ScreenView, seat: Seat, box: pygame.Rect, *, small: bool) -> None:
+        """Draw whose seat it is, who sits there, and what became of it from below; in a wide box beside each other.
 
         In a small box the largest of that stands beside the name of the seat, and its wind is left out.
         """
         marked = self._frame(surface, view, seat, box)
         padding = round(self._pen.unit * 0.016)
-        inside = box.inflate(-2 * padding - self._thick, -2 * padding)
-        if isinstance(view.riichi, SessionView) and (paid := view.riichi.paid.get(seat)):
-            strip = round(self._pen.unit * STRIP * stick_rows(paid))
-            inside.height -= strip
-            draw_sticks(surface, self._pen, paid, pygame.Rect(inside.left, inside.bottom, inside.width, strip))
-        who, what = [*self._who(view, seat, inside.width)], [*self._what(view, seat)]
-        if view.play is not None and not small:
-            who.append(self._wind(view.play.winds[seat], inside.width))
-        head = pygame.Rect(inside)
         tick = round(2 * TICK * self._pen.unit)
-        head.width -= tick if marked else 0
-        name = self._name(inside.width - tick, drawing.BODY if small else drawing.LARGE)
+        inside = box.inflate(-2 * padding - self._thick, -2 * padding)
+        wide = not small and box.width > WIDE * box.height
+        came = pygame.Rect(inside)
+        paid = view.riichi.paid.get(seat) if isinstance(view.riichi, SessionView) else None
+        if paid:
+            across = len(WORTH) if wide else 2
+            came.height -= (strip := round(self._pen.unit * STRIP * stick_rows(paid, across)))
+            inside.height = came.height
+            draw_sticks(surface, self._pen, paid, pygame.Rect(came.left, came.bottom, came.width, strip), across)
+        if wide:
+            inside.width = (inside.width - padding) // 2
+            came.width, came.left = inside.width - (tick if marked else 0), inside.right + padding
+        who, what = [*self._who(view, seat, inside.width)], [*self._what(view, seat)]
+        wind = [self._wind(view.play.winds[seat], inside.width)] if view.play and not small and not paid else []
+        if wide:
+            what = self._pen.fit(what if len(what) > 1 else [*wind, *what], came.width, came.height)
+            self._write(surface, what, came, came.centery - self._pen.high(what, came.width) // 2)
+            wind, what = [], []
+        self._stack(surface, seat, inside, [*who, *wind], what, tick if marked and not wide else 0, small=small)
+
+    def _stack(
+        self,
+        surface: pygame.Surface,
+        seat: Seat,
+        inside: pygame.Rect,
+        who: list[TextLine],
+        what: list[TextLine],
+        tick: int,
+        *,
+        small: bool,
+    ) -> None:
+        """Write whose seat it is, with room for a tick beside that; who sits there; and from below what came of it."""
+        head = pygame.Rect(inside)
+        head.width -= tick
+        spared = 0 if small else round(2 * TICK * self._pen.unit)
+        name = self._name(inside.width - spared, drawing.BODY if small else drawing.LARGE)
         beside = max(what, key=lambda line: line.share) if small and what else None
         if beside is not None and self._has_room(beside, name, head.width):
             what.remove(beside)
         else:
             beside = None
-        name, *lines = self._pen.fit([name, *who, *what], inside.width, inside.height)
-        y = self._head(surface, seat, head, name.share, beside)
+        fitted, *lines = self._pen.fit([name, *who, *what], inside.width, inside.height)
+        large = name._replace(share=max(fitted.share, LEAST * name.share))
+        left = inside.height - self._pen.high([large], inside.width)
+        rest = self._pen.fit([*who, *what], inside.width, left)
+        if self._pen.high(rest, inside.width) <= left:
+            fitted, lines = large, rest
+        y = self._head(surface, seat, head, fitted.share, beside)
         self._write(surface, lines[: len(who)], inside, y)
         what = lines[len(who) :]
         self._write(surface, what, inside, inside.bottom - self._pen.high(what, inside.width))
@@ -179,20 +230,20 @@ def sticks(points: int) -> dict[int, int]:
     return found
 
 
-def stick_rows(points: int) -> int:
-    """Return how many rows of two they take."""
-    return (len(sticks(points)) + 1) // 2
+def stick_rows(points: int, across: int) -> int:
+    """Return how many rows they take, so many across."""
+    return -(-len(sticks(points)) // across)
 
 
-def draw_sticks(surface: pygame.Surface, pen: TextPen, points: int, box: pygame.Rect) -> None:
-    """Draw each stick with how many of them and what it is worth, two in a row."""
+def draw_sticks(surface: pygame.Surface, pen: TextPen, points: int, box: pygame.Rect, across: int) -> None:
+    """Draw each stick with how many of them and what it is worth, so many across."""
     paid = sticks(points)
-    columns, lines = min(2, len(paid)), max(1, stick_rows(points))
-    width, height = box.width // 2, box.height // lines
+    columns, lines = min(across, len(paid)), max(1, stick_rows(points, across))
+    width, height = box.width // across, box.height // lines
     share = pen.share([f"{count}×{worth}" for worth, count in paid.items()], SHARE, width - round(width * LONG) - 4)
     for at, (worth, count) in enumerate(paid.items()):
-        left = box.left + (box.width - columns * width) // 2 + at % 2 * width
-        cell = pygame.Rect(left, box.top + at // 2 * height, width, height)
+        left = box.left + (box.width - columns * width) // 2 + at % across * width
+        cell = pygame.Rect(left, box.top + at // across * height, width, height)
         _stick(surface, worth, cell)
         room = cell.width - round(cell.width * LONG) - 4
         place = (cell.right - room, cell.top)

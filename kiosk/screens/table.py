@@ -17,8 +17,17 @@ from broker.terms import SEAT_NAMES
 from kiosk.screens import drawing
 from kiosk.screens.counting import counting_screen
 from kiosk.screens.device import pairing_screen, part_and_fault, self_test_screen
-from kiosk.screens.drawing import Align, KeyButton, ScreenBody, ScreenFunction, TextLine, TextPen
-from kiosk.screens.layout import Hand, ScreenLayout, TargetPainter, TouchTarget
+from kiosk.screens.drawing import (
+    USUAL,
+    Align,
+    Appearance,
+    KeyButton,
+    ScreenBody,
+    ScreenFunction,
+    TextLine,
+    TextPen,
+)
+from kiosk.screens.layout import ScreenLayout, TargetPainter, TouchTarget
 from kiosk.screens.play import (
     another_carrier_screen,
     arbiter_screen,
@@ -43,21 +52,13 @@ from kiosk.screens.restoring import (
 )
 from kiosk.screens.riichi import planned_riichi_screen, riichi_head, riichi_screen
 from kiosk.screens.seats import SeatBox
-from kiosk.screens.views import CallView, RestoringView, ScreenView, StatusLine, StoppedView
+from kiosk.screens.views import CallView, IdleView, RestoringView, ScreenView, StatusLine, StoppedView
+
+LIGHT_KEY: Final = "m"
+"""Changes between normal and quiet light."""
 
 LEADING = 0.008
 """Between two lines in the middle, as a share of the screen's height."""
-
-
-class Appearance(NamedTuple):
-    """What each table may have otherwise."""
-
-    hand: Hand = "right"
-    larger: float = 1.0
-    """How much larger than usual letters are, where they have room."""
-
-
-USUAL: Final = Appearance()
 
 
 class BodyParts(NamedTuple):
@@ -76,8 +77,8 @@ class TableScreen:
     ) -> None:
         """Raise BadConfiguration where the language has no font here."""
         self._ = _
-        self._layout = ScreenLayout(size, look.hand)
-        self._pen = pen or TextPen(_.language, size, look.larger)
+        self._pen = pen or TextPen(_.language, size, look)
+        self._layout = ScreenLayout(size, self._pen.look)
         self._seat = SeatBox(_, self._pen)
         self._buttons = TargetPainter(_, self._pen)
 
@@ -92,11 +93,13 @@ class TableScreen:
         self._head(surface, view)
         self._middle(surface, view, now)
         if view.players and now.seats:
-            for seat, box in zip(SEATS, self._layout.seats(panel=bool(now.panel)), strict=True):
+            for seat, box in self._layout.seats(panel=bool(now.panel)).items():
                 self._seat.draw(surface, view, seat, box, small=bool(now.panel))
         self._foot(surface, view)
         for target in self._targets(now, view):
             self._buttons.draw(surface, target, pressed=target == pressed)
+        if self._pen.look.quiet:
+            surface.fill(drawing.LOWERED, special_flags=pygame.BLEND_MULT)
 
     def _targets(self, now: ScreenBody, view: ScreenView) -> Iterator[TouchTarget]:
         if now.actions:
@@ -109,6 +112,8 @@ class TableScreen:
         if view.players:
             label = self._(N_("Cancel the call") if view.call else N_("Call the arbiter"))
             yield TouchTarget("c", label, self._layout.call)
+        if (clock := clock_button(self._layout, view)) is not None:
+            yield clock
 
     def _room(self, now: ScreenBody, view: ScreenView) -> pygame.Rect:
         return self._layout.middle(panel=bool(now.panel), seats=bool(view.players) and now.seats)
@@ -140,6 +145,8 @@ class TableScreen:
         room = parted.lines
         if parted.code:
             surface.blit(parted.code, parted.place)
+            if self._pen.look.quiet:
+                surface.fill(drawing.EDGE, parted.place, pygame.BLEND_MULT)
         if now.actions:
             room.height -= self._layout.actions_height(len(now.actions)) + leading
         lines = [part for line in now.lines for part in self._pen.broken(line, room.width)]
@@ -234,6 +241,7 @@ def status_lines(_: Translator, view: ScreenView) -> Iterator[TextLine]:
         yield TextLine(_call_sentence(_, view.call), drawing.SMALL, drawing.ATTENTION)
     line = view.line
     if line.apart:
+        yield TextLine(line.version, drawing.SMALL, drawing.QUIET)
         return
     wrong = (
         [_.ngettext("{count} refused: call the arbiter", "{count} refused: call the arbiter", count=line.refused)]
@@ -245,6 +253,8 @@ def status_lines(_: Translator, view: ScreenView) -> Iterator[TextLine]:
     connection = [_(_connection(line))]
     if line.plain:
         connection.append(_("NOT ENCRYPTED"))
+    if line.version and isinstance(view.phase, IdleView):
+        connection.append(line.version)
     if line.unsent:
         connection.append(_("{count} to send", count=line.unsent))
     yield TextLine(" · ".join(connection), drawing.SMALL, drawing.DANGER if line.plain else colour)
@@ -275,12 +285,20 @@ def _call_sentence(_: Translator, call: CallView) -> str:
     )
 
 
+def clock_button(layout: ScreenLayout, view: ScreenView) -> TouchTarget | None:
+    """Return the clock where it is touched to change the light: not in a play, whose picture is the play's alone."""
+    if not view.line.clock or view.state == "playing":
+        return None
+    room = layout.clock(call=bool(view.players))
+    box = pygame.Rect(0, 0, room.width, layout.call.height)
+    box.center = room.center
+    return TouchTarget(LIGHT_KEY, view.line.clock, box)
+
+
 def clock_lines(view: ScreenView) -> Iterator[TextLine]:
-    """Return the time of day, and the version under it."""
-    if view.line.clock:
+    """Return the time of day in a play: else it is on a button."""
+    if view.line.clock and view.state == "playing":
         yield TextLine(view.line.clock, drawing.BODY, drawing.TEXT)
-    if view.line.version:
-        yield TextLine(view.line.version, drawing.SMALLEST, drawing.QUIET)
 
 
 def _shortened(_: Translator, wrong: list[str]) -> str:

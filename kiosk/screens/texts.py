@@ -185,6 +185,7 @@ KEY: Final[Mapping[str, Message]] = {
     "enter": NP_("key", "Enter"),
     "back": N_("Backspace"),
     "clear": N_("Del"),
+    "m": NP_("key", "Light"),
 }
 
 PROBLEM: Final[Mapping[str, Message]] = {

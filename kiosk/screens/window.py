@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 import pygame
 
+from broker.closing import Closing
 from broker.i18n import Translator
 from broker.logs import get_logger
 from firmware.keyboards import TableKeyboards, key_of
@@ -21,9 +22,10 @@ from firmware.reports import OnReport
 from firmware.scanners import parse_scanner
 from kiosk.config import DeviceSettings, ScreenSettings
 from kiosk.errors import ScreenMissing
+from kiosk.screens.drawing import LOWERED, Appearance
 from kiosk.screens.layout import TouchTarget
 from kiosk.screens.shown import ScreenCheck, ScreenFault
-from kiosk.screens.table import Appearance, TableScreen
+from kiosk.screens.table import LIGHT_KEY, TableScreen
 from kiosk.screens.views import ScreenView
 
 KEYS: Final = {
@@ -40,13 +42,10 @@ TYPED: Final = pygame.event.custom_type()
 
 QUIT: Final = "quit"
 
-DARKER: Final = (150, 150, 150)
-"""Share of 255 that is left of each colour on a dimmed screen: it can still be read from a chair."""
-
 LARGER: Final = {"normal": 1.0, "large": 1.2, "largest": 1.4}
 
 
-class ScreenWindow:
+class ScreenWindow(Closing):
     """One window for one table. Context-managed; `close` may be called twice."""
 
     def __init__(
@@ -73,7 +72,11 @@ class ScreenWindow:
         pygame.font.init()
         pygame.display.set_caption("Homologue")
         pygame.mouse.set_visible(not settings.fullscreen)
-        self._screen = TableScreen(_, size, Appearance(settings.hand, LARGER[settings.text]))
+        self._look = Appearance(
+            settings.hand, LARGER[settings.text], settings.light == "quiet", settings.near, settings.turned
+        )
+        self._ = _
+        self._screen = TableScreen(_, size, self._look)
         self._clock, self._finger, self._dimming = clock, Finger(), Dimming(settings.dim_after_s)
         self._light = Backlight(Path(settings.backlight)) if settings.backlight else None
         self._pace, self._check = PollingPace(), ScreenCheck(settings.driver)
@@ -96,14 +99,14 @@ class ScreenWindow:
         return not known
 
     def _darker(self, *, dark: bool) -> bool:
-        """Lower the light behind the screen; return whether the picture has to be darker instead."""
+        """Lower the light behind the screen; return whether the picture, if it is not quiet, has to be darker."""
         lowered = self._light is not None and self._light.lower(dark=dark)
-        return dark and not lowered
+        return dark and not lowered and not self._look.quiet
 
     def _draw(self, view: ScreenView, finger: TouchTarget | None, dark: bool) -> None:  # noqa: FBT001 - one of three that make a picture
         self._screen.draw(self._surface, view, finger)
         if dark:
-            self._surface.fill(DARKER, special_flags=pygame.BLEND_MULT)
+            self._surface.fill(LOWERED, special_flags=pygame.BLEND_MULT)
         pygame.display.flip()
 
     @property
@@ -128,8 +131,15 @@ class ScreenWindow:
             if event.type in WAKING:
                 self._dimming.woken(self._clock())
                 self._pace.touched(self._clock())
-            if key := self._key(event):
+            if (key := self._key(event)) == LIGHT_KEY:
+                self._change_light()
+            elif key:
                 yield key
+
+    def _change_light(self) -> None:
+        if self._drawn is not None and self._drawn[0].state != "playing":
+            self._look = self._look._replace(quiet=not self._look.quiet)
+            self._screen, self._drawn = TableScreen(self._, self._surface.get_size(), self._look), None
 
     def _key(self, event: pygame.event.Event) -> str | None:
         return self._touched(event) if event.type in TOUCHES else _typed(event)
@@ -148,12 +158,6 @@ class ScreenWindow:
         if self._light is not None:
             self._light.close()
         pygame.display.quit()
-
-    def __enter__(self) -> "ScreenWindow":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 WAKING: Final = (TYPED, pygame.KEYDOWN, pygame.MOUSEMOTION, pygame.MOUSEBUTTONDOWN)
@@ -270,7 +274,7 @@ class Dimming:
 
 log = get_logger("homologue.kiosk")
 
-LOWERED: Final = 0.3
+LEFT: Final = 0.3
 """Share of the most that it can give which is left when it is lowered: it can still be read from a chair."""
 
 
@@ -288,7 +292,7 @@ class Backlight:
         except (StopIteration, OSError, ValueError) as error:
             log.warning("backlight_missing", folder=str(folder), why=str(error or "nothing is there"))
             return
-        self._low = max(1, round(LOWERED * most))
+        self._low = max(1, round(LEFT * most))
         self._bright = now if now > self._low else most  # a kiosk whose power was cut may have left it low
         self._file, self._lowered = place / "brightness", now <= self._low
         self.lower(dark=False)

@@ -28,7 +28,7 @@ from kiosk.table.events import (
     ValueEntered,
 )
 from kiosk.table.guards import in_play_time
-from kiosk.table.state import SETTLE_NS, Declaration, Phase, Table, arbiter_name, current_play
+from kiosk.table.state import SETTLE_NS, Declaration, Phase, Table, arbiter_name, current_play, with_acceptance
 
 
 def on_call_toggled(state: Table, event: CallToggled) -> tuple[Table, tuple[Fact, ...]]:
@@ -231,12 +231,10 @@ def on_result_refused(state: Table, event: ResultRefused | Reopened) -> tuple[Ta
 
 def on_result_accepted(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fact, ...]]:
     """Take one seat's acceptance; with the fourth the result stands and is told."""
-    if event.at < state.since + SETTLE_NS:
-        raise NotNow("press_too_soon", f"{event.seat}, while the screen changed")
-    agreed = state.agreed | {event.seat}
-    if len(agreed) < len(SEATS):
-        return replace(state, agreed=agreed), ()
-    recorded = replace(state, phase=Phase.RECORDED, since=event.at, agreed=agreed, played=plan.with_this_play(state))
+    state = with_acceptance(state, event)
+    if len(state.agreed) < len(SEATS):
+        return state, ()
+    recorded = replace(state, phase=Phase.RECORDED, since=event.at, played=plan.with_this_play(state))
     return recorded, (pending_result(state),)
 
 

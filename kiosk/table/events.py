@@ -268,6 +268,8 @@ class Restarted(Happened, frozen=True, tag="restarted", kw_only=True):
     """The program has started again. After a power cut times before this are of another clock."""
 
     same_clock: bool = False
+    doubts: bool = False
+    """Whether a press from before may still be doubtful; in journals of before none was."""
 
 
 Event: TypeAlias = (

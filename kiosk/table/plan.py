@@ -9,13 +9,13 @@ from broker.protocol import SEATS, Assignment, Fact, PlannedPlay, PlannedSession
 from broker.rules import RuleError
 from kiosk.table.events import Assigned, ButtonPressed, NextDealCalled, NotNow, SeatsSwapped
 from kiosk.table.state import (
-    SETTLE_NS,
     FinishedPlay,
     Phase,
     RiichiSession,
     Table,
     arbiter_name,
     begin_session,
+    check_settled,
     cleared,
     profile_of,
     riichi_rules_of,
@@ -210,8 +210,7 @@ Step = tuple[Table, tuple[Fact, ...]]
 
 def on_seating_press(state: Table, event: ButtonPressed) -> Step:
     """Check a player in, while trays are still laid or when they lie. Raises NotNow."""
-    if event.at < state.since + SETTLE_NS:
-        raise NotNow("press_too_soon", f"{event.seat}, while the screen changed")
+    check_settled(state, event)
     if event.seat in state.arrived:
         raise NotNow("press_before_play", f"{event.seat} has checked in")
     return after_restoring(replace(state, arrived=state.arrived | {event.seat}), event.at)

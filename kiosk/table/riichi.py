@@ -34,15 +34,16 @@ from kiosk.table.events import (
 )
 from kiosk.table.guards import in_play_time
 from kiosk.table.state import (
-    SETTLE_NS,
     Phase,
     PlannedHand,
     RiichiSession,
     SessionEntry,
     Table,
+    check_settled,
     cleared,
     current_play,
     riichi_session_of,
+    with_acceptance,
 )
 
 Step = tuple[Table, tuple[Fact, ...]]
@@ -86,16 +87,14 @@ def on_payment_refused(state: Table, event: ResultRefused) -> Step:
 
 def on_payment_accepted(state: Table, event: ButtonPressed) -> Step:
     """Take one seat's acceptance; with the fourth the hand is recorded."""
-    if event.at < state.since + SETTLE_NS:
-        raise NotNow("press_too_soon", f"{event.seat}, while the screen changed")
-    agreed = state.agreed | {event.seat}
-    if len(agreed) < len(SEATS):
-        return replace(state, agreed=agreed), ()
+    state = with_acceptance(state, event)
+    if len(state.agreed) < len(SEATS):
+        return state, ()
     session = riichi_session_of(state)
     if session.pending is None or session.settled is None:
         raise NotNow("not_now", "there is nothing to accept")
     recorded, fact = _recorded(session, session.pending, session.settled)
-    return replace(state, phase=Phase.RECORDED, since=event.at, agreed=agreed, session=recorded), (fact,)
+    return replace(state, phase=Phase.RECORDED, since=event.at, session=recorded), (fact,)
 
 
 def on_minor_fault(state: Table, event: HandEntered) -> Step:
@@ -249,8 +248,7 @@ def on_tenpai_press(state: Table, event: ButtonPressed) -> Step:
     session = riichi_session_of(state)
     if not session.asking:
         raise NotNow("press_after_window", f"{event.seat}, when the claim window was over")
-    if event.at < state.since + SETTLE_NS:
-        raise NotNow("press_too_soon", f"{event.seat}, while the screen changed")
+    check_settled(state, event)
     said = session.tenpai ^ {event.seat}
     return _with_session(state, replace(session, tenpai=said | frozenset(session.riichi))), ()
 
@@ -300,8 +298,7 @@ def on_planned_tenpai_press(state: Table, event: ButtonPressed) -> Step:
     """Take in that a seat says to be tenpai, or after all not."""
     if not state.hand.asking:
         raise NotNow("press_after_window", f"{event.seat}, when the claim window was over")
-    if event.at < state.since + SETTLE_NS:
-        raise NotNow("press_too_soon", f"{event.seat}, while the screen changed")
+    check_settled(state, event)
     return replace(state, hand=replace(state.hand, tenpai=state.hand.tenpai ^ {event.seat})), ()
 
 

@@ -20,7 +20,7 @@ from broker.rules import DEFAULT_MCR, TRAY, Outcome, Rules, load_riichi, load_ru
 from broker.rules.riichi import RiichiProfile, SessionState, SettledEvent, state_from_standing
 from broker.rules.riichi import first_state as riichi_begin_session
 from kiosk.table.claim_window import ClaimWindow
-from kiosk.table.events import Misplaced, NotNow, TrayChecked, Verdict
+from kiosk.table.events import ButtonPressed, Misplaced, NotNow, TrayChecked, Verdict
 from kiosk.table.trays import Work
 
 
@@ -453,3 +453,15 @@ def current_play(state: Table) -> PlannedPlay:
     if state.play is None:
         raise NotNow("no_play", "nothing is being played here")
     return state.play
+
+
+def check_settled(state: Table, event: ButtonPressed) -> None:
+    """Refuse a press at what nobody can have read yet. Raises NotNow `press_too_soon`."""
+    if event.at < state.since + SETTLE_NS:
+        raise NotNow("press_too_soon", f"{event.seat}, while the screen changed")
+
+
+def with_acceptance(state: Table, event: ButtonPressed) -> Table:
+    """Return the table with one more seat that has accepted. Raises NotNow `press_too_soon`."""
+    check_settled(state, event)
+    return replace(state, agreed=state.agreed | {event.seat})

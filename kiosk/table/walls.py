@@ -10,7 +10,7 @@ from broker.protocol import SEATS, Confirmed, Fact, PlannedPlay, Restored
 from broker.rules import form_hash
 from kiosk.table import plan
 from kiosk.table.events import ButtonPressed, CarrierTakenApart, NotNow, RowTicked, TrayChecked
-from kiosk.table.state import SETTLE_NS, Phase, PlayClock, Table, TrayProblem, current_play
+from kiosk.table.state import Phase, PlayClock, Table, TrayProblem, current_play, with_acceptance
 from kiosk.table.trays import Work, is_foreign, serial_by_place, work_after_look, work_after_tick
 
 ENOUGH: Final = 17
@@ -126,10 +126,8 @@ def on_confirming_press(state: Table, event: ButtonPressed) -> tuple[Table, tupl
     play = state.play
     if play is None:
         raise NotNow("no_play")
-    if event.at < state.since + SETTLE_NS:
-        raise NotNow("press_too_soon", f"{event.seat}, while the screen changed")
-    agreed = state.agreed | {event.seat}
-    if len(agreed) < len(SEATS):
-        return replace(state, agreed=agreed), ()
+    state = with_acceptance(state, event)
+    if len(state.agreed) < len(SEATS):
+        return state, ()
     begun = replace(state, phase=Phase.PLAYING, since=event.at, agreed=frozenset(), play_clock=PlayClock(event.at))
     return begun, (Confirmed(round=play.round, deal=play.deal),)

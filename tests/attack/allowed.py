@@ -1,4 +1,4 @@
-"""What each role may do, written by hand from the tables in docs/brokers.md and docs/arbiter.md: the judge of attacks.
+"""What each role may do, written by hand from the tables in docs/topics.md and docs/arbiter.md: the judge of attacks.
 
 It knows nothing of the code. A topic or a route that is not in it is for nobody: a new one is attacked by everybody,
 and those whom it lets in fall until it is written here.

@@ -3,13 +3,19 @@
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final
+from functools import partialmethod
+from typing import Final
+from unittest.mock import patch
+
+from starlette.routing import Route
 
 from broker.cli.main import homologue
 from broker.mqtt import access
+from broker.people import Right
 from broker.protocol import Role
 from broker.scorer import publisher
 from broker.web import auth, connections, forms
+from broker.web.auth import Handler
 
 
 def one_right_to_read_too_much() -> None:
@@ -38,10 +44,17 @@ def a_route_without_its_guard() -> None:
     """Let everybody who has logged in read the audit log."""
     route = auth.Access.route
 
-    def unguarded(self: auth.Access, path: str, answer: Any, right: Any, *more: Any, **named: Any) -> Any:  # noqa: ANN401 - as it is
-        return route(self, path, answer, "see_public" if path == "/audit.csv" else right, *more, **named)
+    def unguarded(
+        self: auth.Access,
+        path: str,
+        answer: Handler,
+        right: Right,
+        *methods: tuple[str, ...],
+        tokens: bool = False,
+    ) -> Route:
+        return route(self, path, answer, "see_public" if path == "/audit.csv" else right, *methods, tokens=tokens)
 
-    auth.Access.route = unguarded  # type: ignore[method-assign]  # that is the fault
+    patch.object(auth.Access, "route", unguarded).start()
 
 
 def forms_without_a_token() -> None:
@@ -63,10 +76,7 @@ def a_token_that_opens_pages() -> None:
     """Let tokens of other programs in wherever their rights reach."""
     route = auth.Access.route
 
-    def for_programs(self: auth.Access, path: str, *more: Any, **_named: Any) -> Any:  # noqa: ANN401 - as it is
-        return route(self, path, *more, tokens=True)
-
-    auth.Access.route = for_programs  # type: ignore[method-assign]  # that is the fault
+    patch.object(auth.Access, "route", partialmethod(route, tokens=True)).start()
 
 
 def one_count_of_misses_for_everybody() -> None:
@@ -82,7 +92,7 @@ def as_many_connections_as_there_are() -> None:
         self._limits = replace(self._limits, of_address=self._limits.in_all)
         return counting(self, address)
 
-    connections.Connections.begin = greedy  # type: ignore[method-assign]  # that is the fault
+    patch.object(connections.Connections, "begin", greedy).start()
 
 
 FAULTS: Final[dict[str, Callable[[], None]]] = {

@@ -124,7 +124,7 @@ class ChaosArbiter:
         of_play, seat = f"play={table}-{round_}&kind=", chance.choice(SEATS)
         match kind:
             case "fine":
-                return f"{of_play}fine", kind, {f"fine-{seat}": str(chance.randint(1, 20))}
+                return f"{of_play}fine", kind, {f"fine-{seat}": str(chance.randint(1, 20)), "exception": "1"}
             case "award":
                 return f"{of_play}award", kind, {f"imp-{seat}": str(chance.randint(-20, 20) or 1)}
             case "void":
@@ -133,7 +133,7 @@ class ChaosArbiter:
                 said = {f"hv-{one}": "" for one in SEATS} | {f"hv-{seat}": str(chance.randint(8, 64))}
                 return f"{of_play}correct", kind, said | {"win": "self_drawn", "discarder": ""}
         player = self._event.players(table)[seat]
-        return "kind=fine", kind, {"player": player, "fine-player": str(chance.randint(1, 20))}
+        return "kind=fine", kind, {"player": player, "fine-player": str(chance.randint(1, 20)), "exception": "1"}
 
     def _get(self, address: str) -> httpx.Response:
         answer = self._client.get(address)

@@ -38,12 +38,12 @@ def enter_namespace(command: Sequence[str]) -> None:
         == 0
     ):
         os.environ[IN_NAMESPACE] = "1"
-        os.execvp(own[0], [*own, *command])  # noqa: S606 - our own program
+        os.execvp(own[0], [*own, *command])
 
 
 @contextmanager
 def mounted(*disks: Path, megabytes: int = SIZE_MB) -> Iterator[None]:
-    """Give each of these folders a file system of its own, in memory."""
+    """Mount a file system in memory on each of these folders."""
     with ExitStack() as leaving:
         for disk in disks:
             disk.mkdir(parents=True, exist_ok=True)

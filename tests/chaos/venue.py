@@ -262,7 +262,7 @@ class Venue:
         machines.origin = time.monotonic_ns()
 
     def replace_device(self, table: int) -> str:
-        """Give a table, whose process does not run, another device, which takes over what is on the card of the first.
+        """Put another device in the place of one whose process does not run, with what is on its card.
 
         Returns what the command says that does it.
         """

@@ -14,7 +14,7 @@ import pytest
 from broker.event import ListedDevice, write_devices
 from broker.key_files import open_key
 from broker.mqtt.access import Credentials
-from broker.mqtt.brokers import make_broker
+from broker.mqtt.brokers import Kind, make_broker
 from broker.output import STANDINGS
 from broker.protocol import SEATS, AnyDecision, FinalDeclared, LogMessage
 from broker.protocol.link import Address
@@ -43,11 +43,9 @@ pytestmark = pytest.mark.slow
 class Club:
     """A scorer and four tables, each on a connection of its own with the broker."""
 
-    def __init__(self, folder: Path, leaving: ExitStack, broker_kind: str) -> None:
+    def __init__(self, folder: Path, leaving: ExitStack, broker_kind: Kind) -> None:
         known = Credentials.create(len(TABLES))
-        broker = leaving.enter_context(
-            make_broker(broker_kind, folder / "broker", NAME, known, tables=len(TABLES))  # type: ignore[arg-type] # a kind
-        )
+        broker = leaving.enter_context(make_broker(broker_kind, folder / "broker", NAME, known, tables=len(TABLES)))
         self.folder = folder
         self.journal = leaving.enter_context(closing(SqliteJournal(folder / STORE, NAME)))
         keys = {table: folder / f"table-{table}" / "device.key" for table in TABLES}

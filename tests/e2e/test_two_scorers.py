@@ -72,7 +72,7 @@ def machines(request: pytest.FixtureRequest, tmp_path: Path, demo_event: MakeEve
 
 @pytest.fixture
 def table(machines: Machines) -> Iterator[Callable[[int], Receipt]]:
-    """Give a table's hello, and what the active scorer answers."""
+    """Return a table's hello, and what the active scorer answers."""
     with Client(machines.broker, session="table-1") as client:
         client.trust(*machines.shown())
         assert client.connect()
@@ -90,7 +90,7 @@ def table(machines: Machines) -> Iterator[Callable[[int], Receipt]]:
 
 @pytest.fixture
 def beat(machines: Machines) -> Iterator[Callable[[], ScorerState]]:
-    """Give the next word of a scorer that is there."""
+    """Return the next word of a scorer that is there."""
     with Client(machines.broker) as client:
         client.trust(*machines.shown())
         assert client.connect()

@@ -47,7 +47,7 @@ class Table:
         self._scorer.say(topic.at(EVENT, table=TABLE), encode(message), retain=True)
 
     def order(self, *orders: Order) -> None:
-        """Give orders, and let the program work until it has carried out the last one."""
+        """Send orders, and let the program work until it has carried out the last one."""
         for order in orders:
             self._desk.say(topics.ORDER.at(EVENT, table=TABLE), encode(order))
         for _ in range(2000):

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 from firmware.button_addresses import open_buttons
 from kiosk import command
@@ -14,7 +15,7 @@ from kiosk.loop import LoopRound
 
 
 def main(config: str) -> None:
-    setattr(command, "open_buttons", lambda _, tell, short: open_buttons("sim://buttons", tell, short))  # noqa: B010
+    patch.object(command, "open_buttons", lambda _, tell, short: open_buttons("sim://buttons", tell, short)).start()
     died, once = Path(config).with_name("died"), LoopRound.__call__
 
     def turn(self: LoopRound) -> float:
@@ -24,7 +25,7 @@ def main(config: str) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return pause
 
-    setattr(LoopRound, "__call__", turn)  # noqa: B010
+    patch.object(LoopRound, "__call__", turn).start()
     command.kiosk([config], standalone_mode=False)
 
 

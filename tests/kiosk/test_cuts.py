@@ -153,7 +153,7 @@ def test_after_a_cut_at_any_event_the_table_stands_and_is_seen_as_its_uninterrup
         for now in (900 * S, 900 * S):
             back = JournaledTable(memory, wall=lambda: 1)  # type: ignore[arg-type] # what a core asks of a journal
             back.restarted(now)
-            expected = handle(stood, Restarted(at=now, same_clock=same_boot))[0] if done else stood
+            expected = handle(stood, Restarted(at=now, same_clock=same_boot, doubts=True))[0] if done else stood
             assert back.state == expected
             assert seen(back.state) == seen(stood)
 

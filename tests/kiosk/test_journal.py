@@ -159,7 +159,7 @@ def test_a_fresh_table_is_told_of_no_restart_and_a_used_one_is(journal: TableJou
     assert journal.empty
     lived.apply(Sitting().events[0])
     lived.restarted(9)
-    assert [*journal.events()][-1] == Restarted(at=9)
+    assert [*journal.events()][-1] == Restarted(at=9, doubts=True)
 
 
 # ---- whose it is ------------------------------------------------------------------------------------

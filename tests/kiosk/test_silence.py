@@ -25,7 +25,7 @@ import pygame
 
 from broker.protocol import SEATS, TOPICS, LogMessage, Seat, TableState, decode_on_topic
 from firmware.reports import Pressed
-from kiosk.screens import PlayingView, StatusLine, TableScreen, screen_view
+from kiosk.screens import Appearance, PlayingView, StatusLine, TableScreen, screen_view
 from kiosk.table import ButtonHeld, ButtonPressed, ClaimWindowElapsed, Phase, PlayEndedDrawn
 from tests.kiosk.connected import Table, begin, connected
 from tests.kiosk.refusing_card import refusing
@@ -75,9 +75,13 @@ def test_the_view_of_a_play_has_no_field_that_a_press_could_change() -> None:
     assert [one.name for one in fields(PlayingView)] == ["ended", "doubt", "state"]  # both change by the clock alone
 
 
+LOOKS: Final = {"usual": Appearance(), "quiet light": Appearance(quiet=True), "flat": Appearance(turned=True)}
+
+
+@pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("ended", ["not", "before", "after"])
 @pytest.mark.parametrize("who", PRESSING, ids="-".join)
-def test_not_a_pixel_changes(who: tuple[Seat, ...], ended: str) -> None:
+def test_not_a_pixel_changes(who: tuple[Seat, ...], ended: str, look: str) -> None:
     """Whether or not it was said, before the presses or after, that nobody won; and whether they hold."""
     pygame.font.init()
     pictures = []
@@ -94,7 +98,7 @@ def test_not_a_pixel_changes(who: tuple[Seat, ...], ended: str) -> None:
         if ended == "after":
             sitting.take(PlayEndedDrawn(at=sitting.wait(50 * MS)))
         surface = pygame.Surface((800, 480))
-        TableScreen(Translator("en"), surface.get_size()).draw(
+        TableScreen(Translator("en"), surface.get_size(), LOOKS[look]).draw(
             surface, screen_view(TABLE, sitting.table, None, StatusLine(), None)
         )
         pictures.append(pygame.image.tobytes(surface, "RGB"))

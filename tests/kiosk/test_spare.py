@@ -17,6 +17,7 @@ from tests.kiosk.journals import OURS, core, receipt, told
 from tests.kiosk.refusing_card import refusing
 from tests.kiosk.standing import Standing, standing
 from tests.kiosk.tables import S
+from tests.small_disk import Ballast, small_disk
 
 REFUSES = ("disk: card_refuses",)
 
@@ -82,12 +83,10 @@ def test_the_table_says_that_its_card_takes_no_writes_until_it_does_and_holds_ev
 
 
 def test_a_card_that_takes_writes_but_is_read_only_is_left_as_well(tmp_path: Path, spares: list[Path]) -> None:
-    (folder := tmp_path / "card").mkdir()
-    with standing(folder, spares=spares) as table:
+    with small_disk(tmp_path / "card", 200) as folder, standing(folder, spares=spares) as table:
         table.come_to(Phase.PLAYING)
         # What is open can be written as before; by its path the folder is read-only.
-        if subprocess.run(["mount", "--bind", folder, folder], check=False, capture_output=True).returncode:
-            pytest.skip("needs the right to mount")
+        subprocess.run(["mount", "--bind", folder, folder], check=True)
         try:
             subprocess.run(["mount", "-o", "remount,bind,ro", folder], check=True)
             table.press("west")
@@ -121,18 +120,12 @@ def test_after_a_power_cut_what_the_spare_holds_is_in_the_journal_once(
 @pytest.fixture
 def readonly(tmp_path: Path) -> Iterator[Path]:
     """Return a file system on which is a table's journal with its log, as a power cut leaves them, and no write."""
-    folder = tmp_path / "readonly"
-    folder.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], check=False, capture_output=True).returncode:
-        pytest.skip("needs the right to mount")
-    try:
+    with small_disk(tmp_path / "readonly", 16) as folder:
         with closing(TableJournal(tmp_path / "whole" / "table.sqlite", OURS)) as journal:
             told(journal, 3)
             shutil.copytree(tmp_path / "whole", folder, dirs_exist_ok=True)
         subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
         yield folder / "table.sqlite"
-    finally:
-        subprocess.run(["umount", folder], check=True)
 
 
 def test_a_start_on_a_read_only_card_goes_on_with_all_that_it_holds(readonly: Path, spares: list[Path]) -> None:
@@ -231,18 +224,14 @@ def test_what_acts_by_itself_on_a_stick_never_comes_to_the_card(card: Path, spar
 
 
 def test_a_card_without_room_is_left_in_the_same_way(tmp_path: Path, spares: list[Path]) -> None:
-    small = tmp_path / "small"
-    small.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", small], check=False).returncode:
-        pytest.skip("needs the right to mount")
-    try:
-        with closing(TableJournal(small / "table.sqlite", OURS, spares=spares)) as journal:
-            filling = subprocess.run(["cp", "/dev/zero", small / "fill"], check=False, capture_output=True)
-            assert b"No space left" in filling.stderr
-            sent = told(journal, 200)
-            assert (journal.away, journal.unsent()) == (True, tuple(sent))
-            (small / "fill").unlink()
-            journal.try_card()
-            assert (journal.away, journal.unsent()) == (False, tuple(sent))
-    finally:
-        subprocess.run(["umount", small], check=True)
+    with (
+        small_disk(tmp_path / "small", 0.6) as small,
+        closing(TableJournal(small / "table.sqlite", OURS, spares=spares)) as journal,
+    ):
+        ballast = Ballast(small)
+        ballast.fill()
+        sent = told(journal, 200)
+        assert (journal.away, journal.unsent()) == (True, tuple(sent))
+        ballast.remove()
+        journal.try_card()
+        assert (journal.away, journal.unsent()) == (False, tuple(sent))

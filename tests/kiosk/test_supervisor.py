@@ -97,7 +97,7 @@ def test_who_fails_again_and_again_needs_somebody(config: Path) -> None:
 @pytest.mark.slow
 def test_a_program_that_hangs_is_ended_and_started_again(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervisor, "START_S", 0.5)
-    picture = supervised(config, fail="import time; time.sleep(600)")
+    picture = supervised(config, fail="import signal; signal.pause()")
     assert picture.read_bytes() == words(HANGS, 1, config.with_name("due.png"))
 
 
@@ -162,7 +162,7 @@ def test_a_program_without_a_supervisor_has_screen_and_pins(monkeypatch: pytest.
 
 
 @pytest.mark.slow
-def test_settings_that_cannot_be_read_are_said_in_words(config: Path) -> None:
+def test_settings_that_cannot_be_read_are_said_in_words(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config.write_text("no settings", encoding="utf-8")
     command = [str(Path(sys.executable).with_name("homologue")), "kiosk", str(config)]
     shown: list[str] = []
@@ -175,7 +175,7 @@ def test_settings_that_cannot_be_read_are_said_in_words(config: Path) -> None:
         stand_in()
         stop.set()
 
-    setattr(watched, "_stand_in", look)  # noqa: B010 - to look when it has begun
+    monkeypatch.setattr(watched, "_stand_in", look)
     watched.run()
     assert shown == ["bad_configuration"]
     assert len({*pygame.image.tobytes(pygame.image.load(config.with_name("screen.png")), "RGB")}) > 2  # words

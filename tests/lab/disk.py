@@ -13,7 +13,7 @@ def run(table: LabTable, report: Report) -> None:
     """At a table in the middle of a play."""
     with report.check("a full card is named on the desk, and a press counts all the same"):
         table.machine.must(FILL)
-        table.press("west")
+        table.declare("west")
         table.in_state("declared")
         table.outside.wait_for_health("disk", well=False)
     with report.check("with room again the journal is on the card, whole"):

@@ -18,7 +18,7 @@ def run(table: LabTable, report: Report) -> None:
     with report.check("without the network the play goes on, and its result is at the scorer when the network is back"):
         table.machine.monitor.execute("set_link", name="net0", up=False)
         table.outside.wait_for("the table is away", lambda shown: shown["silent"] or shown["lifecycle"] == "lost")
-        table.press("north")
+        table.declare("north")
         table.machine.wait_for("the press in the journal", lambda: _has(table, "claim_window_elapsed"))
         table.machine.monitor.execute("set_link", name="net0", up=True)
         table.in_state("declared")

@@ -34,7 +34,7 @@ def kept(name: str, key: str, keep: Path = CACHE) -> tuple[Path, bool]:
     """Return the folder of something kept, and whether it is there; older ones of that name are removed."""
     folder = keep / f"{name}-{key}"
     for older in keep.glob(f"{name}-*"):
-        if older != folder:
+        if older.is_dir() and older != folder:
             shutil.rmtree(older)
     return folder, folder.exists()
 

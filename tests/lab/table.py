@@ -20,6 +20,9 @@ HELD_S: Final = 0.3
 LOOKED_S: Final = 2
 """Of the machine's time, as are all pauses in its commands."""
 
+PLAYED_S: Final = 5
+"""A hu in the first four seconds of a play is asked about."""
+
 READING_S: Final = 1800.0
 """One tray, in an emulator."""
 
@@ -91,6 +94,11 @@ class LabTable:
                 down, up = (f"echo {SEATS.index(seat)} {closed} >/run/lab-box" for closed in (1, 0))
             self.machine.must(f"{down}; sleep {HELD_S}; {up}; sleep 0.2")
 
+    def declare(self, seat: Seat) -> None:
+        """Press for hu in a play that has been on for a while."""
+        self.machine.must(f"sleep {PLAYED_S}")
+        self.press(seat)
+
     def use_box(self) -> None:
         """Plug a button box in, and let the table take its buttons instead of those on pins."""
         self.machine.must("systemctl start lab-box")
@@ -140,7 +148,7 @@ class LabTable:
             case "seating" | "confirming" | "accepting":
                 self.press(*SEATS)
             case "playing":
-                self.press("south")
+                self.declare("south")
             case "declared":
                 self.machine.type([*"12", "enter", "e"])
             case "recorded":
@@ -183,7 +191,7 @@ class LabTable:
     def win(self, winner: Seat, discarder: Seat, hand_value: int) -> dict[str, Any]:
         """Declare, enter what it is worth and accept; return the result as the desk has it."""
         before = len(self.outside.results())
-        self.press(winner)
+        self.declare(winner)
         self.in_state("declared")
         self.machine.type([*str(hand_value), "enter", discarder[0]])
         self.answer("accepting", "recorded")

@@ -34,4 +34,4 @@ def _check(code: int) -> None:
 
 if __name__ == "__main__":
     restrict(sys.argv[1].split(","))
-    os.execv(sys.argv[2], sys.argv[2:])  # noqa: S606 - no shell is wanted
+    os.execv(sys.argv[2], sys.argv[2:])

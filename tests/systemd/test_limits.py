@@ -26,7 +26,7 @@ sys.stdin.read()
 HALL: Final = f"""
 set -e
 ip link set lo up
-unshare -n sleep 300 & laptop=$!
+unshare -n tail -f /dev/null & laptop=$!
 trap 'kill $laptop' EXIT
 until [ "$(readlink /proc/$laptop/ns/net)" != "$(readlink /proc/self/ns/net)" ]; do :; done
 ip link add hall type veth peer name there netns $laptop

@@ -59,7 +59,7 @@ def _v4l2(place: str, told: dict[str, str]) -> Callable[[], Camera]:
     settings = parse_camera_settings(told)
 
     def opened() -> Camera:
-        from vision.cameras.v4l2 import V4l2Camera  # noqa: PLC0415 -- as above
+        from vision.cameras.v4l2 import V4l2Camera  # noqa: PLC0415 -- a table opens one kind of camera
 
         return V4l2Camera(place, settings)
 
@@ -72,7 +72,7 @@ def _picamera(place: str, told: dict[str, str]) -> Callable[[], Camera]:
         raise CameraAddressError(f"picamera:{place}: a camera on the ribbon has a number, picamera:0")
 
     def opened() -> Camera:
-        from vision.cameras.picamera import PiCamera  # noqa: PLC0415 -- as above
+        from vision.cameras.picamera import PiCamera  # noqa: PLC0415 -- a table opens one kind of camera
 
         return PiCamera(int(place), settings)
 
@@ -80,14 +80,14 @@ def _picamera(place: str, told: dict[str, str]) -> Callable[[], Camera]:
 
 
 def _simulated_ribbon(told: dict[str, str]) -> Callable[[], Camera]:
-    from vision.cameras.picamera import PiCamera, take_simulated  # noqa: PLC0415 -- as above
+    from vision.cameras.picamera import PiCamera, take_simulated  # noqa: PLC0415 -- a table opens one kind of camera
 
     number, driver = take_simulated(told)
     return partial(PiCamera, number, parse_camera_settings(told), driver)
 
 
 def _open_simulated(address: str, world: SimulatedTable | None) -> Camera:
-    from vision.sim.camera import SimulatedCamera  # noqa: PLC0415 -- as above
+    from vision.sim.camera import SimulatedCamera  # noqa: PLC0415 -- a table opens one kind of camera
 
     return SimulatedCamera(address, world=world)
 

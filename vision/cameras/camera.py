@@ -1,16 +1,16 @@
-"""What every camera of ours is: a protocol for its users, a base for its drivers, and the settings of its address.
+"""What every camera is, and the settings of its address.
 
 Settings follow a question mark: `?width=1920&height=1080&fps=10&focus=auto&exposure=8`.
 """
 
 import math
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal
 from urllib.parse import parse_qsl
 
 import numpy as np
 
+from broker.closing import Closing
 from vision.errors import CameraAddressError, CameraClosedError, PictureError
 from vision.geometry import Picture
 
@@ -90,45 +90,27 @@ class UnmetSetting:
     taken: float | None
 
 
-class Camera(Protocol):
-    """What gives pictures of a table; a context manager."""
-
-    unmet: tuple[UnmetSetting, ...]  # known once the camera is open
-    pause: float  # seconds that should pass between frames; 0 where the camera itself takes its time
-    ended: bool  # no other picture will come
-    settling: int  # frames after which another exposure shows
-
-    def expose(self, stops: int) -> bool:
-        """Take in 2 ** stops times the light of the camera's own exposure; return whether it can."""
-
-    def frame(self) -> Picture:
-        """Take a picture, BGR, shape (height, width, 3), uint8. Raises a CameraError, PictureError for a bad frame."""
-
-    def close(self) -> None:
-        """Let go of the device; may be called twice."""
-
-    def __enter__(self) -> Self:
-        """Return the camera itself."""
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close."""
-
-
-class ClosableDevice:
-    """A context-managed device whose `close` may be called twice."""
+class Camera(Closing):
+    """What gives pictures of a table."""
 
     def __init__(self) -> None:
         self._open = True
         self.unmet: tuple[UnmetSetting, ...] = ()
+        """Known once the camera is open."""
         self.pause = 0.0
+        """Seconds that should pass between frames; 0 where the camera itself takes its time."""
         self.ended = False
+        """No other picture will come."""
         self.settling = 0
+        """Frames after which another exposure shows."""
 
     def expose(self, stops: int) -> bool:
-        """Return that its exposure is what it is, where a camera has no other."""
+        """Take in 2 ** stops times the light of the camera's own exposure; return whether it can."""
         return stops == 0
+
+    def frame(self) -> Picture:
+        """Take a picture, BGR, shape (height, width, 3), uint8. Raises a CameraError, PictureError for a bad frame."""
+        raise NotImplementedError
 
     def close(self) -> None:
         """Let go of the device; the second time does nothing."""
@@ -142,14 +124,6 @@ class ClosableDevice:
     def _require_open(self) -> None:
         if not self._open:
             raise CameraClosedError("the camera is closed")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def check_frame(frame: Any) -> Picture:  # noqa: ANN401 -- what a driver hands over may be anything

@@ -4,9 +4,9 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self
 
+from broker.closing import Closing
 from broker.logs import get_logger
 from vision.cameras.camera import Camera, UnmetSetting, check_frame
 from vision.errors import CameraError, PictureError, VisionError
@@ -59,8 +59,8 @@ class CameraLost:
 CameraEvent = CameraOpened | CameraLost
 
 
-class CameraFeed:
-    """Takes frames on a thread of its own; only the newest is kept. Context-managed; `close` may be called twice.
+class CameraFeed(Closing):
+    """Takes frames on a thread of its own; only the newest is kept.
 
     `tell` is called on the feed's thread with each change of state: it only queues. `open_` opens the camera, and is
     called again, with growing pauses, whenever the camera was lost.
@@ -85,11 +85,6 @@ class CameraFeed:
     def __enter__(self) -> Self:
         self._thread.start()
         return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """End the thread and let go of the camera."""

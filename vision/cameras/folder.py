@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from vision.cameras.camera import ClosableDevice
+from vision.cameras.camera import Camera
 from vision.errors import CameraMissingError
 from vision.geometry import Picture
 from vision.picture import load_picture
@@ -10,7 +10,7 @@ from vision.picture import load_picture
 _ENDINGS = frozenset({".jpg", ".jpeg", ".png"})
 
 
-class PicturesCamera(ClosableDevice):
+class PicturesCamera(Camera):
     """A folder of pictures that behaves like a camera; with `loop` the first follows the last."""
 
     def __init__(self, folder: Path, *, loop: bool = False, fps: float = 10.0) -> None:

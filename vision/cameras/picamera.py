@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from vision.cameras.camera import CameraSettings, ClosableDevice, UnmetSetting, check_frame, setting_number
+from vision.cameras.camera import Camera, CameraSettings, UnmetSetting, check_frame, setting_number
 from vision.errors import (
     CameraAddressError,
     CameraDriverMissingError,
@@ -85,7 +85,7 @@ def libcamera_controls(settings: CameraSettings) -> Iterator[tuple[str, str, flo
         yield "gain", "AnalogueGain", settings.gain or _LEAST_GAIN
 
 
-class PiCamera(ClosableDevice):
+class PiCamera(Camera):
     """A camera on the ribbon; `unmet` says which settings it does not have or cannot reach."""
 
     def __init__(self, number: int, settings: CameraSettings, driver: RibbonDriver = RibbonDriver()) -> None:

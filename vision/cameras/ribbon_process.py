@@ -12,6 +12,7 @@ import mmap
 import os
 import socket
 import sys
+from types import ModuleType
 from typing import IO, Any
 
 
@@ -19,7 +20,7 @@ class Refusal(Exception):
     """What keeps the camera from giving pictures: `driver`, `missing` or `unplugged`, and the driver's words."""
 
 
-def load_driver(wish: dict[str, Any]) -> Any:  # noqa: ANN401 - a module without types
+def load_driver(wish: dict[str, Any]) -> ModuleType:
     """Return picamera2, or the simulated one that is wished for."""
     try:
         if wish["driver"] is None:
@@ -56,7 +57,7 @@ def open_camera(wish: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     return camera, {"size": list(camera.camera_configuration()["main"]["size"]), "limits": limits}
 
 
-def lay_down(picture: Any, memory: int) -> None:  # noqa: ANN401 - Debian's numpy has it
+def lay_down(picture: memoryview, memory: int) -> None:
     """Lay a picture into the file in memory."""
     if os.fstat(memory).st_size < picture.nbytes:
         os.ftruncate(memory, picture.nbytes)
@@ -65,7 +66,7 @@ def lay_down(picture: Any, memory: int) -> None:  # noqa: ANN401 - Debian's nump
 
 
 def serve(wish: dict[str, Any], answers: IO[str], memory: int) -> None:
-    """Give a picture for each number that comes in, and set controls that do, until nobody asks any more."""
+    """Return a picture for each number that comes in, and set controls that do, until nobody asks any more."""
 
     def say(**answer: object) -> None:
         answers.write(json.dumps(answer) + "\n")
@@ -83,7 +84,7 @@ def serve(wish: dict[str, Any], answers: IO[str], memory: int) -> None:
                 picture = camera.capture_array("main")
             except RuntimeError as error:
                 raise Refusal("unplugged", str(error)) from None
-            lay_down(picture, memory)
+            lay_down(memoryview(picture), memory)
             say(number=number, shape=picture.shape, type=str(picture.dtype))
         camera.stop()
         camera.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import cv2
 
-from vision.cameras.camera import CameraSettings, ClosableDevice, UnmetSetting, check_frame
+from vision.cameras.camera import Camera, CameraSettings, UnmetSetting, check_frame
 from vision.errors import CameraMissingError, CameraUnpluggedError
 from vision.geometry import Picture
 
@@ -46,7 +46,7 @@ def property_requests(settings: CameraSettings) -> Iterator[PropertyRequest]:
         yield PropertyRequest("gain", cv2.CAP_PROP_GAIN, settings.gain)
 
 
-class V4l2Camera(ClosableDevice):
+class V4l2Camera(Camera):
     """A USB camera at a device file; `unmet` says which settings it did not take."""
 
     def __init__(self, device: str, settings: CameraSettings) -> None:

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from types import TracebackType
-from typing import Self
 
+from broker.closing import Closing
 from vision.cameras.camera import check_frame
 from vision.geometry import Picture
 from vision.live.exposure import light_of_unread
@@ -12,8 +11,8 @@ from vision.live.watcher import TableWatcher, WatchedTable, sketch
 from vision.reading import PictureReading
 
 
-class BackgroundStream:
-    """Reads a table over time; `read` is the still reader. Context-managed; `close` may be called twice.
+class BackgroundStream(Closing):
+    """Reads a table over time; `read` is the still reader.
 
     `see` never waits for a reading: a frame costs a sketch, and one at a time is read in the other thread. A reading
     counts only if nothing has moved since its frame was taken: two tiles that were exchanged while a slow machine was
@@ -74,11 +73,3 @@ class BackgroundStream:
     def close(self) -> None:
         """End the thread, when it has read what it is reading."""
         self._reader.shutdown(cancel_futures=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

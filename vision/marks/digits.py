@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 
 from vision.detections import TileMark
 from vision.geometry import Homography, Picture, Points, Quad
-from vision.marks.lines import confidence_of_likelihood, cut_line, likelihoods_of_digits, look_at_lines
+from vision.marks.lines import (
+    alike_in_contrast,
+    confidence_of_likelihood,
+    cut_line,
+    likelihoods_of_digits,
+    look_at_lines,
+)
 from vision.networks import run_network
 from vision.payload import LAST_SERIAL
 
@@ -93,8 +99,6 @@ def cut_back(picture: Picture, quad: Quad) -> tuple[Picture, Homography]:
 
 
 _AT_ONCE = 34  # crops the network sees together: more cost memory and save no time
-_SOFT = 2.0  # levels: a crop without any contrast is not blown up
-_MOST = 5.0
 _INNER = (slice(16, 96), slice(12, 68))  # rows and columns of a crop where marks are
 _CELL = 8  # pixels of a crop for each cell of a look
 _CELL_COLS, _CELL_ROWS = CROP[0] // _CELL, CROP[1] // _CELL
@@ -130,12 +134,7 @@ def prepare_crops(crops: Picture) -> NDArray[np.float32]:
 
     Colour and contrast are those of the tile's middle: what lies about it may be far brighter than pale ink.
     """
-    alike = np.empty((len(crops), 3, *crops.shape[1:3]), dtype=np.float32)
-    for number, crop in enumerate(crops):
-        middle, spread = cv2.meanStdDev(np.ascontiguousarray(crop[_INNER]))
-        np.subtract(crop.transpose(2, 0, 1), middle[:, :, None], out=alike[number], casting="same_kind")
-        alike[number] /= np.float32(spread.mean() + _SOFT)
-    return np.clip(alike, -_MOST, _MOST, out=alike)
+    return alike_in_contrast(crops, _INNER)
 
 
 def look_at_crops(crops: Picture) -> list[DigitLook]:

@@ -18,7 +18,7 @@ LETTER, HALF_SEEN, NOTHING_HERE = 10, 11, 12  # 0 to 9 are the digits; half seen
 SIZE = (104, 56)  # pixels, width and height, of a line
 _SCALE = 1.3  # of a crop's pixels; a line shows the whole width of the tile
 _CROP_WIDTH = 80
-_SOFT, _MOST = 2.0, 5.0  # levels; as for crops
+_SOFT, _MOST = 2.0, 5.0  # levels: a picture without any contrast is not blown up
 _INNER = (slice(4, 52), slice(14, 90))  # rows and columns of a line where signs are
 _AT_ONCE = 34
 _NEVER = -1e9  # log-likelihood
@@ -47,17 +47,22 @@ def cut_line(crop: Picture, middle: Points, *, turned: bool) -> tuple[Picture, H
     return np.asarray(line, dtype=np.uint8), way
 
 
+def alike_in_contrast(pictures: Picture, inner: tuple[slice, slice]) -> NDArray[np.float32]:
+    """Return pictures, shape (n, height, width, 3), whose inner rows and columns are alike in colour and contrast."""
+    alike = np.empty((len(pictures), 3, *pictures.shape[1:3]), dtype=np.float32)
+    for number, picture in enumerate(pictures):
+        middle, spread = cv2.meanStdDev(np.ascontiguousarray(picture[inner]))
+        np.subtract(picture.transpose(2, 0, 1), middle[:, :, None], out=alike[number], casting="same_kind")
+        alike[number] /= np.float32(spread.mean() + _SOFT)
+    return np.clip(alike, -_MOST, _MOST, out=alike)
+
+
 def prepare_lines(lines: Picture) -> NDArray[np.float32]:
     """Return lines, shape (n, 56, 104, 3), as the network takes them: without colour of their own, contrast alike.
 
     Colour and contrast are those of the line's inside: what lies beside the tile may be far brighter than pale ink.
     """
-    alike = np.empty((len(lines), 3, *lines.shape[1:3]), dtype=np.float32)
-    for number, line in enumerate(lines):
-        middle, spread = cv2.meanStdDev(np.ascontiguousarray(line[_INNER]))
-        np.subtract(line.transpose(2, 0, 1), middle[:, :, None], out=alike[number], casting="same_kind")
-        alike[number] /= np.float32(spread.mean() + _SOFT)
-    return np.clip(alike, -_MOST, _MOST, out=alike)
+    return alike_in_contrast(lines, _INNER)
 
 
 def look_at_lines(lines: Picture) -> Logs:

@@ -4,9 +4,7 @@ It is secret: its file can be read by its owner only, and is written in one step
 all of the new is on disk.
 """
 
-import fcntl
 import json
-import os
 import random
 import re
 from collections import Counter
@@ -14,15 +12,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any, Final
 
+from broker.files import PRIVATE, file_beside, locked
 from vision.errors import (
     RegistryInvalidError,
     RegistryMissingError,
     RegistrySetExistsError,
     RegistrySetMissingError,
     UnwritableError,
+    VisionError,
 )
 from vision.payload import LAST_SERIAL, LAST_SET
 
@@ -92,32 +91,8 @@ def private_file(path: Path, content: bytes) -> Iterator[None]:
 
     Raises UnwritableError.
     """
-    try:
-        with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:  # made with mode 0600
-            written = Path(file.name)
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise UnwritableError(f"{path}: {error.strerror}") from error
-    try:
+    with _unwritable(path), file_beside(path, content, PRIVATE):
         yield
-        _take_name(written, path)
-    finally:
-        written.unlink(missing_ok=True)
-
-
-def _take_name(written: Path, path: Path) -> None:
-    """Give a file its name, so that it has it after a power cut too."""
-    try:
-        written.replace(path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-    except OSError as error:
-        raise UnwritableError(f"{path}: {error.strerror}") from error
 
 
 @contextmanager
@@ -126,15 +101,18 @@ def locked_folder(folder: Path) -> Iterator[None]:
 
     Raises UnwritableError.
     """
-    try:
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError as error:
-        raise UnwritableError(f"{folder}: {error.strerror}") from error
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    with _unwritable(folder), locked(folder):
         yield
-    finally:
-        os.close(handle)
+
+
+@contextmanager
+def _unwritable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except VisionError:
+        raise
+    except OSError as error:
+        raise UnwritableError(f"{path}: {error.strerror}") from error
 
 
 MOST_BYTES: Final = 1_000_000

@@ -5,7 +5,7 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
-from vision.cameras.camera import ClosableDevice
+from vision.cameras.camera import Camera
 from vision.errors import CameraUnpluggedError
 from vision.geometry import Homography, Picture
 from vision.sim.optics import SimulatedOptics, parse_optics
@@ -16,7 +16,7 @@ _DISTANCE = 520.0  # mm from lens to table
 _DRIFT = 0.06  # how far brightness wanders, as a share
 
 
-class SimulatedCamera(ClosableDevice):
+class SimulatedCamera(Camera):
     """A camera over a simulated tray; `world` is what it looks at."""
 
     def __init__(self, address: str, *, world: SimulatedTable | None = None) -> None:

@@ -40,10 +40,10 @@ TileRows = tuple[tuple[SimulatedTile | None, ...], ...]
 EMPTY_TRAY: TileRows = tuple((None,) * length for length in ROW_LENGTHS)
 
 
-def deal_tiles(seed: int, number: int = 3) -> list[list[SimulatedTile | None]]:
-    """Return 34 different tiles of a set in three rows, by chance."""
+def deal_tiles(seed: int) -> list[list[SimulatedTile | None]]:
+    """Return 34 different tiles of set 3 in three rows, by chance."""
     serials = iter(np.random.default_rng(seed).permutation(LAST_SERIAL) + 1)
-    return [[SimulatedTile(number, int(next(serials))) for _ in range(length)] for length in ROW_LENGTHS]
+    return [[SimulatedTile(3, int(next(serials))) for _ in range(length)] for length in ROW_LENGTHS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +100,10 @@ class SimulatedTable:
         with self._lock:
             self._view = replace(self._view, covered=covered, hand_at=at)
 
-    def darken(self, *, dark: bool = True) -> None:
-        """Put the light out, or on: frames are black while it is out."""
+    def darken(self) -> None:
+        """Put the light out: frames are black from then on."""
         with self._lock:
-            self._view = replace(self._view, dark=dark)
+            self._view = replace(self._view, dark=True)
 
     def unplug(self, *, unplugged: bool = True) -> None:
         """Pull the camera's cable, or put it back: frames raise CameraUnpluggedError meanwhile."""

@@ -7,6 +7,7 @@ then one look for each sign, then what the sign is.
 import argparse
 import multiprocessing
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,21 +27,23 @@ LETTERS = 27  # A to Z, none
 _WIDE = 96
 
 
-def _conv(before: int, after: int, size: int = 3, step: int = 1) -> nn.Sequential:
+def conv(before: int, after: int, size: int = 3, step: int | tuple[int, int] = 1) -> nn.Sequential:
+    """Return a convolution with its normalisation."""
     return nn.Sequential(
         nn.Conv2d(before, after, size, step, size // 2, bias=False), nn.BatchNorm2d(after), nn.ReLU(inplace=True)
     )
 
 
-class _Twice(nn.Module):  # type: ignore[misc]  # torch is not installed where types are checked
+class Twice(nn.Module):  # type: ignore[misc]  # torch is not installed where types are checked
     """Two convolutions and a way past them."""
 
     def __init__(self, wide: int) -> None:
         super().__init__()
-        self.first = _conv(wide, wide)
+        self.first = conv(wide, wide)
         self.second = nn.Sequential(nn.Conv2d(wide, wide, 3, 1, 1, bias=False), nn.BatchNorm2d(wide))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return what comes of both ways."""
         return torch.relu(x + self.second(self.first(x)))
 
 
@@ -53,16 +56,16 @@ class DigitsNet(nn.Module):  # type: ignore[misc]  # as above
     def __init__(self) -> None:
         super().__init__()
         self.trunk = nn.Sequential(
-            _conv(3, 24, 5, 2),
-            _conv(24, 32, 3, 2),
-            _Twice(32),
-            _conv(32, 64, 3, 2),
-            _Twice(64),
-            _Twice(64),
-            _conv(64, _WIDE),
+            conv(3, 24, 5, 2),
+            conv(24, 32, 3, 2),
+            Twice(32),
+            conv(32, 64, 3, 2),
+            Twice(64),
+            Twice(64),
+            conv(64, _WIDE),
         )
         self.look = nn.Conv2d(_WIDE, SIGNS, 1)
-        self.whole = nn.Sequential(_conv(_WIDE, 48, 3, 2), nn.Flatten(), nn.Linear(48 * 35, 64), nn.ReLU(inplace=True))
+        self.whole = nn.Sequential(conv(_WIDE, 48, 3, 2), nn.Flatten(), nn.Linear(48 * 35, 64), nn.ReLU(inplace=True))
         self.answer = nn.Linear(64, KINDS + 2)
         self.letter = nn.Sequential(nn.Linear(_WIDE + 64, 96), nn.ReLU(inplace=True), nn.Linear(96, LETTERS))
         self.digit = nn.Sequential(nn.Linear(_WIDE + 64, 128), nn.ReLU(inplace=True), nn.Linear(128, SEEN_SIGNS))
@@ -101,10 +104,14 @@ def _draw_chunk(seed: int) -> Drawn:
 
 
 def draw_all(count: int, processes: int, first: int = 0) -> Drawn:
-    """Draw `count` crops in several processes."""
-    seeds = range(first, first + -(-count // _CHUNK))
+    """Draw at least `count` crops in several processes; what comes does not depend on how many."""
+    return draw_chunks(_draw_chunk, range(first, first + -(-count // _CHUNK)), processes)
+
+
+def draw_chunks(draw: Callable[[int], Drawn], seeds: range, processes: int) -> Drawn:
+    """Draw a chunk for each seed, in several processes."""
     with multiprocessing.get_context("fork").Pool(processes) as pool:
-        chunks = list(pool.imap(_draw_chunk, seeds))
+        chunks = list(pool.imap(draw, seeds))
     return {key: np.concatenate([chunk[key] for chunk in chunks]) for key in chunks[0]}
 
 

@@ -4,10 +4,8 @@
 """
 
 import argparse
-import multiprocessing
 import time
 from pathlib import Path
-from typing import Any
 
 import cv2
 import numpy as np
@@ -17,6 +15,7 @@ from torch import nn
 from torch.nn import functional
 
 from vision.marks.lines import CLASSES, NOTHING_HERE, SIZE, prepare_lines
+from vision.training.digits_train import Drawn, Twice, conv, draw_chunks
 from vision.training.export import export_onnx
 from vision.training.lines import MOST_SIGNS, Line, draw_lines
 
@@ -29,35 +28,17 @@ _PLACED = 0.3  # weight of where signs stand, which is known: where comes before
 _WIDE = 96
 
 
-def _conv(before: int, after: int, size: int = 3, step: tuple[int, int] = (1, 1)) -> nn.Sequential:
-    return nn.Sequential(
-        nn.Conv2d(before, after, size, step, size // 2, bias=False), nn.BatchNorm2d(after), nn.ReLU(inplace=True)
-    )
-
-
-class _Twice(nn.Module):  # type: ignore[misc]  # torch is not installed where types are checked
-    """Two convolutions and a way past them."""
-
-    def __init__(self, wide: int) -> None:
-        super().__init__()
-        self.first = _conv(wide, wide)
-        self.second = nn.Sequential(nn.Conv2d(wide, wide, 3, 1, 1, bias=False), nn.BatchNorm2d(wide))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.relu(x + self.second(self.first(x)))
-
-
-class LinesNet(nn.Module):  # type: ignore[misc]  # as above
+class LinesNet(nn.Module):  # type: ignore[misc]  # torch is not installed where types are checked
     """From lines, shape (n, 3, 56, 104), to raw scores of 13 classes in 26 columns, shape (n, 26, 13)."""
 
     def __init__(self) -> None:
         super().__init__()
         self.trunk = nn.Sequential(
-            _conv(3, 16, 5, (2, 2)),
-            _conv(16, 32, 3, (2, 1)),
-            _conv(32, 48, 3, (2, 2)),
-            _Twice(48),
-            _conv(48, 64, 3, (2, 1)),
+            conv(3, 16, 5, (2, 2)),
+            conv(16, 32, 3, (2, 1)),
+            conv(32, 48, 3, (2, 2)),
+            Twice(48),
+            conv(48, 64, 3, (2, 1)),
             nn.Conv2d(64, _WIDE, (4, 1), bias=False),
             nn.BatchNorm2d(_WIDE),
             nn.ReLU(inplace=True),
@@ -73,9 +54,6 @@ class LinesNet(nn.Module):  # type: ignore[misc]  # as above
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return raw scores."""
         return self.answer(self.along(self.trunk(x).squeeze(2))).transpose(1, 2)
-
-
-Drawn = dict[str, NDArray[Any]]
 
 
 def _draw_chunk(seed: int) -> Drawn:
@@ -94,10 +72,7 @@ def _draw_chunk(seed: int) -> Drawn:
 
 def draw_all(count: int, processes: int, first: int = 0) -> Drawn:
     """Draw at least `count` lines in several processes; what comes does not depend on how many."""
-    seeds = range(first, first + -(-count // _CHUNK))
-    with multiprocessing.get_context("fork").Pool(processes) as pool:
-        chunks = list(pool.imap(_draw_chunk, seeds))
-    return {key: np.concatenate([chunk[key] for chunk in chunks]) for key in chunks[0]}
+    return draw_chunks(_draw_chunk, range(first, first + -(-count // _CHUNK)), processes)
 
 
 def _loss(scores: torch.Tensor, signs: torch.Tensor, places: torch.Tensor) -> torch.Tensor:

@@ -119,12 +119,10 @@ def _stays(rest: Remainder) -> list[_Stay]:
     seated = {
         round_: {table: planned.get((round_, table)) for at, table in rest.layout if at == round_} for round_ in rounds
     }
+    open_in = {round_: {table for table in seated[round_] if (round_, table) not in kept} for round_ in rounds}
     blocks: list[list[int]] = []
     for round_ in rounds:
-        open_here = {table for table in seated[round_] if (round_, table) not in kept}
-        last = blocks[-1][-1] if blocks else None
-        same = last is not None and seated[last] == seated[round_]
-        if same and open_here == {table for table in seated[last] if (last, table) not in kept}:  # type: ignore[index] # same
+        if blocks and seated[last := blocks[-1][-1]] == seated[round_] and open_in[last] == open_in[round_]:
             blocks[-1].append(round_)
         else:
             blocks.append([round_])

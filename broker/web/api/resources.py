@@ -24,6 +24,7 @@ from broker.scorer.view import DashboardView, PlayView, TableView, as_json
 from broker.version import program_version
 from broker.web.auth import Access, Visitor, visitor_of
 from broker.web.embargo import DealLine, Feeds, Sheets
+from broker.web.forms import read_number
 from broker.web.render import Pagination
 
 PREFIX: Final = "/api/v1"
@@ -264,8 +265,7 @@ class ReadInterface:
 def page_of(request: Request, items: Sequence[T]) -> Page[T]:
     """Return the part of a list that was asked for; a page that is not there is the nearest one."""
     asked = request.query_params.get("per_page", "")
-    number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) <= len(str(MOST_PER_PAGE)) else PER_PAGE
-    per_page = min(max(1, number), MOST_PER_PAGE)
+    per_page = min(max(1, read_number(asked, len(str(MOST_PER_PAGE)), PER_PAGE)), MOST_PER_PAGE)
     at = Pagination.at(request.query_params.get("page", ""), len(items), per_page)
     return Page(at.number, at.of, len(items), items[at.lines(per_page)])
 

@@ -12,12 +12,12 @@ from msgspec.structs import replace
 from sqlalchemy import func, insert, select
 
 from broker.people import KEYINGS, Account, Authentication, PeopleDatabase
-from broker.protocol import SEATS, RulerRole
+from broker.protocol import SEATS
 from broker.rules import RuleError
 from broker.rulings import PlayKey, RulingAuthor
 from broker.rulings.paper import PAPER_REASON, KeyedSheet, PaperSheet, SheetResult, sheet_of, take_sheets
 from broker.scorer.state import EventState
-from broker.web.rulings.audited import RULING_NOTED
+from broker.web.rulings.audited import RULING_NOTED, author_of
 from broker.web.services import ScorerThread
 
 Verdict = Literal["first", "agrees", "differs"]
@@ -168,12 +168,6 @@ class Settlement:
     numbers: tuple[int, int]
     chosen: int
     reason: str
-
-
-def author_of(account: Account) -> RulingAuthor:
-    """Return who rules. The account is one that may `rule`."""
-    role: RulerRole = "head_arbiter" if account.role == "head_arbiter" else "table_arbiter"
-    return RulingAuthor(account.full, account.name, role)
 
 
 class DoubleKeying:

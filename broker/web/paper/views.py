@@ -14,13 +14,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.errors import ScorerError, StoreError
+from broker.errors import ScorerError
 from broker.event import BookedPlay, DealRecord, Event
-from broker.event.file_io import flatten_errors
 from broker.event.setup import from_file
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
 from broker.i18n import N_
-from broker.people import PeopleError
 from broker.protocol import SEATS
 from broker.rules import RuleError
 from broker.rulings import StandIn
@@ -38,21 +36,19 @@ from broker.scorer.dashboard import Arrivals, ViewFeed
 from broker.scorer.state import EventState
 from broker.web import (
     Access,
-    DeskError,
     Form,
     FormMalformed,
     account_of,
     client_address,
+    form_handler,
     note_action,
-    read_form,
     read_number,
     render_page,
     translator_for,
-    typed_fields,
     visitor_of,
 )
-from broker.web.paper.keying import DoubleKeying, Settlement, author_of, take_noted
-from broker.web.rulings.audited import RULING_NOTED
+from broker.web.paper.keying import DoubleKeying, Settlement, take_noted
+from broker.web.rulings.audited import RULING_NOTED, author_of
 from broker.web.services import ScorerThread
 
 WHO: Final = "rule"
@@ -81,7 +77,7 @@ class PaperPage:
         """Return the routes."""
         return [
             self._access.route("/paper", self.show, WHO),
-            self._access.route("/paper", self.key, WHO, ("POST",)),
+            self._access.route("/paper", form_handler(self._page, self._key, largest=LARGEST), WHO, ("POST",)),
             self._access.route("/paper/sheets.pdf", self.sheets, "print_sheets"),
         ]
 
@@ -97,25 +93,14 @@ class PaperPage:
         attachment = {"Content-Disposition": f'inline; filename="{self._event.name}-sheets.pdf"'}
         return Response(content, media_type="application/pdf", headers=attachment)
 
-    async def key(self, request: Request) -> Response:
+    def _key(self, request: Request, form: Form) -> Response:
         """Show what was keyed as it would count; after that second look keep it. Or settle what two have keyed."""
-        form: Form = {}
-        try:
-            form = await read_form(request, visitor_of(request), largest=LARGEST)
-            if form.get("action") in {"settle", "take_back"}:
-                results = await run_in_threadpool(self._settle, request, form)
-                return await run_in_threadpool(self._page, request, {}, {"results": results})
-            read = await run_in_threadpool(self._read, form)
-            if form.get("action") not in {"keep", "keep_csv"}:
-                return await run_in_threadpool(self._page, request, form, {"looked": read, "csv": form.get("csv", "")})
-            results = await run_in_threadpool(self._take, request, read)
-        except (DeskError, PeopleError, RuleError, ScorerError, StoreError) as error:
-            form = typed_fields(form, error)
-            return await run_in_threadpool(self._page, request, form, {"csv": form.get("csv", "")}, error)
-        except ExceptionGroup as several:
-            more: dict[str, object] = {"found": flatten_errors(several), "csv": form.get("csv", "")}
-            return await run_in_threadpool(self._page, request, form, more, flatten_errors(several)[0])
-        return await run_in_threadpool(self._page, request, {}, {"results": results})
+        if form.get("action") in {"settle", "take_back"}:
+            return self._page(request, {}, more={"results": self._settle(request, form)})
+        read = self._read(form)
+        if form.get("action") not in {"keep", "keep_csv"}:
+            return self._page(request, form, more={"looked": read})
+        return self._page(request, {}, more={"results": self._take(request, read)})
 
     def _blank(self, request: Request, tables: Sequence[int], rounds: Sequence[int]) -> bytes:
         with self._printing:
@@ -173,7 +158,7 @@ class PaperPage:
         return [result] if result else []
 
     def _page(
-        self, request: Request, form: Form, more: dict[str, object] | None = None, error: Exception | None = None
+        self, request: Request, form: Form, error: Exception | None = None, more: dict[str, object] | None = None
     ) -> Response:
         values: dict[str, object] = {
             "filled": {name: form.get(name, "")[:20] for name in FIELDS},
@@ -184,8 +169,7 @@ class PaperPage:
             "players": {player.id: player.name for player in self._scorer.rulings.room.event.plan.players},
             "looked": (),
             "results": (),
-            "found": (),
-            "csv": "",
+            "csv": form.get("csv", ""),
             "heading": ",".join((*NEEDED, *OPTIONAL)),
         }
         values |= self._open(request) | (more or {})

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from broker.i18n import N_, Message
+from broker.i18n import N_
 from broker.people import (
     EMBARGO_READ,
     ROLES,
@@ -32,12 +32,13 @@ from broker.web import (
     browser_marks,
     client_address,
     delete_session_cookie,
+    done_before,
+    form_page,
     read_form,
     redirect,
     render_page,
     set_browser_marks,
     set_session_cookie,
-    typed_fields,
     user_agent,
     visitor_of,
 )
@@ -166,24 +167,9 @@ class PeoplePage:
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
         return [
-            self._access.route("/people", self.show, "keep_people"),
-            self._access.route("/people", self.change, "keep_people", ("POST",)),
+            *form_page(self._access, "/people", self._page, self._act, "keep_people"),
             self._access.route("/audit.csv", self.audit, "keep_people"),
         ]
-
-    async def show(self, request: Request) -> Response:
-        """Show accounts and the newest of the log."""
-        return await run_in_threadpool(self._page, request)
-
-    async def change(self, request: Request) -> Response:
-        """Do what a form asks for."""
-        visitor, form = visitor_of(request), Form()
-        try:
-            form = await read_form(request, visitor)
-            token = await run_in_threadpool(self._act, visitor, form, Actor(visitor.name, client_address(request)))
-        except (PeopleError, DeskError) as error:
-            return await run_in_threadpool(self._page, request, typed_fields(form, error), error)
-        return await run_in_threadpool(self._page, request, None, None, N_("Saved."), token)
 
     async def audit(self, _request: Request) -> Response:
         """Return the whole log as a file."""
@@ -198,46 +184,55 @@ class PeoplePage:
         except AuditBroken as broken:
             yield f"{broken.code},{broken}\r\n"
 
-    def _act(self, visitor: Visitor, form: Form, by: Actor) -> str:
-        """Do it; return a token that was made."""
+    def _act(self, request: Request, form: Form) -> Response:
+        """Do what a form asks for."""
+        visitor = visitor_of(request)
+        by = Actor(visitor.name, client_address(request))
         accounts, name = self._auth.accounts, form.get("name", "").strip()
         actions: dict[str, Callable[[], object]] = {
             "add": lambda: accounts.add(name, form.get("full", ""), form.get("role", ""), form.get("password", ""), by),
             "disable": lambda: accounts.disable(name, by),
             "enable": lambda: accounts.enable(name, by),
             "password": lambda: accounts.set_password(name, form.get("password", ""), by),
+            "remove_webhook": lambda: self._auth.webhooks.remove(name, by),
+            "hurry_webhook": lambda: self._auth.webhooks.hurry(name, by),
             "revoke_token": lambda: self._auth.tokens.revoke(name, by),
             "end_sessions": lambda: accounts.end_sessions(name, by, but=visitor.session.key if visitor.session else ""),
         }
         if form.get("action") == "add_token":
-            return self._auth.tokens.add(name, form.get("role", ""), by)
+            token = self._auth.tokens.add(name, form.get("role", ""), by)
+            page = self._page(request, {}, token=token)
+            page.headers["Cache-Control"] = "no-store"  # nobody comes back to a token
+            return page
         act = actions.get(form.get("action", ""))
         if act is None:
             raise FormMalformed("the form does not say what it asks for")
         act()
-        return ""
+        return redirect(request, "/people", done="saved")
 
     def _page(
         self,
         request: Request,
-        form: Form | None = None,
+        form: Form,
         error: Exception | None = None,
-        done: Message | None = None,
         token: str = "",
     ) -> Response:
         """Show the page; a `token` that was just made is shown this once."""
-        adding = form or {} if (form or {}).get("action") == "add" else {}
+        adding = form if form.get("action") == "add" else {}
         values: dict[str, object] = {
             "accounts": [(one, self._auth.sessions.of(one.name)) for one in self._auth.accounts.all()],
             "entries": self._auth.audit.newest(SHOWN),
             "looked": self._auth.audit.newest(SHOWN, EMBARGO_READ),
             "tokens": self._auth.tokens.all(),
             "token": token,
+            "webhooks": self._auth.webhooks.all(),
             "token_roles": tuple(TOKEN_RIGHTS),
             "roles": ROLES,
             "shortest": SHORTEST_PASSWORD,
             "filled": {field: adding.get(field, "")[:64] for field in ("name", "full", "role")},
         }
+        saved = N_("Saved.")
+        done = saved if token else done_before(request, saved)
         return render_page(
             request, "people.html", N_("People"), visitor_of(request), error=error, done=done, values=values
         )

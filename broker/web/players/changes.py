@@ -1,52 +1,30 @@
 """Changes of who plays: asked for, shown before they are made, published, and taken back."""
 
-import re
-import time
-import uuid
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from random import Random
 from typing import Final, NamedTuple
 
 import msgspec
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.errors import ScorerError, StoreError
 from broker.event import Event
+from broker.event.structure import for_seconds, seeded
 from broker.i18n import N_, folded
-from broker.people import PeopleError
-from broker.protocol import LONGEST_REASON, UNREADABLE, PlanChanged, Player, Refused, Undo
+from broker.protocol import PlanChanged, Player, Refused, Undo
 from broker.rules import RuleError
-from broker.rulings import WHO_PLAYS, RulingDraft, RulingEntry
+from broker.rulings import WHO_PLAYS, RulingEntry
 from broker.rulings.plan_check import check_plan_change, planned_after
 from broker.rulings.plan_draft import SEARCH_S, PlanFacts, PlanWishes, draft_change, plan_cost, plan_facts
 from broker.rulings.service import RulingService
 from broker.terms import SEAT_LETTERS
-from broker.web import (
-    Access,
-    DeskError,
-    Form,
-    FormMalformed,
-    client_address,
-    read_form,
-    redirect,
-    render_page,
-    typed_fields,
-    visitor_of,
-)
-from broker.web.auth import account_of
+from broker.web import Access, Form, done_before, form_page, new_id, read_number, render_page, visitor_of
 from broker.web.rulings.audited import AuditedRulings
-from broker.web.rulings.forms import player_of
+from broker.web.rulings.forms import PLAN_FORM_BYTES, player_of, read_plan_change, read_reason, sent_draft
 
-WHO: Final = "set_up"
-LARGEST: Final = 2**18
-"""Bytes of a form: a change that seats many plays anew comes back with it."""
-WRONG: Final = (DeskError, PeopleError, RuleError, ScorerError, StoreError, Refused)
+PATH: Final = "/players"
 LONGEST_NAME: Final = 100
-ROUND: Final = re.compile(r"[0-9]{1,4}")
 MOST_ENTERING: Final = 64
 MOST_TICKED: Final = 120
 """Of more players, only those who were noted absent have a box to tick; the others are written."""
@@ -68,49 +46,24 @@ class ChangesPage:
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
-        return [
-            self._access.route("/players", self.show, WHO),
-            self._access.route("/players", self.change, WHO, ("POST",)),
-        ]
-
-    async def show(self, request: Request) -> Response:
-        """Show who plays, and the changes so far."""
-        return await run_in_threadpool(self._page, request, {})
-
-    async def change(self, request: Request) -> Response:
-        """Show what a change would do, or publish it."""
-        form: Form = {}
-        try:
-            form = await read_form(request, visitor_of(request), largest=LARGEST)
-            return await run_in_threadpool(self._act, request, form)
-        except WRONG as error:
-            return await run_in_threadpool(self._page, request, typed_fields(form, error), error)
+        return form_page(self._access, PATH, self._page, self._act, "set_up", largest=PLAN_FORM_BYTES)
 
     def _act(self, request: Request, form: Form) -> Response:
+        """Show what a change would do, or publish it."""
         if form.get("action") == "publish":
-            draft = RulingDraft(
-                id=form.get("id", ""), after=form.get("after") or None, decision=_decision(form), reason=_reason(form)
-            )
-            self._rulings.give(draft, account_of(request), client_address(request))
-            return redirect(request, "/players", done=draft.id)
+            return self._rulings.publish(request, PATH, sent_draft(form, read_plan_change(form)))
         if form.get("action") != "look":
             return self._page(request, form)
         return self._look(request, form)
 
     def _look(self, request: Request, form: Form) -> Response:
-        reason, facts = _reason(form), self._rulings.look(lambda rulings: plan_facts(rulings.room))
+        reason, facts = read_reason(form), self._rulings.look(lambda rulings: plan_facts(rulings.room))
         decision: PlanChanged | Undo
         if form.get("undo"):
             decision = Undo(ruling=form["undo"])
         else:
-            end = time.monotonic() + SEARCH_S
-            chance = Random(0)  # noqa: S311 - no secret
-            decision = draft_change(
-                facts,
-                wishes_of(form, {**facts.original.players, **facts.planned.players}),
-                chance,
-                lambda: time.monotonic() < end,
-            )
+            wishes = wishes_of(form, {**facts.original.players, **facts.planned.players})
+            decision = draft_change(facts, wishes, seeded(), for_seconds(SEARCH_S))
 
         def after(rulings: RulingService) -> Event:
             if isinstance(decision, Undo) and not rulings.room.book.counts(decision.ruling):
@@ -132,7 +85,7 @@ class ChangesPage:
             - {*getattr(decision, "left", ())},
             "names": {player.id: player.name for player in facts.planned.players.values()},
             "reason": reason,
-            "id": f"plan-{uuid.uuid4().hex}",
+            "id": new_id("plan"),
             "after": facts.last or "",
         }
         title = N_("Review the new seating")
@@ -176,7 +129,7 @@ class ChangesPage:
             N_("Change who plays"),
             visitor_of(request),
             error=error,
-            done=done if "done" in request.query_params and not error else None,
+            done=done_before(request, done),
             values=values,
         )
 
@@ -200,22 +153,5 @@ def wishes_of(form: Form, players: Mapping[str, Player]) -> PlanWishes:
             "names_wrong",
             N_("Write one name a line, at most 64, each of up to 100 characters."),
         )
-    first = form.get("round", "")
     leave = tuple(one for one in named("leave") if one not in replaced)
-    return PlanWishes(leave, enter, tuple(named("back")), replaced, int(first) if ROUND.fullmatch(first) else 1)
-
-
-def _decision(form: Form) -> PlanChanged | Undo:
-    if form.get("undo"):
-        return Undo(ruling=form["undo"])
-    try:
-        return msgspec.json.decode(form.get("change", ""), type=PlanChanged)
-    except UNREADABLE:
-        raise FormMalformed("the form does not have the new seating") from None
-
-
-def _reason(form: Form) -> str:
-    reason = " ".join(form.get("reason", "").split())
-    if not 1 <= len(reason) <= LONGEST_REASON:
-        raise RuleError("reason_wrong", f"a reason has 1 to {LONGEST_REASON} characters")
-    return reason
+    return PlanWishes(leave, enter, tuple(named("back")), replaced, read_number(form.get("round", ""), otherwise=1))

@@ -1,42 +1,27 @@
 """Check-in at the door: who is here, who is not, on a telephone and by several helpers at once."""
 
-import uuid
 from collections.abc import Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.errors import ScorerError, StoreError
 from broker.event.seating import SeatingPlace, seating_of
 from broker.i18n import N_, folded
-from broker.people import PeopleError
-from broker.protocol import CheckedIn, Player, Refused
-from broker.rulings import RulingDraft, event_subject
+from broker.protocol import CheckedIn, Player
+from broker.rulings import event_subject
 from broker.rulings.service import RulingService
 from broker.terms import SEAT_LETTERS
-from broker.web import (
-    Access,
-    DeskError,
-    Form,
-    FormMalformed,
-    client_address,
-    read_form,
-    redirect,
-    render_page,
-    visitor_of,
-)
-from broker.web.auth import account_of
+from broker.web import Access, Form, FormMalformed, form_page, new_id, redirect, render_page, visitor_of
 from broker.web.rulings.audited import AuditedRulings
+from broker.web.rulings.forms import sent_draft
 
-WHO: Final = "check_in"
 SAID: Final = {"present": True, "absent": False, "unknown": None}
 SHOWN: Final = 100
 LONGEST_SEARCH: Final = 100
 REASON: Final = "check-in"
-WRONG: Final = (DeskError, PeopleError, ScorerError, StoreError, Refused)
 
 FILTERS: Final = {"": N_("All"), "unknown": N_("Not yet seen"), "absent": N_("Absent"), "present": N_("Present")}
 
@@ -63,35 +48,22 @@ class CheckInPage:
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
-        return [
-            self._access.route("/checkin", self.show, WHO),
-            self._access.route("/checkin", self.say, WHO, ("POST",)),
-        ]
-
-    async def show(self, request: Request) -> Response:
-        """Show the list, or those whom the address asks for."""
-        return await run_in_threadpool(self._page, request)
-
-    async def say(self, request: Request) -> Response:
-        """Keep what was said of one player."""
-        try:
-            form = await read_form(request, visitor_of(request))
-            return await run_in_threadpool(self._said, request, form)
-        except WRONG as error:
-            return await run_in_threadpool(self._page, request, error)
+        return form_page(self._access, "/checkin", self._page, self._said, "check_in")
 
     def _said(self, request: Request, form: Form) -> Response:
+        """Keep what was said of one player."""
         if form.get("said") not in SAID:
             raise FormMalformed("the form does not say who is here")
         decision = CheckedIn(player=form.get("player", ""), present=SAID[form["said"]])
-        draft = RulingDraft(id=form.get("id", ""), after=form.get("after") or None, decision=decision, reason=REASON)
-        self._rulings.give(draft, account_of(request), client_address(request))
+        self._rulings.give(request, sent_draft({**form, "reason": REASON}, decision))
         asked = {name: form[name] for name in ("q", "show") if form.get(name)}
         answer = redirect(request, "/checkin", **asked)
         answer.headers["location"] += f"#{decision.player}"
         return answer
 
-    def _page(self, request: Request, error: Exception | None = None) -> Response:
+    def _page(self, request: Request, _form: Form, error: Exception | None = None) -> Response:
+        """Show the list, or those whom the address asks for."""
+
         def look(rulings: RulingService) -> list[Arrival]:
             room = rulings.room
             places = seating_of(room.event.plan)
@@ -122,6 +94,6 @@ class CheckInPage:
             "only": only,
             "filters": FILTERS,
             "letters": SEAT_LETTERS,
-            "new_id": lambda: f"door-{uuid.uuid4().hex}",
+            "new_id": partial(new_id, "door"),
         }
         return render_page(request, "checkin.html", N_("Check-in"), visitor_of(request), error=error, values=values)

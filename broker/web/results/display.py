@@ -17,7 +17,7 @@ from broker.event.seating import seating_rounds
 from broker.protocol import COUNTRY, TeamStanding
 from broker.scorer.snapshot import StandingsRow, StandingsTable
 from broker.terms import SEAT_LETTERS
-from broker.web import Access, Pagination, Sheets, Visitor, environment, translator_for, translators
+from broker.web import Access, Pagination, Sheets, Visitor, environment, read_number, translator_for, translators
 from broker.web.embargo import PublicFeed
 from broker.web.results.seating import SeatedPlayer, seated_players
 
@@ -153,5 +153,4 @@ def _in_columns(rows: Sequence[Row], options: DisplayOptions) -> list[Sequence[R
 def _number(request: Request, name: str, most: int) -> int:
     """Read a number of the address; 0 for what is none."""
     text = request.query_params.get(name, "")
-    number = int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(MOST_FIRST)) else 0
-    return min(number, most)
+    return min(read_number(text, len(str(MOST_FIRST))), most)

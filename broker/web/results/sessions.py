@@ -54,7 +54,7 @@ NO_SHEET: Final = (None, None)
 
 
 class SessionsNow:
-    """Gives sessions by table and round. From any thread: what a table has told is put in place whole."""
+    """Holds sessions by table and round. From any thread: what a table has told is put in place whole."""
 
     def __init__(self, events: Callable[[], Event], sessions: RiichiSessions) -> None:
         self._events, self._sessions = events, sessions

@@ -34,6 +34,7 @@ from broker.web import (
     TooManyMisses,
     Visitor,
     client_address,
+    read_number,
     redirect,
     render_page,
     visitor_of,
@@ -167,8 +168,8 @@ def _seats(_: HtmlTranslator) -> dict[str, str]:
 
 def _stage(request: Request) -> int | None:
     """Return the number, from 0, of the stage that an address asks for."""
-    text = request.query_params.get("stage", "")
-    return int(text) - 1 if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else None
+    number = read_number(request.query_params.get("stage", ""), MOST_DIGITS)
+    return number - 1 if number else None
 
 
 def _pagination(request: Request, length: int) -> Pagination:

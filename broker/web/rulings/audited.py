@@ -3,15 +3,26 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+from starlette.requests import Request
+from starlette.responses import Response
+
 from broker.event import Event
 from broker.people import Account, Authentication
 from broker.rulings import RulingAuthor, RulingDraft, RulingEntry
 from broker.rulings.service import RulingService
+from broker.web import account_of, note_action, redirect
 from broker.web.services import ScorerThread
 
 T = TypeVar("T")
 
 RULING_NOTED = "ruling_given"
+
+
+def author_of(account: Account) -> RulingAuthor:
+    """Return who gives a ruling: an arbiter, or of the plan an organiser."""
+    if account.role == "display":
+        raise TypeError("no route lets a display rule")
+    return RulingAuthor(account.full, account.name, account.role)
 
 
 class AuditedRulings:
@@ -29,19 +40,22 @@ class AuditedRulings:
         """Ask for something that changes nothing. Raises ScorerBusy, Refused."""
         return self._scorer.ask(lambda: work(self._scorer.rulings))
 
-    def give(self, draft: RulingDraft, account: Account, address: str, looked_at: str | None = None) -> RulingEntry:
-        """Return a ruling. Raises Refused, ScorerError, PeopleStoreBroken; then it was not given.
+    def publish(self, request: Request, path: str, draft: RulingDraft, looked_at: str | None = None) -> Response:
+        """Give a ruling, and lead to a page that says so. Raises as `give`."""
+        self.give(request, draft, looked_at)
+        return redirect(request, path, done=draft.id)
+
+    def give(self, request: Request, draft: RulingDraft, looked_at: str | None = None) -> RulingEntry:
+        """Give a ruling. Raises Refused, ScorerError, PeopleStoreBroken; then it was not given.
 
         `looked_at`: the mark of the effects that the arbiter has seen; None: it moves nobody.
 
         The note is written first and committed last: where the ruling is refused, there is no note of one. Where this
         machine stops between the two commits, `note_missing` writes the note at the next start.
         """
-        author = RulingAuthor(account.full, account.name, account.role)  # type: ignore[arg-type] # who may rule is an arbiter, who may set up an organiser
+        author = author_of(account_of(request))
         with self._auth.store.commit():
-            self._auth.audit.note(
-                self._auth.clock(), account.name, RULING_NOTED, draft.id, draft.reason, address=address
-            )
+            note_action(self._auth, request, RULING_NOTED, draft.id, draft.reason)
             return self._scorer.ask(lambda: self._scorer.rulings.give(draft, author, looked_at))
 
     def note_missing(self) -> None:

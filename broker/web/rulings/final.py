@@ -1,45 +1,29 @@
 """Stages and the final: who goes on is shown before it is decided, and what is open before the standings are final."""
 
-import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.errors import ScorerError, StoreError
+from broker.event.stages import Stage
 from broker.i18n import N_
-from broker.people import PeopleError
-from broker.protocol import LONGEST_REASON, UNREADABLE, AnyDecision, FinalDeclared, PlanChanged, Refused, Undo
+from broker.protocol import FinalDeclared, PlanChanged
 from broker.rules import RuleError
-from broker.rulings import FINAL, WHO_PLAYS, RulingDraft
+from broker.rulings import FINAL, WHO_PLAYS, RulingEntry
 from broker.rulings.final import open_matters
 from broker.rulings.plan_changes import plan_changes
 from broker.rulings.service import RulingService
 from broker.rulings.stage import draft_stage, next_stage, qualified, unsettled_before
+from broker.scorer.state import EventState
 from broker.terms import SEAT_LETTERS
-from broker.web import (
-    Access,
-    DeskError,
-    Form,
-    FormMalformed,
-    client_address,
-    read_form,
-    redirect,
-    render_page,
-    typed_fields,
-    visitor_of,
-)
-from broker.web.auth import account_of
+from broker.web import Access, Form, done_before, form_page, new_id, render_page, visitor_of
 from broker.web.rulings.audited import AuditedRulings
+from broker.web.rulings.forms import PLAN_FORM_BYTES, read_plan_change, sent_draft
 
 PATH: Final = "/final"
-LARGEST: Final = 2**18
-"""Bytes of a form: a stage comes back with all its seats."""
-WRONG: Final = (DeskError, PeopleError, RuleError, ScorerError, StoreError, Refused)
 
 
 class FinalPage:
@@ -50,32 +34,14 @@ class FinalPage:
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
-        return [
-            self._access.route(PATH, self.show, "see_room"),
-            self._access.route(PATH, self.decide, "rule", ("POST",)),
-        ]
-
-    async def show(self, request: Request) -> Response:
-        """Show how far the event is."""
-        return await run_in_threadpool(self._page, request, {})
-
-    async def decide(self, request: Request) -> Response:
-        """Show who would go on, or publish a decision."""
-        form: Form = {}
-        try:
-            form = await read_form(request, visitor_of(request), largest=LARGEST)
-            return await run_in_threadpool(self._act, request, form)
-        except WRONG as error:
-            return await run_in_threadpool(self._page, request, typed_fields(form, error), error)
+        return form_page(self._access, PATH, self._page, self._act, "see_room", acting="rule", largest=PLAN_FORM_BYTES)
 
     def _act(self, request: Request, form: Form) -> Response:
+        """Show who would go on, or publish a decision."""
         if form.get("action") == "look":
             return self._page(request, form, looked=True)
-        draft = RulingDraft(
-            id=form.get("id", ""), after=form.get("after") or None, decision=_decision(form), reason=_reason(form)
-        )
-        self._rulings.give(draft, account_of(request), client_address(request))
-        return redirect(request, PATH, done=draft.id)
+        decision = FinalDeclared() if form.get("action") == "declare" else read_plan_change(form)
+        return self._rulings.publish(request, PATH, sent_draft(form, decision))
 
     def _page(self, request: Request, form: Form, error: Exception | None = None, *, looked: bool = False) -> Response:
         out = [value for name, value in form.items() if name.startswith("out-")]
@@ -84,9 +50,8 @@ class FinalPage:
         except RuleError as refused:
             error, values = refused, self._rulings.look(lambda rulings: _values(rulings, out, looked=False))
         visitor = visitor_of(request)
-        head = visitor.session is not None and visitor.session.account.role == "head_arbiter"
-        values |= {"out": out, "reason": form.get("reason", ""), "id": f"final-{uuid.uuid4().hex}", "decides": head}
-        done = N_("Published.") if "done" in request.query_params and not error and not looked else None
+        values |= {"out": out, "reason": form.get("reason", ""), "id": new_id("final"), "decides": visitor.is_head}
+        done = done_before(request, N_("Published."))
         return render_page(
             request, "final.html", N_("Stages and final"), visitor, error=error, done=done, values=values
         )
@@ -109,6 +74,7 @@ def _values(rulings: RulingService, out: Sequence[str], *, looked: bool) -> dict
         "proposal": None,
         "members": room.planned.plan.teams,
         "last_seating": seatings[-1][0] if seatings else None,
+        "comes_back": _begun_all_the_same(room, stage) if stage else None,
         "after_plan": room.last_word(WHO_PLAYS) or "",
         "open": open_matters(room, rulings.now()),
         "declared": room.book.declared,
@@ -130,20 +96,10 @@ def _values(rulings: RulingService, out: Sequence[str], *, looked: bool) -> dict
     return values
 
 
-def _decision(form: Mapping[str, str]) -> AnyDecision:
-    action = form.get("action")
-    if action == "declare":
-        return FinalDeclared()
-    if action == "undo":
-        return Undo(ruling=form.get("undo", ""))
-    try:
-        return msgspec.json.decode(form.get("change", ""), type=PlanChanged)
-    except UNREADABLE:
-        raise FormMalformed("the form does not have the seats of the stage") from None
-
-
-def _reason(form: Mapping[str, str]) -> str:
-    reason = " ".join(form.get("reason", "").split())
-    if not 1 <= len(reason) <= LONGEST_REASON:
-        raise RuleError("reason_wrong", f"a reason has 1 to {LONGEST_REASON} characters")
-    return reason
+def _begun_all_the_same(room: EventState, stage: Stage) -> RulingEntry | None:
+    """Return what took a stage back that a table has begun by then: undone, everybody sits as was published."""
+    if not any(round_ in stage.rounds for _, round_ in room.tables.seatings.begun()):
+        return None
+    last = room.book.all_of(WHO_PLAYS)[-1]
+    root = room.book.root(last).decision
+    return last if isinstance(root, PlanChanged) and root.stage == stage.name else None

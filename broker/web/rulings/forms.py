@@ -4,7 +4,7 @@ Players are written by id, or by name as far as it tells one from the others.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -19,8 +19,11 @@ from broker.protocol import (
     FINE_IMP,
     LONGEST_REASON,
     SEATS,
+    UNREADABLE,
     Adjusted,
     AnyDecision,
+    AppealDecided,
+    Appealed,
     Award,
     Correct,
     Deadline,
@@ -28,6 +31,7 @@ from broker.protocol import (
     Discarded,
     FineRuled,
     Fouled,
+    PlanChanged,
     Player,
     Refused,
     RiichiEvent,
@@ -40,16 +44,23 @@ from broker.protocol import (
     Withdrawn,
 )
 from broker.rules import RuleError, Rules
+from broker.rules.infractions import Penalty
 from broker.rules.points import points_paid, score_riichi
 from broker.rules.riichi import RiichiProfile
 from broker.rulings import CountedPlay, PlayKey, RulingDraft
-from broker.web import TablesUnreadable, tables_of
+from broker.web import FormMalformed, TablesUnreadable, tables_of
 
 Form = Mapping[str, str]
+
+PLAN_FORM_BYTES: Final = 2**18
+"""Of a form that brings back where everybody sits."""
 
 NUMBER: Final = re.compile(r"-?[0-9]{1,9}")
 
 OF_PLAY: Final = ("correct", "adjusted", "void", "award", "fine", "seats_played", "deal_played")
+OF_SESSION: Final = ("void",)
+"""Of a riichi session that is not begun."""
+OF_APPEAL: Final = ("appeal", "appeal_decided")
 OF_APART: Final = ("taken_over", "discarded")
 """Of a play of whose facts some are kept apart."""
 OF_EVENT: Final = ("award", "fine", "substitute", "withdrawn", "deadline")
@@ -72,12 +83,17 @@ def _minutes(form: Form) -> int:
     return minutes
 
 
+PenaltyFor = Callable[[str, str], Penalty]
+
+
 @dataclass(frozen=True, slots=True)
 class PaymentRules:
-    """What the outcome of a play pays by: the event's rules, and who dealt."""
+    """What the outcome of a play pays by: the event's rules, and who dealt; and what infractions cost."""
 
     rules: Rules
     dealer: Seat
+    penalty: PenaltyFor
+    """What an infraction costs a player now."""
 
 
 def draft_of(
@@ -88,7 +104,15 @@ def draft_of(
         "void": Void,
         "adjusted": lambda: Adjusted(gives=_gifts(form, play)),
         "award": lambda: Award(gives=_gifts(form, play)),
-        "fine": lambda: FineRuled(takes=_fines(form, play)),
+        "fine": lambda: _fine(form, play, by),
+        "appeal": lambda: Appealed(
+            ruling=form.get("appeal", ""), players=_appellants(form), exception=bool(form.get("exception"))
+        ),
+        "appeal_decided": lambda: AppealDecided(
+            ruling=form.get("appeal", ""),
+            verdict=form.get("verdict", ""),  # type: ignore[arg-type]  # looked at below
+            committee=tuple(filter(None, (" ".join(line.split()) for line in form.get("committee", "").splitlines()))),
+        ),
         "fouled": lambda: Fouled(groups=table_groups(form.get("groups", ""))),
         "deadline": lambda: Deadline(at=now + _minutes(form) * MINUTE_MS),
         "substitute": lambda: Substitute(**_absent(form), name=" ".join(form.get("name", "").split())),
@@ -107,26 +131,41 @@ def draft_of(
     make = decisions.get(form.get("kind", ""))
     if make is None:
         raise Refused("ruling_kind_missing", N_("the form does not name a play, deal or player"))
-    said: dict[str, Any] = {
-        "id": form.get("id", ""),
-        "after": form.get("after") or None,
-        "table": place[0] if place else None,
-        "round": place[1] if place else None,
-        "deal": whole_number(form, "deal"),
-        "decision": msgspec.to_builtins(make()),
-        "reason": _reason(form),
-    }
+    table, round_ = place or (None, None)
+    return sent_draft(form, make(), table=table, round=round_, deal=whole_number(form, "deal"))
+
+
+def sent_draft(form: Form, decision: AnyDecision, **about: int | None) -> RulingDraft:
+    """Return a decision as it was sent, with its id, its reason and what was said last. Raises Refused."""
+    said: dict[str, Any] = {"id": form.get("id", ""), "after": form.get("after") or None, "reason": read_reason(form)}
+    said |= {"decision": msgspec.to_builtins(decision), **about}
     try:
         return msgspec.convert(said, RulingDraft)
     except ValidationError as error:
         raise form_refusal(error) from None
 
 
-def _reason(form: Form) -> str:
+def read_reason(form: Form) -> str:
+    """Return why. Raises Refused `reason_wrong`."""
     reason = " ".join(form.get("reason", "").split())
     if not 1 <= len(reason) <= LONGEST_REASON:
         raise Refused("reason_wrong", f"a reason has 1 to {LONGEST_REASON} characters")
     return reason
+
+
+def read_plan_change(form: Form) -> PlanChanged | Undo:
+    """Return the new seating that a form brings back, or what it takes back. Raises FormMalformed."""
+    if form.get("undo"):
+        return Undo(ruling=form["undo"])
+    try:
+        return msgspec.json.decode(form.get("change", ""), type=PlanChanged)
+    except UNREADABLE:
+        raise FormMalformed("the form does not have the new seating") from None
+
+
+def kept_fields(form: Form) -> dict[str, str]:
+    """Return what of a form its preview sends again."""
+    return {name: value for name, value in form.items() if name not in {"form", "action", "looked_at", "page"}}
 
 
 def _facts(form: Form) -> tuple[str, ...]:
@@ -190,9 +229,39 @@ def _gifts(form: Form, play: CountedPlay | None) -> dict[str, Any]:
     return gifts
 
 
-def _fines(form: Form, play: CountedPlay | None) -> dict[str, int]:
+def _fine(form: Form, play: CountedPlay | None, by: PaymentRules) -> FineRuled:
+    """Read an infraction. What the form leaves open is what the rules have for it: of each player the next step."""
     found = {player: whole_number(form, f"fine-{field}") for field, player in _players(form, play).items()}
-    return {player: fine for player, fine in found.items() if fine}
+    named = {player for field, player in _players(form, play).items() if form.get(f"by-{field}") or not play}
+    takes = {player: fine or 0 for player, fine in found.items() if fine or player in named}
+    infraction, measure = form.get("infraction") or None, form.get("measure", "")
+    if takes and not measure and any(takes.values()):
+        measure = "fine"
+    elif takes and not measure:
+        measure, takes = _by_the_rules(infraction, takes, by.penalty)
+    return FineRuled(
+        takes=takes,
+        measure=measure or "fine",  # type: ignore[arg-type]  # looked at when it is converted
+        infraction=infraction,
+        exception=bool(form.get("exception")),
+    )
+
+
+def _by_the_rules(infraction: str | None, who: Iterable[str], penalty: PenaltyFor) -> tuple[str, dict[str, int]]:
+    if infraction is None:
+        raise Refused("nothing_given", "nobody is given or fined any IMP")
+    found = {player: penalty(player, infraction) for player in who}
+    if len({one.measure for one in found.values()}) > 1:
+        raise Refused("penalties_differ", N_("the rules have different penalties for these players: rule on each"))
+    for one in found.values():
+        if len(one.imps) > 1:
+            choices = ", ".join(map(str, one.imps))
+            raise Refused("fine_to_choose", N_("the rules leave you the choice: {imps} IMP", imps=choices))
+    return next(iter(found.values())).measure, {who: sum(one.imps) for who, one in found.items()}
+
+
+def _appellants(form: Form) -> tuple[str, ...]:
+    return tuple(filter(None, (form.get(field, "").strip() for field in APPELLANTS)))
 
 
 def table_groups(text: str) -> tuple[tuple[int, ...], ...]:
@@ -240,7 +309,8 @@ def _wins(form: Mapping[str, str], number: ReadNumber) -> dict[str, Any]:
     return wins
 
 
-PLAYER_FIELDS: Final = ("player", *(f"seat-{seat}" for seat in SEATS))
+APPELLANTS: Final = tuple(f"appellant-{at}" for at in range(4))
+PLAYER_FIELDS: Final = ("player", *(f"seat-{seat}" for seat in SEATS), *APPELLANTS)
 """Fields of forms that name a player."""
 
 NAME_WORD: Final = re.compile(r"\w+")
@@ -302,6 +372,9 @@ FORM_PROBLEMS: Final = (
         N_("IMPs must be from {least} to {most}", least=-AWARD_IMP, most=AWARD_IMP),
     ),
     FormProblem("imp_out_of_range", "$.decision.takes[", N_("a fine must be from 1 to {most} IMP", most=FINE_IMP)),
+    FormProblem("player_missing", "$.decision.players", "nobody is named"),
+    FormProblem("verdict_missing", "$.decision.verdict", "the form does not say what was decided"),
+    FormProblem("committee_missing", "$.decision.committee", "nobody of the committee is named"),
     FormProblem("nothing_given", "$.decision.gives`", "nobody is given or fined any IMP"),
     FormProblem("nothing_given", "$.decision.takes`", "nobody is given or fined any IMP"),
     FormProblem("deadline_out_of_range", "$.decision.at`", "the minutes are too many"),

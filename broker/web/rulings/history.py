@@ -19,6 +19,8 @@ from broker.protocol import (
     SEATS,
     Adjusted,
     AnyDecision,
+    AppealDecided,
+    Appealed,
     Award,
     AwardGiven,
     CheckedIn,
@@ -39,13 +41,14 @@ from broker.protocol import (
     players_named,
 )
 from broker.rules import AwardRules
+from broker.rules.infractions import Infraction
 from broker.rulings import CountedPlay, RulingBook, RulingEntry, imp_of
 from broker.rulings.preview import Groups, RulingChange, SubjectState
 from broker.scorer.tables import Visit
 from broker.spreadsheet import csv_text
 from broker.terms import SEAT_NAMES
 from broker.web import HtmlTranslator, signed_number, time_tag
-from broker.web.labels import FAULT, RIICHI, RIICHI_WIN, RULING, TOLD, WIN
+from broker.web.labels import FAULT, RIICHI, RIICHI_WIN, RULING, TOLD, VERDICT, WIN
 from broker.web.rulings.forms import RIICHI_KINDS
 
 ENDINGS: Final = {kind: ending for ending, kind in RIICHI_KINDS.items()}
@@ -66,8 +69,14 @@ class RulingText(NamedTuple):
 class RulingWriter:
     """Tells of rulings in one language."""
 
-    def __init__(self, _: HtmlTranslator, players: Mapping[str, Player], awards: AwardRules) -> None:
-        self._, self._players, self._awards = _, players, awards
+    def __init__(
+        self,
+        _: HtmlTranslator,
+        players: Mapping[str, Player],
+        awards: AwardRules,
+        infractions: Mapping[str, Infraction],
+    ) -> None:
+        self._, self._players, self._awards, self._infractions = _, players, awards, infractions
 
     def of(self, change: RulingChange) -> RulingText:
         """Return what a ruling is, and what it changes of what it is about."""
@@ -80,7 +89,9 @@ class RulingWriter:
             )
         aspects = _aspects(before.play, after.play)
         if before == after or (after.play and not aspects):
-            beside = change.root.play is None and isinstance(change.root.decision, Award | FineRuled)
+            beside = isinstance(change.root.decision, Appealed | AppealDecided | FineRuled) or (
+                change.root.play is None and isinstance(change.root.decision, Award)
+            )
             same = (
                 N_("Name, country and club do not change.")
                 if isinstance(change.root.decision, PlayerCorrected)
@@ -111,7 +122,7 @@ class RulingWriter:
             case Adjusted() | Award():
                 return self._list((one, self._gift(gift)) for one, gift in said.gives.items())
             case FineRuled():
-                return self._list((one, self._imp(-fine)) for one, fine in said.takes.items())
+                return self._infraction(said)
             case Substitute():
                 player = self.name(said.player)
                 key = (
@@ -135,9 +146,25 @@ class RulingWriter:
             case _:
                 return self._facts(said)
 
+    def _infraction(self, said: FineRuled) -> Markup:
+        who = self._list((one, self._imp(-fine) if fine else NO_TEXT) for one, fine in said.takes.items())
+        beyond = self._("not in the rules") if said.exception else NO_TEXT
+        return DOT.join(filter(None, (self.infraction(said.infraction), who, beyond)))
+
+    def infraction(self, infraction: str | None) -> Markup:
+        """Return how an infraction is called; nothing where none was named."""
+        if infraction is None:
+            return NO_TEXT
+        listed = self._infractions.get(infraction)
+        return Markup.escape(listed.name(self._.language) if listed else infraction)
+
     def _facts(self, said: AnyDecision) -> Markup:
         if isinstance(said, PlanChanged):
             return self._seated_anew(said)
+        if isinstance(said, Appealed):
+            return DOT.join(map(self.name, said.players))
+        if isinstance(said, AppealDecided):
+            return DOT.join((self._(VERDICT[said.verdict]), *said.committee))
         if not isinstance(said, TakenOver | Discarded):
             return NO_TEXT
         return self._.ngettext("{count} message of the table", "{count} messages of the table", count=len(said.facts))
@@ -160,7 +187,10 @@ class RulingWriter:
         return self._("{imp} IMP", imp=signed_number(imp))
 
     def _list(self, lines: Iterable[tuple[str, Markup]]) -> Markup:
-        return DOT.join(self._("{name} {what}", name=self.name(one), what=what) for one, what in lines)
+        return DOT.join(
+            self._("{name} {what}", name=self.name(one), what=what) if what else Markup.escape(self.name(one))
+            for one, what in lines
+        )
 
     # ---- how it was, and is -----------------------------------------------------------------
 

@@ -2,7 +2,6 @@
 
 import re
 import threading
-import uuid
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
@@ -13,15 +12,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.errors import ScorerError
 from broker.event import Event
 from broker.i18n import N_
-from broker.people import PeopleError
 from broker.protocol import SEATS, Refused
 from broker.rules import ComparisonRules, RuleError, Rules, load_of_same_book, same_rule_book
+from broker.rules.infractions import Penalty, infractions_of
 from broker.rules.riichi import RiichiProfile
-from broker.rulings import DEADLINE, WHO_PLAYS, CountedPlay, PlayKey, RulingAuthor, RulingDraft, Subject, plan
+from broker.rulings import DEADLINE, WHO_PLAYS, CountedPlay, PlayKey, RulingDraft, Subject, plan
 from broker.rulings.follow_ups import follow_ups, missed_deals
+from broker.rulings.infractions import appeal_until, penalty_for
+from broker.rulings.model import appeal_subject
 from broker.rulings.preview import CHOICES, RulingChanges, StandingChange, WhatIf, changed_rules, what_if
 from broker.rulings.service import RulingService
 from broker.scorer.quarantine import ApartPlay
@@ -30,28 +30,30 @@ from broker.scorer.state import EventState
 from broker.scorer.tables import VISIT_KINDS, Visit
 from broker.web import (
     Access,
-    DeskError,
     Form,
     Pagination,
     as_ranges,
-    client_address,
-    read_form,
-    redirect,
+    done_before,
+    form_handler,
+    new_id,
     render_page,
     translator_for,
-    typed_fields,
     visitor_of,
 )
-from broker.web.auth import Visitor, account_of
+from broker.web.auth import account_of
+from broker.web.labels import VERDICT
 from broker.web.problems import APART
 from broker.web.rulings import history
-from broker.web.rulings.audited import AuditedRulings
+from broker.web.rulings.audited import AuditedRulings, author_of
 from broker.web.rulings.forms import (
     OF_APART,
+    OF_APPEAL,
     OF_EVENT,
     OF_PLAY,
+    OF_SESSION,
     PaymentRules,
     draft_of,
+    kept_fields,
     matching_players,
     whole_number,
     with_player_ids,
@@ -60,6 +62,7 @@ from broker.web.rulings.history import RulingWriter
 
 SHOWN: Final = 200
 PLAN_KINDS: Final = ("player_corrected", "title_corrected", "sessions_corrected", "plan_changed", "final_declared")
+OTHER_KINDS: Final = ("warning", "dead_hand", "fouled", "substitute", "withdrawn", "deadline")
 LONGEST: Final = 2000
 PLAY: Final = re.compile(r"([1-9][0-9]{0,3})-([1-9][0-9]{0,2})")
 LISTED: Final = 100
@@ -67,7 +70,6 @@ LISTED: Final = 100
 
 SUBJECTS: Final = {"deadline": DEADLINE, "substitute": WHO_PLAYS, "withdrawn": WHO_PLAYS}
 """What rulings of the event are about, where two arbiters may not rule on it at once."""
-REFUSALS: Final = (Refused, ScorerError, PeopleError, DeskError)
 BYTE_ORDER_MARK: Final = "\ufeff"
 
 
@@ -84,7 +86,7 @@ class RulingsPage:
             self._access.route("/rulings.csv", self.as_csv, "see_room"),
             self._access.route("/rulings.json", self.as_json, "see_room"),
             self._access.route("/rulings/new", self.new, "rule"),
-            self._access.route("/rulings/new", self.rule, "rule", ("POST",)),
+            self._access.route("/rulings/new", form_handler(self._form, self._ruled), "rule", ("POST",)),
         ]
 
     # ---- the history ------------------------------------------------------------------------
@@ -116,12 +118,12 @@ class RulingsPage:
             "as_ranges": as_ranges,
             "apart_why": APART,
             "outcome": self._writer(request).outcome,
-            "decides": decides_apart(visitor_of(request)),
+            "decides": visitor_of(request).is_head,
         }
         values["texts"] = {one.entry.id: self._writer(request).of(one) for one in values.pop("changes")}
-        values["kinds"] = (*OF_PLAY, *OF_APART, "fouled", "substitute", "withdrawn", "deadline", *PLAN_KINDS, "undo")
+        values["kinds"] = (*OF_PLAY, *OF_APART, *OTHER_KINDS, *OF_APPEAL, *PLAN_KINDS, "undo")
         values["at_tables"] = VISIT_KINDS
-        done = N_("Published.") if "done" in filters else None
+        done = done_before(request, N_("Published."))
         return render_page(request, "rulings.html", N_("Rulings"), visitor_of(request), done=done, values=values)
 
     async def as_csv(self, request: Request) -> Response:
@@ -173,27 +175,18 @@ class RulingsPage:
             return Refused("unknown_deal", N_("this event has no deal {deal}", deal=deal[:4]))
         return None
 
-    async def rule(self, request: Request) -> Response:
-        """Show whom a ruling would move, or publish it."""
-        form: Form = {}
-        try:
-            form = await read_form(request, visitor_of(request))
-            return await run_in_threadpool(self._ruled, request, form)
-        except REFUSALS as error:
-            return await run_in_threadpool(self._form, request, typed_fields(form, error), error)
-
     def _ruled(self, request: Request, form: Form) -> Response:
+        """Show whom a ruling would move, or publish it."""
         form = with_player_ids(form, self._rulings.event.players)
-        draft, account = self._draft(form), account_of(request)
+        draft = self._draft(form)
         if form.get("action") != "publish":
             return self._preview(request, form, draft)
         try:
-            self._rulings.give(draft, account, client_address(request), form.get("looked_at", ""))
+            return self._rulings.publish(request, "/rulings", draft, form.get("looked_at", ""))
         except Refused as error:
             if error.code != "effects_changed":
                 raise
             return self._preview(request, form, draft, error)
-        return redirect(request, "/rulings", done=draft.id)
 
     def _draft(self, form: Form) -> RulingDraft:
         event = self._rulings.event
@@ -205,13 +198,14 @@ class RulingsPage:
             )
         now = self._rulings.look(lambda rulings: rulings.now())
         dealer = event.winds(play.deal)[1] if play else SEATS[0]
-        return draft_of(form, play, PaymentRules(event.profile, dealer), now, key)
+        return draft_of(form, play, PaymentRules(event.profile, dealer, self._penalty), now, key)
+
+    def _penalty(self, player: str, infraction: str) -> Penalty:
+        return self._rulings.look(lambda rulings: penalty_for(rulings.room, player, infraction))
 
     def _preview(self, request: Request, form: Form, draft: RulingDraft, error: Refused | None = None) -> Response:
-        account = account_of(request)
-        author = RulingAuthor(account.full, account.name, account.role)  # type: ignore[arg-type] # an arbiter: may rule
+        author = author_of(account_of(request))
         effects = self._rulings.look(lambda rulings: rulings.effects(draft, author))
-        kept = {name: value for name, value in form.items() if name not in {"form", "action", "looked_at", "page"}}
         event = self._rulings.event
         text = self._writer(request).of(effects.change)
         # Whose IMPs change comes first: a fine of one may move a thousand by a place.
@@ -219,7 +213,7 @@ class RulingsPage:
             Pagination.at(form.get("page", ""), len(effects.players)),
             sorted(effects.players, key=_place_alone),
         )
-        values = {"kept": kept, "draft": draft, "effects": effects, "text": text, "players": event.players}
+        values = {"kept": kept_fields(form), "draft": draft, "effects": effects, "text": text, "players": event.players}
         values |= {"moved": moved[pagination.lines()], "pagination": pagination}
         values["coming"] = self._rulings.look(
             lambda rulings: plan.plays_to_come(event, rulings.room.results, draft.decision)
@@ -236,6 +230,7 @@ class RulingsPage:
             room, book = rulings.room, rulings.room.book
             play = room.play(key) if key in event.bookings else None
             undo = book.entries.get(form.get("undo", ""))
+            appeal = book.entries.get(form.get("appeal", ""))
             deal = _number_or_none(form, "deal") if play is None and undo is None else None
             deal = deal if deal in event.expected else None
             kind = form.get("kind", "")
@@ -243,11 +238,15 @@ class RulingsPage:
             subject: Subject | None = key if play or session else deal or SUBJECTS.get(kind)
             if undo is not None:
                 subject = book.subject(undo)
+            elif appeal is not None:
+                subject = appeal_subject(appeal.id)
             entries, changes = book.all_of(subject) if subject is not None else [], RulingChanges(event, room)
             return {
-                "changes": [changes.of(entry) for entry in (*entries, *((undo,) if undo else ()))],
+                "changes": [changes.of(entry) for entry in (*entries, *(one for one in (undo, appeal) if one))],
                 "play": play,
                 "undo": undo,
+                "appeal": appeal,
+                "until": appeal_until(room, appeal) if appeal else None,
                 "deal": deal,
                 "after": room.last_word(subject) if subject is not None else None,
                 "entered": room.results.get(key) if key else None,
@@ -261,16 +260,26 @@ class RulingsPage:
         values = self._rulings.look(look)
         values["texts"] = {one.entry.id: self._writer(request).of(one) for one in values.pop("changes")}
         kinds: tuple[str, ...] = (
-            OF_PLAY if values["play"] else ("fouled",) if values["deal"] else () if values["session"] else OF_EVENT
+            OF_PLAY
+            if values["play"]
+            else ("fouled",)
+            if values["deal"]
+            else OF_SESSION
+            if key in event.riichi
+            else ()
+            if values["session"]
+            else OF_EVENT
         )
-        if values["apart"] and decides_apart(visitor_of(request)):
+        if values["apart"] and visitor_of(request).is_head:
             kinds = (*OF_APART, *kinds)
+        if values["appeal"]:
+            kinds = OF_APPEAL
         kind = "undo" if values["undo"] else form.get("kind") if form.get("kind") in kinds else None
         values |= {
             "filled": filled,
             "kinds": kinds,
             "kind": kind or (kinds[0] if values["deal"] else None),
-            "id": f"ruling-{uuid.uuid4().hex}",
+            "id": new_id("ruling"),
             "players": event.players,
             "offered": event.players if len(event.players) <= LISTED else {},
             "last_table": max((table for table, _ in event.bookings), default=1),
@@ -280,7 +289,10 @@ class RulingsPage:
             "outcome": self._writer(request).outcome,
             "rounds": sorted({round_ for _, round_ in event.bookings}),
             "awards": event.profile.awards,
-            "fines": event.profile.false_hu.fines.value,
+            "infractions": infractions_of(event.profile),
+            "measures": ("warning", "dead_hand", "fine"),
+            "verdicts": VERDICT,
+            "asks_again": getattr(error, "code", "") in {"fine_not_in_profile", "appeal_late"},
         } | _riichi(event.profile)
         return render_page(
             request, "ruling_new.html", N_("New ruling"), visitor_of(request), error=error, values=values
@@ -288,7 +300,7 @@ class RulingsPage:
 
     def _writer(self, request: Request) -> RulingWriter:
         event = self._rulings.event
-        return RulingWriter(translator_for(request), event.players, event.profile.awards)
+        return RulingWriter(translator_for(request), event.players, event.profile.awards, infractions_of(event.profile))
 
 
 def _riichi(rules: Rules) -> dict[str, object]:
@@ -307,11 +319,6 @@ def _without_play(event: Event) -> AbstractSet[PlayKey]:
 def _as_sent(room: EventState, one: ApartPlay) -> tuple[ApartPlay, CountedPlay | None]:
     """Return a play that is kept apart, and as its result has it, if there is one."""
     return one, room.play_as_sent(one.result) if one.result else None
-
-
-def decides_apart(visitor: Visitor) -> bool:
-    """Return whether somebody may decide on what is kept apart."""
-    return visitor.session is not None and visitor.session.account.role == "head_arbiter"
 
 
 def play_asked_for(form: Mapping[str, str]) -> tuple[int, int] | None:

@@ -4,11 +4,11 @@ A correction is a decision in the scorer's journal, as a ruling is: with author,
 published, taken back by another. `event.toml` in the folder stays as it was.
 """
 
-import uuid
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -16,18 +16,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.errors import ScorerError, StoreError
 from broker.event import PLAYERS, Event
 from broker.event.players import EXTRA_COLUMNS, PARTS, ListedPlayer, current_players, players_csv, read_players
 from broker.event.setup import SESSION_FIELDS, rows_to_fill, session_rows, sessions_of
 from broker.i18n import N_, Message, folded
-from broker.people import PeopleError
 from broker.protocol import (
-    LONGEST_REASON,
     PLAN_DECISIONS,
     AnyDecision,
     PlayerCorrected,
-    Refused,
     SessionsCorrected,
     TitleCorrected,
     Undo,
@@ -36,7 +32,6 @@ from broker.rules import RuleError
 from broker.rulings import (
     SESSIONS,
     TITLE,
-    RulingAuthor,
     RulingBook,
     RulingDraft,
     RulingEntry,
@@ -47,27 +42,15 @@ from broker.rulings import (
     tables_concerned,
 )
 from broker.rulings.service import RulingService
-from broker.web import (
-    Access,
-    DeskError,
-    Form,
-    FormMalformed,
-    client_address,
-    read_form,
-    redirect,
-    render_page,
-    typed_fields,
-    visitor_of,
-)
-from broker.web.auth import account_of
+from broker.web import Access, Form, FormMalformed, account_of, done_before, form_page, new_id, render_page, visitor_of
 from broker.web.labels import PLAN_FIELD
-from broker.web.rulings.audited import AuditedRulings
+from broker.web.rulings.audited import AuditedRulings, author_of
+from broker.web.rulings.forms import kept_fields, sent_draft
 
 SHOWN: Final = 100
 """Players, and corrections, on the page."""
 
 WHO: Final = "set_up"
-WRONG: Final = (DeskError, PeopleError, RuleError, ScorerError, StoreError, Refused)
 NO_SESSION: Final = dict.fromkeys(SESSION_FIELDS, "")
 WORDS: Final = {"name": N_("Session")}
 """What a field of a session is called, where a player's of that name is called otherwise."""
@@ -95,24 +78,10 @@ class CorrectionsPage:
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
         return [
-            self._access.route("/setup", self.show, WHO),
-            self._access.route("/setup", self.correct, WHO, ("POST",)),
+            *form_page(self._access, "/setup", self._page, self._corrected, WHO),
             self._access.route("/setup/players.csv", self.players, WHO),
             *self._media,
         ]
-
-    async def show(self, request: Request) -> Response:
-        """Show the plan as it counts, what may be corrected in fields."""
-        return await run_in_threadpool(self._page, request, {})
-
-    async def correct(self, request: Request) -> Response:
-        """Show what a correction would change, or publish it."""
-        form: Form = {}
-        try:
-            form = await read_form(request, visitor_of(request))
-            return await run_in_threadpool(self._corrected, request, form)
-        except WRONG as error:
-            return await run_in_threadpool(self._page, request, typed_fields(form, error), error)
 
     async def players(self, _request: Request) -> Response:
         """Return the list of players as it counts."""
@@ -122,14 +91,13 @@ class CorrectionsPage:
         )
 
     def _corrected(self, request: Request, form: Form) -> Response:
+        """Show what a correction would change, or publish it."""
         if form.get("action") == "change":
             return self._page(request, form)
         draft = self._draft(form)
         if form.get("action") == "publish":
-            self._rulings.give(draft, account_of(request), client_address(request), form.get("looked_at", ""))
-            return redirect(request, "/setup", done=draft.id)
-        account = account_of(request)
-        author = RulingAuthor(account.full, account.name, account.role)  # type: ignore[arg-type] # who may set up
+            return self._rulings.publish(request, "/setup", draft, form.get("looked_at", ""))
+        author = author_of(account_of(request))
 
         def look(rulings: RulingService) -> tuple[str, Event, Event, AnyDecision]:
             mark, room = rulings.effects(draft, author).mark, rulings.room
@@ -140,14 +108,13 @@ class CorrectionsPage:
         if not changes:
             raise RuleError("nothing_corrected", N_("this is what the plan says already"))
         looked = {"changes": changes, "tables": sorted(tables_concerned(before, about)), "mark": mark, "draft": draft}
-        kept = {name: value for name, value in form.items() if name not in {"form", "action", "looked_at"}}
-        values = {"looked": looked, "kept": kept}
+        values = {"looked": looked, "kept": kept_fields(form)}
         return render_page(request, "plan_look.html", N_("Review the correction"), visitor_of(request), values=values)
 
     # ---- a form, read -----------------------------------------------------------------------
 
     def _draft(self, form: Form) -> RulingDraft:
-        decisions: dict[str, Callable[[Form], object]] = {
+        decisions: dict[str, Callable[[Form], AnyDecision]] = {
             "title": lambda form: TitleCorrected(title=_line(form, "title")),
             "player": self._player,
             "sessions": lambda form: SessionsCorrected(sessions=sessions_of(form)),
@@ -156,14 +123,12 @@ class CorrectionsPage:
         make = decisions.get(form.get("kind", ""))
         if make is None:
             raise FormMalformed("the form does not say what it corrects")
-        reason = _line(form, "reason")
-        if not 1 <= len(reason) <= LONGEST_REASON:
-            raise RuleError("reason_wrong", f"a reason has 1 to {LONGEST_REASON} characters")
-        said: dict[str, Any] = {"id": form.get("id", ""), "after": form.get("after") or None, "reason": reason}
+        decision = make(form)
         try:
-            return msgspec.convert(said | {"decision": msgspec.to_builtins(make(form))}, RulingDraft)
+            msgspec.convert(msgspec.to_builtins(decision), type(decision))
         except msgspec.ValidationError as error:
             raise RuleError("plan_wrong", str(error)[:300]) from None
+        return sent_draft(form, decision)
 
     def _player(self, form: Form) -> PlayerCorrected:
         """Read a correction of a player. Raises RuleError `player_listed_twice`, `country_wrong`."""
@@ -245,7 +210,7 @@ class CorrectionsPage:
             "filled": filled,
             "unread": PLAYERS if kept is None else "",
             "last": last,
-            "new_id": lambda: f"plan-{uuid.uuid4().hex}",
+            "new_id": partial(new_id, "plan"),
             "found": found[:SHOWN],
             "more": max(0, len(found) - SHOWN),
             "asked": asked,
@@ -257,7 +222,7 @@ class CorrectionsPage:
             "rounds": max((play.round for play in event.plan.plays), default=0),
             "lines": lines[:SHOWN],
         }
-        done = N_("The correction is published.") if "done" in query and not error else None
+        done = done_before(request, N_("The correction is published."))
         return render_page(
             request, "plan.html", N_("Set-up"), visitor_of(request), error=error, done=done, values=values
         )

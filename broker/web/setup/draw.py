@@ -8,19 +8,28 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.errors import ScorerError, StoreError
+from broker.errors import ScorerError
 from broker.event import setup
 from broker.event.deals.draw import Draw, give_up_draw, make_drawn_deals, open_draw, read_draws
-from broker.i18n import N_, Message
-from broker.people import PeopleError
+from broker.i18n import N_
 from broker.rules import RuleError
 from broker.rules.draw import check_words
-from broker.web import Access, DeskError, Form, FormMalformed, client_address, read_form, render_page, visitor_of
+from broker.web import (
+    Access,
+    Form,
+    FormMalformed,
+    client_address,
+    done_before,
+    form_page,
+    read_number,
+    redirect,
+    render_page,
+    visitor_of,
+)
 
 WHO: Final = "set_up"
 PEOPLE: Final = 6
@@ -35,6 +44,14 @@ def note_change(access: Access, request: Request, action: str) -> None:
             auth.audit.note(auth.clock(), session.account.name, WHO, action, address=client_address(request))
 
 
+DONE: Final = {
+    "announce": N_("The draw is announced. Publish it now, before anybody says their words."),
+    "words": N_("These are the words. They are not shown or stored."),
+    "make": N_("The deals are made and sealed. Publish the commitment, and share the key."),
+    "give_up": N_("The draw is given up. It stays listed."),
+}
+
+
 class DrawPage:
     """Answers organisers. `turn`: one change at a time, on this page and on that of the set-up."""
 
@@ -45,27 +62,11 @@ class DrawPage:
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
-        return [
-            self._access.route("/setup/draw", self.show, WHO),
-            self._access.route("/setup/draw", self.change, WHO, ("POST",)),
-        ]
+        return form_page(self._access, "/setup/draw", self._page, self._act, WHO)
 
-    async def show(self, request: Request) -> Response:
-        """Show the draws, and what the open one waits for."""
-        return await run_in_threadpool(self._page, request, {})
-
-    async def change(self, request: Request) -> Response:
+    def _act(self, request: Request, form: Form) -> Response:
         """Take what one form sends."""
-        form: Form = {}
-        try:
-            form = await read_form(request, visitor_of(request))
-            done = await run_in_threadpool(self._act, request, form)
-        except (DeskError, PeopleError, RuleError, ScorerError, StoreError) as error:
-            return await run_in_threadpool(self._page, request, form, error)
-        return await run_in_threadpool(self._page, request, {}, None, done)
-
-    def _act(self, request: Request, form: Form) -> Message:
-        actions: dict[str, Callable[[Form], Message]] = {
+        actions: dict[str, Callable[[Form], None]] = {
             "announce": self._announce,
             "words": self._take_words,
             "make": self._make,
@@ -75,26 +76,24 @@ class DrawPage:
         if act is None:
             raise FormMalformed("the form does not say what it asks for")
         with self._turn:
-            done = act(form)
+            act(form)
             note_change(self._access, request, f"draw {form['action']}")
-        return done
+        return redirect(request, "/setup/draw", done=form["action"])
 
-    def _announce(self, form: Form) -> Message:
+    def _announce(self, form: Form) -> None:
         rows = [(form.get(f"name-{at}", ""), form.get(f"hash-{at}", "")) for at in range(PEOPLE)]
         people = [row for row in rows if any(cell.strip() for cell in row)]
         setup.announce_draw(self._folder, people, (form.get("source", ""), form.get("round", "")))
-        return N_("The draw is announced. Publish it now, before anybody says their words.")
 
-    def _take_words(self, form: Form) -> Message:
-        draw, person = self._open(), form.get("person", "")
+    def _take_words(self, form: Form) -> None:
+        draw, person = self._open(), read_number(form.get("person", ""), otherwise=-1)
         people = draw.announcement.people
-        if not (person.isascii() and person.isdigit() and int(person) < len(people)):
+        if not 0 <= person < len(people):
             raise FormMalformed("the form does not say whose words they are")
-        check_words(people[int(person)], form.get("words", ""))
-        self._words[draw.hash, int(person)] = form.get("words", "")
-        return N_("These are the words. They are not shown or stored.")
+        check_words(people[person], form.get("words", ""))
+        self._words[draw.hash, person] = form.get("words", "")
 
-    def _make(self, form: Form) -> Message:
+    def _make(self, form: Form) -> None:
         draw = self._open()
         missing = [
             person.name for at, person in enumerate(draw.announcement.people) if (draw.hash, at) not in self._words
@@ -104,12 +103,10 @@ class DrawPage:
         words = [self._words[draw.hash, at] for at in range(len(draw.announcement.people))]
         make_drawn_deals(self._folder, words, form.get("value", ""))
         self._words.clear()
-        return N_("The deals are made and sealed. Publish the commitment, and share the key.")
 
-    def _give_up(self, form: Form) -> Message:
+    def _give_up(self, form: Form) -> None:
         give_up_draw(self._folder, form.get("reason", ""))
         self._words.clear()
-        return N_("The draw is given up. It stays listed.")
 
     def _open(self) -> Draw:
         draw = open_draw(self._folder)
@@ -117,9 +114,8 @@ class DrawPage:
             raise RuleError("no_draw", N_("no draw is open: announce one first"))
         return draw
 
-    def _page(
-        self, request: Request, form: Form, error: Exception | None = None, done: Message | None = None
-    ) -> Response:
+    def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
+        """Show the draws, and what the open one waits for."""
         try:
             draws, plan = read_draws(self._folder), setup.plan_of(self._folder)
         except (RuleError, ScorerError, OSError) as broken:
@@ -139,6 +135,7 @@ class DrawPage:
             "people": range(PEOPLE),
             "filled": typed,
         }
+        done = done_before(request, DONE)
         return render_page(
             request, "draw.html", N_("Draw of the deals"), visitor_of(request), error=error, done=done, values=values
         )

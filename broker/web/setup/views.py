@@ -10,41 +10,36 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.errors import ScorerError, StoreError
-from broker.event import MOVEMENT, PLAYERS, PROFILE, SETS, Plan, setup
+from broker.errors import ScorerError
+from broker.event import MOVEMENT, PLAYERS, PROFILE, SETS, setup
 from broker.event.deals import COMMITMENT, read_commitment
 from broker.event.deals.draw import DRAWS
-from broker.event.file_io import flatten_errors
 from broker.event.movement import NamedPlay, is_measurable, measure_movement, movement_csv, summary
 from broker.event.movement.summary import forecast_plan, minutes_a_play
 from broker.event.players import read_saved_players
 from broker.event.readiness import deal_notes, player_list_notes, start_notes, start_problems
-from broker.event.setup import rows_to_fill, typed_session_rows
+from broker.event.setup import EventHead, rows_to_fill, typed_session_rows
 from broker.event.structure import Structure
 from broker.export.carrier_sheets import carrier_layouts, carrier_sheets_pdf
-from broker.i18n import N_, Message
-from broker.people import PeopleError
-from broker.rules import DEFAULT_MCR, RuleError, shipped_profiles
+from broker.i18n import N_
+from broker.rules import RuleError, shipped_profiles
 from broker.store import has_started
 from broker.web import (
     Access,
-    DeskError,
     Form,
     FormMalformed,
-    read_form,
+    done_before,
+    form_page,
+    read_number,
     redirect,
     render_page,
     translator_for,
-    typed_fields,
     visitor_of,
 )
 from broker.web.setup.draw import WHO, DrawPage, note_change
 
 LARGEST: Final = 2 * 2**20
 """Bytes of a form: a list of 4,000 players, a movement of 20,000 plays is more and goes by command."""
-
-TYPED: Final = frozenset({"name", "title", "profile", "public_address", "keying", "prizes"})
-"""What of the head is shown again as it was typed, where it was refused."""
 
 SHOWN: Final = 200
 """Problems and lines on the page."""
@@ -63,8 +58,7 @@ class SetupPage:
         """Return the routes."""
         return [
             *([self._access.route("/", self.lead, WHO)] if first else ()),
-            self._access.route("/setup", self.show, WHO),
-            self._access.route("/setup", self.change, WHO, ("POST",)),
+            *form_page(self._access, "/setup", self._page, self._act, WHO, largest=LARGEST),
             self._access.route("/setup/players.csv", self.players, WHO),
             *DrawPage(self._access, self._folder, self._turn).routes(),
             *self.files(),
@@ -82,24 +76,6 @@ class SetupPage:
     async def lead(self, request: Request) -> Response:
         """Lead to the set-up."""
         return redirect(request, "/setup")
-
-    async def show(self, request: Request) -> Response:
-        """Show how far the event is."""
-        return await run_in_threadpool(self._page, request, {})
-
-    async def change(self, request: Request) -> Response:
-        """Check or keep what one form sends."""
-        form: Form = {}
-        try:
-            form = await read_form(request, visitor_of(request), largest=LARGEST)
-            done, values = await run_in_threadpool(self._act, request, form)
-        except (DeskError, PeopleError, RuleError, ScorerError, StoreError) as error:
-            return await run_in_threadpool(self._page, request, typed_fields(form, error), error)
-        except ExceptionGroup as several:
-            return await run_in_threadpool(
-                self._page, request, form, flatten_errors(several)[0], None, {"found": flatten_errors(several)}
-            )
-        return await run_in_threadpool(self._page, request, {} if done else form, None, done, values)
 
     async def movement(self, _request: Request) -> Response:
         """Return the movement as a file."""
@@ -129,16 +105,14 @@ class SetupPage:
                 if not (layouts := carrier_layouts(self._folder)):
                     raise RuleError("no_deal", N_("there are no deals to print"))
                 content = carrier_sheets_pdf(layouts, translator_for(request).language)
-        except (RuleError, ScorerError) as error:
+        except (RuleError, ScorerError, ExceptionGroup) as error:
             return self._page(request, {}, error)
-        except ExceptionGroup as several:
-            return self._page(request, {}, flatten_errors(several)[0], None, {"found": flatten_errors(several)})
         attachment = {"Content-Disposition": 'inline; filename="carriers.pdf"'}
         return Response(content, media_type="application/pdf", headers=attachment)
 
-    def _act(self, request: Request, form: Form) -> tuple[Message | None, Values]:
-        """Do what a form asks for; return what was done, and what is to be shown of what was only checked."""
-        actions: dict[str, Callable[[Form], tuple[Message | None, Values]]] = {
+    def _act(self, request: Request, form: Form) -> Response:
+        """Check or keep what one form sends."""
+        actions: dict[str, Callable[[Form], Values | None]] = {
             "head": self._head,
             "check_players": self._check_players,
             "players": self._keep_players,
@@ -158,95 +132,76 @@ class SetupPage:
         if act is None:
             raise FormMalformed("the form does not say what it asks for")
         with self._turn:
-            done, values = act(form)
-            if done:
+            checked = act(form)
+            if checked is None:
                 note_change(self._access, request, form["action"])
-        return done, values
-
-    def _head(self, form: Form) -> tuple[Message | None, Values]:
-        name, title, profile = (form.get(field, "").strip() for field in ("name", "title", "profile"))
-        setup.take_head(
-            self._folder,
-            name,
-            title,
-            profile,
-            rules=form.get("rules", ""),
-            keying=form.get("keying", "single"),
-            public_address=form.get("public_address", ""),
-            prizes=form.get("prizes", ""),
+        return (
+            redirect(request, "/setup", done="saved") if checked is None else self._page(request, form, None, checked)
         )
-        return N_("Saved."), {}
 
-    def _check_players(self, form: Form) -> tuple[Message | None, Values]:
+    def _head(self, form: Form) -> None:
+        setup.take_head(self._folder, EventHead(**{key: form[key] for key in EventHead._fields if key in form}))
+
+    def _check_players(self, form: Form) -> Values:
         setup.may_change(self._folder)
         listed = setup.player_list_of(form.get("csv", ""))
-        return None, {"checked_players": listed, "checked_notes": player_list_notes(listed)}
+        return {"checked_players": listed, "checked_notes": player_list_notes(listed)}
 
-    def _keep_players(self, form: Form) -> tuple[Message | None, Values]:
+    def _keep_players(self, form: Form) -> None:
         setup.take_players(self._folder, form.get("csv", ""), movement_anew=bool(form.get("movement_anew")))
-        return N_("Saved."), {}
 
-    def _look_movement(self, form: Form) -> tuple[Message | None, Values]:
+    def _look_movement(self, form: Form) -> Values:
         wish = _structure(form)
-        return None, {"ahead": setup.rounds_ahead(self._folder, wish), "asked": wish.rounds, "wish": wish}
+        return {"ahead": setup.rounds_ahead(self._folder, wish), "asked": wish.rounds, "wish": wish}
 
-    def _keep_uncompared(self, _form: Form) -> tuple[Message | None, Values]:
+    def _keep_uncompared(self, _form: Form) -> None:
         setup.take_uncompared(self._folder)
-        return N_("Saved."), {}
 
-    def _make_movement(self, form: Form) -> tuple[Message | None, Values]:
+    def _make_movement(self, form: Form) -> None:
         setup.make_stages(self._folder, _structure(form))
-        return N_("Saved."), {}
 
-    def _check_movement(self, form: Form) -> tuple[Message | None, Values]:
+    def _check_movement(self, form: Form) -> Values:
         setup.may_change(self._folder)
         found = setup.movement_of(form.get("csv", ""))
-        return None, {"checked_movement": found, "measures": _measures(found.plays)}
+        return {"checked_movement": found, "measures": _measures(found.plays)}
 
-    def _keep_movement(self, form: Form) -> tuple[Message | None, Values]:
+    def _keep_movement(self, form: Form) -> Values | None:
         found = setup.movement_of(form.get("csv", ""))
         if found.problems:
-            return None, {"checked_movement": found, "measures": ""}
+            return {"checked_movement": found, "measures": ""}
         setup.take_movement(self._folder, found)
-        return N_("Saved."), {}
+        return None
 
-    def _make_deals(self, _form: Form) -> tuple[Message | None, Values]:
+    def _make_deals(self, _form: Form) -> None:
         setup.make_deals(self._folder)
-        return N_("Saved."), {}
 
-    def _seal_deals(self, _form: Form) -> tuple[Message | None, Values]:
+    def _seal_deals(self, _form: Form) -> None:
         setup.seal_deals(self._folder)
-        return N_("Saved."), {}
 
-    def _take_deals(self, form: Form) -> tuple[Message | None, Values]:
+    def _take_deals(self, form: Form) -> None:
         setup.take_deals(self._folder, form.get("csv", ""))
-        return N_("Saved."), {}
 
-    def _take_sets(self, form: Form) -> tuple[Message | None, Values]:
+    def _take_sets(self, form: Form) -> None:
         setup.take_sets(self._folder, form.get("csv", ""))
-        return N_("Saved."), {}
 
-    def _take_out(self, form: Form) -> tuple[Message | None, Values]:
+    def _take_out(self, form: Form) -> None:
         if not form.get("sure"):
             raise FormMalformed("it was not ticked that what is laid and printed counts no longer")
         setup.take_out(self._folder)
-        return N_("Saved."), {}
 
-    def _keep_sessions(self, form: Form) -> tuple[Message | None, Values]:
+    def _keep_sessions(self, form: Form) -> None:
         setup.take_sessions(self._folder, typed_session_rows(form))
-        return N_("Saved."), {}
 
     def _page(
         self,
         request: Request,
         form: Form,
         error: Exception | None = None,
-        done: Message | None = None,
         more: Values | None = None,
     ) -> Response:
-        values = {**self._values(form), "found": [], "checked_players": (), "checked_movement": None, "measures": ""}
-        values |= {"ahead": {}, "asked": 0, "wish": None, "checked_notes": ()}
-        values |= more or {}
+        values = {**self._values(form), "checked_players": (), "checked_movement": None, "measures": ""}
+        values |= {"ahead": {}, "asked": 0, "wish": None, "checked_notes": ()} | (more or {})
+        done = done_before(request, N_("Saved."))
         return render_page(
             request, "setup.html", N_("Set-up"), visitor_of(request), error=error, done=done, values=values
         )
@@ -264,7 +219,7 @@ class SetupPage:
             "folder": str(self._folder),
             "profiles": shipped_profiles(),
             "own_rules": form.get("rules", _text_of(self._folder / PROFILE)),
-            "filled": {**_head_of(plan), **{key: value for key, value in form.items() if key in TYPED}},
+            "filled": (setup.head_of(plan) if plan else EventHead())._asdict() | form,
             "csv": {"players": "", "movement": "", form.get("action", "").removeprefix("check_"): form.get("csv", "")},
             "players": kept if (self._folder / PLAYERS).exists() else (),
             "plays": plays,
@@ -284,34 +239,18 @@ class SetupPage:
 
 def _structure(form: Form) -> Structure:
     most = setup.MOST_ROUNDS
-    found = {field: _number(form, field) for field in ("rounds", "sections", "final", "final_rounds")}
-    if not (found["rounds"] and found["rounds"] <= most and (found["final_rounds"] or 0) <= most):
+    numbers = [read_number(form.get(field, "").strip(), 3) for field in ("rounds", "sections", "final", "final_rounds")]
+    rounds, sections, final, final_rounds = numbers
+    if not (1 <= rounds <= most and final_rounds <= most):
         raise RuleError("malformed", N_("rounds must be from 1 to {most}", most=most))
     return Structure(
-        found["rounds"],
-        found["sections"] or 1,
-        found["final"] or 0,
-        found["final_rounds"] or 0,
+        rounds,
+        sections or 1,
+        final,
+        final_rounds,
         form.get("carry_over", "").strip(),
         (form.get("qualification") or "Qualification", form.get("finale") or "Final"),
     )
-
-
-def _number(form: Form, field: str) -> int | None:
-    """Return a number of a form; None where there is none."""
-    text = form.get(field, "").strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 3 else None  # noqa: PLR2004 - digits
-
-
-def _head_of(plan: Plan | None) -> dict[str, str]:
-    return {
-        "name": plan.name if plan else "",
-        "title": plan.title if plan else "",
-        "profile": plan.profile if plan else DEFAULT_MCR,
-        "keying": plan.keying if plan else "single",
-        "public_address": plan.public_address if plan else "",
-        "prizes": "\n".join(plan.prizes) if plan else "",
-    }
 
 
 def _measures(plays: Sequence[NamedPlay]) -> str:

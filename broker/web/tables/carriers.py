@@ -86,7 +86,7 @@ class _Kept(NamedTuple):
 
 
 class CarriersNow:
-    """Gives it for the feed's newest view. For one thread alone. `clock` in ms since 1970; `seconds` counts on."""
+    """Returns it for the feed's newest view. For one thread alone. `clock` in ms since 1970; `seconds` counts on."""
 
     def __init__(
         self, snapshots: Callable[[], Snapshot], clock: Callable[[], int], seconds: Callable[[], float] = time.monotonic

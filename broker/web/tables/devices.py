@@ -9,30 +9,29 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.errors import ScorerError
 from broker.i18n import N_, Message
-from broker.people import DEVICE_REVOKED, Account, Authentication, PeopleError
+from broker.people import DEVICE_REVOKED, Account, Authentication
 from broker.protocol import SILENT_S, DeviceAdmitted, Refused, TableState
 from broker.scorer.devices import ID_SHOWN, Reading, UnknownDevice
 from broker.scorer.upgrades import Offered
-from broker.upgrade.bundle import UpgradeError
 from broker.version import program_version
 from broker.web import (
     CARDS_A_PAGE,
     Access,
-    DeskError,
     Form,
     Pagination,
     UnsignedDevice,
     account_of,
+    done_before,
+    form_handler,
+    form_page,
     note_action,
-    read_form,
     read_number,
+    redirect,
     render_page,
     visitor_of,
 )
@@ -41,6 +40,12 @@ from broker.web.tables.orders import LONGEST_REASON, read_reason
 from broker.web.tables.upgrades import upgrade_asked, upgrade_view
 
 WHO: Final = "give_orders"
+DONE: Final = {
+    "handed_over": N_("Table handed over. Both devices show this at once."),
+    "accepted": N_("Accepted. What these devices have stored is being sent now."),
+    "revoked": N_("Revoked. Nothing more from this device counts."),
+    "upgrade": N_("Noted. The list shows how far each table is."),
+}
 CLOCK_OFF_S: Final = 60
 LOW_MIB: Final = 512
 HOT_CELSIUS: Final = 75
@@ -96,49 +101,21 @@ class DevicesPage:
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
         return [
-            self._access.route("/devices", self.show, WHO),
-            self._access.route("/devices", self.hand_over, WHO, ("POST",)),
-            self._access.route("/devices/accept", self.accept, WHO, ("POST",)),
-            self._access.route("/devices/revoke", self.revoke, WHO, ("POST",)),
-            self._access.route("/devices/upgrade", self.upgrade, WHO, ("POST",)),
+            *form_page(self._access, "/devices", self._page, self._hand_over, WHO),
+            *(
+                self._access.route(f"/devices/{name}", form_handler(self._page, act), WHO, ("POST",))
+                for name, act in (("accept", self._accept), ("revoke", self._revoke), ("upgrade", self._upgrade))
+            ),
         ]
 
-    async def show(self, request: Request) -> Response:
-        """Show the devices."""
-        return await run_in_threadpool(self._page, request)
-
-    async def hand_over(self, request: Request) -> Response:
+    def _hand_over(self, request: Request, form: Form) -> Response:
         """Let a second device serve its table."""
-        return await self._done(request, self._hand_over, N_("Table handed over. Both devices show this at once."))
-
-    async def accept(self, request: Request) -> Response:
-        """Believe devices that are not known."""
-        return await self._done(
-            request, self._accept, N_("Accepted. What these devices have stored is being sent now.")
-        )
-
-    async def revoke(self, request: Request) -> Response:
-        """Believe a device no more."""
-        return await self._done(request, self._revoke, N_("Revoked. Nothing more from this device counts."))
-
-    async def upgrade(self, request: Request) -> Response:
-        """Offer another version of the program, or let tables change to it."""
-        return await self._done(request, self._upgrade, N_("Noted. The list shows how far each table is."))
-
-    async def _done(self, request: Request, do: Callable[[Request, Form], None], done: Message) -> Response:
-        try:
-            form = await read_form(request, visitor_of(request))
-            await run_in_threadpool(do, request, form)
-        except (PeopleError, DeskError, ScorerError, Refused, UpgradeError) as error:
-            return await run_in_threadpool(self._page, request, error)
-        return await run_in_threadpool(self._page, request, None, done)
-
-    def _hand_over(self, request: Request, form: Form) -> None:
         table, to = read_number(form.get("table", "")), form.get("to", "")
         about = f"{to[:ID_SHOWN]}; {read_reason(form.get('reason', ''))}"
         self._noted(request, NOTED, table, about, lambda _: self._scorer.devices.hand_over(table, to))
+        return redirect(request, "/devices", done="handed_over")
 
-    def _accept(self, request: Request, form: Form) -> None:
+    def _accept(self, request: Request, form: Form) -> Response:
         """Accept the devices that the page has shown, and no other that may have come since."""
         _head_arbiter(request)
         chosen = {
@@ -155,8 +132,10 @@ class DevicesPage:
                 device,
                 lambda by, table=table, device=device: self._scorer.devices.accept(table, device, by.full, by.name),  # type: ignore[misc] # bound in the loop
             )
+        return redirect(request, "/devices", done="accepted")
 
-    def _revoke(self, request: Request, form: Form) -> None:
+    def _revoke(self, request: Request, form: Form) -> Response:
+        """Believe a device no more."""
         _head_arbiter(request)
         table, device = read_number(form.get("table", "")), form.get("device", "")
         reason = read_reason(form.get("reason", ""))
@@ -167,13 +146,16 @@ class DevicesPage:
             f"{device}; {reason}",
             lambda by: self._scorer.devices.revoke(table, device, reason, by.full, by.name),
         )
+        return redirect(request, "/devices", done="revoked")
 
-    def _upgrade(self, request: Request, form: Form) -> None:
+    def _upgrade(self, request: Request, form: Form) -> Response:
+        """Offer another version of the program, or let tables change to it."""
         _head_arbiter(request)
         about, do = upgrade_asked(
             form, self._folder, self._scorer.devices.upgrades, {*self._scorer.rulings.room.event.tables}
         )
         self._noted(request, UPGRADE, 0, about, lambda _: do())
+        return redirect(request, "/devices", done="upgrade")
 
     def _noted(self, request: Request, action: str, table: int, about: str, do: Callable[[Account], None]) -> None:
         """Note it first and commit the note last: where it is refused there is no note of it."""
@@ -199,7 +181,7 @@ class DevicesPage:
 
         return self._scorer.ask(look)
 
-    def _page(self, request: Request, error: Exception | None = None, done: Message | None = None) -> Response:
+    def _page(self, request: Request, _form: Form, error: Exception | None = None) -> Response:
         seen, offered = self._look()
         longest = max(map(len, seen))
         pagination = Pagination.at(request.query_params.get("page", ""), longest, CARDS_A_PAGE)
@@ -218,6 +200,7 @@ class DevicesPage:
             "longest": LONGEST_REASON,
             "broker": self._broker,
         }
+        done = done_before(request, DONE)
         return render_page(
             request, "devices.html", N_("Devices"), visitor_of(request), error=error, done=done, values=values
         )

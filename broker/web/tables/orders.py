@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.i18n import N_, Message
+from broker.i18n import N_
 from broker.people import (
     ORDERS,
     Account,
@@ -27,7 +27,6 @@ from broker.people import (
     OrderGivenBefore,
     OrderUnsent,
     PeopleDatabase,
-    PeopleError,
     PeopleStoreBroken,
     TablesUnheard,
 )
@@ -40,21 +39,20 @@ from broker.web import (
     TICKED,
     TICKED_ALONE,
     Access,
-    DeskError,
     Form,
     FormMalformed,
     TablesUnreadable,
     account_of,
     as_ranges,
     client_address,
-    read_form,
+    done_before,
+    form_handler,
     read_number,
     redirect,
     render_page,
     tables_among,
     tables_of,
     ticked_tables,
-    typed_fields,
     visitor_of,
 )
 
@@ -212,7 +210,7 @@ class _Sender(Protocol):
 
 
 class OrderDesk:
-    """Gives orders to the tables of one event."""
+    """Publishes orders to the tables of one event."""
 
     def __init__(self, event: str, auth: Authentication, sender: _Sender, sessions: SessionKey | None = None) -> None:
         """`sessions` opens what the tables' facts name that follow from an order."""
@@ -331,28 +329,16 @@ class OrdersPage:
         """Return the routes."""
         return [
             self._access.route("/orders", self.show, "give_orders"),
-            self._access.route("/orders", self.give, "give_orders", ("POST",)),
+            self._access.route("/orders", form_handler(self._page, self._give), "give_orders", ("POST",)),
         ]
 
     async def show(self, request: Request) -> Response:
         """Show the form, for the tables that the address names, and the orders so far."""
         asked = request.query_params
-        tables = asked.get("tables", asked.get("table", ""))
-        return await run_in_threadpool(
-            self._page, request, {"tables": tables}, None, DONE_MESSAGES.get(asked.get("done", ""))
-        )
+        return await run_in_threadpool(self._page, request, {"tables": asked.get("tables", asked.get("table", ""))})
 
-    async def give(self, request: Request) -> Response:
-        """Return an order. The page is then asked for anew: who loads it again gives nothing."""
-        form: Form = {}
-        try:
-            form = await read_form(request, visitor_of(request))
-            done = await run_in_threadpool(self._give, request, form)
-        except (PeopleError, DeskError) as error:
-            return await run_in_threadpool(self._page, request, typed_fields(form, error), error)
-        return redirect(request, "/orders", done=done)
-
-    def _give(self, request: Request, form: Form) -> str:
+    def _give(self, request: Request, form: Form) -> Response:
+        """Give an order. The page is then asked for anew: who loads it again gives nothing."""
         account = account_of(request)
         if not FORM_ID.fullmatch(form.get("id", "")):
             raise FormMalformed("the form does not say which it is")
@@ -366,12 +352,10 @@ class OrdersPage:
         except OrderGivenBefore as before:
             if not before.same:
                 raise
-            return "again"
-        return "given"
+            return redirect(request, "/orders", done="again")
+        return redirect(request, "/orders", done="given")
 
-    def _page(
-        self, request: Request, form: Form, error: Exception | None = None, done: Message | None = None
-    ) -> Response:
+    def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
         tables = self._feed.current.tables
         said = {table.table: table for table in tables}
         written = form.get("tables", "")[:LONGEST_TABLES]
@@ -394,7 +378,7 @@ class OrdersPage:
             "orders": [(kept, order_outcomes(kept, said)) for kept in self._orders.book.newest(SHOWN_ORDERS)],
             "as_ranges": as_ranges,
         }
-        visitor = visitor_of(request)
+        visitor, done = visitor_of(request), done_before(request, DONE_MESSAGES)
         return render_page(request, "orders.html", N_("Orders"), visitor, error=error, done=done, values=values)
 
 

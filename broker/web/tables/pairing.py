@@ -24,7 +24,7 @@ from broker.event.plan import MINUTE_MS
 from broker.i18n import N_
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
-from broker.people import Authentication, PeopleError
+from broker.people import Authentication
 from broker.protocol import Refused
 from broker.protocol.pairing import (
     ANCHOR_PATH,
@@ -56,14 +56,14 @@ from broker.web import (
     account_of,
     as_ranges,
     client_address,
+    form_handler,
+    form_page,
     note_action,
-    read_form,
     read_number,
     redirect,
     render_page,
     tables_among,
     ticked_tables,
-    typed_fields,
     visitor_of,
 )
 from broker.web.auth import LOOPBACK_NAMES
@@ -181,44 +181,25 @@ class PairingPage:
     def routes(self) -> Sequence[Route]:
         """Return the routes. A device has no session: its proof is what lets it in."""
         return [
-            self._access.route("/pairing", self.show, WHO),
-            self._access.route("/pairing", self.open, WHO, ("POST",)),
-            self._access.route("/pairing/pin", self.set_pin, WHO, ("POST",)),
+            *form_page(self._access, "/pairing", self._page, self._do, WHO),
+            self._access.route("/pairing/pin", form_handler(self._page, self._set_pin), WHO, ("POST",)),
             Route(PATH, self.take, methods=["POST"]),
             *([Route(ANCHOR_PATH, self.authority)] if self._anchor else ()),
         ]
 
     # ---- people -----------------------------------------------------------------------------
 
-    async def show(self, request: Request) -> Response:
-        """Show the form, and the codes that are open."""
-        return self._page(request, {})
-
-    async def open(self, request: Request) -> Response:
-        """Open codes, or withdraw one."""
-        return await self._done(request, self._do)
-
-    async def set_pin(self, request: Request) -> Response:
+    def _set_pin(self, request: Request, form: Form) -> Response:
         """Set the event's PIN for arbiters."""
-        return await self._done(request, self._set_pin)
-
-    async def _done(self, request: Request, do: Callable[[Request, Form], None]) -> Response:
-        form: Form = {}
-        try:
-            form = await read_form(request, visitor_of(request))
-            await run_in_threadpool(do, request, form)
-        except (PeopleError, DeskError, Refused) as error:
-            return self._page(request, typed_fields(form, error), error)
-        return redirect(request, "/pairing")
-
-    def _set_pin(self, request: Request, form: Form) -> None:
         if not visitor_of(request).may(DECIDES):
             raise Refused("head_arbiter_only", "the head arbiter sets the arbiters' PIN")
         self._broker.pin.set(form.get("pin", ""), form.get("pin_again", ""), self._auth.clock())
         self._broker.tell_pin()
         note_action(self._auth, request, "arbiters_pin_set", "")
+        return redirect(request, "/pairing")
 
-    def _do(self, request: Request, form: Form) -> None:
+    def _do(self, request: Request, form: Form) -> Response:
+        """Open codes, or withdraw one."""
         withdrawn, tables = read_number(form.get("withdraw", "")), []
         if not withdrawn and not self._may_pair(request):
             raise Refused("head_arbiter_only", "the event has begun: the head arbiter pairs tables")
@@ -230,6 +211,7 @@ class PairingPage:
                 self._codes.open(table, account_of(request).name, self._clock())
         action, about = ("pairing_withdrawn", [withdrawn]) if withdrawn else ("pairing_opened", tables)
         note_action(self._auth, request, action, ",".join(map(str, about)))
+        return redirect(request, "/pairing")
 
     def _may_pair(self, request: Request) -> bool:
         return visitor_of(request).may(DECIDES) or not self._begun()

@@ -14,19 +14,33 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
+from starlette.types import Message as ASGIMessage
 from starlette.types import Receive, Scope, Send
 
 from broker.i18n import N_, Message
 from broker.protocol import TableState, UpgradeStep
 from broker.scorer.upgrades import Offered, Upgrades
-from broker.upgrade.bundle import BESIDE_EVENT, HALL_KEYS, MANIFEST, UpgradeError, taken, trusted_keys
-from broker.upgrade.hand_out import MANIFEST_PATH, PART_PATH, is_proven, who_asks
+from broker.upgrade.bundle import (
+    BESIDE_EVENT,
+    HALL_KEYS,
+    MANIFEST,
+    MANIFEST_PATH,
+    PART_PATH,
+    UpgradeError,
+    is_proven,
+    taken,
+    trusted_keys,
+    who_asks,
+)
 from broker.web.errors import FormMalformed, NotAllowed, PageUnknown
 from broker.web.forms import Form, as_ranges, tables_among
 from broker.web.services import ScorerThread
 
 AT_ONCE: Final = 4
 """Packages that are handed out at the same time: the scorer's own work goes on beside it."""
+
+STALLED_S: Final = 20.0
+"""A table that plays takes nothing meanwhile: after so long another has its place, and it waits for a turn again."""
 
 STEP: Final[Mapping[UpgradeStep, Message]] = {
     "fetching": N_("fetching: {percent} %"),
@@ -46,6 +60,9 @@ WHY: Final[Mapping[str, Message]] = {
     "upgrade_unreachable": N_("it does not reach the desk"),
     "upgrade_unsigned": N_("signed by nobody whom it trusts"),
 }
+
+
+Later = Callable[[float, Callable[[], None]], asyncio.TimerHandle]
 
 
 class UpgradeView(NamedTuple):
@@ -109,7 +126,7 @@ def upgrade_asked(
 
 
 class UpgradeHandOut:
-    """Gives devices what is offered."""
+    """Serves devices what is offered."""
 
     def __init__(self, scorer: ScorerThread, folder: Path) -> None:
         """`folder`: the event's."""
@@ -123,11 +140,11 @@ class UpgradeHandOut:
         ]
 
     async def manifest(self, request: Request) -> Response:
-        """Give the signed manifest."""
+        """Return the signed manifest."""
         return await self._given(request, self._folder / MANIFEST)
 
     async def part(self, request: Request) -> Response:
-        """Give a package, or what of it is asked for (`Range`)."""
+        """Return a package, or what of it is asked for (`Range`)."""
         name = request.path_params["sha256"]
         return await self._given(request, self._folder / f"{name if re.fullmatch('[0-9a-f]{64}', name) else '-'}.deb")
 
@@ -135,7 +152,7 @@ class UpgradeHandOut:
         await run_in_threadpool(self._let_in, request)
         if not await run_in_threadpool(path.is_file):
             raise PageUnknown("there is no such package")
-        return _InTurn(path, self._turns)
+        return InTurn(path, self._turns)
 
     def _let_in(self, request: Request) -> None:
         """Refuse whoever is no device of a table, and everybody where nothing is offered. Raises NotAllowed."""
@@ -154,13 +171,34 @@ class UpgradeHandOut:
             raise NotAllowed("only the tables' devices fetch this")
 
 
-class _InTurn(FileResponse):
-    """A file that is sent when it is its turn."""
+class InTurn(FileResponse):
+    """A file of which each piece is sent when it is its turn. A turn lasts while somebody takes what is sent."""
 
-    def __init__(self, path: Path, turns: asyncio.Semaphore) -> None:
+    def __init__(self, path: Path, turns: asyncio.Semaphore, later: Later | None = None) -> None:
+        """`later` calls something after so many seconds: the event loop's, if it is not given."""
         super().__init__(path, media_type="application/octet-stream")
-        self._turns = turns
+        self._turns, self._later, self._held = turns, later, False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async with self._turns:
-            await super().__call__(scope, receive, send)
+        """Send it, piece by piece."""
+        later = self._later or asyncio.get_running_loop().call_later
+
+        async def in_turn(message: ASGIMessage) -> None:
+            if not self._held:
+                await self._turns.acquire()
+                self._held = True
+            stalled = later(STALLED_S, self._give_back)
+            try:
+                await send(message)
+            finally:
+                stalled.cancel()
+
+        try:
+            await super().__call__(scope, receive, in_turn)
+        finally:
+            self._give_back()
+
+    def _give_back(self) -> None:
+        if self._held:
+            self._held = False
+            self._turns.release()

@@ -4,6 +4,7 @@ import json
 from contextlib import closing
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from click.testing import CliRunner
 
@@ -18,7 +19,7 @@ from tests.broker.scorer.small import NAME
 from tests.broker.scorer.staged import play_rounds, staged_event, staged_plan
 
 
-def told(*arguments: str) -> list[dict[str, object]]:
+def told(*arguments: str) -> list[dict[str, Any]]:
     """Run a command; return what it says to programs."""
     answer = CliRunner().invoke(homologue, ["event", *arguments, "--json"], catch_exceptions=False)
     return [json.loads(line) for line in answer.stdout.splitlines()]
@@ -52,7 +53,7 @@ def test_before_a_scorer_was_started_the_list_of_players_is_changed_instead(tmp_
     for path in folder.glob("scorer.sqlite*"):
         path.unlink()
     answer = told("checkin", str(folder), "p01")
-    assert answer[0]["error"]["code"] == "event_not_started"  # type: ignore[index] # JSON
+    assert answer[0]["error"]["code"] == "event_not_started"
 
 
 def test_the_next_stage_is_seated_and_the_final_declared_once_nothing_is_open(tmp_path: Path) -> None:
@@ -62,7 +63,7 @@ def test_the_next_stage_is_seated_and_the_final_declared_once_nothing_is_open(tm
     early = CliRunner().invoke(homologue, ["event", "final", str(folder), "--reason", "over"])
     assert ("open: stage: Final" in early.stderr, early.exit_code) == (True, 1)
     answer = told("stage", str(folder), "--yes", "--reason", "over")[0]
-    ranks = {one["name"]: one["rank"] for one in answer["going_on"]}  # type: ignore[attr-defined] # JSON
+    ranks = {one["name"]: one["rank"] for one in answer["going_on"]}
     planned = open_stored_event(folder).event
     assert {planned.bookings[1, 3].players[seat]: at for at, seat in enumerate(SEATS, 1)}.items() <= ranks.items()
     told("stage", str(folder), "--undo", "--yes", "--reason", "a mistake")
@@ -73,7 +74,7 @@ def test_the_next_stage_is_seated_and_the_final_declared_once_nothing_is_open(tm
         for one in more:
             journal.append(one, 0)
     assert told("final", str(folder), "--reason", "all is settled")[0]["final"] is True
-    assert told("final", str(folder), "--reason", "again")[0]["error"]["code"] == "declared_final"  # type: ignore[index] # JSON
+    assert told("final", str(folder), "--reason", "again")[0]["error"]["code"] == "declared_final"
     pages = CliRunner().invoke(homologue, ["export", "certificates", str(folder), "--language", "fr"])
     winner = next(row for row in open_stored_event(folder).room.snapshot().standings if row.place == 1)
     texts = text_of(pages.stdout_bytes)

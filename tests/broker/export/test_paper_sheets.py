@@ -5,8 +5,10 @@ from pathlib import Path
 import pypdfium2
 import pytest
 from click.testing import CliRunner, Result
+from msgspec.structs import replace
 
 from broker.cli.main import homologue
+from broker.event import Event
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf
 from broker.i18n import languages
 from tests.broker.scorer import small
@@ -50,3 +52,20 @@ def test_sheets_of_one_table_are_printed_by_command(tmp_path: Path) -> None:
 def test_sheets_of_a_table_that_does_not_play_are_refused(tmp_path: Path) -> None:
     done = ask(event_folder(tmp_path / "cup"), "--table", 9)
     assert (done.exit_code, "no_plays" in done.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "name", ["Wilhelmina Alexandra von Reserve-Hohenstein-Schillingsfürst zu Waldenburg", "長" * 60]
+)
+def test_a_long_name_is_written_whole_and_no_smaller_than_can_be_read(name: str) -> None:
+    plan = small.plan()
+    event = Event(
+        replace(plan, players=tuple(replace(one, name=name) for one in plan.players)), small.deals(), small.registry()
+    )
+    deals = {deal.number: deal for deal in small.deals()}
+    content = blank_sheets_pdf(blank_sheets(event, deals, tables=(1,), rounds=(1,)), "en")
+    (page,) = pypdfium2.PdfDocument(content)
+    letters = "".join(page.get_textpage().get_text_bounded().split())
+    assert letters.count(name.replace(" ", "")) == 4
+    sizes = {round(one.get_font_size(), 1) for one in page.get_objects() if isinstance(one, pypdfium2.PdfTextObj)}
+    assert min(sizes) >= 6.5

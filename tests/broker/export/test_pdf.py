@@ -62,7 +62,11 @@ def test_a_longer_title_is_written_smaller_and_only_then_cut() -> None:
         ("ő", [FontRun("Roboto", "ő")]),
         ("e\u0301", [FontRun("Helvetica", "é")]),
         ("a\tb\x00", [FontRun("Helvetica", "a b?")]),
-        ("😀", [FontRun("Helvetica", "?")]),
+        ("Zoé 😀", [FontRun("Helvetica", "Zoé")]),
+        ("Ana 👩🏽‍🎓 Ruiz", [FontRun("Helvetica", "Ana Ruiz")]),
+        ("🐉", [FontRun("Helvetica", "dragon")]),
+        ("© Ж★", [FontRun("Helvetica", "© "), FontRun("Roboto", "Ж"), FontRun("STSong-Light", "★")]),
+        ("ไ", [FontRun("Helvetica", "?")]),
     ],
 )
 def test_each_word_is_written_in_the_first_font_that_has_it(text: str, written: list[FontRun]) -> None:

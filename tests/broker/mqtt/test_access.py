@@ -13,14 +13,11 @@ from broker.errors import CredentialsExposed, CredentialsMalformed, SettingRefus
 from broker.mqtt.access import (
     Credentials,
     Permissions,
-    permissions_markdown,
     permissions_of_event,
     permissions_of_role,
     user_names,
 )
 from broker.protocol import LAST_TABLE, TOPICS
-
-DOCUMENT = Path(__file__).parents[3] / "docs" / "brokers.md"
 
 
 def test_a_table_has_its_own_topics_and_no_others() -> None:
@@ -120,10 +117,6 @@ def test_a_table_without_its_number_is_refused() -> None:
         permissions_of_role("table", "cup")
     with pytest.raises(SettingRefused):
         permissions_of_role("desk", "cup", table=1)
-
-
-def test_the_document_has_the_table_of_the_code() -> None:
-    assert permissions_markdown() in DOCUMENT.read_text("utf-8")
 
 
 def test_every_user_has_a_password_of_his_own() -> None:

@@ -125,7 +125,7 @@ def test_where_the_file_beside_the_audit_log_is_gone_or_cut_off_it_is_told(
     beside.unlink()
     if lines is not None:
         beside.write_bytes(b"".join(first))
-    behind_the_desk(tmp_path, f"DELETE FROM audit WHERE number > {kept}")  # noqa: S608 - ours
+    behind_the_desk(tmp_path, "DELETE FROM audit WHERE number > ?", kept)
     broken = f"homologue: the audit log breaks at entry {breaks}: the file beside it does not name it [audit_broken]"
     for _ in range(2):
         told = run("audit", str(tmp_path))
@@ -164,10 +164,10 @@ def test_a_log_of_an_older_program_is_named_when_it_is_opened(tmp_path: Path, *,
     assert set(beside.read_bytes().splitlines(keepends=True)) == set(lines)
 
 
-def behind_the_desk(folder: Path, statement: str) -> None:
+def behind_the_desk(folder: Path, statement: str, *values: int) -> None:
     """Do to the audit log what the database refuses to."""
     with closing(sqlite3.connect(folder / "people.sqlite")) as store:
         for change in ("update", "delete"):
             store.execute(f"DROP TRIGGER IF EXISTS audit_append_only_{change}")
-        store.execute(statement)
+        store.execute(statement, values)
         store.commit()

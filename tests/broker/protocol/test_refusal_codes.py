@@ -1,103 +1,41 @@
-"""Every stable code is in docs/codes.md under its room, with a sentence, and none is there that nothing gives."""
+"""Every stable code is in docs/codes.md under its room, with what it says there and what docs/codes.toml adds."""
 
-import ast
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 import pytest
 
 from broker.protocol import Code
+from tests.broker.protocol.codes import ROOT, added, given_by, in_source, page
 from tests.broker.protocol.shapes import leaves
 
-ROOT: Final = Path(__file__).parents[3]
-
-ROOMS: Final = (
-    "broker/cli",
-    "broker/event",
-    "broker/export",
-    "broker/people",
-    "broker/protocol",
-    "broker/rules",
-    "broker/rulings",
-    "broker/scorer",
-    "broker/scoring",
-    "broker/sim",
-    "broker/upgrade",
-    "broker/web",
-    "broker",
-    "kiosk",
-    "firmware",
-    "vision",
-)
-"""Folders whose codes the page must have, each in a section of this name; `broker` means what lies in it directly."""
-
-RAISED_WITH: Final = {
-    "BadRow", "CodeProblem", "CommandError", "Concern", "Finding", "FormProblem", "MountingHint",
-    "MovementFault", "MovementProblem", "NotNow", "RecordError", "Refused", "RuleError", "UpgradeError", "_refuse_if",
-}  # fmt: skip
-"""Calls whose first text is a code."""
-
-ROW: Final = re.compile(r"^\| `(?P<code>[^`]*)` \| (?P<sentence>.*) \|$")
+ROOMS: Final = tuple(added()["rooms"])
 
 
-def given_by(room: str) -> set[str]:
-    """Return the codes in a room's source."""
-    files = sorted((ROOT / room).glob("*.py" if room == "broker" else "**/*.py"))
-    assert files != []
-    return {code for file in files for code in in_source(file.read_text(encoding="utf-8"))}
+def test_the_page_is_as_the_source_and_what_is_added_make_it() -> None:
+    assert (ROOT / "docs" / "codes.md").read_text(encoding="utf-8") == page(), "make docs"
 
 
-def in_source(source: str) -> Iterator[str]:
-    """Return the codes in one file: of calls that refuse, classes that have one, sets and tables named `..._CODES`."""
-    for node in ast.walk(ast.parse(source)):
-        match node:
-            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args) if name in RAISED_WITH:
-                yield from [arg.value for arg in args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)][
-                    :1
-                ]
-            case ast.ClassDef(keywords=keywords):
-                yield from (ast.literal_eval(keyword.value) for keyword in keywords if keyword.arg == "code")
-            case ast.AnnAssign(
-                target=ast.Name(id=name), value=ast.Call(func=ast.Name(id="frozenset"), args=[ast.Set(elts=listed)])
-            ) if name.endswith("_CODES"):
-                yield from (ast.literal_eval(code) for code in listed)
-            case ast.AnnAssign(target=ast.Name(id=name), value=ast.Dict(keys=keys)) if name.endswith("_CODES"):
-                yield from (key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str))
+def test_every_room_that_gives_codes_has_a_section() -> None:
+    folders = {
+        "broker",
+        "kiosk",
+        "firmware",
+        "vision",
+        *(f"broker/{one.parent.name}" for one in ROOT.glob("broker/*/__init__.py")),
+    }
+    assert {room for room in folders if given_by(room)} == {*ROOMS}
 
 
-def on_the_page() -> dict[str, dict[str, str]]:
-    """Return the page: by section, each code with its sentence."""
-    sections: dict[str, dict[str, str]] = {}
-    rows: dict[str, str] = {}
-    for line in (ROOT / "docs" / "codes.md").read_text(encoding="utf-8").splitlines():
-        if line.startswith("## "):
-            rows = sections.setdefault(line.removeprefix("## ").strip(), {})
-        elif found := ROW.match(line):
-            assert found["code"] not in rows, f"docs/codes.md lists `{found['code']}` twice in one section"
-            rows[found["code"]] = found["sentence"]
-    return sections
+def test_every_code_says_something() -> None:
+    assert re.findall(r"^\| `(\w+)` \|  \|  \|$", page(), re.MULTILINE) == []
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_the_page_has_exactly_the_codes_that_a_room_gives(room: str) -> None:
-    given, listed = given_by(room), set(on_the_page().get(room, {}))
-    assert sorted(given - listed) == [], f"docs/codes.md does not list these under {room}"
-    assert sorted(listed - given) == [], f"docs/codes.md lists these under {room}, but nothing gives them"
-
-
-def test_a_code_that_several_rooms_give_means_the_same_in_each() -> None:
-    sentences: dict[str, set[str]] = {}
-    for rows in on_the_page().values():
-        for code, sentence in rows.items():
-            sentences.setdefault(code, set()).add(sentence)
-    assert {code: told for code, told in sentences.items() if len(told) > 1} == {}
-
-
-def test_every_code_has_a_sentence() -> None:
-    told = [sentence for rows in on_the_page().values() for sentence in rows.values()]
-    assert [sentence for sentence in told if not sentence[:1].isupper() or not sentence.endswith(".")] == []
+def test_what_is_added_is_of_codes_that_are_given_and_is_a_sentence() -> None:
+    codes = {code for room in ROOMS for code in given_by(room)}
+    told = added()["codes"]
+    assert [*told] == sorted(codes & {*told})
+    assert [one for one in told.values() if not re.fullmatch(r"[A-Z`*\[].*\.", one)] == []
 
 
 def test_every_code_is_one_that_a_message_may_carry() -> None:
@@ -106,6 +44,22 @@ def test_every_code_is_one_that_a_message_may_carry() -> None:
     assert isinstance(pattern, str)
     codes = {code for room in ROOMS for code in given_by(room)}
     assert [code for code in sorted(codes) if not re.search(pattern, code)] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ('raise Refused("a_code", "a text")', "a text"),
+        ('raise Refused("a_code", N_("line {line}: a text", line=3))', "line …: a text"),
+        ('raise RuleError("a_code", f"{who} has {count + 1}")', "… has …"),
+        ('FormProblem("a_code", "$.place", "a text")', "a text"),
+        ('class A(CodedError, code="a_code"):\n    """What it is. And more."""', "What it is"),
+        ('THESE_CODES: Final = {"a_code": N_("a text")}', "a text"),
+        ("raise Refused('a_code', error.text)", ""),
+    ],
+)
+def test_the_text_beside_a_code_is_found(source: str, text: str) -> None:
+    assert list(in_source(source)) == [("a_code", text)]
 
 
 @pytest.mark.parametrize(
@@ -124,4 +78,4 @@ def test_every_code_is_one_that_a_message_may_carry() -> None:
     ],
 )
 def test_a_code_is_found_however_it_is_written(source: str, codes: list[str]) -> None:
-    assert list(in_source(source)) == codes
+    assert [code for code, _ in in_source(source)] == codes

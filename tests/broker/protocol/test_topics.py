@@ -269,6 +269,7 @@ def test_a_result_on_the_wire_has_the_hand_value_and_never_the_hand() -> None:
         "fact.reason",
         "fact.decision.gives{}?",
         "fact.decision.takes{}?",
+        "fact.decision.infraction",
     }
     assert texts == {
         "id",

@@ -96,7 +96,7 @@ def test_a_ruling_is_told_once_it_is_stored_and_a_restart_comes_to_the_same(play
 def test_the_file_of_standings_follows(played: Hall) -> None:
     player = HERE.players["east"]
     before = (played.folder / "standings.csv").read_text(encoding="utf-8")
-    give(played, draft(played.scorer.state, FineRuled(takes={player: 99})))
+    give(played, draft(played.scorer.state, FineRuled(takes={player: 99}, exception=True)))
     after = (played.folder / "standings.csv").read_text(encoding="utf-8")
     assert before != after
     assert next(line for line in after.splitlines() if f",{player}," in line).split(",")[4] == "99"

@@ -43,7 +43,7 @@ def hall_in(folder: Path, home: SecondHome | None = None) -> Iterator[Hall]:
 
 
 def rule(hall: Hall, number: int) -> None:
-    """Give the ruling of a number: a fine of 8 IMP, or a void play."""
+    """Return the ruling of a number: a fine of 8 IMP, or a void play."""
     room = hall.scorer.rulings.room
     one = draft(room, FINE, (2, 1)) if number == 1 else draft(room, Void(), (number, 1))
     hall.scorer.rulings.give(one, HEAD)

@@ -11,9 +11,11 @@ from click.testing import CliRunner
 from broker.cli.main import homologue
 from broker.errors import BadEvent
 from broker.event import Event, Plan, RiichiBooking, save_event
-from broker.protocol import SEATS, Fact, LogMessage
+from broker.protocol import SEATS, Fact, FinalDeclared, LogMessage, Refused, Undo, Void
+from broker.rulings.final import open_matters
 from broker.store.sqlite import SqliteJournal
-from tests.broker.scorer.hall import Hall, make_hall, open_journal
+from tests.broker.rulings.ruled import HEAD, draft
+from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
 from tests.broker.scorer.small import NAME, event
 from tests.kiosk.riichi_tables import RiichiSitting
 
@@ -115,3 +117,22 @@ def test_the_sheet_of_a_session_is_written_from_the_events_store(tmp_path: Path)
     assert "28900" in ran.output.replace(" ", "").replace("\N{NO-BREAK SPACE}", "")
     ran = CliRunner().invoke(homologue, ["rules", "sheet", "--event", str(tmp_path), "--table", "8"])
     assert "no_such_session" in ran.output
+
+
+def test_a_session_of_which_no_hand_is_recorded_is_open_until_an_arbiter_rules_that_it_does_not_take_place(
+    club: Hall,
+) -> None:
+    give, room = club.scorer.rulings.give, club.scorer.state
+    assert open_matters(room, NOW).sessions == ((9, 1),)
+    with pytest.raises(Refused, match="still open"):
+        give(draft(room, FinalDeclared()), HEAD)
+    entry = give(draft(room, Void(), (9, 1)), HEAD)
+    assert open_matters(room, NOW).nothing
+    give(draft(room, Undo(ruling=entry.id)), HEAD)
+    assert open_matters(room, NOW).sessions == ((9, 1),)
+    club.hear(*told(*two_hands().facts))
+    assert open_matters(room, NOW).nothing
+    with pytest.raises(Refused, match="hands of this session"):
+        give(draft(room, Void(), (9, 1)), HEAD)
+    give(draft(room, FinalDeclared()), HEAD)
+    assert room.final

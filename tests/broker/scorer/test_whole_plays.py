@@ -31,10 +31,11 @@ from broker.protocol import (
 from broker.rulings import PlayKey
 from broker.scorer.quarantine import WAITS
 from broker.scorer.state import EventState
-from broker.scorer.stored_event import JournalContent, PastConcern, replay_journal
-from broker.scorer.whole_plays import PlayFinder, WholePlay
+from broker.scorer.stored_event import JournalContent, PastConcern, Reading, replay_journal
+from broker.scorer.whole_plays import WholePlay
 from broker.store import Recorded
-from broker.store.records import KEPT_FACTS, Decided
+from broker.store.chain import Stretch, by_plays
+from broker.store.records import Decided
 from tests.broker.rulings.ruled import ruling
 from tests.broker.scorer.small import OTHER_FORM, event, fact, log, steps, whole_log
 from tests.examples import COSTLY
@@ -51,14 +52,11 @@ class Row(NamedTuple):
 
 def content_of(rows: list[Row], *, judged_from: int | None = 0) -> JournalContent:
     """Return what was taken as a journal is read."""
-    plays = PlayFinder(event())
-    for place, (message, at) in enumerate(rows):
-        if isinstance(message, LogMessage) and judged_from is not None and place >= judged_from:
-            body = encode(message)
-            plays.take(KEPT_FACTS.decode(body), at, body)
-        else:
-            plays.take_alone(message, at)
-    return JournalContent(*plays.messages(), judged_from, {}, (), ())
+    reading = Reading(event(), judged_from)
+    bodies = [(height, row.at, encode(row.message)) for height, row in enumerate(rows, 1)]
+    for told in by_plays(bodies):
+        reading.take(Stretch.of(told))
+    return reading.content()._replace(judged_from=judged_from)
 
 
 def fact_by_fact(rows: list[Row], *, judged_from: int | None = 0) -> JournalContent:
@@ -144,8 +142,8 @@ def altered(message: LogMessage, chance: Random) -> LogMessage:
     elif isinstance(said, Result) and chance.random() < 0.5:
         said = replace(said, fines={"west": Fine(imp=4, reason="false hu")})
     elif isinstance(said, Seated | Result):
-        others = {"east": "west", "west": "east", "south": "south", "north": "north"}
-        seats: dict[Seat, str] = {seat: said.players[others[seat]] for seat in said.players}  # type: ignore[index]  # they are seats
+        others: dict[Seat, Seat] = {"east": "west", "west": "east", "south": "south", "north": "north"}
+        seats: dict[Seat, str] = {seat: said.players[others[seat]] for seat in said.players}
         said = replace(said, players=seats)
     return fact(message.table, message.seq, said, at=message.at)
 
@@ -187,8 +185,9 @@ def journals(draw: st.DrawFn) -> list[Row]:
         at = (len(rows) + 1) * 1000
         message: LogMessage | Ruling = chance.choice(waiting).pop(0)
         if rulings and chance.random() < 0.1:
-            rows.append(Row(ruled(room, chance), at))
-            room.apply(rows[-1].message)  # type: ignore[arg-type]  # it is a ruling
+            given = ruled(room, chance)
+            rows.append(Row(given, at))
+            room.apply(given)
             rulings -= 1
         rows.append(Row(message, at))
         room.apply(message)
@@ -207,7 +206,10 @@ def test_a_journal_gives_play_by_play_what_it_gives_fact_by_fact(rows: list[Row]
 def test_a_room_that_is_loaded_is_the_one_that_has_lived_through_it(rows: list[Row]) -> None:
     lived, content = EventState(event()), content_of(rows)
     for message, at in rows:
-        lived.apply(lived.tables.clock.corrected(message, at) if isinstance(message, LogMessage) else message)  # type: ignore[arg-type]  # no records of devices
+        if isinstance(message, LogMessage):
+            lived.apply(lived.tables.clock.corrected(message, at))
+        elif isinstance(message, Ruling):
+            lived.apply(message)
     loaded_room = EventState(event())
     replay_journal(loaded_room, content, ())
     assert list(loaded_room.standings()) == list(lived.standings())
@@ -220,12 +222,13 @@ def test_a_room_that_is_loaded_is_the_one_that_has_lived_through_it(rows: list[R
 
 def test_rulings_that_have_come_back_from_elsewhere_count() -> None:
     """The second home and the tables give back what an older copy of the store lacks."""
-    rows, room = [Row(one, MINUTE) for one in whole_log(1)], EventState(event())
-    for row in rows:
-        room.apply(row.message)  # type: ignore[arg-type]  # facts
+    facts, room = whole_log(1), EventState(event())
+    for message in facts:
+        room.apply(message)
+    rows = [Row(message, MINUTE) for message in facts]
     fined = ruling(room, FineRuled(takes={event().bookings[1, 1].players["west"]: 8}), (1, 1))
     back = [Decided(fined, MINUTE, encode(fined))]
-    content = content_of(rows).with_decided(back)
+    content = content_of([Row(one, MINUTE) for one in facts]).with_decided(back)
     again = EventState(event())
     replay_journal(again, content, ())
     assert [*again.book.entries] == [fined.id]

@@ -1,27 +1,36 @@
 """A row that was changed, or taken away, is named, and no other is doubted."""
 
-from collections.abc import Callable
-from contextlib import closing
+import subprocess
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Final
+from random import Random
+from typing import Final, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from broker.scorer.stored_event import read_journal
 from broker.store import STORE
 from broker.store.chain import (
     ALTERED,
     FIRST_LINK,
     LINK_ALTERED,
     MISSING,
+    STEPS,
     CheckedAhead,
+    Fault,
+    IntactRow,
+    NotAsWrittenError,
     StoredRow,
+    Stretch,
+    by_plays,
     intact_rows,
     link_after,
 )
 from broker.store.sqlite import SqliteJournal
-from tests.broker.scorer.small import NAME, whole_event
+from tests.broker.scorer.small import NAME, event, whole_event
 from tests.broker.store.stores import Kept, fill
 
 COUNT: Final = 10
@@ -132,21 +141,26 @@ def test_a_row_written_anew_with_its_own_link_is_noticed_by_the_row_after_it() -
     assert judged(rows) == (without(6), [(ALTERED, 6)])
 
 
-def test_a_file_is_verified_ahead_and_what_comes_after_it_as_always(tmp_path: Path) -> None:
+def rows_of(stretches: Iterable[Stretch]) -> list[IntactRow]:
+    """Return all rows in their order."""
+    return sorted(row for stretch in stretches for row in stretch.each())
+
+
+def test_a_file_is_read_ahead_and_what_comes_after_it_as_always(tmp_path: Path) -> None:
     log = whole_event()
-    with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal:
+    with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal, ExitStack() as running:
         fill(journal, *log[:5])
-        with CheckedAhead(tmp_path / STORE, long=0) as ahead:
-            checked = ahead.result()
+        ahead = [running.enter_context(CheckedAhead(tmp_path / STORE, long=0)) for _ in range(2)]
+        for one in ahead:
+            cast("subprocess.Popen[bytes]", one._process).wait()  # else it may read what comes later, too
         fill(journal, *log[5:])
-        last = [row[6] for row in journal.whole_rows()]
-        assert checked == (5, last[4])
-        journal.trust(checked)
-        assert list(journal.messages()) == log
-    Kept(tmp_path).force("UPDATE journal SET received_at = 6 WHERE height IN (2, 8)")
-    with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal:
-        journal.trust(checked)
-        assert [fault.height for fault in journal.faults()] == [8]  # what was verified is not looked at again
+        rows = [tuple(row) for row in journal.intact([])]
+        assert rows_of(ahead[0].stretches()) == rows[:5]
+        Kept(tmp_path).force("UPDATE journal SET received_at = 6 WHERE height IN (2, 8)")
+        journal.read_ahead(ahead[1])
+        faults: list[Fault] = []
+        assert rows_of(journal.stretches(faults)) == [row for row in rows if row[0] != 8]  # 2 is what was verified
+        assert [fault.height for fault in faults] == [8]
         assert [fault.height for fault in journal.faults()] == [2, 8]
 
 
@@ -154,10 +168,44 @@ def test_what_is_found_ahead_is_found_again_by_who_names_it(tmp_path: Path) -> N
     with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal:
         fill(journal, *whole_event())
     Kept(tmp_path).force("UPDATE journal SET received_at = 6 WHERE height = 2")
-    for path in (tmp_path / STORE, tmp_path / "none", Path(__file__)):
-        with CheckedAhead(path, long=0) as ahead:
-            assert ahead.result() == (0, FIRST_LINK)
-    with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal:
-        journal.trust((0, FIRST_LINK))
-        journal.trust((5, FIRST_LINK))
-        assert [fault.height for fault in journal.faults()] == [2]
+    for path in (tmp_path / STORE, Path(__file__)):
+        with CheckedAhead(path, long=0) as ahead, pytest.raises(NotAsWrittenError):
+            list(ahead.stretches())
+    with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal, CheckedAhead(tmp_path / STORE, long=0) as ahead:
+        alone = read_journal(journal, event())
+        journal.read_ahead(ahead)
+        assert read_journal(journal, event()) == alone
+        assert [fault.height for fault in alone.faults] == [2]
+
+
+def test_another_journal_than_was_read_ahead_is_read_by_itself(tmp_path: Path) -> None:
+    for name, log in (("one", whole_event()[:5]), ("other", whole_event()[5:])):
+        (tmp_path / name).mkdir()
+        with closing(SqliteJournal(tmp_path / name / STORE, NAME)) as journal:
+            fill(journal, *log)
+            with CheckedAhead(tmp_path / "one" / STORE, long=0) as ahead:
+                journal.read_ahead(ahead)
+                assert read_journal(journal, event()).ids() == {one.id for one in log}
+
+
+def test_nobody_reads_ahead_where_there_is_no_file(tmp_path: Path) -> None:
+    with CheckedAhead(tmp_path / STORE, long=0) as ahead:
+        assert list(ahead.stretches()) == []
+
+
+@given(some.lists(some.sampled_from([*STEPS, b"restored", b"result", b"call", None]), max_size=30), some.randoms())
+def test_rows_come_by_plays_each_once(kinds: list[bytes | None], chance: Random) -> None:
+    table = [chance.randint(1, 2) for _ in kinds]
+    rows = [
+        (height, height, b'{"ruling":1}' if kind is None else FACT_OF % (table[height - 1], height, kind))
+        for height, kind in enumerate(kinds, 1)
+    ]
+    told = [*by_plays(rows)]
+    assert sorted(row for one in told for row in one) == rows
+    for one in told:
+        here = [kinds[height - 1] for height, _, _ in one]
+        assert len(one) == 1 or (here[0], here[-1]) == (b"restored", b"result")
+        assert len({table[height - 1] for height, _, _ in one}) == 1
+
+
+FACT_OF: Final = b'{"schema":1,"id":"a","event":"b","table":%d,"seq":%d,"at":1,"fact":{"type":"%b","round":1}}'

@@ -293,6 +293,28 @@ def test_the_token_of_one_session_is_none_of_another(guarded: DeskServer, auth: 
     assert (answer.status_code, auth.accounts.get("display").disabled) == (403, False)
 
 
+def test_a_head_arbiter_sees_who_is_told_the_results_hurries_and_removes_it(
+    guarded: DeskServer, auth: Authentication
+) -> None:
+    def asked(client: httpx.Client, action: str) -> str:
+        return client.post("/people", data={"form": token_of(client), "action": action, "name": "site"}).text
+
+    with logged_in(guarded, "head_arbiter") as client:
+        assert 'id="webhooks"' not in client.get("/people").text
+        auth.webhooks.add("site", "http://127.0.0.1:1/hook", Actor("test"))
+        assert "Nothing to tell yet" in client.get("/people").text
+        auth.webhooks.put_down(b"{}")
+        shown = client.get("/people").text
+        assert ("Not told yet" in shown, "Try now" in shown) == (True, True)
+        auth.webhooks.tried(auth.webhooks.all()[0], "answered 500")
+        assert "Last answer: answered 500" in client.get("/people").text
+        asked(client, "hurry_webhook")
+        assert [one.name for one in auth.webhooks.due()] == ["site"]
+        assert 'id="webhooks"' not in asked(client, "remove_webhook")
+    done = [(one.who, one.action, one.about) for one in auth.audit.newest(2)]
+    assert done == [("head_arbiter", f"webhook_{what}", "site") for what in ("removed", "hurried")]
+
+
 def test_guessing_is_slowed_down(guarded: DeskServer, auth: Authentication) -> None:
     auth.accounts.add("victim", "Victim", "display", PASSWORD, Actor("test"))
     with browser(guarded) as client:

@@ -28,7 +28,7 @@ class Device(Protocol):
 
 
 Start = Callable[[Callable[[], int], int, tuple[int, ...]], Device]
-"""Gives a box: its clock, its boot id, which contacts are closed."""
+"""Returns a box: its clock, its boot id, which contacts are closed."""
 
 
 def good(chunk: bytes, now: int) -> list[tuple[int, bytes]]:

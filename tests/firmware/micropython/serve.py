@@ -21,12 +21,12 @@ class Clock:
         self.now = now
 
     def ticks(self):
-        """Give what `ticks_us` says."""
+        """Return what `ticks_us` says."""
         return self.now
 
 
 def start(box, ticks, boot, closed):
-    """Give a box power."""
+    """Turn a box on."""
     clock = Clock(ticks)
     boxes[box] = clock, SimulatedPico(clock.ticks, boot, tuple(closed))
 
@@ -116,7 +116,7 @@ class Cable:
         return Poll(self)
 
     def read(self, size):
-        """Give bytes; it would block for ever where there are none."""
+        """Return bytes; it would block for ever where there are none."""
         assert len(self._incoming) >= size, "blocked"
         chunk, self._incoming = self._incoming[:size], self._incoming[size:]
         return chunk
@@ -142,7 +142,7 @@ class Poll:
         self._stream, self._flag = stream, flag
 
     def poll(self, timeout):
-        """Give what is ready."""
+        """Return what is ready."""
         return [(self._stream, self._flag)] if self._cable.ready(self._flag) else []
 
 
@@ -152,7 +152,7 @@ class Ticker:
     now = 0
 
     def ticks_us(self):
-        """Give the time."""
+        """Return the time."""
         self.now = (self.now + 500) & 0x3FFFFFFF
         return self.now
 
@@ -171,7 +171,7 @@ class System:
     """`os`."""
 
     def urandom(self, size):
-        """Give chance that is none."""
+        """Return chance that is none."""
         return bytes(range(1, size + 1))
 
 

@@ -21,7 +21,7 @@ from kiosk.table import TrayChecked
 from tests.kiosk.tables import EVENT, play
 from tests.vision.live.tables import corners, heap, stray
 from vision.cameras.addresses import open_camera
-from vision.cameras.camera import ClosableDevice
+from vision.cameras.camera import Camera
 from vision.cameras.feed import CameraFrame
 from vision.geometry import Picture
 from vision.live.watcher import Sketch, Stillness, WatchedTable
@@ -85,7 +85,7 @@ def test_trays_are_told_when_they_are_settled_and_a_lost_camera_when_it_is_lost(
         assert made.health() == "camera_unplugged"
 
 
-class GlaringCamera(ClosableDevice):
+class GlaringCamera(Camera):
     """A camera with the same picture for ever, all burnt out, that says which exposures it was asked for."""
 
     def __init__(self) -> None:

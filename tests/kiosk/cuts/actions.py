@@ -98,7 +98,12 @@ class WindowOver:
     """Time passes until the claim window can be closed."""
 
 
-Action = Tap | Press | Release | Hold | Keys | Choose | Look | Scan | Plan | Receipt | Give | WindowOver
+@dataclass(frozen=True, slots=True)
+class Doubted:
+    """Time passes until the screen asks whether hu was meant."""
+
+
+Action = Tap | Press | Release | Hold | Keys | Choose | Look | Scan | Plan | Receipt | Give | WindowOver | Doubted
 
 Day = tuple[Action, ...]
 """What happens at a table from its first plan on."""

@@ -7,12 +7,13 @@ from typing import Final
 from broker.protocol import SEATS, Seat
 from broker.rules import TRAY
 from kiosk.input import Act
-from kiosk.table import DOUBTFUL_NS
+from kiosk.table import DOUBTFUL_NS, SETTLE_NS
 from tests.kiosk.cuts.actions import (
     HOUSE_PIN,
     Action,
     Choose,
     Day,
+    Doubted,
     Give,
     Hold,
     Keys,
@@ -138,6 +139,27 @@ def drawn(chance: random.Random) -> Part:
     yield Plan(plan(play(1), play(2), recorded=(1,)))
 
 
+def doubted(chance: random.Random) -> Part:
+    """Presses that may be no hu are asked about: nobody meant it, then one of two did; all four press, and cannot."""
+    yield from (Receipt(), Plan(plan(play(1))))
+    yield from begun(1, chance)
+    one, other, third, _ = shuffled(chance)
+    yield from (*pressed(third), Doubted(), WindowOver())
+    yield from (*pressed(*shuffled(chance), wait=DOUBTFUL_NS + S), Doubted())
+    yield from (*pressed(*shuffled(chance), wait=SETTLE_NS + S), WindowOver())
+    yield from keys("c c")
+    yield from (*pressed(*shuffled(chance), wait=DOUBTFUL_NS + S), Doubted())
+    yield from (*pressed(other, one, wait=SETTLE_NS + S), WindowOver())
+    yield from keys(f"1 0 enter 9 enter {third[0]}")
+    yield from recorded(chance)
+
+
+def pressed(*seats: Seat, wait: int = SETTLE_NS + 100 * MS) -> Part:
+    """Press, the first after so long, the others shortly after each other."""
+    for at, seat in enumerate(seats):
+        yield from (Press(seat, 300 * MS if at else wait), Release(seat))
+
+
 def panel(chance: random.Random) -> Part:
     """The arbiter rules at the table: pause, time, seats, who has declared, void, adjusted."""
     yield from (Receipt(), Plan(plan(play(1), play(2), play(3))))
@@ -238,6 +260,7 @@ KINDS: Final[Mapping[str, Written]] = {
         win_by_discard,
         self_drawn,
         drawn,
+        doubted,
         panel,
         wrong_carrier,
         scanned,

@@ -223,6 +223,14 @@ class Running:
             self._time.now = max(self._time.now, closes_at) + S
             self._program.step(timeout=0)
 
+    @_do.register
+    def _(self, _: do.Doubted) -> None:
+        closes_at = self._program.state.closes_at
+        assert closes_at is not None, "nobody has pressed"
+        self._time.now = max(self._time.now, closes_at) + S
+        self._program.step(timeout=0)
+        assert self._program.state.doubt == "asked"
+
 
 def unread(planned: Any, seat: Any, at: int) -> TrayChecked:  # noqa: ANN401 - as `right` and `swapped`
     """Look at a tray of which one tile could not be read."""

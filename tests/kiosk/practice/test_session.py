@@ -18,18 +18,18 @@ import pygame
 import pytest
 from click.testing import CliRunner
 
-from broker.protocol import SEATS, McrValue
+from broker.protocol import SEATS, McrValue, RiichiValue
 from kiosk.config import ScreenSettings
 from kiosk.practice import session
-from kiosk.practice.deals import practice_plan
+from kiosk.practice.deals import Practised, practice_plan
 from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN_NEXT, TURN_OUT, strip
-from kiosk.practice.session import PracticeWindow
+from kiosk.practice.session import PracticeTable, PracticeWindow
 from kiosk.program import TableProgram
-from kiosk.screens import SMALLEST, DeclaredView, TableScreen, current_screen
+from kiosk.screens import SMALLEST, DeclaredView, TableScreen, current_screen, type_key
 from kiosk.table import Phase
 from tests.kiosk.screens.scenes import SCENES
 
-PATIENCE_S = 60
+PATIENCE_S = 600
 
 
 class Trainer:
@@ -72,10 +72,14 @@ class Trainer:
         self._click(box.center)
 
     def touch(self, name: str) -> None:
-        """Click a button on the table's screen, when it has been there long enough."""
+        """Click a button on the table's screen; again if it had not been there long enough."""
         self.until(lambda: name in self._offered())
-        self.stop.wait(0.45)
-        self._click(self._offered()[name])
+        before = self.programs[0].view().phase
+        while self.programs[0].view().phase == before:
+            self.stop.wait(0.45)
+            if name in (offered := self._offered()):
+                self._click(offered[name])
+            self.stop.wait(1)
 
     def _offered(self) -> dict[str, tuple[int, int]]:
         targets = self.windows[0]._screen.targets(self.programs[0].view())
@@ -102,12 +106,13 @@ class Trainer:
 
 
 @pytest.mark.slow
-def test_a_trainer_plays_a_whole_play_with_a_mouse_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("rules", ["mcr", "riichi"])
+def test_a_trainer_plays_a_whole_play_with_a_mouse_alone(rules: Practised, monkeypatch: pytest.MonkeyPatch) -> None:
     trainer, _, failed = Trainer(monkeypatch), Translator("fr"), list[BaseException]()
 
     def play() -> None:
         try:
-            _play(trainer, _)
+            {"mcr": _play, "riichi": _win_at_riichi}[rules](trainer, _)
         except BaseException as error:  # noqa: BLE001 - whatever it is, the test must fail by it
             failed.append(error)
         finally:
@@ -115,7 +120,7 @@ def test_a_trainer_plays_a_whole_play_with_a_mouse_alone(monkeypatch: pytest.Mon
 
     hands = threading.Thread(target=play)
     hands.start()
-    session.practise(trainer.stop, language="fr")
+    session.practise(trainer.stop, PracticeTable(language="fr", rules=rules))
     hands.join()
     assert failed == []
     assert trainer.programs[0]._server.facts.unsent == 0
@@ -141,6 +146,27 @@ def _play(trainer: Trainer, _: Translator) -> None:
     told = phase.discarder_key
     assert told is not None  # the walls were read, so the tiles tell whose the last one was
     trainer.touch(_("Self-drawn") if told == "d" else _(SEAT_NAMES[{seat[0]: seat for seat in SEATS}[told]]))
+    trainer.until(lambda: trainer.phase is Phase.ACCEPTING)
+    trainer.press_until(lambda: trainer.phase is Phase.RECORDED)
+
+
+def _win_at_riichi(trainer: Trainer, _: Translator) -> None:
+    trainer.there.wait(PATIENCE_S)
+    trainer.until(lambda: trainer.phase is Phase.CONFIRMING)
+    trainer.press_until(lambda: trainer.phase is Phase.PLAYING)
+    trainer.press_until(lambda: trainer.phase is Phase.DECLARED, ["f1"])
+    counting = trainer.programs[0]._counting
+    trainer.touch(_("From the backs"))
+    trainer.strip(LAY)
+    trainer.until(lambda: counting._counting is not None and not isinstance(counting._counting.hand, str))
+    type_key("t")  # self-drawn
+    trainer.until(lambda: counting._counting is not None and counting._counting.may_ask)
+    type_key("enter")
+    trainer.until(lambda: counting._counting is not None and counting._counting.accepted is not None)
+    assert counting._counting is not None
+    assert isinstance(counting._counting.accepted, RiichiValue)
+    type_key("enter")
+    trainer.touch(_("Self-drawn"))
     trainer.until(lambda: trainer.phase is Phase.ACCEPTING)
     trainer.press_until(lambda: trainer.phase is Phase.RECORDED)
 

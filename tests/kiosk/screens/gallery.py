@@ -16,10 +16,11 @@ os.environ["SDL_VIDEODRIVER"] = "dummy"
 import pygame
 from PIL import Image
 
-from kiosk.screens import TableScreen, TextPen, drawing
+from kiosk.screens import Appearance, TableScreen, TextPen, drawing
+from kiosk.screens.drawing import USUAL
 from tests.kiosk.screens.riichi_scenes import ALL_SCENES as SCENES
 
-SIZES: Final = ((800, 480), (1280, 720), (720, 1280))
+SIZES: Final = ((800, 480), (1280, 720), (1920, 1080), (720, 1280))
 WIDTH: Final = 400
 UPRIGHT_WIDTH: Final = 240
 """Of one picture on a sheet, pixels."""
@@ -36,14 +37,14 @@ COLOURS: Final = 128
 """Flat pictures need no more, and the files stay small."""
 
 
-def sheet(language: str, size: tuple[int, int]) -> pygame.Surface:
+def sheet(language: str, size: tuple[int, int], look: Appearance = USUAL) -> pygame.Surface:
     """Draw all scenes, with their names."""
     width, across = (WIDTH, ACROSS) if size[0] > size[1] else (UPRIGHT_WIDTH, UPRIGHT_ACROSS)
     height = width * size[1] // size[0]
     down = -(-len(SCENES) // across)
     made = pygame.Surface((across * (width + 8) + 8, down * (height + CAPTION + 8) + 8))
     made.fill((90, 90, 90))
-    screen, pen = TableScreen(Translator(language), size), TextPen("en", (0, 480))
+    screen, pen = TableScreen(Translator(language), size, look), TextPen("en", (480, 480))
     for at, (name, scene) in enumerate(SCENES.items()):
         x, y = 8 + at % across * (width + 8), 8 + at // across * (height + CAPTION + 8)
         surface = pygame.Surface(size)
@@ -80,6 +81,7 @@ def main(folder: Path) -> None:
             save(sheet(language, size), folder / f"screens-{language}-{size[0]}x{size[1]}.png")
         for name, scenes in SHOWN.items():
             save(strip(language, scenes), folder / f"{name}-{language}.png")
+    save(sheet("en", SIZES[0], Appearance(quiet=True)), folder / "quiet.png")
     one = pygame.Surface(SIZES[0])
     TableScreen(Translator(), SIZES[0]).draw(one, SCENES[AT_THE_HEAD]())
     save(one, folder / "kiosk.png")

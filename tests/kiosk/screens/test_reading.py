@@ -38,7 +38,7 @@ OF_FOUR: Final = (
 def capital() -> float:
     """Return how high a capital letter is, as a part of its line."""
     font = pygame.font.Font(drawing.ROBOTO, 1000)
-    letter = font.render("H", True, drawing.TEXT)  # noqa: FBT003 - pygame's own
+    letter = font.render("H", antialias=True, color=drawing.TEXT)
     return letter.get_bounding_rect().height / font.get_height()
 
 

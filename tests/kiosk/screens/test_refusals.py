@@ -8,7 +8,7 @@ import pytest
 
 from broker.i18n import Translator, languages
 from kiosk.screens.texts import PROBLEM, refusal
-from tests.broker.protocol.test_refusal_codes import ROOT, in_source
+from tests.broker.protocol.codes import ROOT, in_source
 
 SOURCES: Final = (
     "kiosk",
@@ -90,7 +90,7 @@ NEVER_TOLD: Final = {
 
 def arriving() -> set[str]:
     """Return every code that can arrive at a table's screen."""
-    codes = {code for source in SOURCES for file in _files(ROOT / source) for code in in_source(file.read_text())}
+    codes = {code for source in SOURCES for file in _files(ROOT / source) for code, _ in in_source(file.read_text())}
     return codes.difference(*NEVER_TOLD.values()).union(OF_PAIRING)
 
 
@@ -110,5 +110,5 @@ def test_no_refusal_shows_its_code(language: str) -> None:
 
 def test_what_is_never_told_is_given_by_somebody() -> None:
     """Else the list would excuse a code that comes back some day as one that a screen has to tell."""
-    codes = {code for source in SOURCES for file in _files(ROOT / source) for code in in_source(file.read_text())}
+    codes = {code for source in SOURCES for file in _files(ROOT / source) for code, _ in in_source(file.read_text())}
     assert sorted(set().union(*NEVER_TOLD.values()) - codes) == []

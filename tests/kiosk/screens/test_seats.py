@@ -1,10 +1,54 @@
-"""Points as sticks."""
+"""Seats as people sit around the screen, and points as sticks."""
 
+from itertools import combinations
+
+import pygame
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiosk.screens import sticks
+from broker.i18n import Translator
+from broker.protocol import SEATS, Seat
+from kiosk.screens import Appearance, ScreenLayout, TextPen, seats_around, sticks
+from kiosk.screens.seats import SeatBox
+from tests.kiosk.screens.test_table import SIZES, scene_of
+
+ROOMS = [(772, 171), (437, 190), (676, 521), (676, 277), (1236, 256)]
+
+
+@pytest.mark.parametrize("near", SEATS)
+@pytest.mark.parametrize("room", ROOMS, ids=str)
+def test_whoever_is_near_is_below_and_to_the_right_of_each_is_whose_turn_comes_next(
+    room: tuple[int, int], near: Seat
+) -> None:
+    whole = pygame.Rect((14, 240), room)
+    boxes = seats_around(whole, 7, near)
+    at = SEATS.index(near)
+    below, right, far, left = (boxes[seat] for seat in (*SEATS[at:], *SEATS[:at]))
+    assert far.centery < min(left.centery, right.centery)
+    assert below.centery > max(left.centery, right.centery)
+    assert left.centerx < min(far.centerx, below.centerx)
+    assert right.centerx > max(far.centerx, below.centerx)
+    assert not [pair for pair in combinations(boxes.values(), 2) if pair[0].colliderect(pair[1])]
+    assert all(whole.contains(box) for box in boxes.values())
+
+
+@pytest.mark.parametrize(("seat", "turn"), [("east", 0), ("south", 90), ("west", 180), ("north", 270)])
+@pytest.mark.parametrize("scene", ["confirming", "accepting", "declared, value", "riichi, accepting"])
+def test_on_a_display_that_lies_flat_each_block_stands_upright_for_who_sits_there(
+    scene: str, seat: Seat, turn: int
+) -> None:
+    size, view = SIZES[0], scene_of(scene)
+    box = ScreenLayout(size).seats(panel=False)[seat]
+    turned, upright = pygame.Surface(size), pygame.Surface(size)
+    SeatBox(Translator("en"), TextPen("en", size, Appearance(turned=True))).draw(turned, view, seat, box, small=False)
+    own = pygame.Rect(0, 0, *(box.size if turn % 180 == 0 else box.size[::-1]))
+    SeatBox(Translator("en"), TextPen("en", size)).draw(upright, view, seat, own, small=False)
+    there = pygame.transform.rotate(turned.subsurface(box), -turn)
+    corner = box.inflate(-20, -20).size if turn % 180 == 0 else box.inflate(-20, -20).size[::-1]
+    inside = pygame.Rect((10, 10), corner)  # the ground shows at the round corners of the frame
+    alike = [pygame.image.tobytes(one.subsurface(inside), "RGB") for one in (there, upright)]
+    assert alike[0] == alike[1]
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ import pytest
 from broker.i18n import Translator, languages
 from kiosk.camera.observations import CameraView, TableObservation
 from kiosk.screens import (
-    DARKER,
     EDGE,
     GROUND,
+    LOWERED,
     PANEL,
     TEXT,
     Align,
@@ -51,7 +51,7 @@ class Inked(TextPen):
     """A pen that only remembers where its lines would stand, and on what."""
 
     def __init__(self, language: str, room: Room) -> None:
-        super().__init__(language, *room)
+        super().__init__(language, room[0], Appearance(larger=room[1]))
         self.lines: list[tuple[str, pygame.Rect]] = []
         self.inks: set[tuple[Colour, Colour]] = set()
         """Which colours were written on which grounds."""
@@ -158,18 +158,18 @@ def test_what_may_be_touched_is_large_enough_for_a_finger_and_apart() -> None:
 @pytest.mark.parametrize(
     ("scene", "keys"),
     [
-        ("waiting", "t"),
-        ("restoring", "c"),
-        ("confirming", "c"),
+        ("waiting", "t m"),
+        ("restoring", "c m"),
+        ("confirming", "c m"),
         ("playing", "d c"),
         ("playing, nobody won", "c"),
         ("playing, paused", "c"),
-        ("declared, value", "b 1 2 3 4 5 6 7 8 9 clear 0 back x enter c"),
-        ("declared, discarder", "e s n d back c"),
-        ("declared, all four", "b 1 2 3 4 5 6 7 8 9 clear 0 back x enter c"),
-        ("accepting", "r c"),
-        ("recorded", "enter c"),
-        ("finished", "t"),
+        ("declared, value", "b 1 2 3 4 5 6 7 8 9 clear 0 back x enter c m"),
+        ("declared, discarder", "e s n d back c m"),
+        ("declared, all four", "b 1 2 3 4 5 6 7 8 9 clear 0 back x enter c m"),
+        ("accepting", "r c m"),
+        ("recorded", "enter c m"),
+        ("finished", "t m"),
     ],
 )
 def test_whatever_a_key_does_a_finger_does_too(scene: str, keys: str) -> None:
@@ -210,7 +210,7 @@ def test_every_colour_that_is_written_can_be_read_on_the_ground_under_it(*, pres
 @pytest.mark.parametrize("ground", [GROUND, PANEL])
 def test_what_is_said_on_a_dimmed_screen_can_still_be_read(ground: Colour) -> None:
     """4.5:1, WCAG's level for all text."""
-    dimmed = [tuple(part * left // 255 for part, left in zip(one, DARKER, strict=True)) for one in (TEXT, ground)]
+    dimmed = [tuple(part * left // 255 for part, left in zip(one, LOWERED, strict=True)) for one in (TEXT, ground)]
     assert contrast(*dimmed) >= 4.5
 
 

@@ -72,6 +72,48 @@ def test_keys_that_are_typed_come_out_by_their_names() -> None:
         assert [key for key in window.pressed() if key != QUIT] == ["d", "7", "enter", "back"]
 
 
+def picture_of(window: ScreenWindow, view: ScreenView) -> bytes:
+    window.show(view)
+    return shown_pixels()
+
+
+@pytest.mark.parametrize("how", ["key", "finger"])
+def test_the_light_is_changed_by_its_key_and_by_a_touch_on_the_clock(how: str) -> None:
+    view = SCENES["confirming"]()
+    with ScreenWindow(DUMMY, Translator("en"), time := Time()) as window:
+        seen = [picture_of(window, view)]
+        for _ in range(2):
+            time.now += SEEN_NS
+            if how == "key":
+                press(pygame.K_m, "m")
+            else:
+                touched(window, target("confirming", "m"))
+            assert [key for key in window.pressed() if key != QUIT] == [], "the table knows nothing of it"
+            seen.append(picture_of(window, view))
+    assert seen[0] != seen[1]
+    assert seen[0] == seen[2]
+
+
+def test_in_a_play_nothing_changes_the_light() -> None:
+    view = SCENES["playing"]()
+    with ScreenWindow(DUMMY, Translator("en")) as window:
+        before = picture_of(window, view)
+        assert not [one for one in window._screen.targets(view) if one.key == "m"]
+        press(pygame.K_m, "m")
+        assert [key for key in window.pressed() if key != QUIT] == []
+        assert picture_of(window, view) == before
+
+
+def test_quiet_light_is_there_from_the_start_where_it_is_configured_and_gets_no_darker() -> None:
+    quiet, view = ScreenSettings(driver="dummy", light="quiet", dim_after_s=1), SCENES["confirming"]()
+    with ScreenWindow(quiet, Translator("en"), time := Time()) as window:
+        begun = picture_of(window, view)
+        time.now += 2 * SECOND_NS
+        assert picture_of(window, view) == begun
+    with ScreenWindow(DUMMY, Translator("en")) as window:
+        assert picture_of(window, view) != begun
+
+
 def press(key: int, character: str = "") -> None:
     """Type on a keyboard that reaches the window: any that is plugged in does."""
     pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=key, unicode=character, mod=0))

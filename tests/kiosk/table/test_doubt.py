@@ -12,6 +12,7 @@ from kiosk.table import (
     DeclarationsCorrected,
     Phase,
     PlayVoided,
+    Restarted,
     Table,
 )
 from tests.kiosk.riichi_tables import RiichiSitting
@@ -152,3 +153,20 @@ def test_in_a_riichi_session_they_are_asked_too() -> None:
     assert standing(sitting.table) == (Phase.CLAIMING, "asked", ())
     assert close(sitting) == ()
     assert standing(sitting.table) == (Phase.PLAYING, None, ())
+
+
+@pytest.mark.parametrize(("after", "doubtful"), [(SETTLE, True), (LATER, False)])
+def test_a_press_from_before_the_power_went_is_as_doubtful_as_it_was(after: int, *, doubtful: bool) -> None:
+    sitting = sitting_in(Phase.PLAYING)
+    sitting.take(ButtonPressed(at=sitting.table.since + after, seat="west"))
+    sitting.take(Restarted(at=5 * S, doubts=True))  # another clock, younger than the old
+    close(sitting)
+    assert sitting.table.doubt == ("asked" if doubtful else None)
+
+
+def test_in_journals_of_before_no_press_was_doubtful_once_the_power_had_gone() -> None:
+    sitting = sitting_in(Phase.PLAYING)
+    sitting.take(ButtonPressed(at=sitting.table.since + SETTLE, seat="west"))
+    sitting.take(Restarted(at=5 * S))
+    close(sitting)
+    assert standing(sitting.table) == (Phase.DECLARED, None, ("west",))

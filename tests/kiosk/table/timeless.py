@@ -11,7 +11,16 @@ def without_times(state: Table) -> tuple[Table, list[tuple[Seat, bool]], list[in
     contacts = state.window.contacts if state.window else ()
     presses = [(one.seat, one.down) for one in contacts]
     distances = [one.at - contacts[0].at for one in contacts]
+    asked = tuple(replace(one, at=one.at - state.asked[0].at) for one in state.asked)
     timeless = replace(
-        state, since=0, declarations=(), window=None, closed_at=None, pause=None, play_clock=None, pin_wrong_at=0
+        state,
+        since=0,
+        declarations=(),
+        asked=asked,
+        window=None,
+        closed_at=None,
+        pause=None,
+        play_clock=None,
+        pin_wrong_at=0,
     )
     return timeless, presses, distances, state.paused

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from vision.cameras.addresses import open_camera
-from vision.cameras.camera import ClosableDevice, UnmetSetting
+from vision.cameras.camera import Camera, UnmetSetting
 from vision.cameras.feed import (
     FIRST_PAUSE_S,
     LONGEST_PAUSE_S,
@@ -27,7 +27,7 @@ PICTURE = np.full((4, 6, 3), 90, dtype=np.uint8)
 SOON = 20.0  # seconds: a bound for a machine that is very busy, never a pause
 
 
-class Scripted(ClosableDevice):
+class Scripted(Camera):
     """A camera that gives what a queue gives: pictures, or errors that it raises."""
 
     def __init__(self, script: "Queue[Any]") -> None:

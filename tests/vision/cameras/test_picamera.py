@@ -1,6 +1,5 @@
 """The camera on the ribbon: its real process, with a picamera2 simulated after the manual. None was tried on a Pi."""
 
-import os
 import sys
 from pathlib import Path
 
@@ -132,10 +131,10 @@ def test_a_camera_whose_process_dies_is_opened_anew_and_goes_on(monkeypatch: pyt
 
 
 def test_a_camera_that_is_closed_leaves_no_file_open() -> None:
-    before = set(os.listdir("/proc/self/fd"))  # noqa: PTH208 -- names, not paths
+    before = {one.name for one in Path("/proc/self/fd").iterdir()}
     with open_camera(f"sim://ribbon?{SMALL}") as camera:
         camera.frame()
-    assert set(os.listdir("/proc/self/fd")) == before  # noqa: PTH208 -- as above
+    assert {one.name for one in Path("/proc/self/fd").iterdir()} == before
 
 
 @pytest.mark.parametrize("address", ["sim://ribbon?number=0.5", "sim://ribbon?dies=0", "sim://ribbon?tilt=3"])

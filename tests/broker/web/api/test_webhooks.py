@@ -207,6 +207,21 @@ def test_after_three_days_nothing_more_is_tried(event: Event, receiver: Receiver
     assert (len(receiver.got), event.hook().delivery, event.hook().failure) == (2, "", "answered 500")
 
 
+def test_what_waits_is_sent_at_once_when_somebody_asks(event: Event, receiver: Receiver) -> None:
+    event.auth.webhooks.add("site", receiver.url, BY)
+    event.finish()
+    receiver.status = 500
+    event.look()
+    receiver.status = 200
+    event.look()
+    before = len(receiver.got), event.hook().state
+    event.auth.webhooks.hurry("site", BY)
+    event.look()
+    assert (before, len(receiver.got), event.hook().state) == ((1, "waiting"), 2, "told")
+    with pytest.raises(WebhookUnknown):
+        event.auth.webhooks.hurry("another", BY)
+
+
 def test_results_that_were_corrected_take_the_place_of_those_that_nobody_has_taken(
     event: Event, receiver: Receiver
 ) -> None:

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import cache
+from functools import cache, partial
 from itertools import count, cycle
 from pathlib import Path
 from random import Random
@@ -20,10 +20,12 @@ from broker.mqtt.access import Credentials
 from broker.people import ROLES, Actor, Authentication
 from broker.protocol import (
     SEATS,
+    Appealed,
     Call,
     Deadline,
     Fact,
     FinalDeclared,
+    FineRuled,
     LetIn,
     LogMessage,
     Paused,
@@ -73,6 +75,8 @@ FROM: Final = (("FR", "Les Quatre Vents de Strasbourg"), ("CHN", "北京大学�
 """Countries and clubs, in turn."""
 
 INSTEAD: Final = Substitute(player="p07", name="Wilhelmina von Reserve-Hohenstein", first_round=2)
+APPEALED: Final = "ruling-0002"
+"""Of an event that is over, the ruling against which somebody appeals."""
 PEOPLE: Final = ("Hélène Roy", "Tao Lin", "Inès Moreau", "Screen in the hall")
 
 
@@ -222,9 +226,19 @@ def empty(folder: Path) -> Iterator[DeskServer]:
 
 @contextmanager
 def over(folder: Path) -> Iterator[DeskServer]:
-    """Serve an event that has all its results."""
+    """Serve an event that has all its results, a warning, a fine, and an appeal against it."""
     with whole(folder, cup(), small.whole_event()) as made:
-        made.scorer.ask(lambda: made.scorer.rulings.give(draft(made.scorer.rulings.room, INSTEAD), HEAD))
+        room, who = made.scorer.rulings.room, small.event().bookings[1, 2].players["west"]
+        warned = FineRuled(takes={who: 0}, measure="warning", infraction="sound")
+        fined = FineRuled(takes={who: 4}, infraction="sound")
+        for decision, play in (
+            (INSTEAD, None),
+            (warned, (1, 2)),
+            (fined, (1, 2)),
+            (Appealed(ruling=APPEALED, players=(who,)), None),
+        ):
+            given = partial(draft, room, decision, play, reason="Said “hu” aloud before the window had closed")
+            made.scorer.ask(lambda given=given: made.scorer.rulings.give(given(), HEAD))  # type: ignore[misc] # bound in the loop
         yield made.server
 
 

@@ -10,7 +10,7 @@ from broker.protocol import Result, receipt_code
 from tests.broker.scorer import small
 from tests.broker.scorer.folders import until_round
 from tests.broker.web import sample
-from tests.broker.web.pages.desks import timed
+from tests.broker.web.pages.desks import APPEALED, timed
 
 HEAD: Final = "head_arbiter"
 
@@ -98,7 +98,7 @@ def miskeyed(page: Page) -> None:
 
 
 def named(page: Page) -> None:
-    """Give a new event name and rules."""
+    """Enter a new event's name and rules."""
     page.locator("[name=name]").fill("lille-2026")
     page.locator("[name=title]").fill("Tournoi international de Lille 2026")
     submit(page, "head")
@@ -211,6 +211,10 @@ PLACES: Final = (
     Place("orders: none", "empty", "/orders"),
     Place("rulings", "busy", "/rulings"),
     Place("rulings: none", "empty", "/rulings"),
+    Place("infractions", "over", "/infractions"),
+    Place("infractions: none", "empty", "/infractions"),
+    Place("ruling: appeal", "over", "/rulings/new?appeal=ruling-0001&kind=appeal"),
+    Place("ruling: decision on an appeal", "over", f"/rulings/new?appeal={APPEALED}&kind=appeal_decided"),
     Place("ruling: of what", "busy", "/rulings/new"),
     Place("ruling: correction", "busy", "/rulings/new?play=1-2&kind=correct"),
     Place("ruling: correction, riichi", "riichi", "/rulings/new?play=1-2&kind=correct"),

@@ -9,7 +9,7 @@ from starlette.routing import Route
 from broker.people import ROLES
 from broker.web.app import create_app
 from tests.broker.web.pages.desks import Whole, cup, quickly, whole
-from tests.broker.web.test_auth import ALLOWED, ARBITERS, OPEN, browser, logged_in
+from tests.broker.web.test_auth import ALLOWED, ARBITERS, OPEN, browser, logged_in, token_of
 
 ORGANISERS: Final = {"head_arbiter", "organiser"}
 
@@ -32,6 +32,9 @@ BESIDES: Final[dict[str, Collection[str]]] = {
     "/riichi": ARBITERS,
     "/live/riichi": ARBITERS,
     "/riichi/{table:int}-{round:int}.pdf": ARBITERS,
+    "/infractions": ARBITERS,
+    "/infractions.pdf": ARBITERS,
+    "/ruling/{ruling}.pdf": ARBITERS,
     "/rulings": ARBITERS,
     "/rulings.csv": ARBITERS,
     "/rulings.json": ARBITERS,
@@ -98,3 +101,25 @@ def test_who_has_not_logged_in_reaches_nothing(desk: Whole) -> None:
             for route in ((method, at(path)) for method, path in routes(desk))
         }
     assert answers == {401}
+
+
+def test_what_answers_a_form_is_another_address_or_a_page_to_which_a_browser_can_go_back(desk: Whole) -> None:
+    with logged_in(desk.server, "head_arbiter") as client:
+        token = token_of(client, "/rulings/new?kind=deadline")
+        posted = [path for method, path in routes(desk) if method == "POST"]
+        answers = {}
+        for path in posted:
+            answer = client.post(path, data={"form": token}, headers={"Accept": "text/html"}, follow_redirects=False)
+            if answer.status_code != 303:
+                answers[path] = (answer.headers["content-type"], answer.headers["cache-control"])
+    assert set(answers.values()) == {("text/html; charset=utf-8", "private, no-cache")}
+    assert "/rulings/new" in posted
+
+
+def test_a_form_that_does_something_leads_to_another_address(desk: Whole) -> None:
+    with logged_in(desk.server, "head_arbiter") as client:
+        form = {"form": token_of(client, "/people"), "action": "disable", "name": "display"}
+        answer = client.post("/people", data=form, follow_redirects=False)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/people?done=saved&lang=en")
+        token = client.post("/people", data={**form, "action": "add_token", "name": "scoreboard", "role": "public"})
+        assert (token.status_code, token.headers["cache-control"]) == (200, "no-store")

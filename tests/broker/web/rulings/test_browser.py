@@ -87,3 +87,19 @@ def test_what_a_hand_of_riichi_was_worth_can_be_read_in_its_fields(browser: Brow
         page.goto(f"{desk.server.url}rulings/new?play=1-2&kind=correct")
         assert page.locator("[name=fu-east]").input_value() == "30"
         assert page.locator("[name=fu-east]").evaluate("field => field.scrollWidth <= field.clientWidth")
+
+
+@pytest.mark.slow
+def test_who_goes_back_after_publishing_sees_the_preview_and_not_an_error(browser: Browser, desk: Ruled) -> None:
+    page = log_in(browser, desk, "head_arbiter")
+    page.goto(f"{desk.server.url}rulings/new?play=1-2&kind=void")
+    page.get_by_label("Reason").fill("A tile was face up")
+    page.get_by_role("button", name="Preview").click()
+    preview = page.get_by_role("heading", level=2).all_text_contents()
+    page.get_by_role("button", name="Publish").click()
+    expect(page.locator("#rulings li")).to_contain_text("A tile was face up")
+    page.go_back()
+    assert page.get_by_role("heading", level=2).all_text_contents() == preview
+    page.get_by_role("button", name="Publish").click()
+    expect(page.locator("#rulings li")).to_have_count(1)
+    page.context.close()

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 from typing import Final
 
@@ -12,7 +13,8 @@ from msgspec.structs import replace
 from broker.protocol import LogMessage
 from tests.broker.rulings.test_stage import FINAL as LAST
 from tests.broker.scorer.staged import play_rounds, staged_event, staged_plan
-from tests.broker.web.pages.desks import Whole, quickly, whole
+from tests.broker.web.pages.desks import Whole, quickly, sessions, whole
+from tests.broker.web.rulings.desks import opened, publish
 from tests.broker.web.test_auth import logged_in, token_of
 
 HIDDEN: Final = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
@@ -82,3 +84,33 @@ def test_a_table_arbiter_sees_what_is_open_and_decides_nothing(room: Whole) -> N
 def test_the_page_is_in_the_language_of_its_reader(head: httpx.Client, language: str) -> None:
     page = head.get(f"/final?lang={language}").text
     assert {"fr": "Phases et classement définitif", "zh": "阶段与最终排名"}[language] in page
+
+
+def test_a_stage_that_was_taken_back_though_a_table_had_begun_it_is_seated_as_it_was_published(
+    tmp_path: Path,
+) -> None:
+    said, chance = dict[int, int](), Random(2)
+    played = play_rounds(staged_event(), [1, 2], chance, said)
+    with quickly(), whole(tmp_path / "cup", PLAN, played) as made, logged_in(made.server, "head_arbiter") as head:
+        state = made.scorer.state
+        page = head.post("/final", data={"form": token_of(head, "/final"), "action": "look"}).text
+        head.post("/final", data=forms(page, "seat") | {"reason": "over"})
+        seats = dict(state.planned.bookings)
+        late = [one for one in play_rounds(state.planned, [3], chance, said) if one.table == 1]
+        head.post("/final", data=forms(head.get("/final").text, "undo") | {"reason": "an appeal"})
+        assert "Seat it as it was published" not in head.get("/final").text
+        made.hear(*late)
+        texts = {"en": "Seat it as it was published", "fr": "Remettre les places comme", "zh": "按已公布的座位恢复"}
+        assert [word for lang, word in texts.items() if word not in head.get(f"/final?lang={lang}").text] == []
+        again = head.post("/final", data=forms(head.get("/final").text, "undo") | {"reason": "as it was"})
+        assert (again.status_code, state.planned.bookings == seats) == (303, True)
+        assert "Seat it as it was published" not in head.get("/final").text
+
+
+def test_a_riichi_session_that_was_not_played_is_listed_until_it_is_ruled_void(tmp_path: Path) -> None:
+    with quickly(), sessions(tmp_path / "evening") as server, logged_in(server, "head_arbiter") as head:
+        page = head.get("/final").text
+        assert "Riichi sessions that were not played" in page
+        (link,) = re.findall(r'"(/rulings/new\?table=9&amp;round=1&amp;kind=void[^"]*)"', page)
+        assert publish(head, opened(head, link.replace("&amp;", "&"))).status_code == 303
+        assert "Riichi sessions that were not played" not in head.get("/final").text

@@ -23,7 +23,7 @@ STEPS = (
 
 
 def send(client: httpx.Client, data: dict[str, str]) -> httpx.Response:
-    return client.post("/setup", data={"form": token_of(client, "/setup"), **data}, timeout=30)
+    return client.post("/setup", data={"form": token_of(client, "/setup"), **data}, timeout=30, follow_redirects=True)
 
 
 def made(client: httpx.Client, upto: int = len(STEPS)) -> httpx.Response:

@@ -46,7 +46,9 @@ def client(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[httpx.Clie
 
 
 def ask(client: httpx.Client, **data: str) -> httpx.Response:
-    return client.post("/setup/draw", data={"form": token_of(client, "/setup/draw"), **data}, timeout=30)
+    return client.post(
+        "/setup/draw", data={"form": token_of(client, "/setup/draw"), **data}, timeout=30, follow_redirects=True
+    )
 
 
 def refused(answer: httpx.Response, code: str) -> bool:

@@ -1,26 +1,31 @@
 """The head arbiter offers tables another version, and says which may change to it; devices alone fetch it."""
 
+import asyncio
 import hashlib
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import cast
 
 import httpx
 import pytest
 from msgspec.structs import replace
+from starlette.types import Message as ASGIMessage
 
 from broker.protocol import UpgradeState
 from broker.protocol.signing import SigningKey
 from broker.scorer.upgrades import OFFERED, Offered, Upgrades
-from broker.upgrade.hand_out import MANIFEST_PATH, asked_by
+from broker.upgrade.bundle import MANIFEST_PATH, asked_by
 from broker.web.forms import as_ranges
 from broker.web.tables.devices import UPGRADE
+from broker.web.tables.upgrades import STALLED_S, InTurn
 from tests.broker.people.conftest import PASSWORD
 from tests.broker.scorer.small import NAME, state
 from tests.broker.upgrade.desk import DEVICE, TABLE, UpgradeRoom, upgrade_room
 from tests.broker.web.test_auth import token_of
+from tests.event_loop import run
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +46,9 @@ def client_of(room: UpgradeRoom, role: str | None = None) -> Iterator[httpx.Clie
 
 def asked(room: UpgradeRoom, role: str = "head_arbiter", **form: str) -> str:
     with client_of(room, role) as client:
-        return client.post("/devices/upgrade", data={"form": token_of(client, "/devices"), **form}).text
+        return client.post(
+            "/devices/upgrade", data={"form": token_of(client, "/devices"), **form}, follow_redirects=True
+        ).text
 
 
 def told(room: UpgradeRoom, table: int) -> dict[str, object] | None:
@@ -116,7 +123,7 @@ def test_the_page_says_how_far_each_table_is(room: UpgradeRoom, tmp_path: Path) 
     with client_of(room, "head_arbiter") as client:
         for count, (text, upgrade) in enumerate(says.items(), 10):
             now = replace(state(2, count=count), version="0.2.0", upgrade=upgrade)
-            scorer.ask(lambda now=now: scorer.devices.states.apply(now))  # type: ignore[misc]  # bound in the loop
+            scorer.ask(partial(scorer.devices.states.apply, now))
             assert text in " ".join(client.get("/devices").text.split())
 
 
@@ -172,6 +179,52 @@ def test_a_revoked_device_and_one_that_is_offered_nothing_fetch_nothing(room: Up
         ask(lambda: devices.revoke(TABLE, DEVICE.device, "lost", "Anne", "anne"))
         assert client.get(MANIFEST_PATH, headers=header).status_code == 403
         ask(lambda: devices.admit(TABLE, DEVICE.public, "pi"))
+
+
+def test_a_table_that_takes_nothing_for_a_time_lets_another_have_its_turn_and_goes_on_when_it_has_one_again(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "part").write_bytes(b"x" * (InTurn.chunk_size + 1))
+    alarms: list[Callable[[], None]] = []
+
+    def later(seconds: float, call: Callable[[], None]) -> asyncio.TimerHandle:
+        assert seconds == STALLED_S
+        alarms.append(call)
+        return asyncio.get_running_loop().call_later(3600, call)
+
+    async def steps() -> None:
+        turns, goes_on = asyncio.Semaphore(1), asyncio.Event()
+        stalls = asyncio.Event()
+
+        async def nothing() -> ASGIMessage:
+            return await asyncio.Future()
+
+        async def fetched(*, playing: bool) -> int:
+            got = 0
+
+            async def take(message: ASGIMessage) -> None:
+                nonlocal got
+                got += len(message.get("body", b""))
+                if playing and got:
+                    stalls.set()
+                    await goes_on.wait()
+
+            await InTurn(tmp_path / "part", turns, later)(
+                {"type": "http", "method": "GET", "headers": []}, nothing, take
+            )
+            return got
+
+        first = asyncio.ensure_future(fetched(playing=True))
+        await stalls.wait()
+        second = asyncio.ensure_future(fetched(playing=False))
+        assert turns.locked()
+        alarms[-1]()
+        assert await second == InTurn.chunk_size + 1
+        goes_on.set()
+        assert await first == InTurn.chunk_size + 1
+        assert not turns.locked()
+
+    run(steps())
 
 
 def test_what_is_offered_is_kept_in_the_store(room: UpgradeRoom, tmp_path: Path) -> None:

@@ -1,0 +1,100 @@
+"""What is done wrong at a table, by profile: each with its name, its source, and what it costs when it is repeated.
+
+The catalogue that ships is `infractions.toml`; a profile of one's own adds to it, or says otherwise.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Final, Literal, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from broker.rules.profile import ComparisonRules, Stated, Step
+from broker.rules.riichi import RiichiProfile
+
+FALSE_HU: Final = "false_hu"
+"""Its fines are a setting of every profile; a table fines nothing else."""
+
+Measure = Literal["warning", "dead_hand", "fine"]
+
+
+class Penalty(NamedTuple):
+    """What an infraction costs. A fine is one of `imps`, as the arbiter chooses, or so many `points`, converted."""
+
+    measure: Measure
+    imps: tuple[int, ...] = ()
+    points: int = 0
+
+
+class Infraction(Struct, frozen=True):
+    """One entry of the catalogue. `names`: by language."""
+
+    id: str
+    names: Mapping[str, str]
+    steps: tuple[Step, ...]
+    source: str
+
+    def name(self, language: str) -> str:
+        """Return how it is called."""
+        return self.names.get(language) or next(iter(self.names.values()), self.id)
+
+    def penalty(self, earlier: int) -> Penalty:
+        """Return what it costs whoever has done it so many times before."""
+        return penalty_of(self.steps[min(earlier, len(self.steps) - 1)])
+
+    @property
+    def penalties(self) -> tuple[Penalty, ...]:
+        """What it may cost."""
+        return tuple(map(penalty_of, self.steps))
+
+
+def penalty_of(step: Step) -> Penalty:
+    """Read one step of a catalogue."""
+    if step == "warning":
+        return Penalty("warning")
+    if step == "dead hand":
+        return Penalty("dead_hand")
+    *sums, unit = step.replace(" or ", " ").split()
+    numbers = tuple(map(int, sums))
+    return Penalty("fine", numbers) if unit == "IMP" else Penalty("fine", points=numbers[0])
+
+
+class _Shipped(Struct, frozen=True):
+    """What ships: the minutes for an appeal, names by infraction and language, and a catalogue a profile."""
+
+    appeals: Stated[int]
+    names: dict[str, dict[str, str]]
+    catalogues: dict[str, dict[str, Stated[tuple[Step, ...]]]]
+
+
+@cache
+def _shipped() -> _Shipped:
+    tree = tomllib.loads((files("broker.rules") / "infractions.toml").read_text(encoding="utf-8"))
+    fixed = {part: tree.pop(part) for part in ("appeals", "names")}
+    return msgspec.convert({**fixed, "catalogues": tree}, _Shipped)
+
+
+def infractions_of(profile: ComparisonRules) -> dict[str, Infraction]:
+    """Return the catalogue of a profile by id, false hu first. One that ships none of its own has that of its book."""
+    shipped = _shipped()
+    book = "riichi" if isinstance(profile, RiichiProfile) else "oedmc-2020"
+    named = getattr(profile, "id", book)
+    fines = profile.false_hu.fines
+    found = {
+        FALSE_HU: Infraction(
+            FALSE_HU, shipped.names[FALSE_HU], (f"{' or '.join(map(str, fines.value))} IMP",), fines.source
+        )
+    }
+    for id_, listed in shipped.catalogues.get(named, shipped.catalogues[book]).items():
+        found[id_] = Infraction(id_, shipped.names[id_], listed.value, listed.source)
+    for id_, own in profile.infractions.items():
+        found[id_] = Infraction(id_, own.name or shipped.names.get(id_, {}), own.value, own.source)
+    return found
+
+
+def appeal_minutes(profile: ComparisonRules) -> Stated[int]:
+    """Return for how many minutes after a ruling may be appealed against it."""
+    return profile.appeals.minutes if profile.appeals else _shipped().appeals

@@ -1,0 +1,227 @@
+"""The register of infractions, what the next one costs, and appeals against rulings. Pure.
+
+An infraction is a ruling of its own, or a fine that came with a result: a table fines false hu alone. Who repeats one
+meets the next step of the profile's catalogue. A fine that the catalogue does not have is given only once its arbiter
+has confirmed it.
+"""
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+from msgspec import Struct
+
+from broker.i18n import N_
+from broker.protocol import (
+    APPEAL_DECISIONS,
+    AppealDecided,
+    Appealed,
+    CheckedIn,
+    Fine,
+    FineRuled,
+    LogMessage,
+    Refused,
+)
+from broker.rules import Rules
+from broker.rules.infractions import FALSE_HU, Measure, Penalty, appeal_minutes, infractions_of
+from broker.rules.riichi import RiichiProfile
+from broker.rulings.model import CountedPlay, PlayKey, RulingEntry, appeal_subject, result_of
+from broker.scorer.state import EventState
+from broker.scoring import to_imp
+
+MINUTE_MS = 60_000
+HUNDRED = 100
+"""Points of riichi, in which its results are."""
+
+
+class RegisterEntry(Struct, frozen=True, kw_only=True):
+    """One infraction of one player."""
+
+    player: str
+    infraction: str | None
+    """Id in the profile's catalogue; None: a fine for which none was named."""
+    measure: Measure
+    imp: int
+    reason: str
+    author: str | None
+    at: int
+    """ms since 1970; of a fine that came with a result, when that was entered."""
+    play: PlayKey | None
+    ruling: str | None
+    """Id of the ruling; None: of a result."""
+
+
+def register(room: EventState) -> list[RegisterEntry]:
+    """Return the infractions that count, in the order of time."""
+    found = [*_ruled(room), *_of_results(room)]
+    return sorted(found, key=lambda one: (one.at, one.player))
+
+
+def _ruled(room: EventState) -> Iterator[RegisterEntry]:
+    for entry in room.book.entries.values():
+        said = entry.decision
+        if isinstance(said, FineRuled) and room.book.counts(entry.id):
+            for player, imp in said.takes.items():
+                yield RegisterEntry(
+                    player=player,
+                    infraction=said.infraction or (FALSE_HU if entry.at_table else None),
+                    measure=said.measure,
+                    imp=imp,
+                    reason=entry.reason,
+                    author=entry.author,
+                    at=entry.at,
+                    play=entry.play,
+                    ruling=entry.id,
+                )
+
+
+def _of_results(room: EventState) -> Iterator[RegisterEntry]:
+    """Return the fines that came with the outcomes that count, from tables and sheets."""
+    for key in sorted(room.touched()):
+        play, message = room.play(key), room.results.get(key)
+        sheet = room.book.entries.get(play.source or "")
+        fined = {} if message is None else _fined(message)
+        for player, imp in play.confirmed.items():
+            fine = fined.get(player)
+            yield RegisterEntry(
+                player=player,
+                infraction=FALSE_HU,
+                measure="fine",
+                imp=imp,
+                reason=fine.reason if fine else "",
+                author=fine.author if fine else sheet.author if sheet else None,
+                at=sheet.at if sheet else message.at if message else 0,
+                play=key,
+                ruling=None,
+            )
+
+
+def _fined(message: LogMessage) -> Mapping[str, Fine]:
+    result = result_of(message)
+    return {result.players[seat]: fine for seat, fine in result.fines.items()}
+
+
+def penalty_for(room: EventState, player: str, infraction: str) -> Penalty:
+    """Return what an infraction costs a player now, in IMP. Raises Refused `unknown_infraction`."""
+    known = infractions_of(room.profile)
+    if infraction not in known:
+        raise Refused("unknown_infraction", N_("the rules have no infraction {name}", name=infraction))
+    earlier = sum((one.player, one.infraction) == (player, infraction) for one in register(room))
+    return _in_imp(room.profile, known[infraction].penalty(earlier))
+
+
+def _in_imp(profile: Rules, penalty: Penalty) -> Penalty:
+    """Convert a penalty in points by the profile's own scale; a small one is 1 IMP."""
+    if not penalty.points:
+        return penalty
+    points = Fraction(penalty.points, HUNDRED if isinstance(profile, RiichiProfile) else 1)
+    return penalty._replace(imps=(max(1, to_imp(points, profile.imp)),))
+
+
+def fines_of(profile: Rules, infraction: str | None) -> frozenset[int]:
+    """Return the fines that a profile has for an infraction; for none that is named, all."""
+    listed = infractions_of(profile)
+    asked = [listed[infraction]] if infraction in listed else list(listed.values())
+    return frozenset(imp for one in asked for penalty in one.penalties for imp in _in_imp(profile, penalty).imps)
+
+
+def check_fine(room: EventState, decision: FineRuled, play: CountedPlay | None) -> None:
+    """Refuse what is no penalty: `unknown_infraction`, `penalty_wrong`, `fine_not_in_profile`, `dead_hand_won`."""
+    if decision.infraction is not None and decision.infraction not in infractions_of(room.profile):
+        raise Refused("unknown_infraction", N_("the rules have no infraction {name}", name=decision.infraction))
+    imps = set(decision.takes.values())
+    if (decision.measure == "warning" and imps != {0}) or (decision.measure == "fine" and 0 in imps):
+        raise Refused("penalty_wrong", N_("a warning costs no IMP, and a fine at least one"))
+    if decision.measure == "dead_hand" and play is None:
+        raise Refused("penalty_wrong", N_("a dead hand is of a play"))
+    strange = sorted(imps - {0} - fines_of(room.profile, decision.infraction))
+    if strange and not decision.exception:
+        raise Refused("fine_not_in_profile", N_("the rules have no fine of {imp} IMP for this", imp=strange[0]))
+    if decision.measure == "dead_hand" and play and (won := _winners(play) & decision.takes.keys()):
+        raise Refused(
+            "dead_hand_won",
+            N_("{who} has won this play: first correct its result", who=room.event.name_of(next(iter(won)))),
+        )
+
+
+def _winners(play: CountedPlay) -> set[str]:
+    return {play.players[seat] for seat in play.winners} if play.points is not None else set()
+
+
+def dead_hands_that_won(room: EventState) -> list[PlayKey]:
+    """Return the plays that count for somebody whose hand was ruled dead: the result came later, or was corrected."""
+    dead: dict[PlayKey, set[str]] = {}
+    for one in _ruled(room):
+        if one.measure == "dead_hand" and one.play in room.event.bookings:
+            dead.setdefault(one.play, set()).add(one.player)
+    return sorted(key for key, players in dead.items() if _winners(room.play(key)) & players)
+
+
+class Appeal(Struct, frozen=True):
+    """An appeal that counts, the ruling that it is against, and what the committee has decided, if it has."""
+
+    entry: RulingEntry
+    against: RulingEntry
+    players: tuple[str, ...]
+    until: int
+    """When the time for it ended, ms since 1970."""
+    decided: RulingEntry | None
+    in_force: bool
+    """Whether the ruling that it is against counts."""
+
+    @property
+    def verdict(self) -> str | None:
+        """The committee's decision, if there is one."""
+        said = self.decided.decision if self.decided else None
+        return said.verdict if isinstance(said, AppealDecided) else None
+
+    @property
+    def committee(self) -> tuple[str, ...]:
+        """Who decided."""
+        said = self.decided.decision if self.decided else None
+        return said.committee if isinstance(said, AppealDecided) else ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the committee is to decide, or the ruling that it has changed still counts."""
+        return self.verdict is None or (self.verdict == "changed" and self.in_force)
+
+
+def appeal_until(room: EventState, entry: RulingEntry) -> int:
+    """Return until when may be appealed against a ruling, ms since 1970."""
+    return entry.at + appeal_minutes(room.profile).value * MINUTE_MS
+
+
+def appeals(room: EventState) -> list[Appeal]:
+    """Return the appeals that count, oldest first."""
+    found = []
+    for entry in room.book.entries.values():
+        said = entry.decision
+        if isinstance(said, Appealed) and room.book.counts(entry.id) and said.ruling in room.book.entries:
+            about, against = room.book.of(appeal_subject(said.ruling)), room.book.entries[said.ruling]
+            decided = next((one for one in reversed(about) if isinstance(one.decision, AppealDecided)), None)
+            until, in_force = appeal_until(room, against), room.book.counts(against.id)
+            found.append(Appeal(entry, against, said.players, until, decided, in_force))
+    return found
+
+
+def check_appeal(room: EventState, decision: Appealed | AppealDecided, now: int) -> None:
+    """Refuse an appeal against nothing, twice or too late, and a decision on none.
+
+    `nothing_to_appeal`, `appealed_already`, `appeal_late`, `no_appeal`.
+    """
+    book, against = room.book, room.book.entries.get(decision.ruling)
+    lodged, decided = (
+        any(isinstance(one.decision, kind) for one in book.of(appeal_subject(decision.ruling)))
+        for kind in APPEAL_DECISIONS
+    )
+    if isinstance(decision, AppealDecided):
+        if not lodged or decided:
+            raise Refused("no_appeal", N_("there is no appeal to decide against this ruling"))
+        return
+    if against is None or isinstance(against.decision, (*APPEAL_DECISIONS, CheckedIn)) or not book.counts(against.id):
+        raise Refused("nothing_to_appeal", N_("there is no such ruling, or it counts no longer"))
+    if lodged:
+        raise Refused("appealed_already", N_("there is an appeal against this ruling already"))
+    if now > appeal_until(room, against) and not decision.exception:
+        minutes = appeal_minutes(room.profile).value
+        raise Refused("appeal_late", N_("the rules give {minutes} minutes for an appeal", minutes=minutes))

@@ -1,0 +1,214 @@
+"""The register of infractions by player, the appeals, and both on paper: with each ruling's record to be signed."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from markupsafe import Markup
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from broker.export.pdf import PageHeading
+from broker.export.ruling_record import RecordPart, RegisterLine, register_pdf, ruling_pdf
+from broker.i18n import N_
+from broker.rules.infractions import infractions_of
+from broker.rulings import RulingEntry
+from broker.rulings.infractions import Appeal, RegisterEntry, appeal_until, appeals, register
+from broker.rulings.preview import RulingChange, RulingChanges
+from broker.rulings.service import RulingService
+from broker.web import Access, HtmlTranslator, PageUnknown, render_page, translator_for, visitor_of
+from broker.web.labels import ROLE, RULING, VERDICT
+from broker.web.rulings.audited import AuditedRulings
+from broker.web.rulings.history import RulingWriter
+
+PATH: Final = "/infractions"
+COLUMNS: Final = (N_("Player"), N_("Infraction"), N_("Penalty"), N_("No."), N_("When, by whom and why"))
+TIME: Final = "%Y-%m-%d %H:%M"
+
+
+class Listed(NamedTuple):
+    """One line of the register; `time`: which time the player did this."""
+
+    entry: RegisterEntry
+    time: int
+
+
+def by_player(entries: Iterable[RegisterEntry], names: RulingWriter) -> list[Listed]:
+    """Return the register by the players' names, each with the oldest first."""
+    times, found = Counter[tuple[str, str | None]](), list[Listed]()
+    for one in entries:
+        times[one.player, one.infraction] += 1
+        found.append(Listed(one, times[one.player, one.infraction]))
+    return sorted(found, key=lambda one: names.name(one.entry.player))
+
+
+class RegisterPage:
+    """Answers arbiters."""
+
+    def __init__(self, access: Access, rulings: AuditedRulings) -> None:
+        self._access, self._rulings = access, rulings
+
+    def routes(self) -> Sequence[Route]:
+        """Return the routes."""
+        return [
+            self._access.route(PATH, self.show, "see_room"),
+            self._access.route(f"{PATH}.pdf", self.printed, "see_room"),
+            self._access.route("/ruling/{ruling}.pdf", self.record, "see_room"),
+        ]
+
+    async def show(self, request: Request) -> Response:
+        """Show the register and the appeals."""
+        return await run_in_threadpool(self._page, request)
+
+    async def printed(self, request: Request) -> Response:
+        """Return the register to print."""
+        return _pdf(await run_in_threadpool(self._printed, request), "infractions.pdf")
+
+    async def record(self, request: Request) -> Response:
+        """Return the record of one ruling, with the appeal against it or room for one."""
+        return _pdf(await run_in_threadpool(self._record, request), "ruling.pdf")
+
+    def _page(self, request: Request) -> Response:
+        writer, event = self._writer(request), self._rulings.event
+
+        def look(rulings: RulingService) -> dict[str, Any]:
+            room, changes = rulings.room, RulingChanges(event, rulings.room)
+            listed = appeals(room)
+            return {
+                "register": by_player(register(room), writer),
+                "appeals": listed,
+                "texts": {one.against.id: changes.of(one.against) for one in listed},
+            }
+
+        values = self._rulings.look(look)
+        values["texts"] = {id_: writer.of(change) for id_, change in values["texts"].items()}
+        values |= {"writer": writer, "players": event.players, "catalogue": infractions_of(event.profile)}
+        values["verdicts"] = VERDICT
+        return render_page(
+            request, "infractions.html", N_("Infractions and appeals"), visitor_of(request), values=values
+        )
+
+    def _printed(self, request: Request) -> bytes:
+        _, writer = translator_for(request), self._writer(request)
+        listed = by_player(self._rulings.look(lambda rulings: register(rulings.room)), writer)
+        lines = (
+            RegisterLine(
+                writer.name(entry.player),
+                str(writer.infraction(entry.infraction)) or "–",
+                penalty_text(_, entry),
+                str(time),
+                " · ".join(filter(None, (_moment(entry.at), *_where(_, entry), entry.author, entry.reason))),
+            )
+            for entry, time in listed
+        )
+        heading = self._heading(request, str(_("Infractions")))
+        return register_pdf(heading, [str(_(title)) for title in COLUMNS], lines)
+
+    def _record(self, request: Request) -> bytes:
+        id_, event = request.path_params["ruling"], self._rulings.event
+
+        def look(rulings: RulingService) -> tuple[RulingChange, bool, Appeal | None, int] | None:
+            room = rulings.room
+            entry = room.book.entries.get(id_)
+            if entry is None:
+                return None
+            appeal = next((one for one in appeals(room) if one.against is entry or one.entry is entry), None)
+            entry = appeal.against if appeal else entry
+            change = RulingChanges(event, room).of(entry)
+            return change, room.book.counts(entry.id), appeal, appeal_until(room, entry)
+
+        found = self._rulings.look(look)
+        if found is None:
+            raise PageUnknown("there is no such ruling")
+        change, counts, appeal, until = found
+        parts = self._parts(request, change, counts=counts, appeal=appeal, until=until)
+        _ = translator_for(request)
+        return ruling_pdf(self._heading(request, str(_("Record of a ruling"))), parts)
+
+    def _parts(
+        self, request: Request, change: RulingChange, *, counts: bool, appeal: Appeal | None, until: int
+    ) -> Iterator[RecordPart]:
+        _, writer, entry = translator_for(request), self._writer(request), change.entry
+        said = writer.of(change)
+        told = [
+            (_("Kind"), _(RULING[entry.kind])),
+            (_("About"), " · ".join(_about(_, entry)) or _("Event")),
+            *((_(title), text) for title, text in ((N_("Ruling"), said.what), (N_("Was"), said.was)) if text),
+            *([(_.pgettext("after a ruling", "Now"), said.now)] if said.now else []),
+            (_("Reason"), entry.reason),
+            (_("Given by"), " · ".join((entry.author, _(ROLE[entry.role]), _moment(entry.at)))),
+            (_("State"), _("counts") if counts else _("taken back")),
+        ]
+        yield RecordPart(_("Ruling"), [(str(label), _plain(text)) for label, text in told])
+        lodged, decided = appeal.entry if appeal else None, appeal.decided if appeal else None
+        yield RecordPart(
+            _("Appeal"),
+            [
+                (_("Appeals until"), _moment(until)),
+                (_("Who appeals"), _names(writer, appeal.players) if appeal else None),
+                (_("Grounds"), lodged.reason if lodged else None),
+                (_("Received"), f"{lodged.author} · {_moment(lodged.at)}" if lodged else None),
+            ],
+        )
+        yield RecordPart(
+            _("Committee"),
+            [
+                (_("Names"), " · ".join(appeal.committee) if appeal and decided else None),
+                (_("What was decided"), _plain(_(VERDICT[appeal.verdict])) if appeal and appeal.verdict else None),
+                (_("Why"), decided.reason if decided else None),
+                (_("When"), _moment(decided.at) if decided else None),
+                (_("Signatures"), None),
+            ],
+        )
+
+    def _heading(self, request: Request, kind: str) -> PageHeading:
+        event, _ = self._rulings.event, translator_for(request)
+        now, final = self._rulings.look(lambda rulings: (rulings.now(), rulings.room.final))
+        at = datetime.fromtimestamp(now / 1000).astimezone()
+        return PageHeading(event.plan.title, kind, final, event.profile.id, "", at, _)
+
+    def _writer(self, request: Request) -> RulingWriter:
+        event = self._rulings.event
+        infractions = infractions_of(event.profile)
+        return RulingWriter(translator_for(request), event.players, event.profile.awards, infractions)
+
+
+def penalty_text(_: HtmlTranslator, entry: RegisterEntry) -> str:
+    """Return what an infraction cost: the measure, and the IMPs if there are any."""
+    imp = _("{imp} IMP", imp=entry.imp) if entry.imp else ""
+    return str(imp if entry.measure == "fine" else " · ".join(filter(None, (_(RULING[entry.measure]), imp))))
+
+
+def _about(_: HtmlTranslator, entry: RulingEntry) -> Iterator[str]:
+    if entry.table:
+        yield _("Table {table}", table=entry.table)
+        yield _("Round {round}", round=entry.round)
+    if entry.deal:
+        yield _("Deal {deal}", deal=entry.deal)
+
+
+def _where(_: HtmlTranslator, entry: RegisterEntry) -> Iterator[str]:
+    if entry.play:
+        yield _("Table {table}", table=entry.play[0])
+        yield _("Round {round}", round=entry.play[1])
+
+
+def _names(writer: RulingWriter, players: Iterable[str]) -> str:
+    return " · ".join(map(writer.name, players))
+
+
+def _plain(text: str) -> str:
+    return text.striptags() if isinstance(text, Markup) else text
+
+
+def _moment(at: int) -> str:
+    return datetime.fromtimestamp(at / 1000).astimezone().strftime(TIME)
+
+
+def _pdf(content: bytes, name: str) -> Response:
+    return Response(
+        content, media_type="application/pdf", headers={"Content-Disposition": f'inline; filename="{name}"'}
+    )

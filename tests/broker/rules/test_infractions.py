@@ -1,0 +1,85 @@
+"""The catalogue of infractions: each with its names, its source and its steps; a club adds its own."""
+
+import pytest
+
+from broker.i18n import languages
+from broker.rules import RuleError, load_mcr, parse_mcr
+from broker.rules.infractions import FALSE_HU, Penalty, appeal_minutes, infractions_of, penalty_of
+from broker.rules.profiles import load_rules, mcr_folder, shipped_profiles
+
+SHIPPED = (mcr_folder() / "oedmc-2020.toml").read_text(encoding="utf-8")
+TELEPHONE = """
+[infractions.telephone]
+value = ["warning", "2 IMP"]
+source = "our club"
+name = { en = "Telephone rings", fr = "Téléphone" }
+
+[infractions.late]
+value = ["1 IMP"]
+source = "our club"
+
+[appeals.minutes]
+value = 10
+source = "our club"
+"""
+
+
+@pytest.mark.parametrize("profile_id", shipped_profiles())
+def test_every_infraction_is_named_in_every_language_and_says_where_its_penalty_is_from(profile_id: str) -> None:
+    known = ("OEDMC", "MIL", "MERS", "GB", "RCR", "MONTREAL", "assumption: ")
+    listed = infractions_of(load_rules(profile_id)).values()
+    assert len(listed) >= 8
+    assert [one.id for one in listed for language in languages() if language not in one.names] == []
+    assert [one.id for one in listed if not one.source.startswith(known)] == []
+
+
+@pytest.mark.parametrize("profile_id", shipped_profiles())
+def test_a_false_hu_costs_what_the_table_offers(profile_id: str) -> None:
+    rules = load_rules(profile_id)
+    assert infractions_of(rules)[FALSE_HU].penalties == (Penalty("fine", rules.false_hu.fines.value),)
+
+
+@pytest.mark.parametrize(
+    ("step", "penalty"),
+    [
+        ("warning", Penalty("warning")),
+        ("dead hand", Penalty("dead_hand")),
+        ("4 IMP", Penalty("fine", (4,))),
+        ("4 or 8 IMP", Penalty("fine", (4, 8))),
+        ("1000 points", Penalty("fine", points=1000)),
+    ],
+)
+def test_a_step_is_read_as_it_is_written(step: str, penalty: Penalty) -> None:
+    assert penalty_of(step) == penalty
+
+
+def test_who_repeats_one_meets_the_next_step_and_then_the_last_again() -> None:
+    sound = infractions_of(load_mcr("oedmc-2020"))["sound"]
+    assert [sound.penalty(earlier) for earlier in range(4)] == [
+        Penalty("warning"),
+        *(Penalty("fine", (imp,)) for imp in (4, 8, 8)),
+    ]
+
+
+def test_a_club_adds_its_own_and_says_otherwise_than_what_ships() -> None:
+    rules = parse_mcr(SHIPPED.replace('id = "oedmc-2020"', 'id = "club"') + TELEPHONE)
+    listed = infractions_of(rules)
+    told = [listed["telephone"].name(language) for language in ("en", "fr", "zh")]
+    assert told == ["Telephone rings", "Téléphone", "Telephone rings"]
+    assert (listed["late"].name("fr"), listed["late"].steps) == ("Retard à la table", ("1 IMP",))
+    assert "sound" in listed
+    assert (appeal_minutes(rules).value, appeal_minutes(load_mcr()).value) == (10, 30)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [('"2 IMP"', '"2 imp"'), ('["1 IMP"]', "[]"), ("telephone]", "Telephone]"), ("value = 10", "value = 0")],
+)
+def test_what_is_no_catalogue_is_refused(old: str, new: str) -> None:
+    with pytest.raises(RuleError) as refused:
+        parse_mcr(SHIPPED + TELEPHONE.replace(old, new))
+    assert refused.value.code == "bad_profile"
+
+
+def test_a_profile_without_infractions_of_its_own_is_the_one_that_ships() -> None:
+    assert parse_mcr(SHIPPED) == load_mcr("oedmc-2020")

@@ -1,0 +1,190 @@
+"""Infractions: what the next one costs, the register of them, dead hands, and appeals against rulings."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from broker.protocol import AnyDecision, AppealDecided, Appealed, FineRuled, Refused, Undo
+from broker.protocol.rulings import Measure, Verdict
+from broker.rules.infractions import FALSE_HU, Penalty
+from broker.rules.profiles import load_rules
+from broker.rulings import RulingAuthor, RulingEntry
+from broker.rulings.final import open_matters
+from broker.rulings.infractions import appeals, fines_of, penalty_for, register
+from broker.scorer.state import EventState
+from tests.broker.rulings.ruled import HEAD, TABLE, draft
+from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
+from tests.broker.scorer.small import event, whole_event
+
+PLAY = (1, 2)
+HERE = event().bookings[PLAY].players
+WINNER, OTHER = HERE["south"], HERE["west"]
+"""Of the play: South and North have won it."""
+MINUTE = 60_000
+
+
+@pytest.fixture
+def hall(tmp_path: Path) -> Iterator[Hall]:
+    with open_journal(tmp_path) as journal:
+        made = make_hall(tmp_path, journal)
+        made.hear(*whole_event())
+        yield made
+
+
+def give(
+    hall: Hall, decision: AnyDecision, author: RulingAuthor = HEAD, *, play: tuple[int, int] | None = None
+) -> RulingEntry:
+    return hall.scorer.rulings.give(draft(hall.scorer.state, decision, play), author)
+
+
+def code_of(act: Callable[[], object]) -> str:
+    with pytest.raises(Refused) as refused:
+        act()
+    return refused.value.code
+
+
+def imps(room: EventState) -> dict[str, int]:
+    return {row.player: int(row.imp) for row in room.snapshot().standings}
+
+
+def sound(player: str, measure: Measure = "warning", imp: int = 0) -> FineRuled:
+    return FineRuled(takes={player: imp}, measure=measure, infraction="sound")
+
+
+def test_who_was_warned_is_fined_the_next_time_and_more_after_that_and_a_ruling_taken_back_is_none(hall: Hall) -> None:
+    room, before = hall.scorer.state, imps(hall.scorer.state)
+    assert penalty_for(room, OTHER, "sound") == Penalty("warning")
+    warned = give(hall, sound(OTHER), play=PLAY)
+    assert (imps(room), warned.kind) == (before, "warning")
+    assert penalty_for(room, OTHER, "sound") == Penalty("fine", (4,))
+    assert penalty_for(room, WINNER, "sound") == Penalty("warning")
+    give(hall, sound(OTHER, "fine", 4))
+    assert imps(room)[OTHER] == before[OTHER] - 4
+    assert penalty_for(room, OTHER, "sound") == Penalty("fine", (8,))
+    give(hall, Undo(ruling=warned.id))
+    assert penalty_for(room, OTHER, "sound") == Penalty("fine", (4,))
+
+
+def test_the_register_has_what_was_ruled_and_the_false_hu_that_tables_have_fined(hall: Hall) -> None:
+    room = hall.scorer.state
+    tables = register(room)
+    assert {(one.infraction, one.measure, one.imp, one.reason, one.ruling) for one in tables} == {
+        (FALSE_HU, "fine", 4, "false hu", None)
+    }
+    give(hall, sound(OTHER), play=PLAY)
+    (more,) = [one for one in register(room) if one.ruling]
+    assert (more.player, more.infraction, more.measure, more.play, more.author, more.reason) == (
+        *(OTHER, "sound", "warning", PLAY, HEAD.name, "seen by the arbiter"),
+    )
+    again = EventState(event())
+    again.load(hall.journal.messages())
+    assert {replace(one, at=0) for one in register(again)} == {replace(one, at=0) for one in register(room)}
+
+
+def test_a_false_hu_at_a_table_counts_when_the_next_one_is_ruled_at_the_desk(hall: Hall) -> None:
+    room = hall.scorer.state
+    fined = register(room)[0].player
+    assert penalty_for(room, fined, FALSE_HU) == Penalty("fine", (4, 8))
+
+
+def test_a_fine_that_the_rules_do_not_have_is_asked_about_before_it_is_given(hall: Hall) -> None:
+    strange = sound(OTHER, "fine", 5)
+    assert code_of(lambda: give(hall, strange, play=PLAY)) == "fine_not_in_profile"
+    entry = give(hall, replace(strange, exception=True), play=PLAY)
+    assert isinstance(entry.decision, FineRuled)
+    assert entry.decision.exception
+
+
+def test_without_an_infraction_every_fine_of_the_rules_is_known(hall: Hall) -> None:
+    assert code_of(lambda: give(hall, FineRuled(takes={OTHER: 3 + 4}))) == "fine_not_in_profile"
+    give(hall, FineRuled(takes={OTHER: 16}))
+
+
+def test_points_of_a_source_are_converted_by_the_profiles_own_scale() -> None:
+    assert fines_of(load_rules("mcr"), "winning_tile") == {3}
+    assert fines_of(load_rules("mcr"), "exposed_tiles") == {2, 3}
+    assert fines_of(load_rules("riichi-montreal"), "minor") == {3}
+
+
+@pytest.mark.parametrize(
+    ("decision", "code"),
+    [
+        (FineRuled(takes={OTHER: 4}, infraction="whistling"), "unknown_infraction"),
+        (FineRuled(takes={OTHER: 4}, measure="warning", infraction="sound"), "penalty_wrong"),
+        (FineRuled(takes={OTHER: 0}, infraction="sound"), "penalty_wrong"),
+        (FineRuled(takes={WINNER: 0}, measure="dead_hand", infraction="wrong_tiles"), "dead_hand_won"),
+    ],
+)
+def test_what_is_no_penalty_is_refused(hall: Hall, decision: FineRuled, code: str) -> None:
+    assert code_of(lambda: give(hall, decision, play=PLAY)) == code
+
+
+def test_a_dead_hand_is_of_a_play(hall: Hall) -> None:
+    dead = FineRuled(takes={OTHER: 0}, measure="dead_hand", infraction="wrong_tiles")
+    assert code_of(lambda: give(hall, dead)) == "penalty_wrong"
+
+
+def test_a_result_that_comes_after_the_hand_was_ruled_dead_is_open_until_it_is_corrected(tmp_path: Path) -> None:
+    with open_journal(tmp_path) as journal:
+        hall = make_hall(tmp_path, journal)
+        dead = FineRuled(takes={WINNER: 0}, measure="dead_hand", infraction="wrong_tiles")
+        entry = give(hall, dead, play=PLAY)
+        assert open_matters(hall.scorer.state, NOW).dead_hands == ()
+        hall.hear(*whole_event())
+        assert open_matters(hall.scorer.state, NOW).dead_hands == (PLAY,)
+        give(hall, Undo(ruling=entry.id))
+        assert open_matters(hall.scorer.state, NOW).nothing
+
+
+def test_an_appeal_is_open_until_a_committee_decides_and_a_ruling_it_has_changed_is_taken_back(hall: Hall) -> None:
+    room, before = hall.scorer.state, imps(hall.scorer.state)
+    fined = give(hall, sound(OTHER, "fine", 4), TABLE, play=PLAY)
+    appealed = Appealed(ruling=fined.id, players=(OTHER,))
+    give(hall, appealed, TABLE)
+    assert (open_matters(room, NOW).appeals, imps(room)[OTHER]) == (1, before[OTHER] - 4)
+    assert code_of(lambda: give(hall, appealed)) == "appealed_already"
+    decided = AppealDecided(ruling=fined.id, verdict="changed", committee=("Ada", "Bo"))
+    assert code_of(lambda: give(hall, decided, TABLE)) == "head_arbiter_only"
+    given = give(hall, decided)
+    (appeal,) = appeals(room)
+    assert (appeal.verdict, appeal.committee, appeal.is_open, appeal.until) == (
+        *("changed", ("Ada", "Bo"), True, fined.at + 30 * MINUTE),
+    )
+    assert code_of(lambda: give(hall, decided)) == "no_appeal"
+    give(hall, Undo(ruling=fined.id))
+    assert (open_matters(room, NOW).appeals, imps(room)) == (0, before)
+    give(hall, Undo(ruling=given.id))
+    assert open_matters(room, NOW).appeals == 1
+    again = EventState(event())
+    again.load(hall.journal.messages())
+    assert appeals(again) == appeals(room)
+
+
+@pytest.mark.parametrize("verdict", ["upheld", "rejected"])
+def test_an_appeal_that_changes_nothing_leaves_nothing_open(hall: Hall, verdict: Verdict) -> None:
+    fined = give(hall, sound(OTHER, "fine", 4), play=PLAY)
+    give(hall, Appealed(ruling=fined.id, players=(OTHER,)))
+    give(hall, AppealDecided(ruling=fined.id, verdict=verdict, committee=("Ada",)))
+    assert open_matters(hall.scorer.state, NOW).nothing
+
+
+def test_an_appeal_after_its_time_is_admitted_by_the_head_arbiter_alone_who_confirms_it(hall: Hall) -> None:
+    fined = give(hall, sound(OTHER, "fine", 4), play=PLAY)
+    late = Appealed(ruling=fined.id, players=(OTHER,))
+    hall.clock.read = lambda: NOW + 30 * MINUTE + 1
+    assert code_of(lambda: give(hall, late)) == "appeal_late"
+    admitted = replace(late, exception=True)
+    assert code_of(lambda: give(hall, admitted, TABLE)) == "head_arbiter_only"
+    give(hall, admitted)
+
+
+def test_nobody_appeals_against_what_does_not_count_or_is_part_of_an_appeal(hall: Hall) -> None:
+    fined = give(hall, sound(OTHER, "fine", 4), play=PLAY)
+    appeal = give(hall, Appealed(ruling=fined.id, players=(OTHER,)))
+    again = [Appealed(ruling=ruling, players=(OTHER,)) for ruling in ("nothing-here", appeal.id)]
+    assert [code_of(partial(give, hall, one)) for one in again] == ["nothing_to_appeal"] * 2
+    decision = AppealDecided(ruling=appeal.id, verdict="upheld", committee=("Ada",))
+    assert code_of(lambda: give(hall, decision)) == "no_appeal"

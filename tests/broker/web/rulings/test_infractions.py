@@ -1,0 +1,171 @@
+"""Infractions and appeals at the desk: proposed, questioned, published, appealed against, and printed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pypdfium2
+import pytest
+
+from tests.broker.scorer.small import event
+from tests.broker.web.rulings.desks import NOW, Ruled, opened, publish, ruling_desk, send
+from tests.broker.web.test_auth import logged_in
+
+PLAY = "1-2"
+HERE = event().bookings[1, 2].players
+WEST = event().players[HERE["west"]].name
+FORM = f"/rulings/new?play={PLAY}&kind=fine"
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Ruled]:
+    with ruling_desk(tmp_path / "cup") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Ruled, httpx.Client]]:
+    """Return a desk at which nothing is ever ruled, and who asks there."""
+    with ruling_desk(tmp_path_factory.mktemp("idle") / "cup") as made, logged_in(made.server, "head_arbiter") as client:
+        yield made, client
+
+
+@pytest.fixture
+def head(desk: Ruled) -> Iterator[httpx.Client]:
+    with logged_in(desk.server, "head_arbiter") as client:
+        yield client
+
+
+def fined(client: httpx.Client, **fields: str) -> str:
+    """Rule on an infraction of West; return the ruling's id."""
+    form = opened(client, FORM) | {"by-west": "1", "infraction": "sound"} | fields
+    answer = publish(client, form)
+    assert answer.status_code == 303, answer.text
+    return form["id"]
+
+
+def printed(client: httpx.Client, address: str) -> str:
+    answer = client.get(address)
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/pdf")
+    return "\n".join(page.get_textpage().get_text_bounded() for page in pypdfium2.PdfDocument(answer.content))
+
+
+def test_the_first_is_a_warning_and_the_next_what_the_rules_have_for_the_second(
+    desk: Ruled, head: httpx.Client
+) -> None:
+    fined(head)
+    fined(head)
+    fined(head)
+    assert [kind for kind, _ in desk.kinds] == ["warning", "fine", "fine"]
+    page = head.get("/infractions").text
+    assert [word for word in ("3 times now", "Hu or its value told aloud", "−8", "False hu") if word not in page] == []
+    history = head.get("/rulings?kind=warning").text
+    assert history.count(f"Hu or its value told aloud · {WEST}") == 1
+
+
+def test_a_fine_that_the_rules_do_not_have_is_questioned_and_published_once_it_is_confirmed(
+    desk: Ruled, head: httpx.Client
+) -> None:
+    form = opened(head, FORM) | {"fine-west": "5", "infraction": "sound"}
+    questioned = publish(head, form)
+    assert (questioned.status_code, 'name="exception"' in questioned.text, desk.kinds) == (400, True, [])
+    assert 'name="exception"' not in head.get(FORM).text
+    assert publish(head, form | {"exception": "1"}).status_code == 303
+    assert desk.kinds == [("fine", True)]
+    assert "−5 IMP · not in the rules" in head.get("/rulings").text
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({}, "nothing_given"),
+        ({"by-west": "1"}, "nothing_given"),
+        ({"by-west": "1", "infraction": "false_hu"}, "fine_to_choose"),
+        ({"by-west": "1", "infraction": "whistling"}, "unknown_infraction"),
+        ({"by-west": "1", "measure": "fine", "infraction": "sound"}, "penalty_wrong"),
+        ({"by-west": "1", "measure": "hanging", "infraction": "sound"}, "bad_ruling"),
+        ({"by-north": "1", "measure": "dead_hand", "infraction": "wrong_tiles"}, "dead_hand_won"),
+    ],
+)
+def test_what_is_no_penalty_comes_back_by_its_code(
+    idle: tuple[Ruled, httpx.Client], fields: dict[str, str], code: str
+) -> None:
+    desk, client = idle
+    answer = send(client, opened(client, FORM) | fields)
+    assert (answer.status_code, code in answer.text, desk.kinds) == (400, True, [])
+
+
+def test_of_two_players_the_one_who_repeats_is_ruled_on_alone(desk: Ruled, head: httpx.Client) -> None:
+    fined(head)
+    both = opened(head, FORM) | {"by-west": "1", "by-east": "1", "infraction": "sound"}
+    assert "penalties_differ" in publish(head, both).text
+    assert desk.kinds == [("warning", True)]
+
+
+def test_beside_all_plays_the_rules_propose_as_well(desk: Ruled, head: httpx.Client) -> None:
+    form = opened(head, "/rulings/new?kind=fine") | {"player": HERE["west"], "infraction": "late", "fine-player": ""}
+    assert publish(head, form).status_code == 303
+    assert desk.kinds == [("warning", True)]
+
+
+def test_an_appeal_is_recorded_decided_and_what_the_committee_has_changed_taken_back(
+    desk: Ruled, head: httpx.Client
+) -> None:
+    fined(head)
+    ruling = fined(head)
+    form = opened(head, f"/rulings/new?appeal={ruling}&kind=appeal") | {"appellant-0": WEST}
+    assert publish(head, form).status_code == 303
+    assert "Record the decision" in head.get("/infractions").text
+    decision = opened(head, f"/rulings/new?appeal={ruling}&kind=appeal_decided")
+    assert "verdict_missing" in publish(head, decision | {"committee": "Ada"}).text
+    assert "committee_missing" in publish(head, decision | {"verdict": "changed"}).text
+    assert publish(head, decision | {"verdict": "changed", "committee": "Ada Lovelace\n Bo  Ek "}).status_code == 303
+    page = head.get("/infractions").text
+    assert [word for word in ("Ada Lovelace · Bo Ek", "The ruling still counts") if word not in page] == []
+    assert publish(head, opened(head, f"/rulings/new?undo={ruling}")).status_code == 303
+    assert "The ruling still counts" not in head.get("/infractions").text
+    assert [kind for kind, _ in desk.kinds] == ["warning", "fine", "appeal", "appeal_decided", "undo"]
+
+
+def test_a_late_appeal_is_questioned_and_admitted_once_it_is_confirmed(desk: Ruled, head: httpx.Client) -> None:
+    ruling = fined(head)
+    desk.now = NOW + 31 * 60_000
+    form = opened(head, f"/rulings/new?appeal={ruling}&kind=appeal") | {"appellant-0": HERE["west"]}
+    questioned = publish(head, form)
+    assert ("appeal_late" in questioned.text, 'name="exception"' in questioned.text) == (True, True)
+    assert publish(head, form | {"exception": "1"}).status_code == 303
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", ("Warning", "Hu or its value told aloud", "Record of a ruling", "Appeals until", "Signatures")),
+        ("fr", ("Avertissement", "Hu ou sa valeur annoncés à voix haute", "Procès-verbal", "Recours jusqu’à")),
+        ("zh", ("警告", "出声示和或报番", "裁决记录", "申诉截止", "签名")),
+    ],
+)
+def test_pages_and_paper_are_in_the_language_of_the_reader(
+    head: httpx.Client, language: str, words: tuple[str, ...]
+) -> None:
+    ruling = fined(head)
+    record = printed(head, f"/ruling/{ruling}.pdf?lang={language}")
+    assert [word for word in (WEST, "seen by the arbiter", "A head_arbiter", *words) if word not in record] == []
+    page = head.get(f"/infractions?lang={language}").text
+    assert [word for word in words[:2] if word not in page] == []
+    register = printed(head, f"/infractions.pdf?lang={language}")
+    assert [word for word in words[:1] if word not in register] == []
+
+
+def test_the_record_of_a_ruling_that_was_appealed_against_has_the_whole_appeal(head: httpx.Client) -> None:
+    ruling = fined(head)
+    appeal = opened(head, f"/rulings/new?appeal={ruling}&kind=appeal") | {
+        "appellant-0": WEST,
+        "reason": "A cough",
+    }
+    publish(head, appeal)
+    decision = {"verdict": "upheld", "committee": "Ada Lovelace", "reason": "Two players heard it"}
+    publish(head, opened(head, f"/rulings/new?appeal={ruling}&kind=appeal_decided") | decision)
+    told = ("A cough", "Ada Lovelace", "The ruling is upheld", "Two players heard it")
+    for id_ in (ruling, appeal["id"]):
+        assert [word for word in told if word not in printed(head, f"/ruling/{id_}.pdf")] == []
+    assert head.get("/ruling/nothing-here.pdf").status_code == 404

@@ -1,0 +1,169 @@
+"""The tutorial: three minutes for each role, in every language, at the table to practise at."""
+
+import os
+import threading
+from typing import Final
+
+os.environ["SDL_VIDEODRIVER"] = "dummy"
+
+import msgspec
+import pygame
+import pytest
+
+from broker.i18n import Translator, languages
+from broker.protocol import SEATS, CountRequest, HandLayout, PlannedPlay, RiichiValue, RiichiWinDetails, Seat
+from broker.rules.hand_value import KnownTiles, answer_count
+from broker.terms import SEAT_NAMES
+from kiosk.config import ScreenSettings
+from kiosk.practice import session
+from kiosk.practice.deals import FACES, practice_plan, riichi_hand
+from kiosk.practice.hands import TURN_OUT, PracticeHands, strip
+from kiosk.practice.session import LABELS, PracticeTable, PracticeWindow
+from kiosk.practice.tutorial import AGAIN_NS, BACK_KEY, EACH_NS, ON_KEY, STEPS, Lesson, Role
+from kiosk.screens import QUIT, SMALLEST, ScreenView
+from kiosk.screens.drawing import BODY, SMALL, TEXT, TextLine
+from kiosk.table import profile_of
+from tests.kiosk.screens.scenes import SCENES
+from tests.kiosk.screens.test_window import Time
+
+MOST_S: Final = 180
+
+WORDS_A_S: Final = 238 / 60
+"""Silent reading of English (Brysbaert, "How many words do we read per minute?", 2019)."""
+
+DECIDE_S, POINT_S = 1.35, 1.1
+"""To make up one's mind, and to point at something (Card, Moran and Newell, the keystroke-level model, 1980)."""
+
+TABLE_S: Final = {"f5": 2, "f6": 2, "f7": 2, "f8": 0, "f1": 12, "f3": 12}
+"""What the table takes itself: to look at a tray, or for a claim window and the question whether hu was meant."""
+
+NAMED: Final = (*LABELS.values(), *SEAT_NAMES.values(), "False hu", "Call the arbiter", "Leave", "Enter")
+"""Buttons that a step may name."""
+
+
+class Hurried(PracticeWindow):
+    """Somebody at the practice table who skips every step."""
+
+    stopping: threading.Event
+
+    def show(self, view: ScreenView) -> bool:
+        new = super().show(view)
+        assert self._lesson is not None
+        if self._lesson.over:
+            self.stopping.set()
+        elif self._lesson._hand is None:
+            self._lesson.press(ON_KEY)
+        return new
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("role", "language"), [("staff", "fr"), ("players", "zh"), ("arbiters", "en")])
+def test_who_skips_every_step_is_led_through_to_the_end(
+    role: Role, language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Hurried, "stopping", threading.Event(), raising=False)
+    monkeypatch.setattr(session, "PracticeWindow", Hurried)
+    session.practise(Hurried.stopping, PracticeTable(language=language, tutorial=role))
+
+
+@pytest.mark.parametrize("role", STEPS)
+def test_each_tutorial_takes_three_minutes_at_most(role: Role) -> None:
+    seconds = 0.0
+    for step in STEPS[role]:
+        seconds += len(step.text.split()) / WORDS_A_S + DECIDE_S + POINT_S * max(1, len(step.keys))
+        seconds += TABLE_S.get(step.keys[0], 0) if len(step.keys) == 1 else 0
+    assert seconds <= MOST_S
+
+
+@pytest.mark.parametrize("language", languages())
+def test_a_step_names_a_button_as_it_is_written_there(language: str) -> None:
+    _ = Translator(language)
+    steps = [step.text for role in STEPS.values() for step in role]
+    named = [(one, step) for step in steps for one in NAMED if one in step]
+    assert len(named) > 10
+    assert [
+        (one, step) for one, step in named if not {_(one), _.pgettext("button", one)} & {*_found(_(step), _, one)}
+    ] == []
+
+
+def _found(text: str, _: Translator, one: str) -> list[str]:
+    return [label for label in (_(one), _.pgettext("button", one)) if label in text]
+
+
+@pytest.mark.parametrize("size", [(800, 480), (1280, 720), (1920, 1080), (720, 1280)], ids=str)
+@pytest.mark.parametrize("language", languages())
+def test_every_step_has_room_beside_its_buttons(language: str, size: tuple[int, int]) -> None:
+    settings = ScreenSettings(*size, driver="dummy")
+    rows = strip(camera=True, scanner=True)
+    with PracticeWindow(settings, Translator(language), lambda: 0, rows, Lesson("staff")) as window:
+        room, pen, _ = window.lesson_room, window._pen, Translator(language)
+        width = min(target.box.left for target in window._lesson_targets()) - room.left - window._gap
+        for step in (one for steps in STEPS.values() for one in steps):
+            parts = [*pen.broken(TextLine(_(step.text), BODY, TEXT), width)]
+            lines = pen.fit([TextLine("1", SMALL, TEXT), *parts], width, room.height)
+            assert pen.high(lines, width) <= room.height
+            assert not [one for one in lines if "…" in pen._fitting(one.text, one.share, width)[0]]
+            assert min(line.share for line in lines[1:]) > SMALLEST
+
+
+def press(window: PracticeWindow, key: str) -> None:
+    """Touch a button of the tutorial."""
+    (box,) = [target.box for target in window._lesson_targets() if target.key == key]
+    for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
+        pygame.event.post(pygame.event.Event(kind, pos=box.center, button=pygame.BUTTON_LEFT, touch=False))
+    assert [one for one in window.pressed() if one != QUIT] == [], "the table knows nothing of it"
+
+
+class Watching(PracticeHands):
+    """Hands that only say what they were to do."""
+
+    def __init__(self) -> None:
+        self.did = list[str]()
+
+    def down(self, key: str) -> None:
+        self.did.append(key)
+
+    def up(self, key: str) -> None:
+        self.did.append(f"{key} up")
+
+
+def test_a_step_is_over_when_the_table_stands_so_and_back_shows_it_once_more() -> None:
+    lesson, hands, now = Lesson("staff"), Watching(), Time()
+    with PracticeWindow(
+        ScreenSettings(driver="dummy"), Translator(), now, strip(camera=True, scanner=True), lesson
+    ) as window:
+        window.give(hands)
+        window.show(SCENES["restoring"]())
+        assert (lesson.text(Translator())[0], lesson.buttons(Translator())) == ("Step 1 of 8", ("", "Skip"))
+        window.show(SCENES["restoring, heap"]())
+        assert (lesson.text(Translator())[0], lesson.buttons(Translator())) == ("Step 2 of 8", ("Back", "Next"))
+        press(window, BACK_KEY)
+        assert (lesson.text(Translator())[0], lesson.buttons(Translator())) == ("Step 1 of 8", ("", "Next"))
+        press(window, ON_KEY)
+        press(window, ON_KEY)
+        assert lesson.text(Translator())[0] == "Step 3 of 8"
+        assert hands.did == []
+
+
+def test_a_step_that_is_skipped_is_done_by_the_hands_and_again_until_it_is_over() -> None:
+    lesson, hands = Lesson("staff"), Watching()
+    lesson.press(ON_KEY)
+    for now in (0, EACH_NS, EACH_NS + AGAIN_NS - 1, EACH_NS + AGAIN_NS):
+        lesson.follow(SCENES["restoring"](), hands, now)
+    assert hands.did == [TURN_OUT, TURN_OUT]
+    lesson.follow(SCENES["restoring, heap"](), hands, EACH_NS + 2 * AGAIN_NS)
+    assert hands.did == [TURN_OUT, TURN_OUT]
+
+
+@pytest.mark.parametrize("winner", SEATS)
+@pytest.mark.parametrize("play", [*practice_plan("riichi-deals").plays, None])
+def test_whoever_wins_at_riichi_has_a_hand_with_a_yaku(play: PlannedPlay | None, winner: Seat) -> None:
+    planned = play or msgspec.structs.replace(practice_plan().plays[0], order={})
+    groups, under = riichi_hand(planned, winner)
+    said = RiichiWinDetails(laid=HandLayout(self_drawn=True), dora=(under,), round_wind="east", dealer=winner)
+    request = CountRequest(
+        id="0" * 8, event="practice", table=1, round=1, deal=1, seat=winner, groups=groups, said=said
+    )
+    answer = answer_count(request, KnownTiles(FACES), profile_of(practice_plan("riichi")))
+    assert isinstance(answer, RiichiValue)
+    assert answer.han >= 2

@@ -1,0 +1,177 @@
+"""Colours for all eyes: what must be told apart is, with a colour vision deficiency too; in quiet light nothing glares.
+
+Simulated as by Machado, Oliveira and Fernandes, "A Physiologically-based Model for Simulation of Color Vision
+Deficiency" (IEEE TVCG 15, 2009), at full severity; differences are of CIELAB (1976), where about 2.3 is just noticed
+(Mahy, Van Eycken and Oosterlinck, 1994).
+"""
+
+from dataclasses import replace
+from functools import cache
+from itertools import combinations, product
+from typing import Final
+
+import numpy as np
+import pygame
+import pytest
+
+from broker.i18n import Translator
+from broker.protocol import SEATS, Seat
+from kiosk.screens import (
+    EDGE,
+    GROUND,
+    LOWERED,
+    PANEL,
+    Appearance,
+    Colour,
+    RestoringView,
+    ScreenView,
+    TableScreen,
+    TextPen,
+    drawing,
+)
+from tests.kiosk.screens.riichi_scenes import ALL_SCENES as SCENES
+from tests.kiosk.screens.test_table import contrast, scene_of
+
+EYES: Final = {
+    "usual": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+    "protan": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+    "deutan": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+    "tritan": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
+}
+
+TO_XYZ: Final = np.array(
+    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+)
+"""Of linear sRGB; with D65 as white (IEC 61966-2-1)."""
+
+WHITE: Final = np.array([0.95047, 1.0, 1.08883])
+
+LEAST: Final = 9
+"""Four times what is just noticed."""
+
+SIZE: Final = (800, 480)
+
+LIGHTS: Final = (False, True)
+"""Quiet or not."""
+
+
+@cache
+def table(*, quiet: bool) -> TableScreen:
+    return TableScreen(Translator("en"), SIZE, Appearance(quiet=quiet))
+
+
+def linear(colour: tuple[float, ...]) -> np.ndarray:
+    share = np.array(colour) / 255
+    return np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+
+
+def lab(colour: tuple[float, ...], eyes: str) -> np.ndarray:
+    """Return a colour as these eyes see it."""
+    xyz = TO_XYZ @ np.clip(np.array(EYES[eyes]) @ linear(colour), 0, 1) / WHITE
+    x, y, z = np.where(xyz > 216 / 24389, np.cbrt(xyz), (24389 / 27 * xyz + 16) / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+def alike(colours: dict[str, Colour], *, quiet: bool) -> list[tuple[str, str, str, float]]:
+    """Return the pairs that some eyes do not tell apart, with how much they differ."""
+    found = []
+    lit = {
+        name: tuple(part * left / 255 for part, left in zip(one, LOWERED, strict=True)) if quiet else one
+        for name, one in colours.items()
+    }
+    for eyes, (one, other) in product(EYES, combinations(lit, 2)):
+        apart = float(np.linalg.norm(lab(lit[one], eyes) - lab(lit[other], eyes)))
+        if apart < LEAST:
+            found.append((eyes, one, other, round(apart, 1)))
+    return found
+
+
+def shape(seat: Seat, side: int = 100) -> pygame.Surface:
+    surface = pygame.Surface((side, side))
+    drawing.draw_shape(surface, surface.get_rect(), seat, TextPen("en", (side, side)))
+    return surface
+
+
+def pixels(surface: pygame.Surface) -> np.ndarray:
+    width, height = surface.get_size()
+    return np.frombuffer(pygame.image.tobytes(surface, "RGB"), np.uint8).reshape(height, width, 3)
+
+
+def colour_of(seat: Seat) -> Colour:
+    """Return what a seat's shape is painted with: most of what is drawn."""
+    painted = pixels(shape(seat)).reshape(-1, 3)
+    found, counts = np.unique(painted[painted.any(axis=1)], axis=0, return_counts=True)
+    red, green, blue = (int(part) for part in found[counts.argmax()])
+    return red, green, blue
+
+
+@pytest.mark.parametrize("quiet", LIGHTS)
+def test_the_colours_of_seats_are_told_apart_by_all_eyes(*, quiet: bool) -> None:
+    assert alike({seat: colour_of(seat) for seat in SEATS}, quiet=quiet) == []
+
+
+@pytest.mark.parametrize("quiet", LIGHTS)
+def test_the_colours_of_what_is_said_are_told_apart_by_all_eyes(*, quiet: bool) -> None:
+    """What is well, what needs somebody, what is dangerous, what is said by the way; and a frame that says nothing."""
+    said = ("TEXT", "QUIET", "GOOD", "ATTENTION", "DANGER", "LINE")
+    assert alike({name: getattr(drawing, name) for name in said}, quiet=quiet) == []
+
+
+@pytest.mark.parametrize(("one", "other"), [*combinations(SEATS, 2)])
+def test_seats_are_told_apart_by_shape_without_any_colour(one: Seat, other: Seat) -> None:
+    """The outlines differ in an eighth of what either covers, and more."""
+    covered = [pixels(shape(seat)).any(axis=2) for seat in (one, other)]
+    assert (covered[0] ^ covered[1]).sum() >= (covered[0] | covered[1]).sum() / 8
+
+
+LINEAR: Final = linear(tuple(range(256)))
+
+
+@cache
+def luminance(scene: str, *, quiet: bool) -> np.ndarray:
+    """Return how bright each pixel is: 1 is white."""
+    view = glaring() if scene == GLARE else scene_of(scene)
+    surface = pygame.Surface(SIZE)
+    table(quiet=quiet).draw(surface, view)
+    lit: np.ndarray = LINEAR[pixels(surface)] @ TO_XYZ[1]
+    return lit
+
+
+GLARE: Final = "a white picture"
+"""The worst that a camera can show."""
+
+
+def glaring() -> ScreenView:
+    view = scene_of("restoring, heap")
+    assert isinstance(view.phase, RestoringView)
+    restoring, observation = view.phase.restoring, view.phase.restoring.observation
+    assert observation.view is not None
+    white = replace(observation.view, picture=np.full_like(observation.view.picture, 255))
+    restoring = replace(restoring, observation=replace(observation, view=white))
+    return replace(view, phase=replace(view.phase, restoring=restoring))
+
+
+def test_in_quiet_light_no_screen_is_bright_and_nothing_on_it_is_white() -> None:
+    """6 % of what white would give, and no pixel above 30 %."""
+    seen = {scene: luminance(scene, quiet=True) for scene in (*SCENES, GLARE)}
+    assert {scene: round(float(one.mean()), 3) for scene, one in seen.items() if one.mean() > 0.06} == {}
+    assert [scene for scene, one in seen.items() if one.max() > 0.3] == []
+
+
+def test_in_quiet_light_no_screen_follows_another_with_a_jump() -> None:
+    """Whichever follows which: by 4 % of white at most; usual light has 17 %."""
+    means = {quiet: [float(luminance(scene, quiet=quiet).mean()) for scene in SCENES] for quiet in LIGHTS}
+    assert max(means[True]) - min(means[True]) <= 0.04
+    assert max(means[False]) - min(means[False]) >= 0.1, "else quiet light is for nothing"
+
+
+@pytest.mark.parametrize("ground", [GROUND, PANEL])
+def test_in_quiet_light_everything_is_read_and_every_button_seen(ground: Colour) -> None:
+    """3:1, WCAG's level for letters as large as ours; 2:1 for an edge, beside which there is always a word."""
+
+    def lit(colour: Colour) -> tuple[int, ...]:
+        return tuple(part * left // 255 for part, left in zip(colour, LOWERED, strict=True))
+
+    inks = (drawing.TEXT, drawing.QUIET, drawing.GOOD, drawing.ATTENTION)
+    assert [ink for ink in inks if contrast(lit(ink), lit(ground)) < 3] == []
+    assert contrast(lit(EDGE), lit(ground)) >= 2
