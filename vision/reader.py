@@ -36,7 +36,7 @@ from vision.marks.read import (
     without_strays,
 )
 from vision.reading import Corners, PictureReading, PlaceState, TileRead, TrayPlace
-from vision.strays import is_clutter
+from vision.strays import expected_outline, is_clutter, usual_spot
 
 _TILE = 0.9  # likelihood from which the closer look believes in an outline
 _STRAIGHT = np.cos(np.radians(10.0))
@@ -265,12 +265,42 @@ def read_picture(picture: Picture, *, close: bool = True, enrolled: EnrolledSet 
         found, said = drop_duplicate_tiles(*again)
         marks = withhold_unsure(said)
         layout = lay_out_table(picture, found, marks)
+    if clear and layout.unlike and (again := look_beside_trays(picture, found, said, layout, check)):
+        found, said = again
+        marks = withhold_unsure(said)
+        layout = lay_out_table(picture, found, marks)
     marks = without_strays(marks, layout.unlike)
     upright = decide_ambiguous(picture, found, marks, layout)
     settled = withhold_repeated_serials(upright, [lie.strange for lie in layout.lies])
     if upright != marks:
         layout = lay_out_table(picture, found, settled)
     return to_reading(found, settled, layout)
+
+
+def look_beside_trays(
+    picture: Picture, found: Detections, marks: TileMarks, layout: TableLayout, check: CheckMarks | None = None
+) -> tuple[Detections, TileMarks] | None:
+    """Return tiles and marks after a closer look at what was read beside trays and seems to be no tile of the set.
+
+    The finder may have taken the side of a tile that lies turned for its back. Where the number stands says where the
+    back would be; what is read there as before has that outline. None where that look tells nothing new.
+    """
+    there = [site for tray in layout.trays for site in tray.sites if site.tile is not None]
+    spot = usual_spot([marks[site.tile] for site in there if site.tile is not None])
+    if spot is None:
+        return None
+    tiles, settled, expected = list(found.tiles), list(marks), dict[int, Quad]()
+    for number in layout.unlike:
+        mark, quad = marks[number], tiles[number].quad
+        if mark is not None and layout.lies[number].row is None:
+            away = [np.linalg.norm(site.quad.mean(axis=0) - quad.mean(axis=0)) for site in there]
+            expected[number] = expected_outline(quad, mark, there[int(np.argmin(away))].quad, spot)
+    judged = finder.refine_again(picture, np.array([*expected.values()]).reshape(-1, 4, 2))
+    again = read_again(picture, first_looks(picture, [*judged.quads]), marks, check) if expected else []
+    for number, quad, tile, mark in zip(expected, judged.quads, judged.tile, again, strict=True):
+        if mark is not None and is_sure(mark) and tile > _TILE and not _contradicts(mark, settled[number]):
+            tiles[number], settled[number] = replace(tiles[number], quad=quad), mark
+    return (replace(found, tiles=tuple(tiles)), tuple(settled)) if tiles != list(found.tiles) else None
 
 
 def _needs_second_look(marks: TileMarks, layout: TableLayout) -> bool:

@@ -7,10 +7,11 @@ there is nothing to compare with.
 
 from collections.abc import Sequence
 
+import cv2
 import numpy as np
 
 from vision.detections import TileMark
-from vision.geometry import Points, Quad
+from vision.geometry import UNIT_SQUARE, Points, Quad, project
 from vision.plane import HEIGHT
 
 _FEWEST = 6  # tiles of trays that are read, before anything is compared with them
@@ -57,6 +58,28 @@ def unlike_tiles(
 def is_clutter(unlike: int) -> bool:
     """Return whether so much is printed about the tray that what seems to be the tray may be print as well."""
     return unlike >= _CLUTTER
+
+
+def usual_spot(marks: Sequence[TileMark | None]) -> Points | None:
+    """Return where numbers stand on most tiles, shape (2,), in shares of a tile from its middle; None without any."""
+    spots = [mark.spot for mark in marks if mark is not None and _is_printed(mark)]
+    return np.asarray(np.median(spots, axis=0)) if spots else None
+
+
+def expected_outline(quad: Quad, mark: TileMark, near: Quad, spot: Points) -> Quad:
+    """Return the outline of a tile that is as large as that of a place `near` it, and has its number on its `spot`.
+
+    `mark` is what was read along `quad`. All are shape (4, 2), pixels; the spot is in shares of the tile.
+    """
+    across, down = near[1] + near[2] - near[0] - near[3], near[2] + near[3] - near[0] - near[1]
+    plane = np.column_stack([across, down / HEIGHT]) / 2  # pixels of a tile's width, either way
+    way = -1 if mark.turned else 1
+    line = 0.5 + way * (mark.spot + np.array([[0.0, 0.0], [0.1, 0.0]]))
+    unit = cv2.getPerspectiveTransform(UNIT_SQUARE.astype(np.float32), quad.astype(np.float32))
+    start, end = project(unit.astype(np.float64), line) @ np.linalg.inv(plane).T
+    right = (end - start) / np.linalg.norm(end - start)
+    sides = np.array([right, HEIGHT * np.array([-right[1], right[0]])])
+    return np.asarray((start + (UNIT_SQUARE - 0.5 - spot) @ sides) @ plane.T)
 
 
 def colour_groups(colours: Points, fewest: int) -> list[list[int]]:

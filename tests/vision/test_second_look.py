@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 
 from tests.vision.test_pictures import HERE
-from vision.detections import DetectedTile, Detections, TableLayout, TileMark, TilePosition
+from vision.detections import DetectedTile, Detections, LaidOutPlace, LaidOutTray, TableLayout, TileMark, TilePosition
 from vision.finder import find_tiles
-from vision.geometry import Picture
+from vision.geometry import Picture, Quad
+from vision.marks.digits import cut_backs, look_at_crops_twice
 from vision.marks.read import read_marks
 from vision.picture import load_picture
-from vision.reader import take_second_look
+from vision.reader import look_beside_trays, take_second_look
+from vision.reading import PlaceState
 
 NUMBERED = "dev_005_tray-faulty"
 UNREAD = TileMark(None, None, None, 0.0, np.full(2, np.nan))
@@ -67,3 +69,37 @@ def test_a_picture_whose_tiles_are_all_read_tells_nothing_new() -> None:
     picture, tiles, marks = seen()
     layout = TableLayout(tuple(TilePosition(tile.quad, 0.0) for tile in tiles), ())
     assert take_second_look(picture, Detections(tiles, np.zeros((1, 1), np.uint8), 8.0), marks, layout) is None
+
+
+def look_beside_at(quad: Quad, said: TileMark | None = None) -> tuple[DetectedTile, TileMark | None] | None:
+    """Look again at the first tile, read along an outline, as if it lay beside a tray of the others."""
+    picture, tiles, marks = seen()
+    sites = tuple(LaidOutPlace(0, at, PlaceState.BACK, at, tile.quad) for at, tile in enumerate(tiles[1:], 1))
+    lies = (
+        TilePosition(quad, 0.0),
+        *(TilePosition(tile.quad, 0.0, None, 0, at) for at, tile in enumerate(tiles[1:], 1)),
+    )
+    layout = TableLayout(lies, (LaidOutTray(None, sites, 0.0),), unlike=frozenset({0}))
+    before = said or look_at_crops_twice(cut_backs(picture, [quad]))[0].mark
+    found = Detections((replace(tiles[0], quad=quad), *tiles[1:]), np.zeros((1, 1), np.uint8), 8.0)
+    again = look_beside_trays(picture, found, (before, *marks[1:]), layout)
+    return (again[0].tiles[0], again[1][0]) if again else None
+
+
+def test_a_tile_beside_a_tray_whose_outline_was_too_wide_has_its_own_again() -> None:
+    _, tiles, marks = seen()
+    right = tiles[0].quad
+    wide = right + 0.15 * np.array([[-1.0], [1.0], [1.0], [-1.0]]) * (right[1] - right[0])
+    again = look_beside_at(wide)
+    assert again is not None
+    tile, mark = again
+    assert mark is not None
+    assert mark.serial == marks[0].serial
+    away = min(np.abs(tile.quad - np.roll(right, turn, axis=0)).max() for turn in (0, 2))
+    assert away < 0.05 * np.linalg.norm(right[1] - right[0])
+
+
+def test_what_reads_otherwise_in_the_outline_of_a_tile_stays_what_it_was() -> None:
+    _, tiles, marks = seen()
+    other = replace(marks[0], serial=(marks[0].serial or 0) % 136 + 1, confidence=0.99)
+    assert look_beside_at(tiles[0].quad, other) is None

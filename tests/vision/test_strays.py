@@ -2,11 +2,21 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from vision.detections import TileMark
 from vision.geometry import Points, Quad, rectangle
 from vision.plane import HEIGHT
-from vision.strays import colour_groups, is_of_colour, is_of_size, is_printed_alike, unlike_tiles
+from vision.strays import (
+    colour_groups,
+    expected_outline,
+    is_of_colour,
+    is_of_size,
+    is_printed_alike,
+    unlike_tiles,
+    usual_spot,
+)
 
 GREEN = np.array([40.0, -30.0, 20.0])
 SPOT = np.array([0.01, -0.05])
@@ -152,3 +162,31 @@ def test_backs_of_one_colour_differ_by_eleven_units_lightness_counted_half(
 ) -> None:
     colours = np.array([GREEN] * 4 + [GREEN + np.array(change)] * 4)
     assert len(colour_groups(colours, 4)) == groups
+
+
+CAMERA = np.array([[70.0, 6.0], [-4.0, 58.0]])
+"""Pixels of a tile's width: a camera that looks a little askew."""
+
+
+@given(degrees=st.floats(0, 360), wide=st.floats(1.0, 1.6), aside=st.floats(-0.3, 0.3), turned=st.booleans())
+def test_the_outline_of_a_tile_of_the_tray_follows_from_where_its_number_stands(
+    *, degrees: float, wide: float, aside: float, turned: bool
+) -> None:
+    """However the finder saw it: too wide, to one side, and upside down."""
+    turn = np.radians(degrees)
+    spin = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+    tile = rectangle(np.zeros(2), 1.0, HEIGHT)
+    seen = rectangle(np.array([aside, 0.1]), wide, HEIGHT)
+    number = SPOT * [1.0, HEIGHT]
+    spot = (number - [aside, 0.1]) / [wide, HEIGHT]
+    lies, outline = ((corners @ spin + [3.0, 5.0]) @ CAMERA for corners in (tile, seen))
+    quad = np.roll(outline, 2, axis=0) if turned else outline
+    near = rectangle(np.array([4.0, 9.0]), 1.0, HEIGHT) @ CAMERA
+    found = expected_outline(quad, mark(spot=spot, turned=turned), near, SPOT)
+    assert np.abs(found - lies).max() < 0.1
+
+
+def test_the_usual_spot_is_that_of_most_numbers_and_labels_have_none() -> None:
+    numbers = [mark(), mark(spot=SPOT + 0.01), mark(spot=SPOT + 0.4), None, label()]
+    assert usual_spot(numbers) == pytest.approx(SPOT + 0.01)
+    assert usual_spot([label(), None]) is None

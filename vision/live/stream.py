@@ -12,7 +12,7 @@ from vision.reading import PictureReading
 
 
 class BackgroundStream(Closing):
-    """Reads a table over time; `read` is the still reader. Context-managed; `close` may be called twice.
+    """Reads a table over time; `read` is the still reader.
 
     `see` never waits for a reading: a frame costs a sketch, and one at a time is read in the other thread. A reading
     counts only if nothing has moved since its frame was taken: two tiles that were exchanged while a slow machine was
