@@ -87,7 +87,7 @@ def _of_results(room: EventState) -> Iterator[RegisterEntry]:
                 infraction=FALSE_HU,
                 measure="fine",
                 imp=imp,
-                reason=fine.reason if fine else "",
+                reason=fine.reason if fine and fine.author else "",  # of a table's own: its code alone
                 author=fine.author if fine else sheet.author if sheet else None,
                 at=sheet.at if sheet else message.at if message else 0,
                 play=key,

@@ -450,6 +450,11 @@ class StandingsTable(Struct, frozen=True):
     deals_expected: int
     rungs: tuple[StandingsRow, ...]
 
+    @property
+    def has_likely(self) -> bool:
+        """Whether there is a likely range of anybody."""
+        return any(rung.likely for rung in self.rungs)
+
 
 def standings_table(snapshot: Snapshot, stage: int | None = None) -> StandingsTable:
     """Return the standings of what is in a snapshot; what is not in it is taken as missing.

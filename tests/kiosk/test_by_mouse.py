@@ -44,6 +44,7 @@ def test_a_play_is_valued_corrected_accepted_and_followed_by_the_next_with_a_fin
         hands.touch("Call the arbiter", "Cancel the call")
         table.press("west", "north")
         table.pass_time(9 * S)
+        hands.touch("East", "Back", "East", "East")  # on whose tile west declared, and north
         hands.touch("1", "2", "Clear", "9", "Back", "1", "8", "Enter")  # west's value
         table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne"))
         hands.touch("False hu", "Back", "Leave")  # that was nothing after all

@@ -72,7 +72,7 @@ def test_the_register_has_what_was_ruled_and_the_false_hu_that_tables_have_fined
     room = hall.scorer.state
     tables = register(room)
     assert {(one.infraction, one.measure, one.imp, one.reason, one.ruling) for one in tables} == {
-        (FALSE_HU, "fine", 4, "false hu", None)
+        (FALSE_HU, "fine", 4, "", None)
     }
     give(hall, sound(OTHER), play=PLAY)
     (more,) = [one for one in register(room) if one.ruling]

@@ -168,7 +168,7 @@ def test_what_others_say_is_not_for_the_scorer(intake: Intake) -> None:
     ("topic", "payload", "code"),
     [
         ("hm/cup/table/1/log", b"?", "malformed"),
-        ("hm/cup/table/1/log", b" " * 20_000, "too_large"),
+        ("hm/cup/table/1/log", b" " * 24_000, "too_large"),
         ("hm/cup/table/2/log", encode(FIRST), "wrong_table"),
         ("hm/cap/table/1/log", encode(FIRST), "wrong_event"),
         ("hm/cup/tables/1/log", encode(FIRST), "unknown_topic"),

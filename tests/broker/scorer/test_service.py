@@ -144,7 +144,7 @@ def test_a_refused_fact_is_acknowledged_kept_apart_and_told(hall: Hall) -> None:
     ("topic", "payload", "code"),
     [
         ("hm/cup/table/1/log", b"\xff?", "malformed"),
-        ("hm/cup/table/1/log", b"x" * 20_000, "too_large"),
+        ("hm/cup/table/1/log", b"x" * 24_000, "too_large"),
         ("", b"", "unknown_topic"),
         ("hm/cup/table/1/state", b"", "malformed"),
     ],

@@ -13,7 +13,7 @@ from kiosk.table import Phase
 from tests.kiosk.screens.counting_scenes import dealt, self_drawn_late, sight, with_melds
 from tests.kiosk.tables import EVENT, TABLE, Sitting, sitting_in
 
-DECLARED: Final = Form(("west", "north"))
+DECLARED: Final = Form(("west", "north"), tiles=("east", "east"))
 WORTH: Final = McrValue(fan=24, minimum=8, elements=(CountedFan(id="seven_pairs", fan=24),))
 TOO_LITTLE: Final = McrValue(fan=7, minimum=8, elements=(CountedFan(id="all_pungs", fan=6),))
 
@@ -59,9 +59,9 @@ def test_nothing_is_counted_or_looked_at_before_a_claim_window_has_closed_or_aft
     assert (desk.key("b"), desk.desk.camera_target, desk.desk.view(0, up=True)) == (None, None, None)
 
 
-def test_nothing_is_counted_while_the_discarder_is_asked_for() -> None:
-    discarder = replace(DECLARED, values=(24, 8))
-    assert [Desk(form=form).key("b") for form in (discarder, None)] == [None, None]
+def test_nothing_is_counted_while_it_is_asked_whose_tile_it_was() -> None:
+    one_alone, both = Form(("west",), values=(24,)), replace(DECLARED, tiles=())
+    assert [Desk(form=form).key("b") for form in (one_alone, both, None)] == [None, None, None]
 
 
 def test_a_hand_is_asked_about_as_it_lies() -> None:

@@ -4,7 +4,7 @@ import { morph } from "./morph.js";
 
 const root = document.documentElement;
 const shown = document.getElementById("display");
-const COLUMN_REM = 26; // a place, twenty letters of a name, an IMP, and what can be reached
+const COLUMN_REM = 29; // a place, twenty letters of a name, an IMP, what is likely and what can be reached
 const asked = new URLSearchParams(location.search);
 const settled = asked.has("lines") || asked.has("columns");
 let waiting, resizing;
