@@ -150,7 +150,7 @@ def result_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         for seat in view.result.overtaken
     ]
     lines += receipt_lines(_, view)
-    action = KeyButton("enter", _("Next deal"), "strong") if recorded else KeyButton("r", _("Enter again"))
+    action = KeyButton("enter", _("Next deal"), "strong") if recorded else KeyButton("r", _("Wrong: correct it"))
     return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), (action,), square=receipt_link(view))
 
 
@@ -189,17 +189,12 @@ def stopped_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     phase = view.phase
     if not isinstance(phase, RestoringView) or phase.stopped is None:
         return None
-    what = TextLine(_(STOPPED[phase.stopped], deal=view.deal), drawing.TITLE, drawing.ATTENTION)
-    names = (TextLine(name, drawing.BODY, drawing.TEXT) for name in phase.repeating)
-    return ScreenBody(
-        (
-            *time_lines(_, view),
-            what,
-            *names,
-            TextLine(_("Touch no tile. Call the arbiter."), drawing.BODY, drawing.TEXT),
-            *problem_lines(_, view),
-        )
+    lines = (
+        TextLine(_("Stop. Touch no tile. Call the arbiter."), drawing.TITLE, drawing.ATTENTION),
+        TextLine(_(STOPPED[phase.stopped], deal=view.deal), drawing.BODY, drawing.TEXT),
+        *(TextLine(name, drawing.BODY, drawing.TEXT) for name in phase.repeating),
     )
+    return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)))
 
 
 def other_device_screen(_: Translator, view: ScreenView) -> ScreenBody | None:

@@ -269,13 +269,10 @@ def _move(_: Translator, work: Work) -> tuple[TextLine, ...]:
     if work.move is None:
         return ()
     face = work.carrier[work.move.one].what is Content.FACE_UP
-    done = _("Done.") + "   " if work.ticked else ""
-    left = TextLine(
-        done + _.ngettext("{count} move to go", "{count} moves to go", count=work.left),
-        drawing.SMALL,
-        drawing.GOOD if work.ticked else drawing.QUIET,
-    )
-    return TextLine(move_sentence(_, work.move, face=face), drawing.LARGE, drawing.TEXT), left
+    done = _("Last move done.") + "   " if work.ticked else ""
+    left = _.ngettext("{count} move still to make", "{count} moves still to make", count=work.left)
+    said = TextLine(done + left, drawing.SMALL, drawing.TEXT if work.ticked else drawing.QUIET)
+    return said, TextLine(move_sentence(_, work.move, face=face), drawing.LARGE, drawing.TEXT)
 
 
 def _beside(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
@@ -398,14 +395,13 @@ def _scan_lines(_: Translator, answer: ScanAnswer) -> Iterator[TextLine]:
         )
         yield TextLine(help_, drawing.BODY, drawing.TEXT)
         return
-    again = _("scanned twice") if answer.again else ""
-    yield TextLine(f"{answer.serial}   {again}".strip(), drawing.LARGE, drawing.ATTENTION if again else drawing.QUIET)
-    if answer.astray is not None:
-        yield TextLine(
-            _("Not the next tile: scan {place}", place=place_name(_, answer.astray, seat=True)),
-            drawing.BODY,
-            drawing.ATTENTION,
-        )
+    if answer.again:
+        yield TextLine(_("scanned twice"), drawing.BODY, drawing.ATTENTION)
+    elif answer.astray is not None:
+        where = place_name(_, answer.astray, seat=True)
+        text = _("Not the tile for {place}: look for that one", place=where)
+        yield TextLine(text, drawing.BODY, drawing.ATTENTION)
+    yield TextLine(_("Put tile {serial} here:", serial=answer.serial), drawing.LARGE, drawing.TEXT)
 
 
 def _run_lines(_: Translator, restoring: Restoring) -> Iterator[TextLine]:

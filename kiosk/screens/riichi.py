@@ -294,7 +294,7 @@ def _state(_: Translator, view: ScreenView, session: SessionView) -> ScreenBody:
     elif view.state == "accepting":
         ended = how_it_ended(_, session.ending)
         lines = act_lines(" · ".join((_("Result"), ended)), _("Pay, then press your button if it is right."))
-        buttons = button_row(_, ("r", N_("Enter again")))
+        buttons = button_row(_, ("r", N_("Wrong: correct it")))
     elif view.state == "recorded":
         lines = title_lines(_("Recorded"), how_it_ended(_, session.ending))
         keys = (
@@ -348,7 +348,7 @@ def planned_riichi_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if view.state == "confirming":
         lines = title_lines(
             _("Check your tiles"),
-            _("13 tiles for your hand, 21 of the wall, in order? Then press your button."),
+            _("13 tiles for your hand, 21 of the wall, in order? Press your button. If not, call the arbiter."),
             _wall_sentence(_, planned),
         )
         return ScreenBody((*lines, *problem_lines(_, view)))
@@ -376,7 +376,7 @@ def _planned_ended(_: Translator, view: ScreenView, planned: PlannedRiichiView) 
         return None
     elif view.state == "accepting":
         lines = act_lines(" · ".join((_("Result"), ended)), _("Do you accept this result? Press your button."))
-        buttons = button_row(_, ("r", N_("Enter again")))
+        buttons = button_row(_, ("r", N_("Wrong: correct it")))
     else:
         lines = act_lines(" · ".join((_("Recorded"), ended)), _("Mix the tiles face down."), drawing.GOOD)
         lines += receipt_lines(_, view)

@@ -215,7 +215,9 @@ def _with_arrivals(_: Translator, view: ScreenView, found: ScreenBody) -> Screen
     if found.seats or not isinstance(view.phase, RestoringView) or not view.phase.arrived:
         return found
     here = ", ".join(_(SEAT_NAMES[seat]) for seat in SEATS if seat in view.phase.arrived)
-    return replace(found, lines=(*found.lines, TextLine(_("Here: {seats}", seats=here), drawing.SMALL, drawing.GOOD)))
+    return replace(
+        found, lines=(*found.lines, TextLine(_("Players here: {seats}", seats=here), drawing.SMALL, drawing.GOOD))
+    )
 
 
 def _with_arbiter(_: Translator, view: ScreenView, found: ScreenBody) -> ScreenBody:

@@ -24,8 +24,8 @@ STATE_HELP: Final[Mapping[str, Message]] = {
     "waiting": N_("Nothing to do yet. The scorer will send who plays here."),
     "finished": N_("All deals of this table are played. Thank you."),
     "restoring": N_("Put the trays under the camera, one at a time."),
-    "seating": N_("Is your name at your seat? Press your button."),
-    "confirming": N_("Are your 34 tiles in order? Then press your button."),
+    "seating": N_("Is your name at your seat? Press your button. If not, change places first."),
+    "confirming": N_("Are your 34 tiles in order? Press your button. If not, touch no tile: call the arbiter."),
     "playing": N_("To declare hu, press your button silently."),
     "paused": N_("The arbiter has paused this table. Buttons do not count now."),
     "declared": N_("Show the winning hand."),
@@ -34,8 +34,8 @@ STATE_HELP: Final[Mapping[str, Message]] = {
 }
 
 STATE_MARKED: Final[Mapping[str, Message]] = {
-    "restoring": N_("tray is right"),
-    "seating": N_("here"),
+    "restoring": N_("tray: correct"),
+    "seating": N_("player: here"),
     "confirming": N_("confirmed"),
 }
 
@@ -81,9 +81,8 @@ RULED: Final[Mapping[str, Message]] = {
 }
 
 STOPPED: Final[Mapping[str, Message]] = {
-    "deal_played_here": N_("Stop: table has played deal {deal}"),
-    "player_played_deal": N_("Stop: deal {deal} was played before"),
-    "help": N_("Touch no tile. Call the arbiter."),
+    "deal_played_here": N_("This table has already played deal {deal}."),
+    "player_played_deal": N_("Deal {deal} has already been played by:"),
 }
 
 TEST: Final[Mapping[str, Message]] = {

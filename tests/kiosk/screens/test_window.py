@@ -203,7 +203,7 @@ def test_a_screen_that_is_not_there_is_told_by_its_code(monkeypatch: pytest.Monk
 
 
 ONE = TouchTarget("enter", "Next deal", pygame.Rect(0, 0, 100, 50))
-OTHER = TouchTarget("r", "Enter again", pygame.Rect(0, 0, 100, 50))
+OTHER = TouchTarget("r", "Wrong: correct it", pygame.Rect(0, 0, 100, 50))
 BESIDE = TouchTarget("c", "Call", pygame.Rect(200, 0, 100, 50))
 INSIDE, OUTSIDE = (50, 25), (150, 25)
 
