@@ -77,7 +77,7 @@ COMMAND: Final[Mapping[str, Message]] = {
     "pause": N_("Pause"),
     "resume": N_("Resume"),
     "extra_time": N_("Extra time"),
-    "reopen": N_("Reopen result"),
+    "reopen": N_("Enter result again"),
     "admit": N_("Arbiter access at the table"),
 }
 

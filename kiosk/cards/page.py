@@ -245,7 +245,7 @@ PLAYERS_CARD: Final = Card(
             ),
             PLAYING,
         ),
-        (N_("<b>Nobody won?</b> Touch Nobody won. If you did win, press now."), NOBODY),
+        (N_("<b>Nobody won?</b> Touch Wall empty, no hu. Whoever has won presses now."), NOBODY),
         (
             N_("Then the screen marks who has declared. They show their hands; the others keep theirs hidden."),
             DECLARED,

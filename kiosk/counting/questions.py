@@ -266,7 +266,7 @@ class RiichiQuestions:
                 after = replace(self, riichi=_after(self._kinds, details.riichi))
             case "p":
                 after = replace(self, ippatsu=not self.ippatsu)
-            case "m":
+            case "s":
                 after = replace(self, moment=_after(self._moments(lies.hand), details.moment))
             case "f":
                 after = replace(self, red_fives=(self.red_fives + 1) % (RED_SUITS + 1))
@@ -287,7 +287,7 @@ class RiichiQuestions:
         if details.riichi:
             yield yes_or_no("p", "count_ippatsu", yes=details.ippatsu)
         if self.ready:
-            yield CountQuestion("m", "count_moment", _moment_name(details), strong=details.moment is not None)
+            yield CountQuestion("s", "count_moment", _moment_name(details), strong=details.moment is not None)
         if self.known.red_fives:
             yield CountQuestion("f", "count_red_fives", str(self.red_fives), strong=self.red_fives > 0)
         if self.known.dead_wall:

@@ -163,7 +163,7 @@ def _question(_: Translator, asked: CountQuestion, between: str) -> KeyButton:
 
 FAN_LANGUAGES: Final[Mapping[str, fan.Language]] = {language: language for language in fan.LANGUAGES}
 
-YAKU_LANGUAGES: Final[Mapping[str, names.Language]] = {"en": "en", "fr": "fr", "zh": "kanji"}
+YAKU_LANGUAGES: Final[Mapping[str, names.Language]] = {"en": "en", "fr": "fr", "zh": "zh"}
 
 LEADING: Final = 0.006
 """Between two rows, as a share of the screen's height."""

@@ -248,7 +248,7 @@ def _address(_: Translator, form: PairingForm) -> ScreenBody:
         *_problem(_, form),
     )
     dot, colon = KeyButton(".", "."), KeyButton(":", ":")
-    return ScreenBody(lines, panel=keypad(_, dot, colon, KeyButton("enter", _("Enter"), "strong")))
+    return ScreenBody(lines, panel=keypad(_, form.address, dot, colon, KeyButton("enter", _("Enter"), "strong")))
 
 
 def _found_desks(_: Translator, form: PairingForm) -> tuple[TextLine, ...]:
@@ -276,7 +276,7 @@ def _code(_: Translator, form: PairingForm) -> ScreenBody:
         TextLine(f"{typed[: DIGITS // 2]} {typed[DIGITS // 2 :]}", drawing.HEADLINE, drawing.TEXT),
         *_problem(_, form),
     )
-    return ScreenBody(lines, panel=keypad(_, KeyButton("enter", _("Enter"), "strong")))
+    return ScreenBody(lines, panel=keypad(_, form.code, KeyButton("enter", _("Enter"), "strong")))
 
 
 def _problem(_: Translator, form: PairingForm) -> tuple[TextLine, ...]:

@@ -393,9 +393,13 @@ def camera_is_out(view: ScreenView) -> bool:
 DIGIT_ROWS: Final = tuple(tuple(KeyButton(digit, digit) for digit in row) for row in ("123", "456", "789"))
 
 
-def keypad(_: Translator, *last: KeyButton) -> ButtonRows:
-    """Return a numeric keypad: clear and back beside the nought, and a last row of the screen's own."""
-    nought = KeyButton("clear", _("Clear")), KeyButton("0", "0"), KeyButton("back", _("Back"))
+def keypad(_: Translator, typed: str, *last: KeyButton, back: str = N_("Back")) -> ButtonRows:
+    """Return a numeric keypad: beside the nought what clears, and what deletes a digit or, without one, goes back."""
+    nought = (
+        KeyButton("clear", _("Clear")),
+        KeyButton("0", "0"),
+        KeyButton("back", _(N_("Delete")) if typed else _(back)),
+    )
     return (*DIGIT_ROWS, nought, last)
 
 

@@ -51,8 +51,8 @@ def playing_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if not isinstance(view.phase, PlayingView):
         return None
     if view.phase.doubt == "asked":
-        asked = TextLine(_("Did you mean hu?"), drawing.HEADLINE, drawing.ATTENTION)
-        help_ = N_("A button was pressed. If you declare hu, press once more now. Else do nothing: the play goes on.")
+        asked = TextLine(_("A button was pressed"), drawing.HEADLINE, drawing.ATTENTION)
+        help_ = N_("Who pressed for hu, press once more now. Everybody else: do not press, the play goes on.")
         return ScreenBody((*time_lines(_, view), asked, TextLine(_(help_), drawing.BODY, drawing.TEXT)))
     lines = [*time_lines(_, view), *state_lines(_, view)]
     if view.phase.doubt == "denied":
@@ -60,8 +60,14 @@ def playing_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         play = TextLine(_(STATE[view.state]), drawing.TITLE, drawing.TEXT)
         lines = [*time_lines(_, view), play, TextLine(four, drawing.BODY, drawing.ATTENTION)]
     if view.phase.ended:
-        return ScreenBody((*lines, TextLine(_("Nobody won? If you did, press now."), drawing.BODY, drawing.TEXT)))
-    return ScreenBody((*lines,), (KeyButton("d", _("Nobody won")),))
+        return ScreenBody((*time_lines(_, view), *nobody_won_lines(_)))
+    return ScreenBody((*lines,), (KeyButton("d", _("Wall empty, no hu")),))
+
+
+def nobody_won_lines(_: Translator) -> tuple[TextLine, ...]:
+    """Say to all alike what who has won does now, and what everybody else does."""
+    help_ = _("Who has won presses now. Everybody else waits: in a few seconds the play is over.")
+    return TextLine(_("Nobody won?"), drawing.HEADLINE, drawing.TEXT), TextLine(help_, drawing.BODY, drawing.TEXT)
 
 
 def state_screen(_: Translator, view: ScreenView) -> ScreenBody:
@@ -87,9 +93,10 @@ def state_lines(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
     if isinstance(view.phase, RecordedView) and view.phase.ruled:
         ruled = TextLine(_(RULED[view.phase.ruled]), drawing.TITLE, drawing.ATTENTION)
         return ruled, TextLine(_("Mix the tiles face down."), drawing.LARGE, drawing.TEXT)
-    return TextLine(_(STATE[view.state]), drawing.HEADLINE, drawing.TEXT), TextLine(
-        _(STATE_HELP[view.state]), drawing.BODY, drawing.QUIET
-    )
+    state, help_ = STATE[view.state], STATE_HELP[view.state]
+    if view.state == "waiting" and may_pair(view):
+        state, help_ = N_("This device is not admitted"), N_("Tell the organiser, then pair it again.")
+    return TextLine(_(state), drawing.HEADLINE, drawing.TEXT), TextLine(_(help_), drawing.BODY, drawing.QUIET)
 
 
 def win_form_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
@@ -111,10 +118,10 @@ def _value(_: Translator, form: Form, seat: str) -> tuple[tuple[TextLine, ...], 
     asked = (
         TextLine(_("Hand value of {seat}", seat=_(SEAT_NAMES[seat])), drawing.LARGE, drawing.TEXT),
         TextLine(form.digits or "–", drawing.HEADLINE, drawing.TEXT),
-        TextLine(_("At least {least}", least=form.least), drawing.SMALL, drawing.QUIET),
+        TextLine(_("At least {least} fan", least=form.least), drawing.SMALL, drawing.QUIET),
     )
     last = KeyButton("x", _("False hu")), KeyButton("enter", _("Enter"), "strong")
-    return asked, ((KeyButton("b", _("Count from the backs")),), *keypad(_, *last))
+    return asked, ((KeyButton("b", _("Count from the backs")),), *keypad(_, form.digits, *last))
 
 
 def _tile(_: Translator, form: Form, seat: Seat) -> tuple[tuple[TextLine, ...], ButtonRows]:
@@ -205,15 +212,15 @@ def other_device_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         TextLine(_("Another device is in use here"), drawing.TITLE, drawing.ATTENTION),
         TextLine(
             _(
-                "Switch one of them off. To keep this one: switch the other off and ask, or have the arbiter's "
-                "desk hand the table over."
+                "Keep the device that this table has used. To use this one: switch the other off and touch "
+                "“Use this device”, or have the arbiter's desk hand the table over."
             ),
             drawing.BODY,
             drawing.TEXT,
         ),
         TextLine(_("This device is waiting. Nothing has been lost."), drawing.BODY, drawing.QUIET),
     )
-    return ScreenBody(lines, (KeyButton("enter", _("Ask to take over"), "strong"), *pairing_button(_, view)))
+    return ScreenBody(lines, (KeyButton("enter", _("Use this device"), "strong"), *pairing_button(_, view)))
 
 
 WHY: Final[Mapping[str, Message]] = {
@@ -221,7 +228,7 @@ WHY: Final[Mapping[str, Message]] = {
     "bad_device_address": N_("Its settings cannot be read."),
     "device_in_use": N_("Another program has its buttons, or its screen."),
     "journal_broken": N_("Its journal cannot be read."),
-    "journal_full": N_("Nothing takes its journal: the memory card is full."),
+    "journal_full": N_("It cannot save: the memory card is full."),
     "journal_in_use": N_("Another program has its journal open."),
     "pin_in_use": N_("Another program has its buttons, or its screen."),
     "screen_missing": N_("It found no screen."),
@@ -318,8 +325,8 @@ def _rows(_: Translator, asked: ArbiterPanel) -> ButtonRows:
         case "checking":
             return ()
         case "pin" | "minutes":
-            leave = KeyButton("back", _("Leave")) if asked.ask == "pin" else KeyButton("back", _("Back"))
-            return (*keypad(_)[:-1], (leave, KeyButton("enter", _("Enter"), "strong")))
+            leave = N_("Leave") if asked.ask == "pin" else N_("Back")
+            return keypad(_, asked.digits, KeyButton("enter", _("Enter"), "strong"), back=leave)
         case "act":
             named = [KeyButton(str((at + 1) % 10), _(RULE[act])) for at, act in enumerate(asked.acts)]
             return (*_in_twos(named), (KeyButton("back", _("Leave")),))
@@ -335,7 +342,9 @@ def _rows(_: Translator, asked: ArbiterPanel) -> ButtonRows:
 
 
 def _in_twos(named: list[KeyButton]) -> ButtonRows:
-    return tuple(tuple(named[at : at + 2]) for at in range(0, len(named), 2))
+    """Return rows of two; what is left over stands above, so that the last, the gravest, is not the widest."""
+    odd = len(named) % 2
+    return (*(((named[0],),) * odd), *(tuple(named[at : at + 2]) for at in range(odd, len(named), 2)))
 
 
 def carrier_sheet_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
@@ -365,7 +374,7 @@ def another_carrier_screen(_: Translator, view: ScreenView) -> ScreenBody | None
     if check is None or (check.deal is None and (check.aside is None or by_hand)):
         return None
     lines = (_whose(_, view, check), *_fetch(_, view), *_or_these(_, check))
-    actions = *_go_on(_, check), *by_hand_button(_, view)
+    actions = *_go_on(_, view, check), *by_hand_button(_, view)
     return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), actions)
 
 
@@ -393,7 +402,7 @@ def _goes_on(_: Translator) -> tuple[TextLine, ...]:
 
 def _or_these(_: Translator, check: TrayProblem) -> tuple[TextLine, ...]:
     return (
-        (TextLine(_("If there is no deal in it, use these tiles."), drawing.SMALL, drawing.QUIET),)
+        (TextLine(_("Only if nobody has prepared these tiles, lay the deal with them."), drawing.BODY, drawing.TEXT),)
         if _may_be_laid(check)
         else ()
     )
@@ -404,5 +413,6 @@ def _may_be_laid(check: TrayProblem) -> bool:
     return check.aside is not None and not check.of_another_set
 
 
-def _go_on(_: Translator, check: TrayProblem) -> tuple[KeyButton, ...]:
-    return (KeyButton("enter", _("Use these tiles")),) if _may_be_laid(check) else ()
+def _go_on(_: Translator, view: ScreenView, check: TrayProblem) -> tuple[KeyButton, ...]:
+    label = _("Lay deal {deal} with these", deal=view.deal)
+    return (KeyButton("enter", label),) if _may_be_laid(check) else ()

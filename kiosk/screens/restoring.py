@@ -306,7 +306,9 @@ def _print_to_blame(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]
     if not phase.restoring.observation.print_to_blame:
         return ()
     return (
-        TextLine(_("Many backs are not read. Ask the organiser to enrol this set."), drawing.SMALL, drawing.ATTENTION),
+        TextLine(
+            _("Many backs cannot be read. Ask the organiser to photograph this set."), drawing.SMALL, drawing.ATTENTION
+        ),
     )
 
 

@@ -23,7 +23,7 @@ from kiosk.screens.drawing import (
     problem_lines,
     time_lines,
 )
-from kiosk.screens.play import act_lines, is_ruled, receipt_lines, receipt_link
+from kiosk.screens.play import act_lines, is_ruled, nobody_won_lines, receipt_lines, receipt_link
 from kiosk.screens.texts import RIICHI, RIICHI_ASK, RIICHI_OF, STATE_MARKED
 from kiosk.screens.views import (
     DeclaredView,
@@ -106,9 +106,9 @@ def _value(_: Translator, form: WinForm, fault: str) -> tuple[tuple[TextLine, ..
     )
     last = KeyButton("x", _(fault)), KeyButton("enter", _("Enter"), "strong")
     if form.asked != "han":
-        return lines, keypad(_, *last)
+        return lines, keypad(_, form.digits, *last)
     first = KeyButton("b", _("From the backs")), KeyButton("y", _("Yakuman"))
-    return lines, (first, *keypad(_, *last))
+    return lines, (first, *keypad(_, form.digits, *last))
 
 
 def _seats(_: Translator, without: tuple[object, ...] = ()) -> ButtonRows:
@@ -320,11 +320,9 @@ def _session_playing(_: Translator, view: ScreenView) -> ScreenBody:
 def _playing(_: Translator, view: ScreenView, buttons: tuple[KeyButton, ...], *help_: str) -> ScreenBody:
     """A hand, whether or not a claim window is open: the same for both."""
     if isinstance(view.phase, PlayingView) and view.phase.ended:
-        help_ = (_("Nobody won? If you did, press now."),)
-    else:
-        buttons = (*button_row(_, ("d", N_("Nobody won"))), *buttons)
+        return ScreenBody((*time_lines(_, view), *nobody_won_lines(_)), buttons)
     lines = title_lines(_.pgettext("state of a table", "Play"), *help_)
-    return ScreenBody((*time_lines(_, view), *lines), buttons)
+    return ScreenBody((*time_lines(_, view), *lines), (*button_row(_, ("d", N_("Wall empty, no hu"))), *buttons))
 
 
 def title_lines(head: str, *help_: str) -> list[TextLine]:

@@ -52,7 +52,7 @@ from kiosk.screens.restoring import (
 )
 from kiosk.screens.riichi import planned_riichi_screen, riichi_head, riichi_screen
 from kiosk.screens.seats import SeatBox
-from kiosk.screens.views import CallView, IdleView, RestoringView, ScreenView, StatusLine, StoppedView
+from kiosk.screens.views import CallView, IdleView, RestoringView, ScreenView, StoppedView
 
 LIGHT_KEY: Final = "m"
 """Changes between normal and quiet light."""
@@ -252,7 +252,7 @@ def status_lines(_: Translator, view: ScreenView) -> Iterator[TextLine]:
     )
     wrong.extend(part_and_fault(_, *one.split(": ", 1)) for one in line.health)
     colour = drawing.QUIET if line.up and not line.scorer_silent and not wrong else drawing.ATTENTION
-    connection = [_(_connection(line))]
+    connection = [_(_connection(view))]
     if line.plain:
         connection.append(_("NOT ENCRYPTED"))
     if line.version and isinstance(view.phase, IdleView):
@@ -264,11 +264,13 @@ def status_lines(_: Translator, view: ScreenView) -> Iterator[TextLine]:
         yield TextLine(_shortened(_, wrong), drawing.SMALL, colour)
 
 
-def _connection(line: StatusLine) -> Message:
+def _connection(view: ScreenView) -> Message:
     """Say whether what is sent reaches the scorer."""
-    if not line.up:
+    if not view.line.up and view.state == "waiting":
+        return N_("offline: if this lasts, tell the desk")
+    if not view.line.up:
         return N_("offline: play on, nothing is lost")
-    if line.scorer_silent:
+    if view.line.scorer_silent:
         return N_("scorer not heard of: play on, nothing is lost")
     return N_("connected")
 

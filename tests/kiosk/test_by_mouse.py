@@ -45,7 +45,7 @@ def test_a_play_is_valued_corrected_accepted_and_followed_by_the_next_with_a_fin
         table.press("west", "north")
         table.pass_time(9 * S)
         hands.touch("East", "Back", "East", "East")  # on whose tile west declared, and north
-        hands.touch("1", "2", "Clear", "9", "Back", "1", "8", "Enter")  # west's value
+        hands.touch("1", "2", "Clear", "9", "Delete", "1", "8", "Enter")  # west's value
         table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne"))
         hands.touch("False hu", "Back", "Leave")  # that was nothing after all
         assert table.program.state.arbiter is None
@@ -73,7 +73,7 @@ def test_nobody_won_is_said_with_a_finger(tmp_path: Path) -> None:
     with standing(tmp_path) as table, ScreenWindow(ScreenSettings(driver="dummy"), _, table.time) as window:
         table.come_to(Phase.PLAYING)
         table.time.wait()
-        Hands(table, window, _).touch("Nobody won")
+        Hands(table, window, _).touch("Wall empty, no hu")
         table.pass_time(9 * S)
         outcome = table.program.state.outcome
         assert (table.phase, outcome and outcome.win) == (Phase.ACCEPTING, "draw")

@@ -130,7 +130,7 @@ def test_staff_read_the_screens_own_counts(one: str, many: str, values: dict[str
         "The arbiter is called",
         "hu",
         "Recorded",
-        "Did you mean hu?",
+        "A button was pressed",
     ],
 )
 def test_players_read_the_screens_own_sentences(text: str, language: str) -> None:

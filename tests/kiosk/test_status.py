@@ -177,5 +177,5 @@ def test_a_connection_that_is_not_encrypted_is_said_in_red() -> None:
     said = [
         (line.text, line.colour) for line in status_lines(english, ScreenView(3, IdleView(), StatusLine(plain=True)))
     ]
-    assert said == [("offline: play on, nothing is lost · NOT ENCRYPTED", drawing.DANGER)]
+    assert said == [("offline: if this lasts, tell the desk · NOT ENCRYPTED", drawing.DANGER)]
     assert "NOT" not in next(status_lines(english, ScreenView(3, IdleView(), StatusLine()))).text

@@ -163,7 +163,7 @@ def test_who_has_laid_no_deposit_is_not_asked_for_riichi() -> None:
     desk = RiichiDesk(session("east")).looking_at(laid(13, 1))
     for key in ("t", "i", "p"):
         desk.key(key)
-    assert [question.key for question in desk.shown.counting.questions] == ["t", "m"]
+    assert [question.key for question in desk.shown.counting.questions] == ["t", "s"]
 
 
 def test_in_a_planned_deal_riichi_is_asked_for_and_the_walls_tell_the_indicators() -> None:
@@ -176,7 +176,7 @@ def test_in_a_planned_deal_riichi_is_asked_for_and_the_walls_tell_the_indicators
 
 def test_a_kan_of_the_winners_turns_an_indicator() -> None:
     sitting = alone()
-    said = RiichiDesk(sitting).asked_of(laid(7, 4, 3, 1), "t", "m", "m")
+    said = RiichiDesk(sitting).asked_of(laid(7, 4, 3, 1), "t", "s", "s")
     assert (len(said.dora), said.ura, said.moment) == (2, (), "kan")
 
 
@@ -214,7 +214,7 @@ def test_the_moment_is_one_of_those_that_this_hand_can_have() -> None:
     desk.key("t")
     moments = []
     for _ in range(2):
-        desk.key("m")
+        desk.key("s")
         moments.append(getattr(desk.shown.counting.details, "moment", ""))
     assert moments == ["last_tile", None]  # no kan, and no first turn after a call
 
