@@ -15,6 +15,7 @@ import pygame
 
 from broker.i18n import N_, Translator
 from broker.protocol import Seat
+from broker.terms import SEAT_NAMES
 from kiosk.camera.observations import CameraView
 from kiosk.errors import BadConfiguration
 from kiosk.screens.texts import refusal
@@ -391,6 +392,12 @@ def camera_is_out(view: ScreenView) -> bool:
 
 
 DIGIT_ROWS: Final = tuple(tuple(KeyButton(digit, digit) for digit in row) for row in ("123", "456", "789"))
+
+
+def seat_button(_: Translator, view: ScreenView, seat: Seat, tone: Tone = "plain") -> KeyButton:
+    """Return the button that names a seat, with who sits there below: players call each other by seat wind."""
+    name = view.players.get(seat, "")
+    return KeyButton(seat[0], f"{_(SEAT_NAMES[seat])}\n{name}" if name else _(SEAT_NAMES[seat]), tone)
 
 
 def keypad(_: Translator, typed: str, *last: KeyButton, back: str = N_("Back")) -> ButtonRows:

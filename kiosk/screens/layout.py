@@ -294,7 +294,7 @@ class TargetPainter:
 
     def _seat(self, target: TouchTarget) -> Seat | None:
         """Return the seat that a button names, if it names one."""
-        return next((seat for seat in SEATS if self._(SEAT_NAMES[seat]) == target.label), None)
+        return next((seat for seat in SEATS if self._(SEAT_NAMES[seat]) == target.label.partition("\n")[0]), None)
 
     def _key(self, target: TouchTarget) -> str:
         """Name the key of the keyboard that does the same, where it is not the label itself."""

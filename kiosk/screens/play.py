@@ -18,6 +18,7 @@ from kiosk.screens.drawing import (
     by_hand_button,
     keypad,
     problem_lines,
+    seat_button,
     time_lines,
 )
 from kiosk.screens.texts import ARBITER, REASON, RULE, RULED, STATE, STATE_HELP, STOPPED
@@ -52,7 +53,7 @@ def playing_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         return None
     if view.phase.doubt == "asked":
         asked = TextLine(_("A button was pressed"), drawing.HEADLINE, drawing.ATTENTION)
-        help_ = N_("Who pressed for hu, press once more now. Everybody else: do not press, the play goes on.")
+        help_ = N_("Pressed for hu? Press once more now. All others: do not press.")
         return ScreenBody((*time_lines(_, view), asked, TextLine(_(help_), drawing.BODY, drawing.TEXT)))
     lines = [*time_lines(_, view), *state_lines(_, view)]
     if view.phase.doubt == "denied":
@@ -105,10 +106,10 @@ def win_form_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if not isinstance(phase, DeclaredView) or (form := phase.form) is None:
         return None
     if form.whose_tile is not None:
-        asked, panel = _tile(_, form, form.whose_tile)
+        asked, panel = _tile(_, view, form, form.whose_tile)
     elif form.seat is None:
         asked = (TextLine(_("Who discarded?"), drawing.TITLE, drawing.TEXT),)
-        panel = (*_owners(_, form.declared[0], phase.discarder_key), (KeyButton("back", _("Back")),))
+        panel = (*_owners(_, view, form.declared[0], phase.discarder_key), (KeyButton("back", _("Back")),))
     else:
         asked, panel = _value(_, form, form.seat)
     return ScreenBody((*time_lines(_, view), *asked, *problem_lines(_, view)), panel=panel)
@@ -124,25 +125,25 @@ def _value(_: Translator, form: Form, seat: str) -> tuple[tuple[TextLine, ...], 
     return asked, ((KeyButton("b", _("Count from the backs")),), *keypad(_, form.digits, *last))
 
 
-def _tile(_: Translator, form: Form, seat: Seat) -> tuple[tuple[TextLine, ...], ButtonRows]:
+def _tile(_: Translator, view: ScreenView, form: Form, seat: Seat) -> tuple[tuple[TextLine, ...], ButtonRows]:
     """Ask on which tile a seat has declared, of several in the order of their presses."""
     title = TextLine(_("On whose tile did {seat} declare?", seat=_(SEAT_NAMES[seat])), drawing.LARGE, drawing.TEXT)
     order = _(
         "Press {number} of {count}. The earliest tile counts.", number=len(form.tiles) + 1, count=len(form.declared)
     )
-    rows = _owners(_, seat, form.tiles[-1][0] if form.tiles else None)
+    rows = _owners(_, view, seat, form.tiles[-1][0] if form.tiles else None)
     last = KeyButton("x", _("False hu")), KeyButton("back", _("Back"))
     return (title, TextLine(order, drawing.BODY, drawing.QUIET)), (*rows, last)
 
 
-def _owners(_: Translator, seat: Seat, likely: str | None) -> ButtonRows:
+def _owners(_: Translator, view: ScreenView, seat: Seat, likely: str | None) -> ButtonRows:
     """Return a button for each whose tile it can have been; what is likely, by its key, stands out."""
 
-    def answer(key: str, label: str) -> KeyButton:
-        return KeyButton(key, label, "strong" if key == likely else "plain")
+    def tone(key: str) -> Tone:
+        return "strong" if key == likely else "plain"
 
-    others = tuple((answer(other[0], _(SEAT_NAMES[other])),) for other in SEATS if other != seat)
-    return (*others, (answer("d", _("Self-drawn")),))
+    others = tuple((seat_button(_, view, other, tone(other[0])),) for other in SEATS if other != seat)
+    return (*others, (KeyButton("d", _("Self-drawn"), tone("d")),))
 
 
 def result_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
@@ -150,7 +151,7 @@ def result_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if view.result is None:
         return None
     recorded = isinstance(view.phase, RecordedView)
-    how = f"{_(STATE[view.state])} · {_how_won(_, view.result)}"
+    how = f"{_(STATE[view.state])} · {_how_won(_, view, view.result)}"
     lines = act_lines(how, _(STATE_HELP[view.state]), drawing.GOOD if recorded else drawing.TEXT)
     lines += [
         TextLine(_("{seat} declared on a later tile", seat=_(SEAT_NAMES[seat])), drawing.BODY, drawing.QUIET)
@@ -183,12 +184,15 @@ def receipt_link(view: ScreenView) -> str:
     return view.phase.receipt_link if isinstance(view.phase, RecordedView) else ""
 
 
-def _how_won(_: Translator, winning: ResultView) -> str:
+def _how_won(_: Translator, view: ScreenView, winning: ResultView) -> str:
     if winning.win == "draw":
         return _("Drawn hand")
     if winning.discarder is None:
         return _("Self-drawn")
-    return _("On {seat}'s discard", seat=_(SEAT_NAMES[winning.discarder]))
+    seat, name = _(SEAT_NAMES[winning.discarder]), view.players[winning.discarder]
+    if view.state == "accepting":  # recorded, the receipt has the room
+        return _("On {seat}'s discard ({name})", seat=seat, name=name)
+    return _("On {seat}'s discard", seat=seat)
 
 
 def stopped_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
@@ -295,8 +299,8 @@ def arbiter_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if asked.ask == "checking":
         return ScreenBody(tuple(lines), (KeyButton("back", _("Leave")),))
     if asked.ask == "pin" and view.pin_wait_s:
-        return ScreenBody((*lines, _wait_line(_, view.pin_wait_s)), panel=_rows(_, asked))
-    return ScreenBody((*lines, *problem_lines(_, view)), panel=_rows(_, asked))
+        return ScreenBody((*lines, _wait_line(_, view.pin_wait_s)), panel=_rows(_, view, asked))
+    return ScreenBody((*lines, *problem_lines(_, view)), panel=_rows(_, view, asked))
 
 
 MINUTE_S: Final = 60
@@ -319,7 +323,7 @@ def _title(_: Translator, asked: ArbiterPanel) -> str:
     return _(RULE[asked.act]) if asked.act else _("Arbiter")
 
 
-def _rows(_: Translator, asked: ArbiterPanel) -> ButtonRows:
+def _rows(_: Translator, view: ScreenView, asked: ArbiterPanel) -> ButtonRows:
     back = (KeyButton("back", _("Back")),)
     match asked.ask:
         case "checking":
@@ -332,7 +336,7 @@ def _rows(_: Translator, asked: ArbiterPanel) -> ButtonRows:
             return (*_in_twos(named), (KeyButton("back", _("Leave")),))
         case "seats":
             chosen: dict[Seat, Tone] = dict.fromkeys(asked.seats, "strong")
-            seats = tuple((KeyButton(seat[0], _(SEAT_NAMES[seat]), chosen.get(seat, "plain")),) for seat in SEATS)
+            seats = tuple((seat_button(_, view, seat, chosen.get(seat, "plain")),) for seat in SEATS)
             return (*seats, (*back, KeyButton("enter", _("Enter"))))
         case "fine":
             return (*((KeyButton(str(imp), _("{imp} IMP", imp=imp)),) for imp in asked.fines), back)

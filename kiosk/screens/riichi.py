@@ -21,6 +21,7 @@ from kiosk.screens.drawing import (
     TextPen,
     keypad,
     problem_lines,
+    seat_button,
     time_lines,
 )
 from kiosk.screens.play import act_lines, is_ruled, nobody_won_lines, receipt_lines, receipt_link
@@ -66,30 +67,36 @@ def riichi_prompt(_: Translator, view: ScreenView, prompt: RiichiPrompt) -> Scre
         if isinstance(view.riichi, SessionView):
             fault, actions = N_("Chombo"), button_row(_, ("i", N_("Riichi")))
         counted = view.phase.discarder_key if isinstance(view.phase, DeclaredView) else None
-        lines, panel = _win(_, prompt.form, fault, counted)
+        lines, panel = _win(_, view, prompt.form, fault, counted)
     else:
         return None
     return ScreenBody((*time_lines(_, view), *lines, *problem_lines(_, view)), actions, panel)
 
 
-def _win(_: Translator, form: WinForm, fault: str, counted: str | None) -> tuple[tuple[TextLine, ...], ButtonRows]:
+def _win(
+    _: Translator, view: ScreenView, form: WinForm, fault: str, counted: str | None
+) -> tuple[tuple[TextLine, ...], ButtonRows]:
     """Whatever is asked of a win."""
     back = (KeyButton("back", _("Back")),)
     if form.seat is not None and form.asked != "responsible":
         return _value(_, form, fault)
     if form.asked == "responsible":
-        others = (*_seats(_, (form.seat,)), (KeyButton("enter", _("Nobody"), "strong"),), back)
+        others = (*_seats(_, view, (form.seat,)), (KeyButton("enter", _("Nobody"), "strong"),), back)
         return (TextLine(_("Was anyone responsible? (pao)"), drawing.LARGE, drawing.TEXT),), others
     if form.asked == "riichi_tile":
         yes, no = (KeyButton("y", _("Yes")),), (KeyButton("n", _("No")),)
         return (TextLine(_("Was it the riichi declaration tile?"), drawing.LARGE, drawing.TEXT),), (yes, no, back)
     if form.asked == "live_kan":
         return (TextLine(_("Whose discard was called for the kan?"), drawing.LARGE, drawing.TEXT),), (
-            *_seats(_, form.declared),
+            *_seats(_, view, form.declared),
             back,
         )
     drawn = (_drawn(_, form, counted),) if len(form.declared) == 1 else ()
-    return (TextLine(_("Who discarded?"), drawing.TITLE, drawing.TEXT),), (*_seats(_, form.declared), *drawn, back)
+    return (TextLine(_("Who discarded?"), drawing.TITLE, drawing.TEXT),), (
+        *_seats(_, view, form.declared),
+        *drawn,
+        back,
+    )
 
 
 def _drawn(_: Translator, form: WinForm, counted: str | None) -> tuple[KeyButton, ...]:
@@ -111,8 +118,8 @@ def _value(_: Translator, form: WinForm, fault: str) -> tuple[tuple[TextLine, ..
     return lines, (first, *keypad(_, form.digits, *last))
 
 
-def _seats(_: Translator, without: tuple[object, ...] = ()) -> ButtonRows:
-    return tuple((KeyButton(seat[0], _(SEAT_NAMES[seat])),) for seat in SEATS if seat not in without)
+def _seats(_: Translator, view: ScreenView, without: tuple[object, ...]) -> ButtonRows:
+    return tuple((seat_button(_, view, seat),) for seat in SEATS if seat not in without)
 
 
 def _question(_: Translator, prompt: RiichiPrompt, question: RiichiQuestion) -> tuple[tuple[TextLine, ...], ButtonRows]:

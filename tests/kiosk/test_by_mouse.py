@@ -26,7 +26,7 @@ class Hands:
             label = self._(name)
             shown = self.table.program.view()
             self._window.show(shown)
-            offered = {one.label: one.box for one in self._window._screen.targets(shown)}
+            offered = {one.label.partition("\n")[0]: one.box for one in self._window._screen.targets(shown)}
             assert label in offered
             self.table.time.wait(SEEN_NS)
             for key in touched(self._window, offered[label].center):

@@ -83,7 +83,7 @@ class Trainer:
 
     def _offered(self) -> dict[str, tuple[int, int]]:
         targets = self.windows[0]._screen.targets(self.programs[0].view())
-        return {one.label: one.box.center for one in targets}
+        return {one.label.partition("\n")[0]: one.box.center for one in targets}
 
     def said(self) -> list[str]:
         """Return the lines in the middle of the table's screen."""

@@ -263,3 +263,10 @@ def test_tiles_as_they_were_cut_out_are_under_their_tray() -> None:
     marked = np.abs(drawn.astype(int) - colour).max(axis=2) < 9  # as smooth scaling leaves it
     assert marked.sum() > 0.1 * marked.size
     assert marked[: SIZES[0][1] // 2].sum() == 0
+
+
+def test_no_two_buttons_of_a_screen_have_one_key() -> None:
+    """The key of the light, or of the call, would take what another button is touched for."""
+    screen = TableScreen(Translator(), (800, 480))
+    keys = {name: [one.key for one in screen.targets(scene())] for name, scene in SCENES.items()}
+    assert {name: found for name, found in keys.items() if len(found) > len({*found})} == {}
