@@ -151,7 +151,7 @@ def room(
 
 FORGERIES: dict[str, Callable[[Room], dict[str, Any] | bytes]] = {
     "malformed": lambda _: b'{"schema": 1, "id": ',
-    "too_large": lambda room: json.dumps(room.result() | {"id": "x" * 20_000}).encode(),
+    "too_large": lambda room: json.dumps(room.result() | {"id": "x" * 24_000}).encode(),
     "wrong_table": lambda room: room.result() | {"table": 2},
     "wrong_event": lambda room: room.result() | {"event": "another"},
     "not_planned": lambda room: room.result(deal=room.booking.deal % 4 + 1),

@@ -32,6 +32,7 @@ _AROUND = np.ones((3, 3), dtype=np.uint8)
 _LIT_SHARE = 0.2  # of the cells that two exposures have to show both
 _STEPS = 16  # of the light, each with a gain of its own: a camera's levels are no straight line
 _RISE = 1.1  # of the usual gain: a larger one is that of cells with burnt-out pixels
+_NOISIEST = 6.0  # levels of a cell in the darkest room: where more differs in most cells, that is no noise
 _MAD = 1.4826  # median of absolute deviations to standard deviation, of a normal distribution
 
 
@@ -70,7 +71,7 @@ def has_moved(before: Sketch, now: Sketch, *, relit: bool = False) -> bool:
     if not _LEAST_GAIN <= gain <= 1 / _LEAST_GAIN:
         return True
     off = cv2.blur(other - gain * one, (3, 3))
-    noise = _MAD * float(np.median(np.abs(off)))
+    noise = min(_MAD * float(np.median(np.abs(off))), _NOISIEST)
     changed = np.abs(off) > _SIGMAS * noise + _LEVELS + _SHARE * other
     changed &= (before < _FULL) & (now < _FULL) | (np.abs(other - one) > _FULL / 4)
     return int(np.count_nonzero(changed)) >= _FEWEST

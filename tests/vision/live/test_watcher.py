@@ -38,6 +38,14 @@ def test_a_finger_is_motion_when_it_comes_and_when_it_goes(seed: int, noise: flo
     assert (has_moved(free, held), has_moved(held, free)) == (True, True)
 
 
+def test_what_changes_most_of_the_picture_is_motion_and_no_noise() -> None:
+    chance = np.random.default_rng(3)  # a tray makes way for a hand
+    before, now = (np.kron(chance.choice([40, 200], (17, 30)), np.ones((8, 8))).astype(np.uint8) for _ in range(2))
+    now[:, :120] = before[:, :120]
+    now[:60] = np.where(before[:60] == 40, 200, 40)
+    assert (has_moved(before, now), has_moved(now, before)) == (True, True)
+
+
 def test_a_frame_is_still_against_itself() -> None:
     assert not has_moved(shot(1), shot(1))
 
