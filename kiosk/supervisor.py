@@ -236,7 +236,7 @@ class Supervisor:
                 log.warning("pins_not_kept", why=str(error))
         try:
             from kiosk.screens import ScreenWindow, stopped_view  # noqa: PLC0415 - its libraries load slowly: only where the program does not run
-            from kiosk.screens.texts import translator  # noqa: PLC0415 - as the screen itself
+            from kiosk.screens.texts import translator  # noqa: PLC0415 - only where the program does not run
 
             if self._window is None:
                 self._window = ScreenWindow(own.screen, translator(own.language))

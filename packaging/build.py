@@ -283,9 +283,8 @@ def _write_library(target: Target, library: Path, symbols: dict[str, list[str]],
     gcc = "gcc" if target.arch == "amd64" else f"{target.machine}-linux-gnu-gcc"
     for name in linked:  # nothing but its name is read
         target.in_root("/build/stand-in", gcc, "-shared", f"-Wl,-soname,{name}", "-o", name, "empty.c")
-    target.in_root("/build/stand-in", gcc, "-shared", "-fPIC", "-s", f"-Wl,-soname,{library.name}",
-                   "-Wl,--no-as-needed", "-Wl,--version-script,versions", "-o", "library.so",
-                   "library.c", *linked)  # fmt: skip
+    options = f"-shared -fPIC -s -Wl,-soname,{library.name} -Wl,--no-as-needed -Wl,--version-script,versions"
+    target.in_root("/build/stand-in", gcc, *options.split(), "-o", "library.so", "library.c", *linked)
     shutil.copy(inside / "library.so", library)
 
 

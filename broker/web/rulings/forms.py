@@ -110,7 +110,7 @@ def draft_of(
         ),
         "appeal_decided": lambda: AppealDecided(
             ruling=form.get("appeal", ""),
-            verdict=form.get("verdict", ""),  # type: ignore[arg-type]  # looked at below
+            verdict=form.get("verdict", ""),  # type: ignore[arg-type]  # what is no verdict is refused when it is converted
             committee=tuple(filter(None, (" ".join(line.split()) for line in form.get("committee", "").splitlines()))),
         ),
         "fouled": lambda: Fouled(groups=table_groups(form.get("groups", ""))),
@@ -241,7 +241,7 @@ def _fine(form: Form, play: CountedPlay | None, by: PaymentRules) -> FineRuled:
         measure, takes = _by_the_rules(infraction, takes, by.penalty)
     return FineRuled(
         takes=takes,
-        measure=measure or "fine",  # type: ignore[arg-type]  # looked at when it is converted
+        measure=measure or "fine",  # type: ignore[arg-type]  # what is no measure is refused when it is converted
         infraction=infraction,
         exception=bool(form.get("exception")),
     )

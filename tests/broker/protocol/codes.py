@@ -14,10 +14,25 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[3]
 
-RAISED_WITH: Final = {
-    "BadRow", "CodeProblem", "CommandError", "Concern", "Finding", "FormProblem", "MountingHint",
-    "MovementFault", "MovementProblem", "NotNow", "RecordError", "Refused", "RuleError", "UpgradeError", "_refuse_if",
-}  # fmt: skip
+RAISED_WITH: Final = frozenset(
+    [
+        "BadRow",
+        "CodeProblem",
+        "CommandError",
+        "Concern",
+        "Finding",
+        "FormProblem",
+        "MountingHint",
+        "MovementFault",
+        "MovementProblem",
+        "NotNow",
+        "RecordError",
+        "Refused",
+        "RuleError",
+        "UpgradeError",
+        "_refuse_if",
+    ]
+)
 """Calls whose first text is a code, and whose next is what people read."""
 
 MOST_TEXTS: Final = 3
