@@ -56,11 +56,11 @@ def taken(browser: Browser, desks: Mapping[str, DeskServer], look: Look, found: 
         except Error as error:
             found.append(f"{' '.join(look)}: {place.name}: {error.message.splitlines()[0]}")
             continue
-        yield _captioned(picture, place.name, look.size)
+        yield captioned(picture, place.name, look.size)
     visits.close()
 
 
-def _captioned(picture: Image.Image, name: str, size: str) -> Image.Image:
+def captioned(picture: Image.Image, name: str, size: str) -> Image.Image:
     width, most = WIDTHS[size], round(SIZES[size]["height"] * SCREENS[size])
     shown = picture.convert("RGB").crop((0, 0, picture.width, min(picture.height, most)))
     small = shown.resize((width, shown.height * width // shown.width), Image.Resampling.LANCZOS)

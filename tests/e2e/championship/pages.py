@@ -1,0 +1,143 @@
+"""What stands on the desk's pages, read in a browser; and pictures of them, where somebody wants to look."""
+
+import io
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from PIL import Image
+from playwright.sync_api import Page
+
+from broker.i18n import languages
+from tests.broker.web.pages.gallery import ACROSS, captioned, sheet
+from tests.broker.web.pages.laws import broken
+from tests.broker.web.pages.visits import SIZES
+from tests.e2e.championship.recount import Line, Standing
+
+PICTURES: Final = "CHAMPIONSHIP_PICTURES"
+"""In the environment: the folder for contact sheets of all pages on the way."""
+
+T = TypeVar("T")
+
+ROWS: Final = """() => [...document.querySelectorAll("table.ladder tbody tr")].map((row) => row.className === "group"
+  ? row.textContent.trim()
+  : [row.dataset.key, row.cells[0].textContent, row.querySelector(".imp").textContent,
+     ...[...row.querySelectorAll("td.wide-only:not(.origin)")].map((cell) => cell.textContent)])"""
+
+SEATS_OF: Final = """() => [...document.querySelectorAll("tr[data-key^=table-]")].map((row) =>
+  [row.dataset.key, ...[...row.querySelectorAll("a")].map((link) => link.pathname)])"""
+
+PLAYS: Final = """() => [...document.querySelectorAll("table.player-plays tbody tr")].map((row) =>
+  [row.dataset.key, row.cells[1].textContent.match(/\\d+/)[0], row.cells[2].textContent,
+   row.cells[3].querySelector("span")?.title, row.querySelector(".imp").textContent])"""
+
+CELLS: Final = """() => [...document.querySelectorAll("table.traveller tr[data-key^=play-]")].flatMap((row) =>
+  [...row.querySelectorAll("td.seat-cell")].map((cell) =>
+    [row.dataset.key, cell.querySelector("a.name").pathname, cell.querySelector(".points").textContent,
+     cell.querySelector(".imp").textContent]))"""
+
+READ_OUT: Final = """() => [...document.querySelectorAll("section.ceremony details")].map((one) =>
+  [one.querySelector("summary").textContent, one.querySelector("strong").textContent,
+   one.querySelector("p span").textContent])"""
+
+
+def number(text: str) -> int:
+    """Read a number as the desk writes it: with a minus of its own, a dash for none, and words after it."""
+    word = text.split("/", maxsplit=1)[0].split()[0].replace("\N{MINUS SIGN}", "-")
+    return 0 if word == "–" else int(word)
+
+
+def exact(text: str) -> Fraction:
+    """Read a fraction, as it is said where a sum is shown rounded."""
+    return Fraction(text.replace("\N{MINUS SIGN}", "-").replace("\N{FRACTION SLASH}", "/").replace(" ", ""))
+
+
+def standings_on(page: Page, address: str) -> dict[tuple[str, str], Standing]:
+    """Return the lines of all pages of a ranking, by stage and section, and player."""
+    found, group = {}, ""
+    for row in (row for part in each_page(page, address) for row in part.evaluate(ROWS)):
+        if isinstance(row, str):
+            group = row
+        else:
+            key, place, imp, fines, plays = row
+            of = Standing(number(place), number(imp), -number(fines), number(plays))
+            found[group, key.removeprefix("player-")] = of
+    return found
+
+
+def seating_on(page: Page, address: str) -> dict[tuple[int, int], dict[str, str]]:
+    """Return who sits where, by round and table, and seat."""
+    found = {}
+    for row in (row for part in each_page(page, address) for row in part.evaluate(SEATS_OF)):
+        key, *people = row
+        round_, table = map(int, key.split("-")[1:])
+        ids = (path.rpartition("/")[2] for path in people)
+        found[round_, table] = dict(zip(("east", "south", "west", "north"), ids, strict=True))
+    return found
+
+
+def lines_on(page: Page) -> dict[tuple[int, int], tuple[int, Fraction, int]]:
+    """Return points, datum and IMP of each play of a player's sheet, by round and table."""
+    return {
+        (int(key.split("-")[1]), int(table)): (number(points), exact(datum), number(imp))
+        for key, table, points, datum, imp in page.evaluate(PLAYS)
+    }
+
+
+def traveller_on(page: Page) -> dict[tuple[int, int, str], tuple[int, int]]:
+    """Return points and IMP of each line of a deal's traveller, by round, table and player."""
+    found = {}
+    for key, player, points, imp in page.evaluate(CELLS):
+        table, round_ = map(int, key.split("-")[-2:])
+        found[round_, table, player.rpartition("/")[2]] = number(points), number(imp)
+    return found
+
+
+def read_out_on(page: Page) -> list[tuple[int, str, int]]:
+    """Return place, name and IMP of everybody who is read out at the ceremony, in that order."""
+    return [(int("".join(filter(str.isdigit, title.split("·")[0]))), name, number(imp)) for title, name, imp in page.evaluate(READ_OUT)]
+
+
+def each_page(page: Page, address: str) -> Iterator[Page]:
+    """Open every page of a long list."""
+    page.goto(address)
+    others = page.locator("nav[data-key=page-links] a").evaluate_all("(links) => links.map((link) => link.href)")
+    yield page
+    for other in others[1:]:
+        page.goto(other)
+        yield page
+
+
+@dataclass
+class Photographer:
+    """Takes pictures of pages at each size and in each language, and says what is broken there."""
+
+    folder: Path | None = field(default_factory=lambda: Path(os.environ[PICTURES]) if PICTURES in os.environ else None)
+    taken: dict[tuple[str, str], list[Image.Image]] = field(default_factory=dict)
+    found: list[str] = field(default_factory=list)
+
+    def look(self, page: Page, *addresses: str) -> None:
+        """Take pictures of what people open here, if anybody wants to look."""
+        before = page.viewport_size
+        for address in addresses if self.folder else ():
+            for size, viewport in SIZES.items():
+                page.set_viewport_size(viewport)
+                for language in languages():
+                    page.goto(f"{address}{'&' if '?' in address else '?'}lang={language}")
+                    name = "/".join(address.split("/")[3:]) or "room"
+                    self.found += [f"{size} {language} {name}: {wrong}" for wrong in broken(page)]
+                    picture = Image.open(io.BytesIO(page.screenshot(full_page=True, animations="disabled")))
+                    self.taken.setdefault((size, language), []).append(captioned(picture, name, size))
+        if self.folder and before:
+            page.set_viewport_size(before)
+
+    def develop(self) -> None:
+        """Write a sheet for each size and language, and what is broken."""
+        if self.folder:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            for (size, language), pictures in self.taken.items():
+                sheet(pictures, ACROSS[size]).save(self.folder / f"championship-{size}-{language}.png")
+            (self.folder / "broken.txt").write_text("\n".join(self.found), encoding="utf-8")
