@@ -26,7 +26,7 @@ from broker.scorer.view import DashboardView
 from broker.web import labels
 from broker.web.auth import Access, Visitor, visitor_of
 from broker.web.i18n import HtmlTranslator
-from broker.web.render import html_response, render_template, translator_for
+from broker.web.render import html_response, kept_query, render_template, translator_for
 
 EVENT_STREAM: Final = "text/event-stream; charset=utf-8"
 
@@ -236,8 +236,6 @@ def _drawn_part(thing: object, draw: Callable[[Any], str]) -> Part:
 
 
 MOST_KEPT: Final = 64
-KEPT_QUERY: Final = ("page", "table", "tables", "kind", "text")
-"""What of an address stays when the language is changed, or the page follows the room."""
 
 
 @dataclass(frozen=True)
@@ -294,7 +292,7 @@ class LivePages:
         return self._access.route(path, page, right), self._access.route("/live" + path, live, right)
 
     def _page(self, request: Request, sheet: LivePage) -> Response:
-        _, visitor, query = translator_for(request), visitor_of(request), _kept(request)
+        _, visitor, query = translator_for(request), visitor_of(request), kept_query(request)
         html = render_template(
             "live_sheet.html",
             room=self._room(request, sheet, _, visitor),
@@ -333,7 +331,7 @@ class LivePages:
         return StreamingResponse(stream, media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
 
     def _room(self, request: Request, sheet: LivePage, _: HtmlTranslator, visitor: Visitor) -> Markup:
-        address = request.url.path.removeprefix("/live") + urlencode(_kept(request))
+        address = request.url.path.removeprefix("/live") + urlencode(kept_query(request))
         rights = (visitor.may("see_room"), visitor.may("give_orders"), visitor.rules)
         place = RenderingKey(address, _.language, rights)
         red = labels.banners(self._feed_of(visitor).current) if visitor.may("see_room") else ()
@@ -356,7 +354,3 @@ class LivePages:
         while len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
         return kept[1]
-
-
-def _kept(request: Request) -> dict[str, str]:
-    return {name: request.query_params[name][:64] for name in KEPT_QUERY if name in request.query_params}

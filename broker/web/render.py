@@ -278,7 +278,7 @@ def render_page(
         why=partial(code_message, _),
         visitor=visitor or Visitor(),
         title=title,
-        here=f"{request.url.path}?{_kept_query(request)}",
+        here=f"{request.url.path}?{urlencode(kept_query(request))}&".replace("?&", "?"),
         to=request.url.path,
         problem=error_message(_, error) if error else "",
         code=getattr(error, "code", ""),
@@ -316,10 +316,14 @@ def redirect(request: Request, path: str, **asked: str) -> RedirectResponse:
     return RedirectResponse(f"{request.scope.get('root_path', '')}{path}?{query}", status_code=303)
 
 
-def _kept_query(request: Request) -> str:
-    """Return what of an address stays when the language is changed: which table it is about, and nothing else."""
-    table = request.query_params.get("table", "")
-    return f"table={table}&" if table.isascii() and table.isdigit() else ""
+MOST_ASKED, LONGEST_ASKED = 8, 100
+"""So many words of an address stay, of so many characters: no page asks for more."""
+
+
+def kept_query(request: Request) -> dict[str, str]:
+    """Return what of an address stays when the language is changed, and while a page follows the room."""
+    asked = [one for one in request.query_params.items() if one[0] not in {"lang", "done"}]
+    return {name[:LONGEST_ASKED]: text[:LONGEST_ASKED] for name, text in asked[:MOST_ASKED]}
 
 
 PER_PAGE: Final = 100

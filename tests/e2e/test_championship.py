@@ -25,12 +25,13 @@ from tests.broker.web.conftest import browser  # noqa: F401 - a fixture
 from tests.e2e.championship.pages import (
     Photographer,
     lines_on,
+    number,
     read_out_on,
     seating_on,
     standings_on,
     traveller_on,
 )
-from tests.e2e.championship.recount import Play, Standing, cut, lines_of, part, played, standings
+from tests.e2e.championship.recount import SEATS, Play, Standing, cut, lines_of, part, played, standings
 from tests.e2e.championship.staff import (
     HEAD,
     Person,
@@ -79,6 +80,11 @@ class Championship:
         text = organiser.context.request.get(organiser.at("setup/movement.csv")).text()
         rows = list(csv.DictReader(io.StringIO(text)))
         self.deals = {(int(row["round"]), int(row["table"])): int(row["deal"]) for row in rows}
+        self.ranks = {
+            (int(row["round"]), int(row["table"])): {seat: row[seat] for seat in SEATS}
+            for row in rows
+            if int(row["round"]) > QUALIFICATION
+        }
         organiser.context.close()
         venue.start_scorer(kind)
         self.head, self.organiser = Person(browser, venue.desk, HEAD), Person(browser, venue.desk, "olga")
@@ -93,6 +99,7 @@ class Championship:
     def play(self, *rounds: int) -> None:
         """Let all tables play some rounds as they are seated now."""
         seats = {place: four for place, four in self.seating().items() if place[0] in rounds}
+        assert seats, self.public.page.locator("body").inner_text()
         for (round_, table), four in seats.items():
             section = "" if round_ > QUALIFICATION else SECTIONS[table > 8]
             ended = self.drawn[round_, table]
@@ -118,6 +125,89 @@ class Championship:
         links = self.public.page.locator("tr[data-key^=seat-] a")
         return dict(links.evaluate_all("(all) => all.map((one) => [one.pathname.split('/').pop(), one.textContent])"))
 
+    # ---- rulings ----------------------------------------------------------------------------
+
+    def put_wrong_seating_right(self) -> None:
+        """East and west have sat in each other's seats, which the floor arbiter enters on a telephone."""
+        play = next((one for one in self.plays.values() if one.at_table.keys() & {"east", "west"}), self.plays[3, 2])
+        play.players |= {"east": play.players["west"], "west": play.players["east"]}
+        seats = {f"seat-{seat}": who for seat, who in play.players.items()}
+        rule(self.helper, f"play={play.table}-{play.round}&kind=seats_played", "they sat the other way round", **seats)
+
+    def fine_that_the_committee_changes(self) -> None:
+        """Somebody says hu aloud, is fined, and appeals; the committee changes it, and the fine is taken back."""
+        play = self.plays[4, 3]
+        said = {"by-south": "1", "infraction": "sound", "measure": "fine", "fine-south": "4"}
+        fined = rule(self.helper, f"play={play.table}-{play.round}&kind=fine", "said hu aloud", **said)
+        play.ruled[play.players["south"]] = 4
+        assert self.shown(1) == self.grouped()
+        self._appeal(fined, play.players["south"], "changed")
+        rule(self.head, f"undo={fined}", "as the committee has decided")
+        play.ruled.clear()
+
+    def correction_that_the_committee_upholds(self) -> None:
+        """A hand was counted too low; who discarded the tile appeals, and the correction stands."""
+        play = next(
+            one for one in self.plays.values() if one.round == 7 and one.ended["discarder"] and len(one.ended["winners"]) == 1
+        )
+        ((winner, value),) = play.ended["winners"].items()
+        play.ended |= {"winners": {winner: value + 8}}
+        about = f"play={play.table}-{play.round}&kind=correct"
+        corrected = rule(self.helper, about, "a fan was left out", **{f"hv-{winner}": str(value + 8)})
+        self._appeal(corrected, play.players[play.ended["discarder"]], "upheld")
+
+    def _appeal(self, ruling: str, who: str, verdict: str) -> None:
+        rule(self.helper, f"appeal={ruling}&kind=appeal", "the player does not agree", **{"appellant-0": who})
+        decided = {"verdict": verdict, "committee": "Hélène Roy\nTao Lin\nInès Moreau"}
+        rule(self.head, f"appeal={ruling}&kind=appeal_decided", "after hearing both", **decided)
+
+    def cut_to_final(self) -> None:
+        """Show who goes on, hold it against the recount, publish it; everybody then sits by rank."""
+        ranked = self.qualification()
+        ranks, level = cut(ranked, FINALISTS // len(SECTIONS))
+        head, names = self.head, self.names()
+        head.go("final")
+        if level:
+            head.page.get_by_text("Who does not go on").click()
+        for who in level:
+            head.page.locator(f"fieldset.who input[value={who}]").check()
+        head.press("Show who goes on")
+        rows = head.page.locator("#proposal tbody tr").evaluate_all(
+            "(rows) => rows.map((row) => [...row.cells].slice(0, 4).map((cell) => cell.textContent.trim()))"
+        )
+        expected = [
+            (rank, names[who], f"{section} {ranked[section][who].place}", ranked[section][who].imp)
+            for rank, (who, section) in enumerate(ranks, 1)
+        ]
+        assert [(int(rank), name, place, number(imp)) for rank, name, place, imp in rows] == expected
+        head.fill(reason="the qualification is over")
+        head.press("Publish who goes on")
+        head.done()
+        self.before = {who: part(ranked[section][who].imp, CARRIED) for who, section in ranks}
+        seats = {place: four for place, four in self.seating().items() if place[0] > QUALIFICATION}
+        by_rank = {place: {seat: ranks[int(rank) - 1][0] for seat, rank in four.items()} for place, four in self.ranks.items()}
+        assert seats == by_rank
+
+    def declare_final(self) -> None:
+        """Declare the standings final."""
+        self.head.go("final")
+        self.head.fill(reason="nothing is open")
+        self.head.press("Declare the standings final")
+        self.head.done()
+
+    def hold_ceremony(self) -> None:
+        """Read the places out, the last first, and look at the certificates."""
+        self.public.go("ceremony")
+        final, names = {who: line for (_, who), line in self.final().items()}, self.names()
+        prizes = sorted(((line.place, names[who], line.imp) for who, line in final.items() if line.place <= 3), reverse=True)
+        assert sorted(read_out_on(self.public.page), reverse=True) == prizes
+        assert [place for place, *_ in read_out_on(self.public.page)] == [place for place, *_ in prizes]
+        answer = self.head.context.request.get(self.head.at("exports/certificates.pdf"))
+        printed = [one.get_textpage().get_text_bounded() for one in pypdfium2.PdfDocument(answer.body())]
+        assert len(printed) == len(self.everybody())
+        for line in final:
+            assert sum(names[line] in text for text in printed) == 1
+
     # ---- the numbers ------------------------------------------------------------------------
 
     def stage_plays(self, stage: int, plays: Iterable[Play] | None = None) -> list[Play]:
@@ -138,6 +228,37 @@ class Championship:
         """Return the standings of the final as its page has them."""
         return {("Final", who): line for who, line in standings(self.stage_plays(2), self.before).items()}
 
+    def shown(self, stage: int) -> dict[tuple[str, str], Standing]:
+        """Return a stage's standings as the arbiters see them."""
+        return standings_on(self.head.page, self.head.at(f"standings?stage={stage}"))
+
+    def everybody(self) -> dict[tuple[str, str], Standing]:
+        """Return the line of everybody where they have played last."""
+        final = self.final()
+        finalists = {who for _, who in final}
+        return final | {key: line for key, line in self.grouped().items() if key[1] not in finalists}
+
+    def check_files(self) -> None:
+        """Hold public standings, the files of the event and its exports against the recount."""
+        expected = self.everybody()
+        assert standings_on(self.public.page, self.public.at("standings")) == expected
+        with (self.venue.folder / "standings.csv").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        found = {(group_of(row), row["player"]): (int(row["place"]), int(row["imp"])) for row in rows}
+        assert found == {key: (line.place, line.imp) for key, line in expected.items()}
+        text = self.head.context.request.get(self.head.at("exports/results.csv")).text()
+        lines = lines_of(self.plays.values())
+        said = {
+            (int(row["round"]), int(row["table"]), row["player"]): (int(row["points"]), int(row["imp"]) - int(row["fine"]))
+            for row in csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
+        }
+        assert said == {key: (one.points, one.imp) for key, one in lines.items()}
+
+    def photograph(self) -> None:
+        """Take pictures of every kind of page, if that was asked for."""
+        self.photos.look(self.head.page, *(self.head.desk + path for path in STAFF_PAGES))
+        self.photos.look(self.public.page, *(self.public.desk + path for path in PUBLIC_PAGES))
+
     def check_sheets(self) -> None:
         """Hold every player's sheet and every traveller against the recount."""
         lines = lines_of(self.plays.values())
@@ -156,6 +277,11 @@ class Championship:
             assert (deal, traveller_on(self.public.page)) == (deal, expected_lines)
 
 
+def group_of(row: dict[str, str]) -> str:
+    """Return stage and section of a row, as pages write them."""
+    return " · ".join(filter(None, (row["stage"], row["section"])))
+
+
 @pytest.fixture(params=["embedded", "mosquitto"])
 def championship(tmp_path: Path, request: pytest.FixtureRequest, browser: Browser) -> Iterator[Championship]:  # noqa: F811 - the fixture
     photos = Photographer()
@@ -172,4 +298,22 @@ def test_a_championship_runs_from_set_up_to_the_ceremony_and_every_number_is_as_
     check_in(at.helper, NAMES, NO_SHOWS)
     change_who_plays(at.organiser, "three have not come")
     at.play(1, 2)
-    assert standings_on(at.head.page, at.head.at("standings?stage=1")) == at.grouped()
+    assert at.shown(1) == at.grouped()
+    change_who_plays(at.organiser, "came late", enter=LATE)
+    at.play(3, 4, 5)
+    at.put_wrong_seating_right()
+    at.fine_that_the_committee_changes()
+    assert at.shown(1) == at.grouped()
+    change_who_plays(at.organiser, "has to leave", leave=LEAVER)
+    at.photograph()
+    at.play(6, 7, 8)
+    at.correction_that_the_committee_upholds()
+    assert at.shown(1) == at.grouped()
+    at.cut_to_final()
+    at.play(9, 10, 11, 12)
+    assert at.shown(2) == at.final()
+    at.declare_final()
+    at.check_sheets()
+    at.check_files()
+    at.hold_ceremony()
+    at.photograph()

@@ -103,12 +103,18 @@ def read_out_on(page: Page) -> list[tuple[int, str, int]]:
 
 def each_page(page: Page, address: str) -> Iterator[Page]:
     """Open every page of a long list."""
-    page.goto(address)
+    open_page(page, address)
     others = page.locator("nav[data-key=page-links] a").evaluate_all("(links) => links.map((link) => link.href)")
     yield page
     for other in others[1:]:
-        page.goto(other)
+        open_page(page, other)
         yield page
+
+
+def open_page(page: Page, address: str) -> None:
+    """Open a page, which the desk must have."""
+    answer = page.goto(address)
+    assert answer is not None and answer.ok, f"{address}: {answer and answer.status} {page.locator('body').inner_text()}"
 
 
 @dataclass

@@ -4,7 +4,7 @@ A play scores as OEDMC rules 1 and 2 say, and is compared with the same seats of
 datum is the mean, the difference is turned into IMPs. A final counts a part of the IMPs before, rounded to whole ones.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -26,7 +26,17 @@ class Play:
     section: str
     players: dict[str, str]
     ended: dict[str, Any]
-    fines: dict[str, int] = field(default_factory=dict)
+    at_table: dict[str, int]
+    """False hu, by seat: who sat there has paid."""
+    ruled: dict[str, int] = field(default_factory=dict)
+    """Fines from the desk, by player."""
+
+    @property
+    def fines(self) -> dict[str, int]:
+        """Return what each player is fined."""
+        found = Counter(self.ruled)
+        found.update({self.players[seat]: imp for seat, imp in self.at_table.items()})
+        return found
 
     @property
     def points(self) -> dict[str, int]:
@@ -37,8 +47,7 @@ class Play:
 def played(round_: int, table: int, deal: int, section: str, players: Mapping[str, str], ended: StagedPlay) -> Play:
     """Return a play that ended as its table's people meant it."""
     said = {"win": ended.win, "winners": dict(ended.winners), "discarder": ended.discarder}
-    fines = {players[seat]: imp for seat, imp in ended.false_hu.items()}
-    return Play(round_, table, deal, section, dict(players), said, fines)
+    return Play(round_, table, deal, section, dict(players), said, {**ended.false_hu})
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from typing import Final
 
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from tests.e2e.championship.pages import open_page
 from tests.e2e.championship.venue import EVENT, PIN, PROFILE
 
 PASSWORD: Final = "four winds and a dragon"
@@ -34,7 +35,7 @@ class Person:
 
     def go(self, path: str) -> None:
         """Open a page, in English."""
-        self.page.goto(self.at(path))
+        open_page(self.page, self.at(path))
 
     def at(self, path: str) -> str:
         """Return a page's address."""

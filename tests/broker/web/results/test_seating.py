@@ -36,6 +36,13 @@ def test_by_table_each_table_of_each_round_is_listed(hall: Hall) -> None:
     assert set(re.findall(r'data-key="table-(\d+-\d+)"', page)) == {f"{one.round}-{one.table}" for one in plan().plays}
 
 
+@pytest.mark.parametrize("asked", ["seating?by=table", "seating?q=Player+16", "standings?stage=1"])
+def test_what_an_address_asks_for_stays_while_the_page_follows_the_room(hall: Hall, asked: str) -> None:
+    (page,) = shown(hall, f"/{asked}")
+    query = asked.partition("?")[2]
+    assert (f'data-events="/live/{asked}&amp;lang=en"' in page, f'href="?{query}&amp;lang=fr"' in page) == (True, True)
+
+
 def test_the_display_shows_the_seating_where_it_is_asked_for(hall: Hall) -> None:
     standings, seating = shown(hall, "/display?lines=40", "/display?lines=40&show=seating")
     assert '<td class="imp">' in standings
