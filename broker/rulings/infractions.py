@@ -5,7 +5,7 @@ meets the next step of the profile's catalogue. A fine that the catalogue does n
 has confirmed it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
 
 from msgspec import Struct
@@ -16,9 +16,7 @@ from broker.protocol import (
     AppealDecided,
     Appealed,
     CheckedIn,
-    Fine,
     FineRuled,
-    LogMessage,
     Refused,
 )
 from broker.rules import Rules
@@ -79,9 +77,10 @@ def _of_results(room: EventState) -> Iterator[RegisterEntry]:
     for key in sorted(room.touched()):
         play, message = room.play(key), room.results.get(key)
         sheet = room.book.entries.get(play.source or "")
-        fined = {} if message is None else _fined(message)
+        fined = {} if message is None else result_of(message).fines
+        seats = {player: seat for seat, player in play.players.items()}
         for player, imp in play.confirmed.items():
-            fine = fined.get(player)
+            fine = fined.get(seats[player]) if player in seats else None
             yield RegisterEntry(
                 player=player,
                 infraction=FALSE_HU,
@@ -93,11 +92,6 @@ def _of_results(room: EventState) -> Iterator[RegisterEntry]:
                 play=key,
                 ruling=None,
             )
-
-
-def _fined(message: LogMessage) -> Mapping[str, Fine]:
-    result = result_of(message)
-    return {result.players[seat]: fine for seat, fine in result.fines.items()}
 
 
 def penalty_for(room: EventState, player: str, infraction: str) -> Penalty:

@@ -448,11 +448,20 @@ def _apply_one(play: CountedPlay, entry: RulingEntry, result: LogMessage | None,
         case FineRuled():
             play = replace(play, fines=_sums(play.fines, {one: imp for one, imp in decision.takes.items() if imp}))
         case SeatsPlayed():
-            play = replace(play, players=decision.players)
+            play = _seated(play, decision.players)
         case DealPlayed() if decision.result == play.result:
             # Else the table has played since, and its new result says which deal it was.
             play = replace(play, deal=decision.played)
     return replace(play, rulings=(*play.rulings, entry.id))
+
+
+def _seated(play: CountedPlay, players: Mapping[Seat, str]) -> CountedPlay:
+    """Seat others there: points stay with the seats, and so do the fines that came with them."""
+    instead_of = {who: players[seat] for seat, who in play.players.items()}
+    taken = {who: -imp for who, imp in play.confirmed.items()}
+    confirmed = {instead_of.get(who, who): imp for who, imp in play.confirmed.items()}
+    fines = _sums(_sums(play.fines, taken), confirmed)
+    return replace(play, players=players, fines={who: imp for who, imp in fines.items() if imp}, confirmed=confirmed)
 
 
 def _corrected(play: CountedPlay, entry: RulingEntry, now: Correct) -> CountedPlay:

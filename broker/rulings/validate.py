@@ -222,7 +222,8 @@ def _check_outcome(event: Event, play: CountedPlay, decision: Correct) -> None:
 def _check_seats(play: CountedPlay, decision: SeatsPlayed) -> None:
     if set(decision.players) != set(SEATS) or len(set(decision.players.values())) != len(SEATS):
         raise Refused("seats_doubled", "four players sit at a table, one a seat")
-    left_out = {*play.awards, *play.fines, *play.instead} - set(decision.players.values())
+    ruled = {who for who, imp in play.fines.items() if imp != play.confirmed.get(who)}  # the others stay with the seat
+    left_out = {*play.awards, *ruled, *play.instead} - set(decision.players.values())
     if left_out:
         raise Refused(
             "gifts_stand", N_("first take back the award or fine of {who} here", who=", ".join(sorted(left_out)))

@@ -28,6 +28,7 @@ from broker.protocol import (
 )
 from broker.rules import Outcome
 from broker.rulings import CountedPlay, result_of
+from broker.rulings.infractions import register
 from broker.scorer.intake import Intake
 from broker.scorer.service import Scorer
 from broker.scorer.snapshot import DEAL_FACTOR, standings_table
@@ -195,6 +196,17 @@ def test_seats_as_they_were_played_swap_what_the_two_players_have() -> None:
     room.apply(ruling(room, SeatsPlayed(players={**HERE.players, "east": WEST, "west": EAST}), PLAY))
     by = before[1] - before[0]
     assert (total(room, EAST), total(room, WEST)) == (before[2] + by, before[3] - by)
+
+
+def test_a_fine_from_the_table_stays_with_the_seat_and_one_from_the_desk_with_the_player() -> None:
+    room, key = room_of(), (1, 3)
+    players = event().bookings[key].players
+    east, north = players["east"], players["north"]
+    assert room.play(key).fines == {north: 4}
+    room.apply(ruling(room, FineRuled(takes={north: 2}), key))
+    room.apply(ruling(room, SeatsPlayed(players={**players, "east": north, "north": east}), key))
+    assert room.play(key).fines == {north: 2, east: 4}
+    assert [(one.player, one.imp) for one in register(room) if one.play == key] == [(east, 4), (north, 2)]
 
 
 def test_another_deal_played_is_compared_there_and_the_planned_one_is_a_play_short() -> None:

@@ -93,6 +93,12 @@ def said(page: str) -> list[tuple[str, str, str]]:
     return found
 
 
+def test_whoever_changes_the_language_rules_on_the_same_play(looked_at: Ruled) -> None:
+    with logged_in(looked_at.server, "head_arbiter") as client:
+        page = client.get(f"/rulings/new?play={PLAY}&kind=void&lang=en").text
+    assert f'href="/rulings/new?play={PLAY}&amp;kind=void&amp;lang=fr"' in page
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_is_looked_at_before_anything_happens_then_published_and_taken_back(busy: Ruled, kind: str) -> None:
     count = len(busy.kinds)
