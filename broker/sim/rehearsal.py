@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from broker.event import PLAYERS, PROFILE, BookedPlay, Plan, open_event, save_event
+from broker.event import PLAYERS, PROFILE, BookedPlay, Plan, open_event, read_plan, save_event
 from broker.event.files import read_own_rules
 from broker.event.stages import parted_plays
 from broker.i18n import N_
@@ -62,7 +62,7 @@ class Rehearsal(Demo):
         self.tables = sorted({play.table for play in self._plan.plays})
         self.what = (
             f"REHEARSAL of {source}: {len(self._plan.players)} players, {len(self.tables)} tables, "
-            f"{len(self._plan.plays)} plays"
+            f"{len(parted_plays(self._plan)[0])} plays"
         )
         self._running: ExitStack | None = None
 
@@ -79,7 +79,7 @@ class Rehearsal(Demo):
             drawn = draw_play(play, profile, chance, faults=self._faults)
             staged.setdefault(play.table, []).append(drawn)
         write_people(self._folder, staged, round(REACTION_MS / self._speed))
-        return len(plan.plays)
+        return len(parted_plays(plan)[0])
 
     def _start(self, running: ExitStack) -> None:
         self._running = running
@@ -102,22 +102,25 @@ class Rehearsal(Demo):
     def _close(self, view: dict[str, Any], plays: int) -> int:
         tell_standings(view)
         self.say("scorer", f"all {plays} plays are in: the rehearsal is over, and {self._source} is as it was")
+        for stage in self._plan.stages:
+            if stage.cut:
+                self.say("desk", f"{stage.name}: seat it at {self._url}final, and its tables play on until Ctrl-C")
         return 0
 
 
 def rehearsed_plan(source: Path) -> Plan:
-    """Return what is rehearsed of an event: all that has players by now, under a title that says what it is.
+    """Return what is rehearsed of an event: all of it, under a title that says what it is.
 
-    A final that is seated by rank is left out. Raises RuleError `rehearsal_riichi`, `no_plays`, BadEvent.
+    A final that is seated by rank is played once somebody seats it at the desk.
+    Raises RuleError `rehearsal_riichi`, `no_plays`, BadEvent.
     """
-    plan = open_event(source).plan
-    plays, _ = parted_plays(plan)
+    open_event(source)  # checks it
+    plan = read_plan(source)
     _mcr_rules(source, plan)
-    if not plays:
+    if not plan.plays:
         raise RuleError("no_plays", N_("make the movement first: it determines the number of deals"))
-    stages = tuple(stage for stage in plan.stages if not stage.cut)
     title = f"REHEARSAL · {plan.title}"[:LONGEST_TITLE]
-    return replace(plan, name=NAME, title=title, plays=tuple(plays), stages=stages, riichi=(), public_address="")
+    return replace(plan, name=NAME, title=title, riichi=(), public_address="")
 
 
 def _mcr_rules(folder: Path, plan: Plan) -> Profile:

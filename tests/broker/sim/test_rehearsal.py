@@ -37,13 +37,12 @@ def refused(*words: object) -> str:
     return ended.output
 
 
-def test_what_is_rehearsed_is_what_has_players_under_a_title_that_says_so(tmp_path: Path) -> None:
+def test_all_stages_are_rehearsed_under_a_title_that_says_so(tmp_path: Path) -> None:
     plan = event_of(tmp_path / "cup", Structure(4, 1, 8, 2, "1/2"))
     before = fingerprints(tmp_path)
     found = rehearsed_plan(tmp_path / "cup")
     assert (found.title, found.players, found.profile) == ("REHEARSAL · Club cup", plan.players, plan.profile)
-    assert found.plays == tuple(play for play in plan.plays if play.round <= 4)
-    assert [stage.name for stage in found.stages] == ["Qualification"]
+    assert (found.plays, found.stages) == (plan.plays, plan.stages)
     assert fingerprints(tmp_path) == before
 
 

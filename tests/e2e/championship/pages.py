@@ -119,7 +119,7 @@ def open_page(page: Page, address: str) -> None:
 
 @dataclass
 class Photographer:
-    """Takes pictures of pages at each size and in each language, and says what is broken there."""
+    """Takes pictures of pages at each size and in each language, and notes what is broken there."""
 
     folder: Path | None = field(default_factory=lambda: Path(os.environ[PICTURES]) if PICTURES in os.environ else None)
     taken: dict[tuple[str, str], list[Image.Image]] = field(default_factory=dict)
@@ -128,12 +128,12 @@ class Photographer:
     def look(self, page: Page, *addresses: str) -> None:
         """Take pictures of what people open here, if anybody wants to look."""
         before = page.viewport_size
-        for address in addresses if self.folder else ():
+        for address in (one.partition("lang=")[0] for one in addresses if self.folder):
             for size, viewport in SIZES.items():
                 page.set_viewport_size(viewport)
                 for language in languages():
-                    page.goto(f"{address}{'&' if '?' in address else '?'}lang={language}")
-                    name = "/".join(address.split("/")[3:]) or "room"
+                    open_page(page, f"{address}lang={language}")
+                    name = "/".join(address.rstrip("?&").split("/")[3:]) or "room"
                     self.found += [f"{size} {language} {name}: {wrong}" for wrong in broken(page)]
                     picture = Image.open(io.BytesIO(page.screenshot(full_page=True, animations="disabled")))
                     self.taken.setdefault((size, language), []).append(captioned(picture, name, size))
