@@ -54,8 +54,9 @@ def rehearse(
     """Play an event that is set up, with simulated tables and people, in a copy. FOLDER is only read.
 
     The copy has other deals, so nothing of yours shows; desk and display say REHEARSAL. Trays are laid wrongly, hu are
-    declared falsely, and a table loses its power. A final that is seated by rank is played once you seat it at the desk.
-    The desk stays available until Ctrl-C, unless --once is given. A started event is rehearsed only in a copy that you name.
+    declared falsely, and a table loses its power. A final that is seated by rank is played once you seat it at the
+    desk. The desk stays available until Ctrl-C, unless --once is given. A started event is rehearsed only in a copy
+    that you name.
 
     \b
     homologue rehearse my-cup --speed 5

@@ -39,7 +39,6 @@ from tests.e2e.championship.staff import (
     check_in,
     make_accounts,
     rule,
-    save,
     set_event_up,
     set_pin,
 )
@@ -149,7 +148,9 @@ class Championship:
     def correction_that_the_committee_upholds(self) -> None:
         """A hand was counted too low; who discarded the tile appeals, and the correction stands."""
         play = next(
-            one for one in self.plays.values() if one.round == 7 and one.ended["discarder"] and len(one.ended["winners"]) == 1
+            one
+            for one in self.plays.values()
+            if one.round == 7 and one.ended["discarder"] and len(one.ended["winners"]) == 1
         )
         ((winner, value),) = play.ended["winners"].items()
         play.ended |= {"winners": {winner: value + 8}}
@@ -186,7 +187,9 @@ class Championship:
         head.done()
         self.before = {who: part(ranked[section][who].imp, CARRIED) for who, section in ranks}
         seats = {place: four for place, four in self.seating().items() if place[0] > QUALIFICATION}
-        by_rank = {place: {seat: ranks[int(rank) - 1][0] for seat, rank in four.items()} for place, four in self.ranks.items()}
+        by_rank = {
+            place: {seat: ranks[int(rank) - 1][0] for seat, rank in four.items()} for place, four in self.ranks.items()
+        }
         assert seats == by_rank
 
     def declare_final(self) -> None:
@@ -200,7 +203,9 @@ class Championship:
         """Read the places out, the last first, and look at the certificates."""
         final, names = {who: line for (_, who), line in self.final().items()}, self.names()
         self.public.go("ceremony")
-        prizes = sorted(((line.place, names[who], line.imp) for who, line in final.items() if line.place <= 3), reverse=True)
+        prizes = sorted(
+            ((line.place, names[who], line.imp) for who, line in final.items() if line.place <= 3), reverse=True
+        )
         assert sorted(read_out_on(self.public.page), reverse=True) == prizes
         assert [place for place, *_ in read_out_on(self.public.page)] == [place for place, *_ in prizes]
         answer = self.head.context.request.get(self.head.at("exports/certificates.pdf"))
@@ -254,7 +259,10 @@ class Championship:
         text = self.head.context.request.get(self.head.at("exports/results.csv")).text()
         lines = lines_of(self.plays.values())
         said = {
-            (int(row["round"]), int(row["table"]), row["player"]): (int(row["points"]), int(row["imp"]) - int(row["fine"]))
+            (int(row["round"]), int(row["table"]), row["player"]): (
+                int(row["points"]),
+                int(row["imp"]) - int(row["fine"]),
+            )
             for row in csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
         }
         assert said == {key: (one.points, one.imp) for key, one in lines.items()}
@@ -264,12 +272,17 @@ class Championship:
         lines = lines_of(self.plays.values())
         for who in {who for _, _, who in lines}:
             self.public.go(f"player/{who}")
-            expected = {(r, t): (one.points, one.datum, one.imp) for (r, t, player), one in lines.items() if player == who}
+            expected = {
+                (r, t): (one.points, one.datum, one.imp) for (r, t, player), one in lines.items() if player == who
+            }
             assert (who, lines_on(self.public.page)) == (who, expected)
         for deal in sorted({one.deal for one in self.plays.values()}):
             self.public.go(f"deal/{deal}")
             expected_lines = {
-                (one.round, one.table, who): (lines[one.round, one.table, who].points, lines[one.round, one.table, who].imp)
+                (one.round, one.table, who): (
+                    lines[one.round, one.table, who].points,
+                    lines[one.round, one.table, who].imp,
+                )
                 for one in self.plays.values()
                 if one.deal == deal
                 for who in one.players.values()

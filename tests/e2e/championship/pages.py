@@ -2,11 +2,11 @@
 
 import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from PIL import Image
 from playwright.sync_api import Page
@@ -15,7 +15,7 @@ from broker.i18n import languages
 from tests.broker.web.pages.gallery import ACROSS, captioned, sheet
 from tests.broker.web.pages.laws import broken
 from tests.broker.web.pages.visits import SIZES
-from tests.e2e.championship.recount import Line, Standing
+from tests.e2e.championship.recount import Standing
 
 PICTURES: Final = "CHAMPIONSHIP_PICTURES"
 """In the environment: the folder for contact sheets of all pages on the way."""
@@ -46,7 +46,7 @@ READ_OUT: Final = """() => [...document.querySelectorAll("section.ceremony detai
 
 def number(text: str) -> int:
     """Read a number as the desk writes it: with a minus of its own, a dash for none, and words after it."""
-    word = text.split("/", maxsplit=1)[0].split()[0].replace("\N{MINUS SIGN}", "-")
+    word = text.split("/", maxsplit=1)[0].split(maxsplit=1)[0].replace("\N{MINUS SIGN}", "-")
     return 0 if word == "–" else int(word)
 
 
@@ -98,7 +98,10 @@ def traveller_on(page: Page) -> dict[tuple[int, int, str], tuple[int, int]]:
 
 def read_out_on(page: Page) -> list[tuple[int, str, int]]:
     """Return place, name and IMP of everybody who is read out at the ceremony, in that order."""
-    return [(int("".join(filter(str.isdigit, title.split("·")[0]))), name, number(imp)) for title, name, imp in page.evaluate(READ_OUT)]
+    return [
+        (int("".join(filter(str.isdigit, title.split("·")[0]))), name, number(imp))
+        for title, name, imp in page.evaluate(READ_OUT)
+    ]
 
 
 def each_page(page: Page, address: str) -> Iterator[Page]:
@@ -114,7 +117,8 @@ def each_page(page: Page, address: str) -> Iterator[Page]:
 def open_page(page: Page, address: str) -> None:
     """Open a page, which the desk must have."""
     answer = page.goto(address)
-    assert answer is not None and answer.ok, f"{address}: {answer and answer.status} {page.locator('body').inner_text()}"
+    assert answer is not None
+    assert answer.ok, f"{address}: {answer.status} {page.locator('body').inner_text()}"
 
 
 @dataclass

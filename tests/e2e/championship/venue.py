@@ -100,7 +100,9 @@ class Venue:
         here, origin, running = set(rounds), time.monotonic_ns(), ExitStack()
         for table in TABLES:
             write_kiosk(self._devices, table, self._port, self.folder, name=EVENT)
-            course = [replace(one, round=round_) for (round_, at), one in plays.items() if at == table and round_ in here]
+            course = [
+                replace(one, round=round_) for (round_, at), one in plays.items() if at == table and round_ in here
+            ]
             script = json.dumps(as_script(course, 0, PIN))
             write_private(self._devices / f"table-{table}.plays.json", script.encode())
         for first in TABLES[::TABLES_EACH]:
