@@ -55,10 +55,14 @@ class Room:
         self.program = TableProgram(settings, journal, self.clock, board=tuple)
         journal.lay_out()
         assert settings.config.devices.people is not None
-        script = read_script(settings.beside(settings.config.devices.people))
+        self._script = settings.beside(settings.config.devices.people)
         self._trays = _Trays(self)
-        self._people = People(script, self, self._trays, self.program.key, f"table {self.table}")
+        self._read_script()
         self._log = StateLog()
+
+    def _read_script(self) -> None:
+        self._written = self._script.stat().st_mtime_ns
+        self._people = People(read_script(self._script), self, self._trays, self.program.key, f"table {self.table}")
 
     def clock(self) -> int:
         """Return the monotonic clock of this run of the machine, ns."""
@@ -85,6 +89,9 @@ class Room:
                 self._people.see(state)
                 self._note(state)
             elif now >= due:
+                if self._script.stat().st_mtime_ns != self._written:
+                    self._read_script()  # a break is over
+                    self._people.see(state)
                 if self.program._server.elsewhere:
                     self.program.key("enter")  # as the screen asks whoever wants to play here
                 else:

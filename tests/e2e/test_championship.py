@@ -87,6 +87,7 @@ class Championship:
         }
         organiser.context.close()
         venue.start_scorer(kind)
+        venue.switch_on()
         self.head, self.organiser = Person(browser, venue.desk, HEAD), Person(browser, venue.desk, "olga")
         self.helper, self.public = Person(browser, venue.desk, "tao", phone=True), Person(browser, venue.desk)
         self.drawn = drawn_plays(ROUNDS, random.Random(23))
@@ -104,10 +105,27 @@ class Championship:
             section = "" if round_ > QUALIFICATION else SECTIONS[table > 8]
             ended = self.drawn[round_, table]
             self.plays[round_, table] = played(round_, table, self.deals[round_, table], section, four, ended)
-        with self.venue.switch_on(self.drawn, rounds):
-            self.head.go("")
-            progress = self.head.page.locator("label[for=progress]")
-            expect(progress).to_contain_text(re.compile(rf"^\s*{len(self.plays)} of "), timeout=LONGEST_S * 1000)
+        self._wait_for_plan(rounds[0])
+        self.venue.let_play(self.drawn, rounds)
+        self.head.go("")
+        progress = self.head.page.locator("label[for=progress]")
+        expect(progress).to_contain_text(re.compile(rf"^\s*{len(self.plays)} of "), timeout=LONGEST_S * 1000)
+
+    def _wait_for_plan(self, first: int) -> None:
+        """Wait until every table is at the deal that it plays next: people take longer to come back from a break."""
+        left = [place for place in self.plays if place[0] >= first]
+        due = {table: min(round_ for round_, at in left if at == table) for _, table in left}
+        self.head.go("")
+        self.head.page.wait_for_function(
+            """async (due) => {
+              const view = await (await fetch("/view.json")).json();
+              const at = Object.fromEntries(view.tables.map((one) => [one.table, one]));
+              return due.every(([table, round]) => at[table]?.round === round && at[table].state === "restoring");
+            }""",
+            arg=[*due.items()],
+            timeout=LONGEST_S * 1000,
+            polling=500,
+        )
 
     def seating(self) -> dict[Place, dict[str, str]]:
         """Return who sits where, as everybody can read it."""

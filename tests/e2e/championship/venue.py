@@ -1,7 +1,7 @@
 """The venue: the command that serves set-up, the scorer with its broker and desk, and sixteen simulated tables.
 
 The tables are those of `tests/chaos/tables.py`: real programs and connections, with people who act a script at many
-times the speed of people. A hall has breaks: the tables are switched on for some rounds, and off afterwards.
+times the speed of people. A hall has breaks: people play some rounds, and wait until they are called.
 """
 
 import json
@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -95,20 +94,21 @@ class Venue:
         if self._served is not None:
             self._served.stop()
 
-    def switch_on(self, plays: dict[Place, StagedPlay], rounds: Iterable[int]) -> ExitStack:
-        """Let all tables play these rounds, and then wait; closing what is returned switches them off."""
-        here, origin, running = set(rounds), time.monotonic_ns(), ExitStack()
+    def switch_on(self) -> None:
+        """Switch all tables on; nobody plays yet."""
+        origin = time.monotonic_ns()
         for table in TABLES:
             write_kiosk(self._devices, table, self._port, self.folder, name=EVENT)
-            course = [
-                replace(one, round=round_) for (round_, at), one in plays.items() if at == table and round_ in here
-            ]
-            script = json.dumps(as_script(course, 0, PIN))
-            write_private(self._devices / f"table-{table}.plays.json", script.encode())
+        self.let_play({}, ())
         for first in TABLES[::TABLES_EACH]:
             configs = [str(self._devices / f"table-{table}.toml") for table in range(first, first + TABLES_EACH)]
             program = [sys.executable, "-m", "tests.chaos.tables"]
             tables = DemoProcess(f"tables from {first}", [str(origin), str(SPEED), *configs], self._said, program)
-            running.callback(tables.stop)
-        self._leaving.push(running)
-        return running
+            self._leaving.callback(tables.stop)
+
+    def let_play(self, plays: dict[Place, StagedPlay], rounds: Iterable[int]) -> None:
+        """Let people play these rounds, and then have a break."""
+        here = set(rounds)
+        for table in TABLES:
+            course = [one for (round_, at), one in plays.items() if at == table and round_ in here]
+            write_private(self._devices / f"table-{table}.plays.json", json.dumps(as_script(course, 0, PIN)).encode())
