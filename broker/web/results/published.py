@@ -45,8 +45,13 @@ STYLES: Final = (
 )
 ICON: Final = ("broker.web", "icon.svg")
 
+FOLLOWS: Final = "standings"
+"""The page that reloads by itself, as the entrance does; another one would jump away under who reads it."""
+
 QUERY: Final = ("by", "stage", "page")
 """What of an address makes another page; the language is a folder."""
+
+NUMBERED: Final = ("deal", "team")
 
 NOT_IN_FILES: Final = {"search": False, "slips": None}
 """What needs a desk that answers: the search of names, and the codes by which a player asks for a receipt."""
@@ -87,7 +92,9 @@ class Address(NamedTuple):
     def request(self) -> Request:
         """Return what a browser asks for."""
         query = "&".join(f"{name}={value}" for name, value in self.query)
-        values: dict[str, object] = {self.kind: int(self.one) if self.one.isdigit() else self.one}
+        values: dict[str, object] = (
+            {self.kind: int(self.one) if self.kind in NUMBERED else self.one} if self.one else {}
+        )
         return Request({"type": "http", "path": self.path, "query_string": query.encode(), "path_params": values})
 
 
@@ -162,7 +169,7 @@ def _page(
     inside = LivePage(page.template, page.title, {**page.values, **NOT_IN_FILES})
     room = LINK.sub(to_file, render_sheet(inside, _, ANYBODY, snapshot.event.plan.title))
     content = _render(
-        "published.html", snapshot, _=_, final=final, room=room, title=page.title, folder="../", file=address.file,
+        "published.html", snapshot, _=_, final=final, follows=not final and address.kind == FOLLOWS, room=room, title=page.title, folder="../", file=address.file,
         kind=address.kind, menu={Address(path): title for path, title in MENU.items()},
     )  # fmt: skip
     return _Page(key, content, tuple(leads))
