@@ -88,7 +88,10 @@ class Publisher:
             stop.wait(max(PAUSE_S, REST * (time.monotonic() - began)))
 
     def step(self, *, quiet: bool = False) -> None:
-        """Publish what is public now; `quiet`: nothing is said where nothing changed. Raises ScorerError, StoreError."""
+        """Publish what is public now; `quiet`: say nothing where nothing changed.
+
+        Raises ScorerError, StoreError, OSError.
+        """
         files = self._pages.files(_snapshot(self._event))
         written = self._folder.put(files)
         if written or not quiet:

@@ -7,13 +7,13 @@ A file's bytes follow from what is public alone: while nothing new is public no 
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from html import unescape
 from importlib import resources
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
 from msgspec import Struct
@@ -115,78 +115,75 @@ class PublishedPages:
     def files(self, snapshot: Snapshot) -> dict[str, bytes]:
         """Return all files by name: what others lead to comes first, the entrance last."""
         sheets = Sheets(lambda: snapshot, wall_clock_ms)
-        made = {file: page for _ in translators().values() for file, page in self._pages(sheets, _)}
-        self._kept = made
+        self._kept = {file: page for _ in translators().values() for file, page in self._pages(sheets, _)}
         public, ladder = sheets.snapshot(ANYBODY), sheets.ladder(ANYBODY)
         text = "\ufeff" + standings_csv(public.standings, public.event.origin_of)  # by which Excel knows UTF-8
-        index = _render("published_index.html", snapshot, final=ladder.final, rungs=ladder.rungs[:FIRST_PLACES],
-                        deals=ladder.deals, folder="", others=translators())  # fmt: skip
+        title = public.event.plan.title
         return {
             **assets(),
-            **{file: made[file].content for file in reversed(made)},
+            **{file: page.content for file, page in reversed(self._kept.items())},
             CSV_FILE: text.encode(),
-            "index.html": index,
+            "index.html": _render("published_index.html", title, ladder=ladder, rungs=ladder.rungs[:FIRST_PLACES]),
         }
 
     def _pages(self, sheets: Sheets, _: HtmlTranslator) -> Iterator[tuple[str, _Page]]:
         """Return the pages of one language, those first that lead to the others."""
-        results, seating = ResultsPage(sheets), SeatingPage(sheets)
-        makers: Mapping[str, MakePage] = {
-            "standings": results.standings, "deals": results.deals, "seating": seating.seating,
-            "deal": results.deal, "player": results.player, "team": results.team,
-        }  # fmt: skip
-        waiting = [Address(path) for path in MENU]
+        makers, title = _makers(sheets), sheets.snapshot(ANYBODY).event.plan.title
+        final, waiting = sheets.ladder(ANYBODY).final, [Address(path) for path in MENU]
         found = set(waiting)
         for address in waiting:
             page = makers[address.kind](address.request(), ANYBODY, _)
-            file = f"{_.language}/{address.file}"
-            snapshot, final = sheets.snapshot(ANYBODY), sheets.ladder(ANYBODY).final
-            key, kept = (page.key, snapshot.event.plan.title, final), self._kept.get(file)
+            file, key = f"{_.language}/{address.file}", (page.key, title, final)
+            kept = self._kept.get(file)
             if kept is None or kept.key != key:
-                kept = _page(address, page, _, snapshot, key, makers.keys(), final=final)
+                follows = address.kind == FOLLOWS and not final
+                kept = _Page(key, *_rendered(address, page, _, title, follows=follows))
             yield file, kept
             new = [lead for lead in kept.leads if lead not in found]
             waiting += new
             found.update(new)
 
 
-def _page(
-    address: Address, page: LivePage, _: HtmlTranslator, snapshot: Snapshot, key: object, kinds: Iterable[str],
-    *, final: bool,
-) -> _Page:  # fmt: skip
-    """Render a page. Its links lead to files; what would lead to the desk is no link."""
+def _makers(sheets: Sheets) -> Mapping[str, MakePage]:
+    """Return what makes the pages of each kind, as at the desk."""
+    results = ResultsPage(sheets)
+    several = {"standings": results.standings, "deals": results.deals, "seating": SeatingPage(sheets).seating}
+    return {**several, "deal": results.deal, "player": results.player, "team": results.team}
+
+
+KINDS: Final = ("standings", "deals", "seating", "deal", "player", "team")
+
+
+def _rendered(
+    address: Address, page: LivePage, _: HtmlTranslator, title: str, *, follows: bool
+) -> tuple[bytes, tuple[Address, ...]]:
+    """Render a page, and return where it leads. Its links lead to files; what would lead to the desk is no link."""
     leads: dict[Address, None] = {}
 
     def to_file(link: re.Match[str]) -> str:
         to = Address.of(link[2], address)
-        if to.path in FILE_LINKS:
-            return f"{link[1]}{FILE_LINKS[to.path]}{link[3]}{link[4]}</a>"
-        if to.kind not in kinds:
+        if to.kind not in KINDS and to.path not in FILE_LINKS:
             return link[4]
-        leads[to] = None
-        return f"{link[1]}{to.file}{link[3]}{link[4]}</a>"
+        if to.path not in FILE_LINKS:
+            leads[to] = None
+        return f"{link[1]}{FILE_LINKS.get(to.path, to.file)}{link[3]}{link[4]}</a>"
 
     inside = LivePage(page.template, page.title, {**page.values, **NOT_IN_FILES})
-    room = LINK.sub(to_file, render_sheet(inside, _, ANYBODY, snapshot.event.plan.title))
-    content = _render(
-        "published.html", snapshot, _=_, final=final, follows=not final and address.kind == FOLLOWS, room=room, title=page.title, folder="../", file=address.file,
-        kind=address.kind, menu={Address(path): title for path, title in MENU.items()},
-    )  # fmt: skip
-    return _Page(key, content, tuple(leads))
+    room = LINK.sub(to_file, render_sheet(inside, _, ANYBODY, title))
+    menu = [(Address(path), text) for path, text in MENU.items()]
+    values = {"room": room, "title": page.title, "here": address, "menu": menu, "follows": follows}
+    return _render("published.html", title, _=_, **values), tuple(leads)
 
 
-def _render(template: str, snapshot: Snapshot, **values: Any) -> bytes:  # noqa: ANN401 - as templates take them
-    named = {Path(name).suffix.removeprefix("."): name for name in assets()}
-    return render_template(template, event_title=snapshot.event.plan.title, named=named, **values).encode()
+def _render(template: str, event_title: str, **values: object) -> bytes:
+    style, icon = assets()
+    return render_template(template, event_title=event_title, style=style, icon=icon, **values).encode()
 
 
 @cache
 def assets() -> Mapping[str, bytes]:
     """Return style and icon. Their names are those of their content: a cache may keep them for ever."""
-    found = {
-        "css": b"\n".join(_static(*one) for one in STYLES),
-        "svg": _static(*ICON),
-    }
+    found = {"css": b"\n".join(_static(*one) for one in STYLES), "svg": _static(*ICON)}
     return {f"static/{hashlib.sha256(one).hexdigest()[:16]}.{end}": one for end, one in found.items()}
 
 

@@ -1,4 +1,4 @@
-"""The public pages as files: what the desk shows without a login, no byte more, and no byte anew before it is public."""
+"""The public pages as files: what the desk shows without a login, and no byte anew before something is public."""
 
 import dataclasses
 import re
@@ -123,10 +123,8 @@ def test_files_change_with_the_last_play_of_a_deal_and_with_no_other(order: list
         for place in order:
             play(hall, place, (OUTCOMES[1], False, False))
             now, complete = pages.files(hall.scorer.snapshot), hall.scorer.snapshot.complete
-            assert (now == before, {at for at in range(1, 5) if b"+42" in now[f"fr/deal-{at}.html"]}) == (
-                complete == public,
-                complete,
-            )
+            shown_now = frozenset(at for at in range(1, 5) if b"+42" in now[f"fr/deal-{at}.html"])
+            assert (now == before, shown_now) == (complete == public, complete)
             before, public = now, complete
 
 
