@@ -47,7 +47,8 @@ class Play:
 def played(round_: int, table: int, deal: int, section: str, players: Mapping[str, str], ended: StagedPlay) -> Play:
     """Return a play that ended as its table's people meant it."""
     said = {"win": ended.win, "winners": dict(ended.winners), "discarder": ended.discarder}
-    return Play(round_, table, deal, section, dict(players), said, {**ended.false_hu})
+    at_table = {str(seat): imp for seat, imp in ended.false_hu.items()}
+    return Play(round_, table, deal, section, dict(players), said, at_table)
 
 
 @dataclass(frozen=True)
