@@ -92,6 +92,8 @@ class Championship:
         self.helper, self.public = Person(browser, venue.desk, "tao", phone=True), Person(browser, venue.desk)
         self.drawn = drawn_plays(ROUNDS, random.Random(23))
         self.plays: dict[Place, Play] = {}
+        self.members: dict[str, dict[str, int]] = {section: {} for section in SECTIONS}
+        """Who plays in each section, with nothing yet: they are ranked though they sit out at first."""
         self.before: dict[str, int] = {}
         """What finalists bring to the final."""
 
@@ -99,8 +101,11 @@ class Championship:
 
     def play(self, *rounds: int) -> None:
         """Let all tables play some rounds as they are seated now."""
-        seats = {place: four for place, four in self.seating().items() if place[0] in rounds}
-        assert seats, self.public.page.locator("body").inner_text()
+        plan = self.seating()
+        for (round_, table), four in plan.items():
+            if round_ <= QUALIFICATION:
+                self.members[SECTIONS[table > 8]].update(dict.fromkeys(four.values(), 0))
+        seats = {place: four for place, four in plan.items() if place[0] in rounds}
         for (round_, table), four in seats.items():
             section = "" if round_ > QUALIFICATION else SECTIONS[table > 8]
             ended = self.drawn[round_, table]
@@ -241,7 +246,10 @@ class Championship:
     def qualification(self, plays: Iterable[Play] | None = None) -> dict[str, dict[str, Standing]]:
         """Return the standings of the first stage, by section."""
         of_stage = self.stage_plays(1, plays)
-        return {section: standings((one for one in of_stage if one.section == section), {}) for section in SECTIONS}
+        return {
+            section: standings((one for one in of_stage if one.section == section), self.members[section])
+            for section in SECTIONS
+        }
 
     def grouped(self) -> dict[tuple[str, str], Standing]:
         """Return the standings of the first stage as its page has them."""

@@ -90,7 +90,7 @@ class Standing:
 
 
 def standings(plays: Iterable[Play], before: Mapping[str, int]) -> dict[str, Standing]:
-    """Rank everybody who has played. `before`: what they bring."""
+    """Rank everybody who plays. `before`: what they bring."""
     listed = [*plays]
     imps, fines, counts = defaultdict[str, int](int, before), defaultdict[str, int](int), defaultdict[str, int](int)
     for (_, _, who), line in lines_of(listed).items():
