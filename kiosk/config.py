@@ -132,7 +132,7 @@ SpareFolder = Annotated[
 
 MetricsPort = Annotated[
     Annotated[int, Meta(ge=1, le=65535)] | None,
-    Meta(description="A port of this machine alone for Prometheus ([monitoring.md](monitoring.md))."),
+    Meta(description="A port of this machine alone for [Prometheus](monitoring.md#a-table)."),
 ]
 
 PinFile = Annotated[str, Meta(description="Not used any more: a hash of the arbiters' PIN that lies there is removed.")]
@@ -173,13 +173,13 @@ class BrokerSettings(Struct, frozen=True, forbid_unknown_fields=True):
 class DeviceSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Addresses of what is on the table."""
 
-    buttons: Annotated[str, Meta(description="Address of the four buttons: [addresses](installer.md#buttons).")]
-    camera: Annotated[str, Meta(description="Address of the camera: [camera.md](camera.md#addresses).")]
+    buttons: Annotated[str, Meta(description="[Address](installer.md#buttons) of the four buttons.")]
+    camera: Annotated[str, Meta(description="[Address](camera.md#addresses) of the camera.")]
     people: Annotated[
         str | None, Meta(description="A script for simulated people, used by the demo; with simulated devices only.")
     ] = None
     scanner: Annotated[
-        str | None, Meta(description="Address of a scanner: [scanners.md](scanners.md#the-kiosks-configuration).")
+        str | None, Meta(description="[Address](scanners.md#the-kiosks-configuration) of a scanner.")
     ] = None
     keyboards: Annotated[
         tuple[str, ...],

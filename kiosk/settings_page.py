@@ -13,36 +13,40 @@ HEAD: Final = """# The settings of a table
 Generated from `kiosk/config.py` by `make docs`; a test fails when it is stale.
 
 The file is `/etc/homologue/table.toml`, or `/etc/homologue/table-3.toml` of a table that is not
-[paired](installer.md#pairing). Paths of `folder`, `paired`, `broker.password_file`, `broker.ca_file`,
-`broker.certificate_file` and `devices.people` are relative to it; others must be absolute.
-
-| setting | default | meaning |
-|---|---|---|
+[paired](installer.md#pairing). Paths of `folder`, `paired`, `password_file`, `ca_file`, `certificate_file` and `people`
+are relative to it; others must be absolute.
 """
-
-NEEDED: Final = "needed"
 
 
 def page() -> str:
-    """Return the page."""
-    rows = dict.fromkeys((*_rows(UnpairedConfig), *_rows(Config)))
-    return HEAD + "".join(f"| `{name}` | {default} | {meaning} |\n" for name, default, meaning in rows)
+    """Return the page: the settings before any section, then those of each section."""
+    told: dict[str, dict[str, str]] = {}
+    for struct in (UnpairedConfig, Config):
+        for section, rows in _sections(struct):
+            told.setdefault(section, {}).update(rows)
+    return HEAD + "".join(
+        (f"\n## [{section}]\n" if section else "")
+        + "\n| setting | default | meaning |\n|---|---|---|\n"
+        + "".join(rows.values())
+        for section, rows in sorted(told.items())
+    )
 
 
-def _rows(struct: type[Struct], within: str = "") -> Iterator[tuple[str, str, str]]:
-    """Return each setting with its default and what it means, sections as `section.setting`."""
-    hints = get_type_hints(struct, include_extras=True)
+def _sections(struct: type[Struct], name: str = "") -> Iterator[tuple[str, dict[str, str]]]:
+    """Return the rows of a section by their settings, and those of the sections in it."""
+    hints, rows = get_type_hints(struct, include_extras=True), {}
     for field in msgspec.structs.fields(struct):
-        name, hint = f"{within}{field.name}", hints[field.name]
+        hint = hints[field.name]
         if isinstance(hint, type) and issubclass(hint, Struct):
-            yield from _rows(hint, f"{name}.")
+            yield from _sections(hint, field.name)
         else:
-            yield name, _default(field.default), _meaning(hint)
+            rows[field.name] = f"| `{field.name}` | {_default(field.default)} | {_meaning(hint)} |\n"
+    yield name, rows
 
 
 def _default(value: Any) -> str:  # noqa: ANN401 - a default is of any type
     if value is msgspec.NODEFAULT:
-        return NEEDED
+        return "needed"
     return "none" if value is None else f"`{msgspec.json.encode(value).decode()}`"
 
 
