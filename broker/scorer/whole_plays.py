@@ -145,8 +145,9 @@ class PlayFinder:
         booking, form = self._event.bookings.get(key), walls.fact.form
         if booking is None or booking.deal != walls.fact.deal or form != self._event.form(booking.deal):
             return None
-        presses = facts[3].fact if count == MOST_TOLD else None
-        outcome = self._outcome(booking, bytes(facts[1].fact), bytes(facts[2].fact), presses, bytes(last.fact))
+        said = facts[3].fact  # the result, where nobody has declared
+        declared = said if isinstance(said, Declared) else None
+        outcome = self._outcome(booking, bytes(facts[1].fact), bytes(facts[2].fact), declared, bytes(last.fact))
         if outcome is None or not self._in_order(facts, stretch.received):
             return None
         return WholePlay(
