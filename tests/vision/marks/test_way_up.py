@@ -155,7 +155,7 @@ def test_neighbours_are_worth_what_most_of_them_say(over: int, known: int, expec
 
 
 def test_marks_that_say_no_serial_tell_of_no_other_tile_how_it_stands() -> None:
-    """A maker's sign turned a whole set upside down, and its 090 was read as 060 because all others seemed to lie so."""
+    """A maker's sign turned a whole set upside down, and its 090 was read as 060, as if all others lay so."""
     seen = see(tray_scene(UPRIGHT_POSE))
     unread = tuple(mark and replace(mark, serial=None) if number else mark for number, mark in enumerate(seen.marks))
     assert upright_odds(0, seen.lay_out(), unread) == 0
