@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from broker.cli import options
+from broker.cli.players import player_named
 from broker.console import json_option
 from broker.i18n import N_
 from broker.rules import RuleError
@@ -24,7 +25,7 @@ def event_luck(folder: Path, *, than: str | None, as_json: bool) -> None:
     """Show what an event's own results tell of luck and strength; no ranking takes it up.
 
     Only deals that all tables have played are in it. Each figure has the interval in which the truth lies in 9 of 10
-    events. stronger: the probability that a player is stronger than the next in the standings, or than PLAYER (an id).
+    events. stronger: the probability that a player is stronger than the next in the standings, or than PLAYER.
 
     \b
     homologue event luck my-event
@@ -34,9 +35,10 @@ def event_luck(folder: Path, *, than: str | None, as_json: bool) -> None:
     found = event_strength(snapshot.ledger)
     if found is None:
         raise RuleError("too_few_plays", N_("too little has been played by all tables to tell luck from strength"))
-    if than is not None and than not in found.number:
-        raise RuleError("nobody_of_event", N_("{name} is nobody who has played in this event", name=than))
-    told = _told(snapshot, found, than)
+    other = player_named(snapshot.event, than) if than else None
+    if other is not None and other not in found.number:
+        raise RuleError("nobody_of_event", N_("{who} is not in this event", who=other))
+    told = _told(snapshot, found, other)
     click.echo(json.dumps(told, ensure_ascii=False) if as_json else "\n".join(_as_text(told)))
 
 

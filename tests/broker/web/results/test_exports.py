@@ -37,7 +37,9 @@ def desk_of(folder: Path) -> Iterator[DeskServer]:
         for role in ROLES:
             auth.accounts.add(role, f"A {role}", role, PASSWORD, Actor("test"))
         scorer = Scorer(open_event(folder), journal, folder, lambda: 0)
-        with DeskServer(scorer.feed, port=0, auth=auth, services=Services(scorer=scorer, folder=folder)) as server:
+        with DeskServer(
+            scorer.feed, port=0, auth=auth, services=Services(lambda: scorer.snapshot, scorer=scorer, folder=folder)
+        ) as server:
             yield server
         journal.close()
         auth.close()
