@@ -167,12 +167,12 @@ class _Fit:
     """(players, eigenvectors)."""
     turned: Floats
     """t = v's / √λ."""
-    total: float
-    """The sum of squares of all differences from the mean of deal and seat."""
-    free: int
+    squares: Floats
+    """Of each group the sum of squares of all differences from the mean of deal and seat."""
+    frees: Floats
     """How many of these differences are free."""
-    means: Floats
-    """Of deals and seats, (groups, seats)."""
+    between: Floats
+    """Of each group the mean square of the means of its seats."""
     one_by_plays: float
     """The mean of 1 / plays over the groups."""
 
@@ -191,26 +191,27 @@ class _Fit:
             sizes=sizes,
             axes=axes,
             turned=axes.T @ sums / np.sqrt(sizes),
-            total=sum(float((one**2).sum()) for one in apart) * FREE / len(SEATS),
-            free=FREE * int((plays - 1).sum()),
-            means=means,
+            squares=np.array([(one**2).sum() for one in apart]) * FREE / len(SEATS),
+            frees=FREE * (plays - 1.0),
+            between=(means**2).mean(axis=1),
             one_by_plays=float(np.mean(1 / plays)),
         )
 
     @property
-    def left(self) -> int:
+    def left(self) -> float:
         """Degrees of freedom of what is left beside the strengths."""
-        return self.free - len(self.sizes)
+        return float(self.frees.sum()) - len(self.sizes)
 
     @property
     def mean_square_left(self) -> float:
         """The variance of luck, where strengths are taken as they come out."""
-        return max(self.total - float((self.turned**2).sum()), 0.0) / self.left
+        return max(float(self.squares.sum() - (self.turned**2).sum()), 0.0) / self.left
 
     def ratios(self, chance: np.random.Generator) -> _Ratios:
         """Draw both variances: as F and the mean square of what is left are distributed."""
         players = chance.chisquare(len(self.sizes), DRAWS) / len(self.sizes)
-        left = chance.chisquare(self.left, DRAWS) / self.left
+        free = as_good_as(self.squares, self.frees, self.left)
+        left = chance.chisquare(free, DRAWS) / free
         return _Ratios(self.ratio_at(players / left), self.mean_square_left / left)
 
     def ratio_at(self, values: Floats) -> Floats:
@@ -234,10 +235,10 @@ class _Fit:
         squares = self.mean_square_left * self.left + (self.turned**2 / spread).sum(axis=1)
         if not squares.any():
             return _Ratios(np.zeros(DRAWS), np.zeros(DRAWS))
-        likelihood = -(np.log(spread).sum(axis=1) + self.free * np.log(squares)) / 2
+        likelihood = -(np.log(spread).sum(axis=1) + self.frees.sum() * np.log(squares)) / 2
         weight = np.exp(likelihood - likelihood.max())
         at = chance.choice(GRID, DRAWS, p=weight / weight.sum())
-        return _Ratios(ratio[at], squares[at] / chance.chisquare(self.free, DRAWS))
+        return _Ratios(ratio[at], squares[at] / chance.chisquare(self.frees.sum(), DRAWS))
 
     def strengths(self, chance: np.random.Generator) -> Floats:
         """Draw strengths, (draws, players), given the results."""
@@ -261,10 +262,22 @@ def _information(entries: Sequence[Whole], players: int) -> Floats:
     return found * seats / FREE
 
 
+def as_good_as(squares: Floats, frees: Floats, most: float) -> float:
+    """Return the degrees of freedom that a sum of squares has by how much its parts differ, at most so many.
+
+    Points have longer tails than a normal distribution: then a few plays make most of their variance, and it is known
+    less well.
+    """
+    total = squares.sum()
+    differ = ((squares - frees * total / frees.sum()) ** 2).sum()
+    return float(min(most, max(1, 2 * total**2 / differ))) if differ else most
+
+
 def _shares(points: _Fit, deals: int, chance: np.random.Generator) -> Shares:
     """Return the shares in the variance of points. Deals and seats are a random effect here."""
-    drawn, within = points.ratios(chance), points.total / points.free
-    between, free = float((points.means**2).mean()), FREE * deals
+    drawn, within = points.ratios(chance), float(points.squares.sum() / points.frees.sum())
+    between = float(points.between.mean())
+    free = as_good_as(points.between, np.ones(len(points.between)), FREE * deals)
     deal = np.maximum(between * free / chance.chisquare(free, DRAWS) - within * points.one_by_plays, 0)
     estimate = points.ratio_at(np.ones(1))
     luck = within / (1 + estimate * (1 + 1 / FREE))

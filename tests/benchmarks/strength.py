@@ -90,9 +90,9 @@ def imps_a_point(world: World) -> float:
     strengths = world.spread * chance.standard_normal(4 * world.tables)
     ledger = played(replace(world, rounds=LONG), strengths, chance)
     number = [int(name[1:]) for name in ledger.entries.names]
-    against = np.concatenate([strengths[number][row.entries] for row in ledger.rows.values()])
-    against = flat(against) - flat(against).mean(axis=0)
-    imps = np.concatenate([row.group.imps for row in ledger.rows.values()])
+    against = flat(np.array([strengths[number][row.entries] for row in ledger.rows.values()]))
+    against -= against.mean(axis=1, keepdims=True)
+    imps = np.array([row.group.imps for row in ledger.rows.values()])
     # A strength a counts as a - mean of three others: 4/3 of its distance from the mean of all four.
     return float((against * imps).sum() / (against**2).sum() / np.sqrt(4 / 3)) if world.spread else 0.0
 

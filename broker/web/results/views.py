@@ -18,8 +18,9 @@ from starlette.routing import Route
 from broker.event.seating import seating_of
 from broker.i18n import N_
 from broker.protocol import SEATS, read_receipt_code, receipt_link
+from broker.scorer.highlights import Highlight, deal_highlights, event_highlights, highlight_text
 from broker.scorer.sheets import DealSheet, PlayLine, ReceiptSheet
-from broker.scorer.snapshot import StandingsHistory, StandingsTable, standings_history, standings_table
+from broker.scorer.snapshot import Snapshot, StandingsHistory, StandingsTable, standings_history, standings_table
 from broker.terms import SEAT_NAMES
 from broker.web import (
     Access,
@@ -40,6 +41,7 @@ from broker.web import (
     visitor_of,
 )
 from broker.web.embargo import PublicFeed
+from broker.web.render import signed_number
 from broker.web.svg import course_chart, deal_chart, player_chart, qr
 
 MOST_DIGITS: Final = 2
@@ -52,6 +54,7 @@ class ResultsPage:
 
     def __init__(self, access: Access, sheets: Sheets, live: LivePages) -> None:
         self._access, self._sheets, self._live = access, sheets, live
+        self._highlights: tuple[Snapshot, list[Highlight]] | None = None
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
@@ -103,8 +106,20 @@ class ResultsPage:
         """All deals of the event."""
         lines = self._sheets.deals(visitor)
         pagination = _pagination(request, len(lines))
-        shown = lines[pagination.lines()]
-        return LivePage("deals.html", _("Deals"), {"lines": shown, "pagination": pagination}, (shown, pagination))
+        shown, stories = lines[pagination.lines()], self._event_highlights()
+        values = {
+            "lines": shown,
+            "pagination": pagination,
+            "stories": [(one.deal, highlight_text(_, one, signed_number)) for one in stories],
+        }
+        return LivePage("deals.html", _("Deals"), values, (shown, pagination, stories))
+
+    def _event_highlights(self) -> list[Highlight]:
+        """Return those of the deals that everybody may know of, for arbiters too: they change with few messages."""
+        snapshot = self._sheets.snapshot(Visitor())
+        if self._highlights is None or self._highlights[0] is not snapshot:
+            self._highlights = snapshot, event_highlights(snapshot)
+        return self._highlights[1]
 
     def deal(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show one traveller."""
@@ -116,6 +131,9 @@ class ResultsPage:
         pagination = _pagination(request, sheet.plays_in)
         values = {
             "sheet": sheet,
+            "stories": [highlight_text(_, one, signed_number) for one in deal_highlights(sheet)]
+            if sheet.complete
+            else (),
             "groups": _cut(sheet, pagination),
             "pagination": pagination,
             "chart": partial(

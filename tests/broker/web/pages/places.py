@@ -193,6 +193,7 @@ PLACES: Final = (
     Place("luck and strength: than one", "teams", "/luck?than=p03"),
     Place("luck and strength: too little", "busy", "/luck"),
     Place("deals", "busy", "/deals"),
+    Place("deals: over", "over", "/deals"),
     Place("deal", "busy", "/deal/1"),
     Place("deal: final", "over", "/deal/3"),
     Place("deal: nothing yet", "empty", "/deal/1"),
