@@ -15,7 +15,7 @@ Kind = Literal["spread", "swing", "found"]
 TEXTS: Final[Mapping[Kind, Message]] = {
     "spread": N_("{seat} scored from {low} (table {lowest}) to {high} (table {highest})."),
     "swing": N_("{imp} IMP for {name}, {seat} at table {table}."),
-    "found": N_("{name} alone found a winning hand as {seat}: {value}, at table {table} of {tables}."),
+    "found": N_("Only {name} won as {seat}: a hand of {value} at table {table}, of {tables} tables."),
 }
 
 LEAST_TABLES: Final = 4

@@ -136,7 +136,7 @@ def event_strength(ledger: Ledger) -> EventStrength | None:
         deals=deals,
         names=tuple(ledger.entries.names[number] for number in numbers),
         plays_each=sum(one.size for one in entries) / len(numbers),
-        shares=_shares(points, deals, chance),
+        shares=_shares(points, deals, np.random.default_rng(1)),
         reliability=_interval(imps.reliability(imps.ratio_at(np.ones(1)))[0], imps.reliability(found.ratio)),
         drawn=imps.strengths(chance),
     )
