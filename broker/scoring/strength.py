@@ -212,7 +212,11 @@ class _Fit:
         players = chance.chisquare(len(self.sizes), DRAWS) / len(self.sizes)
         free = as_good_as(self.squares, self.frees, self.left)
         left = chance.chisquare(free, DRAWS) / free
-        return _Ratios(self.ratio_at(players / left), self.mean_square_left / left)
+        ratio, luck = self.ratio_at(players / left), self.mean_square_left / left
+        if not np.quantile(ratio, INTERVAL[1]):
+            # Players differ less than luck alone lets them: not a proof that there is no strength at all.
+            ratio[::2] = self.likely_ratios(chance).ratio[::2]
+        return _Ratios(ratio, luck)
 
     def ratio_at(self, values: Floats) -> Floats:
         """Return the ratio at which F has each of these values; 0 where it is nowhere so great."""
