@@ -45,15 +45,16 @@ def highlight_text(_: Callable[..., str], one: Highlight, signed: Callable[[Any]
 def deal_highlights(sheet: DealSheet) -> list[Highlight]:
     """Return the greatest of each kind in a deal, in the order of `TEXTS`."""
     found = [one for group in sheet.groups for one in _of_group(sheet.deal, group)]
-    return _greatest(found)
+    return greatest(found)
 
 
 def event_highlights(snapshot: Snapshot) -> list[Highlight]:
     """Return the greatest of each kind in all deals that every table has played."""
-    return _greatest(one for deal in sorted(snapshot.complete) for one in deal_highlights(deal_sheet(snapshot, deal)))
+    return greatest(one for deal in sorted(snapshot.complete) for one in deal_highlights(deal_sheet(snapshot, deal)))
 
 
-def _greatest(found: Iterable[Highlight]) -> list[Highlight]:
+def greatest(found: Iterable[Highlight]) -> list[Highlight]:
+    """Return the greatest of each kind, in the order of `TEXTS`; of equals the first."""
     listed = list(found)
     kinds = [[one for one in listed if one.kind == kind] for kind in TEXTS]
     return [max(of_kind, key=lambda one: one.size) for of_kind in kinds if of_kind]

@@ -42,6 +42,9 @@ GRID: Final = 400
 FEWEST: Final = 8
 """Degrees of freedom that luck needs beside the players, for anything to be said."""
 
+MOST_PLAYERS: Final = 1000
+"""Memory grows with the square of their number, and time with its cube."""
+
 GOALS: Final = (0.5, 0.8)
 """Reliabilities of which people ask how many plays they take."""
 
@@ -119,11 +122,13 @@ def longer(reliability: float, goal: float) -> float:
 
 
 def event_strength(ledger: Ledger) -> EventStrength | None:
-    """Return what the compared plays of a ledger tell; None where they are too few to tell anything."""
+    """Return what the compared plays of a ledger tell; None where these, or players, are too few or too many for it."""
     rows = [row for row in ledger.rows.values() if len(row.group.members) > 1 and not row.group.small]
     if not rows:
         return None
     numbers, entries = _numbered(rows)
+    if len(numbers) > MOST_PLAYERS:
+        return None
     points = _Fit.of([row.group.points.astype(np.float64) for row in rows], entries, len(numbers))
     imps = _Fit.of([(row.group.imps / row.group.over).astype(np.float64) for row in rows], entries, len(numbers))
     if imps.left < FEWEST or len(imps.sizes) <= 1:

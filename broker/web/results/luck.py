@@ -11,7 +11,7 @@ from starlette.routing import Route
 from broker.i18n import N_
 from broker.protocol import Standing
 from broker.scorer.snapshot import Snapshot
-from broker.scoring import GOALS, EventStrength, Interval, event_strength
+from broker.scoring import GOALS, MOST_PLAYERS, EventStrength, Interval, event_strength
 from broker.web import Access, Pagination, Sheets, Visitor, render_page, visitor_of
 from broker.web.svg import interval_bar
 
@@ -73,6 +73,7 @@ class LuckPage:
             "shares": [(PARTS[name], ABOUT[name], part) for name, part in found.shares._asdict().items()]
             if found
             else (),
+            "most": MOST_PLAYERS,
             "final": snapshot.final,
             "bar": interval_bar,
             "whole": WHOLE,

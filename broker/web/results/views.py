@@ -18,9 +18,9 @@ from starlette.routing import Route
 from broker.event.seating import seating_of
 from broker.i18n import N_
 from broker.protocol import SEATS, read_receipt_code, receipt_link
-from broker.scorer.highlights import Highlight, deal_highlights, event_highlights, highlight_text
-from broker.scorer.sheets import DealSheet, PlayLine, ReceiptSheet
-from broker.scorer.snapshot import Snapshot, StandingsHistory, StandingsTable, standings_history, standings_table
+from broker.scorer.highlights import Highlight, deal_highlights, greatest, highlight_text
+from broker.scorer.sheets import DealSheet, PlayLine, ReceiptSheet, deal_sheet
+from broker.scorer.snapshot import StandingsHistory, StandingsTable, standings_history, standings_table
 from broker.terms import SEAT_NAMES
 from broker.web import (
     Access,
@@ -54,7 +54,8 @@ class ResultsPage:
 
     def __init__(self, access: Access, sheets: Sheets, live: LivePages) -> None:
         self._access, self._sheets, self._live = access, sheets, live
-        self._highlights: tuple[Snapshot, list[Highlight]] | None = None
+        self._highlights: dict[int, tuple[object, list[Highlight]]] = {}
+        """Of each deal, with what they were made from."""
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
@@ -117,9 +118,11 @@ class ResultsPage:
     def _event_highlights(self) -> list[Highlight]:
         """Return those of the deals that everybody may know of, for arbiters too: they change with few messages."""
         snapshot = self._sheets.snapshot(Visitor())
-        if self._highlights is None or self._highlights[0] is not snapshot:
-            self._highlights = snapshot, event_highlights(snapshot)
-        return self._highlights[1]
+        for deal in snapshot.complete:
+            of = snapshot.parts(deal), snapshot.stand_ins, snapshot.event
+            if deal not in self._highlights or self._highlights[deal][0] != of:
+                self._highlights[deal] = of, deal_highlights(deal_sheet(snapshot, deal))
+        return greatest(one for deal in sorted(snapshot.complete) for one in self._highlights[deal][1])
 
     def deal(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show one traveller."""
