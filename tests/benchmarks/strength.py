@@ -1,6 +1,6 @@
 """Luck and strength where the truth is known: how often intervals hold it, and whether stated probabilities are right.
 
-`python -m tests.benchmarks.strength --events 300 --seed 1`. Strengths, deals and luck are drawn; points are rounded,
+`python -m tests.benchmarks.strength --events 150 --seed 1`. Strengths, deals and luck are drawn; points are rounded,
 compared and converted under a rule profile, and told from each other by `broker/scoring/strength.py`. Beside it stands
 the bootstrap over deals, which takes the totals as they are. True strength in IMPs is strength in points times the
 slope of IMPs on it, found in one very long event; true reliability the squared correlation over a world's events.
@@ -179,7 +179,7 @@ WORLDS: Final = (
 
 
 @click.command()
-@click.option("--events", default=300, show_default=True, help="Of each world.")
+@click.option("--events", default=150, show_default=True, help="Of each world.")
 @click.option("--seed", default=1, show_default=True)
 def strength(events: int, seed: int) -> None:
     """Play events whose truth is known and print two tables."""
