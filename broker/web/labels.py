@@ -320,6 +320,7 @@ PLAN_FIELD: Final[Mapping[str, Message]] = {
 EXPORT: Final[Mapping[str, Message]] = {
     "standings.pdf": N_("Standings (print)"),
     "travellers.pdf": N_("Travellers (print)"),
+    "booklet.pdf": N_("Booklet to take home (print)"),
     "certificates.pdf": N_("Certificates (print)"),
     "standings-table.csv": N_("Standings (spreadsheet)"),
     "results.csv": N_("All plays (spreadsheet)"),
