@@ -123,4 +123,4 @@ def test_a_plan_that_says_nothing_else_new_stops_the_next_play(tmp_path: Path) -
         table.program.step(timeout=0)
         table.type("enter")
         assert guards.active_guards(table.program.state) == ("player_played_deal",)
-        assert phase_view(table.program.view(), RestoringView).repeating == ("Tom Beck",)
+        assert phase_view(table.program.view(), RestoringView).repeating == ("west",)
