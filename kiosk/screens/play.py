@@ -241,7 +241,7 @@ def other_device_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
         ),
         TextLine(_("This device is waiting. Nothing has been lost."), drawing.BODY, drawing.QUIET),
     )
-    return ScreenBody(lines, (KeyButton("enter", _("Use this device"), "strong"), *pairing_button(_, view)))
+    return ScreenBody(lines, (KeyButton("enter", _("Use this device")), *pairing_button(_, view)))
 
 
 WHY: Final[Mapping[str, Message]] = {
@@ -369,7 +369,7 @@ def _rows(_: Translator, view: ScreenView, asked: ArbiterPanel) -> ButtonRows:
             named = [KeyButton(str(at), _(REASON[str(at)])) for at in range(1, len(REASONS) + 1)]
             return (*_in_twos(named), back)
         case _:
-            return ((KeyButton(YES, _title(_, asked)),), (KeyButton("back", _("No, go back")),))
+            return ((KeyButton(YES, _title(_, asked)),), (KeyButton("back", _("No, go back"), "strong"),))
 
 
 def _in_twos(named: list[KeyButton]) -> ButtonRows:

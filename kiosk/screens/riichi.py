@@ -46,7 +46,7 @@ def how_it_ended(_: Translator, ending: RiichiEvent | None) -> str:
     if ending is None:
         return ""
     if ending.kind == "ron" and ending.loser:
-        return _("On {seat}'s discard", seat=_(SEAT_NAMES[ending.loser]))
+        return _.pgettext("riichi", "On {seat}'s discard", seat=_(SEAT_NAMES[ending.loser]))
     if ending.kind == "abort" and ending.reason:
         return _(RIICHI[ending.reason])
     names = ", ".join(_(SEAT_NAMES[seat]) for seat in (*ending.wins, *ending.offenders))
@@ -93,7 +93,7 @@ def _win(
             back,
         )
     drawn = (_drawn(_, form, counted),) if len(form.declared) == 1 else ()
-    return (TextLine(_("Who discarded?"), drawing.TITLE, drawing.TEXT),), (
+    return (TextLine(_.pgettext("riichi", "Who discarded?"), drawing.TITLE, drawing.TEXT),), (
         *_seats(_, view, form.declared),
         *drawn,
         back,
@@ -225,7 +225,7 @@ def hand_worth(_: Translator, win: RiichiWin | RiichiValue) -> TextLine:
 def _player_lines(_: Translator, view: ScreenView, session: SessionView, seat: Seat) -> Iterator[TextLine]:
     """Return what this player has said: riichi, a win and its value, tenpai, to be ready."""
     if seat in session.riichi:
-        laid = _("riichi: {points} paid", points=session.deposit)
+        laid = _("riichi −{points}", points=session.deposit)
         yield TextLine(laid, drawing.SMALL, drawing.ATTENTION)
     if win := session.prompt.entered(seat):
         yield hand_worth(_, win)

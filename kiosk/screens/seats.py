@@ -79,21 +79,23 @@ class SeatBox:
         who, what = [*self._who(view, seat, inside.width, small=small)], [*self._what(view, seat)]
         if view.play:
             wind = self._wind(view.play.winds[seat], inside.width, drawing.SMALL if small or paid else drawing.BODY)
-            who, what = (who, [*self._with_wind(wind, what)]) if wide or paid else ([*who, wind], what)
+            who, what = (who, [*self._with_wind(wind, what, came.width)]) if wide or paid else ([*who, wind], what)
         if wide:
             what = self._pen.fit(what, came.width, came.height)
             self._write(surface, what, came, came.centery - self._pen.high(what, came.width) // 2)
             what = []
         self._stack(surface, seat, inside, who, what, tick if marked and not wide else 0, small=small)
 
-    def _with_wind(self, wind: TextLine, what: list[TextLine]) -> Iterator[TextLine]:
-        """Put the wind above what became of a seat; where that is much, on a line with the least of it."""
-        shared = next((line for line in reversed(what) if line.share <= drawing.BODY), None)
-        if len(what) < MANY or shared is None:
-            yield wind
-        for line in what:
-            both = self._("{wind} · {what}", wind=wind.text, what=line.text)
-            yield line._replace(text=both) if line is shared and len(what) >= MANY else line
+    def _with_wind(self, wind: TextLine, what: list[TextLine], width: int) -> Iterator[TextLine]:
+        """Put the wind above what became of a seat; where that is much, on a line with the least of it, if it fits."""
+        shared = next((at for at in reversed(range(len(what))) if what[at].share <= drawing.BODY), None)
+        if len(what) >= MANY and shared is not None:
+            line = what[shared]
+            both = line._replace(text=self._("{wind} · {what}", wind=wind.text, what=line.text))
+            if self._pen.wide(both.text, self._pen.share([both.text], line.share, width)) <= width:
+                yield from (*what[:shared], both, *what[shared + 1 :])
+                return
+        yield from (wind, *what)
 
     def _stack(
         self,
