@@ -79,6 +79,8 @@ COMMAND: Final[Mapping[str, Message]] = {
     "extra_time": N_("Extra time"),
     "reopen": N_("Enter result again"),
     "admit": N_("Arbiter access at the table"),
+    "quiet_light": N_("Dark hall: quiet light"),
+    "normal_light": N_("Normal light again"),
 }
 
 ORDER_FATE: Final[Mapping[str, Message]] = {
